@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""XDR (RFC 4506): a wire type is declared once, as a class; everything else is derived from it.
+
+class Nfstime3(Struct):
+    seconds: u32
+    nseconds: u32
+
+Nfstime3.from_xdr(bytes(8))          # strict: limits, padding, booleans, no trailing bytes
+Nfstime3(1, 2).to_xdr()
+print("\\n".join(format_value(Nfstime3(1, 2))))
+"""
+
+from __future__ import annotations
+
+from nfsclient.errors import XdrError
+from nfsclient.xdr.compiler import source_of
+from nfsclient.xdr.kinds import (
+    UNLIMITED,
+    Array,
+    Buffer,
+    Bulk,
+    Case,
+    Default,
+    FixedArray,
+    FixedOpaque,
+    Lazy,
+    LinkedList,
+    NotAWireType,
+    Opaque,
+    String,
+    i32,
+    i64,
+    u32,
+    u64,
+)
+from nfsclient.xdr.malform import Malformation, malformations
+from nfsclient.xdr.printer import format_value
+from nfsclient.xdr.types import Struct, Union, Void, XdrEnum, XdrType, fields_of, replace, shape_of
+
+__all__ = [
+    "UNLIMITED",
+    "Array",
+    "Buffer",
+    "Bulk",
+    "Case",
+    "Default",
+    "FixedArray",
+    "FixedOpaque",
+    "Lazy",
+    "LinkedList",
+    "Malformation",
+    "NotAWireType",
+    "Opaque",
+    "String",
+    "Struct",
+    "Union",
+    "Void",
+    "XdrEnum",
+    "XdrError",
+    "XdrType",
+    "fields_of",
+    "format_value",
+    "i32",
+    "i64",
+    "malformations",
+    "replace",
+    "shape_of",
+    "source_of",
+    "u32",
+    "u64",
+]

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+"""Writes the decoder of a wire type as Python source."""
+
+from __future__ import annotations
+
+import struct
+import typing as t
+
+from nfsclient.xdr.kinds import (
+    ArrayNode,
+    BoolNode,
+    EnumNode,
+    FixedArrayNode,
+    FixedOpaqueNode,
+    IntNode,
+    LinkedListNode,
+    Node,
+    OpaqueNode,
+    OptionalNode,
+    StructNode,
+    UnionNode,
+)
+from nfsclient.xdr.types import XdrEnum, fields_of, shape_of
+from nfsclient.xdr.writer import PADDING, Writer, fixed_size, integer_code, least_size
+
+
+class _EnumTable(dict[int, XdrEnum]):
+    """Wire value to member; an unknown value is made into a pseudo-member and not kept."""
+
+    def __init__(self, cls: type[XdrEnum]) -> None:
+        super().__init__({int(member): member for member in cls})
+        self._cls = cls
+
+    def __missing__(self, value: int) -> XdrEnum:
+        return self._cls(value)
+
+
+_ENUM_TABLES: dict[type[XdrEnum], _EnumTable] = {}
+
+
+def _enum_table(cls: type[XdrEnum]) -> _EnumTable:
+    return _ENUM_TABLES.setdefault(cls, _EnumTable(cls))
+
+
+class DecoderWriter(Writer):
+    """Writes a decoder; `viewed` for buffers other than `bytes`.
+
+    `_run` holds fixed-width fields that are not read yet: `flush` reads them with one `unpack_from`. Lines in
+    `_before` (making objects whose slots the run fills) go in front of it, lines in `_after` (checks,
+    conversions) behind it.
+    """
+
+    def __init__(self, cls: type[t.Any], *, viewed: bool) -> None:
+        super().__init__(cls, "v" if viewed else "b")
+        self._viewed = viewed
+        self._run: list[tuple[str, str]] = []
+        self._before: list[str] = []
+        self._after: list[str] = []
+
+    def function(self, name: str) -> list[str]:
+        """The lines of the whole function."""
+        head = [f"def {name}(buf, pos=0):"]
+        if self._viewed:
+            head += ["    buf = memoryview(buf)"]
+        else:
+            head += ["    if type(buf) is not bytes:", "        return unpack_view(buf, pos)"]
+        head += ["    start = pos", "    try:"]
+        self.emit("size = len(buf)")
+        self._type(
+            StructNode(self.cls) if self.cls.__xdr_role__ == "struct" else UnionNode(self.cls), "result"
+        )
+        self.flush()
+        self.emit("return result, pos")
+        tail = ["    except DECODE_ERRORS as error:", "        failure = error"]
+        tail += ["    explain_decode(CLS, buf, start, failure)"]
+        return head + self._lines + tail
+
+    def flush(self) -> None:
+        """Emit what is pending."""
+        for line in self._before:
+            self.emit(line)
+        if self._run:
+            layout = self.layout([code for code, _ in self._run])
+            unpack = self.constant(layout.unpack_from, "unpack")
+            self.emit(f"{', '.join(target for _, target in self._run)}, = {unpack}(buf, pos)")
+            self.emit(f"pos += {layout.size}")
+        for line in self._after:
+            self.emit(line)
+        self._run, self._before, self._after = [], [], []
+
+    def read_word(self, prefix: str, code: str = "I") -> str:
+        """Put a 4-byte word behind the pending run; the name it will have after `flush`."""
+        name = self.temporary(prefix)
+        self._run.append((code, name))
+        return name
+
+    def value(self, node: Node, target: str) -> None:
+        """Write the code that decodes `node` into `target`."""
+        match node:
+            case IntNode(code):
+                self._run.append((code, target))
+            case BoolNode():
+                word = self.read_word("flag")
+                self._after += [f"if {word} > 1: raise Malformed", f"{target} = {word} == 1"]
+            case EnumNode(cls):
+                word = self.read_word("member", "i")
+                self._after.append(f"{target} = {self.constant(_enum_table(cls), 'table')}[{word}]")
+            case FixedOpaqueNode(length):
+                self._run.append((f"{length}s", target))
+                if length % 4:
+                    padding = self.temporary("padding")
+                    self._run.append((f"{-length % 4}s", padding))
+                    self._after.append(f"if any({padding}): raise Malformed")
+            case OpaqueNode():
+                self._opaque(node, target)
+            case OptionalNode():
+                self._optional(node, target)
+            case StructNode() | UnionNode():
+                self._type(node, target)
+            case LinkedListNode():
+                self._chain(node, target)
+            case ArrayNode() | FixedArrayNode():
+                self._array(node, target)
+
+    def _opaque(self, node: OpaqueNode, target: str) -> None:
+        count = self.read_word("count")
+        self.flush()
+        if node.maximum < 0xFFFF_FFFF:
+            self.emit(f"if {count} > {node.maximum}: raise Malformed")
+        piece = f"buf[pos:pos + {count}]"
+        if node.style == "bulk":
+            self.emit(
+                f"{target} = {piece}" if self._viewed else f"{target} = memoryview(buf)[pos:pos + {count}]"
+            )
+        else:
+            self.emit(f"{target} = bytes({piece})" if self._viewed else f"{target} = {piece}")
+        self.emit(f"pos += {count}")
+        padding = self.constant(PADDING, "PADDING")
+        self.emit(f"if {count} & 3:")
+        with self.indented():
+            self.emit(f"{count} = {padding}[{count} & 3]")
+            self.emit(f"if buf[pos:pos + len({count})] != {count}: raise Malformed")
+            self.emit(f"pos += len({count})")
+        self.emit("if pos > size: raise Malformed")
+
+    def _optional(self, node: OptionalNode, target: str) -> None:
+        flag = self.read_word("flag")
+        self.flush()
+        self.emit(f"if {flag} == 1:")
+        with self.indented():
+            size = fixed_size(node.inner) if node.lazy else None
+            if size is not None:
+                piece = f"buf[pos:pos + {size}]"
+                self.emit(f"{target} = bytes({piece})" if self._viewed else f"{target} = {piece}")
+                self.emit(f"pos += {size}")
+                self.emit("if pos > size: raise Malformed")
+            else:
+                self.value(node.inner, target)
+                self.flush()
+        self.emit(f"elif {flag}: raise Malformed")
+        self.emit(f"else: {target} = None")
+
+    def _type(self, node: StructNode | UnionNode, target: str) -> None:
+        if not self.is_inlined(node):
+            self.flush()
+            self.emit(f"{target}, pos = {self.constant(node.cls, 'T')}.unpack_from(buf, pos)")
+            return
+        made = self.temporary("o")
+        self._before.append(f"{target} = {made} = new({self.constant(node.cls, 'T')})")
+        with self.inlining(node.cls):
+            if isinstance(node, UnionNode):
+                self._union(node.cls, made)
+                return
+            lazy = node.cls.__xdr_lazy__
+            for name, field in fields_of(node.cls):
+                self.value(field, f"{made}._lazy_{name}" if name in lazy else f"{made}.{name}")
+
+    def _union(self, cls: type[t.Any], made: str) -> None:
+        switch, arms = shape_of(cls)
+        code = (
+            switch.node.code
+            if isinstance(switch.node, IntNode)
+            else "I"
+            if isinstance(switch.node, BoolNode)
+            else "i"
+        )
+        word = self.read_word("switch", code)
+        if isinstance(switch.node, EnumNode):
+            self._after.append(
+                f"{made}.{switch.name} = {self.constant(_enum_table(switch.node.cls), 'table')}[{word}]"
+            )
+        elif isinstance(switch.node, BoolNode):
+            self._after += [f"if {word} > 1: raise Malformed", f"{made}.{switch.name} = {word} == 1"]
+        else:
+            self._after.append(f"{made}.{switch.name} = {word}")
+        self.flush()
+        names = [arm.name for arm in arms if arm.name is not None]
+        for index, arm in enumerate(arms):
+            if arm.values is None:
+                self.emit("else:" if index else "if True:")
+            else:
+                test = f"{word} == {arm.values[0]}" if len(arm.values) == 1 else f"{word} in {arm.values!r}"
+                self.emit(f"{'elif' if index else 'if'} {test}:")
+            with self.indented():
+                for name in names:
+                    if name != arm.name:
+                        self.emit(f"{made}.{name} = None")
+                if arm.name is not None and arm.node is not None:
+                    self.value(arm.node, f"{made}.{arm.name}")
+                    self.flush()
+        if not arms or arms[-1].values is not None:
+            self.emit("else: raise Malformed")
+
+    def _chain(self, node: LinkedListNode, target: str) -> None:
+        flag = self.read_word("more")
+        self.flush()
+        items, item = self.temporary("items"), self.temporary("item")
+        self.emit(f"{items} = []")
+        self.emit(f"while {flag} == 1:")
+        with self.indented():
+            if node.maximum < 0xFFFF_FFFF:
+                self.emit(f"if len({items}) == {node.maximum}: raise Malformed")
+            self.value(node.element, item)
+            self._run.append(("I", flag))
+            self.flush()
+            self.emit(f"{items}.append({item})")
+        self.emit(f"if {flag}: raise Malformed")
+        self.emit(f"{target} = {items}")
+
+    def _array(self, node: ArrayNode | FixedArrayNode, target: str) -> None:
+        count = str(node.length) if isinstance(node, FixedArrayNode) else self.read_word("count")
+        self.flush()
+        if isinstance(node, ArrayNode):
+            room = f"{count} * {max(least_size(node.element), 1)} > size - pos"
+            self.emit(f"if {count} > {node.maximum} or {room}: raise Malformed")
+        code = integer_code(node.element)
+        if code is not None:
+            width = 4 if code in "Ii" else 8
+            unpack = self.constant(_unpack_many, "unpack_many")
+            self.emit(f"{target} = {unpack}({code!r}, {count}, buf, pos)")
+            self.emit(f"pos += {width} * {count}")
+            return
+        items, item = self.temporary("items"), self.temporary("item")
+        self.emit(f"{items} = []")
+        self.emit(f"for _ in range({count}):")
+        with self.indented():
+            self.value(node.element, item)
+            self.flush()
+            self.emit(f"{items}.append({item})")
+        self.emit(f"{target} = {items}")
+
+
+def _unpack_many(code: str, count: int, buf: bytes | memoryview, pos: int) -> list[int]:
+    return list(struct.unpack_from(f">{count}{code}", buf, pos))

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: MIT
+"""What a field of a wire type can be, and how an annotation says so (XDR, RFC 4506 section 4).
+
+An annotation such as ``Annotated[bytes, Opaque(64)]`` carries a *kind*; `node_of` turns the annotation
+into a `Node`, the small tree that every derived tool walks: the compilers, the reflective codec, the
+printer, the malformer and the Hypothesis strategies.
+"""
+
+from __future__ import annotations
+
+import types
+import typing as t
+from dataclasses import dataclass
+
+Buffer: t.TypeAlias = bytes | bytearray | memoryview
+
+UNLIMITED = 0xFFFF_FFFF
+"""The largest length that XDR can say; what a type without a limit of its own has (RFC 4506 section 4.10)."""
+
+
+# ---------------------------------------------------------------- kinds: what users write into annotations
+
+
+@dataclass(frozen=True, slots=True)
+class Int:
+    """A fixed-width integer; `code` is its `struct` letter, big-endian on the wire."""
+
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class FixedOpaque:
+    """``opaque name[length]`` (RFC 4506 section 4.9)."""
+
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """``opaque name<maximum>`` (RFC 4506 section 4.10)."""
+
+    maximum: int = UNLIMITED
+
+
+@dataclass(frozen=True, slots=True)
+class String:
+    """``string name<maximum>`` (RFC 4506 section 4.11). Bytes in Python: NFS names are bytes."""
+
+    maximum: int = UNLIMITED
+
+
+@dataclass(frozen=True, slots=True)
+class Bulk:
+    """Variable opaque that is never copied: any buffer when encoding, a `memoryview` when decoded."""
+
+    maximum: int = UNLIMITED
+
+
+@dataclass(frozen=True, slots=True)
+class FixedArray:
+    """``type name[length]`` (RFC 4506 section 4.12)."""
+
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """``type name<maximum>`` (RFC 4506 section 4.13)."""
+
+    maximum: int = UNLIMITED
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedList:
+    """A chain of optional-data (RFC 4506 section 4.19): a Python list, whose element has no `next` field."""
+
+    maximum: int = UNLIMITED
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Case:
+    """The discriminant values that select this arm of a union (RFC 4506 section 4.15)."""
+
+    values: tuple[int, ...]
+
+    def __init__(self, *values: int) -> None:
+        object.__setattr__(self, "values", values)
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """Marks the arm of a union for every value that no `Case` names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lazy:
+    """Decode this optional fixed-width structure when it is first read.
+
+    Only for structures in which every bit pattern is legal (integers and enums), so that putting the
+    work off takes nothing from strictness. Worth it where a page holds many that nobody looks at.
+    """
+
+
+u32 = t.Annotated[int, Int("I")]
+i32 = t.Annotated[int, Int("i")]
+u64 = t.Annotated[int, Int("Q")]
+i64 = t.Annotated[int, Int("q")]
+
+
+# ---------------------------------------------------------------- nodes: what tools walk
+
+
+@dataclass(frozen=True, slots=True)
+class IntNode:
+    """An integer of `size` bytes."""
+
+    code: str
+
+    @property
+    def size(self) -> int:
+        """Bytes on the wire."""
+        return 4 if self.code in "Ii" else 8
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Smallest and largest value."""
+        bits = self.size * 8
+        return (0, 2**bits - 1) if self.code.isupper() else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class BoolNode:
+    """A boolean: the word 0 or 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class EnumNode:
+    """An `XdrEnum`."""
+
+    cls: type[t.Any]
+
+
+@dataclass(frozen=True, slots=True)
+class FixedOpaqueNode:
+    """Bytes whose number the type says."""
+
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueNode:
+    """Bytes with a length word in front."""
+
+    maximum: int
+    style: t.Literal["opaque", "string", "bulk"]
+
+
+@dataclass(frozen=True, slots=True)
+class FixedArrayNode:
+    """Elements whose number the type says."""
+
+    element: Node
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayNode:
+    """Elements with a count in front."""
+
+    element: Node
+    maximum: int
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalNode:
+    """A flag, and the value if it is there."""
+
+    inner: Node
+    lazy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedListNode:
+    """Elements with a flag in front of each and behind the last."""
+
+    element: Node
+    maximum: int
+
+
+@dataclass(frozen=True, slots=True)
+class StructNode:
+    """A `Struct`."""
+
+    cls: type[t.Any]
+
+
+@dataclass(frozen=True, slots=True)
+class UnionNode:
+    """A `Union`."""
+
+    cls: type[t.Any]
+
+
+Node: t.TypeAlias = (
+    IntNode
+    | BoolNode
+    | EnumNode
+    | FixedOpaqueNode
+    | OpaqueNode
+    | FixedArrayNode
+    | ArrayNode
+    | OptionalNode
+    | LinkedListNode
+    | StructNode
+    | UnionNode
+)
+
+
+class NotAWireType(TypeError):
+    """An annotation that says no XDR type: an error of the declaration, found on first use."""
+
+
+_OPAQUE_STYLES: dict[type, t.Literal["opaque", "string", "bulk"]] = {
+    Opaque: "opaque",
+    String: "string",
+    Bulk: "bulk",
+}
+
+
+def node_of(annotation: t.Any) -> Node:
+    """The node that an annotation declares. Raises `NotAWireType` with the annotation in its text."""
+    if t.get_origin(annotation) is t.Annotated:
+        base, *metadata = t.get_args(annotation)
+        for kind in metadata:
+            node = _node_of_kind(kind, base)
+            if node is not None:
+                return node
+        inner = node_of(base)
+        if isinstance(inner, OptionalNode) and any(isinstance(kind, Lazy) for kind in metadata):
+            return OptionalNode(inner.inner, lazy=True)
+        return inner
+    if t.get_origin(annotation) in (t.Union, types.UnionType):
+        present = [arg for arg in t.get_args(annotation) if arg is not type(None)]
+        if len(present) == 1:
+            return OptionalNode(node_of(present[0]))
+    if annotation is bool:
+        return BoolNode()
+    role = getattr(annotation, "__xdr_role__", None)
+    if role == "enum":
+        return EnumNode(annotation)
+    if role == "struct":
+        return StructNode(annotation)
+    if role == "union":
+        return UnionNode(annotation)
+    raise NotAWireType(
+        f"{annotation!r} names no XDR type; annotate with a kind of nfsclient.xdr, such as u32 or Opaque(64)"
+    )
+
+
+def _node_of_kind(kind: object, base: t.Any) -> Node | None:
+    match kind:
+        case Int(code):
+            return IntNode(code)
+        case FixedOpaque(length):
+            return FixedOpaqueNode(length)
+        case Opaque(maximum) | String(maximum) | Bulk(maximum):
+            return OpaqueNode(maximum, _OPAQUE_STYLES[type(kind)])
+        case FixedArray(length):
+            return FixedArrayNode(node_of(_element(base)), length)
+        case Array(maximum):
+            return ArrayNode(node_of(_element(base)), maximum)
+        case LinkedList(maximum):
+            return LinkedListNode(node_of(_element(base)), maximum)
+        case _:
+            return None
+
+
+def _element(annotation: t.Any) -> t.Any:
+    """X of ``list[X]``, also of ``list[X] | None`` (an arm of a union is written so)."""
+    if t.get_origin(annotation) in (t.Union, types.UnionType):
+        annotation = next(arg for arg in t.get_args(annotation) if arg is not type(None))
+    (element,) = t.get_args(annotation)
+    return element

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Prints decoded values for people: one line a field, as transcripts show them."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.xdr.kinds import (
+    ArrayNode,
+    EnumNode,
+    FixedArrayNode,
+    LinkedListNode,
+    Node,
+    OpaqueNode,
+    OptionalNode,
+    StructNode,
+    UnionNode,
+)
+from nfsclient.xdr.types import XdrEnum, XdrType, fields_of, shape_of
+
+_MOST_BYTES = 64
+_MOST_ITEMS = 64
+
+
+def format_value(value: XdrType, *, mark: str | None = None, note: str = "here") -> list[str]:
+    """The fields of `value`, a line each, nested ones indented.
+
+    `mark` is the dotted path of one field (``resok.count``, ``entries[3].name``); its line ends in an arrow
+    and `note`. Text from the wire is escaped, long data is cut, so that the lines are safe to print.
+    """
+    return _Printer(mark, note).fields(value, "", 0)
+
+
+def format_bytes(data: bytes | bytearray | memoryview, *, text: bool) -> str:
+    """Bytes as quoted ASCII with escapes (`text`) or as hexadecimal; long ones cut, with their length."""
+    shown = bytes(data[:_MOST_BYTES])
+    more = f"... ({len(data)} bytes)" if len(data) > _MOST_BYTES else ""
+    if text:
+        return repr(shown)[1:] + more
+    return (shown.hex() or "empty") + (more or (f" ({len(data)} bytes)" if data else ""))
+
+
+class _Printer:
+    def __init__(self, mark: str | None, note: str) -> None:
+        self.mark = mark
+        self.note = note
+
+    def line(self, depth: int, text: str, path: str) -> str:
+        arrow = f"    <-- {self.note}" if self.mark is not None and path == self.mark else ""
+        return "  " * depth + text + arrow
+
+    def fields(self, value: XdrType, prefix: str, depth: int) -> list[str]:
+        lines: list[str] = []
+        if type(value).__xdr_role__ == "struct":  # type: ignore[attr-defined]
+            pairs = [(name, node) for name, node in fields_of(type(value))]
+        else:
+            shape = shape_of(type(value))
+            chosen = getattr(value, shape.discriminant.name)
+            arm = shape.arm_for(int(chosen))
+            pairs = [(shape.discriminant.name, shape.discriminant.node)]
+            if arm is not None and arm.name is not None and arm.node is not None:
+                pairs.append((arm.name, arm.node))
+        for name, node in pairs:
+            lines += self.field(name, node, getattr(value, name), f"{prefix}{name}", depth)
+        return lines
+
+    def field(self, name: str, node: Node, value: t.Any, path: str, depth: int) -> list[str]:
+        if isinstance(node, OptionalNode):
+            if value is None:
+                return [self.line(depth, f"{name}: absent", path)]
+            node = node.inner
+        match node:
+            case StructNode() | UnionNode():
+                return [self.line(depth, f"{name}:", path), *self.fields(value, f"{path}.", depth + 1)]
+            case ArrayNode() | FixedArrayNode() | LinkedListNode():
+                return self.items(name, node, value, path, depth)
+            case _:
+                return [self.line(depth, f"{name}: {self.scalar(node, value)}", path)]
+
+    def items(
+        self,
+        name: str,
+        node: ArrayNode | FixedArrayNode | LinkedListNode,
+        value: t.Any,
+        path: str,
+        depth: int,
+    ) -> list[str]:
+        lines = [
+            self.line(depth, f"{name}: {len(value)} {'element' if len(value) == 1 else 'elements'}", path)
+        ]
+        for index, item in enumerate(value):
+            inside = f"{path}[{index}]"
+            marked = self.mark is not None and self.mark.startswith(inside)
+            if index < _MOST_ITEMS or marked:
+                lines += self.field(f"[{index}]", node.element, item, inside, depth + 1)
+            elif index == _MOST_ITEMS:
+                lines.append("  " * (depth + 1) + f"... {len(value) - _MOST_ITEMS} more")
+        return lines
+
+    def scalar(self, node: Node, value: t.Any) -> str:
+        if isinstance(node, EnumNode) and isinstance(value, XdrEnum):
+            return f"{value} ({int(value)})"
+        if isinstance(value, bytes | bytearray | memoryview):
+            return format_bytes(value, text=isinstance(node, OpaqueNode) and node.style != "opaque")
+        return str(value)

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: MIT
+"""The slow codec: walks the declaration field by field.
+
+It is the oracle of the compiled codec in tests, it finds the path of the field at fault after the compiled
+codec has met an error, and its `Token`s are what the malformer bends. Clarity before speed.
+"""
+
+from __future__ import annotations
+
+import struct
+import typing as t
+
+from nfsclient.errors import XdrError
+from nfsclient.xdr.kinds import (
+    ArrayNode,
+    BoolNode,
+    Buffer,
+    EnumNode,
+    FixedArrayNode,
+    FixedOpaqueNode,
+    IntNode,
+    LinkedListNode,
+    Node,
+    OpaqueNode,
+    OptionalNode,
+    StructNode,
+    UnionNode,
+)
+from nfsclient.xdr.types import XdrEnum, XdrType, fields_of, shape_of
+
+
+class Malformed(Exception):
+    """What compiled code raises: something is wrong, let `decode` or `encode` here say what."""
+
+
+Role = t.Literal["int", "enum", "bool", "present", "discriminant", "length", "bytes", "padding"]
+
+
+class Token(t.NamedTuple):
+    """One piece of an encoding: which field it belongs to, what it is there for, its bytes."""
+
+    path: str
+    role: Role
+    node: Node
+    data: bytes
+
+
+def tokens(value: XdrType) -> list[Token]:
+    """The encoding of `value` as tokens; their data joined is the encoding. Raises `XdrError`."""
+    out: list[Token] = []
+    _encode_type(value, type(value).__name__, out)
+    return out
+
+
+def encode(value: XdrType) -> bytes:
+    """The encoding of `value`, by the slow way."""
+    return b"".join(token.data for token in tokens(value))
+
+
+def decode(cls: type[XdrType], buf: Buffer, pos: int = 0) -> tuple[t.Any, int]:
+    """One `cls` at `pos` and the position behind it, by the slow way. Raises `XdrError` with the path."""
+    reader = _Reader(memoryview(buf), pos)
+    return _decode_type(cls, reader, cls.__name__), reader.pos
+
+
+# ---------------------------------------------------------------- encoding
+
+
+def _word(path: str, role: Role, node: Node, value: int, code: str = "I") -> Token:
+    return Token(path, role, node, struct.pack(f">{code}", value))
+
+
+def _fail(path: str, detail: str) -> t.NoReturn:
+    raise XdrError(path, detail)
+
+
+def _encode_type(value: t.Any, path: str, out: list[Token]) -> None:
+    if type(value).__xdr_role__ == "struct":
+        for name, node in fields_of(type(value)):
+            _encode(node, getattr(value, name), f"{path}.{name}", out)
+        return
+    shape = shape_of(type(value))
+    chosen = getattr(value, shape.discriminant.name)
+    switch_path = f"{path}.{shape.discriminant.name}"
+    start = len(out)
+    _encode(shape.discriminant.node, chosen, switch_path, out)
+    out[start] = out[start]._replace(role="discriminant")
+    arm = shape.arm_for(int(chosen))
+    if arm is None:
+        _fail(switch_path, f"{chosen!r} selects no arm")
+    for other in shape.arms:
+        if other is not arm and other.name is not None and getattr(value, other.name) is not None:
+            _fail(f"{path}.{other.name}", f"is set, but {shape.discriminant.name} is {chosen!r}")
+    if arm.name is not None and arm.node is not None:
+        _encode(arm.node, getattr(value, arm.name), f"{path}.{arm.name}", out)
+
+
+def _encode(node: Node, value: t.Any, path: str, out: list[Token]) -> None:  # noqa: C901  (one case a kind)
+    match node:
+        case IntNode(code):
+            _check_int(value, node.bounds, path)
+            out.append(_word(path, "int", node, value, code))
+        case BoolNode():
+            if value not in (True, False):
+                _fail(path, f"{value!r} is no boolean")
+            out.append(_word(path, "bool", node, int(value)))
+        case EnumNode():
+            _check_int(value, (-(2**31), 2**31 - 1), path)
+            out.append(_word(path, "enum", node, value, "i"))
+        case FixedOpaqueNode(length):
+            data = _check_bytes(value, path)
+            if len(data) != length:
+                _fail(path, f"has {len(data)} bytes, its type has {length}")
+            _encode_bytes(node, data, path, out)
+        case OpaqueNode(maximum):
+            data = _check_bytes(value, path)
+            if len(data) > maximum:
+                _fail(path, f"has {len(data)} bytes, its type allows {maximum}")
+            out.append(_word(path, "length", node, len(data)))
+            _encode_bytes(node, data, path, out)
+        case OptionalNode(inner):
+            out.append(_word(path, "present", node, int(value is not None)))
+            if value is not None:
+                _encode(inner, value, path, out)
+        case StructNode(cls) | UnionNode(cls):
+            if type(value) is not cls:
+                _fail(path, f"{value!r} is no {cls.__name__}")
+            _encode_type(value, path, out)
+        case _:
+            _encode_items(node, value, path, out)
+
+
+def _encode_items(node: Node, value: t.Any, path: str, out: list[Token]) -> None:
+    assert isinstance(node, FixedArrayNode | ArrayNode | LinkedListNode)
+    if not isinstance(value, list | tuple):
+        _fail(path, f"{value!r} is no list")
+    if isinstance(node, FixedArrayNode):
+        if len(value) != node.length:
+            _fail(path, f"has {len(value)} elements, its type has {node.length}")
+    elif len(value) > node.maximum:
+        _fail(path, f"has {len(value)} elements, its type allows {node.maximum}")
+    if isinstance(node, ArrayNode):
+        out.append(_word(path, "length", node, len(value)))
+    for index, item in enumerate(value):
+        if isinstance(node, LinkedListNode):
+            out.append(_word(f"{path}[{index}]", "present", node, 1))
+        _encode(node.element, item, f"{path}[{index}]", out)
+    if isinstance(node, LinkedListNode):
+        out.append(_word(path, "present", node, 0))
+
+
+def _encode_bytes(node: Node, data: bytes, path: str, out: list[Token]) -> None:
+    out.append(Token(path, "bytes", node, data))
+    if len(data) % 4:
+        out.append(Token(path, "padding", node, bytes(-len(data) % 4)))
+
+
+def _check_int(value: object, bounds: tuple[int, int], path: str) -> None:
+    if not isinstance(value, int):
+        _fail(path, f"{value!r} is no integer")
+    if not bounds[0] <= value <= bounds[1]:
+        _fail(path, f"{value} is outside {bounds[0]}..{bounds[1]}")
+
+
+def _check_bytes(value: object, path: str) -> bytes:
+    if not isinstance(value, bytes | bytearray | memoryview):
+        _fail(path, f"{value!r} is not bytes")
+    return memoryview(value).tobytes()
+
+
+# ---------------------------------------------------------------- decoding
+
+
+class _Reader:
+    """A position in a buffer; every take is bounded."""
+
+    def __init__(self, view: memoryview, pos: int) -> None:
+        self.view = view
+        self.pos = pos
+
+    def take(self, count: int, path: str) -> memoryview:
+        left = len(self.view) - self.pos
+        if count > left:
+            raise XdrError(path, f"needs {count} more bytes, only {max(left, 0)} are left", self.pos)
+        taken = self.view[self.pos : self.pos + count]
+        self.pos += count
+        return taken
+
+    def number(self, code: str, path: str) -> int:
+        (value,) = struct.unpack(f">{code}", self.take(4 if code in "Ii" else 8, path))
+        return t.cast("int", value)
+
+    def length(self, maximum: int, path: str) -> int:
+        count = self.number("I", path)
+        if count > maximum:
+            raise XdrError(path, f"length {count} exceeds the limit of {maximum}", self.pos - 4)
+        return count
+
+    def opaque(self, count: int, path: str) -> memoryview:
+        data = self.take(count, path)
+        padding = bytes(self.take(-count % 4, path))
+        if any(padding):
+            raise XdrError(path, f"padding is {padding.hex()}, it must be zero", self.pos - len(padding))
+        return data
+
+    def boolean(self, path: str) -> bool:
+        value = self.number("I", path)
+        if value > 1:
+            raise XdrError(path, f"boolean is {value}, it must be 0 or 1", self.pos - 4)
+        return bool(value)
+
+
+def _decode_type(cls: t.Any, reader: _Reader, path: str) -> t.Any:
+    if cls.__xdr_role__ == "struct":
+        return cls(*[_decode(node, reader, f"{path}.{name}") for name, node in fields_of(cls)])
+    shape = shape_of(cls)
+    at = reader.pos
+    chosen = _decode(shape.discriminant.node, reader, f"{path}.{shape.discriminant.name}")
+    arm = shape.arm_for(int(chosen))
+    if arm is None:
+        raise XdrError(f"{path}.{shape.discriminant.name}", f"{chosen!r} selects no arm", at)
+    fields = {shape.discriminant.name: chosen} | {other.name: None for other in shape.arms if other.name}
+    if arm.name is not None and arm.node is not None:
+        fields[arm.name] = _decode(arm.node, reader, f"{path}.{arm.name}")
+    return cls(**fields)
+
+
+def _decode(node: Node, reader: _Reader, path: str) -> t.Any:
+    match node:
+        case IntNode(code):
+            return reader.number(code, path)
+        case BoolNode():
+            return reader.boolean(path)
+        case EnumNode(cls):
+            return t.cast("type[XdrEnum]", cls)(reader.number("i", path))
+        case FixedOpaqueNode(length):
+            return bytes(reader.opaque(length, path))
+        case OpaqueNode(maximum, style):
+            data = reader.opaque(reader.length(maximum, path), path)
+            return data if style == "bulk" else bytes(data)
+        case OptionalNode(inner):
+            return _decode(inner, reader, path) if reader.boolean(path) else None
+        case StructNode(cls) | UnionNode(cls):
+            return _decode_type(cls, reader, path)
+        case FixedArrayNode(element, length):
+            return [_decode(element, reader, f"{path}[{index}]") for index in range(length)]
+        case ArrayNode(element, maximum):
+            return _decode_array(element, reader.length(maximum, path), reader, path)
+        case LinkedListNode(element, maximum):
+            return _decode_chain(element, maximum, reader, path)
+
+
+def _decode_array(element: Node, count: int, reader: _Reader, path: str) -> list[t.Any]:
+    left = len(reader.view) - reader.pos
+    if count * max(least_size(element), 1) > left:
+        raise XdrError(
+            path, f"{count} elements cannot fit into the {left} bytes that are left", reader.pos - 4
+        )
+    return [_decode(element, reader, f"{path}[{index}]") for index in range(count)]
+
+
+def _decode_chain(element: Node, maximum: int, reader: _Reader, path: str) -> list[t.Any]:
+    items: list[t.Any] = []
+    while reader.boolean(f"{path}[{len(items)}]"):
+        if len(items) == maximum:
+            raise XdrError(path, f"has more than {maximum} elements", reader.pos - 4)
+        items.append(_decode(element, reader, f"{path}[{len(items)}]"))
+    return items
+
+
+def least_size(node: Node) -> int:
+    """The fewest bytes an encoding of `node` takes: bounds a count before memory is taken for it."""
+    match node:
+        case IntNode():
+            return node.size
+        case FixedOpaqueNode(length):
+            return length + -length % 4
+        case FixedArrayNode(element, length):
+            return least_size(element) * length
+        case StructNode(cls):
+            return sum(least_size(field.node) for field in fields_of(cls))
+        case _:
+            return 4
