@@ -23,8 +23,16 @@ from nfsclient.xdr.encoder import EncoderWriter
 from nfsclient.xdr.kinds import Buffer
 from nfsclient.xdr.types import XdrType
 
-_DECODE_ERRORS = (reflect.Malformed, struct.error, IndexError, OverflowError, ValueError)
-_ENCODE_ERRORS = (reflect.Malformed, struct.error, AttributeError, TypeError, OverflowError, ValueError)
+_DECODE_ERRORS = (XdrError, reflect.Malformed, struct.error, IndexError, OverflowError, ValueError)
+_ENCODE_ERRORS = (
+    XdrError,
+    reflect.Malformed,
+    struct.error,
+    AttributeError,
+    TypeError,
+    OverflowError,
+    ValueError,
+)
 
 
 def install(cls: type[t.Any]) -> None:

@@ -225,7 +225,7 @@ def _decode_type(cls: t.Any, reader: _Reader, path: str) -> t.Any:
     return cls(**fields)
 
 
-def _decode(node: Node, reader: _Reader, path: str) -> t.Any:
+def _decode(node: Node, reader: _Reader, path: str) -> t.Any:  # noqa: PLR0911  (one case a kind)
     match node:
         case IntNode(code):
             return reader.number(code, path)
@@ -272,12 +272,13 @@ def least_size(node: Node) -> int:
     """The fewest bytes an encoding of `node` takes: bounds a count before memory is taken for it."""
     match node:
         case IntNode():
-            return node.size
+            size = node.size
         case FixedOpaqueNode(length):
-            return length + -length % 4
+            size = length + -length % 4
         case FixedArrayNode(element, length):
-            return least_size(element) * length
+            size = least_size(element) * length
         case StructNode(cls):
-            return sum(least_size(field.node) for field in fields_of(cls))
+            size = sum(least_size(field.node) for field in fields_of(cls))
         case _:
-            return 4
+            size = 4
+    return size

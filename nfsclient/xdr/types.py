@@ -201,7 +201,7 @@ class XdrType(metaclass=XdrMeta):
             return NotImplemented
         return all(getattr(self, name) == getattr(other, name) for name in self.__xdr_fields__)
 
-    # Unhashable, by defining __eq__ alone: fields may be lists.
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__xdr_fields__)
