@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""Procedures and programs as data (RFC 5531 section 8.2): what a client calls and a server answers."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+from functools import cached_property
+
+from nfsclient.xdr import XdrType
+
+A = t.TypeVar("A", bound=XdrType)
+R = t.TypeVar("R", bound=XdrType)
+
+
+@dataclass(frozen=True)
+class Procedure(t.Generic[A, R]):
+    """One procedure of one version of a program, with the types of its arguments and results."""
+
+    program: int
+    version: int
+    number: int
+    name: str
+    args: type[A]
+    res: type[R]
+
+
+@dataclass(frozen=True)
+class Program:
+    """One version of a program: its procedures, which all carry the same program and version number."""
+
+    number: int
+    version: int
+    name: str
+    procedures: tuple[Procedure[t.Any, t.Any], ...]
+
+    @cached_property
+    def by_number(self) -> dict[int, Procedure[t.Any, t.Any]]:
+        """Procedure number -> procedure."""
+        return {procedure.number: procedure for procedure in self.procedures}
+
+    @cached_property
+    def by_name(self) -> dict[str, Procedure[t.Any, t.Any]]:
+        """Procedure name ("GETATTR") -> procedure."""
+        return {procedure.name: procedure for procedure in self.procedures}
