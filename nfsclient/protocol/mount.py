@@ -61,7 +61,7 @@ class MountStat3(XdrEnum):
 
 
 class MountStat1(XdrEnum):
-    """The status of version 1: 0, or any error number of UNIX, which is why only 0 has a name (RFC 1094 A.4.2)."""
+    """The status of version 1: 0, or any error number of UNIX; only 0 has a name (RFC 1094 A.4.2)."""
 
     OK = 0
 
@@ -85,7 +85,10 @@ class DirpathArgs(Struct):
 
 
 class Mnt1Res(Union):
-    """fhstatus (RFC 1094 A.4.2). The discriminant is unsigned there; error numbers are small, so an enum serves."""
+    """fhstatus (RFC 1094 A.4.2).
+
+    The discriminant is unsigned there; error numbers are small, so an enum serves.
+    """
 
     status: MountStat1
     directory: t.Annotated[Fhandle | None, Case(MountStat1.OK)] = None
@@ -97,7 +100,7 @@ class Mountres3Ok(Struct):
 
     fhandle: Fhandle3
     auth_flavors: t.Annotated[list[i32], Array()]
-    """The RPC authentication flavors that the server takes with this handle; order and completeness are its own affair."""
+    """The RPC flavors that the server takes with this handle; order and completeness are its own affair."""
 
 
 class Mnt3Res(Union):
@@ -119,7 +122,7 @@ class Mnt3Res(Union):
 
 
 class Mountbody(Struct):
-    """mountbody: a client and what it mounted; advisory and often stale (RFC 1094 A.5.3, RFC 1813 section 5.2.2)."""
+    """mountbody: a client and what it mounted; advisory, often stale (RFC 1094 A.5.3, RFC 1813 5.2.2)."""
 
     ml_hostname: Name
     ml_directory: Dirpath

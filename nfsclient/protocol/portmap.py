@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The port mapper, version 2 of the RPC binding protocol (RFC 1833 section 3).
 
-It answers on port 111 of TCP and UDP and knows ports only, hence IPv4 only; `rpcbind` is its successor under the
-same program number.
+It answers on port 111 of TCP and UDP and knows ports only, hence IPv4 only; `rpcbind` is its successor under
+the same program number.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class CallArgs(Struct):
 
 
 class CallResult(Struct):
-    """call_result: which port answered, and its encoded results. When the call fails there is no answer at all."""
+    """call_result: which port answered, and its encoded results. A call that fails gets no answer."""
 
     port: u32
     res: t.Annotated[bytes, Opaque()]

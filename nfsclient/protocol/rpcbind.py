@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """rpcbind, versions 3 and 4 of the RPC binding protocol (RFC 1833 section 2), and universal addresses.
 
-Unlike version 2 (`portmap`) it speaks of transports by name ("tcp6") and of addresses as text, so that IPv6 and
-transports without ports have a place. Constants of procedures end in the version: `GETADDR3`, `GETADDR4`.
+Unlike version 2 (`portmap`) it names transports ("tcp6") and writes addresses as text, so that IPv6 has a place.
+Constants of procedures end in the version: `GETADDR3`, `GETADDR4`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ import ipaddress
 import typing as t
 
 from nfsclient.errors import NfsClientError
+from nfsclient.protocol.portmap import PROGRAM, BoolRes
 from nfsclient.rpc.program import Procedure, Program
 from nfsclient.xdr import FixedArray, LinkedList, Opaque, String, Struct, Void, XdrType, i32, u32
-
-from .portmap import PORT, PROGRAM, BoolRes
 
 RPCBSTAT_HIGHPROC = 13
 """How many procedures the statistics count: those of version 4, NULL included."""
@@ -31,7 +30,7 @@ class Rpcb(Struct):
     r_prog: u32
     r_vers: u32
     r_netid: Text = b""
-    """Name of the transport: tcp, udp, tcp6, udp6, local. GETADDR ignores it: the transport of the call counts."""
+    """Name of the transport: tcp, udp, tcp6, udp6, local. GETADDR ignores it: that of the call counts."""
     r_addr: Text = b""
     """Universal address."""
     r_owner: Text = b""
@@ -230,7 +229,7 @@ def to_universal(host: str, port: int) -> str:
 
 
 def from_universal(text: str) -> tuple[str, int]:
-    """IP address and port of a universal address: the inverse of `to_universal`. Raises `UniversalAddressError`."""
+    """IP address and port of a universal address. Raises `UniversalAddressError`."""
     host, *port_bytes = text.rsplit(".", 2)
     try:
         high, low = (_octet(part) for part in port_bytes)

@@ -1,18 +1,16 @@
 # SPDX-License-Identifier: MIT
 """Arguments and results of the NFSv3 procedures on names in directories (RFC 1813 section 3.3).
 
-LOOKUP, CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME, LINK, READDIR, READDIRPLUS. A reply is a union over
-its status, as in `files`. A server may withhold the handle and the attributes of what it created, and the `wcc`
-of the directory.
+LOOKUP, CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME, LINK, READDIR, READDIRPLUS. A reply is a union
+over its status, as in `files`. A server may withhold the handle and the attributes of what it created, and
+the `wcc` of the directory.
 """
 
 from __future__ import annotations
 
 import typing as t
 
-from nfsclient.xdr import Case, Default, Lazy, LinkedList, Struct, Union
-
-from .types import (
+from nfsclient.protocol.nfs3.types import (
     Cookie3,
     Cookieverf3,
     Count3,
@@ -30,6 +28,7 @@ from .types import (
     Specdata3,
     WccData,
 )
+from nfsclient.xdr import Case, Default, Lazy, LinkedList, Struct, Union
 
 
 class Lookup3Args(Struct):
@@ -367,7 +366,7 @@ class Readdirplus3Args(Struct):
     cookie: Cookie3
     cookieverf: Cookieverf3
     dircount: Count3
-    """Most bytes of directory information (without attributes and handles); many servers take it as a hint."""
+    """Most bytes of directory information, attributes and handles not counted; to many servers a hint."""
     maxcount: Count3
     """Most bytes of the READDIRPLUS3resok structure, with all XDR overhead."""
 

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
 """The statuses that RFC 1813 lists for each NFSv3 procedure.
 
-The lists are a guide, not a limit: section 3 calls them the more common errors and tells clients to be ready for
-others. A status outside its list is therefore no fault of a server; only one outside of `Nfsstat3` is (section 2.5).
+The lists are a guide, not a limit: section 3 calls them the more common errors and tells clients to be ready
+for others. A status outside its list is therefore no fault of a server; only one outside of `Nfsstat3` is
+(section 2.5).
 """
 
 from __future__ import annotations
 
 import typing as t
 
+from nfsclient.protocol.nfs3 import procedures as p
+from nfsclient.protocol.nfs3.types import Nfsstat3
 from nfsclient.rpc.program import Procedure
-
-from . import procedures as p
-from .types import Nfsstat3
 
 _PREFIX = "NFS3ERR_"
 
@@ -58,7 +58,10 @@ GENERAL: t.Final = _errors("IO STALE BADHANDLE SERVERFAULT NOTSUPP JUKEBOX NODEV
 
 
 def is_expected(procedure: Procedure[t.Any, t.Any], status: Nfsstat3) -> bool:
-    """Whether the RFC names `status` for `procedure`, in its list or for all. False is a rarity, not a fault."""
+    """Whether the RFC names `status` for `procedure`, in its list or for all.
+
+    False is a rarity, not a fault.
+    """
     if status is Nfsstat3.NFS3_OK:
         return True
     return procedure is not p.NULL and (status in LISTED[procedure] or status in GENERAL)

@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Arguments and results of the NFSv3 procedures that work on one object (RFC 1813 section 3.3).
 
-GETATTR, SETATTR, ACCESS, READLINK, READ, WRITE, COMMIT. A reply is a union over its status: `resok` is set when
-it is NFS3_OK, else `resfail` (GETATTR has none). Attributes may be withheld in any reply but GETATTR's.
+GETATTR, SETATTR, ACCESS, READLINK, READ, WRITE, COMMIT. A reply is a union over its status: `resok` is set
+when it is NFS3_OK, else `resfail` (GETATTR has none). Attributes may be withheld in any reply but GETATTR's.
 """
 
 from __future__ import annotations
 
 import typing as t
 
-from nfsclient.xdr import Buffer, Bulk, Case, Default, Struct, Union, u32
-
-from .types import (
+from nfsclient.protocol.nfs3.types import (
     Count3,
     Fattr3,
     NfsFh3,
@@ -24,6 +22,7 @@ from .types import (
     WccData,
     Writeverf3,
 )
+from nfsclient.xdr import Buffer, Bulk, Case, Default, Struct, Union, u32
 
 ACCESS3_READ = 0x0001
 """Read data from a file, or list a directory (section 3.3.4)."""

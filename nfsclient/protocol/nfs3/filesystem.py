@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import typing as t
 
+from nfsclient.protocol.nfs3.types import Fattr3, NfsFh3, Nfsstat3, Nfstime3, Size3
 from nfsclient.xdr import Case, Default, Struct, Union, u32
-
-from .types import Fattr3, NfsFh3, Nfsstat3, Nfstime3, Size3
 
 FSF3_LINK = 0x0001
 """The file system has hard links (section 3.3.19)."""

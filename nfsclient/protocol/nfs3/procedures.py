@@ -5,12 +5,11 @@ from __future__ import annotations
 
 import typing as t
 
+from nfsclient.protocol.nfs3 import directories as d
+from nfsclient.protocol.nfs3 import files as f
+from nfsclient.protocol.nfs3 import filesystem as s
 from nfsclient.rpc.program import Procedure, Program
 from nfsclient.xdr import Void, XdrType
-
-from . import directories as d
-from . import files as f
-from . import filesystem as s
 
 PROGRAM = 100003
 """The RPC program number of NFS (section 2.2)."""

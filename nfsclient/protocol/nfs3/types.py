@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The basic types of NFSv3 (RFC 1813 sections 2.4 to 2.6), shared by the arguments and results of its procedures.
+"""The basic types of NFSv3 (RFC 1813 sections 2.4 to 2.6), which its procedures share.
 
-Names are those of the RFC, in snake case for fields. `post_op_attr`, `pre_op_attr`, `post_op_fh3`, `set_mode3`,
-`set_uid3`, `set_gid3`, `set_size3` and `sattrguard3` are unions over a boolean with one arm; on the wire that is
-the same as optional data, so they are written ``X | None`` here.
+Names are those of the RFC, in snake case for fields. `post_op_attr`, `pre_op_attr`, `post_op_fh3`,
+`set_mode3`, `set_uid3`, `set_gid3`, `set_size3` and `sattrguard3` are unions over a boolean with one arm; on
+the wire that is the same as optional data, so they are written ``X | None`` here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ NFS3_WRITEVERFSIZE = 8
 """Size of the verifier that WRITE and COMMIT return, in bytes."""
 
 NfsFh3 = t.Annotated[bytes, Opaque(NFS3_FHSIZE)]
-"""A file handle: 0 to 64 bytes that only the server can read. Equal handles are the same file; unequal ones prove nothing."""
+"""A file handle: up to 64 bytes that only the server can read.
+
+Equal handles are the same file; unequal ones prove nothing (section 2.5).
+"""
 Filename3 = t.Annotated[bytes, String()]
 """One component of a path: bytes without a limit in the type; the server's limit is PATHCONF's `name_max`."""
 Nfspath3 = t.Annotated[bytes, String()]
@@ -98,7 +101,7 @@ class Ftype3(XdrEnum):
 
 
 class TimeHow(XdrEnum):
-    """time_how: whether SETATTR leaves a time, takes the server's clock, or sets the client's value (section 2.5)."""
+    """time_how: SETATTR leaves a time, takes the server's clock, or the client's value (section 2.5)."""
 
     DONT_CHANGE = 0
     SET_TO_SERVER_TIME = 1
@@ -190,7 +193,7 @@ SERVER_TIME = SetTime(TimeHow.SET_TO_SERVER_TIME)
 
 
 def client_time(seconds: int, nseconds: int = 0) -> SetTime:
-    """Sets a time to a value of the client's, which the server keeps to the accuracy of FSINFO's `time_delta`."""
+    """Sets a time to a value of the client's, kept to the accuracy of FSINFO's `time_delta`."""
     return SetTime(TimeHow.SET_TO_CLIENT_TIME, Nfstime3(seconds, nseconds))
 
 
