@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """rpcbind, versions 3 and 4 of the RPC binding protocol (RFC 1833 section 2), and universal addresses.
 
-Unlike version 2 (`portmap`) it names transports ("tcp6") and writes addresses as text, so that IPv6 has a place.
+Unlike version 2 (`portmap`) it names transports ("tcp6") and writes addresses as text: IPv6 has a place.
 Constants of procedures end in the version: `GETADDR3`, `GETADDR4`.
 """
 

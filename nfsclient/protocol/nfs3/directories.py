@@ -169,7 +169,7 @@ class Devicedata3(Struct):
 
 
 class Mknoddata3(Union):
-    """mknoddata3: what to make; types other than these four carry nothing and are refused (section 3.3.11)."""
+    """mknoddata3: what to make; types but these four carry nothing and are refused (section 3.3.11)."""
 
     type: Ftype3
     device: t.Annotated[Devicedata3 | None, Case(Ftype3.NF3CHR, Ftype3.NF3BLK)] = None

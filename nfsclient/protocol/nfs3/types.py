@@ -55,7 +55,7 @@ Count3: t.TypeAlias = u32
 
 
 class Nfsstat3(XdrEnum):
-    """nfsstat3: how a call ended (section 2.5, meanings in section 2.6). A server may return no other value."""
+    """nfsstat3: how a call ended (section 2.6). A server may return no other value (section 2.5)."""
 
     NFS3_OK = 0
     NFS3ERR_PERM = 1
@@ -109,7 +109,7 @@ class TimeHow(XdrEnum):
 
 
 class StableHow(XdrEnum):
-    """stable_how: how firmly WRITE stores data before it answers (section 3.3.7). A larger value is firmer."""
+    """stable_how: how firmly WRITE stores data before it answers; larger is firmer (section 3.3.7)."""
 
     UNSTABLE = 0
     DATA_SYNC = 1
@@ -198,7 +198,7 @@ def client_time(seconds: int, nseconds: int = 0) -> SetTime:
 
 
 class Sattr3(Struct):
-    """sattr3: the attributes to set; what is None, or a time not to be changed, is left alone (section 2.5)."""
+    """sattr3: the attributes to set; None, and a time not to be changed, leave one alone (section 2.5)."""
 
     mode: Mode3 | None = None
     uid: Uid3 | None = None
