@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""The file system behind the reference server, free of any protocol."""
+
+from __future__ import annotations
+
+from nfsserver.fs.changes import NOTHING, NOW, Changes, ServerTime, Time
+from nfsserver.fs.clock import Clock, ManualClock, Stamper, SystemClock
+from nfsserver.fs.data import PAGE, PagedData
+from nfsserver.fs.errors import FsError
+from nfsserver.fs.filesystem import FileSystem, Stability, Statistics
+from nfsserver.fs.handles import HANDLE_SIZE, HandleCodec, Identity
+from nfsserver.fs.inode import Directory, Entry, Inode, Kind
+from nfsserver.fs.limits import Limits
+from nfsserver.fs.permissions import ANONYMOUS, NOBODY, SUPERUSER, Access, Caller
+
+__all__ = [
+    "ANONYMOUS",
+    "HANDLE_SIZE",
+    "NOBODY",
+    "NOTHING",
+    "NOW",
+    "PAGE",
+    "SUPERUSER",
+    "Access",
+    "Caller",
+    "Changes",
+    "Clock",
+    "Directory",
+    "Entry",
+    "FileSystem",
+    "FsError",
+    "HandleCodec",
+    "Identity",
+    "Inode",
+    "Kind",
+    "Limits",
+    "ManualClock",
+    "PagedData",
+    "ServerTime",
+    "Stability",
+    "Stamper",
+    "Statistics",
+    "SystemClock",
+    "Time",
+]

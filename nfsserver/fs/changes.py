@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""Attributes that a caller asks to set."""
+
+from __future__ import annotations
+
+import enum
+import typing as t
+from dataclasses import dataclass
+
+
+class ServerTime(enum.Enum):
+    """Asks for the time of the change itself."""
+
+    NOW = enum.auto()
+
+
+NOW: t.Final = ServerTime.NOW
+
+Time: t.TypeAlias = int | ServerTime
+"""Nanoseconds since 1970, or `NOW`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """None leaves an attribute as it is."""
+
+    mode: int | None = None
+    uid: int | None = None
+    gid: int | None = None
+    size: int | None = None
+    atime: Time | None = None
+    mtime: Time | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is set."""
+        return self == NOTHING
+
+    @property
+    def are_the_owners(self) -> bool:
+        """Whether anything is set that only owner and superuser may set."""
+        owned = (self.mode, self.uid, self.gid)
+        return (
+            any(value is not None for value in owned)
+            or isinstance(self.atime, int)
+            or isinstance(self.mtime, int)
+        )
+
+    @property
+    def touch(self) -> bool:
+        """Whether a time is to become the server's."""
+        return NOW in (self.atime, self.mtime)
+
+
+NOTHING: t.Final = Changes()

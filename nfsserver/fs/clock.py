@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""Where the file system's times come from."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+
+
+class Clock(t.Protocol):
+    """A source of wall clock time."""
+
+    def now_ns(self) -> int:
+        """Nanoseconds since 1970-01-01 UTC."""
+        ...
+
+
+class SystemClock:
+    """The clock of this machine."""
+
+    def now_ns(self) -> int:
+        """Nanoseconds since 1970-01-01 UTC."""
+        return time.time_ns()
+
+
+class ManualClock:
+    """A clock that moves only when told to."""
+
+    def __init__(self, start_ns: int = 1_000_000_000_000_000_000) -> None:
+        self._now = start_ns
+
+    def now_ns(self) -> int:
+        """Nanoseconds since 1970-01-01 UTC."""
+        return self._now
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass; a negative number sets the clock back."""
+        self._now += round(seconds * 1e9)
+
+
+class Stamper:
+    """Gives each change a time of its own.
+
+    Clients tell "changed" from "unchanged" by ctime and mtime alone, so two changes within one tick of the
+    clock (or while the clock is set back) must not share a reading: successive stamps strictly increase.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last = 0
+
+    def stamp(self) -> int:
+        """The time of a change, in nanoseconds, later than every stamp before."""
+        self._last = max(self._clock.now_ns(), self._last + 1)
+        return self._last

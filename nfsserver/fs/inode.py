@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""Objects of the file system and the directories that name them."""
+
+from __future__ import annotations
+
+import enum
+import typing as t
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from nfsserver.fs.data import PagedData
+
+if t.TYPE_CHECKING:
+    from nfsserver.fs.filesystem import FileSystem
+
+ENTRY_OVERHEAD = 24
+"""What one entry adds to the size of its directory, besides its name."""
+
+
+class Kind(enum.IntEnum):
+    """The type of an object, with the values of ftype3 (RFC 1813 section 2.5); NFSv4 shares them."""
+
+    REGULAR = 1
+    DIRECTORY = 2
+    BLOCK = 3
+    CHARACTER = 4
+    SYMLINK = 5
+    SOCKET = 6
+    FIFO = 7
+
+
+@dataclass(slots=True)
+class Entry:
+    """One name in a directory. The cookie names the entry for its whole life and no other one ever."""
+
+    name: bytes
+    cookie: int
+    inode: Inode
+
+
+class Directory:
+    """The entries of one directory.
+
+    Cookies come from a counter of the directory, so that the order of creation is the order of cookies, and
+    a listing can go on after any cookie, whatever was added or removed meanwhile.
+    """
+
+    __slots__ = ("_by_cookie", "_cookies", "_entries", "_next_cookie", "parent", "size")
+
+    SELF_COOKIE = 1
+    PARENT_COOKIE = 2
+
+    def __init__(self, parent: Inode | None) -> None:
+        self._entries: dict[bytes, Entry] = {}
+        self._by_cookie: dict[int, Entry] = {}
+        self._cookies: list[int] = []
+        self._next_cookie = self.PARENT_COOKIE + 1
+        self.parent = parent
+        """The directory that holds this one; None for the root."""
+        self.size = 2 * ENTRY_OVERHEAD + 3
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, name: bytes) -> Inode | None:
+        """The object of this name."""
+        entry = self._entries.get(name)
+        return None if entry is None else entry.inode
+
+    def names(self) -> list[bytes]:
+        """Every name, ``.`` and ``..`` excepted."""
+        return list(self._entries)
+
+    def add(self, name: bytes, inode: Inode) -> None:
+        """A new entry; the name must be free."""
+        assert name not in self._entries
+        entry = Entry(name, self._next_cookie, inode)
+        self._next_cookie += 1
+        self._entries[name] = entry
+        self._by_cookie[entry.cookie] = entry
+        self._cookies.append(entry.cookie)
+        self.size += len(name) + ENTRY_OVERHEAD
+
+    def remove(self, name: bytes) -> None:
+        """Take an existing entry away."""
+        entry = self._entries.pop(name)
+        del self._by_cookie[entry.cookie]
+        del self._cookies[bisect_right(self._cookies, entry.cookie) - 1]
+        self.size -= len(name) + ENTRY_OVERHEAD
+
+    def replace(self, name: bytes, inode: Inode) -> None:
+        """Let an existing name stand for another object; the entry and its cookie stay."""
+        self._entries[name].inode = inode
+
+    def after(self, cookie: int) -> t.Iterator[Entry]:
+        """The entries whose cookies are greater, in order; the directory must not change meanwhile."""
+        for index in range(bisect_right(self._cookies, cookie), len(self._cookies)):
+            yield self._by_cookie[self._cookies[index]]
+
+    def has_issued(self, cookie: int) -> bool:
+        """Whether an entry has, or had, this cookie."""
+        return 0 < cookie < self._next_cookie
+
+
+@dataclass(slots=True, eq=False)
+class Inode:
+    """One object. Times are nanoseconds since 1970; `mode` has no type bits."""
+
+    fs: FileSystem
+    kind: Kind
+    fileid: int
+    generation: int
+    mode: int
+    uid: int
+    gid: int
+    atime: int
+    mtime: int
+    ctime: int
+    nlink: int = 1
+    rdev: tuple[int, int] = (0, 0)
+    """Major and minor number of a device."""
+    data: PagedData | None = None
+    """Of a regular file."""
+    directory: Directory | None = None
+    """Of a directory."""
+    target: bytes = b""
+    """Of a symbolic link."""
+    create_verifier: bytes | None = None
+    """What an exclusive CREATE brought; kept on stable storage for as long as the file lives."""
+    stable_times: tuple[int, int] | None = None
+    """mtime and ctime as a crash would leave them; None when the present ones are stable."""
+
+    @property
+    def size(self) -> int:
+        """The size attribute: bytes of data, of a link's data, or of a directory's entries."""
+        if self.data is not None:
+            return self.data.size
+        if self.directory is not None:
+            return self.directory.size
+        return len(self.target)
+
+    @property
+    def used(self) -> int:
+        """Bytes of storage."""
+        return self.size if self.data is None else self.data.used
+
+    @property
+    def has_unstable(self) -> bool:
+        """Whether a crash would change this object."""
+        return self.stable_times is not None or (self.data is not None and self.data.is_dirty)
+
+    def commit(self, offset: int = 0, count: int = 0) -> None:
+        """Make metadata and a range of data stable, see `PagedData.commit`."""
+        self.stable_times = None
+        if self.data is not None:
+            self.data.commit(offset, count)
+
+    def crash(self) -> None:
+        """Go back to the stable version."""
+        if self.stable_times is not None:
+            self.mtime, self.ctime = self.stable_times
+            self.stable_times = None
+        if self.data is not None:
+            self.data.crash()

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""What bounds the file system and the transfers; FSINFO, FSSTAT and PATHCONF report these numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Every size is in bytes unless it says otherwise."""
+
+    capacity: int = 256 * MIB
+    """Memory that file data may take, pre-images of uncommitted pages included."""
+    max_files: int = 65_536
+    """Objects of any type."""
+    max_entries: int = 4 * 65_536
+    """Directory entries in all directories together (hard links make more names than files)."""
+    max_file_size: int = 2**63 - 1
+    name_max: int = 255
+    path_max: int = 4096
+    """Longest data of a symbolic link."""
+    link_max: int = 1024
+    read_max: int = MIB
+    write_max: int = MIB
+    directory_max: int = 128 * 1024
+    """Largest READDIR or READDIRPLUS result."""
+    datagram_max: int = 32 * 1024
+    """What a READ, WRITE or directory result may carry over UDP, where 64 KiB bound the whole message."""
