@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+"""What the words after `nfsproof run` mean: which of them is the target."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+MOUNT_SYNTAX = re.compile(r"(?P<host>[\w.-]+|\[[0-9A-Fa-f:]+\]):(?P<path>/.*)")
+
+
+class ArgumentError(ValueError):
+    """The words make no sense; the text says why and what would."""
+
+
+def split_target(
+    words: Sequence[str], named: Sequence[str], option: str | None = None
+) -> tuple[str | None, list[str]]:
+    """Takes the target out of the words: a URL wherever it stands, or one of `named` (with `:choice`) in front.
+
+    `option` is the value of --target. Gives the target, or None, and the other words in their order. Raises
+    ArgumentError for two targets and for `host:/export`.
+    """
+    targets = [] if option is None else [option]
+    rest = []
+    for position, word in enumerate(words):
+        if word.startswith("nfs://") or (position == 0 and word.partition(":")[0] in named):
+            targets.append(word)
+        else:
+            rest.append(word)
+    for word in (*targets, *rest):
+        if mount_like := MOUNT_SYNTAX.fullmatch(word):
+            raise ArgumentError(
+                f"{word} is how mount names it; here: nfs://{mount_like['host']}{mount_like['path']}"
+            )
+    if len(targets) > 1:
+        raise ArgumentError(f"more than one target: {', '.join(targets)}")
+    return (targets[0] if targets else None), rest

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""The commands. Everything heavy is imported by the command that needs it: `--help` and errors come at once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from nfsproof import __version__, starter
+from nfsproof.exits import EXIT_CODES, Exit
+
+EPILOG = "Exit status: " + "; ".join(f"{code.value} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
+PASS_ON = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
+
+
+class Trouble(click.ClickException):
+    """Something that the user can mend: printed without a traceback, exit status 4."""
+
+    exit_code = int(Exit.USAGE)
+
+    def show(self, file: object = None) -> None:
+        """One or more lines on standard error."""
+        click.echo(f"nfsproof: {self.message}", err=True)
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog=EPILOG,
+)
+@click.version_option(__version__, prog_name="nfsproof", message="%(prog)s %(version)s")
+def commands() -> None:
+    """Tests NFS servers on the wire and judges every answer against a clause of an RFC.
+
+    \b
+    nfsproof run                             the checks against the embedded reference server
+    nfsproof run nfs://host/export           the checks against your server
+    nfsproof run nfs://host/export nfs3/write        only those of WRITE
+    nfsproof run ganesha                     against an NFS-Ganesha that is started and stopped for it
+    nfsproof doctor nfs://host/export        why does my server not answer?
+
+    No root, kernel mount or compiler is needed. The checks create, change and remove files below the export:
+    point them at one made for testing.
+    """
+
+
+@commands.command(context_settings=PASS_ON, options_metavar="[OPTIONS]", epilog=EPILOG)
+@click.option("--target", metavar="TARGET", help="The same as the first argument, as pytest users know it.")
+@click.option("--strict", is_flag=True, help="A broken SHOULD is red as well (NONSTRICT counts as failed).")
+@click.argument(
+    "arguments", nargs=-1, type=click.UNPROCESSED, metavar="[TARGET] [CHECK ...] [PYTEST OPTION ...]"
+)
+def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
+    """Runs the checks and gives verdicts.
+
+    TARGET is nfs://HOST[:PORT]/EXPORT[?PARAMETERS] or the name of a server that is started for the run: embedded
+    (the default), ganesha, ganesha:mem.
+
+    CHECK is a stable id (nfs3/write/never_accepts_more_than_sent), the beginning of one (nfs3/write) or a pattern
+    (nfs3/read*). Without any, all checks run.
+
+    Options that are not listed here go to pytest: -x (stop at the first failure), -n 2 (two workers), -k, -v,
+    --junitxml=FILE, and those of the plugin:
+    --require CAPABILITY,... (red when the target lacks one), --list-requirements. All of them: nfsproof run -- --help.
+    """
+    starter.put_home_first()
+    from fixtures.targets import TARGETS
+    from nfsproof.arguments import ArgumentError, split_target
+
+    try:
+        found, rest = split_target(arguments, tuple(TARGETS), target)
+    except ArgumentError as error:
+        raise Trouble(str(error)) from error
+    strictly = ["--strict-should"] if strict else []
+    return starter.run_suite(["--target", found or "embedded", *strictly, *rest])
+
+
+@commands.command(context_settings=PASS_ON)
+@click.option(
+    "--mutants",
+    is_flag=False,
+    flag_value="pairs",
+    type=click.Choice(["pairs", "matrix"]),
+    help="Instead: run each check on the clean embedded server and on the mutants that it names; with =matrix on all.",
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[PYTEST ARGUMENT ...]")
+def selftest(mutants: str | None, arguments: tuple[str, ...]) -> int:
+    """Tests nfsproof itself: its own tests, or whether every check is able to fail.
+
+    In a checkout the tests of library, server, plugin and command line. They do not travel in the wheel: there
+    each check is run on the clean embedded server, where it must pass, and on its mutants, where it must fail.
+    """
+    if mutants is None and starter.is_checkout():
+        tests = starter.home() / "tests"
+        return starter.run_own_tests([*arguments] if _names_a_path(arguments) else [str(tests), *arguments])
+    if mutants is None:
+        click.echo(
+            "nfsproof: the tests of our own are in the checkout only; running the checks on their mutants",
+            err=True,
+        )
+    return starter.run_suite([f"--mutants={mutants or 'pairs'}", *arguments])
+
+
+@commands.command()
+@click.argument("url", metavar="URL")
+def doctor(url: str) -> int:
+    """Says what stands between you and a server that does not answer, and what to do about it.
+
+    Name, port, rpcbind, MOUNT, export, privileged port, squash, RPC version: each is tried in turn.
+    """
+    starter.put_home_first()
+    from nfsproof import doctor as clinic
+
+    diagnosis = clinic.diagnose(url)
+    click.echo(diagnosis.render())
+    return int(Exit.OK if diagnosis.healthy else Exit.USAGE)
+
+
+def run_command_line(args: Sequence[str]) -> int:
+    """Parses, runs and gives the exit status; user errors end in one line, never in a traceback."""
+    try:
+        result = commands.main(args=list(args), prog_name="nfsproof", standalone_mode=False)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    except click.ClickException as error:
+        error.show()
+        return int(Exit.USAGE)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("nfsproof: interrupted", err=True)
+        return int(Exit.INTERRUPTED)
+    except BrokenPipeError:
+        # The reader has gone (`| head`). Nothing more can be said, not even by the interpreter when it flushes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return int(Exit.OK)
+    return int(result or 0)
+
+
+def _names_a_path(arguments: Sequence[str]) -> bool:
+    return any(
+        Path(argument.partition("::")[0]).exists() for argument in arguments if not argument.startswith("-")
+    )

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""Exit statuses, as docs/verdicts-and-exit-codes.md promises them."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """pytest's own, 0 to 5, with their meaning narrowed; ours begin at 10."""
+
+    OK = 0
+    FAIL = 1
+    INTERRUPTED = 2
+    INTERNAL = 3
+    USAGE = 4
+    NOTHING = 5
+    VOID = 10
+
+
+EXIT_CODES = {
+    Exit.OK: "nothing red",
+    Exit.FAIL: "a check failed",
+    Exit.INTERRUPTED: "interrupted",
+    Exit.INTERNAL: "internal error",
+    Exit.USAGE: "wrong usage, or the target does not answer",
+    Exit.NOTHING: "no check was selected",
+    Exit.VOID: "no check failed but one could not be judged (VOID)",
+}

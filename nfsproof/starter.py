@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""Starts pytest so that checkout and wheel find the same rooms, wherever the user stands and whatever lies there.
+
+Nothing here may import pytest, xdist, `fixtures`, `suites` or `reports` before `put_home_first()` has run: xdist
+copies the import path when it is first imported, and other distributions own some of those names.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+
+
+def home() -> Path:
+    """The folder that holds `fixtures`, `suites` and `reports`: the checkout, or `nfsproof/_home` of a wheel."""
+    inside = PACKAGE / "_home"
+    return inside if inside.is_dir() else PACKAGE.parent
+
+
+def is_checkout() -> bool:
+    """True when the project's own tests are at hand."""
+    return (home() / "tests").is_dir() and (home() / "pyproject.toml").is_file()
+
+
+def put_home_first() -> Path:
+    """Makes the rooms importable ahead of anything else of their names; gives their folder."""
+    root = home()
+    sys.path[:] = [str(root), *(entry for entry in sys.path if entry not in ("", str(root)))]
+    return root
+
+
+def run_suite(args: Sequence[str]) -> int:
+    """pytest over the checks, with the plugin and none of the user's own pytest configuration; its exit status."""
+    root = _isolate()
+    # Hypothesis keeps a folder of tables even when it stores no examples; by default in the current folder.
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(_cache_folder() / "hypothesis"))
+    options = [
+        *("-c", str(PACKAGE / "_run" / "pytest.toml")),
+        *("--rootdir", str(root), "--confcutdir", str(root)),
+        *("-p", "xdist.plugin", "-p", "fixtures.plugin", "-p", "nfsproof.selection"),
+        *("-p", "no:cacheprovider"),
+        "-rN",
+    ]
+    return _pytest([*options, *args])
+
+
+def run_own_tests(args: Sequence[str]) -> int:
+    """pytest over `tests/` of the checkout, with the checkout's own strict configuration; its exit status."""
+    root = _isolate()
+    options = ["-c", str(root / "pyproject.toml"), "--rootdir", str(root), "-p", "xdist.plugin"]
+    return _pytest([*options, *args])
+
+
+def _isolate() -> Path:
+    root = put_home_first()
+    for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
+        os.environ.pop(name, None)
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    # For the workers of xdist: files of the current folder are not modules there either.
+    os.environ["PYTHONSAFEPATH"] = "1"
+    return root
+
+
+def _cache_folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "nfsproof"
+
+
+def _pytest(args: list[str]) -> int:
+    import pytest
+
+    return int(pytest.main(args))
