@@ -8,8 +8,8 @@ import typing as t
 from nfsclient.protocol.nfs3 import directories as d
 from nfsclient.protocol.nfs3 import files as f
 from nfsclient.protocol.nfs3 import filesystem as s
-from nfsclient.rpc.program import Procedure, Program
-from nfsclient.xdr import Void, XdrType
+from nfsclient.rpc.program import BulkResult, Procedure, Program
+from nfsclient.xdr import Buffer, Void, XdrType
 
 PROGRAM = 100003
 """The RPC program number of NFS (section 2.2)."""
@@ -21,8 +21,22 @@ A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
 
 
-def _procedure(number: int, name: str, args: type[A], res: type[R]) -> Procedure[A, R]:
-    return Procedure(PROGRAM, VERSION, number, name, args, res)
+def _procedure(
+    number: int, name: str, args: type[A], res: type[R], bulk: BulkResult[A, R] | None = None
+) -> Procedure[A, R]:
+    return Procedure(PROGRAM, VERSION, number, name, args, res, bulk)
+
+
+def _place_read_data(reply: f.Read3Res, data: Buffer) -> None:
+    if reply.resok is not None:
+        reply.resok.data = data
+
+
+_READ_DATA: BulkResult[f.Read3Args, f.Read3Res] = BulkResult(
+    at=4 + (4 + 84) + 4 + 4,  # status, file_attributes that are there, count, eof
+    asked=lambda args: args.count,
+    place=_place_read_data,
+)
 
 
 NULL = _procedure(0, "NULL", Void, Void)
@@ -31,7 +45,7 @@ SETATTR = _procedure(2, "SETATTR", f.Setattr3Args, f.Setattr3Res)
 LOOKUP = _procedure(3, "LOOKUP", d.Lookup3Args, d.Lookup3Res)
 ACCESS = _procedure(4, "ACCESS", f.Access3Args, f.Access3Res)
 READLINK = _procedure(5, "READLINK", f.Readlink3Args, f.Readlink3Res)
-READ = _procedure(6, "READ", f.Read3Args, f.Read3Res)
+READ = _procedure(6, "READ", f.Read3Args, f.Read3Res, _READ_DATA)
 WRITE = _procedure(7, "WRITE", f.Write3Args, f.Write3Res)
 CREATE = _procedure(8, "CREATE", d.Create3Args, d.Create3Res)
 MKDIR = _procedure(9, "MKDIR", d.Mkdir3Args, d.Mkdir3Res)
