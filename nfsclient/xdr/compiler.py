@@ -37,17 +37,23 @@ _ENCODE_ERRORS = (
 
 def install(cls: type[t.Any]) -> None:
     """Replace the first-use stubs of `cls` by compiled functions."""
+    exact = DecoderWriter(cls, viewed=False, exact=True)
     fast, viewed, packer = (
         DecoderWriter(cls, viewed=False),
         DecoderWriter(cls, viewed=True),
         EncoderWriter(cls),
     )
-    source = "\n".join(
-        [*viewed.function("unpack_view"), "", *fast.function("unpack_from"), "", *packer.function("pack"), ""]
+    functions = (
+        viewed.function("unpack_view"),
+        fast.function("unpack_from"),
+        exact.exact_function("from_xdr"),
+        packer.function("pack"),
     )
+    source = "\n".join(line for function in functions for line in [*function, ""])
     namespace: dict[str, t.Any] = {
         **viewed.namespace,
         **fast.namespace,
+        **exact.namespace,
         **packer.namespace,
         "new": object.__new__,
         "Malformed": reflect.Malformed,
@@ -55,6 +61,7 @@ def install(cls: type[t.Any]) -> None:
         "ENCODE_ERRORS": _ENCODE_ERRORS,
         "explain_decode": _explain_decode,
         "explain_encode": _explain_encode,
+        "explain_exact": _explain_exact,
         "CLS": cls,
     }
     name = f"<xdr {cls.__module__}.{cls.__qualname__}>"
@@ -63,6 +70,7 @@ def install(cls: type[t.Any]) -> None:
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     cls.__xdr_source__ = source
     cls.unpack_from = staticmethod(namespace["unpack_from"])
+    cls.from_xdr = staticmethod(namespace["from_xdr"])
     cls.pack = namespace["pack"]
 
 
@@ -71,6 +79,17 @@ def _explain_decode(cls: type[XdrType], buf: Buffer, start: int, error: Exceptio
     reflect.decode(cls, buf, start)
     detail = f"a bug of nfsclient.xdr: the compiled decoder gave up ({error!r}), the reflective one did not"
     raise XdrError(cls.__name__, detail, start)
+
+
+def _explain_exact(cls: type[XdrType], buf: Buffer, error: Exception) -> t.NoReturn:
+    """The same for a value that should fill its buffer."""
+    if isinstance(error, XdrError):
+        raise error
+    _, end = reflect.decode(cls, buf, 0)
+    left = len(buf) - end
+    if left:
+        raise XdrError(cls.__name__, f"{left} bytes are left over after the end of the value", end)
+    _explain_decode(cls, buf, 0, error)
 
 
 def _explain_encode(value: XdrType, out: list[Buffer], mark: int) -> None:

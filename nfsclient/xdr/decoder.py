@@ -50,12 +50,26 @@ class DecoderWriter(Writer):
     conversions) behind it.
     """
 
-    def __init__(self, cls: type[t.Any], *, viewed: bool) -> None:
-        super().__init__(cls, "v" if viewed else "b")
+    def __init__(self, cls: type[t.Any], *, viewed: bool, exact: bool = False) -> None:
+        super().__init__(cls, "x" if exact else "v" if viewed else "b")
         self._viewed = viewed
+        self._exact = exact
         self._run: list[tuple[str, str]] = []
         self._before: list[str] = []
         self._after: list[str] = []
+
+    def exact_function(self, name: str) -> list[str]:
+        """The function that decodes a whole buffer: one step where the type has a fixed width."""
+        head = [f"def {name}(buf):", "    try:"]
+        if fixed_size(StructNode(self.cls)):
+            self._type(StructNode(self.cls), "result")
+            self.flush()
+        else:
+            self.emit("result, end = unpack_from(buf, 0)")
+            self.emit("if end != len(buf): raise Malformed")
+        self.emit("return result")
+        tail = ["    except DECODE_ERRORS as error:", "        failure = error"]
+        return head + self._lines + tail + ["    explain_exact(CLS, buf, failure)"]
 
     def function(self, name: str) -> list[str]:
         """The lines of the whole function."""
@@ -81,9 +95,12 @@ class DecoderWriter(Writer):
             self.emit(line)
         if self._run:
             layout = self.layout([code for code, _ in self._run])
-            unpack = self.constant(layout.unpack_from, "unpack")
-            self.emit(f"{', '.join(target for _, target in self._run)}, = {unpack}(buf, pos)")
-            self.emit(f"pos += {layout.size}")
+            targets = ", ".join(target for _, target in self._run)
+            if self._exact:
+                self.emit(f"{targets}, = {self.constant(layout.unpack, 'unpack')}(buf)")
+            else:
+                self.emit(f"{targets}, = {self.constant(layout.unpack_from, 'unpack')}(buf, pos)")
+                self.emit(f"pos += {layout.size}")
         for line in self._after:
             self.emit(line)
         self._run, self._before, self._after = [], [], []
@@ -173,7 +190,12 @@ class DecoderWriter(Writer):
                 return
             lazy = node.cls.__xdr_lazy__
             for name, field in fields_of(node.cls):
-                self.value(field, f"{made}._lazy_{name}" if name in lazy else f"{made}.{name}")
+                if name not in lazy:
+                    self.value(field, f"{made}.{name}")
+                elif isinstance(field, StructNode) and (size := fixed_size(field)) is not None:
+                    self._run.append((f"{size}s", f"{made}._lazy_{name}"))
+                else:
+                    self.value(field, f"{made}._lazy_{name}")
 
     def _union(self, cls: type[t.Any], made: str) -> None:
         switch, arms = shape_of(cls)

@@ -131,7 +131,15 @@ class EncoderWriter(Writer):
                 self._union(node.cls, made)
                 return
             for name, field in fields_of(node.cls):
-                self.value(field, f"{made}.{name}")
+                self.value(
+                    field, self._lazy(made, name) if name in node.cls.__xdr_lazy__ else f"{made}.{name}"
+                )
+
+    def _lazy(self, made: str, name: str) -> str:
+        """The value of a lazy field, through its property only if it is still raw."""
+        value = self._local("value", f"{made}._lazy_{name}")
+        self.emit(f"if type({value}) is bytes: {value} = {made}.{name}")
+        return value
 
     def _union(self, cls: type[t.Any], made: str) -> None:
         switch, arms = shape_of(cls)

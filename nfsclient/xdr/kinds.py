@@ -94,10 +94,11 @@ class Default:
 
 @dataclass(frozen=True, slots=True)
 class Lazy:
-    """Decode this optional fixed-width structure when it is first read.
+    """Decode this fixed-width structure, which may be optional, when it is first read.
 
     Only for structures in which every bit pattern is legal (integers and enums), so that putting the
-    work off takes nothing from strictness. Worth it where a page holds many that nobody looks at.
+    work off takes nothing from strictness. Worth it where many are decoded that nobody looks at. It must
+    be written at the field, not hidden behind an alias.
     """
 
 
@@ -192,6 +193,7 @@ class StructNode:
     """A `Struct`."""
 
     cls: type[t.Any]
+    lazy: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,8 +238,8 @@ def node_of(annotation: t.Any) -> Node:
             if node is not None:
                 return node
         inner = node_of(base)
-        if isinstance(inner, OptionalNode) and any(isinstance(kind, Lazy) for kind in metadata):
-            return OptionalNode(inner.inner, lazy=True)
+        if any(isinstance(kind, Lazy) for kind in metadata):
+            return _lazy(inner, annotation)
         return inner
     if t.get_origin(annotation) in (t.Union, types.UnionType):
         present = [arg for arg in t.get_args(annotation) if arg is not type(None)]
@@ -255,6 +257,16 @@ def node_of(annotation: t.Any) -> Node:
     raise NotAWireType(
         f"{annotation!r} names no XDR type; annotate with a kind of nfsclient.xdr, such as u32 or Opaque(64)"
     )
+
+
+def _lazy(node: Node, annotation: t.Any) -> Node:
+    match node:
+        case OptionalNode(StructNode() as inner):
+            return OptionalNode(inner, lazy=True)
+        case StructNode(cls):
+            return StructNode(cls, lazy=True)
+        case _:
+            raise NotAWireType(f"{annotation!r}: only a structure, or an optional one, can be Lazy")
 
 
 def _node_of_kind(kind: object, base: t.Any) -> Node | None:

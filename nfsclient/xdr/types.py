@@ -11,8 +11,16 @@ from __future__ import annotations
 import enum
 import typing as t
 
-from nfsclient.errors import XdrError
-from nfsclient.xdr.kinds import Buffer, Case, Default, Node, NotAWireType, OptionalNode, node_of
+from nfsclient.xdr.kinds import (
+    Buffer,
+    Case,
+    Default,
+    Node,
+    NotAWireType,
+    OptionalNode,
+    StructNode,
+    node_of,
+)
 
 
 class XdrEnum(enum.IntEnum):
@@ -74,13 +82,16 @@ class UnionShape(t.NamedTuple):
 _MISSING = object()
 
 
-def _make_init(name: str, fields: tuple[str, ...], defaults: dict[str, object]) -> t.Any:
+def _make_init(
+    name: str, fields: tuple[str, ...], defaults: dict[str, object], lazy: tuple[str, ...]
+) -> t.Any:
     """`__init__` with the fields as parameters. A list given as a default is copied for each object."""
+    slots = {field: f"_lazy_{field}" for field in lazy}
     parameters = [f"{field}=_d_{field}" if field in defaults else field for field in fields]
     body = [
-        f"    self.{field} = {field}.copy() if {field} is _d_{field} else {field}"
+        f"    self.{slots.get(field, field)} = {field}.copy() if {field} is _d_{field} else {field}"
         if isinstance(defaults.get(field), list)
-        else f"    self.{field} = {field}"
+        else f"    self.{slots.get(field, field)} = {field}"
         for field in fields
     ] or ["    pass"]
     source = f"def __init__(self{''.join(', ' + p for p in parameters)}):\n" + "\n".join(body)
@@ -108,37 +119,54 @@ class XdrMeta(type):
                 defaults[field] = value
         fields = inherited + own
         lazy = tuple(field for field in own if "Lazy()" in str(annotations[field]))
+        for base in bases:
+            lazy = getattr(base, "__xdr_lazy__", ()) + lazy
         namespace["__slots__"] = tuple(f"_lazy_{field}" if field in lazy else field for field in own)
         namespace["__xdr_fields__"] = namespace["__match_args__"] = fields
         namespace["__xdr_defaults__"] = defaults
         namespace["__xdr_lazy__"] = lazy
-        namespace["__init__"] = _make_init(name, fields, defaults)
-        for stub in ("unpack_from", "pack"):
-            if stub not in namespace and bases:
-                namespace[stub] = _STUBS[stub]
+        namespace["__init__"] = _make_init(name, fields, defaults, lazy)
+        if bases:
+            namespace |= {name: stub for name, stub in _STUBS.items() if name not in namespace}
+        cls = super().__new__(mcs, name, bases, namespace)
         for field in lazy:
-            namespace[field] = _lazy_property(field)
-        return super().__new__(mcs, name, bases, namespace)
+            if field in own:
+                _add_lazy_property(cls, field)
+        return cls
 
 
-def _lazy_property(name: str) -> property:
-    """The value of a `Lazy` field: raw bytes in the slot until it is read, the structure from then on."""
-    slot = f"_lazy_{name}"
+_LAZY_PROPERTY = """
+def read(self):
+    value = self.{slot}
+    if type(value) is bytes:
+        self.{slot} = value = decode(value)
+    return value
 
-    def read(self: t.Any) -> object:
-        value = getattr(self, slot)
-        if type(value) is bytes:
-            node = next(field.node for field in fields_of(type(self)) if field.name == name)
-            assert isinstance(node, OptionalNode)
-            value = node.inner.cls.from_xdr(value)  # type: ignore[union-attr]
-            setattr(self, slot, value)
+def write(self, value):
+    self.{slot} = value
+"""
+
+
+def _add_lazy_property(cls: type[t.Any], name: str) -> None:
+    """Let `name` give the value of a `Lazy` field: raw bytes in the slot until it is first read."""
+    namespace: dict[str, t.Any] = {}
+
+    def first_decode(data: bytes) -> object:
+        node = next(field.node for field in fields_of(cls) if field.name == name)
+        inner = node.inner if isinstance(node, OptionalNode) else node
+        assert isinstance(inner, StructNode)
+        value = inner.cls.from_xdr(data)  # which compiles it
+        namespace["decode"] = inner.cls.from_xdr
         return value
 
-    return property(read, lambda self, value: setattr(self, slot, value))
+    namespace["decode"] = first_decode
+    source = _LAZY_PROPERTY.format(slot=f"_lazy_{name}")
+    exec(compile(source, f"<xdr lazy {name}>", "exec"), namespace)  # noqa: S102  (name is of a class body)
+    setattr(cls, name, property(namespace["read"], namespace["write"]))
 
 
 def _compile(cls: type[t.Any]) -> None:
-    from nfsclient.xdr.compiler import install  # noqa: PLC0415  (the compiler imports this module)
+    from nfsclient.xdr.compiler import install  # the compiler imports this module
 
     install(cls)
 
@@ -148,12 +176,21 @@ def _first_unpack(cls: type[t.Any], buf: Buffer, pos: int = 0) -> tuple[t.Any, i
     return t.cast("tuple[t.Any, int]", cls.unpack_from(buf, pos))
 
 
+def _first_from_xdr(cls: type[t.Any], buf: Buffer) -> t.Any:
+    _compile(cls)
+    return cls.from_xdr(buf)
+
+
 def _first_pack(self: t.Any, out: list[Buffer]) -> None:
     _compile(type(self))
     self.pack(out)
 
 
-_STUBS: dict[str, t.Any] = {"unpack_from": classmethod(_first_unpack), "pack": _first_pack}
+_STUBS: dict[str, t.Any] = {
+    "from_xdr": classmethod(_first_from_xdr),
+    "unpack_from": classmethod(_first_unpack),
+    "pack": _first_pack,
+}
 
 
 class XdrType(metaclass=XdrMeta):
@@ -168,6 +205,11 @@ class XdrType(metaclass=XdrMeta):
     if t.TYPE_CHECKING:
 
         @classmethod
+        def from_xdr(cls, buf: Buffer) -> t.Self:
+            """Decode a value that fills `buf` exactly. Raises `XdrError` with the path at fault."""
+            ...
+
+        @classmethod
         def unpack_from(cls, buf: Buffer, pos: int = 0) -> tuple[t.Self, int]:
             """Decode one value at `pos` strictly; give it and the position behind it. Raises `XdrError`."""
             ...
@@ -175,16 +217,6 @@ class XdrType(metaclass=XdrMeta):
         def pack(self, out: list[Buffer]) -> None:
             """Append the encoding to `out` as buffers, bulk data uncopied. Raises `XdrError`."""
             ...
-
-    @classmethod
-    def from_xdr(cls, buf: Buffer) -> t.Self:
-        """Decode a value that fills `buf` exactly. Raises `XdrError` with the path of the field at fault."""
-        value, end = cls.unpack_from(buf, 0)
-        if end != len(buf):
-            raise XdrError(
-                cls.__name__, f"{len(buf) - end} bytes are left over after the end of the value", end
-            )
-        return value
 
     def to_buffers(self) -> list[Buffer]:
         """The encoding as buffers for `sendmsg`. Raises `XdrError`."""

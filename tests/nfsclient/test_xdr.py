@@ -238,6 +238,35 @@ def test_lazy_fields_decode_when_they_are_read() -> None:
     assert decoded._lazy_stamp is decoded.stamp  # type: ignore[attr-defined]
 
 
+class Dated(Struct):
+    number: u32
+    stamp: Annotated[Stamp, Lazy()]
+
+
+def test_lazy_fields_need_not_be_optional() -> None:
+    dated = Dated(1, Stamp(Colour.RED, Point(1, 2), bytes(8)))
+    decoded = Dated.from_xdr(dated.to_xdr())
+    raw: object = decoded._lazy_stamp  # type: ignore[attr-defined]
+    assert isinstance(raw, bytes)
+    assert decoded.to_xdr() == dated.to_xdr()
+    assert decoded == dated
+    assert decoded._lazy_stamp is decoded.stamp  # type: ignore[attr-defined]
+
+
+def test_only_structures_can_be_lazy() -> None:
+    class Wrong(Struct):
+        number: Annotated[u32, Lazy()]
+
+    with pytest.raises(NotAWireType, match="Lazy"):
+        Wrong(1).to_xdr()
+
+
+@pytest.mark.parametrize("size", [0, 15, 17, 40])
+def test_fixed_width_types_fill_their_buffer_exactly(size: int) -> None:
+    with pytest.raises(XdrError):
+        Point.from_xdr(bytes(size))
+
+
 def test_linked_lists_are_not_recursive() -> None:
     class Page(Struct):
         entries: Annotated[list[Point], LinkedList()]
