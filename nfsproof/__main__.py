@@ -13,9 +13,8 @@ def main() -> int:
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.partition(".")[0] in ("nfsproof", "nfsclient"):
             raise
-        sys.stderr.write(
-            f"nfsproof: the package {error.name} is not installed; start with bin/nfsproof, which installs it\n"
-        )
+        hint = "start with bin/nfsproof, which installs it"
+        sys.stderr.write(f"nfsproof: the package {error.name} is not installed; {hint}\n")
         return 4
     return run_command_line(sys.argv[1:])
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-MOUNT_SYNTAX = re.compile(r"(?P<host>[\w.-]+|\[[0-9A-Fa-f:]+\]):(?P<path>/.*)")
+MOUNT_SYNTAX = re.compile(r"(?P<host>[\w.-]+|\[[0-9A-Fa-f:]+\]):(?P<path>/(?!/).*)")
 
 
 class ArgumentError(ValueError):
@@ -16,7 +16,7 @@ class ArgumentError(ValueError):
 def split_target(
     words: Sequence[str], named: Sequence[str], option: str | None = None
 ) -> tuple[str | None, list[str]]:
-    """Takes the target out of the words: a URL wherever it stands, or one of `named` (with `:choice`) in front.
+    """Takes the target out of the words: a URL anywhere, or one of `named` (with `:choice`) in front.
 
     `option` is the value of --target. Gives the target, or None, and the other words in their order. Raises
     ArgumentError for two targets and for `host:/export`.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands. Everything heavy is imported by the command that needs it: `--help` and errors come at once."""
+"""The commands. Everything heavy is imported by the command that needs it: `--help` comes at once."""
 
 from __future__ import annotations
 
@@ -17,14 +17,8 @@ EPILOG = "Exit status: " + "; ".join(f"{code.value} {meaning}" for code, meaning
 PASS_ON = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
 
 
-class Trouble(click.ClickException):
+class Trouble(Exception):
     """Something that the user can mend: printed without a traceback, exit status 4."""
-
-    exit_code = int(Exit.USAGE)
-
-    def show(self, file: object = None) -> None:
-        """One or more lines on standard error."""
-        click.echo(f"nfsproof: {self.message}", err=True)
 
 
 @click.group(
@@ -56,15 +50,16 @@ def commands() -> None:
 def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     """Runs the checks and gives verdicts.
 
-    TARGET is nfs://HOST[:PORT]/EXPORT[?PARAMETERS] or the name of a server that is started for the run: embedded
-    (the default), ganesha, ganesha:mem.
+    TARGET is nfs://HOST[:PORT]/EXPORT[?PARAMETERS] or the name of a server that is started for the run:
+    embedded (the default), ganesha, ganesha:mem.
 
-    CHECK is a stable id (nfs3/write/never_accepts_more_than_sent), the beginning of one (nfs3/write) or a pattern
-    (nfs3/read*). Without any, all checks run.
+    CHECK is a stable id (nfs3/write/never_accepts_more_than_sent), the beginning of one (nfs3/write) or a
+    pattern (nfs3/read*). Without any, all checks run.
 
     Options that are not listed here go to pytest: -x (stop at the first failure), -n 2 (two workers), -k, -v,
     --junitxml=FILE, and those of the plugin:
-    --require CAPABILITY,... (red when the target lacks one), --list-requirements. All of them: nfsproof run -- --help.
+    --require CAPABILITY,... (red when the target lacks one), --list-requirements.
+    All of them: nfsproof run -- --help.
     """
     starter.put_home_first()
     from fixtures.targets import TARGETS
@@ -84,14 +79,15 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     is_flag=False,
     flag_value="pairs",
     type=click.Choice(["pairs", "matrix"]),
-    help="Instead: run each check on the clean embedded server and on the mutants that it names; with =matrix on all.",
+    help="Instead: run each check on the clean server and on the mutants that it names; with =matrix on all.",
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[PYTEST ARGUMENT ...]")
 def selftest(mutants: str | None, arguments: tuple[str, ...]) -> int:
     """Tests nfsproof itself: its own tests, or whether every check is able to fail.
 
-    In a checkout the tests of library, server, plugin and command line. They do not travel in the wheel: there
-    each check is run on the clean embedded server, where it must pass, and on its mutants, where it must fail.
+    In a checkout the tests of library, server, plugin and command line. They do not travel in the wheel:
+    there each check is run on the clean embedded server, where it must pass, and on its mutants, where it
+    must fail.
     """
     if mutants is None and starter.is_checkout():
         tests = starter.home() / "tests"
@@ -125,6 +121,9 @@ def run_command_line(args: Sequence[str]) -> int:
         result = commands.main(args=list(args), prog_name="nfsproof", standalone_mode=False)
     except click.exceptions.Exit as end:
         return end.exit_code
+    except Trouble as error:
+        click.echo(f"nfsproof: {error}", err=True)
+        return int(Exit.USAGE)
     except click.ClickException as error:
         error.show()
         return int(Exit.USAGE)
@@ -132,7 +131,7 @@ def run_command_line(args: Sequence[str]) -> int:
         click.echo("nfsproof: interrupted", err=True)
         return int(Exit.INTERRUPTED)
     except BrokenPipeError:
-        # The reader has gone (`| head`). Nothing more can be said, not even by the interpreter when it flushes.
+        # The reader has gone (`| head`). Nothing more can be said, not even by a flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(Exit.OK)
     return int(result or 0)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Starts pytest so that checkout and wheel find the same rooms, wherever the user stands and whatever lies there.
+"""Starts pytest so that checkout and wheel find the same rooms, whatever lies in the user's folder.
 
-Nothing here may import pytest, xdist, `fixtures`, `suites` or `reports` before `put_home_first()` has run: xdist
+Nothing may import pytest, xdist, `fixtures`, `suites` or `reports` before `put_home_first()` has run: xdist
 copies the import path when it is first imported, and other distributions own some of those names.
 """
 
@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parent
 
 
 def home() -> Path:
-    """The folder that holds `fixtures`, `suites` and `reports`: the checkout, or `nfsproof/_home` of a wheel."""
+    """The folder that holds `fixtures`, `suites` and `reports`: the checkout, or `_home` of a wheel."""
     inside = PACKAGE / "_home"
     return inside if inside.is_dir() else PACKAGE.parent
 
@@ -34,7 +34,7 @@ def put_home_first() -> Path:
 
 
 def run_suite(args: Sequence[str]) -> int:
-    """pytest over the checks, with the plugin and none of the user's own pytest configuration; its exit status."""
+    """pytest over the checks, with the plugin and without the user's own configuration; its exit status."""
     root = _isolate()
     # Hypothesis keeps a folder of tables even when it stores no examples; by default in the current folder.
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(_cache_folder() / "hypothesis"))
@@ -66,8 +66,8 @@ def _isolate() -> Path:
 
 
 def _cache_folder() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "nfsproof"
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - never raises
+    return Path(base).absolute() / "nfsproof"
 
 
 def _pytest(args: list[str]) -> int:

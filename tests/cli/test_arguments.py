@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Which of the words after `nfsproof run` is the target."""
+
+from __future__ import annotations
+
+import pytest
+
+from nfsproof.arguments import ArgumentError, split_target
+
+NAMED = ("embedded", "ganesha")
+
+
+@pytest.mark.parametrize(
+    ("words", "target", "rest"),
+    [
+        ([], None, []),
+        (["nfs://h/e"], "nfs://h/e", []),
+        (["embedded"], "embedded", []),
+        (["ganesha:mem", "-x"], "ganesha:mem", ["-x"]),
+        (["nfs3/write", "-n", "2"], None, ["nfs3/write", "-n", "2"]),
+        (["-n", "2", "nfs3/write", "nfs://h/e"], "nfs://h/e", ["-n", "2", "nfs3/write"]),
+        (["-k", "embedded"], None, ["-k", "embedded"]),
+        (["suites/nfs3/test_write.py::test_a"], None, ["suites/nfs3/test_write.py::test_a"]),
+    ],
+    ids=["nothing", "url", "name", "choice", "checks", "url-last", "name-as-value", "node-id"],
+)
+def test_the_target_is_taken_out(words: list[str], target: str | None, rest: list[str]) -> None:
+    assert split_target(words, NAMED) == (target, rest)
+
+
+def test_the_option_is_the_target_whatever_it_says() -> None:
+    assert split_target(["nfs3"], NAMED, "something") == ("something", ["nfs3"])
+
+
+def test_two_targets_are_one_too_many() -> None:
+    with pytest.raises(ArgumentError, match="embedded, nfs://h/e"):
+        split_target(["embedded", "nfs://h/e"], NAMED)
+
+
+@pytest.mark.parametrize(
+    ("word", "url"),
+    [("server:/data", "nfs://server/data"), ("[::1]:/", "nfs://[::1]/")],
+    ids=["name", "ipv6"],
+)
+def test_the_syntax_of_mount_is_translated(word: str, url: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        split_target([word], NAMED)
+    assert url in str(caught.value)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""The command line as a stranger meets it: help, errors in one line, exit statuses."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nfsproof import __version__
+from nfsproof.cli import commands, run_command_line
+from nfsproof.exits import EXIT_CODES, Exit
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def nfsproof(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    """The command line in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "nfsproof", *words],
+        cwd=cwd,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(cwd)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["--version"]) == Exit.OK
+    assert capsys.readouterr().out == f"nfsproof {__version__}\n"
+
+
+def test_help_shows_every_command_and_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["--help"]) == Exit.OK
+    text = " ".join(capsys.readouterr().out.split())
+    assert all(f" {name} " in text for name in commands.commands)
+    assert all(f"{code.value} {meaning}" in text for code, meaning in EXIT_CODES.items())
+
+
+@pytest.mark.parametrize("command", sorted(commands.commands))
+def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line([command, "--help"]) == Exit.OK
+    assert capsys.readouterr().out.startswith(f"Usage: nfsproof {command} ")
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["no-such-command"], "No such command"),
+        (["--no-such-option"], "No such option"),
+        (["run", "server:/export"], "nfs://server/export"),
+        (["run", "nfs://a/b", "nfs://c/d"], "more than one target"),
+        (["selftest", "--mutants=some"], "pairs"),
+        (["doctor"], "URL"),
+    ],
+    ids=["command", "option", "mount-syntax", "two-targets", "choice", "argument"],
+)
+def test_wrong_usage_ends_with_a_hint(
+    words: list[str], hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(words) == Exit.USAGE
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert hint in err
+    assert "Traceback" not in err
+
+
+def test_help_loads_neither_pytest_nor_a_room() -> None:
+    program = (
+        "import sys; from nfsproof.cli import run_command_line; run_command_line(['run', '--help']);"
+        "heavy = {'pytest', '_pytest', 'rich', 'hypothesis', 'jinja2', 'nfsserver', 'fixtures'};"
+        "sys.exit(' '.join(sorted(heavy & set(sys.modules))) or 0)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    program = f"{sys.executable} -P -m nfsproof --help | :"
+    ended = subprocess.run(
+        ["/bin/sh", "-c", program],
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ended.stderr == ""
+
+
+def test_without_its_dependencies_it_names_the_launcher(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [sys.executable, "-S", "-P", "-m", "nfsproof"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert ended.returncode == Exit.USAGE
+    assert (
+        ended.stderr
+        == "nfsproof: the package click is not installed; start with bin/nfsproof, which installs it\n"
+    )

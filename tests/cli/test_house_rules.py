@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Rules of the house that no linter knows: what a room may import, how large a module is."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = ("nfsclient", "nfsserver", "nfsjudge", "nfsfaults", "fixtures", "suites", "reports", "nfsproof")
+PROGRAMS = (*ROOMS, "tests", "benchmarks")
+STANDARD_LIBRARY_ONLY = ("nfsclient", "nfsserver", "nfsjudge", "nfsfaults")
+OPTIONAL = {"nfsjudge": {"pytest"}}
+"""What a room may import besides, inside functions only: when the verdict is given, pytest is there."""
+LONGEST_MODULE = 600
+
+
+def modules(rooms: tuple[str, ...] = PROGRAMS) -> Iterator[Path]:
+    """Every Python file of the rooms."""
+    for room in rooms:
+        yield from sorted((ROOT / room).rglob("*.py"))
+
+
+def imported(tree: ast.AST) -> Iterator[str]:
+    """Top-level names of everything that is imported below a node, wherever it stands."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module is not None:
+            yield node.module.partition(".")[0]
+
+
+@pytest.mark.parametrize("room", STANDARD_LIBRARY_ONLY)
+def test_room_imports_the_standard_library_only(room: str) -> None:
+    allowed = sys.stdlib_module_names | {"nfsclient", room} | OPTIONAL.get(room, set())
+    strangers = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in modules((room,))
+        for name in imported(ast.parse(path.read_bytes()))
+        if name not in allowed
+    }
+    assert not strangers
+
+
+@pytest.mark.parametrize("room", sorted(OPTIONAL))
+def test_optional_imports_stay_inside_functions(room: str) -> None:
+    early = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in modules((room,))
+        for statement in ast.parse(path.read_bytes()).body
+        if isinstance(statement, ast.Import | ast.ImportFrom)
+        for name in imported(statement)
+        if name in OPTIONAL[room]
+    }
+    assert not early
+
+
+def test_modules_are_of_readable_size() -> None:
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in modules()}
+    assert {name: length for name, length in lengths.items() if length > LONGEST_MODULE} == {}
+
+
+def test_every_file_names_its_licence_first() -> None:
+    programs = [path for path in (ROOT / "bin" / "nfsproof", ROOT / ".ci" / "run") if path.exists()]
+    bare = [
+        str(path.relative_to(ROOT))
+        for path in [*modules(), *programs]
+        if "# SPDX-License-Identifier: MIT" not in path.read_text().splitlines()[:2]
+    ]
+    assert bare == []
+
+
+def test_annotations_are_never_evaluated_early() -> None:
+    """Python 3.14 keeps annotations elsewhere than 3.11; with the future import both keep strings."""
+    missing = [
+        str(path.relative_to(ROOT))
+        for path in modules(ROOMS)
+        if len(path.read_text().splitlines()) > 1
+        and "from __future__ import annotations" not in path.read_text()
+    ]
+    assert missing == []
+
+
+def test_no_sleep() -> None:
+    """Waiting is for events with deadlines."""
+    sleepers = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in modules(ROOMS)
+        for node in ast.walk(ast.parse(path.read_bytes()))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "sleep"
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "time"
+    ]
+    assert sleepers == []
