@@ -233,14 +233,9 @@ def node_of(annotation: t.Any) -> Node:
     """The node that an annotation declares. Raises `NotAWireType` with the annotation in its text."""
     if t.get_origin(annotation) is t.Annotated:
         base, *metadata = t.get_args(annotation)
-        for kind in metadata:
-            node = _node_of_kind(kind, base)
-            if node is not None:
-                return node
-        inner = node_of(base)
-        if any(isinstance(kind, Lazy) for kind in metadata):
-            return _lazy(inner, annotation)
-        return inner
+        made = (_node_of_kind(kind, base) for kind in metadata)
+        node = next((node for node in made if node is not None), None) or node_of(base)
+        return _lazy(node, annotation) if any(isinstance(kind, Lazy) for kind in metadata) else node
     if t.get_origin(annotation) in (t.Union, types.UnionType):
         present = [arg for arg in t.get_args(annotation) if arg is not type(None)]
         if len(present) == 1:
