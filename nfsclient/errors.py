@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: MIT
-"""The exceptions of the library."""
+"""The exceptions of the library. Each message says what was expected, what was seen, and what to do."""
 
 from __future__ import annotations
 
+import typing as t
+
+if t.TYPE_CHECKING:
+    from nfsclient.rpc.exchange import Exchange
+
 
 class NfsClientError(Exception):
-    """Base of every error that this library raises on purpose."""
+    """Base of every error that this library raises on purpose.
+
+    `exchange` is the call that it arose from, where there is one and exchanges are recorded.
+    """
+
+    exchange: Exchange | None = None
 
 
 class XdrError(NfsClientError):
@@ -23,32 +33,142 @@ class XdrError(NfsClientError):
         self.offset = offset
 
 
-class UrlError(NfsClientError):
-    """An NFS URL that cannot be used. The message says what was expected, what was seen and what to do."""
+# ---------------------------------------------------------------- RPC (RFC 5531)
+
+
+class RpcError(NfsClientError):
+    """A call that brought no result: it was not answered, or refused by the RPC layer of the server."""
+
+
+class ConnectFailed(RpcError):
+    """No connection: `address` was tried, `cause` is what the operating system said."""
+
+    def __init__(self, address: str, cause: str) -> None:
+        super().__init__(
+            f"cannot connect to {address}: {cause}; is the server running, and is that its port?"
+        )
+        self.address = address
+        self.cause = cause
+
+
+class RpcTimeout(RpcError):
+    """No answer within `seconds`."""
+
+    def __init__(self, what: str, seconds: float) -> None:
+        super().__init__(f"{what} was not answered within {seconds:g} s")
+        self.what = what
+        self.seconds = seconds
+
+
+class ConnectionLost(RpcError):
+    """The connection ended while an answer was owed, or before a call could be sent."""
+
+    def __init__(self, what: str, cause: str) -> None:
+        super().__init__(f"{what}: the connection ended ({cause}); `reconnect` makes a new one")
+        self.what = what
+        self.cause = cause
+
+
+class BadReply(RpcError):
+    """Bytes from the peer that break RPC itself (RFC 5531 sections 8, 9 and 11); `data` has them."""
+
+    def __init__(self, why: str, data: bytes, path: str = "reply") -> None:
+        super().__init__(f"the peer's message is no valid RPC: {why}")
+        self.why = why
+        self.data = data
+        self.path = path
+
+
+class RpcDenied(RpcError):
+    """The server refused to look at the call: MSG_DENIED (RFC 5531 section 9)."""
+
+
+class RpcMismatch(RpcDenied):
+    """RPC_MISMATCH: the server speaks RPC versions `low` to `high` only."""
+
+    def __init__(self, low: int, high: int) -> None:
+        super().__init__(f"the server refused RPC version 2: it says that it speaks {low} to {high}")
+        self.low = low
+        self.high = high
+
+
+class AuthFailed(RpcDenied):
+    """AUTH_ERROR: the credential was refused; `auth_stat` says why."""
+
+    def __init__(self, auth_stat: int, name: str) -> None:
+        super().__init__(
+            f"the server refused the credential: {name}; try another uid, flavour or a privileged port"
+        )
+        self.auth_stat = auth_stat
+
+
+class RpcRejected(RpcError):
+    """The call was accepted but not executed (RFC 5531 section 9, accept_stat)."""
+
+
+class ProgUnavail(RpcRejected):
+    """PROG_UNAVAIL: the program is not served at this address."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}: the program is not served here (PROG_UNAVAIL); is this the right port?")
+
+
+class ProgMismatch(RpcRejected):
+    """PROG_MISMATCH: the program is served in versions `low` to `high` only."""
+
+    def __init__(self, what: str, low: int, high: int) -> None:
+        super().__init__(f"{what}: the server has this program in versions {low} to {high} (PROG_MISMATCH)")
+        self.low = low
+        self.high = high
+
+
+class ProcUnavail(RpcRejected):
+    """PROC_UNAVAIL: the program has no such procedure at this server."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}: the server does not have this procedure (PROC_UNAVAIL)")
+
+
+class GarbageArgs(RpcRejected):
+    """GARBAGE_ARGS: the server could not decode the arguments."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}: the server could not decode the arguments (GARBAGE_ARGS)")
+
+
+class SystemErr(RpcRejected):
+    """SYSTEM_ERR: the server failed for a reason of its own, such as lack of memory."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what}: the server failed inside (SYSTEM_ERR)")
+
+
+# ---------------------------------------------------------------- above RPC
 
 
 class NfsStatusError(NfsClientError):
-    """A procedure was executed and answered another status than success.
+    """A procedure answered with an error status; `path` is what it was asked about, where that is known."""
 
-    `status` is the enum member (an int), `procedure` the name of the procedure, `path` the object as the
-    caller named it, or None.
-    """
-
-    def __init__(self, status: int, procedure: str, path: str | None = None) -> None:
-        about = f" of {path}" if path is not None else ""
-        super().__init__(f"{procedure}{about}: expected success, the server answered {status!s}")
+    def __init__(self, status: t.Any, procedure: str, path: str | None = None) -> None:
+        about = f" on {path}" if path else ""
+        super().__init__(f"{procedure}{about} answered {status}")
         self.status = status
         self.procedure = procedure
         self.path = path
 
 
 class RetriesExhausted(NfsStatusError):
-    """The server asked to be called again later (JUKEBOX) for longer than the caller was willing to wait."""
+    """The server kept asking for patience (JUKEBOX) until ours ended."""
+
+
+class UrlError(NfsClientError):
+    """A URL that names no NFS export."""
 
 
 class MountFailed(NfsClientError):
-    """No directory on the way to the wanted one could be mounted. `refusals` has each path and its answer."""
+    """The way from a URL to a file handle ended at `step` ("rpcbind", "MOUNT", "export", ...)."""
 
-    def __init__(self, message: str, refusals: tuple[tuple[bytes, str], ...] = ()) -> None:
-        super().__init__(message)
-        self.refusals = refusals
+    def __init__(self, step: str, detail: str) -> None:
+        super().__init__(f"{step}: {detail}")
+        self.step = step
+        self.detail = detail

@@ -1,4 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""ONC RPC (RFC 5531)."""
-
-from __future__ import annotations
+"""ONC RPC version 2 (RFC 5531): messages, record marking, a core without I/O, drivers, services."""

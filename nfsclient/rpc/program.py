@@ -4,13 +4,28 @@
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from nfsclient.xdr import XdrType
+from nfsclient.xdr import Buffer, XdrType
 
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
+
+
+@dataclass(frozen=True)
+class BulkResult(t.Generic[A, R]):
+    """Where the results of a procedure carry bulk data in the usual case, to receive it in place.
+
+    `at` is the offset of the data's length word in the results, when every optional part is there; the data
+    ends the results. `asked` tells from the arguments how many bytes may come; `place` puts data into a
+    result that was decoded without. A reply of another shape is simply decoded in the ordinary way.
+    """
+
+    at: int
+    asked: Callable[[A], int]
+    place: Callable[[R, Buffer], None]
 
 
 @dataclass(frozen=True)
@@ -23,6 +38,12 @@ class Procedure(t.Generic[A, R]):
     name: str
     args: type[A]
     res: type[R]
+    bulk: BulkResult[A, R] | None = None
+
+    @cached_property
+    def label(self) -> str:
+        """How messages name it."""
+        return f"{self.name} (program {self.program} version {self.version} procedure {self.number})"
 
 
 @dataclass(frozen=True)

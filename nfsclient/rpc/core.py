@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: MIT
+"""The connection core: bytes and `now` come in; bytes, events and the next deadline go out. No I/O, no clock.
+
+`StreamCore` frames messages as records, `DatagramCore` sends each as a datagram and repeats it until it is
+answered. Both match replies to calls by XID and hand calls of the peer to their driver.
+"""
+
+from __future__ import annotations
+
+import abc
+import itertools
+import secrets
+import struct
+import typing as t
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nfsclient.errors import BadReply, ConnectionLost, NfsClientError, RpcTimeout, XdrError
+from nfsclient.rpc.auth import Credential
+from nfsclient.rpc.exchange import Exchange, Recorder
+from nfsclient.rpc.messages import RPC_VERSION, parse_reply
+from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.record import DEFAULT_MAX_RECORD, Record, RecordAssembler, fragment, frame
+from nfsclient.xdr import Buffer, XdrType
+
+A = t.TypeVar("A", bound=XdrType)
+R = t.TypeVar("R", bound=XdrType)
+
+_USUAL_REPLY = struct.Struct(">IIIIII")
+"""xid, REPLY, MSG_ACCEPTED, AUTH_NONE, empty verifier, SUCCESS: what nearly every reply begins with."""
+USUAL_REPLY_SIZE = _USUAL_REPLY.size
+_CALL_PREFIX = struct.Struct(">IIIII")
+_TWO_WORDS = struct.Struct(">II")
+_KEPT_STRAYS = 64
+_KEPT_TEMPLATES = 1024
+
+
+def random_xids() -> Iterator[int]:
+    """XIDs that count up from a random start, so that two clients are unlikely to share one."""
+    start = secrets.randbits(32)
+    return (number & 0xFFFF_FFFF for number in itertools.count(start))
+
+
+class CallTemplates:
+    """Encoded call headers behind the XID, kept by procedure and credential: most calls repeat them."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[int, Credential], bytes] = {}
+        # Procedures whose id is a key stay alive with it; they are module constants nearly always.
+        self._alive: list[object] = []
+
+    def header(self, procedure: Procedure[t.Any, t.Any], credential: Credential) -> bytes:
+        """The header of a call from the message type on, up to the arguments."""
+        key = (id(procedure), credential)
+        made = self._made.get(key)
+        if made is None:
+            if len(self._made) >= _KEPT_TEMPLATES:
+                self._made.clear()
+                self._alive.clear()
+            prefix = _CALL_PREFIX.pack(0, RPC_VERSION, procedure.program, procedure.version, procedure.number)
+            made = self._made[key] = prefix + b"".join(credential.opaque())
+            self._alive.append(procedure)
+        return made
+
+
+class Pending(t.Generic[R]):
+    """A call that is under way, or done: then `result` or `error` is set."""
+
+    __slots__ = (
+        "args",
+        "call",
+        "credential",
+        "deadline",
+        "done",
+        "error",
+        "interval",
+        "into",
+        "procedure",
+        "resend_at",
+        "result",
+        "sent_at",
+        "timeout",
+        "xid",
+    )
+
+    def __init__(self, xid: int, procedure: Procedure[t.Any, R], args: t.Any, credential: Credential) -> None:
+        self.xid = xid
+        self.procedure = procedure
+        self.args = args
+        self.credential = credential
+        self.into: memoryview | None = None
+        self.call: bytes = b""
+        self.done = False
+        self.result: R | None = None
+        self.error: NfsClientError | None = None
+        self.sent_at = self.deadline = self.timeout = 0.0
+        self.interval = self.resend_at = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CallReceived:
+    """The peer made a call on this connection: a whole RPC message."""
+
+    message: bytes
+
+
+Event: t.TypeAlias = Pending[t.Any] | CallReceived
+
+
+class Window(t.Protocol):
+    """Calls in bulk that keep their own books by XID (`RpcClient.pipeline`)."""
+
+    inflight: dict[int, t.Any]
+
+    def deliver(self, xid: int, record: Record) -> None:
+        """Take a reply that another reader of the connection received."""
+        ...
+
+
+class CallCore(abc.ABC):
+    """Calls, replies and deadlines; what streams and datagrams share."""
+
+    transport: t.Literal["tcp", "udp"]
+
+    def __init__(
+        self, *, peer: str = "", xids: Iterator[int] | None = None, recorder: Recorder | None = None
+    ) -> None:
+        self.peer = peer
+        self.recorder = recorder
+        self.pending: dict[int, Pending[t.Any]] = {}
+        self.windows: list[Window] = []
+        self.templates = CallTemplates()
+        self.strays: deque[bytes] = deque(maxlen=_KEPT_STRAYS)
+        """Messages that answer no call of ours, for whoever wants to judge them; the newest are kept."""
+        self._xids = xids if xids is not None else random_xids()
+
+    def next_xid(self) -> int:
+        """A fresh XID."""
+        return next(self._xids)
+
+    def submit(
+        self,
+        procedure: Procedure[A, R],
+        args: A,
+        now: float,
+        *,
+        credential: Credential,
+        timeout: float,
+        xid: int | None = None,
+        into: memoryview | None = None,
+    ) -> Pending[R]:
+        """Start a call; its bytes are among the output from now on. Raises `XdrError` for bad arguments."""
+        number = self.next_xid() if xid is None else xid
+        if number in self.pending:
+            raise ValueError(f"a call with xid {number:#x} is under way on this connection; use another xid")
+        pending: Pending[R] = Pending(number, procedure, args, credential)
+        pending.into = into
+        pending.sent_at = now
+        pending.timeout = timeout
+        pending.deadline = now + timeout
+        message: list[Buffer] = [number.to_bytes(4, "big"), self.templates.header(procedure, credential)]
+        args.pack(message)
+        if self.recorder is not None:
+            pending.call = b"".join(message)
+        self.pending[number] = pending
+        self._send(pending, message)
+        return pending
+
+    @abc.abstractmethod
+    def _send(self, pending: Pending[t.Any], message: list[Buffer]) -> None:
+        """Put the message of a new call among the output."""
+
+    def cancel(self, pending: Pending[t.Any], error: NfsClientError) -> None:
+        """End a call that is not answered."""
+        self.pending.pop(pending.xid, None)
+        pending.error = error
+        self._finish(pending, None, None)
+
+    def fail_all(self, cause: str) -> None:
+        """End every call: the connection is gone."""
+        for pending in list(self.pending.values()):
+            self.cancel(pending, ConnectionLost(pending.procedure.label, cause))
+
+    def next_deadline(self) -> float | None:
+        """When `handle_timeout` wants to be called, if nothing arrives before."""
+        return min((pending.deadline for pending in self.pending.values()), default=None)
+
+    def handle_timeout(self, now: float) -> list[Event]:
+        """End the calls whose deadline has passed."""
+        late = [pending for pending in self.pending.values() if pending.deadline <= now]
+        for pending in late:
+            self.cancel(pending, RpcTimeout(pending.procedure.label, pending.timeout))
+        return list(late)
+
+    def take_message(self, record: Record, now: float) -> Event | None:
+        """Match one whole message; the event it makes, if it makes one."""
+        buf, start, end = record
+        if end - start < 8:
+            self.strays.append(record.payload())
+            return None
+        xid, mtype = _TWO_WORDS.unpack_from(buf, start)
+        if mtype == 0:
+            return CallReceived(record.payload())
+        pending = self.pending.pop(xid, None)
+        if pending is None:
+            self._take_stray(xid, record)
+            return None
+        try:
+            pending.result = decode_reply(pending.procedure, record)
+        except NfsClientError as error:
+            pending.error = error
+        if pending.into is not None and pending.result is not None:
+            self._place(pending)
+        self._finish(pending, record, now)
+        return pending
+
+    def _take_stray(self, xid: int, record: Record) -> None:
+        for window in self.windows:
+            if xid in window.inflight:
+                window.deliver(xid, record)
+                return
+        self.strays.append(record.payload())
+
+    def _place(self, pending: Pending[t.Any]) -> None:
+        """Copy bulk data that was received elsewhere to where the caller wants it."""
+        bulk, into = pending.procedure.bulk, pending.into
+        data = getattr(getattr(pending.result, "resok", None), "data", None)
+        if bulk is None or into is None or data is None or len(data) > len(into):
+            return
+        into[: len(data)] = data
+        bulk.place(pending.result, into[: len(data)])
+
+    def _finish(self, pending: Pending[t.Any], record: Record | None, now: float | None) -> None:
+        pending.done = True
+        if self.recorder is not None:
+            self.record(pending, None if record is None else record.payload(), now)
+
+    def record(self, pending: Pending[t.Any], reply: bytes | None, now: float | None) -> None:
+        """Tell the recorder of an exchange that is over."""
+        assert self.recorder is not None
+        exchange = Exchange(
+            xid=pending.xid,
+            procedure=pending.procedure,
+            args=pending.args,
+            credential=pending.credential,
+            call=pending.call,
+            sent_at=pending.sent_at,
+            peer=self.peer,
+            transport=self.transport,
+            reply=reply,
+            result=pending.result,
+            error=pending.error,
+            received_at=now,
+        )
+        if pending.error is not None:
+            pending.error.exchange = exchange
+        self.recorder(exchange)
+
+
+def decode_reply(procedure: Procedure[t.Any, R], record: Record) -> R:
+    """The results in a reply. Raises `RpcError` where there are none, `XdrError` when they do not decode."""
+    buf, start, end = record
+    if end - start >= USUAL_REPLY_SIZE and _USUAL_REPLY.unpack_from(buf, start)[1:] == (1, 0, 0, 0, 0):
+        pos = start + USUAL_REPLY_SIZE
+    else:
+        message = record.payload()
+        offset, error = parse_reply(message, 0, procedure.label)
+        if error is not None:
+            if offset != len(message) and not isinstance(error, BadReply):
+                raise BadReply(f"{len(message) - offset} bytes follow a reply without results", message)
+            raise error
+        pos = start + offset
+    try:
+        result, stop = procedure.res.unpack_from(buf, pos)
+        if stop == end:
+            return result
+    except XdrError:
+        pass
+    # In place, the decoder may have run into the next record: judge this record by its own bytes.
+    return procedure.res.from_xdr(bytes(buf[pos:end]))
+
+
+class StreamCore(CallCore):
+    """Calls over a byte stream, with record marking."""
+
+    transport = "tcp"
+
+    def __init__(
+        self,
+        *,
+        peer: str = "",
+        xids: Iterator[int] | None = None,
+        recorder: Recorder | None = None,
+        max_record: int = DEFAULT_MAX_RECORD,
+        fragment_sizes: Sequence[int] | None = None,
+    ) -> None:
+        super().__init__(peer=peer, xids=xids, recorder=recorder)
+        self.assembler = RecordAssembler(max_record)
+        self.fragment_sizes = fragment_sizes
+        """How calls are cut into fragments from now on; None for one fragment each."""
+        self._output: list[Buffer] = []
+
+    def _send(self, pending: Pending[t.Any], message: list[Buffer]) -> None:  # noqa: ARG002
+        self.send_message(message)
+
+    def send_message(self, message: list[Buffer]) -> None:
+        """Put a whole message among the output, as a record."""
+        if self.fragment_sizes is None:
+            self._output += frame(message)
+        else:
+            self._output.append(fragment(b"".join(message), self.fragment_sizes))
+
+    def take_output(self) -> list[Buffer]:
+        """The bytes to send, as buffers; they are the driver's from now on."""
+        output, self._output = self._output, []
+        return output
+
+    def receive(self, data: bytes, now: float) -> list[Event]:
+        """Take bytes that arrived; the events they make. Raises `BadReply` when the stream cannot go on."""
+        events = [self.take_message(record, now) for record in self.assembler.feed(data)]
+        return [event for event in events if event is not None]
+
+
+class DatagramCore(CallCore):
+    """Calls over datagrams, each sent again until it is answered, with the pause doubled each time."""
+
+    transport = "udp"
+
+    def __init__(
+        self,
+        *,
+        peer: str = "",
+        xids: Iterator[int] | None = None,
+        recorder: Recorder | None = None,
+        first_interval: float = 0.7,
+        longest_interval: float = 30.0,
+    ) -> None:
+        super().__init__(peer=peer, xids=xids, recorder=recorder)
+        self.first_interval = first_interval
+        self.longest_interval = longest_interval
+        self.retransmissions = 0
+        self._output: list[bytes] = []
+        self._datagrams: dict[int, bytes] = {}
+
+    def _send(self, pending: Pending[t.Any], message: list[Buffer]) -> None:
+        datagram = b"".join(message)
+        self._datagrams = {xid: data for xid, data in self._datagrams.items() if xid in self.pending}
+        self._datagrams[pending.xid] = datagram
+        pending.interval = self.first_interval
+        pending.resend_at = pending.sent_at + pending.interval
+        self._output.append(datagram)
+
+    def send_message(self, message: list[Buffer]) -> None:
+        """Put a whole message among the output, as a datagram."""
+        self._output.append(b"".join(message))
+
+    def take_output(self) -> list[bytes]:
+        """The datagrams to send."""
+        output, self._output = self._output, []
+        return output
+
+    def next_deadline(self) -> float | None:
+        """When a call is to be repeated or given up."""
+        times = (min(pending.deadline, pending.resend_at) for pending in self.pending.values())
+        return min(times, default=None)
+
+    def handle_timeout(self, now: float) -> list[Event]:
+        """Give up what is overdue, repeat what is due."""
+        late = super().handle_timeout(now)
+        for pending in self.pending.values():
+            if pending.resend_at <= now:
+                self._output.append(self._datagrams[pending.xid])
+                self.retransmissions += 1
+                pending.interval = min(pending.interval * 2, self.longest_interval)
+                pending.resend_at = now + pending.interval
+        return late
+
+    def receive(self, data: bytes, now: float) -> list[Event]:
+        """Take one datagram; the event it makes, if any."""
+        event = self.take_message(Record(data, 0, len(data)), now)
+        return [] if event is None else [event]

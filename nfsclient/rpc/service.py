@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""Answering calls (RFC 5531): from a whole RPC message to the reply, without I/O.
+
+Used by the embedded server, and by clients whose server calls back.
+"""
+
+from __future__ import annotations
+
+import struct
+import typing as t
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from nfsclient.errors import XdrError
+from nfsclient.rpc.auth import AuthNone, AuthSys, RawCredential, decode_credential
+from nfsclient.rpc.messages import (
+    RPC_VERSION,
+    AcceptStat,
+    AuthStat,
+    CallHeader,
+    MismatchInfo,
+    accepted,
+    denied,
+)
+from nfsclient.rpc.program import Procedure, Program
+from nfsclient.rpc.sockets import Address
+from nfsclient.xdr import Buffer, Void
+
+_START = struct.Struct(">III")
+_CALL = 0
+_SUCCESS = accepted(0, AcceptStat.SUCCESS).to_xdr()[4:]
+
+
+@dataclass(slots=True)
+class CallContext:
+    """What a handler may know of a call beside its arguments."""
+
+    peer: Address
+    transport: t.Literal["tcp", "udp"]
+    credential: AuthSys | AuthNone | RawCredential
+    xid: int
+    program: int
+    version: int
+    procedure: Procedure[t.Any, t.Any]
+
+
+Handler: t.TypeAlias = Callable[[CallContext, t.Any], t.Any]
+"""Takes the decoded arguments, gives a result of the procedure's type."""
+
+
+class Refused(Exception):
+    """Raised by a handler to refuse a call at the level of RPC."""
+
+    def __init__(self, *, auth_stat: AuthStat | None = None, accept_stat: AcceptStat | None = None) -> None:
+        super().__init__(str(auth_stat or accept_stat))
+        self.auth_stat = auth_stat
+        self.accept_stat = accept_stat
+
+
+def _answer_null(_context: CallContext, _args: t.Any) -> Void:
+    return Void()
+
+
+class Dispatcher:
+    """Finds the handler of a call by program, version and procedure.
+
+    `on_error` is told of exceptions of handlers, which the caller sees as SYSTEM_ERR.
+    """
+
+    def __init__(self, on_error: Callable[[CallContext, Exception], None] | None = None) -> None:
+        self.on_error = on_error
+        self._programs: dict[int, dict[int, dict[int, tuple[Procedure[t.Any, t.Any], Handler]]]] = {}
+
+    def register(self, program: Program, handlers: Mapping[int, Handler]) -> None:
+        """Serve `program` with handlers by procedure number.
+
+        NULL (procedure 0) answers by itself; other procedures without a handler are PROC_UNAVAIL.
+        """
+        known = {0: _answer_null, **handlers}
+        table = {number: (program.by_number[number], handler) for number, handler in known.items()}
+        self._programs.setdefault(program.number, {})[program.version] = table
+
+    def answer(
+        self, message: bytes, peer: Address, transport: t.Literal["tcp", "udp"]
+    ) -> list[Buffer] | None:
+        """The reply to a message, as buffers; None where silence is right (a reply, or no RPC at all)."""
+        if len(message) < _START.size:
+            return None
+        xid, mtype, rpcvers = _START.unpack_from(message)
+        if mtype != _CALL:
+            return None
+        if rpcvers != RPC_VERSION:
+            return denied(xid, mismatch=MismatchInfo(RPC_VERSION, RPC_VERSION)).to_buffers()
+        try:
+            header, pos = CallHeader.unpack_from(message)
+            credential = decode_credential(header.cred, header.verf)
+        except XdrError as error:
+            return _refuse_header(xid, error)
+        if isinstance(credential, RawCredential):
+            return denied(xid, auth_stat=AuthStat.AUTH_REJECTEDCRED).to_buffers()
+        return self._dispatch(header, credential, message[pos:], peer, transport)
+
+    def _dispatch(
+        self,
+        header: CallHeader,
+        credential: AuthSys | AuthNone,
+        args: bytes,
+        peer: Address,
+        transport: t.Literal["tcp", "udp"],
+    ) -> list[Buffer]:
+        xid, prog, vers = header.xid, header.prog, header.vers
+        versions = self._programs.get(prog)
+        if versions is None:
+            return accepted(xid, AcceptStat.PROG_UNAVAIL).to_buffers()
+        procedures = versions.get(vers)
+        if procedures is None:
+            return accepted(
+                xid, AcceptStat.PROG_MISMATCH, MismatchInfo(min(versions), max(versions))
+            ).to_buffers()
+        found = procedures.get(header.proc)
+        if found is None:
+            return accepted(xid, AcceptStat.PROC_UNAVAIL).to_buffers()
+        procedure, handler = found
+        try:
+            decoded = procedure.args.from_xdr(args)
+        except XdrError:
+            return accepted(xid, AcceptStat.GARBAGE_ARGS).to_buffers()
+        context = CallContext(peer, transport, credential, xid, prog, vers, procedure)
+        return self._execute(context, handler, decoded)
+
+    def _execute(self, context: CallContext, handler: Handler, args: t.Any) -> list[Buffer]:
+        reply: list[Buffer] = [context.xid.to_bytes(4, "big"), _SUCCESS]
+        try:
+            handler(context, args).pack(reply)
+        except Refused as refusal:
+            if refusal.auth_stat is not None:
+                return denied(context.xid, auth_stat=refusal.auth_stat).to_buffers()
+            return accepted(context.xid, refusal.accept_stat or AcceptStat.SYSTEM_ERR).to_buffers()
+        except Exception as error:  # noqa: BLE001  (a fault of one handler must not stop the service)
+            if self.on_error is not None:
+                self.on_error(context, error)
+            return accepted(context.xid, AcceptStat.SYSTEM_ERR).to_buffers()
+        return reply
+
+
+def _refuse_header(xid: int, error: XdrError) -> list[Buffer] | None:
+    """A call whose header does not decode: the credential or verifier is to blame, or it is no call."""
+    if error.path.startswith(("CallHeader.cred", "AuthSysParms")):
+        return denied(xid, auth_stat=AuthStat.AUTH_BADCRED).to_buffers()
+    if error.path.startswith("CallHeader.verf"):
+        return denied(xid, auth_stat=AuthStat.AUTH_BADVERF).to_buffers()
+    return None

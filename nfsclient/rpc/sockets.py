@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Making client sockets: addresses of either family, source ports, deadlines in the kernel."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import socket
+import struct
+import typing as t
+from collections.abc import Iterator
+
+from nfsclient.errors import ConnectFailed
+
+PRIVILEGED_PORTS = range(512, 1024)
+"""Source ports that a server may demand, where only a privileged client can bind (RFC 5531 appendix A)."""
+
+Address: t.TypeAlias = tuple[str, int]
+
+
+def format_address(host: str, port: int) -> str:
+    """``host:port``, with brackets around IPv6."""
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def address_of(sockaddr: t.Any) -> Address:
+    """Host and port of a socket address of either family."""
+    return (str(sockaddr[0]), int(sockaddr[1]))
+
+
+def open_socket(
+    host: str,
+    port: int,
+    kind: socket.SocketKind,
+    *,
+    timeout: float,
+    source_port: int | None = None,
+    privileged: bool = False,
+) -> socket.socket:
+    """A connected socket to the first address of `host` that answers. Raises `ConnectFailed`."""
+    where = format_address(host, port)
+    try:
+        candidates = socket.getaddrinfo(host, port, type=kind)
+    except (OSError, UnicodeError) as error:
+        raise ConnectFailed(where, f"the name does not resolve: {error}") from error
+    failure = "the name has no address"
+    for family, _, proto, _, sockaddr in candidates:
+        try:
+            return _connect(family, kind, proto, sockaddr, timeout, source_port, privileged)
+        except OSError as error:
+            failure = "no answer in time" if isinstance(error, TimeoutError) else str(error)
+    raise ConnectFailed(where, failure)
+
+
+def _connect(
+    family: int,
+    kind: socket.SocketKind,
+    proto: int,
+    sockaddr: t.Any,
+    timeout: float,
+    source_port: int | None,
+    privileged: bool,
+) -> socket.socket:
+    failure: OSError = OSError("no privileged source port is free")
+    for port in _source_ports(source_port, privileged):
+        sock = socket.socket(family, kind, proto)
+        try:
+            if port:
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                sock.bind(("", port))
+            sock.settimeout(max(timeout, 0.001))
+            sock.connect(sockaddr)
+        except OSError as error:
+            sock.close()
+            failure = error
+            if not privileged or isinstance(error, ConnectionRefusedError | TimeoutError | PermissionError):
+                break
+        else:
+            sock.settimeout(None)
+            if kind is socket.SOCK_STREAM:
+                sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return sock
+    if privileged and isinstance(failure, PermissionError):
+        raise OSError("a source port below 1024 needs privilege (root, or CAP_NET_BIND_SERVICE)") from failure
+    raise failure
+
+
+def _source_ports(source_port: int | None, privileged: bool) -> Iterator[int]:
+    if source_port is not None:
+        yield source_port
+    elif privileged:
+        # A random order: the port that was used last may still be in TIME_WAIT.
+        yield from random.sample(PRIVILEGED_PORTS, len(PRIVILEGED_PORTS))
+    else:
+        yield 0
+
+
+class KernelTimeout:
+    """Keeps SO_RCVTIMEO of a blocking socket at what is left of a deadline.
+
+    Costs nothing while calls use the same timeout; `settimeout` would add a `poll` to each receive.
+    """
+
+    def __init__(self, sock: socket.socket, option: int = socket.SO_RCVTIMEO) -> None:
+        self._sock = sock
+        self._option = option
+        self._current = 0.0
+
+    def allow(self, seconds: float) -> None:
+        """Let the next operation block for about `seconds` (more than 0)."""
+        if seconds == self._current:
+            return
+        whole = max(seconds, 0.001)
+        packed = struct.pack("ll", int(whole), int(whole % 1 * 1_000_000))
+        with contextlib.suppress(OSError):
+            self._sock.setsockopt(socket.SOL_SOCKET, self._option, packed)
+        self._current = seconds
