@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 MOUNT_SYNTAX = re.compile(r"(?P<host>[\w.-]+|\[[0-9A-Fa-f:]+\]):(?P<path>/(?!/).*)")
+URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 class ArgumentError(ValueError):
@@ -24,7 +25,7 @@ def split_target(
     targets = [] if option is None else [option]
     rest = []
     for position, word in enumerate(words):
-        if word.startswith("nfs://") or (position == 0 and word.partition(":")[0] in named):
+        if URL.match(word) or (position == 0 and word.partition(":")[0] in named):
             targets.append(word)
         else:
             rest.append(word)

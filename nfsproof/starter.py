@@ -40,7 +40,8 @@ def run_suite(args: Sequence[str]) -> int:
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(_cache_folder() / "hypothesis"))
     options = [
         *("-c", str(PACKAGE / "_run" / "pytest.toml")),
-        *("--rootdir", str(root), "--confcutdir", str(root)),
+        # A conftest of the current folder would be read for a check that has the name of a folder there.
+        *("--rootdir", str(root), "--noconftest"),
         *("-p", "xdist.plugin", "-p", "fixtures.plugin", "-p", "nfsproof.selection"),
         *("-p", "no:cacheprovider"),
         "-rN",

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""A pytest plugin of `nfsproof run`: checks are named by stable ids, their beginnings, or patterns.
+
+`nfs3/write/keeps_data` is `suites/nfs3/test_write.py::test_keeps_data`. pytest has parsed its command line by then,
+so that values of options are not taken for names of checks. Each worker of xdist does the same for itself.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from nfsproof.starter import home
+
+
+class UnknownCheck(LookupError):
+    """A word names no check; the text says which names are near."""
+
+
+class Selector:
+    """Translates names of checks below one folder of suites."""
+
+    def __init__(self, suites: Path) -> None:
+        self.suites = suites
+
+    def known_ids(self) -> list[str]:
+        """The listed stable ids, in order."""
+        listed = self.suites / "ids.txt"
+        lines = listed.read_text().splitlines() if listed.is_file() else []
+        return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+    def translate(self, word: str) -> list[str]:
+        """The arguments of pytest that a word of the command line means. Raises UnknownCheck."""
+        path, separator, name = word.partition("::")
+        if separator or path.endswith(".py") or Path(path).is_absolute():
+            return [self._path(path) + separator + name]
+        name = word.strip("/")
+        if "*" in name or "?" in name:
+            found = [argument for known in self._matching(name) for argument in self._find(known)]
+        else:
+            found = self._find(name)
+        if not found:
+            raise UnknownCheck(f"no check is named {word}{self._near(name)}")
+        return found
+
+    def _path(self, path: str) -> str:
+        """Node ids in reports begin with suites/: found from any folder."""
+        below = self.suites.parent / path
+        return str(below) if not Path(path).exists() and below.exists() else path
+
+    def _find(self, name: str) -> list[str]:
+        if (self.suites / name).is_dir():
+            return [str(self.suites / name)]
+        folder, _, last = name.rpartition("/")
+        module = self.suites / folder / f"test_{last}.py"
+        if module.is_file():
+            return [str(module)]
+        folder, _, stem = folder.rpartition("/")
+        module = self.suites / folder / f"test_{stem}.py"
+        function = last.partition("[")[0]
+        if module.is_file() and re.search(
+            rf"^def test_{re.escape(function)}\(", module.read_text(), re.MULTILINE
+        ):
+            return [f"{module}::test_{last}"]
+        return []
+
+    def _matching(self, pattern: str) -> Iterable[str]:
+        wanted = re.compile(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."))
+        return filter(wanted.fullmatch, self.known_ids())
+
+    def _near(self, name: str) -> str:
+        ids = self.known_ids()
+        groups = {"/".join(known.split("/")[:depth]) for known in ids for depth in (1, 2)}
+        near = difflib.get_close_matches(name, [*sorted(groups), *ids], n=3)
+        return f"; near: {', '.join(near)}" if near else "; suites/ids.txt lists the names"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Replaces what pytest would collect. Nothing named: all checks."""
+    selector = Selector(home() / "suites")
+    words: list[str] = config.option.file_or_dir
+    if not words:
+        config.args[:] = [str(selector.suites)]
+        return
+    try:
+        config.args[:] = [argument for word in words for argument in selector.translate(word)]
+    except UnknownCheck as error:
+        raise pytest.UsageError(str(error)) from error
