@@ -1,2 +1,37 @@
 # SPDX-License-Identifier: MIT
-"""The reference server."""
+"""The reference server: NFSv3, MOUNT and portmap over a file system in memory."""
+
+from __future__ import annotations
+
+from nfsserver import mount_mutants, portmap_mutants
+from nfsserver.fs import Clock, FileSystem, Limits, ManualClock, SystemClock
+from nfsserver.mutants import (
+    DuplicateMutant,
+    Mutant,
+    UnknownMutant,
+    all_mutants,
+    declare_mutant,
+    find_mutant,
+    mutant,
+    wire_mutant,
+)
+from nfsserver.server import Server
+
+__all__ = [
+    "Clock",
+    "DuplicateMutant",
+    "FileSystem",
+    "Limits",
+    "ManualClock",
+    "Mutant",
+    "Server",
+    "SystemClock",
+    "UnknownMutant",
+    "all_mutants",
+    "declare_mutant",
+    "find_mutant",
+    "mount_mutants",
+    "mutant",
+    "portmap_mutants",
+    "wire_mutant",
+]

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""The NFSv3 face of the server (RFC 1813): one handler per procedure, in modules by family.
+
+Mutants of a family live in the sibling module ``<family>_mutants``; importing this package registers them.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol import nfs3 as protocol
+from nfsclient.protocol.nfs3 import NFS3
+from nfsserver.handlers import Handlers, answers
+from nfsserver.nfs3 import (
+    attributes,
+    attributes_mutants,
+    creation,
+    creation_mutants,
+    data,
+    data_mutants,
+    directory,
+    directory_mutants,
+    info,
+    info_mutants,
+    names,
+    names_mutants,
+    removal,
+    removal_mutants,
+)
+
+HANDLERS: t.Final[Handlers] = dict(
+    [
+        answers(protocol.NULL, info.null3),
+        answers(protocol.GETATTR, attributes.getattr3),
+        answers(protocol.SETATTR, attributes.setattr3),
+        answers(protocol.LOOKUP, names.lookup3),
+        answers(protocol.ACCESS, attributes.access3),
+        answers(protocol.READLINK, names.readlink3),
+        answers(protocol.READ, data.read3),
+        answers(protocol.WRITE, data.write3),
+        answers(protocol.CREATE, creation.create3),
+        answers(protocol.MKDIR, creation.mkdir3),
+        answers(protocol.SYMLINK, creation.symlink3),
+        answers(protocol.MKNOD, creation.mknod3),
+        answers(protocol.REMOVE, removal.remove3),
+        answers(protocol.RMDIR, removal.rmdir3),
+        answers(protocol.RENAME, removal.rename3),
+        answers(protocol.LINK, removal.link3),
+        answers(protocol.READDIR, directory.readdir3),
+        answers(protocol.READDIRPLUS, directory.readdirplus3),
+        answers(protocol.FSSTAT, info.fsstat3),
+        answers(protocol.FSINFO, info.fsinfo3),
+        answers(protocol.PATHCONF, info.pathconf3),
+        answers(protocol.COMMIT, data.commit3),
+    ]
+)
+
+AUTHENTICATED: t.Final = frozenset(HANDLERS) - {protocol.NULL}
+"""AUTH_NONE is for NULL alone (RFC 1813 section 2.1)."""
+
+__all__ = [
+    "AUTHENTICATED",
+    "HANDLERS",
+    "NFS3",
+    "attributes_mutants",
+    "creation_mutants",
+    "data_mutants",
+    "directory_mutants",
+    "info_mutants",
+    "names_mutants",
+    "removal_mutants",
+]

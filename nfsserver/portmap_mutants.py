@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""Mutants of the port mapper."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.portmap import GETPORT, GetportRes, Mapping
+from nfsclient.rpc.service import CallContext
+from nfsserver.mutants import Proceed, mutant
+
+if t.TYPE_CHECKING:
+    from nfsserver.server import Server
+
+
+@mutant(
+    "getport2-invents-ports",
+    bends=GETPORT,
+    breaks="RFC 1833 section 3.2",
+    gist="GETPORT gives a port for programs that are not registered",
+)
+def getport2_invents_ports(
+    _server: Server, context: CallContext, args: Mapping, proceed: Proceed[Mapping, GetportRes]
+) -> GetportRes:
+    """Turn 0 into a port."""
+    reply = proceed(context, args)
+    return reply if reply.port else GetportRes(4711)

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: MIT
+"""The reference server: exports, identities, boots, and the way of a call through mutants to its handler."""
+
+from __future__ import annotations
+
+import errno
+import secrets
+import typing as t
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from nfsclient.rpc.auth import AuthSys
+from nfsclient.rpc.loop import Loop
+from nfsclient.rpc.messages import AuthStat
+from nfsclient.rpc.program import Procedure, Program
+from nfsclient.rpc.server import RpcServer
+from nfsclient.rpc.service import CallContext, Dispatcher, Refused
+from nfsclient.rpc.sockets import Address
+from nfsclient.url import NfsUrl
+from nfsserver import mount, nfs3, portmap
+from nfsserver.fs import (
+    ANONYMOUS,
+    Caller,
+    Clock,
+    FileSystem,
+    FsError,
+    HandleCodec,
+    Identity,
+    Inode,
+    Limits,
+    SystemClock,
+)
+from nfsserver.handlers import AnyProcedure, Handler, Handlers
+from nfsserver.mutants import A as Args
+from nfsserver.mutants import (
+    ActiveMutants,
+    Answer,
+    AnyMiddleware,
+    Middleware,
+    ProceedWire,
+    WireMiddleware,
+    find_mutant,
+)
+from nfsserver.mutants import R as Result
+
+Key: t.TypeAlias = tuple[int, int, int]
+"""Program, version and number of a procedure."""
+
+Transport: t.TypeAlias = t.Literal["tcp", "udp"]
+
+
+class _Service(t.NamedTuple):
+    program: Program
+    handlers: Handlers
+    authenticated: t.Collection[AnyProcedure]
+    """Procedures that ask for AUTH_SYS or better."""
+
+
+_SERVICES: t.Final = (
+    _Service(nfs3.NFS3, nfs3.HANDLERS, nfs3.AUTHENTICATED),
+    _Service(mount.MOUNT1, mount.HANDLERS1, ()),
+    _Service(mount.MOUNT3, mount.HANDLERS3, mount.AUTHENTICATED3),
+    _Service(portmap.PORTMAP2, portmap.HANDLERS, ()),
+)
+
+_KEPT_FAULTS = 100
+_BINDING_ATTEMPTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Transfers:
+    """The most that READ, WRITE and a directory listing carry over one transport, in bytes."""
+
+    read_max: int
+    write_max: int
+    directory_max: int
+
+
+class Server:
+    """NFSv3, MOUNT and portmap on one port, over file systems in memory.
+
+    `exports` are paths; each has a file system of its own. `mutants` are names to switch on from the
+    start. `seed` makes handles and verifiers repeatable; without one they are drawn at random, as they
+    must be where another process may serve the same address later.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock | None = None,
+        exports: Iterable[str] = ("/export",),
+        root_squash: bool = False,
+        limits: Limits | None = None,
+        mutants: Iterable[str] = (),
+        seed: int | None = None,
+    ) -> None:
+        self.limits = limits or Limits()
+        self.root_squash = root_squash
+        clock = clock or SystemClock()
+        self.exports: dict[bytes, FileSystem] = {
+            path.encode(): FileSystem(clock=clock, limits=self.limits, fsid=number)
+            for number, path in enumerate(exports, start=1)
+        }
+        self._by_fsid = {file_system.fsid: file_system for file_system in self.exports.values()}
+        self.codec = HandleCodec(secrets.randbits(128) if seed is None else seed)
+        self.boots = 1
+        self.mounts = mount.Mounts(self.exports)
+        self.portmapper = portmap.Portmapper()
+        self._state: dict[str, dict[str, t.Any]] = {}
+        self._interposed: list[tuple[Key, AnyMiddleware]] = []
+        self._chains: dict[Key, tuple[AnyMiddleware, ...]] = {}
+        self.mutants = ActiveMutants(mutants, self._chains.clear)
+        self.faults: deque[tuple[AnyProcedure, Exception]] = deque(maxlen=_KEPT_FAULTS)
+        """Exceptions of handlers, which callers saw as SYSTEM_ERR: faults of this server, or of a mutant."""
+        self.dispatcher = self._make_dispatcher()
+        self._silenced = False
+        self._rpc: RpcServer | None = None
+        self._address: Address | None = None
+
+    # ------------------------------------------------------------ what handlers and mutants ask
+
+    @property
+    def fs(self) -> FileSystem:
+        """The file system of the first export."""
+        return next(iter(self.exports.values()))
+
+    def resolve(self, handle: bytes) -> Inode:
+        """The live object of a handle. EBADF: not one of this server's; ESTALE: the object is gone."""
+        identity = self.codec.decode(handle)
+        file_system = self._by_fsid.get(identity.export)
+        if file_system is None:
+            raise FsError(errno.ESTALE)
+        return file_system.inode(identity.fileid, identity.generation)
+
+    def handle_of(self, inode: Inode) -> bytes:
+        """The handle of an object."""
+        return self.codec.encode(Identity(inode.fs.fsid, inode.fileid, inode.generation))
+
+    def caller(self, context: CallContext) -> Caller:
+        """The identity behind a call; who has none is nobody."""
+        credential = context.credential
+        if not isinstance(credential, AuthSys):
+            return ANONYMOUS
+        caller = Caller(credential.uid, credential.gid, frozenset(credential.gids))
+        return caller.squashed() if self.root_squash else caller
+
+    def transfers(self, context: CallContext) -> Transfers:
+        """What one call may carry; over UDP everything must fit into one datagram."""
+        limits = self.limits
+        bound = limits.datagram_max if context.transport == "udp" else limits.read_max + limits.write_max
+        return Transfers(
+            read_max=min(bound, limits.read_max),
+            write_max=min(bound, limits.write_max),
+            directory_max=min(bound, limits.directory_max),
+        )
+
+    @property
+    def write_verifier(self) -> bytes:
+        """The verifier of WRITE and COMMIT: one per boot (RFC 1813 section 3.3.7)."""
+        return self.codec.token(b"boot", self.boots)
+
+    def mutant_state(self, name: str) -> dict[str, t.Any]:
+        """Scratch memory of one mutant in this server, empty at first."""
+        return self._state.setdefault(name, {})
+
+    # ------------------------------------------------------------ middleware
+
+    def interpose(
+        self, procedure: Procedure[Args, Result], middleware: Middleware[Args, Result]
+    ) -> Callable[[], None]:
+        """Put unnamed middleware around a procedure, outside all mutants; call the result to take it away."""
+        entry = (_key(procedure), middleware)
+        self._interposed.append(entry)
+        self._chains.clear()
+
+        def remove() -> None:
+            self._interposed.remove(entry)
+            self._chains.clear()
+
+        return remove
+
+    def _chain(self, key: Key) -> tuple[AnyMiddleware, ...]:
+        """The middleware around one procedure, the innermost first."""
+        chain = self._chains.get(key)
+        if chain is None:
+            active = [find_mutant(name) for name in self.mutants]
+            bending = [
+                mutant.middleware
+                for mutant in active
+                if mutant.middleware is not None and key in map(_key, mutant.bends)
+            ]
+            bending += [middleware for interposed, middleware in self._interposed if interposed == key]
+            chain = self._chains[key] = tuple(bending)
+        return chain
+
+    def _make_dispatcher(self) -> Dispatcher:
+        def on_error(context: CallContext, error: Exception) -> None:
+            self.faults.append((context.procedure, error))
+
+        dispatcher = Dispatcher(on_error)
+        for service in _SERVICES:
+            answerers = {
+                procedure.number: self._answerer(procedure, handler, procedure in service.authenticated)
+                for procedure, handler in service.handlers.items()
+            }
+            dispatcher.register(service.program, answerers)
+        return dispatcher
+
+    def _answerer(
+        self, procedure: AnyProcedure, handler: Handler, authenticated: bool
+    ) -> Callable[[CallContext, t.Any], t.Any]:
+        key = _key(procedure)
+
+        def handle(context: CallContext, args: t.Any) -> t.Any:
+            if authenticated and not isinstance(context.credential, AuthSys):
+                raise Refused(auth_stat=AuthStat.AUTH_TOOWEAK)
+            return handler(self, context, args)
+
+        def answer(context: CallContext, args: t.Any) -> t.Any:
+            proceed: Callable[[CallContext, t.Any], t.Any] = handle
+            for middleware in self._chain(key):
+                proceed = self._around(middleware, proceed)
+            return proceed(context, args)
+
+        return answer
+
+    def _around(
+        self, middleware: AnyMiddleware, proceed: Callable[[CallContext, t.Any], t.Any]
+    ) -> Callable[[CallContext, t.Any], t.Any]:
+        return lambda context, args: middleware(self, context, args, proceed)
+
+    def answer(self, message: bytes, peer: Address, transport: Transport) -> Answer:
+        """The reply to one RPC message, through the wire mutants; None for silence."""
+
+        def dispatch(message: bytes) -> Answer:
+            self._silenced = False
+            reply = self.dispatcher.answer(message, peer, transport)
+            return None if self._silenced else reply
+
+        proceed: ProceedWire = dispatch
+        for name in self.mutants:
+            wire = find_mutant(name).wire
+            if wire is not None:
+                proceed = self._around_wire(wire, proceed)
+        return proceed(message)
+
+    def _around_wire(self, wire: WireMiddleware, proceed: ProceedWire) -> ProceedWire:
+        return lambda message: wire(self, message, proceed)
+
+    def keep_silent(self) -> None:
+        """Called by a handler: its call gets no answer at all."""
+        self._silenced = True
+
+    # ------------------------------------------------------------ service
+
+    def listen(self, loop: Loop, host: str = "127.0.0.1", port: int = 0, *, udp: bool = True) -> Address:
+        """Answer on one port, over TCP and UDP, while the loop runs; the bound address. Raises OSError."""
+        if self._rpc is not None:
+            raise RuntimeError("this server listens already")
+        for attempt in range(_BINDING_ATTEMPTS):
+            rpc = RpcServer(loop, self)
+            try:
+                address = rpc.listen_tcp(host, port)
+                if udp:
+                    rpc.listen_udp(host, address[1])
+                break
+            except OSError:
+                # An ephemeral port that is free for TCP may be taken for UDP: draw another one.
+                rpc.close()
+                if port or attempt == _BINDING_ATTEMPTS - 1:
+                    raise
+        self._rpc, self._address = rpc, address
+        programs = [(service.program.number, service.program.version) for service in _SERVICES]
+        self.portmapper.publish(programs, tcp=address[1], udp=address[1] if udp else None)
+        return address
+
+    @property
+    def port(self) -> int:
+        """The port that it listens on."""
+        return self._listening()[1]
+
+    @property
+    def url(self) -> str:
+        """The first export, for a client."""
+        host, port = self._listening()
+        return str(NfsUrl(host=host, path=next(iter(self.exports)), nfsport=port, mountport=port))
+
+    def _listening(self) -> Address:
+        if self._address is None:
+            raise RuntimeError("this server does not listen")
+        return self._address
+
+    def restart(self, *, clean: bool = True) -> None:
+        """Begin another instance of the service: connections end, and the write verifier is a new one.
+
+        Unless it is `clean`, uncommitted data is lost as in a crash. Handles, names and stable data stay.
+        """
+        for file_system in self.exports.values():
+            if clean:
+                file_system.commit_all()
+            else:
+                file_system.crash()
+        self.boots += 1
+        if self._rpc is not None:
+            self._rpc.drop_connections()
+
+    def crash(self) -> None:
+        """Lose what is not stable, and come back."""
+        self.restart(clean=False)
+
+    def close(self) -> None:
+        """Stop listening; the file systems stay, and `listen` works again."""
+        if self._rpc is not None:
+            self._rpc.close()
+        self._rpc = self._address = None
+
+
+def _key(procedure: AnyProcedure) -> Key:
+    return procedure.program, procedure.version, procedure.number
