@@ -35,6 +35,7 @@ def commands() -> None:
     nfsproof run nfs://host/export nfs3/write        only those of WRITE
     nfsproof run ganesha                     against an NFS-Ganesha that is started and stopped for it
     nfsproof doctor nfs://host/export        why does my server not answer?
+    nfsproof serve                           an NFS server of your own, right or wrong as you like
 
     No root, kernel mount or compiler is needed. The checks create, change and remove files below the export:
     point them at one made for testing.
@@ -98,6 +99,53 @@ def selftest(mutants: str | None, arguments: tuple[str, ...]) -> int:
             err=True,
         )
     return starter.run_suite([f"--mutants={mutants or 'pairs'}", *arguments])
+
+
+@commands.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=20490, show_default=True, help="One port for NFS, MOUNT and portmap; 0: any.")
+@click.option(
+    "--export", "exports", multiple=True, metavar="PATH", help="An export; may be repeated. [/export]"
+)
+@click.option("--mutant", "mutants", multiple=True, metavar="NAME", help="Break a rule; may be repeated.")
+@click.option("--root-squash", is_flag=True, help="Take root for nobody.")
+@click.option("--udp/--no-udp", default=True, show_default=True)
+@click.option(
+    "--list-mutants", is_flag=True, help="Print every mutant with the clause that it breaks, and end."
+)
+def serve(
+    host: str,
+    port: int,
+    exports: tuple[str, ...],
+    mutants: tuple[str, ...],
+    root_squash: bool,
+    udp: bool,
+    list_mutants: bool,
+) -> None:
+    """Serves NFSv3 from memory: the embedded reference server, for other clients.
+
+    What is written is lost when it ends. There is no authentication beyond AUTH_SYS: keep it on loopback or
+    on a network that you trust.
+    """
+    starter.put_home_first()
+    from nfsproof import serving
+
+    if list_mutants:
+        for paragraph in serving.describe_mutants():
+            click.echo(paragraph)
+        return
+    offer = serving.Offer(
+        host=host,
+        port=port,
+        exports=exports or ("/export",),
+        mutants=mutants,
+        root_squash=root_squash,
+        udp=udp,
+    )
+    try:
+        serving.serve_until_stopped(offer, click.echo)
+    except serving.CannotServe as error:
+        raise Trouble(str(error)) from error
 
 
 @commands.command()

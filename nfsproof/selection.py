@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A pytest plugin of `nfsproof run`: checks are named by stable ids, their beginnings, or patterns.
 
-`nfs3/write/keeps_data` is `suites/nfs3/test_write.py::test_keeps_data`. pytest has parsed its command line by then,
-so that values of options are not taken for names of checks. Each worker of xdist does the same for itself.
+`nfs3/write/keeps_data` is `suites/nfs3/test_write.py::test_keeps_data`. pytest parses its command line
+first, so that values of options are not taken for names of checks. Each worker of xdist does the same.
 """
 
 from __future__ import annotations

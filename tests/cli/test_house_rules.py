@@ -69,7 +69,7 @@ def test_every_file_names_its_licence_first() -> None:
     bare = [
         str(path.relative_to(ROOT))
         for path in [*modules(), *programs]
-        if "# SPDX-License-Identifier: MIT" not in path.read_text().splitlines()[:2]
+        if path.stat().st_size and "# SPDX-License-Identifier: MIT" not in path.read_text().splitlines()[:2]
     ]
     assert bare == []
 

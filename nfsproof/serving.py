@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof serve`: the embedded server for others, and the list of its mutants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+
+from nfsclient.rpc.loop import Loop
+from nfsserver import Server, UnknownMutant, all_mutants
+from nfsserver.serve import serve
+
+
+class CannotServe(Exception):
+    """The server could not be set up as asked; the text says what stands in the way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What is served and where."""
+
+    host: str
+    port: int
+    exports: tuple[str, ...]
+    mutants: tuple[str, ...] = ()
+    root_squash: bool = False
+    udp: bool = True
+
+
+def describe_mutants() -> Iterator[str]:
+    """One paragraph per mutant: its name, what it does wrong, and the clause that forbids it."""
+    for mutant in all_mutants():
+        yield f"{mutant.name}\n    {mutant.gist} ({mutant.breaks})"
+
+
+def serve_until_stopped(offer: Offer, say: Callable[[str], None]) -> None:
+    """Serves until SIGINT or SIGTERM. `say` gets lines for the user. Raises CannotServe."""
+    wrong = [export for export in offer.exports if not export.startswith("/")]
+    if wrong:
+        raise CannotServe(f"an export is an absolute path such as /export, not {wrong[0]}")
+    try:
+        server = Server(exports=offer.exports, root_squash=offer.root_squash, mutants=_known(offer.mutants))
+        with closing(Loop()) as loop:
+            serve(
+                server, loop, host=offer.host, port=offer.port, udp=offer.udp, announce=_announcer(offer, say)
+            )
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CannotServe(
+            f"cannot listen on {offer.host} port {offer.port}: {reason}; try --port 0"
+        ) from error
+
+
+def _known(names: Iterable[str]) -> tuple[str, ...]:
+    known = {mutant.name for mutant in all_mutants()}
+    for name in names:
+        if name not in known:
+            raise CannotServe(str(UnknownMutant(name)))
+    return tuple(names)
+
+
+def _announcer(offer: Offer, say: Callable[[str], None]) -> Callable[[Server], None]:
+    def announce(server: Server) -> None:
+        say(f"serving {server.url}")
+        for name in offer.mutants:
+            say(f"bent by {name}")
+        say(f"the checks on it:  nfsproof run '{server.url}'")
+        say("Ctrl-C stops it")
+
+    return announce
