@@ -85,7 +85,13 @@ class RawCredential:
 
 
 def _raw(flavor: int, body: bytes) -> bytes:
-    return flavor.to_bytes(4, "big") + len(body).to_bytes(4, "big") + body + bytes(-len(body) % 4)
+    # Enumerations are signed on the wire, so a received flavour may be negative.
+    return (
+        (flavor & 0xFFFF_FFFF).to_bytes(4, "big")
+        + len(body).to_bytes(4, "big")
+        + body
+        + bytes(-len(body) % 4)
+    )
 
 
 def decode_credential(cred: OpaqueAuth, verf: OpaqueAuth) -> AuthSys | AuthNone | RawCredential:

@@ -413,7 +413,7 @@ class RpcClient:
     def _answer(self, message: bytes) -> None:
         answer = self.on_call(message) if self.on_call is not None else None
         if self.on_call is None:
-            self.core.strays.append(message)
+            self.core.keep_stray(message)
         elif answer is not None:
             self.core.send_message(answer)  # type: ignore[attr-defined]
             self._flush()

@@ -33,6 +33,7 @@ USUAL_REPLY_SIZE = _USUAL_REPLY.size
 _CALL_PREFIX = struct.Struct(">IIIII")
 _TWO_WORDS = struct.Struct(">II")
 _KEPT_STRAYS = 64
+_KEPT_STRAY_BYTES = 16 << 20
 _KEPT_TEMPLATES = 1024
 
 
@@ -197,7 +198,7 @@ class CallCore(abc.ABC):
         """Match one whole message; the event it makes, if it makes one."""
         buf, start, end = record
         if end - start < 8:
-            self.strays.append(record.payload())
+            self.keep_stray(record.payload())
             return None
         xid, mtype = _TWO_WORDS.unpack_from(buf, start)
         if mtype == 0:
@@ -220,7 +221,13 @@ class CallCore(abc.ABC):
             if xid in window.inflight:
                 window.deliver(xid, record)
                 return
-        self.strays.append(record.payload())
+        self.keep_stray(record.payload())
+
+    def keep_stray(self, message: bytes) -> None:
+        """Put a message among the strays; the oldest give way when they become too many or too large."""
+        self.strays.append(message)
+        while len(self.strays) > 1 and sum(map(len, self.strays)) > _KEPT_STRAY_BYTES:
+            self.strays.popleft()
 
     def _place(self, pending: Pending[t.Any]) -> None:
         """Copy bulk data that was received elsewhere to where the caller wants it."""

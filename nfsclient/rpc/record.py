@@ -44,8 +44,7 @@ class RecordAssembler:
     def __init__(self, max_record: int = DEFAULT_MAX_RECORD) -> None:
         self.max_record = max_record
         self._tail = bytearray()
-        self._parts: list[bytes] = []
-        self._parts_size = 0
+        self._parts = bytearray()
         self._empty = 0
 
     @property
@@ -56,7 +55,7 @@ class RecordAssembler:
     @property
     def buffered(self) -> int:
         """Bytes that are held back for incomplete records."""
-        return len(self._tail) + self._parts_size
+        return len(self._tail) + len(self._parts)
 
     def feed(self, data: bytes) -> list[Record]:
         """The records that `data` completes."""
@@ -93,17 +92,16 @@ class RecordAssembler:
         return len(self._tail) >= 4 + length
 
     def _check(self, length: int) -> None:
-        if self._parts_size + length > self.max_record:
+        if len(self._parts) + length > self.max_record:
             raise BadReply(
-                f"a record of {self._parts_size + length} bytes or more; {self.max_record} are taken at most",
+                f"a record of {len(self._parts) + length} bytes or more; {self.max_record} are taken at most",
                 b"",
                 "record mark",
             )
 
     def _keep(self, part: bytes) -> None:
         if part:
-            self._parts.append(part)
-            self._parts_size += len(part)
+            self._parts += part
             return
         self._empty += 1
         if self._empty > _MAX_EMPTY_FRAGMENTS:
@@ -115,10 +113,8 @@ class RecordAssembler:
         self._empty = 0
         if not self._parts:
             return Record(data, start, end)
-        self._parts.append(data[start:end])
-        joined = b"".join(self._parts)
+        joined = bytes(self._parts) + data[start:end]
         self._parts.clear()
-        self._parts_size = 0
         return Record(joined, 0, len(joined))
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import random
 import socket
 import struct
@@ -14,6 +15,9 @@ from nfsclient.errors import ConnectFailed
 
 PRIVILEGED_PORTS = range(512, 1024)
 """Source ports that a server may demand, where only a privileged client can bind (RFC 5531 appendix A)."""
+
+SOURCE_PORT_TAKEN = frozenset({errno.EADDRINUSE, errno.EADDRNOTAVAIL})
+"""What the kernel says when another source port may do."""
 
 Address: t.TypeAlias = tuple[str, int]
 
@@ -62,7 +66,7 @@ def _connect(
     privileged: bool,
 ) -> socket.socket:
     failure: OSError = OSError("no privileged source port is free")
-    for port in _source_ports(source_port, privileged):
+    for port in source_ports(source_port, privileged=privileged):
         sock = socket.socket(family, kind, proto)
         try:
             if port:
@@ -73,7 +77,7 @@ def _connect(
         except OSError as error:
             sock.close()
             failure = error
-            if not privileged or isinstance(error, ConnectionRefusedError | TimeoutError | PermissionError):
+            if error.errno not in SOURCE_PORT_TAKEN:
                 break
         else:
             sock.settimeout(None)
@@ -85,7 +89,8 @@ def _connect(
     raise failure
 
 
-def _source_ports(source_port: int | None, privileged: bool) -> Iterator[int]:
+def source_ports(source_port: int | None, *, privileged: bool) -> Iterator[int]:
+    """The source ports to try, in order; 0 leaves the choice to the kernel."""
     if source_port is not None:
         yield source_port
     elif privileged:

@@ -1,0 +1,430 @@
+# SPDX-License-Identifier: MIT
+# ruff: noqa: ASYNC109  (a timeout is a property of a call here, as in the blocking driver; it ends in RpcTimeout)
+"""The asyncio driver: the same core as the blocking one, with futures where that one waits.
+
+A single call costs about twice what it costs there; with many calls outstanding the two are alike.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import typing as t
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+
+from nfsclient.errors import BadReply, ConnectFailed, ConnectionLost, RpcError, RpcTimeout
+from nfsclient.rpc.auth import AuthNone, Credential
+from nfsclient.rpc.core import CallReceived, DatagramCore, Event, Pending, StreamCore
+from nfsclient.rpc.exchange import Recorder
+from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.record import DEFAULT_MAX_RECORD, fragment, size_of
+from nfsclient.rpc.sockets import SOURCE_PORT_TAKEN, Address, address_of, format_address, source_ports
+from nfsclient.xdr import Buffer, XdrType
+
+A = t.TypeVar("A", bound=XdrType)
+R = t.TypeVar("R", bound=XdrType)
+
+_JOIN_BELOW = 64 << 10
+"""Output up to this size is joined and written at once; larger goes out buffer by buffer, uncopied."""
+DEFAULT_TIMEOUT = 10.0
+
+
+class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
+    """A connection to an RPC server, for coroutines. Use `connect_tcp` or `connect_udp` to make one.
+
+    Raises `RpcError` for calls without result, `XdrError` for results that do not decode. Belongs to the
+    event loop in which it was made. The `asyncio` callbacks among its methods are not for callers.
+    """
+
+    def __init__(self, core: StreamCore | DatagramCore, *, credential: Credential, timeout: float) -> None:
+        self.core = core
+        self.credential = credential
+        self.timeout = timeout
+        self.is_open = False
+        self.on_call: Callable[[bytes], list[Buffer] | None] | None = None
+        """Answers calls that the server makes on this connection: message in, message out (None: silence)."""
+        self.peer_address: Address = ("", 0)
+        self.local_address: Address = ("", 0)
+        self._loop = asyncio.get_running_loop()
+        self._waiters: dict[Pending[t.Any], asyncio.Future[None]] = {}
+        self._closed = self._loop.create_future()
+        self._failure = "not connected yet"
+        self._flush_is_due = False
+        self._room = asyncio.Event()
+        self._stray = asyncio.Event()
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def on_exchange(self) -> Recorder | None:
+        """Told of each exchange when it is over; None (the default) costs nothing."""
+        return self.core.recorder
+
+    @on_exchange.setter
+    def on_exchange(self, recorder: Recorder | None) -> None:
+        self.core.recorder = recorder
+
+    async def __aenter__(self) -> t.Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection; calls under way end with `ConnectionLost`."""
+        self._lose("closed by us")
+        await self._closed
+
+    async def wait_closed(self, timeout: float | None = None) -> bool:
+        """Whether the connection ends within `timeout` seconds."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.timeout if timeout is None else timeout):
+                await asyncio.shield(self._closed)
+        return not self.is_open
+
+    # ------------------------------------------------------------ calls
+
+    async def call(
+        self,
+        procedure: Procedure[A, R],
+        args: A,
+        /,
+        *,
+        credential: Credential | None = None,
+        timeout: float | None = None,
+        xid: int | None = None,
+        into: memoryview | None = None,
+    ) -> R:
+        """Make a call and wait for its result, at most `timeout` seconds; any number may be under way.
+
+        `into` is where bulk data of the result is to go, if it fits; the result then holds a view of it. A
+        call that is cancelled is forgotten: its reply will be among `core.strays`.
+        """
+        if not self._room.is_set() and self.is_open:
+            await self._wait_for(self._room, timeout, procedure.label)
+        if not self.is_open:
+            raise ConnectionLost(procedure.label, self._failure)
+        pending = self.core.submit(
+            procedure,
+            args,
+            self._loop.time(),
+            credential=self.credential if credential is None else credential,
+            timeout=self.timeout if timeout is None else timeout,
+            xid=xid,
+            into=into,
+        )
+        self._plan_flush()
+        self._plan_timeout(self.core.next_deadline() if self._timer is None else pending.deadline)
+        waiter = self._waiters[pending] = self._loop.create_future()
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            self._waiters.pop(pending, None)
+            self.core.cancel(pending, RpcError(f"{procedure.label} was cancelled by its caller"))
+            raise
+        if pending.error is not None:
+            raise pending.error
+        assert pending.result is not None
+        return pending.result
+
+    async def pipeline(
+        self,
+        procedure: Procedure[A, R],
+        arguments: Iterable[A],
+        /,
+        *,
+        outstanding: int = 64,
+        credential: Credential | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[tuple[A, R]]:
+        """Make many calls of one procedure, up to `outstanding` at a time; (arguments, result) as they end.
+
+        The first error ends it, and cancels what is under way.
+        """
+        source = iter(arguments)
+        under_way: dict[asyncio.Task[R], A] = {}
+
+        def fill() -> None:
+            while len(under_way) < outstanding and (args := next(source, None)) is not None:
+                call = self.call(procedure, args, credential=credential, timeout=timeout)
+                under_way[self._loop.create_task(call)] = args
+
+        try:
+            fill()
+            while under_way:
+                done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                finished = [(under_way.pop(task), task) for task in done]
+                fill()
+                for args, task in finished:
+                    yield args, task.result()
+        finally:
+            for task in under_way:
+                task.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
+
+    # ------------------------------------------------------------ below calls
+
+    def send_raw(self, data: bytes) -> None:
+        """Send bytes as they are, without a record mark (TCP), or as one datagram (UDP)."""
+        if not self.is_open:
+            raise ConnectionLost("send_raw", self._failure)
+        self._flush()
+        self._write([data])
+
+    def send_record(self, data: bytes, fragment_sizes: Sequence[int] | None = None) -> None:
+        """Send one record with any contents, in fragments of the given sizes (the rest in a last one)."""
+        self.send_raw(fragment(data, fragment_sizes or ()))
+
+    async def receive_record(self, timeout: float | None = None) -> bytes:
+        """The next record or datagram that is no reply to a call of ours, as it is.
+
+        Raises `RpcTimeout`, or `ConnectionLost` when the connection ends first.
+        """
+        while not self.core.strays:
+            if not self.is_open:
+                raise ConnectionLost("receive_record", self._failure)
+            self._stray.clear()
+            await self._wait_for(self._stray, timeout, "receive_record")
+        return self.core.strays.popleft()
+
+    def shutdown_write(self) -> None:
+        """Half-close: no more calls from us; answers may still come."""
+        if self.is_open and isinstance(self._transport, asyncio.WriteTransport):
+            self._flush()
+            self._transport.write_eof()
+
+    async def _wait_for(self, event: asyncio.Event, timeout: float | None, what: str) -> None:
+        limit = self.timeout if timeout is None else timeout
+        try:
+            async with asyncio.timeout(limit):
+                await event.wait()
+        except TimeoutError:
+            raise RpcTimeout(what, limit) from None
+
+    # ------------------------------------------------------------ output
+
+    def _plan_flush(self) -> None:
+        """Send when the tasks that are ready have made their calls: one write for all of them."""
+        if not self._flush_is_due:
+            self._flush_is_due = True
+            self._loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._flush_is_due = False
+        output = self.core.take_output()
+        if output and self.is_open:
+            self._write(output)
+
+    def _write(self, buffers: Sequence[Buffer]) -> None:
+        transport = self._transport
+        if isinstance(transport, asyncio.DatagramTransport):
+            for datagram in buffers:
+                transport.sendto(datagram)
+        elif size_of(buffers) <= _JOIN_BELOW:
+            transport.write(b"".join(buffers))
+        else:
+            for buffer in buffers:
+                transport.write(buffer)
+
+    # ------------------------------------------------------------ input and time
+
+    def _plan_timeout(self, deadline: float | None) -> None:
+        """Let `_on_timer` run at `deadline`, unless it runs earlier anyway."""
+        if deadline is None or (self._timer is not None and self._timer.when() <= deadline):
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_at(deadline, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        self._settle(self.core.handle_timeout(self._loop.time()))
+        self._flush()
+        self._plan_timeout(self.core.next_deadline())
+
+    def _receive(self, data: bytes) -> None:
+        try:
+            events = self.core.receive(data, self._loop.time())
+        except BadReply as error:
+            for pending in list(self.core.pending.values()):
+                self.core.cancel(pending, error)
+            self._lose(error.why)
+            return
+        self._settle(events)
+        if self.core.strays:
+            self._stray.set()
+
+    def _settle(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if isinstance(event, CallReceived):
+                self._answer(event.message)
+            else:
+                self._wake(event)
+
+    def _wake(self, pending: Pending[t.Any]) -> None:
+        waiter = self._waiters.pop(pending, None)
+        if waiter is not None and not waiter.done():
+            waiter.set_result(None)
+
+    def _answer(self, message: bytes) -> None:
+        if self.on_call is None:
+            self.core.keep_stray(message)
+            return
+        answer = self.on_call(message)
+        if answer is not None:
+            self.core.send_message(answer)
+            self._plan_flush()
+
+    def _lose(self, cause: str) -> None:
+        if not self.is_open:
+            return
+        self.is_open = False
+        self._failure = cause
+        self.core.fail_all(cause)
+        for pending in list(self._waiters):
+            self._wake(pending)
+        self._room.set()
+        self._stray.set()
+        if self._timer is not None:
+            self._timer.cancel()
+        self._transport.abort()
+
+    # ------------------------------------------------------------ asyncio's callbacks
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Called by asyncio: the connection is there."""
+        assert isinstance(transport, asyncio.Transport | asyncio.DatagramTransport)
+        self._transport = transport
+        self.is_open = True
+        self._room.set()
+        self.peer_address = address_of(transport.get_extra_info("peername"))
+        self.local_address = address_of(transport.get_extra_info("sockname"))
+        self.core.peer = format_address(*self.peer_address)
+
+    def data_received(self, data: bytes) -> None:
+        """Called by asyncio: bytes of the stream."""
+        self._receive(data)
+
+    def datagram_received(self, data: bytes, addr: t.Any) -> None:  # noqa: ARG002  (the socket is connected)
+        """Called by asyncio: a datagram."""
+        self._receive(data)
+
+    def error_received(self, exc: Exception) -> None:
+        """Called by asyncio: an ICMP message about an earlier datagram; only the deadline ends the call."""
+
+    def pause_writing(self) -> None:
+        """Called by asyncio: too much output waits."""
+        self._room.clear()
+
+    def resume_writing(self) -> None:
+        """Called by asyncio: there is room again."""
+        self._room.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Called by asyncio: the connection is over."""
+        self._lose("the server closed it" if exc is None else str(exc))
+        if not self._closed.done():
+            self._closed.set_result(None)
+
+
+async def connect_tcp(
+    host: str,
+    port: int,
+    *,
+    timeout: float = DEFAULT_TIMEOUT,
+    source_port: int | None = None,
+    privileged: bool = False,
+    fragment_sizes: Sequence[int] | None = None,
+    max_record: int = DEFAULT_MAX_RECORD,
+    credential: Credential | None = None,
+) -> AsyncRpcClient:
+    """Connect over TCP (IPv4 or IPv6). `timeout` is that of each call, in seconds. Raises `ConnectFailed`.
+
+    `privileged` asks for a source port below 1024, which some servers demand; `fragment_sizes` cuts calls
+    into fragments.
+    """
+    sock = await _open(host, port, socket.SOCK_STREAM, timeout, source_port, privileged)
+    core = StreamCore(fragment_sizes=fragment_sizes, max_record=max_record)
+    _, client = await asyncio.get_running_loop().create_connection(
+        lambda: AsyncRpcClient(core, credential=credential or AuthNone(), timeout=timeout), sock=sock
+    )
+    return client
+
+
+async def connect_udp(
+    host: str,
+    port: int,
+    *,
+    timeout: float = DEFAULT_TIMEOUT,
+    source_port: int | None = None,
+    privileged: bool = False,
+    credential: Credential | None = None,
+    first_interval: float = 0.7,
+) -> AsyncRpcClient:
+    """A client over UDP (IPv4 or IPv6); only answers from the address that was called are taken.
+
+    An unanswered call is sent again after `first_interval` seconds, then after twice as long each time, until
+    `timeout` has passed. Raises `ConnectFailed` when the name does not resolve.
+    """
+    sock = await _open(host, port, socket.SOCK_DGRAM, timeout, source_port, privileged)
+    core = DatagramCore(first_interval=first_interval)
+    _, client = await asyncio.get_running_loop().create_datagram_endpoint(
+        lambda: AsyncRpcClient(core, credential=credential or AuthNone(), timeout=timeout), sock=sock
+    )
+    return client
+
+
+async def _open(
+    host: str,
+    port: int,
+    kind: socket.SocketKind,
+    timeout: float,
+    source_port: int | None,
+    privileged: bool,
+) -> socket.socket:
+    """A connected socket to the first address of `host` that answers. Raises `ConnectFailed`."""
+    where = format_address(host, port)
+    failure = "the name has no address"
+    try:
+        async with asyncio.timeout(timeout):
+            for family, _, proto, _, sockaddr in await _addresses(host, port, kind):
+                for chosen in source_ports(source_port, privileged=privileged):
+                    sock = socket.socket(family, kind, proto)
+                    try:
+                        await _connect(sock, sockaddr, chosen)
+                    except OSError as error:
+                        failure = str(error)
+                        if error.errno not in SOURCE_PORT_TAKEN:
+                            break
+                    else:
+                        return sock
+    except TimeoutError:
+        failure = "no answer in time"
+    except (OSError, UnicodeError) as error:
+        failure = f"the name does not resolve: {error}"
+    raise ConnectFailed(where, failure)
+
+
+async def _addresses(host: str, port: int, kind: socket.SocketKind) -> list[t.Any]:
+    try:
+        # An address needs no resolver, which would go through asyncio's pool of threads.
+        return socket.getaddrinfo(host, port, type=kind, flags=socket.AI_NUMERICHOST)
+    except socket.gaierror:
+        return await asyncio.get_running_loop().getaddrinfo(host, port, type=kind)
+
+
+async def _connect(sock: socket.socket, sockaddr: t.Any, source_port: int) -> None:
+    try:
+        sock.setblocking(False)
+        if source_port:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind(("", source_port))
+        await asyncio.get_running_loop().sock_connect(sock, sockaddr)
+        if sock.type is socket.SOCK_STREAM:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    except BaseException:
+        sock.close()
+        raise
+
+
+__all__ = ["AsyncRpcClient", "connect_tcp", "connect_udp"]
