@@ -14,8 +14,6 @@ ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("nfsclient", "nfsserver", "nfsjudge", "nfsfaults", "fixtures", "suites", "reports", "nfsproof")
 PROGRAMS = (*ROOMS, "tests", "benchmarks")
 STANDARD_LIBRARY_ONLY = ("nfsclient", "nfsserver", "nfsjudge", "nfsfaults")
-OPTIONAL = {"nfsjudge": {"pytest"}}
-"""What a room may import besides, inside functions only: when the verdict is given, pytest is there."""
 LONGEST_MODULE = 600
 
 
@@ -36,7 +34,7 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 @pytest.mark.parametrize("room", STANDARD_LIBRARY_ONLY)
 def test_room_imports_the_standard_library_only(room: str) -> None:
-    allowed = sys.stdlib_module_names | {"nfsclient", room} | OPTIONAL.get(room, set())
+    allowed = sys.stdlib_module_names | {"nfsclient", room}
     strangers = {
         f"{path.relative_to(ROOT)}: {name}"
         for path in modules((room,))
@@ -44,19 +42,6 @@ def test_room_imports_the_standard_library_only(room: str) -> None:
         if name not in allowed
     }
     assert not strangers
-
-
-@pytest.mark.parametrize("room", sorted(OPTIONAL))
-def test_optional_imports_stay_inside_functions(room: str) -> None:
-    early = {
-        f"{path.relative_to(ROOT)}: {name}"
-        for path in modules((room,))
-        for statement in ast.parse(path.read_bytes()).body
-        if isinstance(statement, ast.Import | ast.ImportFrom)
-        for name in imported(statement)
-        if name in OPTIONAL[room]
-    }
-    assert not early
 
 
 def test_modules_are_of_readable_size() -> None:
