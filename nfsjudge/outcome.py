@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""How a check ends other than by passing, and what it notes on the way."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from nfsjudge.requirement import Requirement
+
+F = t.TypeVar("F", bound=Callable[..., object])
+
+
+class Nonconformance(AssertionError):
+    """The target broke a requirement: the only exception by which a check says so.
+
+    `subject` is the reply in which it shows and `field` the dotted path in it, for the transcript to mark.
+    """
+
+    def __init__(
+        self,
+        *,
+        expected: tuple[str, ...],
+        observed: str,
+        requirement: Requirement | None = None,
+        subject: object = None,
+        field: str | None = None,
+    ) -> None:
+        super().__init__(f"expected {' or '.join(expected)}; observed {observed}")
+        self.expected = expected
+        self.observed = observed
+        self.requirement = requirement
+        self.subject = subject
+        self.field = field
+
+
+class Unsupported(Exception):
+    """What the check needs is optional, and the target refused it correctly."""
+
+
+class Skipped(Exception):
+    """A precondition of the check is missing; the text says which."""
+
+
+def unsupported(reason: str) -> t.NoReturn:
+    """End the check as UNSUPPORTED."""
+    raise Unsupported(reason)
+
+
+def skip(reason: str) -> t.NoReturn:
+    """End the check as SKIP: a precondition is missing that is nobody's fault."""
+    raise Skipped(reason)
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What `@proves` says of a check."""
+
+    requirements: tuple[Requirement, ...]
+    killed_by: tuple[str, ...]
+    needs: tuple[str, ...]
+
+    @property
+    def main(self) -> Requirement:
+        """The requirement that a failed expectation breaks, unless it says otherwise."""
+        return self.requirements[0]
+
+
+PROOF_ATTRIBUTE = "__nfs_proof__"
+
+
+def proves(
+    *requirements: Requirement, killed_by: str | tuple[str, ...], needs: str | tuple[str, ...] = ()
+) -> Callable[[F], F]:
+    """Mark a test as a check: what it proves, which mutants it must catch, which capabilities it needs."""
+    if not requirements:
+        raise ValueError("a check proves at least one requirement")
+    proof = Proof(
+        requirements,
+        (killed_by,) if isinstance(killed_by, str) else killed_by,
+        (needs,) if isinstance(needs, str) else needs,
+    )
+
+    def mark(check: F) -> F:
+        setattr(check, PROOF_ATTRIBUTE, proof)
+        return check
+
+    return mark
+
+
+def proof_of(check: object) -> Proof | None:
+    """What `@proves` said of a function, if anything."""
+    return getattr(check, PROOF_ATTRIBUTE, None)
+
+
+@dataclass(slots=True)
+class Running:
+    """The check that is running: what it proves, what it observed, which minor clauses it found broken."""
+
+    proof: Proof | None = None
+    observations: dict[str, str] = field(default_factory=dict)
+
+
+_running: ContextVar[Running | None] = ContextVar("nfs_running_check", default=None)
+
+
+@contextlib.contextmanager
+def running(proof: Proof | None) -> Iterator[Running]:
+    """Make a check the running one."""
+    state = Running(proof)
+    token = _running.set(state)
+    try:
+        yield state
+    finally:
+        _running.reset(token)
+
+
+def observe(key: str, value: object) -> None:
+    """Note which of several legal answers was seen. Shown in the report, never a verdict."""
+    state = _running.get()
+    if state is not None:
+        state.observations[key] = str(value)
+
+
+def current_requirement() -> Requirement | None:
+    """What the running check proves first."""
+    state = _running.get()
+    return state.proof.main if state is not None and state.proof is not None else None

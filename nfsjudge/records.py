@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""Records: what a run leaves of each check, one JSON object a line. Standard library and plain types only.
+
+The file is written as the run goes, a flushed line a check, so that a crash keeps what was judged. Lines of
+`kind` "run" (the first: target, capabilities) and "end" (the last: exit code) stand around them; a file without
+"end" is of a run that was killed.
+"""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field, fields
+
+SCHEMA = 1
+"""Grows when a field changes its meaning or goes away; new fields do not change it."""
+
+
+@dataclass(slots=True)
+class RequirementRecord:
+    """The clause that was proved."""
+
+    rfc: str
+    section: str
+    part: str
+    level: str
+    gist: str
+
+    @property
+    def citation(self) -> str:
+        """Where it stands."""
+        return f"{self.rfc} section {self.section}"
+
+
+@dataclass(slots=True)
+class CheckRecord:
+    """One check of one run."""
+
+    id: str
+    """Stable: ``nfs3/write/never_accepts_more_than_sent``."""
+    verdict: str
+    requirement: RequirementRecord | None = None
+    expected: list[str] = field(default_factory=list)
+    """The acceptable outcomes, of a check that did not find one of them."""
+    observed: str = ""
+    reason: str = ""
+    """Why it is SKIP, UNSUPPORTED or VOID."""
+    observations: dict[str, str] = field(default_factory=dict)
+    """Which of several legal answers were seen."""
+    duration: float = 0.0
+    """Seconds, fixtures included."""
+    exchanges: int = 0
+    transcript: list[str] = field(default_factory=list)
+    """The exchanges as text: in full for what is not PASS, a line each otherwise."""
+    capture: str = ""
+    """File beside the records that Wireshark opens; empty if there is none."""
+    target: str = ""
+    rerun: str = ""
+    """The command that runs this check alone."""
+    worker: str = ""
+    nodeid: str = ""
+    kind: str = "check"
+    schema: int = SCHEMA
+
+    @property
+    def protocol(self) -> str:
+        """The first part of the id: ``nfs3``, ``mount``."""
+        return self.id.partition("/")[0]
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """The first line: what was tested."""
+
+    target: str
+    description: str = ""
+    capabilities: dict[str, str] = field(default_factory=dict)
+    """Name -> "yes", or why not."""
+    version: str = ""
+    started: str = ""
+    """UTC, ISO 8601."""
+    kind: str = "run"
+    schema: int = SCHEMA
+
+
+@dataclass(slots=True)
+class EndRecord:
+    """The last line: how the run ended."""
+
+    exit_code: int
+    duration: float = 0.0
+    counts: dict[str, int] = field(default_factory=dict)
+    note: str = ""
+    """A finding about the run as a whole, such as a target that died."""
+    kind: str = "end"
+    schema: int = SCHEMA
+
+
+AnyRecord: t.TypeAlias = CheckRecord | RunRecord | EndRecord
+_KINDS: dict[str, type[CheckRecord | RunRecord | EndRecord]] = {
+    "check": CheckRecord,
+    "run": RunRecord,
+    "end": EndRecord,
+}
+
+
+class BadRecord(ValueError):
+    """A line that is no record of this schema."""
+
+
+def to_line(record: AnyRecord) -> str:
+    """One line of JSON, without the line end."""
+    return json.dumps(asdict(record), ensure_ascii=True, separators=(",", ":"))
+
+
+def from_line(line: str) -> AnyRecord:
+    """The record in a line; fields that this version does not know are dropped. Raises `BadRecord`."""
+    try:
+        plain = json.loads(line)
+        kind = _KINDS[plain["kind"]]
+        if plain["schema"] > SCHEMA:
+            raise BadRecord(f"the record has schema {plain['schema']}, this version reads up to {SCHEMA}")
+        known = {one.name for one in fields(kind)}
+        values = {key: value for key, value in plain.items() if key in known}
+        if kind is CheckRecord and values.get("requirement") is not None:
+            values["requirement"] = RequirementRecord(**values["requirement"])
+        return kind(**values)
+    except (KeyError, TypeError, json.JSONDecodeError) as error:
+        raise BadRecord(f"no record: {error!r} in {line[:80]!r}") from error
+
+
+def read_records(lines: Iterable[str]) -> Iterator[AnyRecord]:
+    """The records in lines; the torn last line of a run that was killed is left out. Raises `BadRecord`."""
+    for line in lines:
+        if line.endswith("\n") and line.strip():
+            yield from_line(line)

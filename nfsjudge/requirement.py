@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Requirements: the clauses of the RFCs that checks prove."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class Level(enum.StrEnum):
+    """How binding a clause is."""
+
+    MUST = "MUST"
+    SHOULD = "SHOULD"
+    MAY = "MAY"
+    STATED = "STATED"
+    """A binding rule in plain prose, without a keyword: the usual form in RFC 1813 and RFC 1094."""
+
+
+class Part(enum.StrEnum):
+    """Which part of a procedure's section a clause stands in.
+
+    RFC 1813 section 1 gives IMPLEMENTATION text less authority than the rest.
+    """
+
+    DESCRIPTION = "DESCRIPTION"
+    IMPLEMENTATION = "IMPLEMENTATION"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requirement:
+    """One clause. `gist` says it in our words; `rfc` is written "RFC 1813", or "XNFS".
+
+    A clause of an IMPLEMENTATION part is SHOULD at most, unless its text `says_must`.
+    """
+
+    rfc: str
+    section: str
+    gist: str
+    level: Level = Level.STATED
+    part: Part = Part.DESCRIPTION
+    says_must: bool = False
+
+    def __post_init__(self) -> None:
+        binding = self.level in {Level.MUST, Level.STATED}
+        if self.part is Part.IMPLEMENTATION and binding and not self.says_must:
+            raise ValueError(
+                f"{self.citation}: IMPLEMENTATION is SHOULD at most; says_must is for text that says must"
+            )
+
+    @property
+    def citation(self) -> str:
+        """Where it stands: "RFC 1813 section 3.3.7"."""
+        return f"{self.rfc} section {self.section}"
+
+    @property
+    def is_binding(self) -> bool:
+        """Whether breaking it is a FAIL rather than NONSTRICT."""
+        return self.level in {Level.MUST, Level.STATED}
+
+    def __str__(self) -> str:
+        part = " IMPLEMENTATION" if self.part is Part.IMPLEMENTATION else ""
+        return f"{self.citation}{part} ({self.level}): {self.gist}"
+
+
+CLOSED_STATUS = Requirement(
+    rfc="RFC 1813",
+    section="2.6",
+    gist="a status is one of those that the RFC defines",
+    level=Level.MUST,
+)
+"""Section 1.7 and 2.6: no other values may be returned."""
+XDR_STRICT = Requirement(
+    rfc="RFC 4506",
+    section="3",
+    gist="results are encoded as their type says, with zero padding and nothing behind",
+)
+"""What a reply breaks whose results do not decode."""
+RPC_REPLY = Requirement(
+    rfc="RFC 5531", section="9", gist="a reply has the form of an RPC reply and answers a call by its XID"
+)
+"""What a message breaks that is no valid reply."""
+CALL_ANSWERED = Requirement(
+    rfc="RFC 5531",
+    section="4",
+    gist="a well-formed call over a reliable transport is answered, and its connection kept",
+)
+"""What a server breaks that drops a well-formed call while it serves others."""
+CALL_DECODED = Requirement(
+    rfc="RFC 5531",
+    section="9",
+    gist="GARBAGE_ARGS is for arguments that cannot be decoded, not for well-formed ones",
+)
+"""What a server breaks that refuses well-formed arguments."""
