@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof serve` in a process of its own: it answers, bends what it is told to, and ends in order."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from nfsclient.clients import Nfs3
+from nfsclient.rpc.blocking import connect_tcp
+from nfsclient.url import NfsUrl
+from nfsproof.cli import run_command_line
+from nfsproof.exits import Exit
+from nfsserver import all_mutants
+
+ROOT = Path(__file__).resolve().parents[2]
+Serve = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture
+def serve() -> Iterator[Serve]:
+    """Starts `nfsproof serve`; the test's end kills what is left."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(*words: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "nfsproof", "serve", "--port", "0", *words],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def url_of(process: subprocess.Popen[str]) -> NfsUrl:
+    """The URL in the first line that it prints."""
+    assert process.stdout is not None
+    return NfsUrl.parse(process.stdout.readline().split()[1])
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "terminate"])
+def test_it_answers_and_ends_in_order(number: signal.Signals, serve: Serve) -> None:
+    process = serve()
+    url = url_of(process)
+    assert url.nfs_port is not None
+    with closing(connect_tcp(url.host, url.nfs_port)) as rpc:
+        Nfs3(rpc).null()
+    process.send_signal(number)
+    assert process.wait(timeout=30) == 0
+    assert process.stdout is not None
+    assert process.stderr is not None
+    assert f"nfsproof run '{url}'" in process.stdout.read()
+    assert process.stderr.read() == ""
+
+
+def test_it_says_how_it_is_bent(serve: Serve) -> None:
+    process = serve("--mutant", "write3-reports-more-than-sent", "--export", "/a b")
+    assert url_of(process).path == b"/a b"
+    assert process.stdout is not None
+    assert process.stdout.readline() == "bent by write3-reports-more-than-sent\n"
+
+
+def test_every_mutant_is_listed_with_its_clause(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["serve", "--list-mutants"]) == Exit.OK
+    out = capsys.readouterr().out
+    assert all(f"{mutant.name}\n    {mutant.gist} ({mutant.breaks})\n" in out for mutant in all_mutants())
+
+
+def test_a_taken_port_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert run_command_line(["serve", "--port", str(port)]) == Exit.USAGE
+    assert f"port {port}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [(["--mutant", "x"], "--list-mutants"), (["--export", "x"], "/export")],
+    ids=["mutant", "export"],
+)
+def test_wrong_words_end_with_a_hint(words: list[str], hint: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["serve", *words]) == Exit.USAGE
+    assert hint in capsys.readouterr().err
