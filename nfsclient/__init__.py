@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""An NFS client library: XDR, RPC, the protocols as data, typed clients, and files by path.
+
+    with nfsclient.connect("nfs://server/export") as nfs:
+        nfs.write_file("hello", b"world")
+
+Layers, each usable alone: `xdr`, `rpc`, `protocol`, `clients` (one method per procedure), `discovery` (from a
+URL to a handle), `highlevel`. Needs the standard library only.
+"""
+
+from __future__ import annotations
+
+from nfsclient.clients import Mount, Nfs3, Patience, Portmap, Rpcbind
+from nfsclient.discovery import Endpoint, discover
+from nfsclient.errors import (
+    MountFailed,
+    NfsClientError,
+    NfsStatusError,
+    RetriesExhausted,
+    RpcError,
+    UrlError,
+    XdrError,
+)
+from nfsclient.highlevel import NfsClient, attach, connect
+from nfsclient.replies import ok
+from nfsclient.url import NfsUrl
+
+__all__ = [
+    "Endpoint",
+    "Mount",
+    "MountFailed",
+    "Nfs3",
+    "NfsClient",
+    "NfsClientError",
+    "NfsStatusError",
+    "NfsUrl",
+    "Patience",
+    "Portmap",
+    "RetriesExhausted",
+    "RpcError",
+    "Rpcbind",
+    "UrlError",
+    "XdrError",
+    "attach",
+    "connect",
+    "discover",
+    "ok",
+]

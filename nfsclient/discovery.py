@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: MIT
+"""From a URL to the file handle it means: rpcbind for the ports, MOUNT for the export, LOOKUP for the rest.
+
+Each step stands alone (`find_ports`, `mount_longest`, `follow`), so that a diagnosis can take them one by
+one; `discover` takes them all. A step that fails raises its own kind of `MountFailed`, which names the step.
+"""
+
+from __future__ import annotations
+
+import os
+import typing as t
+from contextlib import closing
+from dataclasses import dataclass
+
+from nfsclient.clients import Mount, Nfs3, Patience, Portmap, Rpcbind
+from nfsclient.errors import MountFailed, NfsClientError, RpcError, UrlError
+from nfsclient.paths import shown
+from nfsclient.protocol import mount, nfs3, portmap
+from nfsclient.protocol.rpcbind import UniversalAddressError, from_universal
+from nfsclient.rpc.auth import AuthSys, Credential
+from nfsclient.rpc.blocking import RpcClient, connect_tcp, connect_udp
+from nfsclient.rpc.loop import Loop
+from nfsclient.url import NfsUrl
+
+_PROT: t.Final = {"tcp": portmap.IPPROTO_TCP, "udp": portmap.IPPROTO_UDP}
+TIMEOUT = 5.0
+"""Seconds for each connection and each call of the discovery, if not said otherwise."""
+
+
+class PortUnknown(MountFailed):
+    """rpcbind could not be asked, or does not know the program."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__("rpcbind", detail)
+
+
+class MountRefused(MountFailed):
+    """No directory on the way to the wanted one could be mounted: `refusals` has each path and its status."""
+
+    def __init__(self, detail: str, refusals: t.Sequence[tuple[bytes, str]] = ()) -> None:
+        super().__init__("mount", detail)
+        self.refusals = tuple(refusals)
+
+
+class PathNotFound(MountFailed):
+    """The path inside the export could not be followed."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__("lookup", detail)
+
+
+@dataclass(frozen=True)
+class Ports:
+    """Where the two services of NFSv3 listen."""
+
+    nfs: int
+    mount: int
+
+
+@dataclass(frozen=True)
+class Mounted:
+    """What MNT gave: the path that was mounted, its handle, and the RPC flavors that the server takes."""
+
+    path: bytes
+    handle: bytes
+    flavors: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """All that it takes to work on what a URL means."""
+
+    host: str
+    nfs_port: int
+    mount_port: int
+    proto: str
+    path: bytes
+    """The path of the URL."""
+    root: bytes
+    """The handle of `path`."""
+    export: bytes
+    """The part of `path` that was mounted."""
+    export_root: bytes
+    """The handle of `export`."""
+    flavors: tuple[int, ...]
+    """The RPC authentication flavors that MNT named."""
+
+
+def as_url(url: NfsUrl | str) -> NfsUrl:
+    """A URL of NFSv3. Raises `UrlError`."""
+    parsed = NfsUrl.parse(url) if isinstance(url, str) else url
+    if parsed.version != 3:
+        raise UrlError(f"expected version=3, saw {parsed}; other versions are not there yet")
+    return parsed
+
+
+def credential_of(url: NfsUrl) -> AuthSys:
+    """The AUTH_SYS credential of a URL: its `uid` and `gid`, or those of this process."""
+    uid = os.getuid() if url.uid is None else url.uid
+    gid = os.getgid() if url.gid is None else url.gid
+    return AuthSys(uid, gid)
+
+
+def open_connection(
+    url: NfsUrl,
+    port: int,
+    *,
+    loop: Loop,
+    timeout: float = TIMEOUT,
+    credential: Credential | None = None,
+    privileged: bool | None = None,
+) -> RpcClient:
+    """A connection to a port of the host of `url`, by its `proto`. Raises `ConnectFailed`."""
+    connect = connect_tcp if url.proto == "tcp" else connect_udp
+    return connect(
+        url.host,
+        port,
+        loop=loop,
+        timeout=timeout,
+        privileged=url.secure if privileged is None else privileged,
+        credential=credential or credential_of(url),
+    )
+
+
+def find_ports(url: NfsUrl, *, loop: Loop, timeout: float = TIMEOUT) -> Ports:
+    """The ports in the URL, and from rpcbind those that it leaves open. Raises `PortUnknown`."""
+    if url.nfs_port is not None and url.mountport is not None:
+        return Ports(url.nfs_port, url.mountport)
+    try:
+        with closing(
+            open_connection(
+                url, url.rpcbindport or portmap.PORT, loop=loop, timeout=timeout, privileged=False
+            )
+        ) as rpc:
+            return Ports(
+                url.nfs_port or _ask(rpc, url, nfs3.NFS3.number, "NFS", "nfsport"),
+                url.mountport or _ask(rpc, url, mount.PROGRAM, "MOUNT", "mountport"),
+            )
+    except RpcError as error:
+        raise PortUnknown(
+            f"expected an answer from {url.host} port {url.rpcbindport or portmap.PORT}, saw: {error}; if "
+            "there is no rpcbind, say both ports in the URL: ?nfsport=...&mountport=..."
+        ) from error
+
+
+def _ask(rpc: RpcClient, url: NfsUrl, program: int, name: str, parameter: str) -> int:
+    """The port of version 3 of a program. The port mapper knows no IPv6: its successor is asked then."""
+    port = _getaddr(rpc, program, url.proto) if ":" in rpc.peer_address[0] else 0
+    port = port or Portmap(rpc).getport(program, 3, _PROT[url.proto])
+    if not port:
+        raise PortUnknown(
+            f"expected {name} version 3 over {url.proto} to be registered with rpcbind on {url.host}, "
+            f"saw no such entry; start the service, or say {parameter}= in the URL"
+        )
+    return port
+
+
+def _getaddr(rpc: RpcClient, program: int, proto: str) -> int:
+    for version in (4, 3):
+        try:
+            address = Rpcbind(rpc, version).getaddr(program, 3, f"{proto}6")
+            return from_universal(address)[1] if address else 0
+        except UniversalAddressError:
+            return 0
+        except RpcError:
+            continue
+    return 0
+
+
+def mount_longest(
+    url: NfsUrl, port: int, *, loop: Loop, timeout: float = TIMEOUT, credential: Credential | None = None
+) -> Mounted:
+    """Mount the path of the URL, or else the longest part of it that is mounted. Raises `MountRefused`.
+
+    When the whole path is refused, the export list is asked for what to try; then every parent is tried, as
+    the list may be withheld, and may name paths other than those that MNT takes.
+    """
+    refusals: list[tuple[bytes, str]] = []
+    try:
+        with closing(open_connection(url, port, loop=loop, timeout=timeout, credential=credential)) as rpc:
+            client = Mount(rpc)
+            for path in _candidates(url, client):
+                reply = client.mnt(path)
+                if reply.resok is not None:
+                    return Mounted(path, reply.resok.fhandle, tuple(reply.resok.auth_flavors))
+                refusals.append((path, str(reply.status)))
+    except NfsClientError as error:
+        raise MountRefused(
+            f"expected an answer from MOUNT version 3 on {url.host} port {port}, saw: {error}; "
+            "check the port, and whether the server wants a privileged source port (secure=1)",
+            refusals,
+        ) from error
+    seen = ", ".join(f"{shown(path)}: {status}" for path, status in refusals)
+    raise MountRefused(
+        f"expected {shown(url.path)} or a parent of it to be exported by {url.host}, saw {seen}; "
+        "check the export list and its rules for this host",
+        refusals,
+    )
+
+
+def _candidates(url: NfsUrl, client: Mount) -> t.Iterator[bytes]:
+    """The paths to mount, best first: the whole one, exports on the way to it, all its parents."""
+    yield url.path
+    names = url.components
+    parents = [b"/" + b"/".join(names[:length]) for length in range(len(names) - 1, -1, -1)]
+    try:
+        exports = {entry.ex_dir.rstrip(b"/") or b"/" for entry in client.export()} if parents else set()
+    except RpcError:
+        exports = set()
+    yield from (path for path in parents if path in exports)
+    yield from (path for path in parents if path not in exports)
+
+
+def follow(nfs: Nfs3, start: bytes, names: t.Sequence[bytes]) -> bytes:
+    """The handle at the end of `names` from the handle `start` on. Raises `PathNotFound`."""
+    handle = start
+    for depth, name in enumerate(names):
+        try:
+            reply = nfs.lookup(handle, name)
+        except NfsClientError as error:
+            raise PathNotFound(f"expected an answer to LOOKUP, saw: {error}") from error
+        if reply.resok is None:
+            way = shown(b"/".join(names[: depth + 1]))
+            raise PathNotFound(
+                f"expected {way} in the export, saw {reply.status} from LOOKUP; check the path of the URL"
+            )
+        handle = reply.resok.object
+    return handle
+
+
+def discover(
+    url: NfsUrl | str,
+    *,
+    loop: Loop | None = None,
+    timeout: float = TIMEOUT,
+    credential: Credential | None = None,
+) -> Endpoint:
+    """Take all steps from a URL to the handle of its path.
+
+    `timeout` is in seconds, for each connection and call. `credential` is for MOUNT and LOOKUP; the default
+    is that of the URL. Raises `UrlError`, `PortUnknown`, `MountRefused` or `PathNotFound`.
+    """
+    url = as_url(url)
+    if loop is None:
+        with closing(Loop()) as own:
+            return discover(url, loop=own, timeout=timeout, credential=credential)
+    ports = find_ports(url, loop=loop, timeout=timeout)
+    mounted = mount_longest(url, ports.mount, loop=loop, timeout=timeout, credential=credential)
+    names = url.components[len(NfsUrl(url.host, mounted.path).components) :]
+    root = mounted.handle
+    if names:
+        root = _follow_alone(url, ports.nfs, root, names, loop, timeout, credential)
+    return Endpoint(
+        host=url.host,
+        nfs_port=ports.nfs,
+        mount_port=ports.mount,
+        proto=url.proto,
+        path=url.path,
+        root=root,
+        export=mounted.path,
+        export_root=mounted.handle,
+        flavors=mounted.flavors,
+    )
+
+
+def _follow_alone(
+    url: NfsUrl,
+    port: int,
+    start: bytes,
+    names: t.Sequence[bytes],
+    loop: Loop,
+    timeout: float,
+    credential: Credential | None,
+) -> bytes:
+    """`follow` over a connection of its own."""
+    try:
+        rpc = open_connection(url, port, loop=loop, timeout=timeout, credential=credential)
+    except RpcError as error:
+        raise PathNotFound(
+            f"expected NFS version 3 on {url.host} port {port}, saw: {error}; check the port"
+        ) from error
+    with closing(rpc):
+        return follow(Nfs3(rpc, patience=Patience.of(loop)), start, names)

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""An open file in the manner of Python's `io`, over a client."""
+
+from __future__ import annotations
+
+import io
+import os
+import typing as t
+
+from nfsclient.highlevel.session import Session
+from nfsclient.highlevel.transfer import Reader, Writer
+from nfsclient.protocol import nfs3 as p
+
+if t.TYPE_CHECKING:
+    from _typeshed import ReadableBuffer, WriteableBuffer
+
+_MOST_UNSTABLE = 32 << 20
+"""Bytes written but not committed that are kept; beyond, they are committed without being asked to."""
+
+
+class NfsFile(io.RawIOBase):
+    """An unbuffered binary file; wrap it in `io.BufferedReader` or `io.BufferedWriter` for many small pieces.
+
+    Data written is stable after `flush` or `close`, which raise what went wrong with it. NFSv3 knows no open
+    files: another client may remove the file meanwhile (STALE).
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        handle: bytes,
+        path: bytes,
+        *,
+        readable: bool,
+        writable: bool,
+        append: bool = False,
+    ) -> None:
+        super().__init__()
+        self.name = path
+        self._session = session
+        self._handle = handle
+        self._readable = readable
+        self._writable = writable
+        self._append = append
+        self._reader = Reader(session, handle, path)
+        self._writer = Writer(session, handle, path)
+        self._position = 0
+
+    def readable(self) -> bool:
+        """Whether it was opened for reading."""
+        return self._readable
+
+    def writable(self) -> bool:
+        """Whether it was opened for writing."""
+        return self._writable
+
+    def seekable(self) -> bool:
+        """Always."""
+        return True
+
+    def size(self) -> int:
+        """The size of the file now, by GETATTR."""
+        reply = self._session.nfs.getattr(self._handle)
+        return self._session.ok(reply, self.name).obj_attributes.size
+
+    def tell(self) -> int:
+        """The position of the next `read` or `write`."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        """Move the position; beyond the end is allowed."""
+        base = {os.SEEK_SET: lambda: 0, os.SEEK_CUR: self.tell, os.SEEK_END: self.size}[whence]()
+        if base + offset < 0:
+            raise ValueError(f"expected a position of 0 or more, saw {base + offset}")
+        self._position = base + offset
+        return self._position
+
+    def readinto(self, buffer: WriteableBuffer, /) -> int:
+        """Fill `buffer`; how many bytes, fewer than it holds only at the end of the file."""
+        self._require(self._readable, "reading")
+        got = self._reader.read_into(self._position, memoryview(buffer))
+        self._position += got
+        return got
+
+    def readall(self) -> bytes:
+        """All bytes from the position on."""
+        self._require(self._readable, "reading")
+        data = self._reader.read_to_end(self._position, max(0, self.size() - self._position))
+        self._position += len(data)
+        return data
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Write all of `data`, at the end of the file if it was opened to append."""
+        self._require(self._writable, "writing")
+        if self._append:
+            self._position = self.size()
+        own = bytes(data)  # kept until it is committed, while the caller may change its buffer
+        self._writer.write(self._position, own)
+        self._position += len(own)
+        if self._writer.unstable > _MOST_UNSTABLE:
+            self._writer.commit()
+        return len(own)
+
+    def truncate(self, size: int | None = None, /) -> int:
+        """Cut the file, or extend it by zeros, to `size` (the position, if not given)."""
+        self._require(self._writable, "writing")
+        self._writer.commit()
+        wanted = self._position if size is None else size
+        reply = self._session.nfs.setattr(self._handle, p.Sattr3(size=wanted))
+        self._session.ok(reply, self.name)
+        return wanted
+
+    def flush(self) -> None:
+        """Make everything written stable."""
+        super().flush()
+        if self._writable:
+            self._writer.commit()
+
+    def _require(self, mode: bool, purpose: str) -> None:
+        if self.closed:
+            raise ValueError("the file is closed")
+        if not mode:
+            raise io.UnsupportedOperation(f"the file was not opened for {purpose}")

@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: MIT
+"""Data of a file in bulk: READ, WRITE and the promise of COMMIT (RFC 1813 sections 3.3.6, 3.3.7, 3.3.21)."""
+
+from __future__ import annotations
+
+import typing as t
+from bisect import bisect_right
+from collections import deque
+from dataclasses import dataclass
+
+from nfsclient.highlevel.errors import NoProgress, ServerViolation
+from nfsclient.highlevel.session import Session
+from nfsclient.paths import shown
+from nfsclient.protocol import nfs3 as p
+from nfsclient.xdr import Buffer
+
+_PATIENT_REPLIES = 8
+"""How many replies in a row may do nothing; one is a freedom of the server, many are a loop."""
+
+
+class Reader:
+    """Reads ranges of one file, many READs at a time; short ones are continued."""
+
+    def __init__(self, session: Session, handle: bytes, path: bytes) -> None:
+        self._session = session
+        self._handle = handle
+        self._path = path
+
+    def read(self, offset: int, count: int) -> tuple[bytes, bool]:
+        """Up to `count` bytes from `offset` on, fewer only at the end of the file; whether it ends there."""
+        parts: dict[int, Buffer] = {}
+        end, eof = self._run(offset, count, parts.__setitem__)
+        return b"".join([parts[at][: end - at] for at in sorted(parts) if at < end]), eof
+
+    def read_into(self, offset: int, into: memoryview) -> int:
+        """Fill `into` with bytes from `offset` on; how many, fewer only at the end of the file.
+
+        Data is received in place where the connection can do that, and only then nothing is copied.
+        """
+        view = into.cast("B")
+
+        def where(args: p.Read3Args) -> memoryview:
+            at = args.offset - offset
+            return view[at : at + args.count]
+
+        return self._run(offset, len(view), lambda _at, _data: None, where)[0] - offset
+
+    def read_to_end(self, offset: int, expected: int) -> bytes:
+        """All bytes from `offset` on. `expected` is how many there seem to be; there may be more or fewer."""
+        part, eof = self.read(offset, max(expected, self._session.limits.read))
+        parts = [part]
+        while not eof:
+            offset += len(part)
+            part, eof = self.read(offset, self._session.limits.read)
+            parts.append(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _run(
+        self,
+        offset: int,
+        count: int,
+        place: t.Callable[[int, Buffer], None],
+        into: t.Callable[[p.Read3Args], memoryview | None] = lambda _: None,
+    ) -> tuple[int, bool]:
+        """READ the range and `place` what comes, unless it is received `into` its place.
+
+        Where it ended, and whether the server said that this is the end of the file.
+        """
+        size = self._session.limits.read
+        end = offset + count
+        eof = False
+        stalled = 0
+        queue = deque(p.Read3Args(self._handle, at, min(size, end - at)) for at in range(offset, end, size))
+
+        def take(args: p.Read3Args, reply: p.Read3Res) -> None:
+            nonlocal end, eof, stalled
+            result = self._session.ok(reply, self._path)
+            data = result.data
+            got = len(data)
+            if got > args.count:
+                raise ServerViolation(
+                    f"READ of {shown(self._path)}: {args.count} bytes asked for, {got} came"
+                )
+            if got:
+                place(args.offset, data)
+                stalled = 0
+            if result.eof:
+                eof = True
+                end = min(end, args.offset + got)
+                wanted = [each for each in queue if each.offset < end]
+                queue.clear()
+                queue.extend(wanted)
+            elif got < args.count and args.offset + got < end:
+                stalled += not got
+                if stalled > _PATIENT_REPLIES:
+                    raise NoProgress(
+                        f"READ of {shown(self._path)} at {args.offset}: no data and no end of file"
+                    )
+                queue.append(p.Read3Args(self._handle, args.offset + got, args.count - got))
+
+        self._session.run(p.READ, queue, take, size=size, path=self._path, into=into)
+        return end, eof
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """Data that the server has, but may lose as long as its verifier may change."""
+
+    offset: int
+    data: memoryview
+    verf: bytes
+
+    @property
+    def end(self) -> int:
+        return self.offset + len(self.data)
+
+
+class Writer:
+    """Writes ranges of one file, many WRITEs at a time, and keeps unstable data until it is committed.
+
+    The data given to `write` is not copied: it must stay unchanged until `commit` has returned.
+    """
+
+    def __init__(self, session: Session, handle: bytes, path: bytes) -> None:
+        self._session = session
+        self._handle = handle
+        self._path = path
+        self._pieces: list[_Piece] = []
+        """Unstable data by offset, without overlaps: what a later WRITE covered is the server's business."""
+        self._dirty = False
+        self._stalled = 0
+
+    @property
+    def unstable(self) -> int:
+        """Bytes that are kept until `commit`."""
+        return sum(len(piece.data) for piece in self._pieces)
+
+    def write(self, offset: int, data: Buffer, stable: p.StableHow = p.StableHow.UNSTABLE) -> None:
+        """Write all of `data` at `offset`; the rest of a short WRITE is sent again.
+
+        Raises `NfsStatusError`, `RetriesExhausted`, `NoProgress`, `ServerViolation`.
+        """
+        view = memoryview(data).cast("B")
+        size = self._session.limits.write
+        self._send(
+            deque(self._call(offset + at, view[at : at + size], stable) for at in range(0, len(view), size))
+        )
+
+    def commit(self) -> None:
+        """Make everything written stable; data that the server may have lost meanwhile is written again.
+
+        Nothing is sent if all of it is stable already. Raises like `write`; then what is not known to be
+        stable is still kept, and another `commit` may be tried.
+        """
+        stable = p.StableHow.UNSTABLE
+        while self._dirty:
+            result = self._session.ok(self._session.nfs.commit(self._handle), self._path)
+            lost = [piece for piece in self._pieces if piece.verf != result.verf]
+            self._pieces = lost
+            if not lost:
+                self._dirty = False
+                return
+            self._send(deque(self._call(piece.offset, piece.data, stable) for piece in lost))
+            # A server that changes its verifier over and over is asked for stable data the next time,
+            # so this ends.
+            stable = p.StableHow.FILE_SYNC
+            self._dirty = bool(self._pieces)
+
+    def _call(self, offset: int, data: memoryview, stable: p.StableHow) -> p.Write3Args:
+        return p.Write3Args(self._handle, offset, len(data), stable, data)
+
+    def _send(self, queue: deque[p.Write3Args]) -> None:
+        def take(args: p.Write3Args, reply: p.Write3Res) -> None:
+            result = self._session.ok(reply, self._path)
+            self._check(args, result)
+            data = memoryview(args.data)
+            self._remember(_Piece(args.offset, data[: result.count], result.verf), result.committed)
+            if result.count < args.count:
+                queue.append(self._call(args.offset + result.count, data[result.count :], args.stable))
+
+        self._session.run(p.WRITE, queue, take, size=self._session.limits.write, path=self._path)
+
+    def _check(self, args: p.Write3Args, result: p.Write3ResOk) -> None:
+        where = f"WRITE of {shown(self._path)} at {args.offset}"
+        if result.count > args.count:
+            raise ServerViolation(f"{where}: {args.count} bytes sent, {result.count} written")
+        if result.committed < args.stable:
+            raise ServerViolation(f"{where}: {args.stable} asked for, only {result.committed} done")
+        self._stalled = self._stalled + 1 if result.count < min(1, args.count) else 0
+        if self._stalled > _PATIENT_REPLIES:
+            raise NoProgress(f"{where}: nothing of {args.count} bytes is written")
+
+    def _remember(self, piece: _Piece, committed: p.StableHow) -> None:
+        """Note what a WRITE has done. Whatever it covered is no longer to be written again."""
+        first = bisect_right(self._pieces, piece.offset, key=lambda each: each.offset)
+        if first and self._pieces[first - 1].end > piece.offset:
+            first -= 1
+        last = first
+        kept: list[_Piece] = []
+        while last < len(self._pieces) and self._pieces[last].offset < piece.end:
+            old = self._pieces[last]
+            if old.offset < piece.offset:
+                kept.append(_Piece(old.offset, old.data[: piece.offset - old.offset], old.verf))
+            if old.end > piece.end:
+                kept.append(_Piece(piece.end, old.data[piece.end - old.offset :], old.verf))
+            last += 1
+        if committed == p.StableHow.UNSTABLE and piece.data:
+            kept.append(piece)
+            kept.sort(key=lambda each: each.offset)
+        self._pieces[first:last] = kept
+        # DATA_SYNC leaves metadata to a COMMIT, though the data itself can no longer be lost (section 3.3.7).
+        self._dirty = self._dirty or committed != p.StableHow.FILE_SYNC
