@@ -74,15 +74,18 @@ def _ignore(_number: int, _frame: t.Any) -> None:
     """The wakeup socket tells of the signal; the default action must not happen."""
 
 
+def _run(loop: Loop, wakeup: _Wakeup, stop: Callable[[], bool] | None) -> None:
+    def stopped() -> bool:
+        return wakeup.received or (stop is not None and stop())
+
+    while not loop.run_until(stopped, loop.clock() + _TURN):
+        pass
+
+
 def run_until_stopped(loop: Loop, stop: Callable[[], bool] | None = None) -> None:
     """Run the loop until SIGINT, SIGTERM or `stop` says so. For the main thread only."""
     with _signals(loop) as wakeup:
-
-        def stopped() -> bool:
-            return wakeup.received or (stop is not None and stop())
-
-        while not loop.run_until(stopped, loop.clock() + _TURN):
-            pass
+        _run(loop, wakeup, stop)
 
 
 def serve(
@@ -96,10 +99,11 @@ def serve(
     stop: Callable[[], bool] | None = None,
 ) -> None:
     """Listen, call `announce` once the server answers, serve until stopped, close. Raises OSError."""
-    server.listen(loop, host, port, udp=udp)
-    try:
-        if announce is not None:
-            announce(server)
-        run_until_stopped(loop, stop)
-    finally:
-        server.close()
+    with _signals(loop) as wakeup:  # before anybody can know of this server and want to stop it
+        server.listen(loop, host, port, udp=udp)
+        try:
+            if announce is not None:
+                announce(server)
+            _run(loop, wakeup, stop)
+        finally:
+            server.close()
