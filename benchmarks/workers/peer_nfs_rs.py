@@ -29,7 +29,9 @@ loop = asyncio.new_event_loop()
 def url() -> str:
     """The export, in its own spelling."""
     where = f"nfs://{setting('HOST')}{setting('EXPORT')}"
-    return f"{where}?version=3&nfsport={setting('NFS_PORT')}&mountport={setting('MOUNT_PORT')}&noresvport=true"
+    return (
+        f"{where}?version=3&nfsport={setting('NFS_PORT')}&mountport={setting('MOUNT_PORT')}&noresvport=true"
+    )
 
 
 @functools.cache

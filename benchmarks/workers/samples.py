@@ -25,5 +25,14 @@ def _entry(number: int) -> p.Entryplus3:
 FATTR3: t.Final = _attributes(4711).to_xdr()
 PAGE: t.Final = p.Readdirplus3Res(
     p.Nfsstat3.NFS3_OK,
-    p.Readdirplus3ResOk(_attributes(7), b"verifier", [_entry(number) for number in range(PAGE_ENTRIES)], False),
+    p.Readdirplus3ResOk(
+        _attributes(7), b"verifier", [_entry(number) for number in range(PAGE_ENTRIES)], False
+    ),
 ).to_xdr()
+
+
+def every_field(attributes: p.Fattr3) -> tuple[object, ...]:
+    """Reads all there is, so that nothing stays undecoded."""
+    a = attributes
+    numbers = (a.type, a.mode, a.nlink, a.uid, a.gid, a.size, a.used, a.fsid, a.fileid)
+    return (*numbers, a.rdev, a.atime, a.mtime, a.ctime)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""What is measured: the operations, and which client does each of them by which of its calls."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, field
+
+from benchmarks import goals as g
+
+OURS: t.Final = "nfsclient"
+OURS_ASYNCIO: t.Final = "nfsclient, asyncio"
+
+PAGE: t.Final = 64 << 10
+MIB: t.Final = 1 << 20
+KIB64: t.Final = 64 << 10
+
+
+@dataclass(frozen=True)
+class Contender:
+    """A client as it takes part in one operation: a label, the worker that runs it, the worker's operation."""
+
+    label: str
+    worker: str
+    operation: str = ""
+    """Empty: the same as that of the others."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One row group of the table. The order of a worker is made of `name`, `place`, `window` and `size`."""
+
+    id: str
+    title: str
+    name: str
+    place: str
+    unit: str
+    """``op/s``, ``MB/s`` or ``entries/s``."""
+    window: int = 1
+    size: int = 0
+    contenders: tuple[Contender, ...] = field(default=())
+
+
+_OURS = Contender(OURS, "ours")
+_ASYNCIO = Contender(OURS_ASYNCIO, "ours_asyncio")
+_LIBNFS = Contender(g.LIBNFS, "libnfs")
+_RAW = Contender(g.RAW, "raw_tcp")
+_SINGLE = (
+    Contender(g.PYNFSCLIENT, "peer_pynfsclient"),
+    Contender(g.ANFS, "peer_anfs"),
+    Contender(g.NFS_RS, "peer_nfs_rs"),
+    Contender(g.NFS4FS, "peer_nfs4fs"),
+    Contender(g.BINDING, "peer_libnfs"),
+)
+_MANY = (
+    Contender(g.ANFS, "peer_anfs"),
+    Contender(g.NFS_RS, "peer_nfs_rs"),
+    Contender(g.NFS4FS_COMPOUND, "peer_nfs4fs"),
+)
+_CANNED_PEERS = (Contender(g.PYNFSCLIENT, "peer_pynfsclient"), Contender(g.ANFS, "peer_anfs"))
+
+
+def _codec(id_: str, title: str, name: str) -> Operation:
+    return Operation(
+        id_, title, name, "raw", "op/s", contenders=(_OURS, Contender(g.XDRLIB3, "peer_xdrlib3"))
+    )
+
+
+def _getattrs(place: str, prefix: str, where: str) -> tuple[Operation, ...]:
+    canned = place == "canned"
+    made = []
+    for window in (1, 16, 64):
+        peers: tuple[Contender, ...] = _SINGLE if window == 1 else _MANY
+        if canned:
+            peers = _CANNED_PEERS if window == 1 else _CANNED_PEERS[1:]
+        elif window == 1:
+            peers = (Contender(g.LIBNFS_FSTAT, "libnfs", "fstat"), *peers)
+        raw = (_RAW,) if canned or window == 1 else ()
+        title = f"GETATTR, {window} outstanding, {where}"
+        contenders = (_OURS, _ASYNCIO, _LIBNFS, *raw, *peers)
+        made.append(
+            Operation(f"{prefix}getattr-x{window}", title, "getattr", place, "op/s", window, 0, contenders)
+        )
+    return tuple(made)
+
+
+def _transfer(name: str, size: int, window: int) -> Operation:
+    label, short = ("1 MiB", "1m") if size == MIB else ("64 KiB", "64k")
+    title = f"{name.upper()} {label}, {window} outstanding, real server"
+    contenders = (_OURS, _LIBNFS, *(_SINGLE if window == 1 else _MANY))
+    return Operation(f"{name}-{short}-x{window}", title, name, "server", "MB/s", window, size, contenders)
+
+
+def _canned_transfer(name: str) -> Operation:
+    title = f"{name.upper()} 1 MiB, 8 outstanding, canned answers"
+    contenders = (_OURS, _LIBNFS, _RAW)
+    return Operation(f"canned-{name}-1m-x8", title, name, "canned", "MB/s", 8, MIB, contenders)
+
+
+OPERATIONS: t.Final = (
+    _codec("codec-fattr3", "decode fattr3 into an object", "fattr3"),
+    _codec("codec-fattr3-read", "decode fattr3 and read every field", "fattr3-read"),
+    _codec("codec-page", "decode a READDIRPLUS page of 100 entries", "page"),
+    _codec("codec-page-read", "decode the page and read the attributes of every entry", "page-read"),
+    *_getattrs("server", "", "real server"),
+    *(_transfer(name, KIB64, 1) for name in ("read", "write")),
+    *(_transfer(name, MIB, window) for name in ("read", "write") for window in (1, 8)),
+    Operation(
+        "list-10000",
+        "list 10,000 entries by READDIRPLUS, pages of 64 KiB, real server",
+        "list",
+        "server",
+        "entries/s",
+        size=PAGE,
+        contenders=(_OURS, _LIBNFS, Contender(g.LIBNFS_OPENDIR, "libnfs", "opendir"), *_SINGLE[:-1]),
+    ),
+    Operation(
+        "small-file",
+        "create, write 4 KiB, commit, remove, real server",
+        "cycle",
+        "server",
+        "op/s",
+        contenders=(_OURS, _LIBNFS, Contender(g.LIBNFS_FILES, "libnfs", "filecycle"), *_SINGLE),
+    ),
+    *_getattrs("canned", "canned-", "canned answers"),
+    _canned_transfer("read"),
+    _canned_transfer("write"),
+)
