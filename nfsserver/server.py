@@ -43,6 +43,7 @@ from nfsserver.mutants import (
     find_mutant,
 )
 from nfsserver.mutants import R as Result
+from nfsserver.replay import ReplayCache
 
 Key: t.TypeAlias = tuple[int, int, int]
 """Program, version and number of a procedure."""
@@ -111,8 +112,12 @@ class Server:
         self._interposed: list[tuple[Key, AnyMiddleware]] = []
         self._chains: dict[Key, tuple[AnyMiddleware, ...]] = {}
         self.mutants = ActiveMutants(mutants, self._chains.clear)
-        self.faults: deque[tuple[AnyProcedure, Exception]] = deque(maxlen=_KEPT_FAULTS)
-        """Exceptions of handlers, which callers saw as SYSTEM_ERR: faults of this server, or of a mutant."""
+        self.faults: deque[tuple[AnyProcedure | None, Exception]] = deque(maxlen=_KEPT_FAULTS)
+        """Exceptions of handlers, which callers saw as SYSTEM_ERR: faults of this server, or of a mutant.
+
+        Those of wire mutants have no procedure, and callers saw silence.
+        """
+        self.replays = ReplayCache(nfs3.NOT_REPEATABLE)
         self.dispatcher = self._make_dispatcher()
         self._silenced = False
         self._rpc: RpcServer | None = None
@@ -234,16 +239,34 @@ class Server:
         """The reply to one RPC message, through the wire mutants; None for silence."""
 
         def dispatch(message: bytes) -> Answer:
-            self._silenced = False
+            return self._dispatch(message, peer, transport)
+
+        wires = [wire for name in self.mutants if (wire := find_mutant(name).wire) is not None]
+        if not wires:
+            return dispatch(message)
+        proceed: ProceedWire = dispatch
+        for wire in wires:
+            proceed = self._around_wire(wire, proceed)
+        try:
+            return proceed(message)
+        except Exception as error:  # noqa: BLE001  (a fault of a mutant must not stop the service)
+            self.faults.append((None, error))
+            return None
+
+    def _dispatch(self, message: bytes, peer: Address, transport: Transport) -> Answer:
+        self._silenced = False
+        if not self.replays.covers(message):
             reply = self.dispatcher.answer(message, peer, transport)
             return None if self._silenced else reply
-
-        proceed: ProceedWire = dispatch
-        for name in self.mutants:
-            wire = find_mutant(name).wire
-            if wire is not None:
-                proceed = self._around_wire(wire, proceed)
-        return proceed(message)
+        key = self.replays.key(message, peer, transport)
+        known = self.replays.find(key)
+        if known is None:
+            reply = self.dispatcher.answer(message, peer, transport)
+            if reply is None:
+                return None
+            known = b"".join(reply)
+            self.replays.remember(key, known)
+        return [known]
 
     def _around_wire(self, wire: WireMiddleware, proceed: ProceedWire) -> ProceedWire:
         return lambda message: wire(self, message, proceed)
@@ -292,7 +315,7 @@ class Server:
         return self._address
 
     def restart(self, *, clean: bool = True) -> None:
-        """Begin another instance of the service: connections end, and the write verifier is a new one.
+        """Begin another instance of the service: connections end, the write verifier is a new one.
 
         Unless it is `clean`, uncommitted data is lost as in a crash. Handles, names and stable data stay.
         """
@@ -302,6 +325,7 @@ class Server:
             else:
                 file_system.crash()
         self.boots += 1
+        self.replays.clear()
         if self._rpc is not None:
             self._rpc.drop_connections()
 

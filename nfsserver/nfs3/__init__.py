@@ -10,7 +10,7 @@ import typing as t
 
 from nfsclient.protocol import nfs3 as protocol
 from nfsclient.protocol.nfs3 import NFS3
-from nfsserver.handlers import Handlers, answers
+from nfsserver.handlers import AnyProcedure, Handlers, answers
 from nfsserver.nfs3 import (
     attributes,
     attributes_mutants,
@@ -58,10 +58,26 @@ HANDLERS: t.Final[Handlers] = dict(
 AUTHENTICATED: t.Final = frozenset(HANDLERS) - {protocol.NULL}
 """AUTH_NONE is for NULL alone (RFC 1813 section 2.1)."""
 
+NOT_REPEATABLE: t.Final[frozenset[AnyProcedure]] = frozenset(
+    {
+        protocol.SETATTR,
+        protocol.CREATE,
+        protocol.MKDIR,
+        protocol.SYMLINK,
+        protocol.MKNOD,
+        protocol.REMOVE,
+        protocol.RMDIR,
+        protocol.RENAME,
+        protocol.LINK,
+    }
+)
+"""Procedures that may fail, or do harm, when a retransmitted call runs again (RFC 1813 section 4.5)."""
+
 __all__ = [
     "AUTHENTICATED",
     "HANDLERS",
     "NFS3",
+    "NOT_REPEATABLE",
     "attributes_mutants",
     "creation_mutants",
     "data_mutants",

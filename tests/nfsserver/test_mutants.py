@@ -238,3 +238,13 @@ def test_mnt3_mounts_what_is_not_there(bent: Rig) -> None:
 @bends("getport2-invents-ports")
 def test_getport2_invents_ports(bent: Rig) -> None:
     assert bent.portmap().getport(4711, 1) == 4711
+
+
+def test_faults_of_wire_mutants_are_silence(scratch_registry: None, rig: Rig) -> None:
+    @wire_mutant("rpc-fails", breaks="RFC 5531 section 9", gist="x")
+    def fail(_server: Server, _message: bytes, _proceed: ProceedWire) -> Answer:
+        raise ZeroDivisionError
+
+    rig.server.mutants.add("rpc-fails")
+    assert rig.server.answer(bytes(40), ("127.0.0.1", 1), "tcp") is None
+    assert rig.server.faults.pop()[0] is None

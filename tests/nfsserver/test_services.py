@@ -273,3 +273,51 @@ def test_truncated_and_stretched_calls_stop_nothing(rig: Rig, root: bytes) -> No
     client = rig.rpc()
     client.send_raw(b"\xff\xff\xff\xff" + whole)  # a record of 2 GiB
     _alive(rig)
+
+
+# ---------------------------------------------------------------- retransmission
+
+
+def _remove(root: bytes, xid: int) -> bytes:
+    args = nfs3.Remove3Args(nfs3.Diropargs3(root, b"f"))
+    return xid.to_bytes(4, "big") + _call(nfs3.REMOVE, args.to_xdr())[4:]
+
+
+def _status(answer: t.Any) -> int:
+    return int.from_bytes(b"".join(answer)[24:28], "big")
+
+
+def test_retransmitted_calls_run_once(rig: Rig, root: bytes) -> None:
+    rig.file(b"f")
+    peer = ("127.0.0.1", 1000)
+    first = rig.server.answer(_remove(root, 1), peer, "udp")
+    rig.file(b"f")
+    assert first == rig.server.answer(_remove(root, 1), peer, "udp")
+    assert _status(first) == 0
+    assert rig.nfs3().lookup(root, b"f").status == nfs3.Nfsstat3.NFS3_OK
+
+
+def test_other_calls_are_no_retransmissions(rig: Rig, root: bytes) -> None:
+    rig.file(b"f")
+    peer = ("127.0.0.1", 1000)
+    assert _status(rig.server.answer(_remove(root, 1), peer, "udp")) == 0
+    for xid, other, proto in ((2, peer, "udp"), (1, ("127.0.0.1", 1001), "udp"), (1, peer, "tcp")):
+        again = rig.server.answer(_remove(root, xid), other, t.cast("t.Literal['tcp', 'udp']", proto))
+        assert _status(again) == nfs3.Nfsstat3.NFS3ERR_NOENT
+
+
+def test_restart_forgets_replies(rig: Rig, root: bytes) -> None:
+    rig.file(b"f")
+    peer = ("127.0.0.1", 1000)
+    rig.server.answer(_remove(root, 1), peer, "udp")
+    rig.server.restart()
+    again = rig.server.answer(_remove(root, 1), peer, "udp")
+    assert _status(again) == nfs3.Nfsstat3.NFS3ERR_NOENT
+
+
+def test_the_cache_is_bounded(rig: Rig, root: bytes) -> None:
+    for xid in range(2000):
+        rig.server.answer(_remove(root, xid), ("127.0.0.1", 1000), "udp")
+    rig.file(b"f")
+    assert _status(rig.server.answer(_remove(root, 1999), ("127.0.0.1", 1000), "udp")) != 0
+    assert _status(rig.server.answer(_remove(root, 0), ("127.0.0.1", 1000), "udp")) == 0

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""The duplicate request cache: a retransmitted call gets its first reply again (RFC 1813 section 4.5)."""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import typing as t
+from collections import OrderedDict
+
+from nfsclient.rpc.sockets import Address
+from nfsclient.xdr import Buffer
+from nfsserver.handlers import AnyProcedure
+
+ENTRIES = 1024
+"""Replies that are remembered; the one that was used the longest ago goes first."""
+LARGEST_REPLY = 2048
+"""Replies above this are not kept; those of the procedures here are far smaller."""
+
+_PROCEDURE = struct.Struct(">III")
+_PROCEDURE_AT = 12
+"""Where program, version and procedure stand in a call."""
+
+
+class ReplayCache:
+    """Replies to calls that must not run twice, by caller and by the bytes of the call, xid included.
+
+    A call with the same xid and other bytes is another call. The cache is volatile: a restart empties it.
+    """
+
+    def __init__(self, procedures: t.Iterable[AnyProcedure]) -> None:
+        self._keys = {(each.program, each.version, each.number) for each in procedures}
+        self._replies: OrderedDict[tuple[Address, str, bytes], bytes] = OrderedDict()
+
+    def covers(self, message: Buffer) -> bool:
+        """Whether a message calls one of the procedures."""
+        if len(message) < _PROCEDURE_AT + _PROCEDURE.size:
+            return False
+        return _PROCEDURE.unpack_from(message, _PROCEDURE_AT) in self._keys
+
+    @staticmethod
+    def key(message: Buffer, peer: Address, transport: str) -> tuple[Address, str, bytes]:
+        """What tells one call from all others."""
+        return peer, transport, hashlib.blake2s(message).digest()
+
+    def find(self, key: tuple[Address, str, bytes]) -> bytes | None:
+        """The reply that this call had before."""
+        reply = self._replies.get(key)
+        if reply is not None:
+            self._replies.move_to_end(key)
+        return reply
+
+    def remember(self, key: tuple[Address, str, bytes], reply: bytes) -> None:
+        """Keep the reply of a call that was executed."""
+        if len(reply) > LARGEST_REPLY:
+            return
+        self._replies[key] = reply
+        if len(self._replies) > ENTRIES:
+            self._replies.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget everything, as a restart does."""
+        self._replies.clear()
