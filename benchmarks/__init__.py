@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""How fast nfsclient is, side by side with its peers. `benchmarks/run` starts it; README.md says what is measured."""
+"""How fast nfsclient is, side by side with its peers. README.md says what is measured, `run` starts it."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fnmatch
 import json
 import sys
@@ -28,8 +29,8 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument(
         "--only", action="append", metavar="PATTERN", help="operations whose id matches, e.g. 'canned-*'"
     )
-    parser.add_argument("--rounds", type=int, help="rounds over all clients (default 5)")
-    parser.add_argument("--seconds", type=float, help="time of each measurement (default 0.6)")
+    parser.add_argument("--rounds", type=int, help="rounds over all clients (default 7)")
+    parser.add_argument("--seconds", type=float, help="time of each measurement (default 0.5)")
     parser.add_argument(
         "--server", default="ganesha", help="real server: a target's name or a URL (default ganesha)"
     )
@@ -52,12 +53,13 @@ def chosen(patterns: list[str] | None) -> list[Operation]:
 
 def run(options: argparse.Namespace, operations: list[Operation], peers: Peers) -> list[Result]:
     """Set the stage, measure, clear it away."""
-    rounds = options.rounds or (3 if options.quick else 5)
-    seconds = options.seconds or (0.2 if options.quick else 0.6)
     needs_server = any(operation.place == "server" for operation in operations)
+    server: contextlib.AbstractContextManager[dict[str, str]] = (
+        real_server(options.server) if needs_server else contextlib.nullcontext({})
+    )
     with (
         loopback() as loopback_environment,
-        real_server(options.server if needs_server else "") as server_environment,
+        server as server_environment,
         tempfile.TemporaryDirectory(prefix="nfsproof-benchmarks-") as folder,
     ):
         there = {"raw"}
@@ -66,11 +68,11 @@ def run(options: argparse.Namespace, operations: list[Operation], peers: Peers) 
         possible = [operation for operation in operations if operation.place in there]
         environment = {**canned_handles(), **server_environment, **loopback_environment}
         workers = Workers(peers, environment, Path(folder))
-        progress = Progress(sum(len(operation.contenders) for operation in possible) * rounds)
+        progress = Progress(sum(len(operation.contenders) for operation in possible) * options.rounds)
         results = []
         try:
             for operation in possible:
-                result = measure(operation, workers, rounds, seconds, progress)
+                result = measure(operation, workers, options.rounds, options.seconds, progress)
                 print(report.table([result]), flush=True)
                 results.append(result)
         finally:
@@ -81,6 +83,8 @@ def run(options: argparse.Namespace, operations: list[Operation], peers: Peers) 
 def main() -> int:
     """Run it; the exit status."""
     options = arguments().parse_args()
+    options.rounds = options.rounds or (3 if options.quick else 7)
+    options.seconds = options.seconds or (0.2 if options.quick else 0.5)
     operations = chosen(options.only)
     if not operations:
         print(f"no operation matches {options.only}; --list shows them", file=sys.stderr)
@@ -94,17 +98,9 @@ def main() -> int:
     results = run(options, operations, peers)
     print(report.summary(results))
     if options.json:
-        versions = {
-            name: peers.versions[name.lower()]
-            for name in DISTRIBUTIONS.values()
-            if name.lower() in peers.versions
-        }
-        settings = {
-            "rounds": options.rounds,
-            "seconds": options.seconds,
-            "quick": options.quick,
-            "server": options.server,
-        }
+        there = {name: peers.versions.get(name.lower()) for name in DISTRIBUTIONS.values()}
+        versions = {name: version for name, version in there.items() if version}
+        settings = {"rounds": options.rounds, "seconds": options.seconds, "server": options.server}
         options.json.write_text(json.dumps(report.as_json(results, settings, versions), indent=1) + "\n")
     return 1 if options.check and report.failures(results) else 0
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What nfsclient must reach (gates) and is meant to reach (goals), as ratios ours/peer in one interleaved run.
+"""What nfsclient must reach (gates) and is meant to reach (goals): ratios ours/peer of one interleaved run.
 
-This table is the only place with such numbers. Every ratio is "higher is better". A gate that is missed by less than
-the tolerance is noise; `benchmarks/run --check` fails beyond it.
+This table is the only place with such numbers. Higher is better in each. A gate that is missed by less than
+the tolerance may be noise; `benchmarks/run --check` fails beyond it.
 """
 
 from __future__ import annotations

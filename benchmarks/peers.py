@@ -39,7 +39,7 @@ class Peers:
     def _installed(self) -> dict[str, str]:
         if not self.python.exists():
             return {}
-        command = [self.python, "-m", "pip", "list", "--format=json", "--disable-pip-version-check"]
+        command = [str(self.python), "-m", "pip", "list", "--format=json", "--disable-pip-version-check"]
         listed = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
         return {entry["name"].lower(): entry["version"] for entry in listed}
 
@@ -51,16 +51,8 @@ class Peers:
             if distribution.lower() in self.versions:
                 continue
             print(f"installing {distribution} into {self._folder}", file=sys.stderr)
-            command = [
-                self.python,
-                "-m",
-                "pip",
-                "install",
-                "--quiet",
-                "--disable-pip-version-check",
-                distribution,
-            ]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            command = [str(self.python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+            done = subprocess.run([*command, distribution], capture_output=True, text=True, check=False)
             if done.returncode:
                 complaint = (done.stderr.strip().splitlines() or ["pip failed"])[-1]
                 self.failed[distribution] = complaint

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where clients are measured: plain TCP and canned answers on the loopback, and a real server with prepared files."""
+"""Where clients are measured: plain TCP, canned answers, and a real server with prepared files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FOLDER_MODE: t.Final = p.Sattr3(mode=0o755)
 
 @contextlib.contextmanager
 def loopback() -> Iterator[dict[str, str]]:
-    """The C program with canned answers, echo, sink and source; gives its part of the workers' environment."""
+    """The C program with canned answers, echo, sink and source; its part of the workers' environment."""
     try:
         program = compiled("loopback")
     except Unavailable as reason:
@@ -50,7 +50,10 @@ def loopback() -> Iterator[dict[str, str]]:
 
 @contextlib.contextmanager
 def real_server(name: str) -> Iterator[dict[str, str]]:
-    """A server with the prepared files: an nfs:// URL of a scratch export, or a target that the suite can start."""
+    """A server with the prepared files: the URL of a scratch export, or a target that the suite can start.
+
+    Gives its part of the workers' environment; nothing where there is no server.
+    """
     if "://" in name:
         yield prepare(NfsUrl.parse(name))
         return

@@ -18,7 +18,7 @@ KIB64: t.Final = 64 << 10
 
 @dataclass(frozen=True)
 class Contender:
-    """A client as it takes part in one operation: a label, the worker that runs it, the worker's operation."""
+    """A client as it takes part in one operation: a label, the worker that runs it, what that calls it."""
 
     label: str
     worker: str

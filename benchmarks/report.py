@@ -101,18 +101,14 @@ def _row_as_json(row: Row) -> dict[str, t.Any]:
 def summary(results: Sequence[Result]) -> str:
     """How many gates hold and goals are reached, and every gate that does not hold."""
     rows = [(result, row) for result in results for row in result.rows]
-    gated = [(result, row) for result, row in rows if row.verdict]
+    gated = [(result, row) for result, row in rows if row.aim is not None and row.verdict]
     held = sum(row.verdict == "holds" for _, row in gated)
-    aimed = [row for _, row in rows if row.reaches_goal is not None]
-    lines = [
-        f"gates: {held} of {len(gated)} hold; goals: {sum(map(bool, (r.reaches_goal for r in aimed)))} of {len(aimed)}"
-    ]
+    aimed = [row.reaches_goal for _, row in rows if row.reaches_goal is not None]
+    lines = [f"gates: {held} of {len(gated)} hold; goals: {sum(aimed)} of {len(aimed)} are reached"]
     for result, row in gated:
-        if row.verdict != "holds":
-            assert row.aim is not None
-            lines.append(
-                f"    {result.operation.id} against {row.label}: {row.ratio:.2f}, gate {row.aim.gate} {row.verdict}"
-            )
+        if row.verdict != "holds" and row.aim is not None:
+            standing = f"{row.ratio:.2f}, gate {row.aim.gate:.2f} {row.verdict}"
+            lines.append(f"    {result.operation.id} against {row.label}: {standing}")
     return "\n".join(lines)
 
 

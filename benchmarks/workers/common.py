@@ -3,12 +3,14 @@
 
 A worker reads one order per line, ``OPERATION PLACE WINDOW SIZE SECONDS``, and answers with one line of JSON:
 ``{"seconds", "cpu", "operations", "bytes"}``, ``{"unsupported": reason}`` or ``{"error": text}``. It says
-``{"ready": true}`` first. PLACE is ``server`` (a real NFS server), ``canned`` (answers at once) or ``raw`` (plain TCP).
-It keeps its connections between orders, so that rounds can alternate between clients at no cost.
+``{"ready": true}`` first. PLACE is ``server`` (a real NFS server), ``canned`` (one that answers at once) or
+``raw`` (plain TCP, or no network at all). It keeps its connections between orders, so that rounds can
+alternate between clients at no cost.
 
-Where things are comes from the environment: BENCH_HOST, BENCH_NFS_PORT, BENCH_MOUNT_PORT, BENCH_EXPORT, BENCH_URL,
-BENCH_FH_{ROOT,SMALL,BIG,WRITTEN,MANY,WORK} (hex), BENCH_CANNED_PORT, BENCH_ECHO_PORT, BENCH_SINK_PORT,
-BENCH_SOURCE_PORT. The export holds `small`, `big` and `written` (64 MiB each), `many/` (10,000 files) and `work/`.
+Where things are comes from the environment: BENCH_HOST, BENCH_NFS_PORT, BENCH_MOUNT_PORT, BENCH_EXPORT,
+BENCH_URL, BENCH_FH_{ROOT,SMALL,BIG,WRITTEN,MANY,WORK} (hex), BENCH_CANNED_PORT, BENCH_ECHO_PORT,
+BENCH_SINK_PORT, BENCH_SOURCE_PORT. The export holds `small`, `big` and `written` (64 MiB each), `many/`
+(10,000 files) and `work/`.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ import functools
 import typing as t
 from collections.abc import Awaitable, Callable
 
-from anfs.protocol.nfs3.client import NFSv3Client
-from anfs.protocol.rpc.common.target import RPCTarget
-from anfs.protocol.rpc.messages import AUTH_SYS
+from anfs.protocol.nfs3.client import NFSv3Client  # type: ignore[import-not-found]
+from anfs.protocol.rpc.common.target import RPCTarget  # type: ignore[import-not-found]
+from anfs.protocol.rpc.messages import AUTH_SYS  # type: ignore[import-not-found]
 
 from benchmarks.workers.common import (
     MACHINE,
@@ -29,7 +29,7 @@ from benchmarks.workers.common import (
 
 UNSTABLE = 0
 LARGEST_PAGE = 16 << 10
-"""Its decoder calls itself once per entry: 64 KiB pages end in RecursionError; 16 KiB were fastest of those that work."""
+"""Its decoder calls itself once per entry: 64 KiB end in RecursionError, and 16 KiB are its fastest."""
 
 loop = asyncio.new_event_loop()
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import typing as t
 
-import libnfs
+import libnfs  # type: ignore[import-not-found]
 
 from benchmarks.workers.common import (
     FILE_SIZE,

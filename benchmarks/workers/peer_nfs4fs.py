@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""nfs4fs (PyPI, Rust underneath): NFSv4.2 by path. Its several-at-a-time calls put all operations in one COMPOUND."""
+"""nfs4fs (PyPI, Rust underneath): NFSv4.2 by path. What it does at the same time goes into one COMPOUND."""
 
 from __future__ import annotations
 
 import functools
 import typing as t
 
-from nfs4fs._native import NfsClient
+from nfs4fs._native import NfsClient  # type: ignore[import-not-found]
 
 from benchmarks.workers.common import (
     SMALL_FILE,

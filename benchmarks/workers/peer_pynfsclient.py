@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import typing as t
 
-from pyNfsClient import NFSv3
+from pyNfsClient import NFSv3  # type: ignore[import-not-found]
 
 from benchmarks.workers.common import (
     MACHINE,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """xdrlib3 (PyPI), the standard library's former xdrlib: a decoder written by hand, field by field.
 
-It builds the very objects that our codec builds, and checks what ours checks: limits, padding, booleans, the end.
+It builds the very objects that our codec builds, and checks what ours checks: limits, padding, booleans, end.
 """
 
 from __future__ import annotations
