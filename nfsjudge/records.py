@@ -2,7 +2,7 @@
 """Records: what a run leaves of each check, one JSON object a line. Standard library and plain types only.
 
 The file is written as the run goes, a flushed line a check, so that a crash keeps what was judged. Lines of
-`kind` "run" (the first: target, capabilities) and "end" (the last: exit code) stand around them; a file without
+`kind` "run" (the first: target, capabilities) and "end" (the last: exit code) stand around; a file without
 "end" is of a run that was killed.
 """
 
@@ -135,3 +135,23 @@ def read_records(lines: Iterable[str]) -> Iterator[AnyRecord]:
     for line in lines:
         if line.endswith("\n") and line.strip():
             yield from_line(line)
+
+
+def failure_text(record: CheckRecord) -> str:
+    """What is printed of a check that is not green."""
+    lines = [f"{record.verdict}  {record.id}"]
+    requirement = record.requirement
+    if requirement is not None and record.expected:
+        part = f", {requirement.part}" if requirement.part == "IMPLEMENTATION" else ""
+        lines.append(f"  clause:     {requirement.citation} ({requirement.level}{part})")
+        lines.append(f"              {requirement.gist}")
+        lines.append(f"  acceptable: {record.expected[0]}")
+        lines += [f"          or: {other}" for other in record.expected[1:]]
+        lines.append(f"  seen:       {record.observed}")
+    if record.reason:
+        lines.append(f"  reason:     {record.reason}")
+    lines += [f"  noted:      {key}: {value}" for key, value in record.observations.items()]
+    if record.transcript:
+        lines += ["  transcript:", *(f"    {line}" for line in record.transcript)]
+    lines.append(f"  rerun:      {record.rerun}")
+    return "\n".join(lines)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The checks: one package per protocol, one module per procedure or mechanism."""
