@@ -9,6 +9,7 @@ from nfsclient.xdr.kinds import (
     ArrayNode,
     EnumNode,
     FixedArrayNode,
+    IntNode,
     LinkedListNode,
     Node,
     OpaqueNode,
@@ -20,6 +21,7 @@ from nfsclient.xdr.types import XdrEnum, XdrType, fields_of, shape_of
 
 _MOST_BYTES = 64
 _MOST_ITEMS = 64
+_MOST_INLINE = 3
 
 
 def format_value(value: XdrType, *, mark: str | None = None, note: str = "here") -> list[str]:
@@ -40,6 +42,12 @@ def format_bytes(data: bytes | bytearray | memoryview, *, text: bool) -> str:
     return (shown.hex() or "empty") + (more or (f" ({len(data)} bytes)" if data else ""))
 
 
+def _is_short(cls: type[XdrType]) -> bool:
+    """Whether a structure is a few integers, such as a time: those fit on one line."""
+    fields = fields_of(cls)
+    return len(fields) <= _MOST_INLINE and all(isinstance(field.node, IntNode) for field in fields)
+
+
 class _Printer:
     def __init__(self, mark: str | None, note: str) -> None:
         self.mark = mark
@@ -48,6 +56,10 @@ class _Printer:
     def line(self, depth: int, text: str, path: str) -> str:
         arrow = f"    <-- {self.note}" if self.mark is not None and path == self.mark else ""
         return "  " * depth + text + arrow
+
+    def is_inside(self, path: str) -> bool:
+        """Whether the marked field is below `path`."""
+        return self.mark is not None and self.mark.startswith(f"{path}.")
 
     def fields(self, value: XdrType, prefix: str, depth: int) -> list[str]:
         lines: list[str] = []
@@ -70,12 +82,16 @@ class _Printer:
                 return [self.line(depth, f"{name}: absent", path)]
             node = node.inner
         match node:
+            case StructNode(cls) if _is_short(cls) and not self.is_inside(path):
+                parts = [f"{part} {getattr(value, part)}" for part, _ in fields_of(cls)]
+                return [self.line(depth, f"{name}: {', '.join(parts)}", path)]
             case StructNode() | UnionNode():
                 return [self.line(depth, f"{name}:", path), *self.fields(value, f"{path}.", depth + 1)]
             case ArrayNode() | FixedArrayNode() | LinkedListNode():
                 return self.items(name, node, value, path, depth)
             case _:
-                return [self.line(depth, f"{name}: {self.scalar(node, value)}", path)]
+                text = f"{value:#o}" if name == "mode" and type(value) is int else self.scalar(node, value)
+                return [self.line(depth, f"{name}: {text}", path)]
 
     def items(
         self,

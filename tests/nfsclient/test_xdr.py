@@ -288,6 +288,7 @@ def test_the_printer_escapes_and_marks() -> None:
     assert "  colour: RED (1)" in text
     assert "    y: 2    <-- expected 3" in text
     assert "handle: absent" in text
+    assert "  at: x 1, y 2" in format_value(entry)
 
 
 def test_generated_source_can_be_read_and_shows_in_tracebacks() -> None:
