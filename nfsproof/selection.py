@@ -11,6 +11,7 @@ import difflib
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,7 +84,7 @@ class Selector:
 def pytest_configure(config: pytest.Config) -> None:
     """Replaces what pytest would collect. Nothing named: all checks."""
     selector = Selector(home() / "suites")
-    words: list[str] = config.option.file_or_dir
+    words: list[str] = getattr(config.option, "file_or_dir", [])  # absent with --help
     if not words:
         config.args[:] = [str(selector.suites)]
         return
@@ -91,3 +92,11 @@ def pytest_configure(config: pytest.Config) -> None:
         config.args[:] = [argument for word in words for argument in selector.translate(word)]
     except UnknownCheck as error:
         raise pytest.UsageError(str(error)) from error
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Paths in the progress start at suites/, wherever the user stands."""
+    reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        reporter.startpath = session.config.rootpath
