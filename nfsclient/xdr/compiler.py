@@ -21,7 +21,7 @@ from nfsclient.xdr import reflect
 from nfsclient.xdr.decoder import DecoderWriter
 from nfsclient.xdr.encoder import EncoderWriter
 from nfsclient.xdr.kinds import Buffer
-from nfsclient.xdr.types import XdrType
+from nfsclient.xdr.types import STUBS, XdrType
 
 _DECODE_ERRORS = (XdrError, reflect.Malformed, struct.error, IndexError, OverflowError, ValueError)
 _ENCODE_ERRORS = (
@@ -69,9 +69,12 @@ def install(cls: type[t.Any]) -> None:
     exec(compile(source, name, "exec"), namespace)  # noqa: S102
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     cls.__xdr_source__ = source
-    cls.unpack_from = staticmethod(namespace["unpack_from"])
-    cls.from_xdr = staticmethod(namespace["from_xdr"])
-    cls.pack = namespace["pack"]
+    for method, stub in STUBS.items():
+        made = namespace[method]
+        if cls.__dict__.get(method) is stub:
+            setattr(cls, method, made if method == "pack" else staticmethod(made))
+        else:
+            namespace[method] = getattr(cls, method)  # the class has its own; generated code is to use it
 
 
 def _explain_decode(cls: type[XdrType], buf: Buffer, start: int, error: Exception) -> t.NoReturn:

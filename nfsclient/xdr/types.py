@@ -127,7 +127,7 @@ class XdrMeta(type):
         namespace["__xdr_lazy__"] = lazy
         namespace["__init__"] = _make_init(name, fields, defaults, lazy)
         if bases:
-            namespace |= {name: stub for name, stub in _STUBS.items() if name not in namespace}
+            namespace |= {name: stub for name, stub in STUBS.items() if name not in namespace}
         cls = super().__new__(mcs, name, bases, namespace)
         for field in lazy:
             if field in own:
@@ -186,11 +186,12 @@ def _first_pack(self: t.Any, out: list[Buffer]) -> None:
     self.pack(out)
 
 
-_STUBS: dict[str, t.Any] = {
+STUBS: dict[str, t.Any] = {
     "from_xdr": classmethod(_first_from_xdr),
     "unpack_from": classmethod(_first_unpack),
     "pack": _first_pack,
 }
+"""What the compiler replaces; where a class has a method of its own, that one stays."""
 
 
 class XdrType(metaclass=XdrMeta):

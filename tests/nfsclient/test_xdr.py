@@ -267,6 +267,19 @@ def test_fixed_width_types_fill_their_buffer_exactly(size: int) -> None:
         Point.from_xdr(bytes(size))
 
 
+def test_a_decoder_of_its_own_stays() -> None:
+    class Rest(Struct):
+        data: Annotated[bytes, Opaque()]
+
+        @classmethod
+        def unpack_from(cls, buf: Buffer, pos: int = 0) -> tuple[Rest, int]:
+            return cls(bytes(buf[pos:])), len(buf)
+
+    source_of(Rest)
+    assert Rest.from_xdr(b"abcde").data == b"abcde"
+    assert Rest.unpack_from(b"abcde", 1)[0].data == b"bcde"
+
+
 def test_linked_lists_are_not_recursive() -> None:
     class Page(Struct):
         entries: Annotated[list[Point], LinkedList()]
