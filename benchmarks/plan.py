@@ -43,6 +43,7 @@ class Operation:
 
 _OURS = Contender(OURS, "ours")
 _ASYNCIO = Contender(OURS_ASYNCIO, "ours_asyncio")
+_PAGES = Contender("nfsclient, Nfs3.readdirplus", "ours", "pages")
 _LIBNFS = Contender(g.LIBNFS, "libnfs")
 _RAW = Contender(g.RAW, "raw_tcp")
 _SINGLE = (
@@ -107,12 +108,12 @@ OPERATIONS: t.Final = (
     *(_transfer(name, MIB, window) for name in ("read", "write") for window in (1, 8)),
     Operation(
         "list-10000",
-        "list 10,000 entries by READDIRPLUS, pages of 64 KiB, real server",
+        "list 10,000 entries by READDIRPLUS, real server",
         "list",
         "server",
         "entries/s",
         size=PAGE,
-        contenders=(_OURS, _LIBNFS, Contender(g.LIBNFS_OPENDIR, "libnfs", "opendir"), *_SINGLE[:-1]),
+        contenders=(_OURS, _PAGES, _LIBNFS, Contender(g.LIBNFS_OPENDIR, "libnfs", "opendir"), *_SINGLE[:-1]),
     ),
     Operation(
         "small-file",

@@ -22,8 +22,10 @@ from benchmarks.workers.common import (
     port_of,
     repeat,
     serve,
+    setting,
 )
 from nfsclient.clients import Nfs3
+from nfsclient.highlevel import NfsClient, connect
 from nfsclient.protocol import nfs3 as p
 from nfsclient.replies import ok
 from nfsclient.rpc.auth import AuthSys
@@ -128,8 +130,26 @@ def write(order: Order) -> Run:
     return repeat(step)
 
 
-def list_(order: Order) -> Run:
-    """READDIRPLUS to the end; the next page is on its way while this one is looked at."""
+@functools.cache
+def export() -> NfsClient:
+    """The export by the high-level client."""
+    return connect(setting("URL"))
+
+
+def scan(_order: Order) -> Run:
+    """The entries of a directory, which is READDIRPLUS to the end; the next page is under way meanwhile."""
+    client = export()
+
+    def step(tally: Tally) -> None:
+        for entry in client.scan("many"):
+            if entry.name:
+                tally.operations += 1
+
+    return repeat(step)
+
+
+def pages(order: Order) -> Run:
+    """READDIRPLUS to the end, one page after another."""
     nfs, directory = Nfs3(connection(order.place)), handle("MANY")
 
     def step(tally: Tally) -> None:
@@ -137,9 +157,9 @@ def list_(order: Order) -> Run:
         while not eof:
             page = ok(nfs.readdirplus(directory, cookie, verifier, order.size, order.size))
             for entry in page.entries:
-                cookie = entry.cookie
-                tally.operations += 1
-            verifier, eof = page.cookieverf, page.eof
+                if entry.name:
+                    tally.operations += 1
+            cookie, verifier, eof = page.entries[-1].cookie, page.cookieverf, page.eof
 
     return repeat(step)
 
@@ -213,7 +233,8 @@ if __name__ == "__main__":
             "getattr": getattr_,
             "read": read,
             "write": write,
-            "list": list_,
+            "list": scan,
+            "pages": pages,
             "cycle": cycle,
             "fattr3": fattr3,
             "fattr3-read": fattr3_read,
