@@ -72,7 +72,7 @@ def ones_complement(data: bytes) -> int:
     total = sum(struct.unpack(f">{len(data + bytes(len(data) % 2)) // 2}H", data + bytes(len(data) % 2)))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
-    return total
+    return int(total)
 
 
 def test_begins_with_a_section_and_one_ethernet_interface_of_nanoseconds(tmp_path: Path) -> None:

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+"""Reports: what is told of a run, made from its records alone, at its end or later and elsewhere."""
+
+from __future__ import annotations
+
+from reports.html import render_html
+from reports.run import Run, load
+from reports.text import render_text
+
+__all__ = ["Run", "load", "render_html", "render_text"]
