@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof run` from a folder that does its best to break it, and what its exit status says.
+
+The same from an installed wheel: .ci/wheel-test.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nfsproof.exits import Exit
+
+ROOT = Path(__file__).resolve().parents[2]
+CHECK = "nfs3/null/is_answered_without_results"
+TRAPS = (
+    "json",
+    "pytest",
+    "execnet",
+    "nfsclient",
+    "click",
+    "conftest",
+    "suites/__init__",
+    "fixtures/__init__",
+)
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """Modules, a conftest and settings that end every pytest that looks at them."""
+    folder = tmp_path / "a hostile folder"
+    for name in (*TRAPS, "nfs3/conftest"):
+        trap = folder / f"{name}.py"
+        trap.parent.mkdir(parents=True, exist_ok=True)
+        trap.write_text(f"raise SystemExit('{name} was imported from the current folder')\n")
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
+    (folder / "pyproject.toml").write_text('[tool.pytest.ini_options]\naddopts = "--no-such-option"\n')
+    return folder
+
+
+def run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """`nfsproof run`, with variables meant for somebody else's pytest."""
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT),
+        "PYTEST_ADDOPTS": "--no-such-option",
+        "PYTEST_PLUGINS": "no_such_plugin",
+        "HOME": str(cwd),
+    }
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "nfsproof", "run", *words],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")], ids=["alone", "two-workers"])
+def test_the_current_folder_cannot_disturb(workers: tuple[str, ...], hostile: Path) -> None:
+    before = {path.name for path in hostile.iterdir()}
+    ended = run("embedded", "nfs3/null", *workers, cwd=hostile)
+    assert ended.returncode == Exit.OK, ended.stdout + ended.stderr
+    assert "1 passed" in ended.stdout
+    left = {path.name for path in hostile.iterdir()} - before - {".cache"}
+    assert left == {"nfsproof-report"}
+    assert (hostile / "nfsproof-report" / "records.jsonl").is_file()
+
+
+def test_the_report_goes_where_it_is_wanted(tmp_path: Path) -> None:
+    ended = run(CHECK, "--report", "out/put", cwd=tmp_path)
+    assert ended.returncode == Exit.OK, ended.stdout + ended.stderr
+    assert (tmp_path / "out" / "put" / "records.jsonl").is_file()
+    assert f"report: {tmp_path / 'out' / 'put'}" in ended.stdout
+
+
+def test_an_unknown_check_is_wrong_usage(tmp_path: Path) -> None:
+    ended = run("nfs3/nill", cwd=tmp_path)
+    assert ended.returncode == Exit.USAGE
+    assert "no check is named nfs3/nill" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_nothing_selected_is_said(tmp_path: Path) -> None:
+    ended = run("nfs3/null", "-k", "no_such_name", cwd=tmp_path)
+    assert ended.returncode == Exit.NOTHING
+
+
+def test_a_target_that_does_not_answer_is_wrong_usage(tmp_path: Path) -> None:
+    ended = run("nfs://127.0.0.1/export?nfsport=9&mountport=9", cwd=tmp_path)
+    assert ended.returncode == Exit.USAGE
+    assert "127.0.0.1" in ended.stderr
+    assert "Traceback" not in ended.stderr
