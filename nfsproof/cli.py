@@ -163,6 +163,28 @@ def doctor(url: str) -> int:
     return int(Exit.OK if diagnosis.healthy else Exit.USAGE)
 
 
+@commands.command()
+@click.argument("folder", metavar="[DIR]", default="nfsproof-report", type=click.Path(path_type=Path))
+@click.option("--html", "page", type=click.Path(path_type=Path), metavar="FILE", help="Write a page instead.")
+def report(folder: Path, page: Path | None) -> None:
+    """Tells again what a run found, from the records that it left in DIR (nfsproof-report if none is named)."""
+    starter.put_home_first()
+    from nfsjudge.records import BadRecord
+    from reports import load, render_html, render_text
+
+    try:
+        told = load(folder)
+        if page is None:
+            click.echo(render_text(told), nl=False)
+        else:
+            page.write_text(render_html(told), encoding="utf-8")
+            click.echo(f"written: {page}")
+    except FileNotFoundError as error:
+        raise Trouble(f"no records of a run: {error.filename} is not there") from error
+    except (OSError, BadRecord) as error:
+        raise Trouble(str(error)) from error
+
+
 def run_command_line(args: Sequence[str]) -> int:
     """Parses, runs and gives the exit status; user errors end in one line, never in a traceback."""
     try:
