@@ -6,134 +6,125 @@ from __future__ import annotations
 import socket
 import struct
 import typing as t
+from collections.abc import Callable
 
-from nfsclient.errors import NfsClientError
-from nfsclient.rpc.core import USUAL_REPLY_SIZE, Pending, StreamCore
+from nfsclient.errors import XdrError
+from nfsclient.rpc.core import USUAL_REPLY_SIZE
 from nfsclient.rpc.loop import Clock
+from nfsclient.rpc.plan import Plan
 from nfsclient.rpc.record import LAST_FRAGMENT
+from nfsclient.rpc.sockets import KernelTimeout
 from nfsclient.xdr import Buffer
 
 _WORD = struct.Struct(">I")
-_HEAD_START = struct.Struct(">IIIIIII")
+_HEAD = struct.Struct(">IIIIIII")
 """Record mark and the six words of a usual reply."""
+_RESULTS = 4 + USUAL_REPLY_SIZE
 
-WORTH_IT = 32 << 10
+WORTH_IT = 48 << 10
 """Data below this is copied with less effort than it takes to receive it apart."""
 
 
+class BulkReply(t.NamedTuple):
+    """A reply that was received in place."""
+
+    xid: int
+    result: t.Any
+
+
+Find: t.TypeAlias = Callable[[int], tuple[t.Any, memoryview | None] | None]
+"""From an XID to the arguments of the call and where its data is to go; None for no call of the procedure."""
+
+
 class BulkReceiver:
-    """Receives replies to calls that ask for much data, where the socket is ours alone.
+    """Receives replies that carry much data, from a blocking socket that nobody else reads.
 
     Only the usual shape is received in place: one fragment, an accepted reply with an empty verifier, results
-    that are complete. Any other is handed back as plain bytes.
+    with all their optional parts. Whatever was read of any other is given back as plain bytes, for the
+    ordinary way; so is a reply that does not arrive completely in time.
     """
 
-    def __init__(self, core: StreamCore) -> None:
-        self._core = core
+    def __init__(self, sock: socket.socket, timeout: KernelTimeout, clock: Clock) -> None:
+        self._sock = sock
+        self._timeout = timeout
+        self._clock = clock
 
-    @property
-    def is_expected(self) -> bool:
-        """Whether a large reply may come next."""
-        if not self._core.assembler.is_idle:
-            return False
-        for pending in self._core.pending.values():
-            bulk = pending.procedure.bulk
-            if bulk is not None and bulk.asked(pending.args) >= WORTH_IT:
-                return True
-        return False
+    def receive(self, plan: Plan[t.Any], find: Find, deadline: float) -> BulkReply | bytes:
+        """The next reply, or bytes for the ordinary way. Raises OSError.
 
-    def receive(self, sock: socket.socket, clock: Clock) -> bytes | None:
-        """Receive a reply and finish its call (None), or give the bytes for the ordinary way."""
-        size = 4 + USUAL_REPLY_SIZE + self._least_head()
-        head = sock.recv(size)
-        if len(head) < size:
-            return head
-        mark, xid, *usual = _HEAD_START.unpack_from(head)
-        pending = self._core.pending.get(xid)
-        length = mark & ~LAST_FRAGMENT
-        if pending is None or usual != [1, 0, 0, 0, 0] or not mark & LAST_FRAGMENT:
-            return head
-        count = self._count(pending, head, length)
-        if count is None or not self._decode_head(pending, head):
-            return head
-        self._take_data(sock, pending, head, count, clock)
-        return None
-
-    def _least_head(self) -> int:
-        """Bytes of results up to the data, for the calls that are under way."""
-        ats = [p.procedure.bulk.at for p in self._core.pending.values() if p.procedure.bulk is not None]
-        return min(ats) + 4
-
-    def _count(self, pending: Pending[t.Any], head: bytes, length: int) -> int | None:
-        """How much data follows the head, if the record is as long as that makes it."""
-        bulk = pending.procedure.bulk
-        at = 4 + USUAL_REPLY_SIZE + (bulk.at if bulk is not None else 0)
-        if bulk is None or len(head) != at + 4:
-            return None
-        (count,) = _WORD.unpack_from(head, at)
-        fits = length == USUAL_REPLY_SIZE + bulk.at + 4 + count + -count % 4
-        return count if fits and WORTH_IT <= count <= bulk.asked(pending.args) else None
-
-    def _decode_head(self, pending: Pending[t.Any], head: bytes) -> bool:
-        """Decode the results as if they had no data; False when they are of another shape."""
-        results = head[4 + USUAL_REPLY_SIZE : -4] + bytes(4)
-        try:
-            pending.result = pending.procedure.res.from_xdr(results)
-        except NfsClientError:
-            return False
-        return True
-
-    def _take_data(
-        self, sock: socket.socket, pending: Pending[t.Any], head: bytes, count: int, clock: Clock
-    ) -> None:
-        padding = -count % 4
-        into = pending.into
-        data: Buffer
-        if into is not None and len(into) >= count:
-            view = into[:count]
-            receive_into(sock, view)
-            data = view
-            tail = receive_exactly(sock, padding) if padding else b""
-        else:
-            whole = receive_exactly(sock, count + padding)
-            data = memoryview(whole)[:count]
-            tail = bytes(whole[count:])
-        del self._core.pending[pending.xid]
-        bulk = pending.procedure.bulk
+        BlockingIOError means that nothing has come within the kernel's timeout, which the caller has set.
+        """
+        bulk = plan.bulk
         assert bulk is not None
-        bulk.place(pending.result, data)
-        if any(tail) or self._core.recorder is not None:
-            self._finish_slowly(pending, head, bytes(data) + tail, clock())
-        pending.done = True
-
-    def _finish_slowly(self, pending: Pending[t.Any], head: bytes, rest: bytes, now: float) -> None:
-        """Judge the whole message in the ordinary way: for its recorder, or for the error in its padding."""
-        message = head[4:] + rest
+        at = _RESULTS + bulk.at
+        head = self._sock.recv(at + 4)
+        if len(head) != at + 4:
+            return head
+        mark, xid, mtype, stat, flavor, length, accept = _HEAD.unpack_from(head)
+        (count,) = _WORD.unpack_from(head, at)
+        padded = count + (-count & 3)
+        if mark != LAST_FRAGMENT + at + padded or mtype != 1 or stat or flavor or length or accept:
+            return head
+        found = find(xid)
+        if found is None or not WORTH_IT <= count <= bulk.asked(found[0]):
+            return head
         try:
-            pending.procedure.res.from_xdr(message[USUAL_REPLY_SIZE:])
-        except NfsClientError as error:
-            pending.result, pending.error = None, error
-        if self._core.recorder is not None:
-            self._core.record(pending, message, now)
+            result, end = plan.unpack(head[:at] + b"\0\0\0\0", _RESULTS)
+        except XdrError:
+            return head
+        if end != at + 4 or bulk.data(result) is None:
+            return head
+        into = found[1]
+        if into is None or len(into) < count:
+            data, rest = self._take_fresh(count, padded, deadline)
+        else:
+            data, rest = self._take_into(into[:count], padded, deadline)
+        if data is None:
+            return head + rest
+        bulk.place(result, data)
+        return BulkReply(xid, result)
 
+    def _take_fresh(self, count: int, padded: int, deadline: float) -> tuple[Buffer | None, bytes]:
+        """Data in a buffer of its own; or None, and what came."""
+        try:
+            whole: Buffer = self._sock.recv(padded, socket.MSG_WAITALL)
+        except BlockingIOError:
+            return None, b""
+        if len(whole) != padded:
+            buffer = bytearray(padded)
+            buffer[: len(whole)] = whole
+            filled = len(whole) + self._fill(memoryview(buffer)[len(whole) :], deadline)
+            if filled != padded:
+                return None, bytes(buffer[:filled])
+            whole = buffer
+        if count != padded and any(whole[count:]):
+            return None, bytes(whole)
+        return memoryview(whole)[:count], b""
 
-def receive_exactly(sock: socket.socket, count: int) -> bytes | bytearray:
-    """`count` bytes from a blocking socket. Raises OSError when they do not come in time, or at all."""
-    first = sock.recv(count, socket.MSG_WAITALL)
-    if len(first) == count:
-        return first
-    if not first:
-        raise ConnectionResetError("the server closed it in the middle of a reply")
-    buffer = bytearray(count)
-    buffer[: len(first)] = first
-    receive_into(sock, memoryview(buffer)[len(first) :])
-    return buffer
+    def _take_into(self, view: memoryview, padded: int, deadline: float) -> tuple[Buffer | None, bytes]:
+        """Data in the buffer of the caller; or None, and what came."""
+        filled = self._fill(view, deadline)
+        if filled != len(view):
+            return None, bytes(view[:filled])
+        if padded != len(view):
+            padding = bytearray(padded - len(view))
+            filled = self._fill(memoryview(padding), deadline)
+            if filled != len(padding) or any(padding):
+                return None, bytes(view) + bytes(padding[:filled])
+        return view, b""
 
-
-def receive_into(sock: socket.socket, view: memoryview) -> None:
-    """Fill `view` from a blocking socket. Raises OSError when the bytes do not come in time, or at all."""
-    while len(view):
-        received = sock.recv_into(view, len(view), socket.MSG_WAITALL)
-        if not received:
-            raise ConnectionResetError("the server closed it in the middle of a reply")
-        view = view[received:]
+    def _fill(self, view: memoryview, deadline: float) -> int:
+        """Fill `view`; how much of it was filled when the deadline passed or the stream ended."""
+        filled = 0
+        while filled < len(view):
+            try:
+                received = self._sock.recv_into(view[filled:], 0, socket.MSG_WAITALL)
+            except BlockingIOError:
+                received = 0
+            filled += received
+            left = deadline - self._clock()
+            if not received or left <= 0:
+                break
+            if filled < len(view):
+                self._timeout.allow(left)
+        return filled

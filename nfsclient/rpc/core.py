@@ -13,13 +13,14 @@ import secrets
 import struct
 import typing as t
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nfsclient.errors import BadReply, ConnectionLost, NfsClientError, RpcTimeout, XdrError
 from nfsclient.rpc.auth import Credential
 from nfsclient.rpc.exchange import Exchange, Recorder
-from nfsclient.rpc.messages import RPC_VERSION, parse_reply
+from nfsclient.rpc.messages import parse_reply
+from nfsclient.rpc.plan import Plans
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.record import DEFAULT_MAX_RECORD, Record, RecordAssembler, fragment, frame
 from nfsclient.xdr import Buffer, XdrType
@@ -30,39 +31,17 @@ R = t.TypeVar("R", bound=XdrType)
 _USUAL_REPLY = struct.Struct(">IIIIII")
 """xid, REPLY, MSG_ACCEPTED, AUTH_NONE, empty verifier, SUCCESS: what nearly every reply begins with."""
 USUAL_REPLY_SIZE = _USUAL_REPLY.size
-_CALL_PREFIX = struct.Struct(">IIIII")
 _TWO_WORDS = struct.Struct(">II")
 _KEPT_STRAYS = 64
 _KEPT_STRAY_BYTES = 16 << 20
-_KEPT_TEMPLATES = 1024
+_XIDS = 1 << 32
 
 
 def random_xids() -> Iterator[int]:
     """XIDs that count up from a random start, so that two clients are unlikely to share one."""
     start = secrets.randbits(32)
-    return (number & 0xFFFF_FFFF for number in itertools.count(start))
-
-
-class CallTemplates:
-    """Encoded call headers behind the XID, kept by procedure and credential: most calls repeat them."""
-
-    def __init__(self) -> None:
-        self._made: dict[tuple[int, Credential], bytes] = {}
-        # Procedures whose id is a key stay alive with it; they are module constants nearly always.
-        self._alive: list[object] = []
-
-    def header(self, procedure: Procedure[t.Any, t.Any], credential: Credential) -> bytes:
-        """The header of a call from the message type on, up to the arguments."""
-        key = (id(procedure), credential)
-        made = self._made.get(key)
-        if made is None:
-            if len(self._made) >= _KEPT_TEMPLATES:
-                self._made.clear()
-                self._alive.clear()
-            prefix = _CALL_PREFIX.pack(0, RPC_VERSION, procedure.program, procedure.version, procedure.number)
-            made = self._made[key] = prefix + b"".join(credential.opaque())
-            self._alive.append(procedure)
-        return made
+    rounds = itertools.repeat(range(_XIDS))
+    return itertools.chain(range(start, _XIDS), itertools.chain.from_iterable(rounds))
 
 
 class Pending(t.Generic[R]):
@@ -131,14 +110,11 @@ class CallCore(abc.ABC):
         self.recorder = recorder
         self.pending: dict[int, Pending[t.Any]] = {}
         self.windows: list[Window] = []
-        self.templates = CallTemplates()
+        self.plans = Plans()
         self.strays: deque[bytes] = deque(maxlen=_KEPT_STRAYS)
         """Messages that answer no call of ours, for whoever wants to judge them; the newest are kept."""
-        self._xids = xids if xids is not None else random_xids()
-
-    def next_xid(self) -> int:
-        """A fresh XID."""
-        return next(self._xids)
+        self.next_xid: Callable[[], int] = (xids if xids is not None else random_xids()).__next__
+        """Gives a fresh XID."""
 
     def submit(
         self,
@@ -153,24 +129,43 @@ class CallCore(abc.ABC):
     ) -> Pending[R]:
         """Start a call; its bytes are among the output from now on. Raises `XdrError` for bad arguments."""
         number = self.next_xid() if xid is None else xid
-        if number in self.pending:
-            raise ValueError(f"a call with xid {number:#x} is under way on this connection; use another xid")
-        pending: Pending[R] = Pending(number, procedure, args, credential)
+        message: list[Buffer] = [number.to_bytes(4, "big"), self.plans.plan(procedure, credential).header]
+        args.pack(message)
+        pending = self.expect(procedure, args, number, credential, now, timeout)
         pending.into = into
+        if self.recorder is not None:
+            pending.call = b"".join(message)
+        self._send(pending, message)
+        return pending
+
+    def expect(
+        self,
+        procedure: Procedure[A, R],
+        args: A,
+        xid: int,
+        credential: Credential,
+        now: float,
+        timeout: float,
+    ) -> Pending[R]:
+        """Note that a call was made at `now`, whose bytes are or will be sent, so that its reply is known."""
+        if xid in self.pending:
+            raise ValueError(f"a call with xid {xid:#x} is under way on this connection; use another xid")
+        pending: Pending[R] = Pending(xid, procedure, args, credential)
         pending.sent_at = now
         pending.timeout = timeout
         pending.deadline = now + timeout
-        message: list[Buffer] = [number.to_bytes(4, "big"), self.templates.header(procedure, credential)]
-        args.pack(message)
-        if self.recorder is not None:
-            pending.call = b"".join(message)
-        self.pending[number] = pending
-        self._send(pending, message)
+        self.pending[xid] = pending
         return pending
 
     @abc.abstractmethod
     def _send(self, pending: Pending[t.Any], message: list[Buffer]) -> None:
         """Put the message of a new call among the output."""
+
+    def settle(self, xid: int, result: object) -> None:
+        """End a call whose reply was received and decoded outside of the core (`nfsclient.rpc.bulk`)."""
+        pending = self.pending.pop(xid)
+        pending.result = result
+        pending.done = True
 
     def cancel(self, pending: Pending[t.Any], error: NfsClientError) -> None:
         """End a call that is not answered."""
@@ -232,7 +227,7 @@ class CallCore(abc.ABC):
     def _place(self, pending: Pending[t.Any]) -> None:
         """Copy bulk data that was received elsewhere to where the caller wants it."""
         bulk, into = pending.procedure.bulk, pending.into
-        data = getattr(getattr(pending.result, "resok", None), "data", None)
+        data = None if bulk is None else bulk.data(pending.result)
         if bulk is None or into is None or data is None or len(data) > len(into):
             return
         into[: len(data)] = data
@@ -240,29 +235,33 @@ class CallCore(abc.ABC):
 
     def _finish(self, pending: Pending[t.Any], record: Record | None, now: float | None) -> None:
         pending.done = True
-        if self.recorder is not None:
-            self.record(pending, None if record is None else record.payload(), now)
-
-    def record(self, pending: Pending[t.Any], reply: bytes | None, now: float | None) -> None:
-        """Tell the recorder of an exchange that is over."""
-        assert self.recorder is not None
+        if self.recorder is None and pending.error is None:
+            return
         exchange = Exchange(
             xid=pending.xid,
             procedure=pending.procedure,
             args=pending.args,
             credential=pending.credential,
-            call=pending.call,
+            call=pending.call or self._encode_again(pending),
             sent_at=pending.sent_at,
             peer=self.peer,
             transport=self.transport,
-            reply=reply,
+            reply=None if record is None else record.payload(),
             result=pending.result,
             error=pending.error,
             received_at=now,
         )
         if pending.error is not None:
             pending.error.exchange = exchange
-        self.recorder(exchange)
+        if self.recorder is not None:
+            self.recorder(exchange)
+
+    def _encode_again(self, pending: Pending[t.Any]) -> bytes:
+        """The call message of a call that went out when nobody recorded."""
+        header = self.plans.plan(pending.procedure, pending.credential).header
+        message: list[Buffer] = [pending.xid.to_bytes(4, "big"), header]
+        pending.args.pack(message)
+        return b"".join(message)
 
 
 def decode_reply(procedure: Procedure[t.Any, R], record: Record) -> R:

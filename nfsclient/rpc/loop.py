@@ -50,20 +50,23 @@ class Loop:
         self.clock = clock
         self._selector = selectors.DefaultSelector()
         self._members: dict[Member, int] = {}
+        self.sole: Member | None = None
+        """The member that is alone here: it may wait on its own socket, by itself."""
 
     def add(self, member: Member) -> None:
         """Serve `member` from now on."""
         self._members[member] = 0
+        self._find_sole()
         self._watch(member)
 
     def remove(self, member: Member) -> None:
         """Stop serving `member`; to be called before its descriptor is closed."""
         if self._members.pop(member, 0):
             self._selector.unregister(member)
+        self._find_sole()
 
-    def is_alone(self, member: Member) -> bool:
-        """Whether nothing but `member` is served: then it may wait on its socket by itself."""
-        return len(self._members) == 1 and member in self._members
+    def _find_sole(self) -> None:
+        self.sole = next(iter(self._members)) if len(self._members) == 1 else None
 
     def _watch(self, member: Member) -> None:
         wanted = selectors.EVENT_READ if member.wants_to_read() else 0
@@ -110,4 +113,5 @@ class Loop:
     def close(self) -> None:
         """Forget all members; they close their own sockets."""
         self._members.clear()
+        self.sole = None
         self._selector.close()

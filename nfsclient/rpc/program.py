@@ -19,18 +19,22 @@ class BulkResult(t.Generic[A, R]):
     """Where the results of a procedure carry bulk data in the usual case, to receive it in place.
 
     `at` is the offset of the data's length word in the results, when every optional part is there; the data
-    ends the results. `asked` tells from the arguments how many bytes may come; `place` puts data into a
-    result that was decoded without. A reply of another shape is simply decoded in the ordinary way.
+    ends the results. `asked` tells from the arguments how many bytes may come; `data` gives what a result has,
+    None without; `place` puts other data into a result. A reply of another shape is decoded in the ordinary way.
     """
 
     at: int
     asked: Callable[[A], int]
+    data: Callable[[R], Buffer | None]
     place: Callable[[R, Buffer], None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Procedure(t.Generic[A, R]):
-    """One procedure of one version of a program, with the types of its arguments and results."""
+    """One procedure of one version of a program, with the types of its arguments and results.
+
+    Procedures are constants of their protocol: two are equal when they are the same object.
+    """
 
     program: int
     version: int

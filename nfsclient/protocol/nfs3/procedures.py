@@ -35,6 +35,7 @@ def _place_read_data(reply: f.Read3Res, data: Buffer) -> None:
 _READ_DATA: BulkResult[f.Read3Args, f.Read3Res] = BulkResult(
     at=4 + (4 + 84) + 4 + 4,  # status, file_attributes that are there, count, eof
     asked=lambda args: args.count,
+    data=lambda reply: None if reply.resok is None else reply.resok.data,
     place=_place_read_data,
 )
 

@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: MIT
+"""A client's connection as a member of a loop: its socket, its core, and the waiting between them.
+
+Where the connection is alone on its loop it waits on its own socket, because a synchronous call costs little
+more than the wake-up. With others on the loop (a server in the same process, a second client) it runs the
+loop, so that all of them are served while it waits. The socket stays in blocking mode throughout; deadlines
+are the kernel's business (`KernelTimeout`), and the loop asks not to wait call by call.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import typing as t
+from collections import deque
+from collections.abc import Callable, Sequence
+
+from nfsclient.errors import BadReply, ConnectionLost
+from nfsclient.rpc.bulk import WORTH_IT, BulkReceiver, BulkReply, Find
+from nfsclient.rpc.core import CallReceived, DatagramCore, Pending, StreamCore
+from nfsclient.rpc.exchange import Recorder
+from nfsclient.rpc.loop import Loop
+from nfsclient.rpc.plan import Plan
+from nfsclient.rpc.record import size_of
+from nfsclient.rpc.sockets import Address, KernelTimeout, address_of, format_address
+from nfsclient.xdr import Buffer
+
+_RECEIVE = 64 << 10
+"""Most bytes of an ordinary receive; a much larger buffer makes the allocator ask the kernel each time."""
+_JOIN_BELOW = 32 << 10
+"""Output up to this size is joined and sent at once; larger goes out as buffers, uncopied."""
+_MOST_BUFFERS = 512
+
+
+class Link:
+    """One connection over TCP or UDP. Not thread-safe."""
+
+    def __init__(
+        self,
+        dial: Callable[[], socket.socket],
+        make_core: Callable[[str], StreamCore | DatagramCore],
+        *,
+        loop: Loop | None,
+        timeout: float,
+    ) -> None:
+        self._dial = dial
+        self._make_core = make_core
+        self.loop = loop if loop is not None else Loop()
+        self.timeout = timeout
+        self.on_call: Callable[[bytes], list[Buffer] | None] | None = None
+        """Answers calls that the server makes on this connection: message in, message out (None: silence)."""
+        self._recorder: Recorder | None = None
+        self._open(dial())
+
+    # ------------------------------------------------------------ the connection
+
+    def _open(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self.is_open = True
+        self.why_closed = ""
+        self._unsent: deque[memoryview] = deque()
+        self._receive_timeout = KernelTimeout(sock)
+        self._send_timeout = KernelTimeout(sock, socket.SO_SNDTIMEO)
+        self.peer_address: Address = address_of(sock.getpeername())
+        self.local_address: Address = address_of(sock.getsockname())
+        self.core = self._make_core(format_address(*self.peer_address))
+        self.core.recorder = self._recorder
+        self._is_stream = isinstance(self.core, StreamCore)
+        self._bulk = BulkReceiver(sock, self._receive_timeout, self.loop.clock)
+        self.loop.add(self)
+
+    @property
+    def on_exchange(self) -> Recorder | None:
+        """Told of each exchange when it is over; None (the default) costs nothing."""
+        return self._recorder
+
+    @on_exchange.setter
+    def on_exchange(self, recorder: Recorder | None) -> None:
+        self._recorder = self.core.recorder = recorder
+
+    def close(self) -> None:
+        """Close the connection; calls under way end with `ConnectionLost`."""
+        self.lose("closed by us")
+
+    def reconnect(self) -> None:
+        """Close, and connect again to the same address. Raises `ConnectFailed`."""
+        self.close()
+        self._open(self._dial())
+
+    def __enter__(self) -> t.Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def lose(self, cause: str) -> None:
+        """Close the connection because of `cause`, which the calls under way are told."""
+        if self.is_open:
+            self.is_open = False
+            self.why_closed = cause
+            self.loop.remove(self)
+            self._sock.close()
+            self._unsent.clear()
+            self.core.fail_all(cause)
+
+    def shutdown_write(self) -> None:
+        """Half-close: no more calls from us; answers may still come."""
+        if self.is_open:
+            with contextlib.suppress(OSError):
+                self._sock.shutdown(socket.SHUT_WR)
+
+    def require_open(self, what: str) -> None:
+        """Raise `ConnectionLost` unless the connection is there."""
+        if not self.is_open:
+            raise ConnectionLost(what, self.why_closed)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether everything that was to be sent has been handed to the kernel."""
+        return not self._unsent
+
+    # ------------------------------------------------------------ output
+
+    def flush(self, timeout: float) -> None:
+        """Send what the core has to send."""
+        output: Sequence[Buffer] = self.core.take_output()
+        if output:
+            self.transmit(output, timeout)
+
+    def transmit(self, buffers: Sequence[Buffer], timeout: float) -> None:
+        """Send framed messages, or datagrams, as they are.
+
+        Waits for room, up to `timeout` seconds, only where nothing else is to be served meanwhile. What there
+        is no room for is sent later, while somebody waits on this connection.
+        """
+        if not self._is_stream:
+            for datagram in buffers:
+                self._send_datagram(datagram)
+            return
+        small = size_of(buffers) <= _JOIN_BELOW
+        if small:
+            buffers = [b"".join(buffers)]
+        if self._unsent or self.loop.sole is not self:
+            self._unsent.extend(memoryview(buffer).cast("B") for buffer in buffers if len(buffer))
+            self.on_writable()
+            return
+        try:
+            self._send_timeout.allow(timeout)
+            sent = self._sock.send(buffers[0]) if small else self._sock.sendmsg(buffers[:_MOST_BUFFERS])
+        except BlockingIOError:
+            sent = 0
+        except OSError as error:
+            self.lose(_cause(error))
+            return
+        if sent != size_of(buffers):
+            self._queue_rest(buffers, sent)
+
+    def _queue_rest(self, buffers: Sequence[Buffer], sent: int) -> None:
+        for buffer in buffers:
+            if sent < len(buffer):
+                self._unsent.append(memoryview(buffer).cast("B")[sent:])
+                sent = 0
+            else:
+                sent -= len(buffer)
+        self.on_writable()
+
+    def _send_datagram(self, datagram: Buffer) -> None:
+        # An ICMP message about an earlier datagram is reported once, in place of sending this one.
+        for _ in range(2):
+            try:
+                self._sock.send(datagram)
+            except (ConnectionRefusedError, BlockingIOError):
+                continue
+            except OSError as error:
+                self.lose(_cause(error))
+            return
+
+    def on_writable(self) -> None:
+        """Send what waits, as far as there is room."""
+        try:
+            while self._unsent:
+                sent = self._sock.send(self._unsent[0], socket.MSG_DONTWAIT)
+                if sent == len(self._unsent[0]):
+                    self._unsent.popleft()
+                else:
+                    self._unsent[0] = self._unsent[0][sent:]
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            self.lose(_cause(error))
+
+    def wants_to_write(self) -> bool:
+        """Whether output waits for room."""
+        return bool(self._unsent)
+
+    # ------------------------------------------------------------ input
+
+    def pump(self, deadline: float) -> None:
+        """Serve until something has happened, but not past `deadline`. Raises `ConnectionLost` when closed."""
+        self.require_open("waiting for an answer")
+        if self._unsent or self.loop.sole is not self:
+            self.loop.run_once(deadline)
+            return
+        due = self.next_deadline()
+        until = deadline if due is None else min(deadline, due)
+        if not self._allow_until(until) or not self._read(0, until):
+            self.on_deadline(self.loop.clock())
+
+    def _allow_until(self, deadline: float) -> bool:
+        """Let the next receive wait until `deadline`; False when it has passed."""
+        left = deadline - self.loop.clock()
+        if left <= 0:
+            return False
+        # A fresh call has its whole timeout left: the same value each time, so that nothing is to be set.
+        self._receive_timeout.allow(self.timeout if abs(left - self.timeout) < 0.01 else left)
+        return True
+
+    def receive_chunk(self, deadline: float) -> bytes:
+        """What arrives next, uninterpreted; empty at the deadline, at the end, or when others were served."""
+        if self._unsent or self.loop.sole is not self:
+            self.loop.run_once(deadline)
+            return b""
+        if not self._allow_until(deadline):
+            return b""
+        try:
+            data = self._sock.recv(_RECEIVE)
+        except BlockingIOError:
+            return b""
+        except OSError as error:
+            self.lose(_cause(error))
+            return b""
+        if not data:
+            self.lose("the server closed it")
+        return data
+
+    def receive_bulk(self, plan: Plan[t.Any], find: Find, deadline: float) -> BulkReply | bytes:
+        """A reply with much data, received in place; or bytes, as `receive_chunk` gives them."""
+        if self._unsent or self.loop.sole is not self:
+            self.loop.run_once(deadline)
+            return b""
+        if not self._allow_until(deadline):
+            return b""
+        try:
+            reply = self._receive_in_steps(plan, find, deadline)
+        except BlockingIOError:
+            return b""
+        except OSError as error:
+            self.lose(_cause(error))
+            return b""
+        if not reply:
+            self.lose("the server closed it")
+        return reply
+
+    def on_readable(self) -> None:
+        """Take in what has arrived."""
+        self._read(socket.MSG_DONTWAIT, 0.0)
+
+    def _read(self, flags: int, deadline: float) -> bool:
+        """Receive once; False when the kernel's timeout (or the lack of data) ended it."""
+        try:
+            target = None if flags or not self._is_stream else self._bulk_target()
+            if target is None:
+                data = self._sock.recv(_RECEIVE, flags)
+            else:
+                reply = self._receive_bulk(target, deadline)
+                if isinstance(reply, BulkReply):
+                    self.core.settle(reply.xid, reply.result)
+                    return True
+                data = reply
+        except BlockingIOError:
+            return False
+        except OSError as error:
+            # Over UDP this is an ICMP message about an earlier datagram; only the deadline ends a call.
+            if self._is_stream:
+                self.lose(_cause(error))
+            return True
+        self.take(data)
+        return True
+
+    def _bulk_target(self) -> Pending[t.Any] | None:
+        """A call whose reply may be received in place, if the next one can be such a reply."""
+        core = self.core
+        if core.recorder is not None or not isinstance(core, StreamCore) or not core.assembler.is_idle:
+            return None
+        for pending in core.pending.values():
+            bulk = pending.procedure.bulk
+            if bulk is not None and bulk.asked(pending.args) >= WORTH_IT:
+                return pending
+        return None
+
+    def _receive_bulk(self, target: Pending[t.Any], deadline: float) -> BulkReply | bytes:
+        pendings, procedure = self.core.pending, target.procedure
+
+        def find(xid: int) -> tuple[t.Any, memoryview | None] | None:
+            pending = pendings.get(xid)
+            return (
+                None
+                if pending is None or pending.procedure is not procedure
+                else (pending.args, pending.into)
+            )
+
+        return self._receive_in_steps(self.core.plans.plan(procedure, target.credential), find, deadline)
+
+    def _receive_in_steps(self, plan: Plan[t.Any], find: Find, deadline: float) -> BulkReply | bytes:
+        try:
+            return self._bulk.receive(plan, find, deadline)
+        except OSError:
+            raise
+        except BaseException:
+            # Between two steps the stream would be out of step ever after.
+            self.lose("a receive was interrupted")
+            raise
+
+    def take(self, data: bytes) -> None:
+        """Give received bytes to the core and act on what comes out; none are the end of the stream."""
+        if not data and self._is_stream:
+            self.lose("the server closed it")
+            return
+        try:
+            events = self.core.receive(data, self.loop.clock())
+        except BadReply as error:
+            for pending in list(self.core.pending.values()):
+                self.core.cancel(pending, error)
+            self.lose(error.why)
+            return
+        for event in events:
+            if isinstance(event, CallReceived):
+                self._answer(event.message)
+
+    def _answer(self, message: bytes) -> None:
+        if self.on_call is None:
+            self.core.keep_stray(message)
+            return
+        answer = self.on_call(message)
+        if answer is not None and self.is_open:
+            self.core.send_message(answer)
+            self.flush(self.timeout)
+
+    # ------------------------------------------------------------ as a member of the loop
+
+    def fileno(self) -> int:
+        """The descriptor of the socket."""
+        return self._sock.fileno()
+
+    def wants_to_read(self) -> bool:
+        """Always: replies, or the end of the connection."""
+        return True
+
+    def next_deadline(self) -> float | None:
+        """When a call is to be repeated or given up."""
+        return self.core.next_deadline() if self.core.pending else None
+
+    def on_deadline(self, now: float) -> None:
+        """Repeat or give up what is due."""
+        self.core.handle_timeout(now)
+        if not self._is_stream and self.is_open:
+            self.flush(self.timeout)
+
+
+def _cause(error: OSError) -> str:
+    return str(error.strerror or error)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""What is the same in every call of a procedure with a credential, worked out once."""
+
+from __future__ import annotations
+
+import struct
+import typing as t
+from collections.abc import Callable
+
+from nfsclient.rpc.auth import Credential
+from nfsclient.rpc.messages import RPC_VERSION
+from nfsclient.rpc.program import BulkResult, Procedure
+from nfsclient.xdr import Union, XdrType, fields_of, shape_of, source_of
+from nfsclient.xdr.kinds import ArrayNode, LinkedListNode, OpaqueNode, StructNode, UnionNode
+
+R = t.TypeVar("R", bound=XdrType)
+
+_CALL_PREFIX = struct.Struct(">IIIII")
+_KEPT = 1024
+
+
+class Plan(t.Generic[R]):
+    """How a procedure is called with one credential: the encoded header, and the decoder of its results.
+
+    `header` is the call from the message type up to the arguments. `unpack` is the compiled decoder, which
+    finds a value at a position of `bytes`.
+    """
+
+    __slots__ = ("bulk", "credential", "header", "procedure", "sends_bulk", "unpack")
+
+    def __init__(self, procedure: Procedure[t.Any, R], credential: Credential) -> None:
+        source_of(procedure.res)  # compiles it: before, `unpack_from` is only a stub
+        prefix = _CALL_PREFIX.pack(0, RPC_VERSION, procedure.program, procedure.version, procedure.number)
+        self.procedure = procedure
+        self.credential = credential
+        self.header = prefix + b"".join(credential.opaque())
+        self.unpack: Callable[[bytes, int], tuple[R, int]] = procedure.res.unpack_from
+        self.bulk: BulkResult[t.Any, R] | None = procedure.bulk
+        self.sends_bulk = carries_bulk(procedure.args)
+
+
+def carries_bulk(cls: type[XdrType], seen: frozenset[type[XdrType]] = frozenset()) -> bool:
+    """Whether values of a wire type may hold bulk data, so that their encoding is not to be joined."""
+    if cls in seen:
+        return False
+    seen |= {cls}
+    if issubclass(cls, Union):
+        nodes = [arm.node for arm in shape_of(cls).arms]
+    else:
+        nodes = [field.node for field in fields_of(cls)]
+    for node in nodes:
+        element = node.element if isinstance(node, ArrayNode | LinkedListNode) else node
+        if isinstance(element, OpaqueNode) and element.style == "bulk":
+            return True
+        if isinstance(element, StructNode | UnionNode) and carries_bulk(element.cls, seen):
+            return True
+    return False
+
+
+class Plans:
+    """The plans of a connection, by procedure and credential: most calls repeat them."""
+
+    def __init__(self) -> None:
+        self._made: dict[tuple[Procedure[t.Any, t.Any], Credential], Plan[t.Any]] = {}
+
+    def plan(self, procedure: Procedure[t.Any, R], credential: Credential) -> Plan[R]:
+        """The plan for calls of `procedure` by `credential`."""
+        key = (procedure, credential)
+        made = self._made.get(key)
+        if made is None:
+            if len(self._made) >= _KEPT:
+                self._made.clear()
+            made = self._made[key] = Plan(procedure, credential)
+        return made
