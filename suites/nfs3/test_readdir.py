@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""READDIR (RFC 1813 section 3.3.16): every entry, within the size asked for, resumable from each cookie."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
+from suites.nfs3.listing import DOTS, SMALL_PAGE, many_names, page, read_all, single_page
+
+LISTS_ENTRIES = Requirement(
+    rfc="RFC 1813",
+    section="3.3.16",
+    gist="READDIR returns the entries of a directory in sequence, each with its name, and further ones by cookie",
+)
+COUNT_BOUNDS = Requirement(
+    rfc="RFC 1813",
+    section="3.3.16",
+    gist="count is the most bytes of READDIR3resok, all XDR overhead included",
+)
+EOF_IS_THE_END = Requirement(
+    rfc="RFC 1813",
+    section="3.3.16",
+    gist="eof is TRUE when the last entry returned is the last of the directory, or nothing is left behind the cookie",
+)
+COOKIE_RESUMES = Requirement(
+    rfc="RFC 1813",
+    section="3.3.16",
+    gist="the cookie of an entry, with its verifier, continues behind that entry",
+)
+FILEID = Requirement(
+    rfc="RFC 1813", section="3.3.16", gist="an entry carries the file identifier of the object that it names"
+)
+OF_A_DIRECTORY = Requirement(
+    rfc="RFC 1813",
+    section="3.3.16",
+    gist="READDIR is for directories: another object has no entries to return",
+)
+NOTDIR_IS_MEANT = Requirement(
+    rfc="RFC 1813",
+    section="2.6",
+    level=Level.SHOULD,
+    gist="NOTDIR is the error for a directory operation on an object that is no directory",
+)
+DIR_ATTRIBUTES = Requirement(
+    rfc="RFC 1813", section="3.3.16", gist="dir_attributes are the attributes of the directory that was read"
+)
+SURVIVES_CHANGE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.16",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+    gist="a cookie that is no longer usable is refused; while it is taken, entries that stayed come once each",
+)
+
+
+@proves(LISTS_ENTRIES, killed_by="readdir3-skips-an-entry")
+def test_lists_every_entry(nfs3: Nfs3, scratch: Scratch) -> None:
+    names = many_names()
+    for name in names:
+        scratch.file(name)
+    listing = read_all(page, nfs3, scratch.handle, count=SMALL_PAGE)
+    expect(sorted(set(names) - set(listing.names)), "the names that are missing").equals([])
+
+
+@proves(LISTS_ENTRIES, killed_by="readdir3-repeats-an-entry")
+def test_lists_no_entry_twice(nfs3: Nfs3, scratch: Scratch) -> None:
+    for name in many_names():
+        scratch.file(name)
+    listing = read_all(page, nfs3, scratch.handle, count=SMALL_PAGE)
+    repeated = sorted(
+        name for name, times in Counter(entry.name for entry in listing.entries).items() if times > 1
+    )
+    expect(repeated, "the names that come more than once").equals([])
+
+
+@proves(LISTS_ENTRIES, killed_by="readdir3-invents-an-entry")
+def test_lists_nothing_that_is_not_there(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.file("only")
+    listing = read_all(page, nfs3, scratch.handle)
+    expect(sorted(set(listing.names) - {b"only"}), "the names that nobody made").equals([])
+
+
+@proves(LISTS_ENTRIES, killed_by="readdir3-lists-removed-entries")
+def test_does_not_list_what_was_removed(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.file("kept")
+    scratch.file("removed")
+    expect(nfs3.remove(scratch.handle, b"removed")).ok()
+    expect(read_all(page, nfs3, scratch.handle).names, "the names").lacks(b"removed")
+
+
+@proves(COUNT_BOUNDS, killed_by="readdir3-exceeds-count")
+def test_result_fits_into_count(nfs3: Nfs3, scratch: Scratch) -> None:
+    for name in many_names():
+        scratch.file(name)
+    resok = expect(page(nfs3, scratch.handle, count=SMALL_PAGE)).ok()
+    expect(len(resok.to_xdr()), "the size of resok in bytes").at_most(SMALL_PAGE)
+
+
+@proves(EOF_IS_THE_END, killed_by="readdir3-claims-eof-early")
+def test_eof_is_not_claimed_before_the_last_entry(nfs3: Nfs3, scratch: Scratch) -> None:
+    names = many_names()
+    for name in names:
+        scratch.file(name)
+    reply = page(nfs3, scratch.handle, count=SMALL_PAGE)
+    resok = expect(reply).ok()
+    if set(names) - {entry.name for entry in resok.entries}:
+        expect(reply).field("resok.eof").is_false()
+
+
+@proves(EOF_IS_THE_END, killed_by="readdir3-never-says-eof")
+def test_eof_comes_with_or_behind_the_last_entry(nfs3: Nfs3, scratch: Scratch) -> None:
+    for name in many_names(5):
+        scratch.file(name)
+    listing = read_all(page, nfs3, scratch.handle, most_pages=100)
+    expect(listing.ended, "eof at the end of the directory").is_true()
+
+
+@proves(EOF_IS_THE_END, killed_by="readdir3-empty-directory-has-no-end")
+def test_an_empty_directory_has_an_end(nfs3: Nfs3, scratch: Scratch) -> None:
+    empty = scratch.directory("empty")
+    listing = read_all(page, nfs3, empty, most_pages=10)
+    expect(listing.names, "the names in an empty directory").equals([])
+    expect(listing.ended, "eof of an empty directory").is_true()
+    observe("dots", sorted(entry.name.decode() for entry in listing.entries if entry.name in DOTS))
+
+
+@proves(EOF_IS_THE_END, killed_by="readdir3-restarts-behind-the-end")
+def test_behind_the_last_entry_is_an_empty_page_with_eof(nfs3: Nfs3, scratch: Scratch) -> None:
+    for name in many_names(5):
+        scratch.file(name)
+    whole = single_page(page(nfs3, scratch.handle))
+    reply = page(nfs3, scratch.handle, whole.entries[-1].cookie, whole.cookieverf)
+    resok = expect(reply).ok()
+    expect([entry.name for entry in resok.entries], "the names behind the last entry").equals([])
+    expect(reply).field("resok.eof").is_true()
+
+
+@proves(COOKIE_RESUMES, killed_by="readdir3-resumes-one-late")
+def test_resumes_behind_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
+    for name in many_names(12):
+        scratch.file(name)
+    whole = single_page(page(nfs3, scratch.handle))
+    for index, entry in enumerate(whole.entries):
+        rest = read_all(page, nfs3, scratch.handle, cookie=entry.cookie, verf=whole.cookieverf)
+        expected = sorted(later.name for later in whole.entries[index + 1 :])
+        expect(sorted(later.name for later in rest.entries), f"the names behind entry {index}").equals(
+            expected
+        )
+
+
+@proves(SURVIVES_CHANGE, killed_by="readdir3-loses-its-place-when-entries-go")
+def test_entries_that_stay_come_once_while_others_go(nfs3: Nfs3, scratch: Scratch) -> None:
+    names = many_names()
+    for name in names:
+        scratch.file(name)
+    first = expect(page(nfs3, scratch.handle, count=SMALL_PAGE)).ok()
+    listed = [entry.name for entry in first.entries if entry.name not in DOTS]
+    if first.eof or len(listed) < 2:
+        unsupported("the first page holds the whole directory, or too little of it")
+    expect(nfs3.remove(scratch.handle, listed[0])).ok()
+    reply = page(nfs3, scratch.handle, first.entries[-1].cookie, first.cookieverf)
+    if reply.status == Nfsstat3.NFS3ERR_BAD_COOKIE:
+        observe("cookie behind a change", "BAD_COOKIE")
+        return
+    observe("cookie behind a change", "taken")
+    rest = read_all(page, nfs3, scratch.handle, cookie=first.entries[-1].cookie, verf=first.cookieverf)
+    stayed = sorted(set(names) - {listed[0]})
+    expect(sorted([*listed[1:], *rest.names]), "the names that stayed").equals(stayed)
+
+
+@proves(COUNT_BOUNDS, EOF_IS_THE_END, killed_by="readdir3-says-end-when-too-small")
+def test_too_small_a_count_does_not_look_like_the_end(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.file("a-name-that-needs-some-room")
+    reply = page(nfs3, scratch.handle, count=16)
+    if reply.resok is None:
+        expect(reply).refused()
+        observe("count of 16", reply.status)
+        return
+    observe("count of 16", "an empty page" if not reply.resok.entries else "entries")
+    expect(len(reply.resok.entries), "the number of entries in 16 bytes").equals(0)
+    expect(reply, because=EOF_IS_THE_END).field("resok.eof").is_false()
+
+
+@proves(FILEID, killed_by="readdir3-wrong-fileid")
+def test_fileid_is_that_of_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
+    handle = scratch.file("file")
+    entries = read_all(page, nfs3, scratch.handle).entries
+    found = next((entry for entry in entries if entry.name == b"file"), None)
+    expect(found, "the entry of the file", because=LISTS_ENTRIES).is_present()
+    assert found is not None
+    if found.fileid == 0:
+        observe("fileid", "0, which is discouraged")
+        return
+    expect(found.fileid, "fileid of the entry").equals(scratch.attributes(handle).fileid)
+
+
+@proves(OF_A_DIRECTORY, killed_by="readdir3-lists-a-file")
+def test_refuses_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
+    reply = page(nfs3, scratch.file("file", b"no directory"))
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=NOTDIR_IS_MEANT)
+
+
+@proves(DIR_ATTRIBUTES, killed_by="readdir3-attributes-of-another")
+def test_dir_attributes_are_those_of_the_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+    directory = scratch.directory("directory")
+    before = scratch.attributes(directory)
+    reply = page(nfs3, directory)
+    attributes = expect(reply).ok().dir_attributes
+    if attributes is None:
+        unsupported("the server withholds the attributes")
+    expect(reply).field("resok.dir_attributes.type").equals(before.type)
+    expect(reply).field("resok.dir_attributes.fileid").equals(before.fileid)
+    expect(reply).field("resok.dir_attributes.fsid").equals(before.fsid)
