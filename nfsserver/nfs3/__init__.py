@@ -14,6 +14,7 @@ from nfsserver.handlers import AnyProcedure, Handlers, answers
 from nfsserver.nfs3 import (
     attributes,
     attributes_mutants,
+    commit_mutants,
     creation,
     creation_mutants,
     data,
@@ -24,6 +25,7 @@ from nfsserver.nfs3 import (
     info_mutants,
     names,
     names_mutants,
+    read_mutants,
     removal,
     removal_mutants,
 )
@@ -79,10 +81,12 @@ __all__ = [
     "NFS3",
     "NOT_REPEATABLE",
     "attributes_mutants",
+    "commit_mutants",
     "creation_mutants",
     "data_mutants",
     "directory_mutants",
     "info_mutants",
     "names_mutants",
+    "read_mutants",
     "removal_mutants",
 ]

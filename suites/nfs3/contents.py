@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""Data that tells where it came from, and comparing it."""
+
+from __future__ import annotations
+
+from nfsclient.clients import Nfs3
+from nfsclient.xdr import Buffer
+from nfsjudge import skip, unsupported
+
+_PERIOD = 251
+"""A prime, so that no block of a power of two looks like another one."""
+
+
+def pattern(size: int, salt: int = 0) -> bytes:
+    """`size` bytes without a zero, which differ at every place from those of another `salt` (0 to 250)."""
+    period = bytes((number + salt) % _PERIOD + 1 for number in range(_PERIOD))
+    return (period * (size // _PERIOD + 1))[:size]
+
+
+def difference(seen: Buffer, wanted: Buffer) -> int | None:
+    """Where two contents first differ; the length of the shorter one if it only lacks its end; None if nowhere."""
+    if seen == wanted:
+        return None
+    shorter = min(len(seen), len(wanted))
+    return next((at for at in range(shorter) if seen[at] != wanted[at]), shorter)
+
+
+def read_range(nfs3: Nfs3, file: bytes, offset: int, count: int) -> bytes:
+    """The bytes of a range, in as many READs as the target wants; fewer at the end of the file.
+
+    For checks of something else than READ: one that does not work ends the check as SKIP.
+    """
+    parts = bytearray()
+    while len(parts) < count:
+        reply = nfs3.read(file, offset + len(parts), count - len(parts))
+        if reply.resok is None:
+            skip(f"what is in the file cannot be seen: READ answers {reply.status}")
+        parts += reply.resok.data
+        if reply.resok.eof or not reply.resok.data:
+            break
+    return bytes(parts[:count])
+
+
+def write_far(nfs3: Nfs3, file: bytes, offset: int, data: bytes) -> None:
+    """Write all of `data` at an offset that a target may find too large: the check is UNSUPPORTED then."""
+    at = 0
+    while at < len(data):
+        reply = nfs3.write(file, offset + at, data[at:])
+        if reply.resok is None:
+            unsupported(f"the target takes no data at offset {offset}: WRITE answers {reply.status}")
+        if reply.resok.count == 0:
+            skip("WRITE takes no data: it answers OK with count 0")
+        at += reply.resok.count
