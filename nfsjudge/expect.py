@@ -23,6 +23,7 @@ T = t.TypeVar("T")
 T_co = t.TypeVar("T_co", covariant=True)
 
 _NOTSUPP = 10004
+_MOST_ITEMS = 12
 
 
 class Reply(t.Protocol[T_co]):
@@ -49,13 +50,17 @@ class StatusReply(t.Protocol):
 
 
 def show(value: object) -> str:
-    """A value for people: bytes as text or hexadecimal, enums by name, times in seconds."""
+    """A value for people: bytes as text or hexadecimal, enums by name, long lists cut."""
     if isinstance(value, bytes | bytearray | memoryview):
         data = bytes(value)
         printable = all(32 <= byte < 127 for byte in data[:64])
         return format_bytes(data, text=printable)
     if isinstance(value, enum.Enum):
         return f"{value.name} ({value.value})"
+    if isinstance(value, list | tuple):
+        items = ", ".join(map(show, value[:_MOST_ITEMS]))
+        more = f", ... ({len(value)} in all)" if len(value) > _MOST_ITEMS else ""
+        return f"[{items}{more}]"
     return str(value) if isinstance(value, bool | int | str) else repr(value)
 
 

@@ -1,17 +1,213 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of NULL, FSSTAT, FSINFO and PATHCONF."""
+"""Mutants of NULL, FSSTAT, FSINFO and PATHCONF, and of procedures that make their claims untrue."""
 
 from __future__ import annotations
 
+import dataclasses
 import typing as t
+from collections.abc import Callable
 
-from nfsclient.protocol.nfs3 import PATHCONF, Pathconf3Args, Pathconf3Res
+from nfsclient.protocol.nfs3 import (
+    CREATE,
+    FSINFO,
+    FSSTAT,
+    LINK,
+    LOOKUP,
+    NULL,
+    PATHCONF,
+    SETATTR,
+    SYMLINK,
+    Create3Args,
+    Create3Res,
+    Fsinfo3Res,
+    Fsinfo3ResFail,
+    Fsstat3Res,
+    Fsstat3ResFail,
+    Link3Args,
+    Link3Res,
+    Link3ResFail,
+    Lookup3Args,
+    Lookup3Res,
+    Nfsstat3,
+    Nfstime3,
+    Pathconf3Args,
+    Pathconf3Res,
+    Setattr3Args,
+    Setattr3Res,
+    SetTime,
+    Symlink3Args,
+    Symlink3Res,
+    Symlink3ResFail,
+    WccData,
+)
+from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
-from nfsserver.mutants import Proceed, mutant
+from nfsserver.mutants import Answer, Proceed, ProceedWire, mutant, wire_mutant
+from nfsserver.nfs3.common import fattr3
 
 if t.TYPE_CHECKING:
     from nfsserver.server import Server
+
+AnyProceed: t.TypeAlias = Proceed[t.Any, t.Any]
+BendResult: t.TypeAlias = "Callable[[Server, bytes, t.Any], t.Any]"
+
+_HANDLE_OF: t.Final = {FSSTAT: "fsroot", FSINFO: "fsroot", PATHCONF: "object"}
+_SECTION: t.Final = {FSSTAT: "3.3.18", FSINFO: "3.3.19", PATHCONF: "3.3.20"}
+
+
+def _bends_result(
+    name: str, procedure: t.Any, gist: str, section: str | None = None
+) -> Callable[[BendResult], BendResult]:
+    """Register what bends the results of a success: (server, handle, resok) -> resok."""
+
+    def register(bend: BendResult) -> BendResult:
+        clause = f"RFC 1813 section {section or _SECTION[procedure]}"
+
+        @mutant(name, bends=(procedure,), breaks=clause, gist=gist)
+        def middleware(server: Server, context: CallContext, args: t.Any, proceed: AnyProceed) -> t.Any:
+            reply = proceed(context, args)
+            if reply.resok is None:
+                return reply
+            handle = getattr(args, _HANDLE_OF[procedure])
+            return replace(reply, resok=bend(server, handle, reply.resok))
+
+        return bend
+
+    return register
+
+
+def _is_file(server: Server, handle: bytes) -> bool:
+    return server.resolve(handle).directory is None
+
+
+@wire_mutant(
+    "null3-returns-results",
+    breaks="RFC 1813 section 3.3.0",
+    gist="NULL returns a word where there are no results",
+)
+def null3_returns_results(_server: Server, message: bytes, proceed: ProceedWire) -> Answer:
+    """Append a word to the reply."""
+    reply = proceed(message)
+    target = b"".join(number.to_bytes(4, "big") for number in (NULL.program, NULL.version, NULL.number))
+    return [*reply, bytes(4)] if reply is not None and message[12:24] == target else reply
+
+
+# ---------------------------------------------------------------- attributes of another object
+
+for _procedure, _prefix in ((FSSTAT, "fsstat3"), (FSINFO, "fsinfo3"), (PATHCONF, "pathconf3")):
+
+    @_bends_result(
+        f"{_prefix}-attributes-of-the-root",
+        _procedure,
+        f"{_procedure.name} returns the attributes of the export's root, whatever it was asked about",
+    )
+    def attributes_of_the_root(server: Server, _handle: bytes, resok: t.Any) -> t.Any:
+        """Take them from the root."""
+        return replace(resok, obj_attributes=fattr3(server.fs.root))
+
+
+# ---------------------------------------------------------------- FSSTAT, FSINFO
+
+
+@mutant(
+    "fsstat3-refuses-a-file",
+    bends=(FSSTAT,),
+    breaks="RFC 1813 section 3.3.18",
+    gist="FSSTAT answers SERVERFAULT for what is no directory",
+)
+def fsstat3_refuses_a_file(server: Server, context: CallContext, args: t.Any, proceed: AnyProceed) -> t.Any:
+    """Answer for directories only."""
+    if not _is_file(server, args.fsroot):
+        return proceed(context, args)
+    return Fsstat3Res(Nfsstat3.NFS3ERR_SERVERFAULT, resfail=Fsstat3ResFail(None))
+
+
+@mutant(
+    "fsinfo3-refuses-a-file",
+    bends=(FSINFO,),
+    breaks="RFC 1813 section 3.3.19",
+    gist="FSINFO answers SERVERFAULT for what is no directory",
+)
+def fsinfo3_refuses_a_file(server: Server, context: CallContext, args: t.Any, proceed: AnyProceed) -> t.Any:
+    """Answer for directories only."""
+    if not _is_file(server, args.fsroot):
+        return proceed(context, args)
+    return Fsinfo3Res(Nfsstat3.NFS3ERR_SERVERFAULT, resfail=Fsinfo3ResFail(None))
+
+
+@_bends_result(
+    "fsinfo3-malformed-time-delta", FSINFO, "FSINFO gives a time_delta of 2,000,000,000 nanoseconds", "2.5"
+)
+def malformed_time_delta(_server: Server, _handle: bytes, resok: t.Any) -> t.Any:
+    """Overfill the nanoseconds."""
+    return replace(resok, time_delta=Nfstime3(0, 2_000_000_000))
+
+
+@_bends_result("fsinfo3-reads-nothing", FSINFO, "FSINFO says that READ transfers at most 0 bytes")
+def reads_nothing(_server: Server, _handle: bytes, resok: t.Any) -> t.Any:
+    """Say 0."""
+    return replace(resok, rtmax=0)
+
+
+@mutant(
+    "link3-is-not-supported",
+    bends=LINK,
+    breaks="RFC 1813 section 3.3.19",
+    gist="LINK answers NOTSUPP though FSINFO claims hard links",
+)
+def link3_is_not_supported(
+    _server: Server, _context: CallContext, _args: Link3Args, _proceed: Proceed[Link3Args, Link3Res]
+) -> Link3Res:
+    """Refuse."""
+    return Link3Res(Nfsstat3.NFS3ERR_NOTSUPP, resfail=Link3ResFail(None, WccData()))
+
+
+@mutant(
+    "symlink3-is-not-supported",
+    bends=SYMLINK,
+    breaks="RFC 1813 section 3.3.19",
+    gist="SYMLINK answers NOTSUPP though FSINFO claims symbolic links",
+)
+def symlink3_is_not_supported(
+    _server: Server, _context: CallContext, _args: Symlink3Args, _proceed: Proceed[Symlink3Args, Symlink3Res]
+) -> Symlink3Res:
+    """Refuse."""
+    return Symlink3Res(Nfsstat3.NFS3ERR_NOTSUPP, resfail=Symlink3ResFail(WccData()))
+
+
+@mutant(
+    "setattr3-rounds-times-to-minutes",
+    bends=SETATTR,
+    breaks="RFC 1813 section 3.3.19",
+    gist="SETATTR keeps a given mtime to the minute, though time_delta is a nanosecond",
+)
+def setattr3_rounds_times(
+    _server: Server, context: CallContext, args: Setattr3Args, proceed: Proceed[Setattr3Args, Setattr3Res]
+) -> Setattr3Res:
+    """Cut the seconds off."""
+    time = args.new_attributes.mtime.time
+    if time is None:
+        return proceed(context, args)
+    rounded = SetTime(args.new_attributes.mtime.set_it, Nfstime3(time.seconds // 60 * 60))
+    return proceed(context, replace(args, new_attributes=replace(args.new_attributes, mtime=rounded)))
+
+
+# ---------------------------------------------------------------- PATHCONF
+
+
+@_bends_result(
+    "pathconf3-differs-by-type", PATHCONF, "PATHCONF says another linkmax for files than for directories"
+)
+def differs_by_type(server: Server, handle: bytes, resok: t.Any) -> t.Any:
+    """Take one from the linkmax of files."""
+    return replace(resok, linkmax=resok.linkmax - 1) if _is_file(server, handle) else resok
+
+
+@_bends_result("pathconf3-overstates-name-max", PATHCONF, "PATHCONF says twice the real name_max")
+def overstates_name_max(_server: Server, _handle: bytes, resok: t.Any) -> t.Any:
+    """Double it."""
+    return replace(resok, name_max=resok.name_max * 2)
 
 
 @mutant(
@@ -31,3 +227,49 @@ def pathconf3_understates_name_max(
     if reply.resok is None:
         return reply
     return replace(reply, resok=replace(reply.resok, name_max=reply.resok.name_max // 2))
+
+
+@mutant(
+    "create3-cuts-long-names",
+    bends=CREATE,
+    breaks="RFC 1813 section 3.3.20",
+    gist="CREATE cuts a name to name_max, though PATHCONF says no_trunc",
+)
+def create3_cuts_long_names(
+    server: Server, context: CallContext, args: Create3Args, proceed: Proceed[Create3Args, Create3Res]
+) -> Create3Res:
+    """Keep what fits."""
+    name = args.where.name[: server.limits.name_max]
+    return proceed(context, replace(args, where=replace(args.where, name=name)))
+
+
+@mutant(
+    "setattr3-owners-give-files-away",
+    bends=SETATTR,
+    breaks="RFC 1813 section 3.3.20",
+    gist="SETATTR lets an owner change the owner, though PATHCONF says chown_restricted",
+)
+def setattr3_owners_give_files_away(
+    server: Server, context: CallContext, args: Setattr3Args, proceed: Proceed[Setattr3Args, Setattr3Res]
+) -> Setattr3Res:
+    """Ask as root."""
+    if args.new_attributes.uid is None or server.caller(context).uid == 0:
+        return proceed(context, args)
+    as_root = dataclasses.replace(context, credential=AuthSys(0, 0))
+    return proceed(as_root, args)
+
+
+@mutant(
+    "lookup3-folds-case",
+    bends=LOOKUP,
+    breaks="RFC 1813 section 3.3.20",
+    gist="LOOKUP finds a name in lower case when it is asked for in upper case",
+)
+def lookup3_folds_case(
+    _server: Server, context: CallContext, args: Lookup3Args, proceed: Proceed[Lookup3Args, Lookup3Res]
+) -> Lookup3Res:
+    """Ask again in lower case."""
+    reply = proceed(context, args)
+    if reply.status != Nfsstat3.NFS3ERR_NOENT or not args.what.name.isupper():
+        return reply
+    return proceed(context, replace(args, what=replace(args.what, name=args.what.name.lower())))

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""FSINFO (RFC 1813 section 3.3.19): what the server claims of itself holds."""
+
+from __future__ import annotations
+
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import (
+    FSF3_LINK,
+    FSF3_SYMLINK,
+    Fsinfo3ResOk,
+    Nfsstat3,
+    Nfstime3,
+    Sattr3,
+    client_time,
+)
+from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
+
+OF_AN_OBJECT = Requirement(
+    rfc="RFC 1813", section="3.3.19", gist="FSINFO answers for a handle of any object of the file system"
+)
+ATTRIBUTES = Requirement(
+    rfc="RFC 1813", section="3.3.19", gist="obj_attributes are those of the object that was asked about"
+)
+LINK_BIT = Requirement(
+    rfc="RFC 1813", section="3.3.19", gist="a file system that sets FSF3_LINK supports hard links"
+)
+SYMLINK_BIT = Requirement(
+    rfc="RFC 1813", section="3.3.19", gist="a file system that sets FSF3_SYMLINK supports symbolic links"
+)
+CANSETTIME_BIT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.19",
+    gist="a server that sets FSF3_CANSETTIME sets the times it is asked to set, to the accuracy of time_delta",
+)
+TIME_DELTA = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    level=Level.SHOULD,
+    gist="a time has fewer than 1,000,000,000 nanoseconds beside its seconds",
+)
+LIMITS = Requirement(
+    rfc="RFC 1813",
+    section="3.3.19",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+    gist="a server does its best to state its limits: rtmax, wtmax and maxfilesize of 0 leave no transfer at all",
+)
+HOMOGENEOUS_BIT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.19",
+    gist="with FSF3_HOMOGENEOUS, PATHCONF is the same for every file and directory of the file system",
+)
+
+
+def _fsinfo(nfs3: Nfs3, handle: bytes) -> Fsinfo3ResOk:
+    return expect(nfs3.fsinfo(handle)).ok()
+
+
+@proves(OF_AN_OBJECT, killed_by="fsinfo3-refuses-a-file")
+def test_answers_for_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
+    resok = _fsinfo(nfs3, scratch.file("file"))
+    for name in ("rtmax", "rtpref", "wtmax", "wtpref", "dtpref", "maxfilesize", "properties"):
+        observe(name, getattr(resok, name))
+    observe("time_delta", f"{resok.time_delta.seconds}.{resok.time_delta.nseconds:09}")
+
+
+@proves(ATTRIBUTES, killed_by="fsinfo3-attributes-of-the-root")
+def test_attributes_are_those_of_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
+    handle = scratch.file("file")
+    reply = nfs3.fsinfo(handle)
+    if expect(reply).ok().obj_attributes is None:
+        unsupported("the server withholds the attributes")
+    expect(reply).field("resok.obj_attributes.fileid").equals(scratch.attributes(handle).fileid)
+
+
+@proves(LINK_BIT, killed_by="link3-is-not-supported")
+def test_hard_links_work_where_they_are_claimed(nfs3: Nfs3, scratch: Scratch) -> None:
+    if not _fsinfo(nfs3, scratch.handle).properties & FSF3_LINK:
+        unsupported("FSINFO does not claim hard links")
+    status = nfs3.link(scratch.file("file"), scratch.handle, b"link").status
+    expect(status, "status of LINK").differs_from(Nfsstat3.NFS3ERR_NOTSUPP)
+
+
+@proves(SYMLINK_BIT, killed_by="symlink3-is-not-supported")
+def test_symbolic_links_work_where_they_are_claimed(nfs3: Nfs3, scratch: Scratch) -> None:
+    if not _fsinfo(nfs3, scratch.handle).properties & FSF3_SYMLINK:
+        unsupported("FSINFO does not claim symbolic links")
+    status = nfs3.symlink(scratch.handle, b"link", b"target").status
+    expect(status, "status of SYMLINK").differs_from(Nfsstat3.NFS3ERR_NOTSUPP)
+
+
+def _nanoseconds(time: Nfstime3) -> int:
+    return time.seconds * 1_000_000_000 + time.nseconds
+
+
+@proves(CANSETTIME_BIT, killed_by="setattr3-rounds-times-to-minutes", needs="cansettime")
+def test_times_are_kept_to_the_accuracy_of_time_delta(nfs3: Nfs3, scratch: Scratch) -> None:
+    handle = scratch.file("file")
+    delta = _nanoseconds(_fsinfo(nfs3, handle).time_delta)
+    expect(nfs3.setattr(handle, Sattr3(mtime=client_time(1_000_000_007, 123_456_789)))).ok()
+    error = abs(_nanoseconds(scratch.attributes(handle).mtime) - 1_000_000_007_123_456_789)
+    expect(error, "the error of mtime in nanoseconds").at_most(delta)
+
+
+@proves(TIME_DELTA, killed_by="fsinfo3-malformed-time-delta")
+def test_time_delta_is_a_time(nfs3: Nfs3, scratch: Scratch) -> None:
+    reply = nfs3.fsinfo(scratch.handle)
+    expect(reply).ok()
+    expect(reply).field("resok.time_delta.nseconds").at_most(999_999_999)
+
+
+@proves(LIMITS, killed_by="fsinfo3-reads-nothing")
+def test_limits_leave_room_for_transfers(nfs3: Nfs3, scratch: Scratch) -> None:
+    reply = nfs3.fsinfo(scratch.handle)
+    expect(reply).ok()
+    for name in ("rtmax", "wtmax", "maxfilesize"):
+        expect(reply).field(f"resok.{name}").at_least(1)
+
+
+@proves(HOMOGENEOUS_BIT, killed_by="pathconf3-differs-by-type", needs="homogeneous")
+def test_pathconf_is_the_same_everywhere_where_that_is_claimed(nfs3: Nfs3, scratch: Scratch) -> None:
+    directory = expect(nfs3.pathconf(scratch.handle)).ok()
+    file = expect(nfs3.pathconf(scratch.file("file"))).ok()
+    for name in (
+        "linkmax",
+        "name_max",
+        "no_trunc",
+        "chown_restricted",
+        "case_insensitive",
+        "case_preserving",
+    ):
+        expect(getattr(file, name), f"{name} of a file").equals(getattr(directory, name))
