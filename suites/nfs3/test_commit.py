@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""COMMIT (RFC 1813 section 3.3.21): what was written is on stable storage afterwards."""
+
+from __future__ import annotations
+
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import StableHow
+from nfsjudge import Level, Part, Requirement, expect, proves, unsupported
+from suites.nfs3.agreement import expect_same_object
+from suites.nfs3.contents import difference, pattern
+
+DATA_IS_FLUSHED = Requirement(
+    rfc="RFC 1813",
+    section="3.3.21",
+    gist="COMMIT flushes to stable storage what was written before with UNSTABLE: it loses nothing of it",
+)
+ONE_VERIFIER = Requirement(
+    rfc="RFC 1813",
+    section="3.3.21",
+    gist="verf is that of the WRITEs before and of other COMMITs, while the server has not rebooted",
+    level=Level.MUST,
+)
+COUNT_ZERO_IS_TO_THE_END = Requirement(
+    rfc="RFC 1813", section="3.3.21", gist="with count 0 a flush from offset to the end of the file is done"
+)
+RANGE_IS_FLUSHED = Requirement(
+    rfc="RFC 1813", section="3.3.21", gist="offset and count are the range of the file to flush"
+)
+NOTHING_TO_FLUSH = Requirement(
+    rfc="RFC 1813",
+    section="3.3.21",
+    gist="it is no error if there is nothing to flush",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+)
+FLUSHES_ONLY = Requirement(
+    rfc="RFC 1813",
+    section="3.3.21",
+    gist="COMMIT flushes data that was written, and changes neither the contents nor the size of the file",
+)
+WCC_BEFORE = Requirement(
+    rfc="RFC 1813", section="2.5", gist="file_wcc.before has the size of the file from before the COMMIT"
+)
+WCC_AFTER = Requirement(
+    rfc="RFC 1813", section="3.3.21", gist="file_wcc.after has the attributes of the file after the COMMIT"
+)
+
+
+def _write_unstable(nfs3: Nfs3, file: bytes, data: bytes, offset: int = 0) -> bytes:
+    """Write `data` with UNSTABLE; the verifier of the last answer."""
+    at = 0
+    while True:
+        resok = expect(nfs3.write(file, offset + at, data[at:], StableHow.UNSTABLE)).ok()
+        at += resok.count
+        if at >= len(data) or not resok.count:
+            return resok.verf
+
+
+@proves(DATA_IS_FLUSHED, killed_by="commit3-drops-data")
+def test_committed_data_can_be_read(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f", pattern(3000))
+    data = pattern(10_000, salt=1)
+    _write_unstable(nfs3, file, data)
+    expect(nfs3.commit(file)).ok()
+    expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
+
+
+@proves(ONE_VERIFIER, killed_by="commit3-has-its-own-verifier")
+def test_verifier_is_that_of_write(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f")
+    verf = _write_unstable(nfs3, file, b"data")
+    reply = nfs3.commit(file)
+    expect(reply).ok()
+    expect(reply).field("resok.verf").equals(verf)
+
+
+@proves(ONE_VERIFIER, killed_by="commit3-changes-verifier")
+def test_verifier_is_the_same_each_time(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f", b"data")
+    verf = expect(nfs3.commit(file)).ok().verf
+    reply = nfs3.commit(file)
+    expect(reply).ok()
+    expect(reply).field("resok.verf").equals(verf)
+
+
+@proves(COUNT_ZERO_IS_TO_THE_END, killed_by="commit3-refuses-count-zero")
+def test_whole_file_is_offset_0_and_count_0(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f")
+    _write_unstable(nfs3, file, pattern(5000))
+    expect(nfs3.commit(file, 0, 0)).ok()
+
+
+@proves(COUNT_ZERO_IS_TO_THE_END, killed_by="commit3-refuses-ranges")
+def test_rest_of_the_file_is_count_0(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f")
+    _write_unstable(nfs3, file, pattern(5000))
+    expect(nfs3.commit(file, 1234, 0)).ok()
+
+
+@proves(RANGE_IS_FLUSHED, killed_by="commit3-refuses-ranges")
+def test_part_of_the_file_can_be_committed(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f")
+    data = pattern(20_000)
+    _write_unstable(nfs3, file, data)
+    expect(nfs3.commit(file, 4097, 5000)).ok()
+    expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
+
+
+@proves(NOTHING_TO_FLUSH, killed_by="commit3-refuses-clean-files")
+def test_nothing_to_flush_is_no_error(nfs3: Nfs3, scratch: Scratch) -> None:
+    for name, data in (("empty", b""), ("stable", pattern(5000))):
+        expect(nfs3.commit(scratch.file(name, data))).ok()
+
+
+@proves(FLUSHES_ONLY, killed_by="commit3-extends")
+def test_range_behind_the_end_does_not_extend(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f")
+    _write_unstable(nfs3, file, pattern(1000))
+    nfs3.commit(file, 500, 10_000)
+    expect(scratch.attributes(file).size, "size").equals(1000)
+
+
+@proves(WCC_BEFORE, killed_by="commit3-before-has-no-size")
+def test_wcc_before_has_the_size_that_getattr_said(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f")
+    _write_unstable(nfs3, file, pattern(1000))
+    known = scratch.attributes(file)
+    reply = nfs3.commit(file)
+    if expect(reply).ok().file_wcc.before is None:
+        unsupported("COMMIT withholds the attributes from before")
+    expect(reply).field("resok.file_wcc.before.size").equals(known.size)
+
+
+@proves(WCC_AFTER, killed_by="commit3-after-has-another-fileid")
+def test_wcc_after_is_what_getattr_says(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f")
+    _write_unstable(nfs3, file, pattern(1000))
+    reply = nfs3.commit(file)
+    if expect(reply).ok().file_wcc.after is None:
+        unsupported("COMMIT withholds the attributes from after")
+    expect_same_object(reply, "resok.file_wcc.after", scratch.attributes(file))

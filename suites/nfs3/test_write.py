@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: MIT
+"""WRITE (RFC 1813 section 3.3.7): how much was accepted, how stably, and what lies in the file afterwards."""
+
+from __future__ import annotations
+
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout
+from nfsclient.protocol.nfs3 import Nfsstat3, Nfstime3, Sattr3, SetTime, StableHow, TimeHow
+from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
+from suites.nfs3.agreement import expect_before, expect_same_object
+from suites.nfs3.contents import difference, pattern, read_range, write_far
+
+COUNT_IS_A_LIMIT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="count is the number of bytes written, which may be fewer than requested and is never more",
+)
+PROGRESS = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="WRITE is short without an error only if some of the data was written",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+)
+COUNTED_IS_WRITTEN = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="the bytes that count tells of are in the file, beginning at offset",
+)
+ONLY_THE_RANGE = Requirement(
+    rfc="RFC 1813", section="3.3.7", gist="WRITE writes count bytes at offset, and no others"
+)
+COUNT_BOUNDS_THE_DATA = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="count is the number of bytes to be written, and data are those bytes: neither alone allows more",
+)
+COUNT_ZERO = Requirement(
+    rfc="RFC 1813", section="3.3.7", gist="WRITE of 0 bytes succeeds and returns a count of 0"
+)
+NO_DATA_CHANGES_NOTHING = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="WRITE of 0 bytes changes no contents, and so does not move mtime",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+)
+FILE_SYNC_IS_KEPT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="data written with FILE_SYNC are committed with FILE_SYNC, nothing less",
+    level=Level.MUST,
+)
+DATA_SYNC_IS_KEPT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="data written with DATA_SYNC are committed with DATA_SYNC or FILE_SYNC",
+    level=Level.MUST,
+)
+UNSTABLE_IS_ANY = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="data written with UNSTABLE are committed as UNSTABLE, DATA_SYNC or FILE_SYNC",
+)
+ONE_VERIFIER = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="verf is consistent during one instance of the service",
+    level=Level.MUST,
+)
+GAP_IS_ZERO = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="bytes between the old end and a WRITE behind it read as zeros, as those do that SETATTR adds (3.3.2)",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+)
+SIZE_FOLLOWS = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    gist="size is the size of the file: what was written behind the end is in it",
+)
+MTIME_FOLLOWS = Requirement(
+    rfc="RFC 1813", section="2.5", gist="mtime is when the data was last modified: WRITE moves it"
+)
+OFFSET_HAS_64_BITS = Requirement(
+    rfc="RFC 1813", section="2.5", gist="offset3 has 64 bits, all of which say where the WRITE begins"
+)
+SHORT_ABOVE_WTMAX = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="WRITE of more than wtmax may be short; the file has what count tells, and nothing that was not sent",
+)
+HANDLE_IS_OF_ONE_FILE = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    gist="equal file handles refer to the same file: that of a removed file never reaches another",
+    level=Level.MUST,
+)
+WCC_BEFORE = Requirement(
+    rfc="RFC 1813", section="2.5", gist="file_wcc.before has size, mtime and ctime from before the WRITE"
+)
+WCC_AFTER = Requirement(
+    rfc="RFC 1813", section="3.3.7", gist="file_wcc.after has the attributes of the file after the WRITE"
+)
+INVAL_IS_MEANT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="WRITE to what is not a regular file is refused with NFS3ERR_INVAL",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+)
+
+LONG_AGO = Nfstime3(946_684_800)
+MOST_SENT = 8 * 1024 * 1024
+
+
+# ---------------------------------------------------------------- how much was accepted
+
+
+@proves(COUNT_IS_A_LIMIT, killed_by="write3-reports-more-than-sent")
+def test_never_accepts_more_than_sent(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f")
+    for size in (1, 5, 4096, 10_000):
+        reply = nfs3.write(file, 0, pattern(size))
+        expect(reply).ok()
+        expect(reply).field("resok.count").at_most(size)
+
+
+@proves(PROGRESS, killed_by="write3-accepts-nothing")
+def test_one_byte_is_accepted(nfs3: Nfs3, scratch: Scratch) -> None:
+    reply = nfs3.write(scratch.file("f"), 0, b"x")
+    expect(reply).ok()
+    expect(reply).field("resok.count").equals(1)
+
+
+@proves(COUNT_ZERO, killed_by="write3-refuses-no-data")
+def test_no_data_can_be_written(nfs3: Nfs3, scratch: Scratch) -> None:
+    reply = nfs3.write(scratch.file("f", b"data"), 2, b"")
+    expect(reply).ok()
+    expect(reply).field("resok.count").equals(0)
+
+
+@proves(NO_DATA_CHANGES_NOTHING, killed_by="write3-no-data-extends")
+def test_no_data_behind_the_end_does_not_extend(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f", b"data")
+    observe("WRITE of 0 bytes behind the end", nfs3.write(file, 1000, b"").status)
+    expect(scratch.attributes(file).size, "size").equals(4)
+
+
+@proves(NO_DATA_CHANGES_NOTHING, killed_by="write3-no-data-touches-mtime")
+def test_no_data_does_not_move_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f", b"data")
+    before = scratch.attributes(file)
+    observe("WRITE of 0 bytes", nfs3.write(file, 0, b"").status)
+    expect(scratch.attributes(file).mtime, "mtime").equals(before.mtime)
+
+
+@proves(COUNT_BOUNDS_THE_DATA, killed_by="write3-ignores-count")
+def test_count_below_the_data_writes_no_more(second_client: Nfs3, scratch: Scratch) -> None:
+    old, new = pattern(64), pattern(16, salt=100)
+    file = scratch.file("f", old)
+    _write_with_count(second_client, file, 8, new, count=4)
+    seen = scratch.read(file)
+    expect(seen[:8] + seen[12:], "what is outside of the range").equals(old[:8] + old[12:])
+
+
+@proves(COUNT_BOUNDS_THE_DATA, killed_by="write3-trusts-count")
+def test_count_above_the_data_writes_no_more(second_client: Nfs3, scratch: Scratch) -> None:
+    old, new = pattern(64), pattern(4, salt=100)
+    file = scratch.file("f", old)
+    _write_with_count(second_client, file, 8, new, count=16)
+    seen = scratch.read(file)
+    expect(seen[:8] + seen[12:], "what is outside of the data").equals(old[:8] + old[12:])
+
+
+def _write_with_count(nfs3: Nfs3, file: bytes, offset: int, data: bytes, count: int) -> None:
+    """WRITE with a count that is not the length of the data: no rule says how that is answered."""
+    try:
+        reply = nfs3.write(file, offset, data, count=count)
+    except (GarbageArgs, ConnectionLost, RpcTimeout) as refusal:
+        observe("count is not the length of the data", type(refusal).__name__)
+        return
+    observe("count is not the length of the data", reply.status)
+    if reply.resok is not None:
+        expect(reply).field("resok.count").at_most(min(count, len(data)))
+
+
+@proves(SHORT_ABOVE_WTMAX, killed_by="write3-counts-all-above-wtmax")
+def test_more_than_wtmax_does_no_damage(
+    nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Scratch
+) -> None:
+    info = nfs3.fsinfo(root)
+    if info.resok is None:
+        skip(f"wtmax is not known: FSINFO answers {info.status}")
+    if info.resok.wtmax >= MOST_SENT:
+        unsupported(f"wtmax is {info.resok.wtmax}; this check does not send so much at once")
+    file = scratch.file("f")
+    data = pattern(info.resok.wtmax + 4096)
+    counted = 0
+    try:
+        reply = second_client.write(file, 0, data)
+    except (GarbageArgs, ConnectionLost) as refusal:
+        observe("WRITE of more than wtmax", type(refusal).__name__)
+    else:
+        observe("WRITE of more than wtmax", reply.status)
+        counted = reply.resok.count if reply.resok is not None else 0
+    seen = read_range(nfs3, file, 0, len(data) + 1)
+    expect(len(seen), "size of the file").between(counted, len(data))
+    expect(difference(seen, data[: len(seen)]), "first wrong byte").is_absent()
+
+
+# ---------------------------------------------------------------- how stably
+
+
+@proves(FILE_SYNC_IS_KEPT, killed_by="write3-commits-less-than-asked")
+def test_file_sync_is_answered_with_file_sync(nfs3: Nfs3, scratch: Scratch) -> None:
+    reply = nfs3.write(scratch.file("f"), 0, b"data", StableHow.FILE_SYNC)
+    expect(reply).ok()
+    expect(reply).field("resok.committed").equals(StableHow.FILE_SYNC)
+
+
+@proves(DATA_SYNC_IS_KEPT, killed_by="write3-takes-data-sync-for-unstable")
+def test_data_sync_is_answered_with_nothing_less(nfs3: Nfs3, scratch: Scratch) -> None:
+    reply = nfs3.write(scratch.file("f"), 0, b"data", StableHow.DATA_SYNC)
+    committed = expect(reply).ok().committed
+    observe("committed for DATA_SYNC", committed)
+    expect(reply).field("resok.committed").one_of(StableHow.DATA_SYNC, StableHow.FILE_SYNC)
+
+
+@proves(UNSTABLE_IS_ANY, killed_by="write3-invents-a-commitment")
+def test_unstable_is_answered_with_a_known_commitment(nfs3: Nfs3, scratch: Scratch) -> None:
+    reply = nfs3.write(scratch.file("f"), 0, b"data", StableHow.UNSTABLE)
+    committed = expect(reply).ok().committed
+    observe("committed for UNSTABLE", committed)
+    expect(reply).field("resok.committed").one_of(
+        StableHow.UNSTABLE, StableHow.DATA_SYNC, StableHow.FILE_SYNC
+    )
+
+
+@proves(ONE_VERIFIER, killed_by="write3-verifier-by-stability")
+def test_verifier_is_the_same_at_every_stability(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f")
+    verf = expect(nfs3.write(file, 0, b"data", StableHow.UNSTABLE)).ok().verf
+    for stable in (StableHow.DATA_SYNC, StableHow.FILE_SYNC, StableHow.UNSTABLE):
+        reply = nfs3.write(file, 0, b"data", stable)
+        expect(reply).ok()
+        expect(reply).field("resok.verf").equals(verf)
+
+
+@proves(ONE_VERIFIER, killed_by="write3-verifier-by-file")
+def test_verifier_is_the_same_for_every_file(nfs3: Nfs3, scratch: Scratch) -> None:
+    verf = expect(nfs3.write(scratch.file("one"), 0, b"data", StableHow.UNSTABLE)).ok().verf
+    reply = nfs3.write(scratch.file("other"), 0, b"data", StableHow.UNSTABLE)
+    expect(reply).ok()
+    expect(reply).field("resok.verf").equals(verf)
+
+
+@proves(ONE_VERIFIER, killed_by="write3-verifier-by-connection")
+def test_verifier_is_the_same_on_every_connection(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f")
+    verf = expect(nfs3.write(file, 0, b"data", StableHow.UNSTABLE)).ok().verf
+    reply = second_client.write(file, 0, b"data", StableHow.UNSTABLE)
+    expect(reply).ok()
+    expect(reply).field("resok.verf").equals(verf)
+
+
+# ---------------------------------------------------------------- what lies in the file afterwards
+
+
+@proves(COUNTED_IS_WRITTEN, killed_by="write3-drops-unaligned-tail")
+def test_counted_bytes_are_in_the_file(nfs3: Nfs3, scratch: Scratch) -> None:
+    for size in (4, 5, 4095, 4097, 10_001):
+        file = scratch.file(f"f{size}")
+        data = pattern(size)
+        written = expect(nfs3.write(file, 0, data)).ok().count
+        seen = read_range(nfs3, file, 0, size)
+        expect(difference(seen[:written], data[:written]), "first wrong byte").is_absent()
+
+
+@proves(COUNTED_IS_WRITTEN, killed_by="write3-hides-unstable-data")
+def test_unstable_data_is_read_by_others_at_once(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f")
+    data = pattern(5000)
+    written = expect(nfs3.write(file, 0, data, StableHow.UNSTABLE)).ok().count
+    seen = read_range(second_client, file, 0, written)
+    expect(difference(seen, data[:written]), "first wrong byte").is_absent()
+
+
+@proves(ONLY_THE_RANGE, killed_by="write3-clears-rest-of-block")
+def test_overwriting_changes_only_its_range(nfs3: Nfs3, scratch: Scratch) -> None:
+    wanted = bytearray(pattern(10_000))
+    file = scratch.file("f", bytes(wanted))
+    for salt, (offset, size) in enumerate(((1, 3), (4095, 2), (511, 4098), (5000, 3333)), start=1):
+        data = pattern(size, salt)
+        written = expect(nfs3.write(file, offset, data)).ok().count
+        wanted[offset : offset + written] = data[:written]
+    expect(difference(scratch.read(file), wanted), "first wrong byte").is_absent()
+
+
+@proves(ONLY_THE_RANGE, killed_by="write3-cuts-the-rest")
+def test_overwriting_the_beginning_keeps_the_size(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f", pattern(1000))
+    expect(nfs3.write(file, 0, b"data")).ok()
+    expect(scratch.attributes(file).size, "size").equals(1000)
+
+
+@proves(SIZE_FOLLOWS, killed_by="write3-appends-whole-blocks")
+def test_size_grows_by_what_was_appended(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f", pattern(1000))
+    written = expect(nfs3.write(file, 1000, pattern(77))).ok().count
+    expect(scratch.attributes(file).size, "size").equals(1000 + written)
+
+
+@proves(GAP_IS_ZERO, killed_by="write3-fills-gap")
+def test_gap_before_the_data_reads_as_zeros(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f", b"data")
+    expect(nfs3.write(file, 10_000, b"more")).ok()
+    gap = read_range(nfs3, file, 4, 9996)
+    expect(gap.strip(b"\0"), "what is not zero in the gap").equals(b"")
+
+
+@proves(OFFSET_HAS_64_BITS, killed_by="write3-truncates-offset")
+def test_offsets_go_beyond_4_gib(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f", b"near")
+    for offset in (2**31, 2**32):
+        write_far(nfs3, file, offset, b"far away")
+        expect(read_range(nfs3, file, 0, 4), "data at the beginning").equals(b"near")
+        expect(scratch.attributes(file).size, "size").equals(offset + 8)
+
+
+@proves(ONLY_THE_RANGE, killed_by="write3-wraps-around")
+def test_range_beyond_the_largest_offset_does_not_wrap(nfs3: Nfs3, scratch: Scratch) -> None:
+    content = pattern(64)
+    file = scratch.file("f", content)
+    reply = nfs3.write(file, 2**64 - 4, pattern(16, salt=100))
+    observe("WRITE of a range that goes beyond 2^64", reply.status)
+    expect(read_range(nfs3, file, 0, 64), "data at the beginning").equals(content)
+
+
+@proves(HANDLE_IS_OF_ONE_FILE, killed_by="write3-reaches-a-later-file")
+def test_handle_of_a_removed_file_reaches_no_other(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("removed", pattern(100))
+    gone = nfs3.remove(scratch.handle, b"removed")
+    if gone.resok is None:
+        skip(f"the file cannot be removed: REMOVE answers {gone.status}")
+    content = pattern(100, salt=1)
+    later = [scratch.file(f"later {number}", content) for number in range(4)]
+    reply = nfs3.write(file, 0, pattern(100, salt=100))
+    observe("WRITE by the handle of a removed file", reply.status)
+    for other in later:
+        expect(scratch.read(other), "data of a later file").equals(content)
+
+
+# ---------------------------------------------------------------- attributes
+
+
+@proves(WCC_BEFORE, killed_by="write3-before-is-after")
+def test_wcc_before_is_what_getattr_said(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f", pattern(1000))
+    known = scratch.attributes(file)
+    reply = nfs3.write(file, 1000, b"more")
+    if expect(reply).ok().file_wcc.before is None:
+        unsupported("WRITE withholds the attributes from before")
+    expect_before(reply, "resok.file_wcc.before", known)
+
+
+@proves(WCC_AFTER, killed_by="write3-after-is-before")
+def test_wcc_after_is_what_getattr_says(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f", pattern(1000))
+    reply = nfs3.write(file, 1000, b"more")
+    if expect(reply).ok().file_wcc.after is None:
+        unsupported("WRITE withholds the attributes from after")
+    expect_same_object(reply, "resok.file_wcc.after", scratch.attributes(file))
+
+
+@proves(MTIME_FOLLOWS, killed_by="write3-keeps-mtime", needs="cansettime")
+def test_moves_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f", b"data")
+    nfs3.setattr(file, Sattr3(mtime=SetTime(TimeHow.SET_TO_CLIENT_TIME, LONG_AGO)))
+    if scratch.attributes(file).mtime != LONG_AGO:
+        skip("mtime cannot be set to a time of old, from which to see it move")
+    expect(nfs3.write(file, 0, b"DATA", StableHow.FILE_SYNC)).ok()
+    expect(scratch.attributes(file).mtime, "mtime").differs_from(LONG_AGO)
+
+
+# ---------------------------------------------------------------- what is no file
+
+
+@proves(INVAL_IS_MEANT, killed_by="write3-answers-isdir")
+def test_directory_is_refused(nfs3: Nfs3, scratch: Scratch) -> None:
+    reply = nfs3.write(scratch.directory("d"), 0, b"data")
+    expect(reply).refused(Nfsstat3.NFS3ERR_INVAL, because=INVAL_IS_MEANT)
+
+
+@proves(INVAL_IS_MEANT, ONLY_THE_RANGE, killed_by="write3-overwrites-symlinks", needs="symlink")
+def test_symlink_is_refused_and_keeps_its_text(nfs3: Nfs3, scratch: Scratch) -> None:
+    link = scratch.symlink("l", b"target")
+    reply = nfs3.write(link, 0, b"elsewhere")
+    text = nfs3.readlink(link)
+    if text.resok is not None:
+        expect(text, because=ONLY_THE_RANGE).field("resok.data").equals(b"target")
+    expect(reply).refused(Nfsstat3.NFS3ERR_INVAL, because=INVAL_IS_MEANT)
