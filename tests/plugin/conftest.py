@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Small suites in a folder of their own, run by pytest inside pytest."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from nfsjudge.records import CheckRecord, EndRecord, RunRecord, read_records
+
+ROOT = Path(__file__).resolve().parents[2]
+OPTIONS = ("-p", "fixtures.plugin", "-p", "no:cacheprovider", "--import-mode=importlib")
+
+PRELUDE = """
+import os
+import pytest
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
+from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
+
+RULE = Requirement(rfc="RFC 1813", section="3.3.1", gist="the rule of this suite")
+ADVICE = Requirement(rfc="RFC 1813", section="3.3.2", gist="the advice of this suite", level=Level.SHOULD)
+MUTANT = "write3-reports-more-than-sent"
+"""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a run of a small suite left."""
+
+    exit_code: int
+    text: str
+    report: Path
+
+    @property
+    def lines(self) -> list[CheckRecord | RunRecord | EndRecord]:
+        """All records, in order."""
+        with (self.report / "records.jsonl").open() as file:
+            return list(read_records(file))
+
+    @property
+    def checks(self) -> dict[str, CheckRecord]:
+        """The records of checks by the last part of their ids."""
+        found = [record for record in self.lines if isinstance(record, CheckRecord)]
+        assert len({record.id for record in found}) == len(found)
+        return {record.id.rpartition("/")[2]: record for record in found}
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """Verdicts by the last part of the ids."""
+        return {name: record.verdict for name, record in self.checks.items()}
+
+    def junit(self) -> dict[str, ET.Element]:
+        """JUnit's test cases by name."""
+        cases = ET.parse(self.report / "junit.xml").iter("testcase")
+        return {case.attrib["name"]: case for case in cases}
+
+
+class Suite:
+    """A suite that a test writes, and runs."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+        self.report = pytester.path / "report"
+
+    def write(self, body: str, path: str = "suites/nfs3/test_fake.py") -> None:
+        """Add a module of checks."""
+        file = self.pytester.path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(PRELUDE + textwrap.dedent(body))
+
+    def arguments(self, *more: str) -> list[str]:
+        """The command line of a run, behind `pytest`."""
+        named = any(arg.startswith("suites") for arg in more)
+        return [*OPTIONS, "--report", str(self.report), *more, *([] if named else ["suites"])]
+
+    def run(self, *more: str) -> Outcome:
+        """Run it in this process."""
+        return self._outcome(self.pytester.runpytest_inprocess(*self.arguments(*more)))
+
+    def run_apart(self, *more: str) -> Outcome:
+        """Run it in a process of its own: for xdist, and for what would end this one."""
+        return self._outcome(self.pytester.runpytest_subprocess(*self.arguments(*more), timeout=120))
+
+    def _outcome(self, result: pytest.RunResult) -> Outcome:
+        text = "\n".join([*result.outlines, *result.errlines])
+        return Outcome(int(result.ret), text, self.report)
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Suite:
+    """A suite to write and run."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_XDIST_WORKER"):
+        monkeypatch.delenv(name, raising=False)
+    assert os.environ["PYTHONPATH"] == str(ROOT)
+    return Suite(pytester)

@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: MIT
+"""A run from beginning to end: what it prints, leaves, starts, stops, and how it ends."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+
+from nfsjudge.records import CheckRecord, EndRecord, RunRecord
+from tests.plugin.conftest import Suite
+from tests.plugin.test_plugin_verdicts import check
+
+GREEN = check("one", "pass") + check("two", "nfs3.null()", "nfs3")
+
+
+def test_records_begin_with_the_run_and_end_with_its_exit_code(suite: Suite) -> None:
+    suite.write(GREEN + check("three", "expect(1, 'x').equals(2)"))
+    first, *checks, last = suite.run().lines
+    assert isinstance(first, RunRecord)
+    assert first.target == "embedded"
+    assert first.capabilities["symlink"] == "yes"
+    assert [record.id for record in checks if isinstance(record, CheckRecord)] == [
+        "nfs3/fake/one",
+        "nfs3/fake/two",
+        "nfs3/fake/three",
+    ]
+    assert isinstance(last, EndRecord)
+    assert last.exit_code == 1
+    assert last.counts == {"PASS": 2, "FAIL": 1}
+
+
+def test_header_and_summary(suite: Suite) -> None:
+    suite.write(GREEN)
+    outcome = suite.run()
+    assert "target: embedded" in outcome.text
+    assert "capabilities: " in outcome.text
+    assert f"report: {suite.report}" in outcome.text
+    (row,) = [line.split() for line in outcome.text.splitlines() if line.startswith("nfs3 ")]
+    assert row[1] == row[-1] == "2"
+
+
+def test_the_report_folder_holds_the_page_as_well(suite: Suite) -> None:
+    suite.write(GREEN + check("three", "expect(1, 'x').equals(2)"))
+    outcome = suite.run()
+    page = (outcome.report / "report.html").read_text()
+    assert "nfs3/fake/three" in page
+    assert "nfs3/fake/three" in (outcome.report / "report.txt").read_text()
+
+
+def test_a_failed_check_leaves_a_capture(suite: Suite) -> None:
+    suite.write(check("sees", "nfs3.null(); expect(1, 'x').equals(2)", "nfs3") + GREEN)
+    outcome = suite.run()
+    capture = outcome.report / outcome.checks["sees"].capture
+    assert capture.suffix == ".pcapng"
+    assert capture.read_bytes().startswith(b"\x0a\x0d\x0d\x0a")
+    assert outcome.checks["two"].capture == ""
+
+
+def test_report_folder_by_default(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    suite.write(GREEN)
+    arguments = [arg for arg in suite.arguments() if arg not in {"--report", str(suite.report)}]
+    result = suite.pytester.runpytest_inprocess(*arguments)
+    assert result.ret == 0
+    assert (suite.pytester.path / "nfsproof-report" / "records.jsonl").exists()
+
+
+def test_names_of_checks_are_announced_by_the_table_of_requirements(suite: Suite) -> None:
+    suite.write(GREEN + "\n@proves(ADVICE, killed_by=MUTANT)\ndef test_three():\n    raise KeyError\n")
+    outcome = suite.run("--list-requirements")
+    assert outcome.exit_code == 0
+    assert "RFC 1813 section 3.3.2 (SHOULD): the advice of this suite" in outcome.text
+    assert "    nfs3/fake/one" in outcome.text
+    assert "2 requirements" in outcome.text
+    assert not outcome.report.exists()
+
+
+# ---------------------------------------------------------------- targets that are not there
+
+
+def test_an_unknown_target_is_wrong_usage(suite: Suite) -> None:
+    suite.write(GREEN)
+    outcome = suite.run("--target", "nosuch")
+    assert outcome.exit_code == 4
+    assert "embedded, ganesha" in outcome.text
+    assert "Traceback" not in outcome.text
+
+
+def test_a_target_that_does_not_answer_is_wrong_usage(suite: Suite) -> None:
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+        suite.write(GREEN)
+        outcome = suite.run("--target", f"nfs://127.0.0.1/export?nfsport={port}&mountport={port}")
+    assert outcome.exit_code == 4
+    assert "does not answer" in outcome.text
+    assert "Traceback" not in outcome.text
+
+
+DYING = """
+    @proves(RULE, killed_by=MUTANT)
+    def test_first(nfs3):
+        nfs3.null()
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_kills(stage, nfs3):
+        stage.target.stop()
+        nfs3.null()
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_later(nfs3, scratch):
+        pass
+"""
+
+
+def test_a_target_that_dies_is_void_and_a_finding(suite: Suite) -> None:
+    suite.write(DYING)
+    outcome = suite.run("--call-timeout", "1")
+    assert outcome.verdicts == {"first": "PASS", "kills": "VOID", "later": "VOID"}
+    assert "gone" in outcome.checks["kills"].reason
+    assert outcome.exit_code == 10
+    last = outcome.lines[-1]
+    assert isinstance(last, EndRecord)
+    assert "gone" in last.note
+    assert last.note in outcome.text
+
+
+# ---------------------------------------------------------------- options
+
+
+def test_require(suite: Suite) -> None:
+    suite.write(GREEN)
+    suite.pytester.makeconftest("""
+        import fixtures.capabilities as c
+        c._PROBES["udp"] = lambda stage, scratch: "silence"
+    """)
+    assert suite.run_apart("--require", "symlink,hardlink").exit_code == 0
+    missing = suite.run_apart("--require", "symlink", "--require", "udp")
+    assert missing.exit_code == 1
+    assert "udp: silence" in missing.text
+    unknown = suite.run_apart("--require", "simlink")
+    assert unknown.exit_code == 4
+    assert "simlink" in unknown.text
+
+
+def test_tests_of_our_own_need_no_target(suite: Suite) -> None:
+    suite.pytester.mkdir("tests").joinpath("test_own.py").write_text("def test_own():\n    pass\n")
+    result = suite.pytester.runpytest_inprocess(*suite.arguments()[:-1], "--target", "nosuch", "tests")
+    assert result.ret == 0
+    assert not suite.report.exists()
+
+
+def test_nothing_selected(suite: Suite) -> None:
+    suite.write(GREEN)
+    assert suite.run("-k", "nosuch").exit_code == 5
+
+
+def test_stop_at_the_first_failure(suite: Suite) -> None:
+    suite.write(check("a", "expect(1, 'x').equals(2)") + check("b", "pass"))
+    outcome = suite.run("-x")
+    assert outcome.verdicts == {"a": "FAIL"}
+    assert outcome.exit_code == 1
+
+
+# ---------------------------------------------------------------- ends before the end
+
+
+WAITING = """
+    import pathlib
+    import signal
+    import time
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_a_first():
+        pass
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_b_last():
+        if {in_same_process}:
+            # A job that a shell starts in the background has SIGINT ignored.
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        records = pathlib.Path({records!r})
+        deadline = time.monotonic() + 30
+        while "a_first" not in records.read_text() and time.monotonic() < deadline:
+            time.sleep(0.01)
+        os.kill({victim}, {number})
+        time.sleep(3)
+"""
+
+
+@pytest.mark.parametrize("workers", [[], ["-p", "xdist.plugin", "-n2"]], ids=["serial", "xdist"])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signals_end_a_run_in_order(suite: Suite, number: signal.Signals, workers: list[str]) -> None:
+    suite.write(
+        WAITING.format(
+            in_same_process=not workers,
+            records=str(suite.report / "records.jsonl"),
+            victim="os.getppid()" if workers else "os.getpid()",
+            number=int(number),
+        )
+    )
+    outcome = suite.run_apart(*workers)
+    assert outcome.exit_code == 2
+    assert outcome.verdicts == {"a_first": "PASS"}
+    last = outcome.lines[-1]
+    assert isinstance(last, EndRecord)
+    assert last.exit_code == 2
+    assert f"report: {suite.report}" in outcome.text
+    assert "nfs3/fake/a_first" in (suite.report / "report.html").read_text()
+
+
+def test_what_was_judged_survives_a_crash_of_the_run(suite: Suite) -> None:
+    suite.write(check("a", "pass") + check("b", "os._exit(7)"))
+    outcome = suite.run_apart()
+    assert outcome.exit_code == 7
+    assert outcome.verdicts == {"a": "PASS"}
+    assert not isinstance(outcome.lines[-1], EndRecord)
+
+
+def test_the_handler_of_signals_is_put_back(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    def handler(_number: int, _frame: object) -> None:
+        pass
+
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        suite.write(GREEN)
+        assert suite.run().exit_code == 0
+        assert signal.getsignal(signal.SIGTERM) is handler
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_nothing_stays_open(suite: Suite) -> None:
+    def open_files() -> int:
+        return sum(1 for _ in Path("/proc/self/fd").iterdir()) if Path("/proc/self/fd").exists() else 0
+
+    suite.write(GREEN)
+    suite.run()
+    before = open_files()
+    suite.run()
+    assert open_files() == before
+
+
+def test_a_second_run_keeps_what_is_not_its_own(suite: Suite) -> None:
+    suite.write(check("sees", "nfs3.null(); expect(1, 'x').equals(2)", "nfs3"))
+    first = suite.run()
+    capture = first.report / first.checks["sees"].capture
+    foreign = capture.with_name("mine.pcapng")
+    foreign.write_bytes(b"")
+    suite.write(GREEN)
+    suite.run()
+    assert not capture.exists()
+    assert foreign.exists()

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: MIT
+"""Each way in which a check can end, and the verdict, the outcome and the exit code that come of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.plugin.conftest import Suite
+
+ENDINGS = {
+    "PASS": "pass",
+    "FAIL": "expect(1, 'count').equals(2)",
+    "NONSTRICT": "expect(1, 'count', because=ADVICE).equals(2)",
+    "UNSUPPORTED": "unsupported('no such thing')",
+    "SKIP": "skip('not here')",
+    "VOID": "raise KeyError('a bug of ours')",
+}
+EXITS = {"PASS": 0, "FAIL": 1, "NONSTRICT": 0, "UNSUPPORTED": 0, "SKIP": 0, "VOID": 10}
+
+
+def check(name: str, body: str, fixtures: str = "", needs: str = "()") -> str:
+    return f"\n@proves(RULE, killed_by=MUTANT, needs={needs})\ndef test_{name}({fixtures}):\n    {body}\n"
+
+
+@pytest.mark.parametrize("verdict", ENDINGS)
+def test_verdict_and_exit_code(suite: Suite, verdict: str) -> None:
+    suite.write(check("it", ENDINGS[verdict]))
+    outcome = suite.run()
+    assert outcome.verdicts == {"it": verdict}
+    assert outcome.exit_code == EXITS[verdict]
+
+
+def test_all_verdicts_in_summary_records_and_junit(suite: Suite) -> None:
+    suite.write("".join(check(f"ends_{name}", body) for name, body in ENDINGS.items()))
+    outcome = suite.run("--junitxml", str(suite.report / "junit.xml"))
+    assert outcome.verdicts == {f"ends_{name}": name for name in ENDINGS}
+    assert outcome.exit_code == 1  # FAIL outranks VOID
+    for name in ("FAIL", "NONSTRICT", "VOID"):
+        assert f"{name:<10} nfs3/fake/ends_{name}" in outcome.text
+    cases = outcome.junit()
+    outcomes = {
+        name: [child.tag for child in case if child.tag != "properties"] for name, case in cases.items()
+    }
+    assert outcomes["test_ends_PASS"] == outcomes["test_ends_NONSTRICT"] == []
+    assert outcomes["test_ends_FAIL"] == ["failure"]
+    assert outcomes["test_ends_SKIP"] == outcomes["test_ends_UNSUPPORTED"] == ["skipped"]
+    for name in ENDINGS:
+        found = cases[f"test_ends_{name}"].iter("property")
+        properties = {one.attrib["name"]: one.attrib["value"] for one in found}
+        assert properties["verdict"] == name
+        assert properties["id"] == f"nfs3/fake/ends_{name}"
+        assert properties["requirement"] == f"RFC 1813 section 3.3.{2 if name == 'NONSTRICT' else 1}"
+
+
+def test_strict_should_makes_nonstrict_red(suite: Suite) -> None:
+    suite.write(check("it", ENDINGS["NONSTRICT"]))
+    outcome = suite.run("--strict-should", "--junitxml", str(suite.report / "junit.xml"))
+    assert outcome.verdicts == {"it": "NONSTRICT"}
+    assert outcome.exit_code == 1
+    assert outcome.junit()["test_it"].find("failure") is not None
+
+
+def test_a_failure_prints_what_a_server_author_needs(suite: Suite) -> None:
+    suite.write("""
+        @proves(RULE, killed_by=MUTANT)
+        def test_size(nfs3, scratch):
+            observe("way", "plain")
+            reply = nfs3.getattr(scratch.file("f", b"four"))
+            expect(reply).field("resok.obj_attributes.size").one_of(5, 6)
+    """)
+    outcome = suite.run()
+    record = outcome.checks["size"]
+    assert record.verdict == "FAIL"
+    assert record.expected == ["obj_attributes.size is 5", "obj_attributes.size is 6"]
+    assert record.observed == "obj_attributes.size is 4"
+    assert record.observations == {"way": "plain"}
+    assert record.exchanges == 4  # MKDIR, CREATE, WRITE, GETATTR; cleaning up is not the check's
+    (marked,) = [line for line in record.transcript if "<--" in line]
+    assert "size" in marked
+    for part in (
+        "RFC 1813 section 3.3.1 (STATED)",
+        "the rule of this suite",
+        "acceptable: obj_attributes.size is 5",
+        "or: obj_attributes.size is 6",
+        "seen:       obj_attributes.size is 4",
+        "way: plain",
+        marked.strip(),
+        "nfsproof run embedded nfs3/fake/size",
+    ):
+        assert part in outcome.text
+
+
+def test_a_fault_of_the_suite_is_void_and_shows_its_traceback(suite: Suite) -> None:
+    suite.write(check("it", "assert 1 == 2"))
+    outcome = suite.run()
+    assert outcome.verdicts == {"it": "VOID"}
+    assert "assert 1 == 2" in outcome.text
+
+
+def test_set_up_and_tear_down(suite: Suite) -> None:
+    suite.write("""
+        @pytest.fixture
+        def breaks():
+            raise LookupError("in set-up")
+
+        @pytest.fixture
+        def breaks_late():
+            yield
+            raise LookupError("in tear-down")
+
+        @pytest.fixture
+        def judges():
+            expect(1, "count").equals(2)
+
+        @proves(RULE, killed_by=MUTANT)
+        def test_void_before(breaks):
+            pass
+
+        @proves(RULE, killed_by=MUTANT)
+        def test_void_after(breaks_late):
+            pass
+
+        @proves(RULE, killed_by=MUTANT)
+        def test_fails_before_that(breaks_late):
+            expect(1, "count").equals(2)
+
+        @proves(RULE, killed_by=MUTANT)
+        def test_fixtures_do_not_judge(judges):
+            pass
+    """)
+    outcome = suite.run()
+    assert outcome.verdicts == {
+        "void_before": "VOID",
+        "void_after": "VOID",
+        "fails_before_that": "FAIL",
+        "fixtures_do_not_judge": "VOID",
+    }
+
+
+def test_needs(suite: Suite) -> None:
+    suite.pytester.makeconftest("""
+        import pytest
+        from fixtures.keys import STAGE
+
+        @pytest.hookimpl(trylast=True)
+        def pytest_sessionstart(session):
+            session.config.stash[STAGE].capabilities["symlink"] = "SYMLINK answers NFS3ERR_NOTSUPP"
+    """)
+    suite.write(
+        check("lacks", "raise KeyError", needs="('hardlink', 'symlink')")
+        + check("has", "pass", needs="'hardlink'")
+        + check("misspelt", "pass", needs="'simlink'")
+    )
+    outcome = suite.run()
+    assert outcome.verdicts == {"lacks": "UNSUPPORTED", "has": "PASS", "misspelt": "VOID"}
+    assert "SYMLINK answers NFS3ERR_NOTSUPP" in outcome.checks["lacks"].reason
+    assert "simlink" in outcome.checks["misspelt"].reason
+
+
+def test_what_cannot_be_arranged_is_skip_with_the_servers_answer(suite: Suite) -> None:
+    suite.write("""
+        @pytest.fixture
+        def root():
+            return b"no handle"
+
+        @proves(RULE, killed_by=MUTANT)
+        def test_it(scratch):
+            raise KeyError
+    """)
+    outcome = suite.run()
+    assert outcome.verdicts == {"it": "SKIP"}
+    assert "MKDIR answers NFS3ERR_" in outcome.checks["it"].reason
+
+
+LIBRARY_ERRORS = {
+    "XdrError('Getattr3Res.status', 'odd', 4)": "FAIL",
+    "XdrError('Getattr3Args.object', 'too long')": "VOID",
+    "BadReply('no reply', b'')": "FAIL",
+    "GarbageArgs('GETATTR')": "FAIL",
+    "RpcTimeout('GETATTR', 1.0)": "FAIL",
+    "ConnectionLost('GETATTR', 'reset')": "FAIL",
+    "ProcUnavail('GETATTR')": "UNSUPPORTED",
+    "ProgUnavail('NFS')": "VOID",
+    "ProgMismatch('NFS', 2, 2)": "VOID",
+    "SystemErr('GETATTR')": "VOID",
+    "AuthFailed(1, 'AUTH_BADCRED')": "VOID",
+    "RpcMismatch(3, 3)": "VOID",
+    "NfsStatusError('NFS3ERR_IO', 'GETATTR')": "VOID",
+}
+
+
+def test_the_errors_of_the_library_while_the_target_lives(suite: Suite) -> None:
+    suite.write(
+        "from nfsclient.errors import *\n"
+        + "".join(check(f"e{number}", f"raise {text}") for number, text in enumerate(LIBRARY_ERRORS))
+    )
+    outcome = suite.run()
+    found = dict(zip(LIBRARY_ERRORS, outcome.verdicts.values(), strict=True))
+    assert found == LIBRARY_ERRORS
+    clauses = {
+        text: record.requirement.citation
+        for text, record in zip(LIBRARY_ERRORS, outcome.checks.values(), strict=True)
+        if record.requirement is not None and record.verdict == "FAIL"
+    }
+    assert {text: clause.partition(" section")[0] for text, clause in clauses.items()} == {
+        "XdrError('Getattr3Res.status', 'odd', 4)": "RFC 4506",
+        "BadReply('no reply', b'')": "RFC 5531",
+        "GarbageArgs('GETATTR')": "RFC 5531",
+        "RpcTimeout('GETATTR', 1.0)": "RFC 5531",
+        "ConnectionLost('GETATTR', 'reset')": "RFC 5531",
+    }
+
+
+def test_tests_that_prove_nothing_are_left_to_pytest(suite: Suite) -> None:
+    suite.write("""
+        def test_plain_failure():
+            assert False
+
+        def test_plain_skip():
+            pytest.skip("plain")
+    """)
+    outcome = suite.run()
+    assert outcome.verdicts == {}
+    assert outcome.exit_code == 1
+    assert "1 failed, 1 skipped" in outcome.text
+
+
+def test_parameters_are_part_of_the_id(suite: Suite) -> None:
+    suite.write("""
+        @pytest.mark.parametrize("size", [0, 1])
+        @proves(RULE, killed_by=MUTANT)
+        def test_takes(size):
+            expect(size, "size").equals(0)
+    """)
+    outcome = suite.run()
+    assert outcome.verdicts == {"takes[0]": "PASS", "takes[1]": "FAIL"}
+    assert "nfs3/fake/takes[1]" in outcome.text
