@@ -11,8 +11,9 @@ from nfsproof.selection import Selector, UnknownCheck
 
 
 @pytest.fixture
-def selector(tmp_path: Path) -> Selector:
+def selector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Selector:
     """A few suites: nfs3 with READ, READDIR and WRITE, mount."""
+    monkeypatch.chdir(tmp_path)
     suites = tmp_path / "home" / "suites"
     for place in ("nfs3/test_read.py", "nfs3/test_readdir.py", "nfs3/test_write.py", "mount/test_mount.py"):
         (suites / place).parent.mkdir(parents=True, exist_ok=True)
@@ -56,10 +57,7 @@ def test_a_name_is_found(word: str, found: list[str], selector: Selector) -> Non
     assert selector.translate(word) == [str(home / place) for place in found]
 
 
-def test_what_lies_in_the_current_folder_stays_a_path(
-    selector: Selector, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_lies_in_the_current_folder_stays_a_path(selector: Selector, tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").touch()
     assert selector.translate("test_mine.py::test_x") == ["test_mine.py::test_x"]
 
