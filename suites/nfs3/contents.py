@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.xdr import Buffer
 from nfsjudge import skip, unsupported
@@ -23,6 +24,24 @@ def difference(seen: Buffer, wanted: Buffer) -> int | None:
         return None
     shorter = min(len(seen), len(wanted))
     return next((at for at in range(shorter) if seen[at] != wanted[at]), shorter)
+
+
+def stored(scratch: Scratch, name: str, content: bytes) -> bytes:
+    """The handle of a new file that is known to hold `content`.
+
+    For checks of what changes it. A target that does not give back what was written has failed elsewhere, so
+    that the check ends as SKIP.
+    """
+    file = scratch.file(name, content)
+    need_kept(scratch, file, content)
+    return file
+
+
+def need_kept(scratch: Scratch, file: bytes, content: bytes) -> None:
+    """End the check as SKIP unless the file holds `content`."""
+    at = difference(scratch.read(file), content)
+    if at is not None:
+        skip(f"the target does not keep the data of the file: byte {at} is not what was written")
 
 
 def read_range(nfs3: Nfs3, file: bytes, offset: int, count: int) -> bytes:

@@ -8,7 +8,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow
 from nfsjudge import Level, Part, Requirement, expect, proves, unsupported
 from suites.nfs3.agreement import expect_same_object
-from suites.nfs3.contents import difference, pattern
+from suites.nfs3.contents import difference, need_kept, pattern
 
 DATA_IS_FLUSHED = Requirement(
     rfc="RFC 1813",
@@ -62,6 +62,7 @@ def test_committed_data_can_be_read(nfs3: Nfs3, scratch: Scratch) -> None:
     file = scratch.file("f", pattern(3000))
     data = pattern(10_000, salt=1)
     _write_unstable(nfs3, file, data)
+    need_kept(scratch, file, data)
     expect(nfs3.commit(file)).ok()
     expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
 
@@ -103,6 +104,7 @@ def test_part_of_the_file_can_be_committed(nfs3: Nfs3, scratch: Scratch) -> None
     file = scratch.file("f")
     data = pattern(20_000)
     _write_unstable(nfs3, file, data)
+    need_kept(scratch, file, data)
     expect(nfs3.commit(file, 4097, 5000)).ok()
     expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
 

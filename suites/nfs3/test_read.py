@@ -9,7 +9,7 @@ from nfsclient.errors import ConnectionLost, GarbageArgs
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
 from suites.nfs3.agreement import expect_same_object
-from suites.nfs3.contents import pattern, write_far
+from suites.nfs3.contents import pattern, stored, write_far
 
 DATA_AT_OFFSET = Requirement(
     rfc="RFC 1813", section="3.3.6", gist="the data are the bytes of the file that begin at offset"
@@ -171,7 +171,7 @@ def test_bytes_never_written_read_as_zeros(nfs3: Nfs3, scratch: Scratch) -> None
 
 @proves(OFFSET_HAS_64_BITS, killed_by="read3-truncates-offset")
 def test_offsets_go_beyond_4_gib(nfs3: Nfs3, scratch: Scratch) -> None:
-    file = scratch.file("f", b"near the beginning")
+    file = stored(scratch, "f", b"near the beginning")
     for offset in (2**31, 2**32):
         write_far(nfs3, file, offset, b"far from beginning")
         resok = expect(nfs3.read(file, offset, 18)).ok()
@@ -197,7 +197,7 @@ def test_more_than_rtmax_returns_data_of_the_file(
     if info.resok is None:
         skip(f"rtmax is not known: FSINFO answers {info.status}")
     content = pattern(5000)
-    file = scratch.file("f", content)
+    file = stored(scratch, "f", content)
     try:
         reply = second_client.read(file, 0, min(info.resok.rtmax + 1, 2**32 - 1))
     except (GarbageArgs, ConnectionLost) as refusal:
@@ -231,7 +231,7 @@ def test_does_not_move_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="read3-reads-a-later-file")
 def test_handle_of_a_removed_file_reaches_no_other(nfs3: Nfs3, scratch: Scratch) -> None:
     content = pattern(100)
-    file = scratch.file("removed", content)
+    file = stored(scratch, "removed", content)
     gone = nfs3.remove(scratch.handle, b"removed")
     if gone.resok is None:
         skip(f"the file cannot be removed: REMOVE answers {gone.status}")

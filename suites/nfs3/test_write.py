@@ -9,7 +9,7 @@ from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout
 from nfsclient.protocol.nfs3 import Nfsstat3, Nfstime3, Sattr3, SetTime, StableHow, TimeHow
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
 from suites.nfs3.agreement import expect_before, expect_same_object
-from suites.nfs3.contents import difference, pattern, read_range, write_far
+from suites.nfs3.contents import difference, need_kept, pattern, read_range, stored, write_far
 
 COUNT_IS_A_LIMIT = Requirement(
     rfc="RFC 1813",
@@ -160,7 +160,7 @@ def test_no_data_does_not_move_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(COUNT_BOUNDS_THE_DATA, killed_by="write3-ignores-count")
 def test_count_below_the_data_writes_no_more(second_client: Nfs3, scratch: Scratch) -> None:
     old, new = pattern(64), pattern(16, salt=100)
-    file = scratch.file("f", old)
+    file = stored(scratch, "f", old)
     _write_with_count(second_client, file, 8, new, count=4)
     seen = scratch.read(file)
     expect(seen[:8] + seen[12:], "what is outside of the range").equals(old[:8] + old[12:])
@@ -169,7 +169,7 @@ def test_count_below_the_data_writes_no_more(second_client: Nfs3, scratch: Scrat
 @proves(COUNT_BOUNDS_THE_DATA, killed_by="write3-trusts-count")
 def test_count_above_the_data_writes_no_more(second_client: Nfs3, scratch: Scratch) -> None:
     old, new = pattern(64), pattern(4, salt=100)
-    file = scratch.file("f", old)
+    file = stored(scratch, "f", old)
     _write_with_count(second_client, file, 8, new, count=16)
     seen = scratch.read(file)
     expect(seen[:8] + seen[12:], "what is outside of the data").equals(old[:8] + old[12:])
@@ -284,6 +284,7 @@ def test_unstable_data_is_read_by_others_at_once(nfs3: Nfs3, second_client: Nfs3
     file = scratch.file("f")
     data = pattern(5000)
     written = expect(nfs3.write(file, 0, data, StableHow.UNSTABLE)).ok().count
+    need_kept(scratch, file, data[:written])
     seen = read_range(second_client, file, 0, written)
     expect(difference(seen, data[:written]), "first wrong byte").is_absent()
 
@@ -291,7 +292,7 @@ def test_unstable_data_is_read_by_others_at_once(nfs3: Nfs3, second_client: Nfs3
 @proves(ONLY_THE_RANGE, killed_by="write3-clears-rest-of-block")
 def test_overwriting_changes_only_its_range(nfs3: Nfs3, scratch: Scratch) -> None:
     wanted = bytearray(pattern(10_000))
-    file = scratch.file("f", bytes(wanted))
+    file = stored(scratch, "f", bytes(wanted))
     for salt, (offset, size) in enumerate(((1, 3), (4095, 2), (511, 4098), (5000, 3333)), start=1):
         data = pattern(size, salt)
         written = expect(nfs3.write(file, offset, data)).ok().count
@@ -323,7 +324,7 @@ def test_gap_before_the_data_reads_as_zeros(nfs3: Nfs3, scratch: Scratch) -> Non
 
 @proves(OFFSET_HAS_64_BITS, killed_by="write3-truncates-offset")
 def test_offsets_go_beyond_4_gib(nfs3: Nfs3, scratch: Scratch) -> None:
-    file = scratch.file("f", b"near")
+    file = stored(scratch, "f", b"near")
     for offset in (2**31, 2**32):
         write_far(nfs3, file, offset, b"far away")
         expect(read_range(nfs3, file, 0, 4), "data at the beginning").equals(b"near")
@@ -333,7 +334,7 @@ def test_offsets_go_beyond_4_gib(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(ONLY_THE_RANGE, killed_by="write3-wraps-around")
 def test_range_beyond_the_largest_offset_does_not_wrap(nfs3: Nfs3, scratch: Scratch) -> None:
     content = pattern(64)
-    file = scratch.file("f", content)
+    file = stored(scratch, "f", content)
     reply = nfs3.write(file, 2**64 - 4, pattern(16, salt=100))
     observe("WRITE of a range that goes beyond 2^64", reply.status)
     expect(read_range(nfs3, file, 0, 64), "data at the beginning").equals(content)
@@ -346,7 +347,7 @@ def test_handle_of_a_removed_file_reaches_no_other(nfs3: Nfs3, scratch: Scratch)
     if gone.resok is None:
         skip(f"the file cannot be removed: REMOVE answers {gone.status}")
     content = pattern(100, salt=1)
-    later = [scratch.file(f"later {number}", content) for number in range(4)]
+    later = [stored(scratch, f"later {number}", content) for number in range(4)]
     reply = nfs3.write(file, 0, pattern(100, salt=100))
     observe("WRITE by the handle of a removed file", reply.status)
     for other in later:
