@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from nfsclient.errors import RpcTimeout, XdrError
 from nfsclient.rpc.auth import AuthNone, Credential
 from nfsclient.rpc.bulk import WORTH_IT, BulkReply
-from nfsclient.rpc.core import DatagramCore, Pending, StreamCore
+from nfsclient.rpc.core import USUAL_REPLY, DatagramCore, Pending, StreamCore
 from nfsclient.rpc.link import Link
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.pipeline import PipelineWindow
@@ -25,8 +25,9 @@ A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
 
 _MARK_AND_XID = struct.Struct(">II")
-_USUAL = struct.Struct(">IIIIIII")
-"""Record mark and the six words of a usual reply."""
+_HEAD = struct.Struct(">II20s")
+"""Record mark, XID, and what follows the XID in a usual reply."""
+_HEAD_SIZE = _HEAD.size
 DEFAULT_TIMEOUT = 10.0
 
 
@@ -65,9 +66,12 @@ class RpcClient(Link):
 
         `into` is where bulk data of the result is to go, if it fits; the result then holds a view of it.
         """
-        if xid is None and self._may_go_directly():
+        if xid is None and self._is_undisturbed():
             plan = self.core.plans.plan(procedure, self.credential if credential is None else credential)
-            return self._call_directly(plan, args, self.timeout if timeout is None else timeout, into)
+            limit = self.timeout if timeout is None else timeout
+            if plan.is_small and into is None:
+                return self._call_small(plan, args, limit)
+            return self._call_large(plan, args, limit, into)
         return self.wait(
             self.submit(procedure, args, credential=credential, timeout=timeout, xid=xid, into=into)
         )
@@ -167,43 +171,71 @@ class RpcClient(Link):
 
     # ------------------------------------------------------------ the direct way
 
-    def _may_go_directly(self) -> bool:
+    def _is_undisturbed(self) -> bool:
         """Whether the socket is ours to wait on, and a call shares nothing with others."""
         core = self.core
         return (
             self.loop.sole is self
             and not core.pending
             and not core.windows
-            and isinstance(core, StreamCore)
             and core.recorder is None
+            and not self._unsent
+            and isinstance(core, StreamCore)
             and core.fragment_sizes is None
-            and core.assembler.is_idle
-            and self.has_room
+            and not core.assembler.buffered
         )
 
-    def _call_directly(self, plan: Plan[R], args: XdrType, timeout: float, into: memoryview | None) -> R:
-        """Make a call with one send and one or two receives, noting it nowhere unless the reply is unusual."""
+    def _call_small(self, plan: Plan[R], args: XdrType, timeout: float) -> R:
+        """One send, one receive, one decoding; the call is noted nowhere unless its reply is unusual."""
+        xid = self.core.next_xid()
+        message: list[Buffer] = [plan.header]
+        args.pack(message)
+        body = b"".join(message)
+        now = self.loop.clock()
+        data = self.exchange(_MARK_AND_XID.pack(LAST_FRAGMENT + 4 + len(body), xid) + body, timeout)
+        size = len(data)
+        if size >= _HEAD_SIZE:
+            mark, got, usual = _HEAD.unpack_from(data)
+            if got == xid and usual == USUAL_REPLY and mark == LAST_FRAGMENT - 4 + size:
+                try:
+                    result, end = plan.unpack(data, _HEAD_SIZE)
+                except XdrError:
+                    end = 0
+                if end == size:
+                    return result
+        return self._finish(plan, args, xid, now, timeout, data)
+
+    def _call_large(self, plan: Plan[R], args: XdrType, timeout: float, into: memoryview | None) -> R:
+        """The same where much data goes out, or comes in and is to land in its place."""
         xid = self.core.next_xid()
         message: list[Buffer] = [b"", plan.header]
         args.pack(message)
         message[0] = _MARK_AND_XID.pack(LAST_FRAGMENT + 4 + size_of(message), xid)
         now = self.loop.clock()
         self.transmit(message, timeout)
-        data = b""
-        if self.has_room and self.is_open:
+        reply: BulkReply | bytes = b""
+        if self.is_open and not self._unsent:
             if plan.bulk is not None and plan.bulk.asked(args) >= WORTH_IT:
                 reply = self.receive_bulk(
                     plan, lambda got: (args, into) if got == xid else None, now + timeout
                 )
-                if isinstance(reply, BulkReply):
-                    return t.cast("R", reply.result)
-                data = reply
             else:
-                data = self.receive_chunk(now + timeout)
-                result = _usual_result(plan, data, xid)
-                if result is not None and into is None:
-                    return result
-        # Nothing usual: note the call after all, and let the ordinary way find out what it is.
+                reply = self.receive_chunk(now + timeout)
+        if isinstance(reply, BulkReply):
+            return t.cast("R", reply.result)
+        return self._finish(plan, args, xid, now, timeout, reply, into)
+
+    def _finish(
+        self,
+        plan: Plan[R],
+        args: XdrType,
+        xid: int,
+        now: float,
+        timeout: float,
+        data: bytes,
+        into: memoryview | None = None,
+    ) -> R:
+        """Nothing usual has come: note the call after all, and let the ordinary way find out what it is."""
         pending = self.core.expect(plan.procedure, args, xid, plan.credential, now, timeout)
         pending.into = into
         if not self.is_open:
@@ -246,21 +278,6 @@ class RpcClient(Link):
         while self.is_open and self.loop.clock() < deadline:
             self.pump(deadline)
         return not self.is_open
-
-
-def _usual_result(plan: Plan[R], data: bytes, xid: int) -> R | None:
-    """The result, if `data` is exactly one usual reply to the call and decodes; else None."""
-    size = len(data)
-    if size < _USUAL.size:
-        return None
-    mark, got, mtype, stat, flavor, length, accept = _USUAL.unpack_from(data)
-    if got != xid or mark != LAST_FRAGMENT - 4 + size or mtype != 1 or stat or flavor or length or accept:
-        return None
-    try:
-        result, end = plan.unpack(data, _USUAL.size)
-    except XdrError:
-        return None
-    return result if end == size else None
 
 
 def connect_tcp(

@@ -28,9 +28,9 @@ from nfsclient.xdr import Buffer, XdrType
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
 
-_USUAL_REPLY = struct.Struct(">IIIIII")
-"""xid, REPLY, MSG_ACCEPTED, AUTH_NONE, empty verifier, SUCCESS: what nearly every reply begins with."""
-USUAL_REPLY_SIZE = _USUAL_REPLY.size
+USUAL_REPLY = struct.pack(">IIIII", 1, 0, 0, 0, 0)
+"""What follows the XID in nearly every reply: REPLY, MSG_ACCEPTED, AUTH_NONE, empty verifier, SUCCESS."""
+USUAL_REPLY_SIZE = 4 + len(USUAL_REPLY)
 _TWO_WORDS = struct.Struct(">II")
 _KEPT_STRAYS = 64
 _KEPT_STRAY_BYTES = 16 << 20
@@ -267,7 +267,7 @@ class CallCore(abc.ABC):
 def decode_reply(procedure: Procedure[t.Any, R], record: Record) -> R:
     """The results in a reply. Raises `RpcError` where there are none, `XdrError` when they do not decode."""
     buf, start, end = record
-    if end - start >= USUAL_REPLY_SIZE and _USUAL_REPLY.unpack_from(buf, start)[1:] == (1, 0, 0, 0, 0):
+    if buf[start + 4 : min(end, start + USUAL_REPLY_SIZE)] == USUAL_REPLY:
         pos = start + USUAL_REPLY_SIZE
     else:
         message = record.payload()
@@ -325,6 +325,8 @@ class StreamCore(CallCore):
     def receive(self, data: bytes, now: float) -> list[Event]:
         """Take bytes that arrived; the events they make. Raises `BadReply` when the stream cannot go on."""
         events = [self.take_message(record, now) for record in self.assembler.feed(data)]
+        if self.assembler.broken is not None:
+            raise self.assembler.broken
         return [event for event in events if event is not None]
 
 

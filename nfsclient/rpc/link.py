@@ -114,11 +114,6 @@ class Link:
         if not self.is_open:
             raise ConnectionLost(what, self.why_closed)
 
-    @property
-    def has_room(self) -> bool:
-        """Whether everything that was to be sent has been handed to the kernel."""
-        return not self._unsent
-
     # ------------------------------------------------------------ output
 
     def flush(self, timeout: float) -> None:
@@ -214,6 +209,31 @@ class Link:
         # A fresh call has its whole timeout left: the same value each time, so that nothing is to be set.
         self._receive_timeout.allow(self.timeout if abs(left - self.timeout) < 0.01 else left)
         return True
+
+    def exchange(self, data: bytes, timeout: float) -> bytes:
+        """Send `data` and receive what comes next, on a socket that is ours alone and has nothing else to send.
+
+        Empty when nothing came within `timeout` seconds, or the connection was lost.
+        """
+        self._send_timeout.allow(timeout)
+        self._receive_timeout.allow(timeout)
+        sent = 0
+        try:
+            sent = self._sock.send(data)
+            if sent == len(data):
+                received = self._sock.recv(_RECEIVE)
+                if received:
+                    return received
+                self.lose("the server closed it")
+                return b""
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            self.lose(_cause(error))
+            return b""
+        if sent != len(data):
+            self._queue_rest([data], sent)
+        return b""
 
     def receive_chunk(self, deadline: float) -> bytes:
         """What arrives next, uninterpreted; empty at the deadline, at the end, or when others were served."""

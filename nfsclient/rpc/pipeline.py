@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from nfsclient.errors import ConnectionLost, RpcTimeout, XdrError
 from nfsclient.rpc.bulk import WORTH_IT, BulkReply
-from nfsclient.rpc.core import StreamCore, decode_reply
+from nfsclient.rpc.core import USUAL_REPLY, StreamCore, decode_reply
 from nfsclient.rpc.plan import Plan
 from nfsclient.rpc.record import LAST_FRAGMENT, Record, size_of
 from nfsclient.xdr import Buffer, XdrType
@@ -28,8 +28,6 @@ R = t.TypeVar("R", bound=XdrType)
 _MARK_AND_XID = struct.Struct(">II")
 _HEAD = struct.Struct(">II20s")
 _HEAD_SIZE = _HEAD.size
-_USUAL = struct.pack(">5I", 1, 0, 0, 0, 0)
-"""What follows mark and XID in a usual reply: REPLY, MSG_ACCEPTED, AUTH_NONE, empty verifier, SUCCESS."""
 _MARK_TO_END = 4 - LAST_FRAGMENT
 """Added to the record mark of a whole record: the record's size with its mark."""
 
@@ -131,7 +129,7 @@ class PipelineWindow(t.Generic[A, R]):
                 while size - pos >= _HEAD_SIZE:
                     mark, xid, usual = head(data, pos)
                     end = pos + mark + _MARK_TO_END
-                    if usual != _USUAL or end > size or end < pos or xid not in inflight:
+                    if usual != USUAL_REPLY or end > size or end < pos or xid not in inflight:
                         break
                     try:
                         result, stop = unpack(data, pos + _HEAD_SIZE)

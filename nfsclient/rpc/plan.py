@@ -26,7 +26,7 @@ class Plan(t.Generic[R]):
     finds a value at a position of `bytes`.
     """
 
-    __slots__ = ("bulk", "credential", "header", "procedure", "sends_bulk", "unpack")
+    __slots__ = ("bulk", "credential", "header", "is_small", "procedure", "sends_bulk", "unpack")
 
     def __init__(self, procedure: Procedure[t.Any, R], credential: Credential) -> None:
         source_of(procedure.res)  # compiles it: before, `unpack_from` is only a stub
@@ -37,6 +37,7 @@ class Plan(t.Generic[R]):
         self.unpack: Callable[[bytes, int], tuple[R, int]] = procedure.res.unpack_from
         self.bulk: BulkResult[t.Any, R] | None = procedure.bulk
         self.sends_bulk = carries_bulk(procedure.args)
+        self.is_small = procedure.bulk is None and not self.sends_bulk
 
 
 def carries_bulk(cls: type[XdrType], seen: frozenset[type[XdrType]] = frozenset()) -> bool:
@@ -62,13 +63,18 @@ class Plans:
 
     def __init__(self) -> None:
         self._made: dict[tuple[Procedure[t.Any, t.Any], Credential], Plan[t.Any]] = {}
+        self._latest: dict[Procedure[t.Any, t.Any], Plan[t.Any]] = {}
 
     def plan(self, procedure: Procedure[t.Any, R], credential: Credential) -> Plan[R]:
         """The plan for calls of `procedure` by `credential`."""
+        latest = self._latest.get(procedure)
+        if latest is not None and latest.credential is credential:
+            return latest
         key = (procedure, credential)
         made = self._made.get(key)
         if made is None:
             if len(self._made) >= _KEPT:
                 self._made.clear()
             made = self._made[key] = Plan(procedure, credential)
+        self._latest[procedure] = made
         return made

@@ -38,11 +38,15 @@ class Record(t.NamedTuple):
 class RecordAssembler:
     """Takes bytes as they arrive and gives complete records.
 
-    Memory is bounded: the bytes that have arrived, up to `max_record`. Raises `BadReply` for a longer record.
+    Memory is bounded: the bytes that have arrived, up to `max_record`. Raises `BadReply` for a longer record;
+    when complete records come before it they are given first, and `broken` says why nothing follows.
     """
 
     def __init__(self, max_record: int = DEFAULT_MAX_RECORD) -> None:
         self.max_record = max_record
+        self.buffered = 0
+        """Bytes that are held back for incomplete records."""
+        self.broken: BadReply | None = None
         self._tail = bytearray()
         self._parts = bytearray()
         self._empty = 0
@@ -50,22 +54,29 @@ class RecordAssembler:
     @property
     def is_idle(self) -> bool:
         """Whether no record is half received."""
-        return not self._tail and not self._parts and not self._empty
-
-    @property
-    def buffered(self) -> int:
-        """Bytes that are held back for incomplete records."""
-        return len(self._tail) + len(self._parts)
+        return not self.buffered
 
     def feed(self, data: bytes) -> list[Record]:
         """The records that `data` completes."""
+        if self.broken is not None:
+            raise self.broken
+        records: list[Record] = []
+        try:
+            self._take(data, records)
+        except BadReply as error:
+            self.broken = error
+            if not records:
+                raise
+        self.buffered = len(self._tail) + len(self._parts) + 4 * self._empty
+        return records
+
+    def _take(self, data: bytes, records: list[Record]) -> None:
         if self._tail:
             self._tail += data
             if not self._fragment_complete():
-                return []
+                return
             data = bytes(self._tail)
             self._tail.clear()
-        records: list[Record] = []
         pos, size = 0, len(data)
         while size - pos >= 4:
             (mark,) = _HEADER.unpack_from(data, pos)
@@ -81,7 +92,6 @@ class RecordAssembler:
             pos = end
         if pos < size:
             self._tail += memoryview(data)[pos:]
-        return records
 
     def _fragment_complete(self) -> bool:
         """Whether the tail holds a whole fragment; checked before anything is copied."""

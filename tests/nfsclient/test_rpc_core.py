@@ -240,6 +240,17 @@ def test_a_record_beyond_the_bound_breaks_the_stream() -> None:
         core.receive(words(0x8000_0000 | 1001), 1.0)
 
 
+def test_replies_in_front_of_a_broken_record_still_count() -> None:
+    core = stream_core(max_record=1000)
+    answered, other = submit(core), submit(core)
+    with pytest.raises(BadReply, match="1000"):
+        core.receive(marked(success(answered.xid, 3)) + words(0x8000_0000 | 1001), 1.0)
+    assert answered.result == EchoRes(3)
+    assert not other.done
+    with pytest.raises(BadReply):
+        core.receive(b"more", 1.0)
+
+
 @given(st.lists(st.one_of(st.binary(max_size=40), st.binary(max_size=60).map(marked)), max_size=10))
 def test_hostile_bytes_raise_nothing_but_bad_reply(chunks: list[bytes]) -> None:
     core = stream_core(max_record=1000)
