@@ -25,3 +25,17 @@ def getport2_invents_ports(
     """Turn 0 into a port."""
     reply = proceed(context, args)
     return reply if reply.port else GetportRes(4711)
+
+
+@mutant(
+    "getport2-gives-a-wrong-port",
+    bends=GETPORT,
+    breaks="RFC 1833 section 3.2",
+    gist="GETPORT gives the port above the one at which the program waits",
+)
+def getport2_gives_a_wrong_port(
+    _server: Server, context: CallContext, args: Mapping, proceed: Proceed[Mapping, GetportRes]
+) -> GetportRes:
+    """Add one."""
+    reply = proceed(context, args)
+    return GetportRes(reply.port + 1) if reply.port else reply

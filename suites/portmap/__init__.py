@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Checks of the port mapper (RFC 1833 section 3)."""

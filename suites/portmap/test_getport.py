@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""GETPORT of the port mapper (RFC 1833 section 3.2)."""
+
+from __future__ import annotations
+
+from fixtures.checks import TargetView
+from nfsclient.clients import Portmap
+from nfsclient.protocol.portmap import IPPROTO_TCP
+from nfsjudge import Requirement, expect, proves
+
+UNREGISTERED = Requirement(
+    rfc="RFC 1833", section="3.2", gist="GETPORT answers 0 for a program that is not registered"
+)
+REGISTERED = Requirement(
+    rfc="RFC 1833", section="3.2", gist="GETPORT answers the port at which a registered program waits"
+)
+_NOBODYS_PROGRAM = 0x3FFF_FF42
+"""In the range that is for users to define (RFC 5531 section 8.3), where nobody is expected."""
+
+
+@proves(UNREGISTERED, killed_by="getport2-invents-ports", needs="portmap")
+def test_an_unregistered_program_has_port_0(portmap_client: Portmap) -> None:
+    port = portmap_client.getport(_NOBODYS_PROGRAM, 1, IPPROTO_TCP)
+    expect(port, "the port of a program that nobody registered").equals(0)
+
+
+@proves(REGISTERED, killed_by="getport2-gives-a-wrong-port", needs="portmap")
+def test_nfs_waits_at_its_port(portmap_client: Portmap, target: TargetView) -> None:
+    port = portmap_client.getport(100003, 3, IPPROTO_TCP)
+    if target.address.proto == "tcp":
+        expect(port, "the port of NFS version 3 over TCP").equals(target.address.nfs_port)
