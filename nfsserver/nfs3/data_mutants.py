@@ -220,6 +220,22 @@ def write3_lies_about_file_sync(
 
 
 @mutant(
+    "write3-lies-about-data-sync",
+    bends=WRITE,
+    breaks=_WRITE,
+    gist="WRITE with DATA_SYNC writes as with UNSTABLE and answers DATA_SYNC",
+)
+def write3_lies_about_data_sync(
+    _server: Server, context: CallContext, args: Write3Args, proceed: NextWrite
+) -> Write3Res:
+    """Claim more than was done."""
+    if args.stable is not StableHow.DATA_SYNC:
+        return proceed(context, args)
+    reply = proceed(context, replace(args, stable=StableHow.UNSTABLE))
+    return _with(reply, committed=StableHow.DATA_SYNC)
+
+
+@mutant(
     "write3-verifier-by-stability",
     bends=WRITE,
     breaks=_WRITE,

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import pytest
+
+from fixtures.checks import TargetView
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow
 from nfsjudge import Level, Part, Requirement, expect, proves, unsupported
 from suites.nfs3.agreement import expect_same_object
-from suites.nfs3.contents import difference, need_kept, pattern
+from suites.nfs3.contents import difference, need_kept, pattern, read_range
 
 DATA_IS_FLUSHED = Requirement(
     rfc="RFC 1813",
@@ -65,6 +68,30 @@ def test_committed_data_can_be_read(nfs3: Nfs3, scratch: Scratch) -> None:
     need_kept(scratch, file, data)
     expect(nfs3.commit(file)).ok()
     expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
+
+
+@pytest.mark.exclusive
+@proves(DATA_IS_FLUSHED, killed_by="commit3-flushes-nothing")
+def test_committed_data_survives_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+    file = scratch.file("f")
+    data = pattern(10_000)
+    _write_unstable(nfs3, file, data)
+    expect(nfs3.commit(file)).ok()
+    target.crash()
+    seen = read_range(target.nfs3(), file, 0, len(data))
+    expect(difference(seen, data), "first wrong byte after the crash").is_absent()
+
+
+@pytest.mark.exclusive
+@proves(RANGE_IS_FLUSHED, killed_by="commit3-flushes-no-ranges")
+def test_committed_range_survives_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+    file = scratch.file("f")
+    data = pattern(30_000)
+    _write_unstable(nfs3, file, data)
+    expect(nfs3.commit(file, 10_000, 9000)).ok()
+    target.crash()
+    seen = read_range(target.nfs3(), file, 10_000, 9000)
+    expect(difference(seen, data[10_000:19_000]), "first wrong byte of the range after the crash").is_absent()
 
 
 @proves(ONE_VERIFIER, killed_by="commit3-has-its-own-verifier")

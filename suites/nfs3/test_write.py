@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from fixtures.checks import TargetView
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout
@@ -67,6 +70,18 @@ ONE_VERIFIER = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="verf is consistent during one instance of the service",
+    level=Level.MUST,
+)
+SYNC_IS_STABLE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="data written with DATA_SYNC or FILE_SYNC are on stable storage before WRITE answers",
+    level=Level.MUST,
+)
+VERIFIER_TELLS_OF_LOSS = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="the server does not destroy data without changing verf",
     level=Level.MUST,
 )
 GAP_IS_ZERO = Requirement(
@@ -195,7 +210,7 @@ def test_more_than_wtmax_does_no_damage(
     if info.resok is None:
         skip(f"wtmax is not known: FSINFO answers {info.status}")
     if info.resok.wtmax >= MOST_SENT:
-        unsupported(f"wtmax is {info.resok.wtmax}; this check does not send so much at once")
+        skip(f"wtmax is {info.resok.wtmax}; this check does not send so much at once")
     file = scratch.file("f")
     data = pattern(info.resok.wtmax + 4096)
     counted = 0
@@ -264,6 +279,36 @@ def test_verifier_is_the_same_on_every_connection(nfs3: Nfs3, second_client: Nfs
     reply = second_client.write(file, 0, b"data", StableHow.UNSTABLE)
     expect(reply).ok()
     expect(reply).field("resok.verf").equals(verf)
+
+
+@pytest.mark.exclusive
+@proves(SYNC_IS_STABLE, killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"))
+def test_synchronous_data_survives_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+    data = pattern(10_000)
+    written = {}
+    for stable in (StableHow.DATA_SYNC, StableHow.FILE_SYNC):
+        file = scratch.file(stable.name)
+        written[file] = expect(nfs3.write(file, 0, data, stable)).ok().count
+    target.crash()
+    for file, count in written.items():
+        seen = read_range(target.nfs3(), file, 0, count)
+        expect(difference(seen, data[:count]), "first wrong byte after the crash").is_absent()
+
+
+@pytest.mark.exclusive
+@proves(VERIFIER_TELLS_OF_LOSS, killed_by="write3-verifier-survives-crash", needs="unstable_writes")
+def test_verifier_changes_when_a_crash_loses_data(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+    file = scratch.file("f")
+    data = pattern(10_000)
+    before = expect(nfs3.write(file, 0, data, StableHow.UNSTABLE)).ok()
+    target.crash()
+    survivor = target.nfs3()
+    seen = read_range(survivor, file, 0, before.count)
+    observe("unstable data after the crash", "lost" if seen != data[: before.count] else "kept")
+    reply = survivor.write(file, 0, data, StableHow.UNSTABLE)
+    expect(reply).ok()
+    if seen != data[: before.count]:
+        expect(reply).field("resok.verf").differs_from(before.verf)
 
 
 # ---------------------------------------------------------------- what lies in the file afterwards
