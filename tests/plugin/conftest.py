@@ -77,7 +77,7 @@ class Suite:
     def arguments(self, *more: str) -> list[str]:
         """The command line of a run, behind `pytest`."""
         named = any(arg.startswith("suites") for arg in more)
-        return [*OPTIONS, "--report", str(self.report), *more, *([] if named else ["suites"])]
+        return [*OPTIONS, "--report", str(self.report), *([] if named else ["suites"]), *more]
 
     def run(self, *more: str) -> Outcome:
         """Run it in this process."""

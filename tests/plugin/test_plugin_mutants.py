@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""`--mutants`: a check counts as able to fail only when it says Nonconformance on the mutant that it names."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.mutants import KillTable, without_mutant
+from nfsjudge import Verdict
+from tests.plugin.conftest import Suite
+
+SEES_IT = """
+    @proves(RULE, killed_by="write3-reports-more-than-sent")
+    def test_sees_it(nfs3, scratch):
+        reply = nfs3.write(scratch.file("f"), 0, b"data")
+        expect(expect(reply).ok().count, "count").at_most(4)
+"""
+BLIND = """
+    @proves(RULE, killed_by="write3-reports-more-than-sent")
+    def test_is_blind(nfs3, scratch):
+        nfs3.write(scratch.file("f"), 0, b"data")
+"""
+STUMBLES = """
+    @proves(RULE, killed_by="write3-reports-more-than-sent")
+    def test_stumbles(nfs3, scratch):
+        reply = nfs3.write(scratch.file("f"), 0, b"data")
+        assert reply.resok.count == 4
+"""
+GIVES_UP = """
+    @proves(RULE, killed_by="write3-reports-more-than-sent")
+    def test_gives_up(nfs3, scratch):
+        reply = nfs3.write(scratch.file("f"), 0, b"data")
+        if reply.resok.count != 4:
+            unsupported("odd")
+"""
+NEVER_CLEAN = """
+    @proves(RULE, killed_by="write3-reports-more-than-sent")
+    def test_never_clean():
+        expect(1, "count").equals(2)
+"""
+UNKNOWN = """
+    @proves(RULE, killed_by="write3-no-such-mutant")
+    def test_names_no_mutant(nfs3, scratch):
+        expect(1, "count").equals(2)
+"""
+
+
+@pytest.mark.parametrize("workers", [[], ["-p", "xdist.plugin", "-n2"]], ids=["serial", "xdist"])
+def test_a_check_that_sees_its_mutant(suite: Suite, workers: list[str]) -> None:
+    suite.write(SEES_IT)
+    outcome = suite.run_apart("--mutants", *workers)
+    assert outcome.exit_code == 0
+    assert "1 checks, 1 mutants named, 1 killed" in outcome.text
+    assert "SURVIVED" not in outcome.text
+    assert "2 passed" in outcome.text
+
+
+@pytest.mark.parametrize("body", [BLIND, STUMBLES, GIVES_UP], ids=["passes", "has_a_bug", "gives_up"])
+def test_anything_but_a_nonconformance_is_no_kill(suite: Suite, body: str) -> None:
+    suite.write(body)
+    outcome = suite.run("--mutants")
+    assert outcome.exit_code == 1
+    assert "SURVIVED  write3-reports-more-than-sent" in outcome.text
+    assert "1 failed, 1 passed" in outcome.text
+
+
+def test_a_check_must_pass_on_the_clean_server(suite: Suite) -> None:
+    suite.write(NEVER_CLEAN)
+    outcome = suite.run("--mutants")
+    assert outcome.exit_code == 1
+    assert "NOT CLEAN nfs3/fake/never_clean: FAIL" in outcome.text
+
+
+def test_a_mutant_that_does_not_exist_is_named(suite: Suite) -> None:
+    suite.write(UNKNOWN)
+    outcome = suite.run("--mutants")
+    assert outcome.exit_code == 1
+    assert "write3-no-such-mutant" in outcome.text
+
+
+def test_a_mutant_does_not_reach_the_next_check(suite: Suite) -> None:
+    suite.write(SEES_IT + SEES_IT.replace("sees_it", "sees_it_again"))
+    outcome = suite.run("--mutants")
+    assert outcome.exit_code == 0
+    assert "4 passed" in outcome.text
+
+
+def test_parametrized_checks(suite: Suite) -> None:
+    suite.write("""
+        @pytest.mark.parametrize("size", [4, 5])
+        @proves(RULE, killed_by="write3-reports-more-than-sent")
+        def test_sizes(nfs3, scratch, size):
+            reply = nfs3.write(scratch.file("f"), 0, bytes(size))
+            expect(reply).field("resok.count").at_most(size)
+    """)
+    outcome = suite.run("--mutants")
+    assert outcome.exit_code == 0
+    assert "nfs3/fake/sizes[4]" in outcome.text
+    assert "4 passed" in outcome.text
+
+
+def test_matrix_runs_every_check_on_every_mutant(suite: Suite) -> None:
+    suite.write(SEES_IT)
+    outcome = suite.run_apart("--mutants=matrix")
+    assert outcome.exit_code == 0
+    assert "mutants that no check names" in outcome.text
+    (row,) = [line for line in outcome.text.splitlines() if line.startswith("write3-reports-more-than-sent ")]
+    assert row.split()[1:] == ["1", "nfs3/fake/sees_it"]
+
+
+def test_a_mutant_that_kills_everything_is_blunt_and_red(suite: Suite) -> None:
+    suite.write("".join(SEES_IT.replace("sees_it", f"sees_it_{number}") for number in range(8)))
+    outcome = suite.run_apart("--mutants=matrix")
+    assert "BLUNT     write3-reports-more-than-sent kills 8 of 8 checks" in outcome.text
+    assert outcome.exit_code == 1
+
+
+def test_the_table_counts_a_mutant_once_a_check() -> None:
+    table = KillTable()
+    for name in "abcdefghij":
+        table.add(f"suites/nfs3/test_x.py::test_{name}[clean]", "clean", Verdict.PASS, "", ["m"])
+        table.add(f"suites/nfs3/test_x.py::test_{name}[m]", "m", Verdict.FAIL, "", ["m"])
+        table.add(f"suites/nfs3/test_x.py::test_{name}[n]", "n", Verdict.VOID, "", ["m"])
+    assert len(table.checks) == 10
+    assert table.blunt() == [("m", 10, 10)]
+    assert not table.survived
+
+
+@pytest.mark.parametrize(
+    ("check_id", "name", "bare"),
+    [
+        ("nfs3/write/x[clean]", "clean", "nfs3/write/x"),
+        ("nfs3/write/x[write3-a-b]", "write3-a-b", "nfs3/write/x"),
+        ("nfs3/write/x[write3-a-b-4]", "write3-a-b", "nfs3/write/x[4]"),
+        ("nfs3/write/x[4-write3-a-b]", "write3-a-b", "nfs3/write/x[4]"),
+        ("nfs3/write/x[4-y-clean]", "clean", "nfs3/write/x[4-y]"),
+        ("nfs3/write/x", "clean", "nfs3/write/x"),
+    ],
+)
+def test_ids_without_the_mutant(check_id: str, name: str, bare: str) -> None:
+    assert without_mutant(check_id, name) == bare

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Runs with several workers: the same verdicts, nothing lost, exclusive checks alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fixtures.exclusive import Turnstile
+from nfsjudge.records import RunRecord
+from tests.plugin.conftest import Suite
+from tests.plugin.test_plugin_verdicts import ENDINGS, check
+
+TWO = ("-p", "xdist.plugin", "-n2")
+
+
+def test_the_same_verdicts_with_workers(suite: Suite) -> None:
+    suite.write("".join(check(f"ends_{name}", body, "nfs3, scratch") for name, body in ENDINGS.items()))
+    outcome = suite.run_apart(*TWO)
+    assert outcome.verdicts == {f"ends_{name}": name for name in ENDINGS}
+    assert outcome.exit_code == 1
+    assert {record.worker for record in outcome.checks.values()} <= {"gw0", "gw1"}
+    (first, *_) = outcome.lines
+    assert isinstance(first, RunRecord)
+    assert first.capabilities["symlink"] == "yes"
+    failed = outcome.checks["ends_FAIL"]
+    assert (outcome.report / failed.capture).exists()
+    assert set(outcome.junit()) == {f"test_ends_{name}" for name in ENDINGS}
+
+
+def test_a_worker_that_dies_is_void_and_the_rest_goes_on(suite: Suite) -> None:
+    suite.write(check("a_dies", "os._exit(9)") + "".join(check(f"b{number}", "pass") for number in range(6)))
+    outcome = suite.run_apart(*TWO)
+    assert outcome.verdicts == {"a_dies": "VOID", **{f"b{number}": "PASS" for number in range(6)}}
+    assert outcome.exit_code == 10
+
+
+SHARED = """
+    import pathlib
+    import time
+
+    PLACE = pathlib.Path({place!r})
+
+    def stay(name):
+        # Each check leaves a file while it runs, and notes whom it has seen.
+        own = PLACE / f"{{name}}.here"
+        own.touch()
+        deadline = time.monotonic() + 0.1
+        seen = set()
+        while time.monotonic() < deadline:
+            seen |= {{file.stem for file in PLACE.glob("*.here")}}
+        own.unlink()
+        (PLACE / f"{{name}}.saw").write_text(" ".join(sorted(seen - {{name}})))
+
+    @pytest.mark.parametrize("number", range(2))
+    @pytest.mark.exclusive
+    @proves(RULE, killed_by=MUTANT)
+    def test_alone(number):
+        stay(f"alone{{number}}")
+
+    @pytest.mark.parametrize("number", range(8))
+    @proves(RULE, killed_by=MUTANT)
+    def test_together(number):
+        stay(f"together{{number}}")
+"""
+
+
+def test_exclusive_checks_run_alone_and_last(suite: Suite, tmp_path: Path) -> None:
+    suite.write(SHARED.format(place=str(tmp_path)))
+    outcome = suite.run_apart(*TWO)
+    assert set(outcome.verdicts.values()) == {"PASS"}
+    saw = {file.stem: file.read_text() for file in tmp_path.glob("*.saw")}
+    assert len(saw) == 10
+    assert [saw["alone0"], saw["alone1"]] == ["", ""]
+    assert any(saw[f"together{number}"] for number in range(8))
+
+
+def test_a_turnstile_can_be_discarded(tmp_path: Path) -> None:
+    turnstile = Turnstile.make()
+    assert turnstile.path is not None
+    assert Path(turnstile.path).exists()
+    with turnstile.pass_through(alone=True):
+        pass
+    turnstile.discard()
+    assert not Path(turnstile.path).exists()
+
+
+def test_a_required_capability_and_workers(suite: Suite) -> None:
+    suite.write(check("one", "pass", needs="'symlink'"))
+    assert suite.run_apart(*TWO, "--require", "symlink").exit_code == 0
+
+
+@pytest.mark.parametrize("target", ["nosuch"])
+def test_no_target_no_workers(suite: Suite, target: str) -> None:
+    suite.write(check("one", "pass"))
+    outcome = suite.run_apart(*TWO, "--target", target)
+    assert outcome.exit_code == 4
+    assert "Traceback" not in outcome.text
