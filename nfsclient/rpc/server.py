@@ -5,22 +5,26 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import socket
 import typing as t
 from collections import deque
 
 from nfsclient.errors import BadReply
 from nfsclient.rpc.loop import Loop
-from nfsclient.rpc.record import RecordAssembler, frame, size_of
+from nfsclient.rpc.record import Record, RecordAssembler, frame, size_of
 from nfsclient.rpc.sockets import Address, address_of
 from nfsclient.xdr import Buffer
 
 MAX_RECORD = (4 << 20) + (64 << 10)
 """Longest call that is taken in: a WRITE of 4 MiB with room for its header."""
 MAX_CONNECTIONS = 512
-_MAX_OUTPUT = 16 << 20
-"""Replies held for a client that does not read, before its calls are left unread."""
-_RECEIVE = 256 << 10
+MAX_OUTPUT = 4 << 20
+"""Bytes of replies held for a client that does not read, beyond which its calls wait; one reply may exceed it."""
+_RECEIVE = 64 << 10
+_JOIN_BELOW = 32 << 10
+_BUFFERS_AT_ONCE = 256
+_NO_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 _DATAGRAM = 65_535
 _DATAGRAMS_AT_ONCE = 64
 _MAX_UDP_REPLY = 65_000
@@ -46,11 +50,15 @@ class RpcServer:
         *,
         max_record: int = MAX_RECORD,
         max_connections: int = MAX_CONNECTIONS,
+        max_output: int = MAX_OUTPUT,
     ) -> None:
         self.loop = loop
         self.answerer = answerer
         self.max_record = max_record
         self.max_connections = max_connections
+        self.max_output = max_output
+        self.is_starved = False
+        """Whether the process is out of descriptors, so that nobody can be accepted."""
         self.connections: set[_Connection] = set()
         self._listeners: list[_Listener | _Datagrams] = []
 
@@ -73,6 +81,12 @@ class RpcServer:
         """Close the connections but go on listening: what clients see of a restart."""
         for connection in list(self.connections):
             connection.close()
+
+    def forget(self, connection: _Connection) -> None:
+        """Stop serving a connection that closes itself."""
+        self.connections.discard(connection)
+        self.loop.remove(connection)
+        self.is_starved = False
 
     def close(self) -> None:
         """Close everything."""
@@ -124,10 +138,15 @@ class _ServerMember:
 
 
 class _Listener(_ServerMember):
+    def wants_to_read(self) -> bool:
+        return not self.server.is_starved
+
     def on_readable(self) -> None:
         try:
             sock, peer = self.sock.accept()
-        except OSError:
+        except OSError as error:
+            # Out of descriptors: the next close makes room; until then the loop would only spin.
+            self.server.is_starved = error.errno in _NO_DESCRIPTORS
             return
         if len(self.server.connections) >= self.server.max_connections:
             sock.close()
@@ -147,17 +166,22 @@ class _Connection(_ServerMember):
         super().__init__(server, sock)
         self.peer = peer
         self._assembler = RecordAssembler(server.max_record)
+        self._calls: deque[Record] = deque()
+        """Calls that wait because too much output does; they are all of one receive."""
         self._output: deque[memoryview] = deque()
         self._output_size = 0
-        self._peer_done = False
+        self._is_last = False
+        """Whether nothing more is to be read: the connection closes when its output is sent."""
+        self._is_closed = False
 
     def close(self) -> None:
-        self.server.connections.discard(self)
-        self.server.loop.remove(self)
-        self.sock.close()
+        if not self._is_closed:
+            self._is_closed = True
+            self.server.forget(self)
+            self.sock.close()
 
     def wants_to_read(self) -> bool:
-        return not self._peer_done and self._output_size < _MAX_OUTPUT
+        return not self._is_last and not self._calls and self._output_size < self.server.max_output
 
     def wants_to_write(self) -> bool:
         return bool(self._output)
@@ -165,52 +189,63 @@ class _Connection(_ServerMember):
     def on_readable(self) -> None:
         try:
             data = self.sock.recv(_RECEIVE)
-        except (BlockingIOError, InterruptedError):
+        except BlockingIOError:
             return
         except OSError:
             self.close()
             return
-        if not data:
-            # A half-closed connection is still owed the replies that wait.
-            self._peer_done = True
-            if not self._output:
-                self.close()
-            return
+        # A half-closed connection is still owed its replies; so is one that broke behind good calls.
+        self._is_last = not data
         try:
-            records = self._assembler.feed(data)
+            self._calls.extend(self._assembler.feed(data))
         except BadReply:
-            self.close()
-            return
-        for record in records:
-            reply = self.server.answerer.answer(record.payload(), self.peer, "tcp")
+            self._is_last = True
+        if self._assembler.broken is not None:
+            self._is_last = True
+        self.on_writable()
+
+    def on_writable(self) -> None:
+        """Send what waits, and answer the calls that waited for that."""
+        while not self._is_closed:
+            self._answer()
+            if not self._flush() or self._output:
+                return
+            if not self._calls:
+                if self._is_last:
+                    self.close()
+                return
+
+    def _answer(self) -> None:
+        while self._calls and self._output_size < self.server.max_output and not self._is_closed:
+            reply = self.server.answerer.answer(self._calls.popleft().payload(), self.peer, "tcp")
             if reply is not None:
                 self.send(frame(reply))
-        self.on_writable()
 
     def send(self, buffers: list[Buffer]) -> None:
         """Queue bytes as they are."""
-        if size_of(buffers) <= _RECEIVE:
+        size = size_of(buffers)
+        if size <= _JOIN_BELOW:
             buffers = [b"".join(buffers)]
         self._output.extend(memoryview(buffer).cast("B") for buffer in buffers if len(buffer))
-        self._output_size += size_of(buffers)
+        self._output_size += size
 
-    def on_writable(self) -> None:
+    def _flush(self) -> bool:
+        """Send as much as there is room for; False when the connection is lost."""
+        output = self._output
         try:
-            while self._output:
-                first = self._output[0]
-                sent = self.sock.send(first)
+            while output:
+                sent = self.sock.sendmsg(itertools.islice(output, _BUFFERS_AT_ONCE))
                 self._output_size -= sent
-                if sent == len(first):
-                    self._output.popleft()
-                else:
-                    self._output[0] = first[sent:]
-        except (BlockingIOError, InterruptedError):
-            return
+                while output and sent >= len(output[0]):
+                    sent -= len(output.popleft())
+                if sent:
+                    output[0] = output[0][sent:]
+        except BlockingIOError:
+            pass
         except OSError:
             self.close()
-            return
-        if self._peer_done:
-            self.close()
+            return False
+        return True
 
 
 class _Datagrams(_ServerMember):

@@ -16,6 +16,7 @@ from nfsclient.rpc.auth import AuthNone, AuthSys, RawCredential, decode_credenti
 from nfsclient.rpc.messages import (
     RPC_VERSION,
     AcceptStat,
+    AuthFlavor,
     AuthStat,
     CallHeader,
     MismatchInfo,
@@ -28,6 +29,7 @@ from nfsclient.xdr import Buffer, Void
 
 _START = struct.Struct(">III")
 _CALL = 0
+_KEPT_USERS = 256
 _SUCCESS = accepted(0, AcceptStat.SUCCESS).to_xdr()[4:]
 
 
@@ -70,6 +72,7 @@ class Dispatcher:
     def __init__(self, on_error: Callable[[CallContext, Exception], None] | None = None) -> None:
         self.on_error = on_error
         self._programs: dict[int, dict[int, dict[int, tuple[Procedure[t.Any, t.Any], Handler]]]] = {}
+        self._users: dict[bytes, AuthSys] = {}
 
     def register(self, program: Program, handlers: Mapping[int, Handler]) -> None:
         """Serve `program` with handlers by procedure number.
@@ -93,18 +96,31 @@ class Dispatcher:
             return denied(xid, mismatch=MismatchInfo(RPC_VERSION, RPC_VERSION)).to_buffers()
         try:
             header, pos = CallHeader.unpack_from(message)
-            credential = decode_credential(header.cred, header.verf)
+            credential = self._credential(header)
         except XdrError as error:
             return _refuse_header(xid, error)
         if isinstance(credential, RawCredential):
             return denied(xid, auth_stat=AuthStat.AUTH_REJECTEDCRED).to_buffers()
-        return self._dispatch(header, credential, message[pos:], peer, transport)
+        return self._dispatch(header, credential, message, pos, peer, transport)
+
+    def _credential(self, header: CallHeader) -> AuthSys | AuthNone | RawCredential:
+        """The decoded credential; clients repeat theirs, so the latest few are kept."""
+        if header.cred.flavor is not AuthFlavor.AUTH_SYS:
+            return decode_credential(header.cred, header.verf)
+        known = self._users.get(header.cred.body)
+        if known is None:
+            known = AuthSys.from_body(header.cred.body)
+            if len(self._users) >= _KEPT_USERS:
+                self._users.clear()
+            self._users[header.cred.body] = known
+        return known
 
     def _dispatch(
         self,
         header: CallHeader,
         credential: AuthSys | AuthNone,
-        args: bytes,
+        message: bytes,
+        pos: int,
         peer: Address,
         transport: t.Literal["tcp", "udp"],
     ) -> list[Buffer]:
@@ -114,19 +130,20 @@ class Dispatcher:
             return accepted(xid, AcceptStat.PROG_UNAVAIL).to_buffers()
         procedures = versions.get(vers)
         if procedures is None:
-            return accepted(
-                xid, AcceptStat.PROG_MISMATCH, MismatchInfo(min(versions), max(versions))
-            ).to_buffers()
+            offered = MismatchInfo(min(versions), max(versions))
+            return accepted(xid, AcceptStat.PROG_MISMATCH, offered).to_buffers()
         found = procedures.get(header.proc)
         if found is None:
             return accepted(xid, AcceptStat.PROC_UNAVAIL).to_buffers()
         procedure, handler = found
         try:
-            decoded = procedure.args.from_xdr(args)
+            args, end = procedure.args.unpack_from(message, pos)
         except XdrError:
+            end = -1
+        if end != len(message):
             return accepted(xid, AcceptStat.GARBAGE_ARGS).to_buffers()
         context = CallContext(peer, transport, credential, xid, prog, vers, procedure)
-        return self._execute(context, handler, decoded)
+        return self._execute(context, handler, args)
 
     def _execute(self, context: CallContext, handler: Handler, args: t.Any) -> list[Buffer]:
         reply: list[Buffer] = [context.xid.to_bytes(4, "big"), _SUCCESS]
