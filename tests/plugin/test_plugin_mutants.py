@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.mutants import KillTable, without_mutant
+from fixtures.kills import KillTable, without_mutant
 from nfsjudge import Verdict
 from tests.plugin.conftest import Suite
 
