@@ -68,7 +68,9 @@ def run(options: argparse.Namespace, operations: list[Operation], peers: Peers) 
         possible = [operation for operation in operations if operation.place in there]
         environment = {**canned_handles(), **server_environment, **loopback_environment}
         workers = Workers(peers, environment, Path(folder))
-        progress = Progress(sum(len(operation.contenders) for operation in possible) * options.rounds)
+        progress = Progress(
+            sum(len(operation.contenders) * operation.slices for operation in possible) * options.rounds
+        )
         results = []
         try:
             for operation in possible:

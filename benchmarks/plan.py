@@ -38,6 +38,8 @@ class Operation:
     """``op/s``, ``MB/s`` or ``entries/s``."""
     window: int = 1
     size: int = 0
+    slices: int = 1
+    """More rounds of less time each, where a rate depends on how deep processors sleep between calls."""
     contenders: tuple[Contender, ...] = field(default=())
 
 
@@ -45,6 +47,7 @@ _OURS = Contender(OURS, "ours")
 _ASYNCIO = Contender(OURS_ASYNCIO, "ours_asyncio")
 _PAGES = Contender("nfsclient, Nfs3.readdirplus", "ours", "pages")
 _LIBNFS = Contender(g.LIBNFS, "libnfs")
+_SLICES = 4
 _RAW = Contender(g.RAW, "raw_tcp")
 _SINGLE = (
     Contender(g.PYNFSCLIENT, "peer_pynfsclient"),
@@ -76,11 +79,14 @@ def _getattrs(place: str, prefix: str, where: str) -> tuple[Operation, ...]:
             peers = _CANNED_PEERS if window == 1 else _CANNED_PEERS[1:]
         elif window == 1:
             peers = (Contender(g.LIBNFS_FSTAT, "libnfs", "fstat"), *peers)
+        slices = _SLICES if window == 1 else 1
         raw = (_RAW,) if canned or window == 1 else ()
         title = f"GETATTR, {window} outstanding, {where}"
         contenders = (_OURS, _ASYNCIO, _LIBNFS, *raw, *peers)
         made.append(
-            Operation(f"{prefix}getattr-x{window}", title, "getattr", place, "op/s", window, 0, contenders)
+            Operation(
+                f"{prefix}getattr-x{window}", title, "getattr", place, "op/s", window, 0, slices, contenders
+            )
         )
     return tuple(made)
 
@@ -89,13 +95,16 @@ def _transfer(name: str, size: int, window: int) -> Operation:
     label, short = ("1 MiB", "1m") if size == MIB else ("64 KiB", "64k")
     title = f"{name.upper()} {label}, {window} outstanding, real server"
     contenders = (_OURS, _LIBNFS, *(_SINGLE if window == 1 else _MANY))
-    return Operation(f"{name}-{short}-x{window}", title, name, "server", "MB/s", window, size, contenders)
+    slices = _SLICES if size == KIB64 else 1
+    return Operation(
+        f"{name}-{short}-x{window}", title, name, "server", "MB/s", window, size, slices, contenders
+    )
 
 
 def _canned_transfer(name: str) -> Operation:
     title = f"{name.upper()} 1 MiB, 8 outstanding, canned answers"
     contenders = (_OURS, _LIBNFS, _RAW)
-    return Operation(f"canned-{name}-1m-x8", title, name, "canned", "MB/s", 8, MIB, contenders)
+    return Operation(f"canned-{name}-1m-x8", title, name, "canned", "MB/s", 8, MIB, contenders=contenders)
 
 
 OPERATIONS: t.Final = (
@@ -121,6 +130,7 @@ OPERATIONS: t.Final = (
         "cycle",
         "server",
         "op/s",
+        slices=_SLICES,
         contenders=(_OURS, _LIBNFS, Contender(g.LIBNFS_FILES, "libnfs", "filecycle"), *_SINGLE),
     ),
     *_getattrs("canned", "canned-", "canned answers"),

@@ -82,13 +82,13 @@ def measure(
     """Run an operation: each round takes all clients, every other round in reverse order."""
     result = Result(operation)
     rows = {contender.label: Row(contender.label, operation.unit) for contender in operation.contenders}
-    for number in range(rounds):
+    for number in range(rounds * operation.slices):
         taking_part = [
             contender for contender in operation.contenders if contender.label not in result.left_out
         ]
         for contender in taking_part if number % 2 == 0 else reversed(taking_part):
             try:
-                rows[contender.label].add(_order(operation, contender, workers, seconds))
+                rows[contender.label].add(_order(operation, contender, workers, seconds / operation.slices))
             except WorkerFailed as reason:
                 result.left_out[contender.label] = str(reason)
             progress()
