@@ -106,7 +106,7 @@ def looks_into_files(
     return _found(server, server.resolve(args.what.dir))
 
 
-@_bends_lookup("lookup3-does-not-know-dot", "LOOKUP does not find the name .", "3.2")
+@_bends_lookup("lookup3-does-not-know-dot", "LOOKUP does not find `.` in a directory", "3.2")
 def does_not_know_dot(
     _server: Server, context: CallContext, args: Lookup3Args, proceed: LookupProceed
 ) -> Lookup3Res:
