@@ -153,10 +153,15 @@ def serve(
 def doctor(url: str) -> int:
     """Says what stands between you and a server that does not answer, and what to do about it.
 
-    Name, port, rpcbind, MOUNT, export, privileged port, squash, RPC version: each is tried in turn.
+    Name, port, rpcbind, MOUNT, export, privileged port, squash, RPC version: each is tried in turn. To see
+    whether it may write, it makes a small directory below the export and removes it again.
     """
     starter.put_home_first()
+    from fixtures.targets import TARGETS
     from nfsproof import doctor as clinic
+
+    if url.partition(":")[0] in TARGETS:
+        raise Trouble(f"{url} is a server that is started for a run; nfsproof run {url} says what is missing")
 
     diagnosis = clinic.diagnose(url)
     click.echo(diagnosis.render())

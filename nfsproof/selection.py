@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from fixtures.ids import IdList
 from nfsproof.starter import home
 
 
@@ -30,9 +31,7 @@ class Selector:
 
     def known_ids(self) -> list[str]:
         """The listed stable ids, in order."""
-        listed = self.suites / "ids.txt"
-        lines = listed.read_text().splitlines() if listed.is_file() else []
-        return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+        return sorted(IdList.read(self.suites / "ids.txt").present)
 
     def translate(self, word: str) -> list[str]:
         """The arguments of pytest that a word of the command line means. Raises UnknownCheck."""

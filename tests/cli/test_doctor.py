@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof doctor`: the diagnosis is printed, and the exit status says whether a run can begin."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nfsproof.cli import run_command_line
+from nfsproof.exits import Exit
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    """An embedded server in a process of its own."""
+    command = [sys.executable, "-P", "-m", "nfsproof", "serve", "--port", "0"]
+    with subprocess.Popen(
+        command, env={"PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        yield server.stdout.readline().split()[1]
+        server.terminate()
+
+
+def test_nothing_stands_in_the_way_of_a_good_server(url: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["doctor", url]) == Exit.OK
+    assert "Nothing stands in the way." in capsys.readouterr().out
+
+
+def test_what_stands_in_the_way_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["doctor", "nfs://127.0.0.1/export?nfsport=9&mountport=9"]) == Exit.USAGE
+    assert "In the way: " in capsys.readouterr().out
+
+
+def test_what_is_no_url_is_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["doctor", "server"]) == Exit.USAGE
+    assert "nfs://" in capsys.readouterr().out
+
+
+def test_the_name_of_a_target_needs_no_doctor(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["doctor", "ganesha"]) == Exit.USAGE
+    assert "nfsproof run ganesha" in capsys.readouterr().err
