@@ -48,7 +48,7 @@ class Nfs3(TypedClient):
 
     def call(self, procedure: Procedure[A, R], args: A, *, into: memoryview | None = None) -> R:
         """Make one call, and further ones while the answer is JUKEBOX and patience lasts."""
-        reply = super().call(procedure, args, into=into)
+        reply = self.rpc.call(procedure, args, credential=self.credential, timeout=self.timeout, into=into)
         if self.patience is None or not is_jukebox(reply):
             return reply
         again = super().call
