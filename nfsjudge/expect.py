@@ -10,6 +10,7 @@ expect(reply).refused(Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_BADHANDLE)
 from __future__ import annotations
 
 import enum
+import sys
 import typing as t
 from collections.abc import Callable, Collection
 
@@ -17,6 +18,7 @@ from nfsclient.errors import NfsClientError
 from nfsclient.xdr import XdrEnum
 from nfsclient.xdr.printer import format_bytes
 from nfsjudge.outcome import Nonconformance, current_requirement, unsupported
+from nfsjudge.pointing import names_of_claim
 from nfsjudge.requirement import CLOSED_STATUS, Requirement
 
 T = t.TypeVar("T")
@@ -70,11 +72,18 @@ def _fail(
     because: Requirement | None,
     subject: object,
     field: str | None,
+    value: object = None,
+    names: tuple[str, ...] = (),
 ) -> t.NoReturn:
     __tracebackhide__ = True
-    requirement = because if because is not None else current_requirement()
     raise Nonconformance(
-        expected=expected, observed=observed, requirement=requirement, subject=subject, field=field
+        expected=expected,
+        observed=observed,
+        requirement=because if because is not None else current_requirement(),
+        subject=subject,
+        field=field,
+        value=value,
+        names=names,
     )
 
 
@@ -99,7 +108,17 @@ class ValueExpectation(t.Generic[T]):
         __tracebackhide__ = True
         if not holds:
             wanted = tuple(f"{self.what} {text}" for text in expected)
-            _fail(wanted, f"{self.what} is {show(self.value)}", self._because, self._subject, self._field)
+            # The check is two frames up: it called the method that called this one.
+            names = names_of_claim(sys._getframe(2)) if self._subject is None else ()
+            _fail(
+                wanted,
+                f"{self.what} is {show(self.value)}",
+                self._because,
+                self._subject,
+                self._field,
+                self.value,
+                names,
+            )
         return self.value
 
     def equals(self, other: T) -> T:

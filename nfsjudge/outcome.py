@@ -17,7 +17,8 @@ F = t.TypeVar("F", bound=Callable[..., object])
 class Nonconformance(AssertionError):
     """The target broke a requirement: the only exception by which a check says so.
 
-    `subject` is the reply in which it shows and `field` the dotted path in it, for the transcript to mark.
+    `subject` is the reply in which it shows and `field` the dotted path in it, for the transcript to mark. A claim
+    about a value alone has neither: `value` and `names` (`nfsjudge.pointing`) help to find them.
     """
 
     def __init__(
@@ -28,6 +29,8 @@ class Nonconformance(AssertionError):
         requirement: Requirement | None = None,
         subject: object = None,
         field: str | None = None,
+        value: object = None,
+        names: tuple[str, ...] = (),
     ) -> None:
         super().__init__(f"expected {' or '.join(expected)}; observed {observed}")
         self.expected = expected
@@ -35,6 +38,8 @@ class Nonconformance(AssertionError):
         self.requirement = requirement
         self.subject = subject
         self.field = field
+        self.value = value
+        self.names = names
 
 
 class Unsupported(Exception):

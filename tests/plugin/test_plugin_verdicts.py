@@ -90,6 +90,16 @@ def test_a_failure_prints_what_a_server_author_needs(suite: Suite) -> None:
         assert part in outcome.text
 
 
+def test_a_claim_about_a_value_alone_is_marked_as_well(suite: Suite) -> None:
+    suite.write("""
+        @proves(RULE, killed_by=MUTANT)
+        def test_size(nfs3, scratch):
+            expect(scratch.attributes(scratch.file("f", b"four")).size, "size").equals(5)
+    """)
+    (marked,) = [line for line in suite.run().checks["size"].transcript if "<--" in line]
+    assert marked.strip().startswith("size: 4")
+
+
 def test_a_fault_of_the_suite_is_void_and_shows_its_traceback(suite: Suite) -> None:
     suite.write(check("it", "assert 1 == 2"))
     outcome = suite.run()
