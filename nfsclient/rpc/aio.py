@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import socket
 import typing as t
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 
 from nfsclient.errors import BadReply, ConnectFailed, ConnectionLost, RpcError, RpcTimeout
 from nfsclient.rpc.auth import AuthNone, Credential
@@ -20,6 +20,7 @@ from nfsclient.rpc.exchange import Recorder
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.record import DEFAULT_MAX_RECORD, fragment, size_of
 from nfsclient.rpc.sockets import SOURCE_PORT_TAKEN, Address, address_of, format_address, source_ports
+from nfsclient.rpc.window import CallWindow
 from nfsclient.xdr import Buffer, XdrType
 
 A = t.TypeVar("A", bound=XdrType)
@@ -48,6 +49,7 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
         self.local_address: Address = ("", 0)
         self._loop = asyncio.get_running_loop()
         self._waiters: dict[Pending[t.Any], asyncio.Future[None]] = {}
+        self._readers: dict[CallWindow[t.Any, t.Any], asyncio.Future[None]] = {}
         self._closed = self._loop.create_future()
         self._failure = "not connected yet"
         self._flush_is_due = False
@@ -136,16 +138,81 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
         outstanding: int = 64,
         credential: Credential | None = None,
         timeout: float | None = None,
-    ) -> AsyncIterator[tuple[A, R]]:
+    ) -> AsyncGenerator[tuple[A, R], None]:
         """Make many calls of one procedure, up to `outstanding` at a time; (arguments, result) as they end.
 
-        The first error ends it, and cancels what is under way.
+        New arguments are drawn as soon as replies have arrived, before the results are given back. The first
+        error ends it, and so does a pause of `timeout` seconds in which no answer comes. Over UDP, or while
+        exchanges are recorded, calls are made singly underneath.
         """
-        source = iter(arguments)
+        core, limit = self.core, self.timeout if timeout is None else timeout
+        chosen = self.credential if credential is None else credential
+        if not isinstance(core, StreamCore) or core.recorder is not None or core.fragment_sizes is not None:
+            singly = self._pipeline_singly(procedure, iter(arguments), outstanding, chosen, limit)
+            async with contextlib.aclosing(singly):
+                async for pair in singly:
+                    yield pair
+            return
+        window: CallWindow[A, R] = CallWindow(
+            core, core.plans.plan(procedure, chosen), iter(arguments), self._receive
+        )
+        core.windows.append(window)
+        try:
+            await self._fill(window, outstanding, limit)
+            while window.inflight:
+                await self._wait_for_replies(window, limit)
+                answered = window.answered()
+                if answered > 1:
+                    await self._fill(window, outstanding + answered, limit)
+                for pair in window.take():
+                    yield pair
+                for pair in window.take_late():
+                    yield pair
+                await self._fill(window, outstanding, limit)
+        finally:
+            window.release()
+            core.windows.remove(window)
+
+    async def _fill(self, window: CallWindow[A, R], outstanding: int, timeout: float) -> None:
+        """Make new calls until `outstanding` are under way."""
+        label = window.plan.procedure.label
+        if not self._room.is_set():
+            await self._wait_for(self._room, timeout, label)
+        burst = window.burst(max(outstanding, 1) - len(window.inflight))
+        if burst:
+            if not self.is_open:
+                raise ConnectionLost(label, self._failure)
+            self._flush()
+            self._write(burst)
+
+    async def _wait_for_replies(self, window: CallWindow[A, R], timeout: float) -> None:
+        """Wait until the window has a chunk or late replies."""
+        label = window.plan.procedure.label
+        while not window.has_late:
+            if not self.is_open:
+                raise ConnectionLost(label, self._failure)
+            waiter = self._readers[window] = self._loop.create_future()
+            timer = self._loop.call_later(timeout, _time_out, waiter, label, timeout)
+            try:
+                await waiter
+            finally:
+                timer.cancel()
+                self._readers.pop(window, None)
+            if window.is_holding:
+                return
+
+    async def _pipeline_singly(
+        self,
+        procedure: Procedure[A, R],
+        arguments: Iterator[A],
+        outstanding: int,
+        credential: Credential,
+        timeout: float,
+    ) -> AsyncGenerator[tuple[A, R], None]:
         under_way: dict[asyncio.Task[R], A] = {}
 
         def fill() -> None:
-            while len(under_way) < outstanding and (args := next(source, None)) is not None:
+            while len(under_way) < max(outstanding, 1) and (args := next(arguments, None)) is not None:
                 call = self.call(procedure, args, credential=credential, timeout=timeout)
                 under_way[self._loop.create_task(call)] = args
 
@@ -189,9 +256,9 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
 
     def shutdown_write(self) -> None:
         """Half-close: no more calls from us; answers may still come."""
-        if self.is_open and isinstance(self._transport, asyncio.WriteTransport):
+        if self.is_open and isinstance(self.core, StreamCore):
             self._flush()
-            self._transport.write_eof()
+            t.cast("asyncio.Transport", self._transport).write_eof()
 
     async def _wait_for(self, event: asyncio.Event, timeout: float | None, what: str) -> None:
         limit = self.timeout if timeout is None else timeout
@@ -216,15 +283,15 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
             self._write(output)
 
     def _write(self, buffers: Sequence[Buffer]) -> None:
-        transport = self._transport
-        if isinstance(transport, asyncio.DatagramTransport):
+        if isinstance(self.core, DatagramCore):
             for datagram in buffers:
-                transport.sendto(datagram)
-        elif size_of(buffers) <= _JOIN_BELOW:
-            transport.write(b"".join(buffers))
-        else:
-            for buffer in buffers:
-                transport.write(buffer)
+                t.cast("asyncio.DatagramTransport", self._transport).sendto(datagram)
+            return
+        stream = t.cast("asyncio.Transport", self._transport)
+        if size_of(buffers) <= _JOIN_BELOW:
+            buffers = [b"".join(buffers)]
+        for buffer in buffers:
+            stream.write(buffer)
 
     # ------------------------------------------------------------ input and time
 
@@ -243,16 +310,32 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
         self._plan_timeout(self.core.next_deadline())
 
     def _receive(self, data: bytes) -> None:
+        """Give received bytes to the window that waits alone for them, or else to the core."""
+        core = self.core
+        if core.windows:
+            for window, waiter in self._readers.items():
+                if window.is_alone and not waiter.done():
+                    window.hold(data)
+                    waiter.set_result(None)
+                    return
+            for each in core.windows:
+                each.release()
         try:
-            events = self.core.receive(data, self._loop.time())
+            events = core.receive(data, self._loop.time())
         except BadReply as error:
-            for pending in list(self.core.pending.values()):
-                self.core.cancel(pending, error)
+            for pending in list(core.pending.values()):
+                core.cancel(pending, error)
             self._lose(error.why)
             return
         self._settle(events)
-        if self.core.strays:
+        if core.strays:
             self._stray.set()
+        self._wake_readers(late_only=True)
+
+    def _wake_readers(self, *, late_only: bool) -> None:
+        for window, waiter in self._readers.items():
+            if not waiter.done() and (window.has_late or not late_only):
+                waiter.set_result(None)
 
     def _settle(self, events: Iterable[Event]) -> None:
         for event in events:
@@ -285,6 +368,7 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
             self._wake(pending)
         self._room.set()
         self._stray.set()
+        self._wake_readers(late_only=False)
         if self._timer is not None:
             self._timer.cancel()
         self._transport.abort()
@@ -293,8 +377,7 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Called by asyncio: the connection is there."""
-        assert isinstance(transport, asyncio.Transport | asyncio.DatagramTransport)
-        self._transport = transport
+        self._transport = t.cast("asyncio.Transport | asyncio.DatagramTransport", transport)
         self.is_open = True
         self._room.set()
         self.peer_address = address_of(transport.get_extra_info("peername"))
@@ -325,6 +408,11 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
         self._lose("the server closed it" if exc is None else str(exc))
         if not self._closed.done():
             self._closed.set_result(None)
+
+
+def _time_out(waiter: asyncio.Future[None], label: str, seconds: float) -> None:
+    if not waiter.done():
+        waiter.set_exception(RpcTimeout(label, seconds))
 
 
 async def connect_tcp(

@@ -14,7 +14,7 @@ from nfsclient.rpc.bulk import WORTH_IT, BulkReply
 from nfsclient.rpc.core import USUAL_REPLY, DatagramCore, Pending, StreamCore
 from nfsclient.rpc.link import Link
 from nfsclient.rpc.loop import Loop
-from nfsclient.rpc.pipeline import PipelineWindow
+from nfsclient.rpc.pipeline import Pipeline
 from nfsclient.rpc.plan import Plan
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.record import DEFAULT_MAX_RECORD, LAST_FRAGMENT, fragment, size_of
@@ -132,6 +132,7 @@ class RpcClient(Link):
     ) -> Iterator[tuple[A, R]]:
         """Make many calls of one procedure, up to `outstanding` at a time: (arguments, result) as they come.
 
+        New arguments are drawn as soon as replies have arrived, before the results are given back.
         The first error ends it, and so does a pause of `timeout` seconds in which no answer comes. Over UDP, or
         while exchanges are recorded, calls are made singly underneath, each with its own deadline.
         """
@@ -139,10 +140,9 @@ class RpcClient(Link):
         limit = self.timeout if timeout is None else timeout
         core = self.core
         if isinstance(core, StreamCore) and core.recorder is None and core.fragment_sizes is None:
-            window: PipelineWindow[A, R] = PipelineWindow(
-                self, core, core.plans.plan(procedure, chosen), limit
-            )
-            return window.run(iter(arguments), outstanding)
+            plan = core.plans.plan(procedure, chosen)
+            pipeline: Pipeline[A, R] = Pipeline(self, core, plan, iter(arguments), limit)
+            return pipeline.run(outstanding)
         return self._pipeline_singly(procedure, iter(arguments), outstanding, chosen, limit)
 
     def _pipeline_singly(

@@ -93,6 +93,10 @@ class Window(t.Protocol):
 
     inflight: dict[int, t.Any]
 
+    def release(self) -> None:
+        """Give received bytes that it still holds to the core, because others follow."""
+        ...
+
     def deliver(self, xid: int, record: Record) -> None:
         """Take a reply that another reader of the connection received."""
         ...

@@ -300,7 +300,9 @@ class Link:
     def _bulk_target(self) -> Pending[t.Any] | None:
         """A call whose reply may be received in place, if the next one can be such a reply."""
         core = self.core
-        if core.recorder is not None or not isinstance(core, StreamCore) or not core.assembler.is_idle:
+        if core.recorder is not None or core.windows:
+            return None
+        if not isinstance(core, StreamCore) or not core.assembler.is_idle:
             return None
         for pending in core.pending.values():
             bulk = pending.procedure.bulk
@@ -333,6 +335,8 @@ class Link:
 
     def take(self, data: bytes) -> None:
         """Give received bytes to the core and act on what comes out; none are the end of the stream."""
+        for window in self.core.windows:
+            window.release()
         if not data and self._is_stream:
             self.lose("the server closed it")
             return
