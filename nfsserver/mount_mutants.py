@@ -92,6 +92,13 @@ def mnt3_mounts_a_file(
     return Mnt3Res(MountStat3.MNT3_OK, Mountres3Ok(server.handle_of(server.fs.root), [AUTH_SYS]))
 
 
+def _is_odd_call(server: Server, name: str) -> bool:
+    """Whether this is the first, third, ... call that the mutant sees."""
+    state = server.mutant_state(name)
+    state["calls"] = state.get("calls", 0) + 1
+    return bool(state["calls"] % 2)
+
+
 def _bent(reply: Mnt3Res, **changes: t.Any) -> Mnt3Res:
     """A successful answer with other results."""
     if reply.mountinfo is None:
@@ -103,13 +110,16 @@ def _bent(reply: Mnt3Res, **changes: t.Any) -> Mnt3Res:
     "mnt3-gives-an-unusable-handle",
     bends=MNT3,
     breaks=_MNT,
-    gist="MNT gives a handle that no procedure takes",
+    gist="every second MNT gives a handle that no procedure takes",
 )
 def mnt3_gives_an_unusable_handle(
-    _server: Server, context: CallContext, args: DirpathArgs, proceed: Proceed[DirpathArgs, Mnt3Res]
+    server: Server, context: CallContext, args: DirpathArgs, proceed: Proceed[DirpathArgs, Mnt3Res]
 ) -> Mnt3Res:
-    """Make a handle up."""
-    return _bent(proceed(context, args), fhandle=b"no handle of this server")
+    """Make a handle up, every second time."""
+    reply = proceed(context, args)
+    if _is_odd_call(server, "mnt3-gives-an-unusable-handle"):
+        return reply
+    return _bent(reply, fhandle=b"no handle of this server")
 
 
 @mutant(
@@ -122,10 +132,8 @@ def mnt3_mounts_another_directory(
     server: Server, context: CallContext, args: DirpathArgs, proceed: Proceed[DirpathArgs, Mnt3Res]
 ) -> Mnt3Res:
     """Alternate."""
-    state = server.mutant_state("mnt3-mounts-another-directory")
-    state["calls"] = state.get("calls", 0) + 1
     reply = proceed(context, args)
-    if state["calls"] % 2:
+    if _is_odd_call(server, "mnt3-mounts-another-directory"):
         return reply
     entries = server.fs.readdir(server.caller(context), server.fs.root, 0)
     below = [

@@ -112,11 +112,15 @@ def attributes_of_the_directory(
     return replace(reply, resok=replace(reply.resok, obj_attributes=reply.resok.dir_wcc.after))
 
 
-@_bends_all("handle-of-the-{}", "returns the handle of the directory as that of what it made")
+@_bends_all(
+    "handle-of-the-{}", "returns the handle of the directory with what it made under the name `handle`"
+)
 def handle_of_the_directory(_server: Server, context: CallContext, args: t.Any, proceed: AnyProceed) -> t.Any:
-    """Take it from the arguments."""
+    """Take it from the arguments, for one name: with any name, hardly a check could arrange what it needs."""
     reply = proceed(context, args)
-    return reply if reply.resok is None else replace(reply, resok=replace(reply.resok, obj=args.where.dir))
+    if reply.resok is None or args.where.name != b"handle":
+        return reply
+    return replace(reply, resok=replace(reply.resok, obj=args.where.dir))
 
 
 @_bends_all("creates-in-files", "answers success when its directory is a file")

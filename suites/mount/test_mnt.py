@@ -52,10 +52,11 @@ def test_null_is_answered_without_results(mount_client: Mount) -> None:
 
 @proves(MAPS_A_PATH, killed_by="mnt3-gives-an-unusable-handle", needs="mount")
 def test_gives_a_handle_that_works(mount_client: Mount, nfs3: Nfs3, target: TargetView) -> None:
-    resok = expect(mount_client.mnt(target.address.export.encode())).ok()
-    attributes = expect(nfs3.getattr(resok.fhandle)).ok().obj_attributes
-    expect(attributes.type, "type of what was mounted").equals(Ftype3.NF3DIR)
-    observe("handle", f"{len(resok.fhandle)} bytes")
+    for _ in range(2):  # mounting again is as good as the first time
+        resok = expect(mount_client.mnt(target.address.export.encode())).ok()
+        attributes = expect(nfs3.getattr(resok.fhandle)).ok().obj_attributes
+        expect(attributes.type, "type of what was mounted").equals(Ftype3.NF3DIR)
+        observe("handle", f"{len(resok.fhandle)} bytes")
 
 
 @proves(SAME_OBJECT, killed_by="mnt3-mounts-another-directory", needs="mount")

@@ -93,8 +93,8 @@ def test_attributes_are_those_of_the_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 @proves(HANDLE, killed_by="create3-handle-of-the-directory")
 def test_handle_is_that_of_the_file(nfs3: Nfs3, scratch: Scratch) -> None:
-    reply = nfs3.create(scratch.handle, b"file", CreateMode3.UNCHECKED, Sattr3(mode=0o640))
-    expect_own_handle(nfs3, scratch, b"file", reply)
+    reply = nfs3.create(scratch.handle, b"handle", CreateMode3.UNCHECKED, Sattr3(mode=0o640))
+    expect_own_handle(nfs3, scratch, b"handle", reply)
 
 
 @proves(INITIAL_ATTRIBUTES, killed_by="create3-ignores-mode")

@@ -53,7 +53,7 @@ def test_attributes_are_those_of_the_new_directory(nfs3: Nfs3, scratch: Scratch)
 
 @proves(HANDLE, killed_by="mkdir3-handle-of-the-parent")
 def test_handle_is_that_of_the_new_directory(nfs3: Nfs3, scratch: Scratch) -> None:
-    expect_own_handle(nfs3, scratch, b"new", nfs3.mkdir(scratch.handle, b"new", Sattr3(mode=0o750)))
+    expect_own_handle(nfs3, scratch, b"handle", nfs3.mkdir(scratch.handle, b"handle", Sattr3(mode=0o750)))
 
 
 @proves(NEW_ONLY, killed_by="mkdir3-takes-an-existing-directory")

@@ -76,7 +76,7 @@ def test_attributes_are_those_of_the_node(nfs3: Nfs3, scratch: Scratch) -> None:
 
 @proves(HANDLE, killed_by="mknod3-handle-of-the-directory", needs="mknod")
 def test_handle_is_that_of_the_node(nfs3: Nfs3, scratch: Scratch) -> None:
-    expect_own_handle(nfs3, scratch, b"fifo", nfs3.mknod(scratch.handle, b"fifo", _FIFO))
+    expect_own_handle(nfs3, scratch, b"handle", nfs3.mknod(scratch.handle, b"handle", _FIFO))
 
 
 @proves(NEW_ONLY, killed_by="mknod3-replaces-files", needs="mknod")

@@ -44,7 +44,7 @@ def test_attributes_are_those_of_the_link(nfs3: Nfs3, scratch: Scratch) -> None:
 
 @proves(HANDLE, killed_by="symlink3-handle-of-the-directory", needs="symlink")
 def test_handle_is_that_of_the_link(nfs3: Nfs3, scratch: Scratch) -> None:
-    expect_own_handle(nfs3, scratch, b"link", nfs3.symlink(scratch.handle, b"link", b"target"))
+    expect_own_handle(nfs3, scratch, b"handle", nfs3.symlink(scratch.handle, b"handle", b"target"))
 
 
 @proves(NEW_ONLY, killed_by="symlink3-replaces-files", needs="symlink")
