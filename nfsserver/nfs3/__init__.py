@@ -21,6 +21,7 @@ from nfsserver.nfs3 import (
     data_mutants,
     directory,
     directory_mutants,
+    handles_mutants,
     info,
     info_mutants,
     names,
@@ -28,6 +29,7 @@ from nfsserver.nfs3 import (
     read_mutants,
     removal,
     removal_mutants,
+    setattr_mutants,
 )
 
 HANDLERS: t.Final[Handlers] = dict(
@@ -85,8 +87,10 @@ __all__ = [
     "creation_mutants",
     "data_mutants",
     "directory_mutants",
+    "handles_mutants",
     "info_mutants",
     "names_mutants",
     "read_mutants",
     "removal_mutants",
+    "setattr_mutants",
 ]

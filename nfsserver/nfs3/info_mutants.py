@@ -41,9 +41,11 @@ from nfsclient.protocol.nfs3 import (
     WccData,
 )
 from nfsclient.rpc.auth import AuthSys
-from nfsclient.rpc.service import CallContext
-from nfsclient.xdr import replace
-from nfsserver.mutants import Answer, Proceed, ProceedWire, mutant, wire_mutant
+from nfsclient.rpc.messages import AuthStat
+from nfsclient.rpc.service import CallContext, Refused
+from nfsclient.rpc.sockets import Address
+from nfsclient.xdr import Void, replace, u32
+from nfsserver.mutants import Proceed, mutant
 from nfsserver.nfs3.common import fattr3
 
 if t.TYPE_CHECKING:
@@ -77,20 +79,46 @@ def _bends_result(
     return register
 
 
+class _Word(Void):
+    """Results of NULL, which has none."""
+
+    word: u32 = 0
+
+
 def _is_file(server: Server, handle: bytes) -> bool:
     return server.resolve(handle).directory is None
 
 
-@wire_mutant(
+@mutant(
     "null3-returns-results",
+    bends=NULL,
     breaks="RFC 1813 section 3.3.0",
-    gist="NULL returns a word where there are no results",
+    gist="NULL returns a word where there are no results, from the second call on a connection on",
 )
-def null3_returns_results(_server: Server, message: bytes, proceed: ProceedWire) -> Answer:
-    """Append a word to the reply."""
-    reply = proceed(message)
-    target = b"".join(number.to_bytes(4, "big") for number in (NULL.program, NULL.version, NULL.number))
-    return [*reply, bytes(4)] if reply is not None and message[12:24] == target else reply
+def null3_returns_results(
+    server: Server, context: CallContext, args: Void, proceed: Proceed[Void, Void]
+) -> Void:
+    """Answer with a word. The first call is left alone: by it a run sees that the server is there."""
+    callers: set[Address] = server.mutant_state("null3-returns-results").setdefault("callers", set())
+    if context.peer in callers:
+        return _Word()
+    callers.add(context.peer)
+    return proceed(context, args)
+
+
+@mutant(
+    "null3-asks-for-authentication",
+    bends=NULL,
+    breaks="RFC 1813 section 3.3.0",
+    gist="NULL is refused with AUTH_TOOWEAK when it comes without authentication",
+)
+def null3_asks_for_authentication(
+    _server: Server, context: CallContext, args: Void, proceed: Proceed[Void, Void]
+) -> Void:
+    """Want to know who asks."""
+    if not isinstance(context.credential, AuthSys):
+        raise Refused(auth_stat=AuthStat.AUTH_TOOWEAK)
+    return proceed(context, args)
 
 
 # ---------------------------------------------------------------- attributes of another object

@@ -3,14 +3,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from nfsclient.clients import Nfs3
-from nfsjudge import Requirement, proves
+from nfsclient.errors import AuthFailed
+from nfsclient.rpc.auth import AuthNone
+from nfsclient.rpc.blocking import RpcClient
+from nfsjudge import Level, Part, Requirement, expect, proves
 
 NULL_ANSWERS = Requirement(
     rfc="RFC 1813", section="3.3.0", gist="NULL takes no arguments, returns no results, and is answered"
+)
+FOR_EVERYBODY = Requirement(
+    rfc="RFC 1813",
+    section="3.3.0",
+    gist="NULL should never require authentication",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
 )
 
 
 @proves(NULL_ANSWERS, killed_by="null3-returns-results")
 def test_is_answered_without_results(nfs3: Nfs3) -> None:
-    nfs3.null()
+    # As those call it who measure with it: again and again on one connection.
+    for _ in range(3):
+        nfs3.null()
+
+
+@proves(FOR_EVERYBODY, killed_by="null3-asks-for-authentication")
+def test_needs_no_authentication(rpc_connect: Callable[..., RpcClient]) -> None:
+    refusal: AuthFailed | None = None
+    try:
+        Nfs3(rpc_connect("nfs", credential=AuthNone())).null()
+    except AuthFailed as error:
+        refusal = error
+    expect(refusal, "the refusal of NULL with AUTH_NONE").is_absent()

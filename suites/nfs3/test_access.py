@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""ACCESS (RFC 1813 section 3.3.4): what a user is told that he may do.
+
+The protocol does not define permissions (section 4.4), and what ACCESS says is advisory: claims about rights are
+SHOULD here. Bits that have no meaning for a type may come or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import (
+    ACCESS3_DELETE,
+    ACCESS3_EXECUTE,
+    ACCESS3_EXTEND,
+    ACCESS3_LOOKUP,
+    ACCESS3_MODIFY,
+    ACCESS3_READ,
+    CreateMode3,
+    Nfsstat3,
+    Sattr3,
+)
+from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
+from suites.nfs3.agreement import expect_same_object
+
+ONLY_WHAT_IS_ASKED = Requirement(
+    rfc="RFC 1813",
+    section="3.3.4",
+    gist="ACCESS returns those permissions, of the ones that are asked about, that the caller has, and no others",
+    level=Level.SHOULD,
+)
+DEFINED_BITS = Requirement(
+    rfc="RFC 1813",
+    section="3.3.4",
+    gist="six permissions may be asked about: other bits of the mask mean nothing, and should be ignored",
+    level=Level.SHOULD,
+)
+NO_ERROR = Requirement(
+    rfc="RFC 1813",
+    section="3.3.4",
+    gist="ACCESS should be answered with NFS3_OK when the checks could be made, whatever they gave",
+    level=Level.SHOULD,
+)
+RIGHTS = Requirement(
+    rfc="RFC 1813",
+    section="4.4",
+    gist="a server is expected to do the permission checking of its operating system, by uid, gid and groups",
+    level=Level.SHOULD,
+)
+ACCESS_TELLS = Requirement(
+    rfc="RFC 1813",
+    section="3.3.4",
+    gist="what the server says that the caller may do was right when it was said",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+)
+ATTRIBUTES = Requirement(
+    rfc="RFC 1813", section="3.3.4", gist="obj_attributes are the attributes of the object, if they are there"
+)
+
+BITS = {
+    "READ": ACCESS3_READ,
+    "LOOKUP": ACCESS3_LOOKUP,
+    "MODIFY": ACCESS3_MODIFY,
+    "EXTEND": ACCESS3_EXTEND,
+    "DELETE": ACCESS3_DELETE,
+    "EXECUTE": ACCESS3_EXECUTE,
+}
+ALL = 0x3F
+STRANGER = (4242, 4242)
+
+
+def _names(mask: int) -> list[str]:
+    """The permissions in a mask; bits that have no name as a number."""
+    unknown = [hex(mask & ~ALL)] if mask & ~ALL else []
+    return [name for name, bit in BITS.items() if mask & bit] + unknown
+
+
+def _rights(nfs3: Nfs3, handle: bytes, asked: int = ALL) -> list[str]:
+    """The permissions that are granted."""
+    __tracebackhide__ = True
+    return _names(expect(nfs3.access(handle, asked), because=NO_ERROR).ok().access)
+
+
+def _expect_rights(nfs3: Nfs3, handle: bytes, whose: str, *, has: str = "", lacks: str = "") -> None:
+    """Some permissions are granted, and some are not. The others may be either."""
+    __tracebackhide__ = True
+    granted = _rights(nfs3, handle)
+    observe(whose, " ".join(granted) or "nothing")
+    expect(sorted(set(has.split()) - set(granted)), f"what is missing from {whose}").equals([])
+    expect(sorted(set(lacks.split()) & set(granted)), f"what is too much in {whose}").equals([])
+
+
+def _is_the_stranger(scratch: Scratch, handle: bytes) -> bool:
+    """Whether an object belongs to the other user, as when all users are squashed into one."""
+    attributes = scratch.attributes(handle)
+    return attributes.uid == STRANGER[0] or attributes.gid == STRANGER[1]
+
+
+# ---------------------------------------------------------------- the mask
+
+
+@proves(ONLY_WHAT_IS_ASKED, killed_by="access3-grants-more-than-asked")
+def test_grants_nothing_that_was_not_asked_about(nfs3: Nfs3, scratch: Scratch) -> None:
+    for handle in (scratch.file("f", mode=0o755), scratch.directory("d")):
+        for name, bit in BITS.items():
+            reply = nfs3.access(handle, bit)
+            granted = expect(reply, because=NO_ERROR).ok().access
+            expect(_names(granted & ~bit), f"what is granted besides {name}").equals([])
+
+
+@proves(ONLY_WHAT_IS_ASKED, killed_by="access3-refuses-to-be-asked-nothing")
+def test_asked_about_nothing_it_grants_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
+    reply = nfs3.access(scratch.file("f"), 0)
+    expect(reply, because=NO_ERROR).ok()
+    expect(reply).field("resok.access").equals(0)
+
+
+@proves(DEFINED_BITS, killed_by="access3-refuses-unknown-bits")
+def test_bits_without_a_meaning_are_ignored(nfs3: Nfs3, scratch: Scratch) -> None:
+    for handle in (scratch.file("f"), scratch.directory("d")):
+        known = _rights(nfs3, handle)
+        reply = nfs3.access(handle, 0xFFFF_FFFF)
+        granted = expect(reply).ok().access
+        observe("bits without a meaning that are granted", hex(granted & ~ALL))
+        expect(_names(granted & ALL), "what is granted when all bits are asked about").equals(known)
+
+
+# ---------------------------------------------------------------- the owner
+
+
+@proves(RIGHTS, killed_by="access3-forgets-extend")
+def test_owner_of_a_file_may_read_and_write_it(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f", mode=0o600)
+    _expect_rights(nfs3, file, "the owner's rights to a file of mode 600", has="READ MODIFY EXTEND")
+
+
+@proves(RIGHTS, killed_by="access3-forgets-lookup")
+def test_owner_of_a_directory_may_use_and_change_it(nfs3: Nfs3, scratch: Scratch) -> None:
+    directory = scratch.directory("d", mode=0o700)
+    _expect_rights(
+        nfs3,
+        directory,
+        "the owner's rights to a directory of mode 700",
+        has="READ LOOKUP MODIFY EXTEND DELETE",
+    )
+
+
+@proves(RIGHTS, killed_by=("access3-never-executes", "access3-executes-anything"), needs="other_users")
+def test_execute_is_for_what_may_be_executed(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+    owner = nfs3_as(*STRANGER)
+    for name, mode in ((b"program", 0o700), (b"data", 0o600)):
+        made = owner.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=mode))
+        if made.resok is None:
+            skip(f"another user cannot make files: CREATE answers {made.status}")
+    program, data = scratch.lookup("program"), scratch.lookup("data")
+    _expect_rights(owner, program or b"", "the owner's rights to a file of mode 700", has="EXECUTE")
+    _expect_rights(owner, data or b"", "the owner's rights to a file of mode 600", lacks="EXECUTE")
+
+
+# ---------------------------------------------------------------- others
+
+
+@proves(RIGHTS, killed_by="access3-ignores-the-mode", needs="other_users")
+def test_a_private_file_is_not_for_others(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+    file = scratch.file("f", mode=0o600)
+    if _is_the_stranger(scratch, file):
+        skip("the user of the run and the other one are the same to the server")
+    _expect_rights(
+        nfs3_as(*STRANGER), file, "others' rights to a file of mode 600", lacks="READ MODIFY EXTEND EXECUTE"
+    )
+
+
+@proves(RIGHTS, killed_by="access3-readers-may-modify", needs="other_users")
+def test_a_public_file_may_be_read_and_not_written(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+    file = scratch.file("f", mode=0o644)
+    if _is_the_stranger(scratch, file):
+        skip("the user of the run and the other one are the same to the server")
+    _expect_rights(
+        nfs3_as(*STRANGER), file, "others' rights to a file of mode 644", has="READ", lacks="MODIFY EXTEND"
+    )
+
+
+@proves(RIGHTS, killed_by="access3-opens-directories", needs="other_users")
+def test_a_private_directory_is_not_for_others(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+    directory = scratch.directory("d", mode=0o700)
+    if _is_the_stranger(scratch, directory):
+        skip("the user of the run and the other one are the same to the server")
+    _expect_rights(
+        nfs3_as(*STRANGER),
+        directory,
+        "others' rights to a directory of mode 700",
+        lacks="READ LOOKUP MODIFY EXTEND DELETE",
+    )
+
+
+@proves(RIGHTS, killed_by="access3-ignores-groups", needs=("root", "other_users"))
+def test_members_of_the_group_have_its_rights(
+    nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch
+) -> None:
+    file = scratch.file("f", mode=0o640)
+    expect(nfs3.setattr(file, Sattr3(gid=4343))).ok()
+    member = nfs3_as(4242, 4242, gids=(4300, 4343))
+    _expect_rights(
+        member, file, "the group's rights to a file of mode 640", has="READ", lacks="MODIFY EXTEND"
+    )
+
+
+@proves(NO_ERROR, killed_by="access3-denies-with-an-error", needs="other_users")
+def test_having_no_rights_is_no_error(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+    reply = nfs3_as(*STRANGER).access(scratch.file("f", mode=0o600), ALL)
+    expect(reply).ok()
+
+
+@proves(ACCESS_TELLS, killed_by="access3-takes-others-for-the-group", needs="other_users")
+def test_what_is_granted_can_be_done(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+    other = nfs3_as(*STRANGER)
+    for mode in (0o600, 0o604, 0o606, 0o640, 0o660):
+        file = scratch.file(f"f{mode:o}", b"data", mode=mode)
+        granted = _rights(other, file)
+        observe(f"others' rights to mode {mode:o}", " ".join(granted) or "nothing")
+        if "READ" in granted:
+            status = other.read(file, 0, 4).status
+            expect(status, f"status of READ that was granted, mode {mode:o}").equals(Nfsstat3.NFS3_OK)
+        if "MODIFY" in granted:
+            status = other.write(file, 0, b"DATA").status
+            expect(status, f"status of WRITE that was granted, mode {mode:o}").equals(Nfsstat3.NFS3_OK)
+
+
+# ---------------------------------------------------------------- attributes
+
+
+@proves(ATTRIBUTES, killed_by="access3-attributes-of-the-root")
+def test_attributes_are_those_of_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f", b"some data", mode=0o640)
+    reply = nfs3.access(file, ALL)
+    if expect(reply, because=NO_ERROR).ok().obj_attributes is None:
+        unsupported("ACCESS withholds the attributes")
+    expect_same_object(reply, "resok.obj_attributes", scratch.attributes(file))

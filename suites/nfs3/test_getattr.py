@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: MIT
+"""GETATTR (RFC 1813 section 3.3.1): what the attributes of section 2.5 say of an object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3, Sattr3
+from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
+from suites.nfs3.contents import pattern
+from suites.nfs3.preserved import EVERYTHING, expect_preserved
+
+TYPE = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    gist="type is one of the seven of ftype3, and that of the object itself",
+)
+MODE_BITS = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    gist="mode has the protection bits that are defined, and should have no others, such as the type of st_mode",
+    level=Level.SHOULD,
+)
+SIZE = Requirement(rfc="RFC 1813", section="2.5", gist="size is the size of the file in bytes, in 64 bits")
+NLINK = Requirement(
+    rfc="RFC 1813", section="2.5", gist="nlink is the number of different names for the same file"
+)
+FILEID = Requirement(
+    rfc="RFC 1813", section="2.5", gist="fileid uniquely identifies the file within its file system"
+)
+NANOSECONDS = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    gist="nseconds are the part of a time that is less than a second, and should be below 1,000,000,000",
+    level=Level.SHOULD,
+)
+OF_THE_OBJECT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.1",
+    gist="GETATTR retrieves the attributes of the object, as they are for everybody",
+)
+
+STRANGER = (4242, 4242)
+
+
+# ---------------------------------------------------------------- type
+
+
+@proves(TYPE, killed_by="getattr3-wrong-type")
+def test_directory_has_the_type_of_directories(nfs3: Nfs3, scratch: Scratch) -> None:
+    reply = nfs3.getattr(scratch.directory("d"))
+    expect(reply).ok()
+    expect(reply).field("resok.obj_attributes.type").equals(Ftype3.NF3DIR)
+
+
+@proves(TYPE, killed_by="getattr3-calls-empty-files-fifos")
+def test_regular_file_has_the_type_of_regular_files(nfs3: Nfs3, scratch: Scratch) -> None:
+    for file in (scratch.file("empty"), scratch.file("full", b"data"), scratch.file("program", mode=0o755)):
+        reply = nfs3.getattr(file)
+        expect(reply).ok()
+        expect(reply).field("resok.obj_attributes.type").equals(Ftype3.NF3REG)
+
+
+@proves(TYPE, killed_by="getattr3-follows-symlinks", needs="symlink")
+def test_symlink_is_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.file("target", b"data")
+    reply = nfs3.getattr(scratch.symlink("l", b"target"))
+    expect(reply).ok()
+    expect(reply).field("resok.obj_attributes.type").equals(Ftype3.NF3LNK)
+
+
+@proves(TYPE, killed_by="getattr3-invents-a-type", needs="mknod")
+def test_fifo_has_the_type_of_fifos(nfs3: Nfs3, scratch: Scratch) -> None:
+    reply = nfs3.getattr(scratch.fifo("p"))
+    expect(reply).ok()
+    expect(reply).field("resok.obj_attributes.type").equals(Ftype3.NF3FIFO)
+
+
+# ---------------------------------------------------------------- mode, size, times
+
+
+@proves(MODE_BITS, killed_by="getattr3-mode-has-the-type")
+def test_mode_has_no_bits_but_those_of_protection(nfs3: Nfs3, scratch: Scratch) -> None:
+    for handle in (scratch.file("f"), scratch.directory("d")):
+        reply = nfs3.getattr(handle)
+        mode = expect(reply).ok().obj_attributes.mode
+        expect(mode & ~0o7777, "mode outside of the protection bits").equals(0)
+
+
+@proves(SIZE, killed_by="getattr3-rounds-small-sizes-up")
+def test_size_is_that_of_the_data(nfs3: Nfs3, scratch: Scratch) -> None:
+    for size in (0, 1, 5, 4095, 10_001):
+        reply = nfs3.getattr(scratch.file(f"f{size}", pattern(size)))
+        expect(reply).ok()
+        expect(reply).field("resok.obj_attributes.size").equals(size)
+
+
+@proves(SIZE, killed_by="getattr3-truncates-size")
+def test_size_goes_beyond_4_gib(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f")
+    grown = nfs3.setattr(file, Sattr3(size=2**32 + 5))
+    if grown.status != Nfsstat3.NFS3_OK:
+        unsupported(f"a file cannot be as large: SETATTR answers {grown.status}")
+    reply = nfs3.getattr(file)
+    expect(reply).ok()
+    expect(reply).field("resok.obj_attributes.size").equals(2**32 + 5)
+
+
+@proves(NANOSECONDS, killed_by="getattr3-overfills-nanoseconds")
+def test_nanoseconds_are_less_than_a_second(nfs3: Nfs3, scratch: Scratch) -> None:
+    for handle in (scratch.file("f", b"data"), scratch.directory("d")):
+        reply = nfs3.getattr(handle)
+        expect(reply).ok()
+        for name in ("atime", "mtime", "ctime"):
+            expect(reply).field(f"resok.obj_attributes.{name}.nseconds").at_most(999_999_999)
+
+
+# ---------------------------------------------------------------- which file it is, and its names
+
+
+@proves(FILEID, killed_by="getattr3-fileid-of-the-parent")
+def test_fileids_of_different_objects_differ(nfs3: Nfs3, scratch: Scratch) -> None:
+    handles = [scratch.handle, scratch.directory("d"), scratch.file("one"), scratch.file("other")]
+    seen: dict[tuple[int, int], int] = {}
+    for number, handle in enumerate(handles):
+        attributes = expect(nfs3.getattr(handle)).ok().obj_attributes
+        identity = (attributes.fsid, attributes.fileid)
+        expect(seen.get(identity), f"another object with fsid and fileid {identity}").is_absent()
+        seen[identity] = number
+
+
+@proves(FILEID, killed_by="getattr3-fileid-counts-names", needs="hardlink")
+def test_fileid_is_the_same_by_every_name(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f", b"data")
+    known = scratch.attributes(file)
+    scratch.link(file, "link")
+    by_link = scratch.lookup("link")
+    expect(by_link, "the handle of the link").is_present()
+    reply = nfs3.getattr(by_link or b"")
+    expect(reply).ok()
+    expect(reply).field("resok.obj_attributes.fsid").equals(known.fsid)
+    expect(reply).field("resok.obj_attributes.fileid").equals(known.fileid)
+
+
+@proves(NLINK, killed_by="getattr3-counts-one-name", needs="hardlink")
+def test_nlink_counts_the_names_of_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("f")
+    for count, name in enumerate((None, "second", "third"), start=1):
+        if name is not None:
+            scratch.link(file, name)
+        reply = nfs3.getattr(file)
+        expect(reply).ok()
+        expect(reply).field("resok.obj_attributes.nlink").equals(count)
+
+
+# ---------------------------------------------------------------- for everybody
+
+
+@proves(OF_THE_OBJECT, killed_by="getattr3-remembers-by-connection")
+def test_what_one_connection_wrote_another_one_sees(
+    nfs3: Nfs3, second_client: Nfs3, scratch: Scratch
+) -> None:
+    file = scratch.file("f", b"data")
+    expect(second_client.getattr(file)).ok()
+    scratch.write(file, b"more data")
+    reply = second_client.getattr(file)
+    expect(reply).ok()
+    expect(reply).field("resok.obj_attributes.size").equals(9)
+
+
+@proves(OF_THE_OBJECT, killed_by="getattr3-owner-is-the-asker", needs="other_users")
+def test_another_user_sees_the_same_attributes(
+    nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch
+) -> None:
+    file = scratch.file("f", b"data")
+    known = scratch.attributes(file)
+    reply = nfs3_as(*STRANGER).getattr(file)
+    if reply.resok is None:
+        unsupported(f"another user may not see the attributes: GETATTR answers {reply.status}")
+    expect_preserved(reply.resok.obj_attributes, known)
+
+
+@proves(OF_THE_OBJECT, killed_by="getattr3-moves-mtime")
+def test_looking_changes_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
+    for handle in (scratch.file("f", b"data"), scratch.directory("d")):
+        known = expect(nfs3.getattr(handle)).ok().obj_attributes
+        again = expect(nfs3.getattr(handle)).ok().obj_attributes
+        observe("atime moves by GETATTR", again.atime != known.atime)
+        expect_preserved(again, known, EVERYTHING)

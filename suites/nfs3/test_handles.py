@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: MIT
+"""File handles (RFC 1813 section 2.5, nfs_fh3): which object they mean, and what is answered to stale and bad ones.
+
+A server may revoke a handle at any time, and may keep a removed file for whoever has its handle. What it may not do
+is to take the handle of one object for that of another.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable
+
+import pytest
+
+from fixtures.scratch import Scratch, list_names
+from nfsclient.clients import Nfs3
+from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
+from nfsclient.protocol.nfs3 import GETATTR, Ftype3, Getattr3Res, Mknoddata3, Nfsstat3, Sattr3
+from nfsclient.rpc.blocking import RpcClient
+from nfsclient.rpc.program import Procedure
+from nfsclient.xdr import Opaque, Struct
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge.expect import StatusReply
+from suites.nfs3.contents import difference, pattern
+
+ONE_FILE = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    gist="equal file handles refer to the same file: that of a removed or replaced file never reaches another",
+    level=Level.MUST,
+)
+STALE = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    gist="a handle whose object no longer exists, or is no longer accessible, should be answered with NFS3ERR_STALE",
+    level=Level.SHOULD,
+)
+BAD = Requirement(
+    rfc="RFC 1813",
+    section="2.6",
+    gist="BADHANDLE is for handles that fail consistency checks, STALE for those that are invalid otherwise",
+    level=Level.SHOULD,
+)
+AT_MOST_64 = Requirement(
+    rfc="RFC 1813", section="2.4", gist="a file handle has at most 64 bytes: a longer one is none at all"
+)
+FOR_LATER_REQUESTS = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    gist="a file handle has all that the server needs to tell the file: it should do so on any connection",
+    level=Level.SHOULD,
+)
+
+NOT_A_HANDLE = (
+    Nfsstat3.NFS3ERR_BADHANDLE,
+    Nfsstat3.NFS3ERR_STALE,
+    # What a server says that cannot tell what is wrong with it.
+    Nfsstat3.NFS3ERR_IO,
+    Nfsstat3.NFS3ERR_SERVERFAULT,
+)
+LATER = 4
+"""Files that are made after one was removed: a server that uses numbers again does so at once."""
+
+Call: t.TypeAlias = Callable[[Nfs3, bytes], StatusReply]
+
+ON_A_FILE: t.Final[dict[str, Call]] = {
+    "getattr": lambda nfs3, handle: nfs3.getattr(handle),
+    "setattr": lambda nfs3, handle: nfs3.setattr(handle, Sattr3(mode=0o600)),
+    "access": lambda nfs3, handle: nfs3.access(handle, 0x3F),
+    "read": lambda nfs3, handle: nfs3.read(handle, 0, 10),
+    "write": lambda nfs3, handle: nfs3.write(handle, 0, b"data"),
+    "commit": lambda nfs3, handle: nfs3.commit(handle),
+}
+ON_ANYTHING: t.Final[dict[str, Call]] = {
+    **ON_A_FILE,
+    "lookup": lambda nfs3, handle: nfs3.lookup(handle, b"name"),
+    "readlink": lambda nfs3, handle: nfs3.readlink(handle),
+    "create": lambda nfs3, handle: nfs3.create(handle, b"name"),
+    "mkdir": lambda nfs3, handle: nfs3.mkdir(handle, b"name"),
+    "symlink": lambda nfs3, handle: nfs3.symlink(handle, b"name", b"text"),
+    "mknod": lambda nfs3, handle: nfs3.mknod(
+        handle, b"name", Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3())
+    ),
+    "remove": lambda nfs3, handle: nfs3.remove(handle, b"name"),
+    "rmdir": lambda nfs3, handle: nfs3.rmdir(handle, b"name"),
+    "rename": lambda nfs3, handle: nfs3.rename(handle, b"name", handle, b"other"),
+    "link": lambda nfs3, handle: nfs3.link(handle, handle, b"name"),
+    "readdir": lambda nfs3, handle: nfs3.readdir(handle),
+    "readdirplus": lambda nfs3, handle: nfs3.readdirplus(handle),
+    "fsstat": lambda nfs3, handle: nfs3.fsstat(handle),
+    "fsinfo": lambda nfs3, handle: nfs3.fsinfo(handle),
+    "pathconf": lambda nfs3, handle: nfs3.pathconf(handle),
+}
+"""Every procedure but NULL, with one handle wherever it takes one."""
+
+
+class LongHandle(Struct):
+    """GETATTR3args without the limit of nfs_fh3."""
+
+    object: t.Annotated[bytes, Opaque()]
+
+
+LONG_GETATTR: t.Final = Procedure(
+    GETATTR.program, GETATTR.version, GETATTR.number, "GETATTR", LongHandle, Getattr3Res
+)
+
+
+def _expect_gone(reply: StatusReply, what: str) -> None:
+    """Removing succeeded; else there is nothing to see here."""
+    if reply.status != Nfsstat3.NFS3_OK:
+        skip(f"{what} cannot be removed: {reply.status}")
+
+
+def _expect_no_handle(reply: StatusReply, what: str) -> None:
+    """A handle that the server never gave out is refused as such; a simple server may take it for one."""
+    __tracebackhide__ = True
+    observe(what, reply.status)
+    if reply.status != Nfsstat3.NFS3_OK:
+        expect(reply, because=BAD).refused(*NOT_A_HANDLE, because=BAD)
+
+
+# ---------------------------------------------------------------- one object, and no other
+
+
+@proves(ONE_FILE, killed_by="create3-runs-out-of-handles")
+def test_different_files_have_different_handles(scratch: Scratch) -> None:
+    names: dict[bytes, str] = {scratch.handle: "the directory"}
+    for number in range(20):
+        handle = scratch.file(f"f{number}")
+        expect(names.get(handle), f"another object with the handle of f{number}").is_absent()
+        names[handle] = f"f{number}"
+
+
+@proves(ONE_FILE, killed_by="getattr3-reaches-a-later-file")
+def test_removed_file_has_no_attributes_of_a_later_one(nfs3: Nfs3, scratch: Scratch) -> None:
+    removed = scratch.file("removed", pattern(100))
+    _expect_gone(nfs3.remove(scratch.handle, b"removed"), "the file")
+    for number in range(LATER):
+        scratch.file(f"later {number}", b"other")
+    reply = nfs3.getattr(removed)
+    observe("GETATTR by the handle of a removed file", reply.status)
+    if reply.resok is not None:
+        expect(reply).field("resok.obj_attributes.size").equals(100)
+
+
+@proves(ONE_FILE, killed_by="setattr3-reaches-a-later-file")
+def test_setattr_of_a_removed_file_changes_no_later_one(nfs3: Nfs3, scratch: Scratch) -> None:
+    removed = scratch.file("removed", pattern(100))
+    _expect_gone(nfs3.remove(scratch.handle, b"removed"), "the file")
+    later = [scratch.file(f"later {number}", b"other") for number in range(LATER)]
+    observe("SETATTR by the handle of a removed file", nfs3.setattr(removed, Sattr3(size=1)).status)
+    sizes = [scratch.attributes(handle).size for handle in later]
+    expect(sizes, "the sizes of later files").equals([5] * LATER)
+
+
+@proves(ONE_FILE, killed_by="lookup3-reaches-a-later-directory")
+def test_removed_directory_has_no_entries_of_a_later_one(nfs3: Nfs3, scratch: Scratch) -> None:
+    removed = scratch.directory("removed")
+    _expect_gone(nfs3.rmdir(scratch.handle, b"removed"), "the directory")
+    for number in range(LATER):
+        scratch.file("inside", directory=scratch.directory(f"later {number}"))
+    reply = nfs3.lookup(removed, b"inside")
+    observe("LOOKUP by the handle of a removed directory", reply.status)
+    expect(reply).refused()
+
+
+@proves(ONE_FILE, killed_by="create3-reaches-a-later-directory")
+def test_create_in_a_removed_directory_reaches_no_later_one(nfs3: Nfs3, scratch: Scratch) -> None:
+    removed = scratch.directory("removed")
+    _expect_gone(nfs3.rmdir(scratch.handle, b"removed"), "the directory")
+    later = [scratch.directory(f"later {number}") for number in range(LATER)]
+    observe("CREATE by the handle of a removed directory", nfs3.create(removed, b"intruder").status)
+    found = [name for directory in later for name in list_names(nfs3, directory)]
+    expect(found, "the names in later directories").equals([])
+
+
+@proves(ONE_FILE, killed_by="read3-follows-the-name")
+def test_replaced_file_has_no_data_of_its_successor(nfs3: Nfs3, scratch: Scratch) -> None:
+    old = pattern(100)
+    replaced = scratch.file("name", old)
+    scratch.file("successor", pattern(100, salt=50))
+    _expect_gone(nfs3.rename(scratch.handle, b"successor", scratch.handle, b"name"), "the file")
+    reply = nfs3.read(replaced, 0, 100)
+    observe("READ by the handle of a replaced file", reply.status)
+    if reply.resok is not None:
+        data = bytes(reply.resok.data)
+        expect(difference(data, old[: len(data)]), "first byte that is not of the old file").is_absent()
+
+
+# ---------------------------------------------------------------- stale handles
+
+
+@pytest.mark.parametrize("procedure", ON_A_FILE)
+@proves(STALE, killed_by="nfs3-removed-is-noent")
+def test_handle_of_a_removed_file_is_stale_if_it_does_not_work(
+    nfs3: Nfs3, scratch: Scratch, procedure: str
+) -> None:
+    removed = scratch.file("removed", b"data")
+    _expect_gone(nfs3.remove(scratch.handle, b"removed"), "the file")
+    reply = ON_A_FILE[procedure](nfs3, removed)
+    observe(f"{procedure.upper()} by the handle of a removed file", reply.status)
+    if reply.status != Nfsstat3.NFS3_OK:
+        expect(reply).refused(Nfsstat3.NFS3ERR_STALE, because=STALE)
+
+
+@proves(FOR_LATER_REQUESTS, killed_by="getattr3-binds-handles-to-connections")
+def test_handle_works_on_another_connection(second_client: Nfs3, scratch: Scratch) -> None:
+    for handle in (scratch.file("f"), scratch.directory("d")):
+        reply = second_client.getattr(handle)
+        expect(reply).ok()
+
+
+# ---------------------------------------------------------------- bad handles
+
+
+@proves(BAD, killed_by="nfs3-bad-handle-is-inval")
+def test_what_is_no_handle_is_refused_as_such(nfs3: Nfs3, scratch: Scratch) -> None:
+    nonsense = pattern(len(scratch.handle), salt=77)
+    for name, call in ON_ANYTHING.items():
+        reply = call(nfs3, nonsense)
+        # What a server does not support at all it may refuse without a look at the handle.
+        if reply.status != Nfsstat3.NFS3ERR_NOTSUPP:
+            _expect_no_handle(reply, f"{name.upper()} by a handle of nonsense")
+
+
+@proves(BAD, killed_by="getattr3-altered-handle-is-noent")
+def test_altered_handle_is_refused_as_such(nfs3: Nfs3, scratch: Scratch) -> None:
+    handle = scratch.file("f", b"data")
+    for at in range(len(handle)):
+        altered = handle[:at] + bytes([handle[at] ^ 0xFF]) + handle[at + 1 :]
+        _expect_no_handle(nfs3.getattr(altered), f"GETATTR by a handle with another byte {at}")
+
+
+@proves(BAD, killed_by="getattr3-short-handle-is-inval")
+def test_handle_of_another_length_is_refused_as_such(nfs3: Nfs3, scratch: Scratch) -> None:
+    handle = scratch.file("f", b"data")
+    for length in (1, 4, len(handle) // 2, len(handle) - 1, min(64, len(handle) + 1), 64):
+        reply = nfs3.getattr(handle[:length].ljust(length, b"\0"))
+        if length != len(handle):
+            _expect_no_handle(reply, f"GETATTR by a handle of {length} instead of {len(handle)} bytes")
+
+
+@proves(BAD, killed_by="getattr3-empty-handle-is-noent")
+def test_empty_handle_is_the_public_one_or_none(nfs3: Nfs3, scratch: Scratch) -> None:
+    # RFC 2055 section 5: WebNFS gives it a meaning, so that success is right.
+    _expect_no_handle(nfs3.getattr(b""), "GETATTR by the empty handle")
+
+
+@proves(AT_MOST_64, killed_by="getattr3-cuts-long-handles")
+def test_handle_of_more_than_64_bytes_is_not_taken(
+    nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Scratch
+) -> None:
+    for length in (65, 1024):
+        what = f"GETATTR by a handle of {length} bytes"
+        client = rpc_connect("nfs", timeout=2.0)
+        try:
+            reply = client.call(LONG_GETATTR, LongHandle(scratch.handle.ljust(length, b"\0")))
+        except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
+            observe(what, type(refusal).__name__)
+        else:
+            observe(what, reply.status)
+            expect(reply).refused()
+    # Whatever it did with that, it goes on to serve others.
+    expect(nfs3.getattr(scratch.handle)).ok()
