@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from nfsclient.errors import RpcTimeout, XdrError
 from nfsclient.rpc.auth import AuthNone, Credential
-from nfsclient.rpc.bulk import WORTH_IT, BulkReply
+from nfsclient.rpc.bulk import WORTH_IT
 from nfsclient.rpc.core import USUAL_REPLY, DatagramCore, Pending, StreamCore
 from nfsclient.rpc.link import Link
 from nfsclient.rpc.loop import Loop
@@ -192,38 +192,29 @@ class RpcClient(Link):
         args.pack(message)
         body = b"".join(message)
         now = self.loop.clock()
-        data = self.exchange(_MARK_AND_XID.pack(LAST_FRAGMENT + 4 + len(body), xid) + body, timeout)
-        size = len(data)
-        if size >= _HEAD_SIZE:
-            mark, got, usual = _HEAD.unpack_from(data)
-            if got == xid and usual == USUAL_REPLY and mark == LAST_FRAGMENT - 4 + size:
-                try:
-                    result, end = plan.unpack(data, _HEAD_SIZE)
-                except XdrError:
-                    end = 0
-                if end == size:
-                    return result
-        return self._finish(plan, args, xid, now, timeout, data)
+        framed = _MARK_AND_XID.pack(LAST_FRAGMENT + 4 + len(body), xid) + body
+        data = self.exchange([framed], len(framed), timeout)
+        result = _usual_result(plan, data, xid)
+        return self._finish(plan, args, xid, now, timeout, data) if result is None else result
 
     def _call_large(self, plan: Plan[R], args: XdrType, timeout: float, into: memoryview | None) -> R:
-        """The same where much data goes out, or comes in and is to land in its place."""
+        """The same where much data goes out uncopied, or comes in and is received in its place."""
         xid = self.core.next_xid()
         message: list[Buffer] = [b"", plan.header]
         args.pack(message)
-        message[0] = _MARK_AND_XID.pack(LAST_FRAGMENT + 4 + size_of(message), xid)
+        size = 8 + size_of(message)
+        message[0] = _MARK_AND_XID.pack(LAST_FRAGMENT - 4 + size, xid)
         now = self.loop.clock()
-        self.transmit(message, timeout)
-        reply: BulkReply | bytes = b""
-        if self.is_open and not self._unsent:
-            if plan.bulk is not None and plan.bulk.asked(args) >= WORTH_IT:
-                reply = self.receive_bulk(
-                    plan, lambda got: (args, into) if got == xid else None, now + timeout
-                )
-            else:
-                reply = self.receive_chunk(now + timeout)
-        if isinstance(reply, BulkReply):
-            return t.cast("R", reply.result)
-        return self._finish(plan, args, xid, now, timeout, reply, into)
+        result: R | None = None
+        if plan.bulk is not None and plan.bulk.asked(args) >= WORTH_IT:
+            data = self.exchange(message, size, timeout, plan.bulk_head)
+            if data[4:8] == message[0][4:]:
+                result, data = self.complete(plan, args, into, data, now + timeout)
+        else:
+            data = self.exchange(message, size, timeout)
+            if into is None:
+                result = _usual_result(plan, data, xid)
+        return self._finish(plan, args, xid, now, timeout, data, into) if result is None else result
 
     def _finish(
         self,
@@ -278,6 +269,21 @@ class RpcClient(Link):
         while self.is_open and self.loop.clock() < deadline:
             self.pump(deadline)
         return not self.is_open
+
+
+def _usual_result(plan: Plan[R], data: bytes, xid: int) -> R | None:
+    """The result, if `data` is exactly one usual reply to the call and decodes; else None."""
+    size = len(data)
+    if size >= _HEAD_SIZE:
+        mark, got, usual = _HEAD.unpack_from(data)
+        if got == xid and usual == USUAL_REPLY and mark == LAST_FRAGMENT - 4 + size:
+            try:
+                result, end = plan.unpack(data, _HEAD_SIZE)
+            except XdrError:
+                return None
+            if end == size:
+                return result
+    return None
 
 
 def connect_tcp(

@@ -5,22 +5,26 @@ from __future__ import annotations
 
 import socket
 import struct
+import sys
 import typing as t
 from collections.abc import Callable
 
 from nfsclient.errors import XdrError
-from nfsclient.rpc.core import USUAL_REPLY_SIZE
+from nfsclient.rpc.core import USUAL_REPLY
 from nfsclient.rpc.loop import Clock
 from nfsclient.rpc.plan import Plan
 from nfsclient.rpc.record import LAST_FRAGMENT
 from nfsclient.rpc.sockets import KernelTimeout
-from nfsclient.xdr import Buffer
+from nfsclient.xdr import Buffer, XdrType
+
+R = t.TypeVar("R", bound=XdrType)
 
 _WORD = struct.Struct(">I")
-_HEAD = struct.Struct(">IIIIIII")
-"""Record mark and the six words of a usual reply."""
-_RESULTS = 4 + USUAL_REPLY_SIZE
+_HEAD = struct.Struct(">II20s")
+"""Record mark, XID, and what follows the XID in a usual reply."""
 
+_MOST_KEPT = 4
+_LARGEST_KEPT = 2 << 20
 WORTH_IT = 48 << 10
 """Data below this is copied with less effort than it takes to receive it apart."""
 
@@ -30,6 +34,34 @@ class BulkReply(t.NamedTuple):
 
     xid: int
     result: t.Any
+
+
+class BufferPool:
+    """A few buffers for data that is looked at and dropped: fresh memory costs more than receiving into it.
+
+    A buffer is given out again when nobody holds a view of it any more, which its reference count tells. Where
+    Python does not count references there is no pool.
+    """
+
+    def __init__(self) -> None:
+        self._buffers = [bytearray()]
+        self._count: Callable[[object], int] | None = getattr(sys, "getrefcount", None)
+        self._unused = self._count(self._buffers[0]) if self._count is not None else 0
+
+    def take(self, size: int) -> bytearray | None:
+        """A buffer of at least `size` bytes; None when all are in use, or `size` is too large to be kept."""
+        count, buffers = self._count, self._buffers
+        if count is None or size > _LARGEST_KEPT:
+            return None
+        for index in range(len(buffers)):
+            if count(buffers[index]) == self._unused:
+                if not size <= len(buffers[index]) <= 4 * size:
+                    buffers[index] = bytearray(size)
+                return buffers[index]
+        if len(buffers) == _MOST_KEPT:
+            return None
+        buffers.append(bytearray(size))
+        return buffers[-1]
 
 
 Find: t.TypeAlias = Callable[[int], tuple[t.Any, memoryview | None] | None]
@@ -48,58 +80,74 @@ class BulkReceiver:
         self._sock = sock
         self._timeout = timeout
         self._clock = clock
+        self._pool = BufferPool()
 
     def receive(self, plan: Plan[t.Any], find: Find, deadline: float) -> BulkReply | bytes:
         """The next reply, or bytes for the ordinary way. Raises OSError.
 
         BlockingIOError means that nothing has come within the kernel's timeout, which the caller has set.
         """
-        bulk = plan.bulk
-        assert bulk is not None
-        at = _RESULTS + bulk.at
-        head = self._sock.recv(at + 4)
-        if len(head) != at + 4:
-            return head
-        mark, xid, mtype, stat, flavor, length, accept = _HEAD.unpack_from(head)
-        (count,) = _WORD.unpack_from(head, at)
-        padded = count + (-count & 3)
-        if mark != LAST_FRAGMENT + at + padded or mtype != 1 or stat or flavor or length or accept:
-            return head
+        head = self._sock.recv(plan.bulk_head)
+        xid = int.from_bytes(head[4:8], "big")
         found = find(xid)
-        if found is None or not WORTH_IT <= count <= bulk.asked(found[0]):
+        if found is None:
             return head
+        result, rest = self.complete(plan, found[0], found[1], head, deadline)
+        return rest if result is None else BulkReply(xid, result)
+
+    def complete(
+        self, plan: Plan[R], args: t.Any, into: memoryview | None, head: bytes, deadline: float
+    ) -> tuple[R | None, bytes]:
+        """Receive the data behind the first `plan.bulk_head` bytes of a reply to a call with `args`.
+
+        Gives the result; or None, and everything that was read. Raises OSError but for a timeout.
+        """
+        bulk, size = plan.bulk, plan.bulk_head
+        if len(head) != size or bulk is None:
+            return None, head
+        mark, _, usual = _HEAD.unpack_from(head)
+        (count,) = _WORD.unpack_from(head, size - 4)
+        padded = count + (-count & 3)
+        if usual != USUAL_REPLY or mark != LAST_FRAGMENT - 4 + size + padded:
+            return None, head
+        if not WORTH_IT <= count <= bulk.asked(args):
+            return None, head
         try:
-            result, end = plan.unpack(head[:at] + b"\0\0\0\0", _RESULTS)
+            result, end = plan.unpack(head[:-4] + b"\0\0\0\0", _HEAD.size)
         except XdrError:
-            return head
-        if end != at + 4 or bulk.data(result) is None:
-            return head
-        into = found[1]
+            return None, head
+        if end != size or bulk.data(result) is None:
+            return None, head
+        left = deadline - self._clock()
+        if left < 0.9 * self._timeout.seconds:
+            self._timeout.allow(left)
         if into is None or len(into) < count:
             data, rest = self._take_fresh(count, padded, deadline)
         else:
             data, rest = self._take_into(into[:count], padded, deadline)
         if data is None:
-            return head + rest
+            return None, head + rest
         bulk.place(result, data)
-        return BulkReply(xid, result)
+        return result, b""
 
     def _take_fresh(self, count: int, padded: int, deadline: float) -> tuple[Buffer | None, bytes]:
-        """Data in a buffer of its own; or None, and what came."""
-        try:
-            whole: Buffer = self._sock.recv(padded, socket.MSG_WAITALL)
-        except BlockingIOError:
-            return None, b""
-        if len(whole) != padded:
-            buffer = bytearray(padded)
-            buffer[: len(whole)] = whole
-            filled = len(whole) + self._fill(memoryview(buffer)[len(whole) :], deadline)
+        """Data in a buffer of ours; or None, and what came."""
+        buffer = self._pool.take(padded)
+        if buffer is not None:
+            whole = memoryview(buffer)[:padded]
+            filled = self._fill(whole, deadline)
+        else:
+            try:
+                received = self._sock.recv(padded, socket.MSG_WAITALL)
+            except BlockingIOError:
+                return None, b""
+            whole, filled = memoryview(received), len(received)
             if filled != padded:
-                return None, bytes(buffer[:filled])
-            whole = buffer
-        if count != padded and any(whole[count:]):
-            return None, bytes(whole)
-        return memoryview(whole)[:count], b""
+                whole = memoryview(bytearray(received) + bytes(padded - filled))
+                filled += self._fill(whole[filled:], deadline)
+        if filled != padded or (count != padded and any(whole[count:])):
+            return None, bytes(whole[:filled])
+        return whole[:count], b""
 
     def _take_into(self, view: memoryview, padded: int, deadline: float) -> tuple[Buffer | None, bytes]:
         """Data in the buffer of the caller; or None, and what came."""
@@ -115,16 +163,16 @@ class BulkReceiver:
 
     def _fill(self, view: memoryview, deadline: float) -> int:
         """Fill `view`; how much of it was filled when the deadline passed or the stream ended."""
-        filled = 0
-        while filled < len(view):
-            try:
-                received = self._sock.recv_into(view[filled:], 0, socket.MSG_WAITALL)
-            except BlockingIOError:
-                received = 0
-            filled += received
-            left = deadline - self._clock()
-            if not received or left <= 0:
-                break
-            if filled < len(view):
+        size, filled = len(view), 0
+        try:
+            filled = received = self._sock.recv_into(view, 0, socket.MSG_WAITALL)
+            while filled != size and received:
+                left = deadline - self._clock()
+                if left <= 0:
+                    break
                 self._timeout.allow(left)
+                received = self._sock.recv_into(view[filled:], 0, socket.MSG_WAITALL)
+                filled += received
+        except BlockingIOError:
+            pass
         return filled

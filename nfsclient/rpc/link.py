@@ -23,7 +23,9 @@ from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.plan import Plan
 from nfsclient.rpc.record import size_of
 from nfsclient.rpc.sockets import Address, KernelTimeout, address_of, format_address
-from nfsclient.xdr import Buffer
+from nfsclient.xdr import Buffer, XdrType
+
+R = t.TypeVar("R", bound=XdrType)
 
 _RECEIVE = 64 << 10
 """Most bytes of an ordinary receive; a much larger buffer makes the allocator ask the kernel each time."""
@@ -210,18 +212,23 @@ class Link:
         self._receive_timeout.allow(self.timeout if abs(left - self.timeout) < 0.01 else left)
         return True
 
-    def exchange(self, data: bytes, timeout: float) -> bytes:
-        """Send `data` and receive what comes next, on a socket that is ours alone and has nothing else to send.
+    def exchange(self, message: list[Buffer], size: int, timeout: float, first: int = _RECEIVE) -> bytes:
+        """Send a framed message of `size` bytes and receive what comes next, up to `first` bytes.
 
-        Empty when nothing came within `timeout` seconds, or the connection was lost.
+        Only for a socket that is ours alone and has nothing else to send. Empty when nothing came within
+        `timeout` seconds, or the connection was lost.
         """
         self._send_timeout.allow(timeout)
         self._receive_timeout.allow(timeout)
         sent = 0
         try:
-            sent = self._sock.send(data)
-            if sent == len(data):
-                received = self._sock.recv(_RECEIVE)
+            if size <= _JOIN_BELOW or len(message) > _MOST_BUFFERS:
+                message = [b"".join(message)]
+                sent = self._sock.send(message[0])
+            else:
+                sent = self._sock.sendmsg(message)
+            if sent == size:
+                received = self._sock.recv(first)
                 if received:
                     return received
                 self.lose("the server closed it")
@@ -231,8 +238,8 @@ class Link:
         except OSError as error:
             self.lose(_cause(error))
             return b""
-        if sent != len(data):
-            self._queue_rest([data], sent)
+        if sent != size:
+            self._queue_rest(message, sent)
         return b""
 
     def receive_chunk(self, deadline: float) -> bytes:
@@ -330,6 +337,19 @@ class Link:
             raise
         except BaseException:
             # Between two steps the stream would be out of step ever after.
+            self.lose("a receive was interrupted")
+            raise
+
+    def complete(
+        self, plan: Plan[R], args: t.Any, into: memoryview | None, head: bytes, deadline: float
+    ) -> tuple[R | None, bytes]:
+        """Receive the data of a reply whose head `exchange` gave: the result, or None and what was read."""
+        try:
+            return self._bulk.complete(plan, args, into, head, deadline)
+        except OSError as error:
+            self.lose(_cause(error))
+            return None, b""
+        except BaseException:
             self.lose("a receive was interrupted")
             raise
 

@@ -17,6 +17,8 @@ R = t.TypeVar("R", bound=XdrType)
 
 _CALL_PREFIX = struct.Struct(">IIIII")
 _KEPT = 1024
+_RESULTS = 28
+"""Where the results begin in a usual reply, with its record mark."""
 
 
 class Plan(t.Generic[R]):
@@ -26,7 +28,7 @@ class Plan(t.Generic[R]):
     finds a value at a position of `bytes`.
     """
 
-    __slots__ = ("bulk", "credential", "header", "is_small", "procedure", "sends_bulk", "unpack")
+    __slots__ = ("bulk", "bulk_head", "credential", "header", "is_small", "procedure", "sends_bulk", "unpack")
 
     def __init__(self, procedure: Procedure[t.Any, R], credential: Credential) -> None:
         source_of(procedure.res)  # compiles it: before, `unpack_from` is only a stub
@@ -36,6 +38,8 @@ class Plan(t.Generic[R]):
         self.header = prefix + b"".join(credential.opaque())
         self.unpack: Callable[[bytes, int], tuple[R, int]] = procedure.res.unpack_from
         self.bulk: BulkResult[t.Any, R] | None = procedure.bulk
+        self.bulk_head = 0 if procedure.bulk is None else _RESULTS + procedure.bulk.at + 4
+        """Bytes of a usual reply, with its record mark, up to its bulk data."""
         self.sends_bulk = carries_bulk(procedure.args)
         self.is_small = procedure.bulk is None and not self.sends_bulk
 

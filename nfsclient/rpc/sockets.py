@@ -109,14 +109,15 @@ class KernelTimeout:
     def __init__(self, sock: socket.socket, option: int = socket.SO_RCVTIMEO) -> None:
         self._sock = sock
         self._option = option
-        self._current = 0.0
+        self.seconds = 0.0
+        """What the socket is set to; 0 is no limit."""
 
     def allow(self, seconds: float) -> None:
         """Let the next operation block for about `seconds` (more than 0)."""
-        if seconds == self._current:
+        if seconds == self.seconds:
             return
         whole = max(seconds, 0.001)
         packed = struct.pack("ll", int(whole), int(whole % 1 * 1_000_000))
         with contextlib.suppress(OSError):
             self._sock.setsockopt(socket.SOL_SOCKET, self._option, packed)
-        self._current = seconds
+        self.seconds = seconds
