@@ -79,7 +79,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     "--mutants",
     is_flag=False,
     flag_value="pairs",
-    type=click.Choice(["pairs", "matrix"]),
+    metavar="[pairs|matrix]",
     help="Instead: run each check on the clean server and on the mutants that it names; with =matrix on all.",
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[PYTEST ARGUMENT ...]")
@@ -90,6 +90,9 @@ def selftest(mutants: str | None, arguments: tuple[str, ...]) -> int:
     there each check is run on the clean embedded server, where it must pass, and on its mutants, where it
     must fail.
     """
+    if mutants not in {None, "pairs", "matrix"}:
+        # `--mutants nfs3/write`: the parser takes what follows for the option's value.
+        mutants, arguments = "pairs", (str(mutants), *arguments)
     if mutants is None and starter.is_checkout():
         tests = starter.home() / "tests"
         return starter.run_own_tests([*arguments] if _names_a_path(arguments) else [str(tests), *arguments])

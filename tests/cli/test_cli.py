@@ -54,10 +54,9 @@ def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]
         (["--no-such-option"], "No such option"),
         (["run", "server:/export"], "nfs://server/export"),
         (["run", "nfs://a/b", "nfs://c/d"], "more than one target"),
-        (["selftest", "--mutants=some"], "pairs"),
         (["doctor"], "URL"),
     ],
-    ids=["command", "option", "mount-syntax", "two-targets", "choice", "argument"],
+    ids=["command", "option", "mount-syntax", "two-targets", "argument"],
 )
 def test_wrong_usage_ends_with_a_hint(
     words: list[str], hint: str, capsys: pytest.CaptureFixture[str]

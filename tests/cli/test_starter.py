@@ -42,8 +42,8 @@ def hostile(tmp_path: Path) -> Path:
     return folder
 
 
-def run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """`nfsproof run`, with variables meant for somebody else's pytest."""
+def run(*words: str, cwd: Path, command: str = "run") -> subprocess.CompletedProcess[str]:
+    """`nfsproof run` or another command, with variables meant for somebody else's pytest."""
     environment = os.environ | {
         "PYTHONPATH": str(ROOT),
         "PYTEST_ADDOPTS": "--no-such-option",
@@ -51,7 +51,7 @@ def run(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         "HOME": str(cwd),
     }
     return subprocess.run(
-        [sys.executable, "-P", "-m", "nfsproof", "run", *words],
+        [sys.executable, "-P", "-m", "nfsproof", command, *words],
         cwd=cwd,
         env=environment,
         capture_output=True,
@@ -96,3 +96,9 @@ def test_a_target_that_does_not_answer_is_wrong_usage(tmp_path: Path) -> None:
     assert ended.returncode == Exit.USAGE
     assert "127.0.0.1" in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_a_check_may_follow_the_mutants_option(tmp_path: Path) -> None:
+    ended = run("--mutants", CHECK, cwd=tmp_path, command="selftest")
+    assert ended.returncode == Exit.OK, ended.stdout + ended.stderr
+    assert "1 checks, 1 mutants named, 1 killed" in ended.stdout
