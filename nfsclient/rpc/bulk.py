@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import socket
 import struct
-import sys
 import typing as t
 from collections.abc import Callable
 
@@ -23,8 +22,6 @@ _WORD = struct.Struct(">I")
 _HEAD = struct.Struct(">II20s")
 """Record mark, XID, and what follows the XID in a usual reply."""
 
-_MOST_KEPT = 4
-_LARGEST_KEPT = 2 << 20
 WORTH_IT = 48 << 10
 """Data below this is copied with less effort than it takes to receive it apart."""
 
@@ -34,34 +31,6 @@ class BulkReply(t.NamedTuple):
 
     xid: int
     result: t.Any
-
-
-class BufferPool:
-    """A few buffers for data that is looked at and dropped: fresh memory costs more than receiving into it.
-
-    A buffer is given out again when nobody holds a view of it any more, which its reference count tells. Where
-    Python does not count references there is no pool.
-    """
-
-    def __init__(self) -> None:
-        self._buffers = [bytearray()]
-        self._count: Callable[[object], int] | None = getattr(sys, "getrefcount", None)
-        self._unused = self._count(self._buffers[0]) if self._count is not None else 0
-
-    def take(self, size: int) -> bytearray | None:
-        """A buffer of at least `size` bytes; None when all are in use, or `size` is too large to be kept."""
-        count, buffers = self._count, self._buffers
-        if count is None or size > _LARGEST_KEPT:
-            return None
-        for index in range(len(buffers)):
-            if count(buffers[index]) == self._unused:
-                if not size <= len(buffers[index]) <= 4 * size:
-                    buffers[index] = bytearray(size)
-                return buffers[index]
-        if len(buffers) == _MOST_KEPT:
-            return None
-        buffers.append(bytearray(size))
-        return buffers[-1]
 
 
 Find: t.TypeAlias = Callable[[int], tuple[t.Any, memoryview | None] | None]
@@ -80,7 +49,6 @@ class BulkReceiver:
         self._sock = sock
         self._timeout = timeout
         self._clock = clock
-        self._pool = BufferPool()
 
     def receive(self, plan: Plan[t.Any], find: Find, deadline: float) -> BulkReply | bytes:
         """The next reply, or bytes for the ordinary way. Raises OSError.
@@ -131,23 +99,19 @@ class BulkReceiver:
         return result, b""
 
     def _take_fresh(self, count: int, padded: int, deadline: float) -> tuple[Buffer | None, bytes]:
-        """Data in a buffer of ours; or None, and what came."""
-        buffer = self._pool.take(padded)
-        if buffer is not None:
-            whole = memoryview(buffer)[:padded]
-            filled = self._fill(whole, deadline)
-        else:
-            try:
-                received = self._sock.recv(padded, socket.MSG_WAITALL)
-            except BlockingIOError:
-                return None, b""
-            whole, filled = memoryview(received), len(received)
-            if filled != padded:
-                whole = memoryview(bytearray(received) + bytes(padded - filled))
-                filled += self._fill(whole[filled:], deadline)
+        """Data in a buffer of its own; or None, and what came."""
+        try:
+            whole: Buffer = self._sock.recv(padded, socket.MSG_WAITALL)
+        except BlockingIOError:
+            return None, b""
+        filled = len(whole)
+        if filled != padded:
+            whole = bytearray(whole) + bytearray(padded - filled)
+            if self._clock() < deadline:
+                filled += self._fill(memoryview(whole)[filled:], deadline)
         if filled != padded or (count != padded and any(whole[count:])):
             return None, bytes(whole[:filled])
-        return whole[:count], b""
+        return memoryview(whole)[:count], b""
 
     def _take_into(self, view: memoryview, padded: int, deadline: float) -> tuple[Buffer | None, bytes]:
         """Data in the buffer of the caller; or None, and what came."""
