@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""expect(): what holds passes through, what does not says clause, acceptable outcomes and what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from nfsclient.errors import GarbageArgs, ProcUnavail, RpcError
+from nfsclient.protocol.nfs3 import Getattr3Res, Nfsstat3, WccData, Write3Res, Write3ResFail
+from nfsjudge import (
+    Level,
+    Nonconformance,
+    Part,
+    Requirement,
+    Unsupported,
+    expect,
+    expect_error,
+    observe,
+    proof_of,
+    proves,
+    running,
+    show,
+)
+from nfsjudge.requirement import CLOSED_STATUS
+
+RULE = Requirement(rfc="RFC 1813", section="3.3.7", gist="a rule")
+ADVICE = Requirement(rfc="RFC 1813", section="3.3.7", gist="advice", level=Level.SHOULD)
+
+
+def _refusal(status: int) -> Write3Res:
+    return Write3Res(Nfsstat3(status), resfail=Write3ResFail(WccData()))
+
+
+def test_ok_gives_the_results_and_refusals_are_nonconformance() -> None:
+    with pytest.raises(Nonconformance) as caught:
+        expect(_refusal(Nfsstat3.NFS3ERR_STALE), because=RULE).ok()
+    assert caught.value.requirement is RULE
+    assert caught.value.expected == ("success",)
+    assert caught.value.observed == "NFS3ERR_STALE (70)"
+    assert caught.value.field == "status"
+
+
+def test_a_status_outside_the_enum_fails_whatever_is_expected() -> None:
+    for judge in (
+        lambda reply: expect(reply, because=RULE).ok(),
+        lambda reply: expect(reply, because=RULE).refused(),
+        lambda reply: expect(reply, because=RULE).status(Nfsstat3.NFS3_OK),
+    ):
+        with pytest.raises(Nonconformance) as caught:
+            judge(_refusal(4711))
+        assert caught.value.requirement is CLOSED_STATUS
+
+
+def test_refused_takes_any_defined_error_and_judges_the_code_by_its_own_requirement() -> None:
+    preferred = (Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_BADHANDLE)
+    assert expect(_refusal(70), because=RULE).refused(*preferred) is Nfsstat3.NFS3ERR_STALE
+    assert expect(_refusal(5), because=RULE).refused(*preferred) is Nfsstat3.NFS3ERR_IO
+    with pytest.raises(Nonconformance) as caught:
+        expect(_refusal(5), because=RULE).refused(*preferred, because=ADVICE)
+    assert caught.value.requirement is ADVICE
+    with pytest.raises(Nonconformance) as caught:
+        expect(Getattr3Res(Nfsstat3.NFS3_OK), because=RULE).refused(*preferred, because=ADVICE)
+    assert caught.value.requirement is RULE
+
+
+def test_notsupp_can_be_unsupported() -> None:
+    with pytest.raises(Unsupported):
+        expect(_refusal(Nfsstat3.NFS3ERR_NOTSUPP)).ok_or_unsupported()
+
+
+HOLDING: list[Callable[[], object]] = [
+    lambda: expect(3, "n").equals(3),
+    lambda: expect(3, "n").differs_from(4),
+    lambda: expect(3, "n").one_of(1, 3),
+    lambda: expect(3, "n").at_most(3),
+    lambda: expect(3, "n").at_least(3),
+    lambda: expect(3, "n").between(3, 4),
+    lambda: expect([1], "n").is_true(),
+    lambda: expect([], "n").is_false(),
+    lambda: expect(0, "n").is_present(),
+    lambda: expect(None, "n").is_absent(),
+    lambda: expect([1], "n").contains(1),
+    lambda: expect([1], "n").lacks(2),
+    lambda: expect(4, "n").satisfies(lambda n: n % 2 == 0, "is even"),
+]
+BROKEN: list[Callable[[], object]] = [
+    lambda: expect(3, "n").equals(4),
+    lambda: expect(3, "n").differs_from(3),
+    lambda: expect(3, "n").one_of(1, 2),
+    lambda: expect(3, "n").at_most(2),
+    lambda: expect(3, "n").at_least(4),
+    lambda: expect(3, "n").between(4, 5),
+    lambda: expect([], "n").is_true(),
+    lambda: expect([1], "n").is_false(),
+    lambda: expect(None, "n").is_present(),
+    lambda: expect(0, "n").is_absent(),
+    lambda: expect([1], "n").contains(2),
+    lambda: expect([1], "n").lacks(1),
+    lambda: expect(3, "n").satisfies(lambda n: n % 2 == 0, "is even"),
+]
+
+
+@pytest.mark.parametrize("claim", HOLDING, ids=range(len(HOLDING)))
+def test_what_holds_passes(claim: Callable[[], object]) -> None:
+    claim()
+
+
+@pytest.mark.parametrize("claim", BROKEN, ids=range(len(BROKEN)))
+def test_what_does_not_hold_says_what_was_acceptable_and_seen(claim: Callable[[], object]) -> None:
+    with pytest.raises(Nonconformance) as caught:
+        claim()
+    assert all(text.startswith("n ") for text in caught.value.expected)
+    assert caught.value.observed.startswith("n is ")
+
+
+def test_the_requirement_of_the_running_check_is_the_default() -> None:
+    @proves(RULE, ADVICE, killed_by="mutant", needs="symlink")
+    def check() -> None:
+        expect(1, "n").equals(2)
+
+    proof = proof_of(check)
+    assert proof is not None
+    assert (proof.main, proof.killed_by, proof.needs) == (RULE, ("mutant",), ("symlink",))
+    with running(proof) as state:
+        observe("seen", 1)
+        with pytest.raises(Nonconformance) as caught:
+            check()
+    assert caught.value.requirement is RULE
+    assert state.observations == {"seen": "1"}
+
+
+def test_an_expected_error_of_the_library_is_given_back() -> None:
+    def refuse() -> None:
+        raise ProcUnavail("X")
+
+    assert isinstance(expect_error(ProcUnavail, refuse), ProcUnavail)
+    with pytest.raises(Nonconformance, match="PROC_UNAVAIL"):
+        expect_error(GarbageArgs, refuse)
+    with pytest.raises(Nonconformance, match="ordinary reply"):
+        expect_error(RpcError, lambda: None)
+
+
+def test_implementation_text_is_should_at_most_unless_it_says_must() -> None:
+    with pytest.raises(ValueError, match="SHOULD at most"):
+        Requirement(rfc="RFC 1813", section="3.3.8", gist="x", part=Part.IMPLEMENTATION)
+    binding = Requirement(
+        rfc="RFC 1813", section="3.3.10", gist="x", part=Part.IMPLEMENTATION, says_must=True, level=Level.MUST
+    )
+    assert binding.is_binding
+    assert not ADVICE.is_binding
+
+
+def test_a_check_proves_something() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        proves(killed_by="mutant")
+
+
+def test_values_are_shown_safely_and_briefly() -> None:
+    assert show(b"name") == "'name'"
+    assert show(b"\x00\x1b") == "001b (2 bytes)"
+    assert show(Nfsstat3.NFS3ERR_IO) == "NFS3ERR_IO (5)"
+    assert show(list(range(100))).endswith("... (100 in all)]")

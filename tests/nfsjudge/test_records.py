@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: MIT
+"""Records: a line each, read back equal, tolerant of what is newer or torn."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nfsjudge.records import (
+    BadRecord,
+    CheckRecord,
+    EndRecord,
+    RequirementRecord,
+    RunRecord,
+    failure_text,
+    from_line,
+    read_records,
+    to_line,
+)
+from nfsjudge.verdict import Verdict, worst
+
+CHECK = CheckRecord(
+    id="nfs3/write/keeps",
+    verdict="FAIL",
+    requirement=RequirementRecord("RFC 1813", "3.3.7", "DESCRIPTION", "STATED", "data is kept"),
+    expected=["a", "b"],
+    observed="c\x1b",
+    transcript=["#1 WRITE"],
+    rerun="bin/nfsproof run embedded nfs3/write/keeps",
+)
+
+
+@given(st.text(), st.text(), st.lists(st.text(), max_size=3))
+def test_records_read_back_equal(reason: str, observed: str, transcript: list[str]) -> None:
+    record = CheckRecord(id="a/b", verdict="VOID", reason=reason, observed=observed, transcript=transcript)
+    line = to_line(record)
+    assert "\n" not in line
+    assert line.isascii()
+    assert from_line(line) == record
+
+
+@pytest.mark.parametrize("record", [CHECK, RunRecord("embedded"), EndRecord(1, counts={"FAIL": 1})])
+def test_every_kind_reads_back(record: CheckRecord | RunRecord | EndRecord) -> None:
+    assert from_line(to_line(record)) == record
+
+
+def test_unknown_fields_are_dropped_and_newer_schemas_refused() -> None:
+    plain = json.loads(to_line(CHECK))
+    assert from_line(json.dumps(plain | {"later": 1})) == CHECK
+    with pytest.raises(BadRecord, match="schema 99"):
+        from_line(json.dumps(plain | {"schema": 99}))
+
+
+@pytest.mark.parametrize(
+    "line", ["", "{", "[]", "{}", '{"kind":"check"}', '{"kind":"other","schema":1}', "null"]
+)
+def test_what_is_no_record_is_refused(line: str) -> None:
+    with pytest.raises(BadRecord):
+        from_line(line)
+
+
+def test_a_torn_last_line_is_left_out() -> None:
+    lines = [to_line(CHECK) + "\n", to_line(CHECK)[:40]]
+    assert list(read_records(lines)) == [CHECK]
+
+
+def test_failure_text_says_what_an_author_of_a_server_needs() -> None:
+    text = failure_text(CHECK)
+    for part in (
+        "FAIL",
+        "RFC 1813 section 3.3.7 (STATED)",
+        "data is kept",
+        "a",
+        "or: b",
+        "#1 WRITE",
+        CHECK.rerun,
+    ):
+        assert part in text
+
+
+def test_the_heaviest_verdict_counts() -> None:
+    assert worst([]) is Verdict.PASS
+    assert worst([Verdict.PASS, Verdict.VOID, Verdict.NONSTRICT]) is Verdict.VOID
+    assert worst([Verdict.VOID, Verdict.FAIL]) is Verdict.FAIL
