@@ -68,11 +68,13 @@ def test_unknown_names_are_refused() -> None:
 
 
 def test_mutants_switch_at_run_time(rig: Rig, nfs3: AnyNfs3, root: bytes) -> None:
-    assert nfs3.getattr(root).resok.obj_attributes.type == Ftype3.NF3DIR
+    directory = nfs3.mkdir(root, b"d").resok.obj
+    assert nfs3.getattr(directory).resok.obj_attributes.type == Ftype3.NF3DIR
     rig.server.mutants.add("getattr3-wrong-type")
-    assert nfs3.getattr(root).resok.obj_attributes.type == Ftype3.NF3REG
+    assert nfs3.getattr(directory).resok.obj_attributes.type == Ftype3.NF3REG
+    assert nfs3.getattr(root).resok.obj_attributes.type == Ftype3.NF3DIR, "a run goes by the root"
     rig.server.mutants.discard("getattr3-wrong-type")
-    assert nfs3.getattr(root).resok.obj_attributes.type == Ftype3.NF3DIR
+    assert nfs3.getattr(directory).resok.obj_attributes.type == Ftype3.NF3DIR
     assert set(rig.server.mutants) == set()
 
 
