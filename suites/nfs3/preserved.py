@@ -50,6 +50,20 @@ def make_old(nfs3: Nfs3, file: bytes, *, mtime: bool = True, atime: bool = False
         skip("a time cannot be set to one of old, from which to see it move")
 
 
+def with_mode(nfs3: Nfs3, handle: bytes, mode: int) -> bytes:
+    """The handle, of an object whose mode is `mode` now: CREATE may have masked it. SKIP if that cannot be."""
+    if _mode(nfs3, handle) != mode:
+        nfs3.setattr(handle, Sattr3(mode=mode))
+        if _mode(nfs3, handle) != mode:
+            skip(f"an object of mode {mode:o} cannot be had")
+    return handle
+
+
+def _mode(nfs3: Nfs3, handle: bytes) -> int | None:
+    reply = nfs3.getattr(handle)
+    return None if reply.resok is None else reply.resok.obj_attributes.mode
+
+
 def expect_change(reply: StatusReply, *, because: Requirement | None = None) -> None:
     """A change of attributes succeeded, unless the server cannot do, or grant, what was asked.
 
