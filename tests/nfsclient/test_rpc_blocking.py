@@ -22,7 +22,7 @@ from nfsclient.errors import (
     XdrError,
 )
 from nfsclient.rpc.auth import AuthSys
-from nfsclient.rpc.blocking import RpcClient, connect_tcp, connect_udp
+from nfsclient.rpc.blocking import RpcClient, connect_tcp
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.record import fragment
@@ -591,38 +591,3 @@ def test_the_peer_may_call(connect: Connect) -> None:
     client.on_call = lambda message: [success(message)]
     assert client.call(ECHO, EchoArgs(2)) == EchoRes(2)
     assert client.receive_record() == success(incoming)
-
-
-# ---------------------------------------------------------------- UDP
-
-
-def test_udp_calls_and_retransmission(loop: Loop) -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        sock.bind(("127.0.0.1", 0))
-        sock.settimeout(10)
-        with connect_udp(*sock.getsockname(), loop=loop, first_interval=0.01) as client:
-            pending = client.submit(ECHO, EchoArgs(4))
-            first, _ = sock.recvfrom(2000)
-            client.pump(loop.clock() + 5)
-            second, source = sock.recvfrom(2000)
-            assert first == second
-            sock.sendto(answer(first), source)
-            assert client.wait(pending) == EchoRes(4)
-
-
-def test_udp_silence_ends_at_the_deadline(loop: Loop) -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        sock.bind(("127.0.0.1", 0))
-        client = connect_udp(*sock.getsockname(), loop=loop, first_interval=0.01)
-        with client, pytest.raises(RpcTimeout):
-            client.call(ECHO, EchoArgs(4), timeout=SHORT)
-
-
-def test_udp_where_nobody_listens_ends_at_the_deadline(loop: Loop) -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
-        sock.bind(("127.0.0.1", 0))
-        address = sock.getsockname()
-    with connect_udp(*address, loop=loop, first_interval=0.01) as client:
-        with pytest.raises(RpcTimeout):
-            client.call(ECHO, EchoArgs(4), timeout=SHORT)
-        assert client.is_open
