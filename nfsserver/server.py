@@ -117,6 +117,8 @@ class Server:
 
         Those of wire mutants have no procedure, and callers saw silence.
         """
+        self.asked: set[Key] = set()
+        """(program, version, number) of the procedures that were called; for whoever wants to know, to be cleared."""
         self.replays = ReplayCache(nfs3.NOT_REPEATABLE)
         self.dispatcher = self._make_dispatcher()
         self._silenced = False
@@ -223,6 +225,7 @@ class Server:
             return handler(self, context, args)
 
         def answer(context: CallContext, args: t.Any) -> t.Any:
+            self.asked.add(key)
             proceed: Callable[[CallContext, t.Any], t.Any] = handle
             for middleware in self._chain(key):
                 proceed = self._around(middleware, proceed)

@@ -6,7 +6,9 @@ from __future__ import annotations
 import pytest
 
 from fixtures.kills import KillTable, without_mutant
+from fixtures.mutants import Trace
 from nfsjudge import Verdict
+from nfsserver.mutants import all_mutants
 from tests.plugin.conftest import Suite
 
 SEES_IT = """
@@ -139,3 +141,43 @@ def test_the_table_counts_a_mutant_once_a_check() -> None:
 )
 def test_ids_without_the_mutant(check_id: str, name: str, bare: str) -> None:
     assert without_mutant(check_id, name) == bare
+
+
+def test_a_mutant_of_what_a_check_never_calls_is_left_out() -> None:
+    trace = Trace()
+    node = "suites/nfs3/test_x.py::test_x"
+    write = (100003, 3, 7)
+    assert trace.may_see(f"{node}[write3-reports-more-than-sent]", "write3-reports-more-than-sent")
+    trace.note(f"{node}[clean]", frozenset({(100003, 3, 1)}))
+    assert not trace.may_see(f"{node}[write3-reports-more-than-sent]", "write3-reports-more-than-sent")
+    trace.note(f"{node}[clean]", frozenset({write}))
+    assert trace.may_see(f"{node}[write3-reports-more-than-sent]", "write3-reports-more-than-sent")
+
+
+def test_a_mutant_of_the_wire_is_never_left_out() -> None:
+    trace = Trace()
+    wires = [mutant.name for mutant in all_mutants() if mutant.wire is not None]
+    for name in wires:
+        trace.note("suites/nfs3/test_x.py::test_x[clean]", frozenset())
+        assert trace.may_see(f"suites/nfs3/test_x.py::test_x[{name}]", name)
+
+
+def test_what_is_left_out_leaves_fixtures_in_order(suite: Suite) -> None:
+    body = (
+        SEES_IT
+        + """
+    @pytest.fixture(scope="module")
+    def whole():
+        yield 1
+
+    @proves(RULE, killed_by="write3-reports-more-than-sent")
+    def test_sees_it_last(nfs3, scratch, whole):
+        reply = nfs3.write(scratch.file("f"), 0, b"data")
+        expect(expect(reply).ok().count, "count").at_most(4)
+"""
+    )
+    suite.write(body)
+    suite.write(body, "suites/nfs3/test_other.py")
+    outcome = suite.run_apart("--mutants=matrix", "-Werror")
+    assert outcome.exit_code == 0
+    assert "4 checks, 1 mutants named, 1 killed" in outcome.text
