@@ -53,8 +53,10 @@ def async_client() -> t.Any:
 def open_files(order: Order, name: str, mode: str) -> list[t.Any]:
     """One open file per outstanding asyncio call."""
 
+    nfs = async_client()
+
     async def open_all() -> list[t.Any]:
-        return [await async_client().open(name, mode) for _ in range(order.window)]
+        return [await nfs.open(name, mode) for _ in range(order.window)]
 
     return loop.run_until_complete(open_all())
 
@@ -77,11 +79,12 @@ def getattr_(order: Order) -> Run:
 
         return repeat(step)
 
+    nfs = async_client()
+
     async def async_step(tally: Tally) -> None:
-        await async_client().stat("small")
+        await nfs.stat("small")
         tally.operations += 1
 
-    async_client()
     return gather(loop, order.window, async_step)
 
 
