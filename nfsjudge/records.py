@@ -93,6 +93,8 @@ class EndRecord:
     counts: dict[str, int] = field(default_factory=dict)
     note: str = ""
     """A finding about the run as a whole, such as a target that died."""
+    logs: list[str] = field(default_factory=list)
+    """Logs of servers that were started for the run: files beside the records."""
     kind: str = "end"
     schema: int = SCHEMA
 

@@ -31,6 +31,8 @@ def _head(run: Run) -> str:
     lines.append(f"ended:   {run.ending}")
     if run.end is not None and run.end.note:
         lines.append(f"finding: {run.end.note}")
+    if run.end is not None:
+        lines += [f"log:     {log}" for log in run.end.logs]
     return "\n".join(lines)
 
 

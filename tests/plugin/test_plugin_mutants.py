@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from fixtures.kills import KillTable, without_mutant
@@ -181,3 +183,12 @@ def test_what_is_left_out_leaves_fixtures_in_order(suite: Suite) -> None:
     outcome = suite.run_apart("--mutants=matrix", "-Werror")
     assert outcome.exit_code == 0
     assert "4 checks, 1 mutants named, 1 killed" in outcome.text
+
+
+def test_the_table_is_left_in_a_report_folder_that_is_named(suite: Suite) -> None:
+    suite.write(SEES_IT)
+    outcome = suite.run("--mutants")
+    table = json.loads((outcome.report / "mutants.json").read_text())
+    assert table["killers"] == {"write3-reports-more-than-sent": ["nfs3/fake/sees_it"]}
+    assert table["survived"] == []
+    assert "1 killed" in (outcome.report / "mutants.txt").read_text()

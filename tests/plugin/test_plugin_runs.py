@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 from pathlib import Path
@@ -253,3 +254,38 @@ def test_a_second_run_keeps_what_is_not_its_own(suite: Suite) -> None:
     suite.run()
     assert not capture.exists()
     assert foreign.exists()
+
+
+LOGGING = """
+    import fixtures.targets
+    from fixtures.targets.embedded import EmbeddedTarget
+
+    class LoggingTarget(EmbeddedTarget):
+        name = "logging:kind"
+
+        def start(self):
+            super().start()
+            self.log_path.write_text("started")
+
+        def describe(self):
+            return "a server that keeps a log"
+
+    fixtures.targets.TARGETS["logging"] = "logging_target:LoggingTarget"
+"""
+
+
+@pytest.mark.parametrize("workers", [[], ["-p", "xdist.plugin", "-n2"]], ids=["serial", "xdist"])
+def test_the_log_of_a_started_server_is_kept_with_the_report(suite: Suite, workers: list[str]) -> None:
+    suite.pytester.makepyfile(logging_target=LOGGING)
+    suite.write(GREEN)
+    stale = suite.report / "logs" / "other.log"
+    stale.parent.mkdir(parents=True)
+    stale.write_text("of another run")
+    os.utime(stale, (1.0, 1.0))
+    outcome = suite.run_apart("-p", "logging_target", "--target", "logging", *workers)
+    last = outcome.lines[-1]
+    assert isinstance(last, EndRecord)
+    own = ["logs/logging-kind.log"]
+    assert last.logs == (["logs/logging-kind-gw0.log", "logs/logging-kind-gw1.log", *own] if workers else own)
+    assert f"server log: {suite.report}/logs/logging-kind.log" in outcome.text
+    assert stale.exists()

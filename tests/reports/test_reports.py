@@ -41,7 +41,7 @@ def one_of_each() -> Run:
         check("mount/mnt/lacks", "UNSUPPORTED", reason="NOTSUPP"),
         check("mount/mnt/left_out", "SKIP", reason="no root"),
         check("rpc/null/unknown", "VOID", reason="two\nlines", capture="evidence/a b.pcapng"),
-        EndRecord(1, 2.5, note="at the end the target is gone"),
+        EndRecord(1, 2.5, note="at the end the target is gone", logs=["logs/ganesha-vfs.log"]),
     ]
     records[2].transcript = ["#1 WRITE", f"  count: 11 {HOSTILE}    <-- expected at most 10"]  # type: ignore[union-attr]
     return from_records(records)
@@ -96,6 +96,7 @@ def test_text_has_everything_that_is_not_green() -> None:
         "RFC 1813 section 3.3.7 (SHOULD, IMPLEMENTATION)",
         "mount/mnt/left_out: no root",
         "the target is gone",
+        "log:     logs/ganesha-vfs.log",
         "rerun:      nfsproof run x y",
         "<-- expected at most 10",
     ):
@@ -106,7 +107,7 @@ def test_text_has_everything_that_is_not_green() -> None:
 def test_page_is_well_formed_self_contained_and_without_scripts() -> None:
     page = Page(reports.render_html(one_of_each()))
     assert "script" not in page.tags
-    assert all(link.startswith(("#", "evidence/")) for link in page.links)
+    assert all(link.startswith(("#", "evidence/", "logs/")) for link in page.links)
     assert "evidence/a%20b.pcapng" in page.links
 
 
