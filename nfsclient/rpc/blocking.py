@@ -12,7 +12,7 @@ from nfsclient.errors import RpcTimeout, XdrError
 from nfsclient.rpc.auth import AuthNone, Credential
 from nfsclient.rpc.bulk import WORTH_IT
 from nfsclient.rpc.core import USUAL_REPLY, DatagramCore, Pending, StreamCore
-from nfsclient.rpc.link import Link
+from nfsclient.rpc.link import RECEIVE, Link
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.pipeline import Pipeline
 from nfsclient.rpc.plan import Plan
@@ -66,15 +66,55 @@ class RpcClient(Link):
 
         `into` is where bulk data of the result is to go, if it fits; the result then holds a view of it.
         """
-        if xid is None and self._is_undisturbed():
-            plan = self.core.plans.plan(procedure, self.credential if credential is None else credential)
-            limit = self.timeout if timeout is None else timeout
-            if plan.is_small and into is None:
-                return self._call_small(plan, args, limit)
+        core = self.core
+        if (
+            xid is not None
+            or self.loop.sole is not self
+            or core.pending
+            or core.windows
+            or core.recorder is not None
+            or self._unsent
+            or not isinstance(core, StreamCore)
+            or core.fragment_sizes is not None
+            or core.assembler.buffered
+        ):
+            return self.wait(
+                self.submit(procedure, args, credential=credential, timeout=timeout, xid=xid, into=into)
+            )
+        # The socket is ours to wait on, and the call shares nothing with others: one send, one receive, one
+        # decoding, noted nowhere unless the reply is unusual. All in this function on purpose: it runs just
+        # after the processor has slept, when each Python call costs several times what it does in a loop.
+        plan = core.plans.plan(procedure, self.credential if credential is None else credential)
+        limit = self.timeout if timeout is None else timeout
+        if into is not None or not plan.is_small:
             return self._call_large(plan, args, limit, into)
-        return self.wait(
-            self.submit(procedure, args, credential=credential, timeout=timeout, xid=xid, into=into)
-        )
+        number = core.next_xid()
+        message: list[Buffer] = [plan.header]
+        args.pack(message)
+        body = b"".join(message)
+        framed = _MARK_AND_XID.pack(LAST_FRAGMENT + 4 + len(body), number) + body
+        if self._send_timeout.seconds != limit or self._receive_timeout.seconds != limit:
+            self.allow(limit)
+        now = self.loop.clock()
+        sent, data, failure = 0, b"", None
+        try:
+            sent = self._sock.send(framed)
+            if sent == len(framed):
+                data = self._sock.recv(RECEIVE)
+        except OSError as error:
+            failure = error
+        size = len(data)
+        if size >= _HEAD_SIZE:
+            mark, got, usual = _HEAD.unpack_from(data)
+            if got == number and usual == USUAL_REPLY and mark == LAST_FRAGMENT - 4 + size:
+                try:
+                    result, end = plan.unpack(data, _HEAD_SIZE)
+                except XdrError:
+                    end = 0
+                if end == size:
+                    return result
+        self.judge_exchange([framed], sent, data, failure)
+        return self._finish(plan, args, number, now, limit, data)
 
     def submit(
         self,
@@ -171,34 +211,8 @@ class RpcClient(Link):
 
     # ------------------------------------------------------------ the direct way
 
-    def _is_undisturbed(self) -> bool:
-        """Whether the socket is ours to wait on, and a call shares nothing with others."""
-        core = self.core
-        return (
-            self.loop.sole is self
-            and not core.pending
-            and not core.windows
-            and core.recorder is None
-            and not self._unsent
-            and isinstance(core, StreamCore)
-            and core.fragment_sizes is None
-            and not core.assembler.buffered
-        )
-
-    def _call_small(self, plan: Plan[R], args: XdrType, timeout: float) -> R:
-        """One send, one receive, one decoding; the call is noted nowhere unless its reply is unusual."""
-        xid = self.core.next_xid()
-        message: list[Buffer] = [plan.header]
-        args.pack(message)
-        body = b"".join(message)
-        now = self.loop.clock()
-        framed = _MARK_AND_XID.pack(LAST_FRAGMENT + 4 + len(body), xid) + body
-        data = self.exchange([framed], len(framed), timeout)
-        result = _usual_result(plan, data, xid)
-        return self._finish(plan, args, xid, now, timeout, data) if result is None else result
-
     def _call_large(self, plan: Plan[R], args: XdrType, timeout: float, into: memoryview | None) -> R:
-        """The same where much data goes out uncopied, or comes in and is received in its place."""
+        """A direct call where much data goes out uncopied, or comes in and is received in its place."""
         xid = self.core.next_xid()
         message: list[Buffer] = [b"", plan.header]
         args.pack(message)

@@ -27,7 +27,7 @@ from nfsclient.xdr import Buffer, XdrType
 
 R = t.TypeVar("R", bound=XdrType)
 
-_RECEIVE = 64 << 10
+RECEIVE = 64 << 10
 """Most bytes of an ordinary receive; a much larger buffer makes the allocator ask the kernel each time."""
 _JOIN_BELOW = 32 << 10
 """Output up to this size is joined and sent at once; larger goes out as buffers, uncopied."""
@@ -212,15 +212,14 @@ class Link:
         self._receive_timeout.allow(self.timeout if abs(left - self.timeout) < 0.01 else left)
         return True
 
-    def exchange(self, message: list[Buffer], size: int, timeout: float, first: int = _RECEIVE) -> bytes:
+    def exchange(self, message: list[Buffer], size: int, timeout: float, first: int = RECEIVE) -> bytes:
         """Send a framed message of `size` bytes and receive what comes next, up to `first` bytes.
 
         Only for a socket that is ours alone and has nothing else to send. Empty when nothing came within
         `timeout` seconds, or the connection was lost.
         """
-        self._send_timeout.allow(timeout)
-        self._receive_timeout.allow(timeout)
-        sent = 0
+        self.allow(timeout)
+        sent, received, failure = 0, b"", None
         try:
             if size <= _JOIN_BELOW or len(message) > _MOST_BUFFERS:
                 message = [b"".join(message)]
@@ -229,18 +228,27 @@ class Link:
                 sent = self._sock.sendmsg(message)
             if sent == size:
                 received = self._sock.recv(first)
-                if received:
-                    return received
-                self.lose("the server closed it")
-                return b""
-        except BlockingIOError:
-            pass
         except OSError as error:
-            self.lose(_cause(error))
-            return b""
-        if sent != size:
+            failure = error
+        if not received:
+            self.judge_exchange(message, sent, received, failure)
+        return received
+
+    def allow(self, timeout: float) -> None:
+        """Let the next send, and the next receive, wait up to `timeout` seconds."""
+        self._send_timeout.allow(timeout)
+        self._receive_timeout.allow(timeout)
+
+    def judge_exchange(
+        self, message: list[Buffer], sent: int, received: bytes, failure: OSError | None
+    ) -> None:
+        """Draw the consequences of a send of `message` and a receive that did not both go well."""
+        if failure is not None and not isinstance(failure, BlockingIOError):
+            self.lose(_cause(failure))
+        elif sent != size_of(message):
             self._queue_rest(message, sent)
-        return b""
+        elif not received and failure is None:
+            self.lose("the server closed it")
 
     def receive_chunk(self, deadline: float) -> bytes:
         """What arrives next, uninterpreted; empty at the deadline, at the end, or when others were served."""
@@ -250,7 +258,7 @@ class Link:
         if not self._allow_until(deadline):
             return b""
         try:
-            data = self._sock.recv(_RECEIVE)
+            data = self._sock.recv(RECEIVE)
         except BlockingIOError:
             return b""
         except OSError as error:
@@ -287,7 +295,7 @@ class Link:
         try:
             target = None if flags or not self._is_stream else self._bulk_target()
             if target is None:
-                data = self._sock.recv(_RECEIVE, flags)
+                data = self._sock.recv(RECEIVE, flags)
             else:
                 reply = self._receive_bulk(target, deadline)
                 if isinstance(reply, BulkReply):
