@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import random
 import statistics
 import sys
 import typing as t
@@ -79,14 +80,19 @@ class Result:
 def measure(
     operation: Operation, workers: Workers, rounds: int, seconds: float, progress: Callable[[], None]
 ) -> Result:
-    """Run an operation: each round takes all clients, every other round in reverse order."""
+    """Run an operation: each round takes all clients, in an order of its own.
+
+    Chance, because who runs after whom matters: what the one before left asleep, the next one has to wake.
+    """
+    chance = random.Random(operation.id)
     result = Result(operation)
     rows = {contender.label: Row(contender.label, operation.unit) for contender in operation.contenders}
-    for number in range(rounds * operation.slices):
+    for _ in range(rounds * operation.slices):
         taking_part = [
             contender for contender in operation.contenders if contender.label not in result.left_out
         ]
-        for contender in taking_part if number % 2 == 0 else reversed(taking_part):
+        chance.shuffle(taking_part)
+        for contender in taking_part:
             try:
                 rows[contender.label].add(_order(operation, contender, workers, seconds / operation.slices))
             except WorkerFailed as reason:
