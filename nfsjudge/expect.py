@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection
 from nfsclient.errors import NfsClientError
 from nfsclient.xdr import XdrEnum
 from nfsclient.xdr.printer import format_bytes
-from nfsjudge.outcome import Nonconformance, current_requirement, unsupported
+from nfsjudge.outcome import Nonconformance, current_requirement, skip, unsupported
 from nfsjudge.pointing import names_of_claim
 from nfsjudge.requirement import CLOSED_STATUS, Requirement
 
@@ -25,6 +25,14 @@ T = t.TypeVar("T")
 T_co = t.TypeVar("T_co", covariant=True)
 
 _NOTSUPP = 10004
+_JUKEBOX = 10008
+_NOT_TO_BE_JUDGED = {
+    28: "there is no room",
+    69: "the quota is used up",
+    10005: "the server wants a larger buffer",
+    _JUKEBOX: "the server is not ready, for as long as it was asked",
+}
+"""NOSPC, DQUOT, TOOSMALL, JUKEBOX: legal wherever success is, and no word on what was to be seen."""
 _MOST_ITEMS = 12
 
 
@@ -213,32 +221,51 @@ class ReplyExpectation(t.Generic[T]):
             )
         return status
 
+    @staticmethod
+    def _is_an_answer(status: XdrEnum) -> None:
+        """End the check at what any procedure may answer to anything: NOTSUPP and JUKEBOX."""
+        if status == _JUKEBOX:
+            skip(f"{_NOT_TO_BE_JUDGED[_JUKEBOX]}: {show(status)}")
+        if status == _NOTSUPP:
+            unsupported("the server answers NOTSUPP")
+
     def ok(self) -> T:
-        """Success: gives the results."""
+        """Success: gives the results.
+
+        NOTSUPP ends the check as UNSUPPORTED (RFC 1813 section 1.6), what says nothing of the server as SKIP: no
+        room, a buffer too small for it, and JUKEBOX, which any procedure may answer (section 2.6).
+        """
         __tracebackhide__ = True
         status = self._status()
+        if status in _NOT_TO_BE_JUDGED:
+            skip(f"{_NOT_TO_BE_JUDGED[status]}: {show(status)}")
+        self._is_an_answer(status)
         if status != 0:
             _fail(("success",), show(status), self._because, self._reply, self._status_field)
         return t.cast("T", self._reply.resok)
 
     def ok_or_unsupported(self) -> T:
-        """Success, or NOTSUPP, which ends the check as UNSUPPORTED: for optional procedures."""
+        """`ok`, where the text itself calls the procedure, or what is asked of it, optional."""
         __tracebackhide__ = True
-        if self._status() == _NOTSUPP:
-            unsupported("the server answers NOTSUPP")
         return self.ok()
 
     def status(self, *allowed: XdrEnum) -> None:
-        """The status is one of `allowed`."""
+        """The status is one of `allowed`; NOTSUPP and JUKEBOX end the check as with `ok`."""
         __tracebackhide__ = True
         status = self._status()
         if status not in allowed:
+            self._is_an_answer(status)
             _fail(tuple(map(show, allowed)), show(status), self._because, self._reply, self._status_field)
 
     def refused(self, *preferred: XdrEnum, because: Requirement | None = None) -> XdrEnum:
-        """Not success: any defined error. One that is not `preferred` breaks `because`, if that is given."""
+        """Not success: any defined error. One that is not `preferred` breaks `because`, if that is given.
+
+        NOTSUPP and JUKEBOX, which may come from anywhere, end the check as with `ok`.
+        """
         __tracebackhide__ = True
         status = self._status()
+        if status not in preferred:
+            self._is_an_answer(status)
         if status == 0:
             wanted = tuple(map(show, preferred)) or ("an error",)
             _fail(wanted, "success", self._because, self._reply, self._status_field)

@@ -14,6 +14,7 @@ from nfsjudge import (
     Nonconformance,
     Part,
     Requirement,
+    Skipped,
     Unsupported,
     expect,
     expect_error,
@@ -65,9 +66,39 @@ def test_refused_takes_any_defined_error_and_judges_the_code_by_its_own_requirem
     assert caught.value.requirement is RULE
 
 
-def test_notsupp_can_be_unsupported() -> None:
-    with pytest.raises(Unsupported):
-        expect(_refusal(Nfsstat3.NFS3ERR_NOTSUPP)).ok_or_unsupported()
+def test_notsupp_is_unsupported_whatever_is_expected() -> None:
+    reply = expect(_refusal(Nfsstat3.NFS3ERR_NOTSUPP), because=RULE)
+    for judge in (
+        reply.ok,
+        reply.ok_or_unsupported,
+        lambda: reply.refused(Nfsstat3.NFS3ERR_STALE, because=ADVICE),
+        lambda: reply.status(Nfsstat3.NFS3ERR_STALE),
+    ):
+        with pytest.raises(Unsupported):
+            judge()
+    reply.status(Nfsstat3.NFS3ERR_NOTSUPP)
+    assert reply.refused(Nfsstat3.NFS3ERR_NOTSUPP, because=ADVICE) is Nfsstat3.NFS3ERR_NOTSUPP
+
+
+def test_jukebox_that_outlasts_the_patience_is_skip_whatever_is_expected() -> None:
+    reply = expect(_refusal(Nfsstat3.NFS3ERR_JUKEBOX), because=RULE)
+    for judge in (
+        reply.ok,
+        reply.refused,
+        lambda: reply.refused(Nfsstat3.NFS3ERR_STALE, because=ADVICE),
+        lambda: reply.status(Nfsstat3.NFS3ERR_STALE),
+    ):
+        with pytest.raises(Skipped):
+            judge()
+
+
+@pytest.mark.parametrize(
+    "status", [Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_DQUOT, Nfsstat3.NFS3ERR_TOOSMALL]
+)
+def test_no_room_instead_of_success_is_skip_and_a_refusal_like_others(status: Nfsstat3) -> None:
+    with pytest.raises(Skipped):
+        expect(_refusal(status), because=RULE).ok()
+    assert expect(_refusal(status), because=RULE).refused() is status
 
 
 HOLDING: list[Callable[[], object]] = [
