@@ -65,11 +65,10 @@ class Requirement:
 
 CLOSED_STATUS = Requirement(
     rfc="RFC 1813",
-    section="2.6",
-    gist="a status is one of those that the RFC defines",
-    level=Level.MUST,
+    section="2.5",
+    gist="a status is one of those that the RFC defines: no other values may be returned",
 )
-"""Section 1.7 and 2.6: no other values may be returned."""
+"""Said in section 2.5, of nfsstat3."""
 XDR_STRICT = Requirement(
     rfc="RFC 4506",
     section="3",
@@ -83,9 +82,14 @@ RPC_REPLY = Requirement(
 CALL_ANSWERED = Requirement(
     rfc="RFC 5531",
     section="4",
-    gist="a well-formed call over a reliable transport is answered, and its connection kept",
+    gist="a well-formed call over a reliable transport should be answered, and its connection kept",
+    level=Level.SHOULD,
 )
-"""What a server breaks that drops a well-formed call while it serves others."""
+"""What a server breaks that drops a well-formed call while it serves others.
+
+No text binds a server to answer: RPC adds no reliability (RFC 5531 section 4), and clients of NFSv3 retry until
+they are answered (RFC 1813 section 1.6).
+"""
 CALL_DECODED = Requirement(
     rfc="RFC 5531",
     section="9",

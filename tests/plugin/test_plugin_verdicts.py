@@ -187,8 +187,8 @@ LIBRARY_ERRORS = {
     "XdrError('Getattr3Args.object', 'too long')": "VOID",
     "BadReply('no reply', b'')": "FAIL",
     "GarbageArgs('GETATTR')": "FAIL",
-    "RpcTimeout('GETATTR', 1.0)": "FAIL",
-    "ConnectionLost('GETATTR', 'reset')": "FAIL",
+    "RpcTimeout('GETATTR', 1.0)": "NONSTRICT",
+    "ConnectionLost('GETATTR', 'reset')": "NONSTRICT",
     "ProcUnavail('GETATTR')": "UNSUPPORTED",
     "ProgUnavail('NFS')": "VOID",
     "ProgMismatch('NFS', 2, 2)": "VOID",
@@ -210,7 +210,7 @@ def test_the_errors_of_the_library_while_the_target_lives(suite: Suite) -> None:
     clauses = {
         text: record.requirement.citation
         for text, record in zip(LIBRARY_ERRORS, outcome.checks.values(), strict=True)
-        if record.requirement is not None and record.verdict == "FAIL"
+        if record.requirement is not None and record.verdict in {"FAIL", "NONSTRICT"}
     }
     assert {text: clause.partition(" section")[0] for text, clause in clauses.items()} == {
         "XdrError('Getattr3Res.status', 'odd', 4)": "RFC 4506",
