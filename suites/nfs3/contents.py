@@ -8,6 +8,8 @@ from nfsclient.clients import Nfs3
 from nfsclient.xdr import Buffer
 from nfsjudge import skip, unsupported
 
+MOST_IN_A_WRITE = 8192
+"""Above its wtmax a server need not handle a WRITE at all (RFC 1813 section 3.3.19); few have less than this."""
 _PERIOD = 251
 """A prime, so that no block of a power of two looks like another one."""
 

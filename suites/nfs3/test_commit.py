@@ -11,7 +11,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow
 from nfsjudge import Level, Part, Requirement, expect, proves, unsupported
 from suites.nfs3.agreement import expect_same_object
-from suites.nfs3.contents import difference, need_kept, pattern, read_range
+from suites.nfs3.contents import MOST_IN_A_WRITE, difference, need_kept, pattern, read_range
 
 DATA_IS_FLUSHED = Requirement(
     rfc="RFC 1813",
@@ -54,7 +54,8 @@ def _write_unstable(nfs3: Nfs3, file: bytes, data: bytes, offset: int = 0) -> by
     """Write `data` with UNSTABLE; the verifier of the last answer."""
     at = 0
     while True:
-        resok = expect(nfs3.write(file, offset + at, data[at:], StableHow.UNSTABLE)).ok()
+        part = data[at : at + MOST_IN_A_WRITE]
+        resok = expect(nfs3.write(file, offset + at, part, StableHow.UNSTABLE)).ok()
         at += resok.count
         if at >= len(data) or not resok.count:
             return resok.verf
