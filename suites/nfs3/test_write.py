@@ -37,6 +37,7 @@ ONLY_THE_RANGE = Requirement(
 COUNT_BOUNDS_THE_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
+    level=Level.SHOULD,  # no text says what a count is worth that is not the length of the data
     gist="count is the number of bytes to be written, and data are those bytes: neither alone allows more",
 )
 COUNT_ZERO = Requirement(
@@ -137,7 +138,7 @@ MOST_SENT = 8 * 1024 * 1024
 @proves(COUNT_IS_A_LIMIT, killed_by="write3-reports-more-than-sent")
 def test_never_accepts_more_than_sent(nfs3: Nfs3, scratch: Scratch) -> None:
     file = scratch.file("f")
-    for size in (1, 5, 4096, 10_000):
+    for size in (1, 5, 4096, 8000):
         reply = nfs3.write(file, 0, pattern(size))
         expect(reply).ok()
         expect(reply).field("resok.count").at_most(size)
@@ -284,7 +285,7 @@ def test_verifier_is_the_same_on_every_connection(nfs3: Nfs3, second_client: Nfs
 @pytest.mark.exclusive
 @proves(SYNC_IS_STABLE, killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"))
 def test_synchronous_data_survives_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
-    data = pattern(10_000)
+    data = pattern(8000)
     written = {}
     for stable in (StableHow.DATA_SYNC, StableHow.FILE_SYNC):
         file = scratch.file(stable.name)
@@ -299,7 +300,7 @@ def test_synchronous_data_survives_a_crash(nfs3: Nfs3, scratch: Scratch, target:
 @proves(VERIFIER_TELLS_OF_LOSS, killed_by="write3-verifier-survives-crash", needs="unstable_writes")
 def test_verifier_changes_when_a_crash_loses_data(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
     file = scratch.file("f")
-    data = pattern(10_000)
+    data = pattern(8000)
     before = expect(nfs3.write(file, 0, data, StableHow.UNSTABLE)).ok()
     target.crash()
     survivor = target.nfs3()
@@ -316,7 +317,7 @@ def test_verifier_changes_when_a_crash_loses_data(nfs3: Nfs3, scratch: Scratch, 
 
 @proves(COUNTED_IS_WRITTEN, killed_by="write3-drops-unaligned-tail")
 def test_counted_bytes_are_in_the_file(nfs3: Nfs3, scratch: Scratch) -> None:
-    for size in (4, 5, 4095, 4097, 10_001):
+    for size in (4, 5, 4095, 4097, 8001):
         file = scratch.file(f"f{size}")
         data = pattern(size)
         written = expect(nfs3.write(file, 0, data)).ok().count
