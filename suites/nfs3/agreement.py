@@ -10,8 +10,11 @@ from nfsjudge import expect
 from nfsjudge.expect import StatusReply
 from nfsjudge.requirement import Requirement
 
-STEADY: t.Final = ("type", "mode", "nlink", "uid", "gid", "size", "rdev", "fsid", "fileid")
-"""Fields of fattr3 that stay as they are while nobody changes the object. `used` and the times may drift."""
+STEADY: t.Final = ("type", "mode", "nlink", "uid", "gid", "size", "fsid", "fileid")
+"""Fields of fattr3 that stay as they are while nobody changes the object. `used` and the times may drift.
+
+Neither is `rdev` among them: for all but devices it may carry whatever the server likes (RFC 1813 section 2.5).
+"""
 
 
 def expect_same_object(

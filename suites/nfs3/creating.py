@@ -19,7 +19,7 @@ NOTDIR_IS_MEANT = Requirement(
     level=Level.SHOULD,
     gist="NOTDIR is the error for a directory operation on an object that is no directory",
 )
-STABLE_FIELDS = ("type", "mode", "nlink", "uid", "gid", "size", "rdev", "fsid", "fileid")
+STABLE_FIELDS = ("type", "mode", "nlink", "uid", "gid", "size", "fsid", "fileid")
 """Attributes that do not drift by themselves."""
 
 

@@ -57,6 +57,9 @@ NOT_A_HANDLE = (
     # What a server says that cannot tell what is wrong with it.
     Nfsstat3.NFS3ERR_IO,
     Nfsstat3.NFS3ERR_SERVERFAULT,
+    # An altered handle may point into another export, which the client may not use.
+    Nfsstat3.NFS3ERR_ACCES,
+    Nfsstat3.NFS3ERR_PERM,
 )
 LATER = 4
 """Files that are made after one was removed: a server that uses numbers again does so at once."""
@@ -145,7 +148,8 @@ def test_removed_file_has_no_attributes_of_a_later_one(nfs3: Nfs3, scratch: Scra
     reply = nfs3.getattr(removed)
     observe("GETATTR by the handle of a removed file", reply.status)
     if reply.resok is not None:
-        expect(reply).field("resok.obj_attributes.size").equals(100)
+        # A server on its way to drop the file may have cut it; what proves another file is that one's size.
+        expect(reply).field("resok.obj_attributes.size").differs_from(len(b"other"))
 
 
 @proves(ONE_FILE, killed_by="setattr3-reaches-a-later-file")
