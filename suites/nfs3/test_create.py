@@ -28,6 +28,7 @@ HANDLE = Requirement(
 INITIAL_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
     section="3.3.8",
+    level=Level.SHOULD,  # a server's access control lists may give a new file another mode (section 4.4)
     gist="obj_attributes of the arguments are the initial attributes of the file",
 )
 UNCHECKED_IS_NO_TRUNCATION = Requirement(
@@ -44,6 +45,7 @@ GUARDED_REFUSES = Requirement(
 GUARDED_CREATES_ONLY = Requirement(
     rfc="RFC 1813",
     section="3.3.8",
+    level=Level.SHOULD,  # the text says that the server should check, and should fail
     gist="GUARDED does not touch a file that exists: the create is not performed",
 )
 EXCLUSIVE_IS_EXCLUSIVE = Requirement(

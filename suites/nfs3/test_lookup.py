@@ -57,6 +57,8 @@ NO_FOLLOWING = Requirement(
 TOO_LONG = Requirement(
     rfc="RFC 1813",
     section="3.2",
+    # Such a name does not exist either, and errors have no order of precedence (section 2.5).
+    level=Level.SHOULD,
     gist="with no_trunc, an operation on a name longer than name_max fails with NAMETOOLONG",
 )
 
