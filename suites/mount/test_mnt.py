@@ -20,7 +20,15 @@ SAME_OBJECT = Requirement(
     gist="the handle from MNT is one of the directory that the path describes",
 )
 OF_A_DIRECTORY = Requirement(
-    rfc="RFC 1813", section="5.2.1", gist="the path that MNT takes describes a directory on the server"
+    rfc="RFC 1813",
+    section="5.2.1",
+    level=Level.SHOULD,  # servers for diskless clients hand out files, such as those to swap in
+    gist="the path that MNT takes describes a directory on the server",
+)
+MAPS_A_PATH_1 = Requirement(
+    rfc="RFC 1094",
+    section="A.5.2",
+    gist="with status 0, MNT returns the file handle of the directory of the path",
 )
 FLAVORS = Requirement(
     rfc="RFC 1813",
@@ -99,7 +107,7 @@ def test_refuses_a_file(mount_client: Mount, target: TargetView, scratch: Scratc
     expect(reply).refused(MountStat3.MNT3ERR_NOTDIR, *below, because=NOTDIR_IS_MEANT)
 
 
-@proves(MAPS_A_PATH, killed_by="mnt1-mounts-what-is-not-there", needs="mount1")
+@proves(MAPS_A_PATH_1, killed_by="mnt1-mounts-what-is-not-there", needs="mount1")
 def test_version_1_refuses_a_path_that_does_not_exist(mount1_client: Mount, target: TargetView) -> None:
     path = target.address.export.rstrip("/").encode() + b"/nfsproof-never-made-this"
     reply = mount1_client.mnt1(path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from fixtures.checks import TargetView
 from nfsclient.clients import Portmap
-from nfsclient.protocol.portmap import IPPROTO_TCP
+from nfsclient.protocol.portmap import IPPROTO_TCP, IPPROTO_UDP
 from nfsjudge import Requirement, expect, proves
 
 UNREGISTERED = Requirement(
@@ -26,6 +26,6 @@ def test_an_unregistered_program_has_port_0(portmap_client: Portmap) -> None:
 
 @proves(REGISTERED, killed_by="getport2-gives-a-wrong-port", needs="portmap")
 def test_nfs_waits_at_its_port(portmap_client: Portmap, target: TargetView) -> None:
-    port = portmap_client.getport(100003, 3, IPPROTO_TCP)
-    if target.address.proto == "tcp":
-        expect(port, "the port of NFS version 3 over TCP").equals(target.address.nfs_port)
+    proto = target.address.proto
+    port = portmap_client.getport(100003, 3, IPPROTO_UDP if proto == "udp" else IPPROTO_TCP)
+    expect(port, f"the port of NFS version 3 over {proto.upper()}").equals(target.address.nfs_port)
