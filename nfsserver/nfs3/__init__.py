@@ -30,6 +30,7 @@ from nfsserver.nfs3 import (
     removal,
     removal_mutants,
     setattr_mutants,
+    wcc_mutants,
 )
 
 HANDLERS: t.Final[Handlers] = dict(
@@ -93,4 +94,5 @@ __all__ = [
     "read_mutants",
     "removal_mutants",
     "setattr_mutants",
+    "wcc_mutants",
 ]
