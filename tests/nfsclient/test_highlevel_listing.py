@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: MIT
+"""Listing: pages, cookies and their verifier, restarts, what servers withhold, and the skimming of replies."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nfsclient.errors import NfsStatusError, XdrError
+from nfsclient.highlevel import NoProgress
+from nfsclient.highlevel.listing import Position, skim_readdir, skim_readdirplus
+from nfsclient.protocol import nfs3 as p
+from nfsclient.xdr import replace
+from tests.nfsclient.conftest import Stage
+
+NAMES = [f"file-{number:03}" for number in range(100)]
+OK = p.Nfsstat3.NFS3_OK
+
+
+@pytest.fixture
+def full(stage: Stage) -> Stage:
+    """A directory with a hundred files, and small pages."""
+    for name in NAMES:
+        stage.client.session.nfs.create(stage.root, name.encode())
+    stage.limit(page=1024)
+    return stage
+
+
+def bad_cookie_plus(*_: object) -> p.Readdirplus3Res:
+    return p.Readdirplus3Res(p.Nfsstat3.NFS3ERR_BAD_COOKIE, resfail=p.Readdirplus3ResFail())
+
+
+def plainly(args: t.Any, proceed: t.Any) -> t.Any:
+    return proceed(args)
+
+
+class TestPages:
+    def test_names_come_once_each_from_many_pages(self, full: Stage) -> None:
+        full.watch(p.READDIR)
+        assert full.client.listdir() == NAMES
+        calls = full.called("READDIR")
+        assert len(calls) > 3
+        assert {args.count for args in calls} == {1024}
+
+    def test_entries_have_attributes_and_handles(self, full: Stage) -> None:
+        entries = list(full.client.scan())
+        assert [entry.name.decode() for entry in entries] == NAMES
+        assert all(entry.name_attributes.fileid == entry.fileid for entry in entries if entry.name_attributes)
+        assert len({entry.name_handle for entry in entries}) == 100
+
+    def test_each_page_is_asked_for_with_the_verifier_of_the_last(self, full: Stage) -> None:
+        verf = iter(range(100, 1000))
+        asked: list[tuple[int, bytes]] = []
+        given_out: list[tuple[int, bytes]] = [(0, bytes(8))]
+        servers_own = [bytes(8)]
+
+        def renumber(args: p.Readdirplus3Args, proceed: t.Any) -> t.Any:
+            asked.append((args.cookie, args.cookieverf))
+            reply = proceed(replace(args, cookieverf=servers_own[-1]))
+            servers_own.append(reply.resok.cookieverf)
+            reply.resok.cookieverf = next(verf).to_bytes(8, "big")
+            given_out.append((reply.resok.entries[-1].cookie, reply.resok.cookieverf))
+            return reply
+
+        full.script(p.READDIRPLUS, *[renumber] * 100)
+        assert len(list(full.client.scan())) == 100
+        assert asked == given_out[:-1]
+
+    def test_the_next_page_is_under_way_when_the_first_entry_is_given(self, full: Stage) -> None:
+        entries = full.client.scan()
+        next(entries)
+        assert len(full.client.session.rpc.core.pending) == 1
+        assert len(list(entries)) == 99
+
+    def test_calls_in_between_do_no_harm(self, full: Stage) -> None:
+        seen = []
+        for entry in full.client.scan():
+            full.client.stat(entry.name)
+            seen.append(entry.name.decode())
+        assert seen == NAMES
+
+    def test_a_listing_that_is_given_up_leaves_nothing_behind(self, full: Stage) -> None:
+        entries = full.client.scan()
+        next(entries)
+        entries.close()  # type: ignore[attr-defined]
+        assert not full.client.session.rpc.core.pending
+        assert full.client.listdir() == NAMES
+
+    def test_a_last_page_may_be_empty(self, full: Stage) -> None:
+        def never_yet(args: p.Readdir3Args, proceed: t.Any) -> t.Any:
+            reply = proceed(args)
+            if reply.resok.entries:
+                reply.resok.eof = False
+            return reply
+
+        full.script(p.READDIR, *[never_yet] * 100)
+        assert full.client.listdir() == NAMES
+
+    def test_a_recorder_sees_decoded_pages(self, full: Stage) -> None:
+        seen: list[t.Any] = []
+        full.client.session.rpc.on_exchange = seen.append
+        assert full.client.listdir() == NAMES
+        assert all(each.procedure is p.READDIR for each in seen)
+        assert all(isinstance(each.result, p.Readdir3Res) for each in seen)
+
+
+class TestTrouble:
+    def test_a_bad_cookie_starts_over_without_repeating(self, full: Stage) -> None:
+        full.script(p.READDIRPLUS, plainly, plainly, bad_cookie_plus, plainly, bad_cookie_plus)
+        assert [entry.name.decode() for entry in full.client.scan()] == NAMES
+
+    def test_cookies_that_are_always_bad_are_given_up(self, full: Stage) -> None:
+        full.script(p.READDIRPLUS, *[plainly, bad_cookie_plus] * 100)
+        with pytest.raises(NfsStatusError) as caught:
+            list(full.client.scan())
+        assert (caught.value.status, caught.value.procedure) == (10003, "READDIRPLUS")
+
+    def test_without_readdirplus_the_entries_have_names_only(self, full: Stage) -> None:
+        refusal = p.Readdirplus3Res(p.Nfsstat3.NFS3ERR_NOTSUPP, resfail=p.Readdirplus3ResFail())
+        full.script(p.READDIRPLUS, refusal)
+        entries = list(full.client.scan())
+        assert [entry.name.decode() for entry in entries] == NAMES
+        assert {(entry.name_attributes, entry.name_handle) for entry in entries} == {(None, None)}
+
+    def test_jukebox_is_waited_for(self, full: Stage) -> None:
+        refusal = p.Readdir3Res(p.Nfsstat3.NFS3ERR_JUKEBOX, resfail=p.Readdir3ResFail())
+        full.script(p.READDIR, refusal, refusal, plainly, refusal)
+        assert full.client.listdir() == NAMES
+        assert full.pauses.waited == [0.05, 0.1, 0.05]
+
+    def test_an_empty_page_that_is_not_the_end_is_given_up(self, full: Stage) -> None:
+        empty = p.Readdir3Res(OK, p.Readdir3ResOk(None, bytes(8), [], False))
+        full.script(p.READDIR, plainly, empty)
+        with pytest.raises(NoProgress, match="no entries and no end"):
+            full.client.listdir()
+
+    def test_an_error_is_typed(self, full: Stage) -> None:
+        refusal = p.Readdir3Res(p.Nfsstat3.NFS3ERR_ACCES, resfail=p.Readdir3ResFail())
+        full.script(p.READDIR, plainly, refusal)
+        with pytest.raises(PermissionError):
+            full.client.listdir()
+
+    def test_a_malformed_page_is_the_decoders_error(self, full: Stage) -> None:
+        def renamed(args: p.Readdir3Args, proceed: t.Any) -> t.Any:
+            reply = proceed(args)
+            reply.resok.eof = 7  # not a boolean; the encoder of a bool writes what it is given
+            return Raw(reply)
+
+        full.script(p.READDIR, plainly, renamed)
+        with pytest.raises(XdrError):
+            full.client.listdir()
+
+
+class Raw:
+    """A reply with a boolean that is none."""
+
+    resok = None
+
+    def __init__(self, reply: p.Readdir3Res) -> None:
+        assert reply.resok is not None
+        reply.resok.eof = True
+        self._wire = reply.to_xdr()[:-4] + b"\0\0\0\7"
+
+    def pack(self, out: list[t.Any]) -> None:
+        out.append(self._wire)
+
+
+NUMBERS = st.integers(0, 2**64 - 1)
+ATTRIBUTES = st.none() | st.builds(p.Fattr3.from_xdr, st.binary(min_size=84, max_size=84))
+VERFS = st.binary(min_size=8, max_size=8)
+ENTRIES = st.builds(p.Entry3, NUMBERS, st.binary(max_size=9), NUMBERS)
+PLUS_ENTRIES = st.builds(
+    p.Entryplus3, NUMBERS, st.binary(max_size=9), NUMBERS, ATTRIBUTES, st.none() | st.binary(max_size=64)
+)
+PLAIN_PAGES = st.builds(p.Readdir3ResOk, ATTRIBUTES, VERFS, st.lists(ENTRIES), st.booleans())
+PLUS_PAGES = st.builds(p.Readdirplus3ResOk, ATTRIBUTES, VERFS, st.lists(PLUS_ENTRIES), st.booleans())
+
+
+def position(page: p.Readdir3ResOk | p.Readdirplus3ResOk) -> Position | None:
+    return Position(page.entries[-1].cookie, page.cookieverf, page.eof) if page.entries else None
+
+
+class TestSkimming:
+    @given(PLAIN_PAGES)
+    def test_plain_pages_go_on_where_the_decoder_says(self, page: p.Readdir3ResOk) -> None:
+        assert skim_readdir(p.Readdir3Res(OK, page).to_xdr()) == position(page)
+
+    @given(PLUS_PAGES)
+    def test_full_pages_go_on_where_the_decoder_says(self, page: p.Readdirplus3ResOk) -> None:
+        assert skim_readdirplus(p.Readdirplus3Res(OK, page).to_xdr()) == position(page)
+
+    @given(PLUS_PAGES, st.data())
+    def test_damaged_pages_never_raise(self, page: p.Readdirplus3ResOk, data: st.DataObject) -> None:
+        wire = bytearray(p.Readdirplus3Res(OK, page).to_xdr())
+        at = data.draw(st.integers(0, len(wire) - 1))
+        wire[at] = data.draw(st.integers(0, 255))
+        for skim in (skim_readdir, skim_readdirplus):
+            assert isinstance(skim(bytes(wire)), Position | None)
+            assert isinstance(skim(bytes(wire[:at])), Position | None)
+
+    @given(st.binary(max_size=300))
+    def test_any_bytes_never_raise(self, wire: bytes) -> None:
+        for skim in (skim_readdir, skim_readdirplus):
+            assert isinstance(skim(wire), Position | None)
