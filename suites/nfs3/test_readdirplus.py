@@ -117,7 +117,9 @@ def test_resumes_behind_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
         scratch.file(name)
     whole = single_page(plus_page(nfs3, scratch.handle))
     for index, entry in enumerate(whole.entries):
-        rest = read_all(plus_page, nfs3, scratch.handle, cookie=entry.cookie, verf=whole.cookieverf, most_pages=4)
+        rest = read_all(
+            plus_page, nfs3, scratch.handle, cookie=entry.cookie, verf=whole.cookieverf, most_pages=4
+        )
         expected = sorted(later.name for later in whole.entries[index + 1 :])
         expect(sorted(later.name for later in rest.entries), f"the names behind entry {index}").equals(
             expected
