@@ -93,7 +93,7 @@ def prepare(url: NfsUrl) -> dict[str, str]:
         handles["BIG"] = _file(nfs, endpoint.root, b"big", FILE_SIZE)
         handles["WRITTEN"] = _file(nfs, endpoint.root, b"written", FILE_SIZE)
         handles["MANY"] = _folder(nfs, endpoint.root, b"many")
-        handles["WORK"] = _folder(nfs, endpoint.root, b"work")
+        handles["WORK"] = _folder(nfs, endpoint.root, b"scratch")
         _fill(nfs, handles["MANY"])
     export = url.path.decode()
     where = f"nfs://{url.host}{export}?version=3&nfsport={endpoint.nfs_port}&mountport={endpoint.mount_port}"

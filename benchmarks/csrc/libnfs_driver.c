@@ -360,7 +360,7 @@ static void list_directory(struct nfs_context *nfs)
 static void file_cycle(struct nfs_context *nfs)
 {
     struct nfsfh *file;
-    snprintf(run.name, sizeof run.name, "/work/high-%d-%lu", getpid(), names_used++);
+    snprintf(run.name, sizeof run.name, "/scratch/high-%d-%lu", getpid(), names_used++);
     if (nfs_creat(nfs, run.name, 0644, &file))
         give_up("creat", nfs_get_error(nfs));
     if (nfs_write(nfs, file, SMALL_FILE, payload) != SMALL_FILE)

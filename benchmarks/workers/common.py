@@ -10,7 +10,7 @@ alternate between clients at no cost.
 Where things are comes from the environment: BENCH_HOST, BENCH_NFS_PORT, BENCH_MOUNT_PORT, BENCH_EXPORT,
 BENCH_URL, BENCH_FH_{ROOT,SMALL,BIG,WRITTEN,MANY,WORK} (hex), BENCH_CANNED_PORT, BENCH_ECHO_PORT,
 BENCH_SINK_PORT, BENCH_SOURCE_PORT. The export holds `small`, `big` and `written` (64 MiB each), `many/`
-(10,000 files) and `work/`.
+(10,000 files) and `scratch/`.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def cycle(order: Order) -> Run:
     nfs, text = export(order), "x" * SMALL_FILE
 
     def step(tally: Tally) -> None:
-        name = f"/work/{fresh_name()}"
+        name = f"/scratch/{fresh_name()}"
         file = nfs.open(name, "w")
         file.write(text)
         file.close()

@@ -104,7 +104,7 @@ def cycle(order: Order) -> Run:
     nfs, data = client(order), b"x" * SMALL_FILE
 
     def step(tally: Tally) -> None:
-        name = path(f"work/{fresh_name()}")
+        name = path(f"scratch/{fresh_name()}")
         nfs.write_many([name], [data])
         nfs.rm([name], False)
         tally.operations += 1

@@ -165,7 +165,7 @@ def cycle(order: Order) -> Run:
     nfs, data = client(), b"x" * SMALL_FILE
 
     def step(tally: Tally) -> None:
-        name = f"work/{fresh_name()}"
+        name = f"scratch/{fresh_name()}"
         with nfs.open(name, "wb") as file:
             file.write(data)
         nfs.unlink(name)
