@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""Our bytes, read by somebody else: tshark finds no malformed message in any procedure, call or reply."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import typing as t
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nfsclient.clients import Mount, Nfs3, Portmap
+from nfsclient.protocol import mount, portmap
+from nfsclient.protocol import nfs3 as p
+from nfsclient.rpc.auth import AuthSys
+from nfsclient.rpc.blocking import RpcClient, connect_tcp, connect_udp
+from nfsclient.rpc.exchange import Exchange
+from nfsclient.rpc.loop import Loop
+from nfsjudge.capture import write_capture
+from nfsserver.server import Server
+
+pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+
+_PROGRAMS: t.Final = (p.NFS3, mount.MOUNT3, mount.MOUNT1, portmap.PORTMAP2)
+
+
+@pytest.fixture(params=["tcp", "udp"])
+def rpc(request: pytest.FixtureRequest) -> Iterator[RpcClient]:
+    """A client of the reference server, beside it on one loop."""
+    loop = Loop()
+    server = Server(seed=1)
+    connect = connect_tcp if request.param == "tcp" else connect_udp
+    client = connect(*server.listen(loop), loop=loop, credential=AuthSys(0, 0, (1, 2, 3)))
+    yield client
+    client.close()
+    server.close()
+    loop.close()
+
+
+def _use_everything(rpc: RpcClient) -> None:
+    """Every procedure of every program, with successes and refusals, and data that needs padding."""
+    for version in (1, 3):
+        client = Mount(rpc, version)
+        client.null()
+        client.umnt(b"/export")
+        client.umntall()
+        client.export()
+        root = client.mnt(b"/export").resok if version == 3 else None
+        if root is None:
+            client.mnt1(b"/export")
+            client.mnt1(b"/nowhere")
+        client.dump()
+    assert root is not None
+    _use_nfs3(Nfs3(rpc), root.fhandle)
+    binder = Portmap(rpc)
+    binder.null()
+    binder.getport(100003, 3)
+    binder.dump()
+    binder.set(0x3FFF_0001, 1, 6, 4711)
+    binder.unset(0x3FFF_0001, 1)
+
+
+def _use_nfs3(nfs3: Nfs3, root: bytes) -> None:
+    nfs3.null()
+    attributes = p.Sattr3(mode=0o644, uid=1, gid=2, size=0, atime=p.SERVER_TIME, mtime=p.client_time(1, 2))
+    made = nfs3.create(root, b"file", attributes=attributes).resok
+    assert made is not None
+    assert made.obj is not None
+    nfs3.create(root, b"file", p.CreateMode3.GUARDED)
+    nfs3.create(root, b"exclusive", p.CreateMode3.EXCLUSIVE, verf=b"verifier")
+    nfs3.write(made.obj, 3, b"seven 7", p.StableHow.UNSTABLE)
+    nfs3.commit(made.obj)
+    nfs3.read(made.obj, 0, 100)
+    nfs3.setattr(made.obj, p.Sattr3(size=2**33), guard=p.Nfstime3(1, 2))
+    nfs3.getattr(made.obj)
+    nfs3.getattr(b"no handle")
+    nfs3.access(made.obj, 0x3F)
+    nfs3.mkdir(root, b"directory", attributes)
+    link = nfs3.symlink(root, b"link", b"../some/where").resok
+    assert link is not None
+    nfs3.readlink(link.obj or b"")
+    fifo = p.Mknoddata3(p.Ftype3.NF3FIFO, pipe_attributes=attributes)
+    device = p.Mknoddata3(p.Ftype3.NF3CHR, device=p.Devicedata3(attributes, p.Specdata3(1, 3)))
+    nfs3.mknod(root, b"fifo", fifo)
+    nfs3.mknod(root, b"device", device)
+    nfs3.mknod(root, b"file", fifo)
+    nfs3.lookup(root, b"file")
+    nfs3.lookup(root, b"nobody-made-this")
+    nfs3.link(made.obj, root, b"other")
+    nfs3.rename(root, b"other", root, b"another")
+    nfs3.readdir(root)
+    nfs3.readdirplus(root)
+    nfs3.readdir(root, cookie=99, cookieverf=b"x" * 8)
+    nfs3.fsstat(root)
+    nfs3.fsinfo(root)
+    nfs3.pathconf(root)
+    nfs3.remove(root, b"another")
+    nfs3.rmdir(root, b"directory")
+    nfs3.rmdir(root, b"nobody-made-this")
+
+
+def test_tshark_reads_every_procedure(rpc: RpcClient, tmp_path: Path) -> None:
+    exchanges: list[Exchange] = []
+    rpc.on_exchange = exchanges.append
+    _use_everything(rpc)
+    used = {exchange.procedure for exchange in exchanges}
+    missing = [one.label for program in _PROGRAMS for one in program.procedures if one not in used]
+    assert missing == [
+        portmap.CALLIT.label
+    ]  # it carries a call of another program: not one of ours to decode
+    capture = tmp_path / "all.pcapng"
+    write_capture(capture, exchanges, epoch=1_700_000_000)
+    assert _tshark(capture, "_ws.malformed") == []
+    seen = Counter(layers["rpc.msgtyp"][0] for layers in _tshark(capture, "rpc"))
+    assert seen == {"0": len(exchanges), "1": len(exchanges)}
+
+
+def _tshark(capture: Path, display_filter: str) -> list[dict[str, list[str]]]:
+    """The packets that a filter shows, with type and program of their RPC message."""
+    columns = ["-e", "rpc.msgtyp", "-e", "rpc.program", "-e", "frame.number"]
+    shown = subprocess.run(
+        ["tshark", "-r", capture, "-T", "json", "-Y", display_filter, *columns],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return [packet["_source"]["layers"] for packet in json.loads(shown.stdout)]
