@@ -25,11 +25,12 @@ T = t.TypeVar("T")
 T_co = t.TypeVar("T_co", covariant=True)
 
 _NOTSUPP = 10004
+_TOOSMALL = 10005
 _JUKEBOX = 10008
 _NOT_TO_BE_JUDGED = {
     28: "there is no room",
     69: "the quota is used up",
-    10005: "the server wants a larger buffer",
+    _TOOSMALL: "the server wants a larger buffer",
     _JUKEBOX: "the server is not ready, for as long as it was asked",
 }
 """NOSPC, DQUOT, TOOSMALL, JUKEBOX: legal wherever success is, and no word on what was to be seen."""
@@ -223,9 +224,9 @@ class ReplyExpectation(t.Generic[T]):
 
     @staticmethod
     def _is_an_answer(status: XdrEnum) -> None:
-        """End the check at what any procedure may answer to anything: NOTSUPP and JUKEBOX."""
-        if status == _JUKEBOX:
-            skip(f"{_NOT_TO_BE_JUDGED[_JUKEBOX]}: {show(status)}")
+        """End the check at what may come before any other error, as errors have no order: NOTSUPP, JUKEBOX, no room."""
+        if status in _NOT_TO_BE_JUDGED and status != _TOOSMALL:
+            skip(f"{_NOT_TO_BE_JUDGED[status]}: {show(status)}")
         if status == _NOTSUPP:
             unsupported("the server answers NOTSUPP")
 
@@ -250,7 +251,7 @@ class ReplyExpectation(t.Generic[T]):
         return self.ok()
 
     def status(self, *allowed: XdrEnum) -> None:
-        """The status is one of `allowed`; NOTSUPP and JUKEBOX end the check as with `ok`."""
+        """The status is one of `allowed`; NOTSUPP, JUKEBOX and no room end the check as with `ok`."""
         __tracebackhide__ = True
         status = self._status()
         if status not in allowed:
@@ -260,11 +261,14 @@ class ReplyExpectation(t.Generic[T]):
     def refused(self, *preferred: XdrEnum, because: Requirement | None = None) -> XdrEnum:
         """Not success: any defined error. One that is not `preferred` breaks `because`, if that is given.
 
-        NOTSUPP and JUKEBOX, which may come from anywhere, end the check as with `ok`.
+        NOTSUPP and JUKEBOX, which may come from anywhere, end the check as with `ok`; so does no room in place of
+        what is `preferred`, for errors have no order of precedence (RFC 1813 section 2.5).
         """
         __tracebackhide__ = True
         status = self._status()
-        if status not in preferred:
+        if status in {_NOTSUPP, _JUKEBOX} - set(preferred) or (
+            because is not None and status not in preferred
+        ):
             self._is_an_answer(status)
         if status == 0:
             wanted = tuple(map(show, preferred)) or ("an error",)

@@ -101,6 +101,14 @@ def test_no_room_instead_of_success_is_skip_and_a_refusal_like_others(status: Nf
     assert expect(_refusal(status), because=RULE).refused() is status
 
 
+@pytest.mark.parametrize("status", [Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_DQUOT])
+def test_no_room_may_come_before_the_error_that_is_asked_for(status: Nfsstat3) -> None:
+    with pytest.raises(Skipped):
+        expect(_refusal(status), because=RULE).status(Nfsstat3.NFS3ERR_NOT_SYNC)
+    with pytest.raises(Skipped):
+        expect(_refusal(status), because=RULE).refused(Nfsstat3.NFS3ERR_STALE, because=ADVICE)
+
+
 HOLDING: list[Callable[[], object]] = [
     lambda: expect(3, "n").equals(3),
     lambda: expect(3, "n").differs_from(4),
