@@ -81,15 +81,17 @@ RPC_REPLY = Requirement(
 """What a message breaks that is no valid reply."""
 CALL_ANSWERED = Requirement(
     rfc="RFC 5531",
-    section="4",
-    gist="a well-formed call over a reliable transport should be answered, and its connection kept",
+    section="3",
+    gist="a server that receives a call computes the results of the procedure and sends a reply",
+)
+"""What a server breaks that drops a well-formed call over TCP, or its connection, while it serves others."""
+DATAGRAM_ANSWERED = Requirement(
+    rfc="RFC 5531",
+    section="3",
+    gist="a call over UDP should be answered by one of its retransmissions",
     level=Level.SHOULD,
 )
-"""What a server breaks that drops a well-formed call while it serves others.
-
-No text binds a server to answer: RPC adds no reliability (RFC 5531 section 4), and clients of NFSv3 retry until
-they are answered (RFC 1813 section 1.6).
-"""
+"""The same over UDP, where a server may drop calls instead of making them wait (RFC 1813 section 2.6, JUKEBOX)."""
 CALL_DECODED = Requirement(
     rfc="RFC 5531",
     section="9",
