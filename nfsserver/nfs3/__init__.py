@@ -29,6 +29,7 @@ from nfsserver.nfs3 import (
     read_mutants,
     removal,
     removal_mutants,
+    rename_mutants,
     setattr_mutants,
     wcc_mutants,
 )
@@ -93,6 +94,7 @@ __all__ = [
     "names_mutants",
     "read_mutants",
     "removal_mutants",
+    "rename_mutants",
     "setattr_mutants",
     "wcc_mutants",
 ]

@@ -6,7 +6,18 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable
 
-from nfsclient.protocol.nfs3 import CREATE, LINK, MKDIR, MKNOD, REMOVE, RENAME, RMDIR, SYMLINK, WccData
+from nfsclient.protocol.nfs3 import (
+    CREATE,
+    LINK,
+    MKDIR,
+    MKNOD,
+    REMOVE,
+    RENAME,
+    RMDIR,
+    SYMLINK,
+    WccAttr,
+    WccData,
+)
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
 from nfsserver.mutants import Proceed, mutant
@@ -63,3 +74,34 @@ _bends_wcc(
     "resfail",
     "dir_wcc.after of a refusal has the fileid of another object",
 )(_of_another_object)
+
+
+@_bends_wcc("wcc3-before-is-from-after", "resok", "dir_wcc.before is of the directory as it is afterwards")
+def before_is_from_after(wcc: WccData) -> WccData:
+    """Look too late."""
+    after = wcc.after
+    return wcc if after is None else replace(wcc, before=WccAttr(after.size, after.mtime, after.ctime))
+
+
+@_bends_wcc("wcc3-after-is-stale", "resok", "dir_wcc.after is of the directory as it was before")
+def after_is_stale(wcc: WccData) -> WccData:
+    """Look too early."""
+    before, after = wcc.before, wcc.after
+    if before is None or after is None:
+        return wcc
+    stale = replace(after, size=before.size, mtime=before.mtime, ctime=before.ctime)
+    return replace(wcc, after=stale)
+
+
+@_bends_wcc("wcc3-after-has-old-times", "resok", "dir_wcc.after has the times from before")
+def after_has_old_times(wcc: WccData) -> WccData:
+    """Take them from there."""
+    before, after = wcc.before, wcc.after
+    if before is None or after is None:
+        return wcc
+    return replace(wcc, after=replace(after, mtime=before.mtime, ctime=before.ctime))
+
+
+_bends_wcc("wcc3-refusals-have-another-size", "resfail", "dir_wcc.before of a refusal has another size")(
+    before_has_another_size
+)

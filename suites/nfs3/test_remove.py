@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Level, Requirement, expect, proves
+from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3, Sattr3
+from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
 from suites.nfs3.creating import NOTDIR_IS_MEANT, expect_kept
+from suites.nfs3.naming import NO_EMPTY_NAME, NOENT_IS_MEANT
 
 REMOVES_THE_ENTRY = Requirement(
     rfc="RFC 1813", section="3.3.12", gist="REMOVE removes the entry from the directory"
@@ -20,8 +21,11 @@ ONLY_THE_ENTRY = Requirement(
 ONLY_WHAT_IS_THERE = Requirement(
     rfc="RFC 1813", section="3.3.12", gist="what does not stand in the directory cannot be removed from it"
 )
-NOENT_IS_MEANT = Requirement(
-    rfc="RFC 1813", section="2.6", level=Level.SHOULD, gist="NOENT says that the name does not exist"
+STATUS_TELLS = Requirement(
+    rfc="RFC 1813",
+    section="3.3.12",
+    level=Level.SHOULD,  # dir_wcc is returned just because a REMOVE that failed may have changed the directory
+    gist="REMOVE of a directory removes it, or refuses and leaves it as it is",
 )
 OF_A_DIRECTORY = Requirement(
     rfc="RFC 1813", section="3.3.12", gist="an entry is removed from a directory, not from another object"
@@ -78,3 +82,49 @@ def test_refuses_a_name_that_does_not_exist(nfs3: Nfs3, scratch: Scratch) -> Non
 def test_refuses_a_file_as_the_directory(nfs3: Nfs3, scratch: Scratch) -> None:
     reply = nfs3.remove(scratch.file("file"), b"name")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=NOTDIR_IS_MEANT)
+
+
+@proves(REMOVES_THE_ENTRY, killed_by="remove3-keeps-fifos", needs="mknod")
+def test_removes_a_fifo(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.fifo("fifo")
+    expect(nfs3.remove(scratch.handle, b"fifo")).ok()
+    expect(scratch.names(), "the names in the directory").equals([])
+
+
+@proves(REMOVES_THE_ENTRY, killed_by="remove3-keeps-names-taken")
+def test_the_name_can_be_given_again(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.file("again", b"old")
+    expect(nfs3.remove(scratch.handle, b"again")).ok()
+    expect(nfs3.create(scratch.handle, b"again", CreateMode3.GUARDED, Sattr3(mode=0o644))).ok()
+    expect_kept(scratch, b"again", b"")
+
+
+@proves(STATUS_TELLS, killed_by="remove3-refuses-and-removes-directories")
+def test_a_directory_is_removed_or_refused(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.directory("directory")
+    reply = nfs3.remove(scratch.handle, b"directory")
+    observe("REMOVE of a directory", reply.status)
+    removed = reply.status == Nfsstat3.NFS3_OK
+    if not removed:
+        expect(reply).refused()
+    expect(scratch.lookup("directory") is None, "whether the directory is gone").equals(removed)
+
+
+@proves(STATUS_TELLS, killed_by="remove3-empties-directories")
+def test_a_refused_directory_keeps_what_is_in_it(nfs3: Nfs3, scratch: Scratch) -> None:
+    directory = scratch.directory("directory")
+    scratch.file("inside", directory=directory)
+    reply = nfs3.remove(scratch.handle, b"directory")
+    observe("REMOVE of a directory that is not empty", reply.status)
+    if reply.status == Nfsstat3.NFS3_OK:
+        unsupported("the server removes directories that are not empty, as it may")
+    expect(reply).refused()
+    expect(scratch.names(directory), "the names in the directory").equals([b"inside"])
+
+
+@proves(NO_EMPTY_NAME, killed_by="remove3-takes-the-empty-name")
+def test_refuses_the_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.file("file")
+    reply = nfs3.remove(scratch.handle, b"")
+    expect(scratch.names(), "the names in the directory").equals([b"file"])
+    observe("REMOVE of the empty name", expect(reply).refused())

@@ -7,10 +7,12 @@ from collections.abc import Callable
 
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import RENAME, Diropargs3, Nfsstat3, Rename3Args
+from nfsclient.protocol.nfs3 import RENAME, Diropargs3, Ftype3, Nfsstat3, Rename3Args, Rename3Res
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, observe, proves
-from suites.nfs3.creating import expect_kept
+from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
+from suites.nfs3.agreement import STEADY
+from suites.nfs3.creating import NOTDIR_IS_MEANT, expect_kept, expect_type
+from suites.nfs3.naming import NO_EMPTY_NAME, NO_TRUNC, NOENT_IS_MEANT, too_long_name
 
 RENAMES = Requirement(
     rfc="RFC 1813",
@@ -49,8 +51,30 @@ ONLY_WHAT_IS_THERE = Requirement(
     section="3.3.14",
     gist="what does not stand in the directory cannot be renamed, nor replace anything",
 )
-NOENT_IS_MEANT = Requirement(
-    rfc="RFC 1813", section="2.6", level=Level.SHOULD, gist="NOENT says that the name does not exist"
+ONLY_THE_NAME = Requirement(
+    rfc="RFC 1813",
+    section="3.3.14",
+    gist="RENAME replaces one entry: an object that it replaces stays under its other names",
+)
+OF_DIRECTORIES = Requirement(
+    rfc="RFC 1813",
+    section="3.3.14",
+    gist="both names are those of entries of directories, not of other objects",
+)
+WCC = Requirement(
+    rfc="RFC 1813",
+    section="3.3.14",
+    gist="fromdir_wcc is of the directory from.dir, todir_wcc of the directory to.dir",
+)
+HANDLES_LIVE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.14",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+    gist="a file handle does not become stale when the file is renamed",
+)
+DOTDOT = Requirement(
+    rfc="RFC 1813", section="3.2", level=Level.SHOULD, gist="the name .. is handled as the parent directory"
 )
 ONE_TREE = Requirement(
     rfc="RFC 1813",
@@ -68,6 +92,13 @@ _INCOMPATIBLE = (
 )
 """EXIST is what the text asks for; the others stand in the same list for just these cases."""
 _ROUNDS = 20
+
+
+def _settle(nfs3: Nfs3, reply: Rename3Res, source: Diropargs3, target: Diropargs3) -> None:
+    """Rename once more after JUKEBOX: the first may have been done all the same; if none is, the next round is SKIP."""
+    if reply.status == Nfsstat3.NFS3ERR_JUKEBOX:
+        observe("RENAME", "JUKEBOX")
+        nfs3.rename(source.dir, source.name, target.dir, target.name)
 
 
 @proves(RENAMES, killed_by="rename3-leaves-the-old-name")
@@ -152,10 +183,42 @@ def test_the_target_is_there_at_every_moment(
         for _ in range(3):
             reply = nfs3.lookup(scratch.handle, b"target")
             expect(reply.status, "status of LOOKUP").differs_from(Nfsstat3.NFS3ERR_NOENT)
-        if other.wait(renaming).status == Nfsstat3.NFS3ERR_JUKEBOX:
-            observe("RENAME", "JUKEBOX")
-            # It may have been done all the same; where it was not, the next round ends this as SKIP.
-            nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
+        _settle(nfs3, other.wait(renaming), source, target)
+
+
+@proves(ATOMIC, killed_by="rename3-shows-a-third-object")
+def test_the_target_is_one_of_the_two_at_every_moment(
+    nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]
+) -> None:
+    other = rpc_connect("nfs")
+    known = [scratch.attributes(scratch.file("target")).fileid]
+    source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"target")
+    for _ in range(_ROUNDS):
+        known.append(scratch.attributes(scratch.file("source")).fileid)
+        renaming = other.submit(RENAME, Rename3Args(source, target))
+        for _ in range(3):
+            found = nfs3.lookup(scratch.handle, b"target").resok
+            seen = None if found is None else nfs3.getattr(found.object).resok
+            if seen is not None:
+                expect(seen.obj_attributes.fileid, "fileid of target").one_of(*known)
+        _settle(nfs3, other.wait(renaming), source, target)
+
+
+@proves(ATOMIC, killed_by="rename3-unlinks-first")
+def test_the_object_has_a_name_at_every_moment(
+    nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]
+) -> None:
+    other = rpc_connect("nfs")
+    source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"moved")
+    for _ in range(_ROUNDS):
+        scratch.file("source")
+        renaming = other.submit(RENAME, Rename3Args(source, target))
+        for _ in range(3):
+            if nfs3.lookup(scratch.handle, b"source").status == Nfsstat3.NFS3ERR_NOENT:
+                reply = nfs3.lookup(scratch.handle, b"moved")
+                expect(reply.status, "status of LOOKUP").differs_from(Nfsstat3.NFS3ERR_NOENT)
+        _settle(nfs3, other.wait(renaming), source, target)
+        nfs3.remove(scratch.handle, b"moved")
 
 
 @proves(SAME_FILE, killed_by="rename3-removes-one-of-two-links", needs="hardlink")
@@ -180,3 +243,142 @@ def test_a_directory_is_not_moved_below_itself(nfs3: Nfs3, scratch: Scratch) -> 
     reply = nfs3.rename(scratch.handle, b"directory", below, b"directory")
     expect(scratch.names(), "the names above").equals([b"directory"])
     expect(reply).refused()
+
+
+@proves(RENAMES, killed_by="rename3-leaves-a-name-elsewhere")
+def test_the_old_name_is_gone_from_another_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+    elsewhere = scratch.directory("elsewhere")
+    scratch.file("file", directory=elsewhere)
+    expect(nfs3.rename(elsewhere, b"file", scratch.handle, b"moved")).ok()
+    expect(scratch.names(elsewhere), "the names in the directory that it left").equals([])
+
+
+@proves(RENAMES, killed_by="rename3-empties-directories")
+def test_a_directory_moves_with_what_is_in_it(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.file("inside", directory=scratch.directory("directory"))
+    elsewhere = scratch.directory("elsewhere")
+    expect(nfs3.rename(scratch.handle, b"directory", elsewhere, b"directory")).ok()
+    found = expect(nfs3.lookup(elsewhere, b"directory")).ok()
+    expect(scratch.names(found.object), "the names in the directory that was moved").equals([b"inside"])
+
+
+@proves(DOTDOT, killed_by="rename3-forgets-the-parent")
+def test_dotdot_of_a_moved_directory_is_its_new_parent(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.directory("directory")
+    elsewhere = scratch.directory("elsewhere")
+    expect(nfs3.rename(scratch.handle, b"directory", elsewhere, b"directory")).ok()
+    found = expect(nfs3.lookup(elsewhere, b"directory")).ok()
+    parent = scratch.lookup("..", directory=found.object)
+    if parent is None:
+        unsupported("the server does not know ..")
+    expect(scratch.attributes(parent).fileid, "fileid of ..").equals(scratch.attributes(elsewhere).fileid)
+
+
+@proves(RENAMES, killed_by="rename3-follows-symlinks", needs="symlink")
+def test_a_symbolic_link_is_renamed_itself(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.file("target", b"precious")
+    scratch.symlink("link", b"target")
+    expect(nfs3.rename(scratch.handle, b"link", scratch.handle, b"new")).ok()
+    expect_type(nfs3, scratch, b"new", Ftype3.NF3LNK)
+    expect_kept(scratch, b"target", b"precious")
+
+
+@proves(REPLACES, killed_by="rename3-replaces-what-links-point-to", needs="symlink")
+def test_a_symbolic_link_is_replaced_itself(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.file("source", b"source")
+    scratch.file("target", b"precious")
+    scratch.symlink("link", b"target")
+    expect(nfs3.rename(scratch.handle, b"source", scratch.handle, b"link")).ok()
+    expect_kept(scratch, b"target", b"precious")
+    expect_kept(scratch, b"link", b"source")
+
+
+@proves(ONLY_THE_NAME, killed_by="rename3-destroys-replaced-files", needs="hardlink")
+def test_a_replaced_file_stays_under_its_other_name(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.file("source", b"source")
+    scratch.link(scratch.file("target", b"precious"), "other")
+    observe("RENAME", nfs3.rename(scratch.handle, b"source", scratch.handle, b"target").status)
+    expect_kept(scratch, b"other", b"precious")
+
+
+@proves(ONLY_THE_NAME, killed_by="rename3-forgets-to-count", needs="hardlink")
+def test_nlink_of_a_replaced_file_is_one_less(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.file("source")
+    file = scratch.file("target")
+    scratch.link(file, "other")
+    before = scratch.attributes(file).nlink
+    reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
+    if reply.status != Nfsstat3.NFS3_OK:
+        skip(f"the file was not replaced: RENAME answers {reply.status}")
+    found = expect(nfs3.lookup(scratch.handle, b"other")).ok()
+    expect(scratch.attributes(found.object).nlink, "nlink").equals(before - 1)
+
+
+@proves(SAME_FILE, killed_by="rename3-of-itself-removes")
+def test_to_the_same_name_changes_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.file("file", b"precious")
+    reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"file")
+    expect_kept(scratch, b"file", b"precious")
+    expect(reply).ok()
+
+
+@proves(HANDLES_LIVE, killed_by="rename3-stales-handles")
+def test_the_handle_still_works(nfs3: Nfs3, scratch: Scratch) -> None:
+    file = scratch.file("file", b"data")
+    expect(nfs3.rename(scratch.handle, b"file", scratch.handle, b"kept")).ok()
+    expect(nfs3.getattr(file)).ok()
+
+
+@proves(OF_DIRECTORIES, killed_by="rename3-renames-from-files")
+def test_refuses_a_file_as_the_directory_of_the_source(nfs3: Nfs3, scratch: Scratch) -> None:
+    reply = nfs3.rename(scratch.file("file"), b"name", scratch.handle, b"new")
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=NOTDIR_IS_MEANT)
+
+
+@proves(OF_DIRECTORIES, killed_by="rename3-renames-into-files")
+def test_refuses_a_file_as_the_directory_of_the_target(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.file("source", b"precious")
+    reply = nfs3.rename(scratch.handle, b"source", scratch.file("file"), b"name")
+    expect_kept(scratch, b"source", b"precious")
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=NOTDIR_IS_MEANT)
+
+
+@proves(WCC, killed_by="rename3-contradicts-itself")
+def test_one_directory_has_one_set_of_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.file("file")
+    reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"new")
+    resok = expect(reply).ok()
+    known = resok.fromdir_wcc.after
+    if known is None or resok.todir_wcc.after is None:
+        unsupported("the server withholds the attributes from after")
+    for name in STEADY:
+        expect(reply).field(f"resok.todir_wcc.after.{name}").equals(getattr(known, name))
+
+
+@proves(WCC, killed_by="rename3-swaps-the-directories")
+def test_each_directory_is_spoken_of_in_its_place(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.file("file")
+    elsewhere = scratch.directory("elsewhere")
+    reply = nfs3.rename(scratch.handle, b"file", elsewhere, b"file")
+    resok = expect(reply).ok()
+    if resok.fromdir_wcc.after is None or resok.todir_wcc.after is None:
+        unsupported("the server withholds the attributes from after")
+    expect(reply).field("resok.fromdir_wcc.after.fileid").equals(scratch.attributes().fileid)
+    expect(reply).field("resok.todir_wcc.after.fileid").equals(scratch.attributes(elsewhere).fileid)
+
+
+@proves(NO_EMPTY_NAME, killed_by="rename3-takes-the-empty-name")
+def test_refuses_the_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.file("file", b"precious")
+    reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"")
+    expect_kept(scratch, b"file", b"precious")
+    observe("RENAME to the empty name", expect(reply).refused())
+
+
+@proves(NO_TRUNC, killed_by="rename3-cuts-long-names", needs="no_trunc")
+def test_refuses_a_name_that_is_too_long(nfs3: Nfs3, scratch: Scratch) -> None:
+    name = too_long_name(nfs3, scratch)
+    scratch.file("file", b"precious")
+    reply = nfs3.rename(scratch.handle, b"file", scratch.handle, name)
+    expect(scratch.names(), "the names in the directory").equals([b"file"])
+    expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=NO_TRUNC)

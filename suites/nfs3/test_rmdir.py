@@ -8,6 +8,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
 from suites.nfs3.creating import NOTDIR_IS_MEANT, expect_kept
+from suites.nfs3.naming import NO_EMPTY_NAME, NOENT_IS_MEANT
 
 REMOVES_THE_DIRECTORY = Requirement(
     rfc="RFC 1813", section="3.3.13", gist="RMDIR removes a subdirectory from a directory"
@@ -18,14 +19,19 @@ OF_SUBDIRECTORIES = Requirement(
 ONLY_WHAT_IS_THERE = Requirement(
     rfc="RFC 1813", section="3.3.13", gist="what does not stand in the directory cannot be removed from it"
 )
-NOENT_IS_MEANT = Requirement(
-    rfc="RFC 1813", section="2.6", level=Level.SHOULD, gist="NOENT says that the name does not exist"
-)
 NOTEMPTY_IS_MEANT = Requirement(
     rfc="RFC 1813",
     section="2.6",
     level=Level.SHOULD,
     gist="NOTEMPTY says that a directory that is not empty was to be removed (EXIST is as common)",
+)
+ONLY_THE_DIRECTORY = Requirement(
+    rfc="RFC 1813", section="3.3.13", gist="RMDIR removes one subdirectory: other entries stay"
+)
+OF_A_DIRECTORY = Requirement(
+    rfc="RFC 1813",
+    section="3.3.13",
+    gist="a subdirectory is removed from a directory, not from another object",
 )
 DISALLOWED_IS_DISALLOWED = Requirement(
     rfc="RFC 1813",
@@ -76,3 +82,49 @@ def test_keeps_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
 def test_refuses_a_name_that_does_not_exist(nfs3: Nfs3, scratch: Scratch) -> None:
     reply = nfs3.rmdir(scratch.handle, b"nobody-made-this")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=NOENT_IS_MEANT)
+
+
+@proves(ONLY_THE_DIRECTORY, killed_by="rmdir3-removes-a-neighbour")
+def test_other_names_stay(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.directory("directory")
+    scratch.file("neighbour", b"precious")
+    expect(nfs3.rmdir(scratch.handle, b"directory")).ok()
+    expect_kept(scratch, b"neighbour", b"precious")
+
+
+@proves(OF_SUBDIRECTORIES, killed_by="rmdir3-follows-symlinks", needs="symlink")
+def test_keeps_the_directory_that_a_symbolic_link_points_to(nfs3: Nfs3, scratch: Scratch) -> None:
+    scratch.directory("directory")
+    scratch.symlink("link", b"directory")
+    reply = nfs3.rmdir(scratch.handle, b"link")
+    expect(sorted(scratch.names()), "the names in the directory").equals([b"directory", b"link"])
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=NOTDIR_IS_MEANT)
+
+
+@proves(OF_A_DIRECTORY, killed_by="rmdir3-removes-from-files")
+def test_refuses_a_file_as_the_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+    reply = nfs3.rmdir(scratch.file("file"), b"name")
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=NOTDIR_IS_MEANT)
+
+
+@proves(DISALLOWED_IS_DISALLOWED, killed_by="rmdir3-empties-by-dot")
+def test_dot_keeps_what_is_in_the_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+    directory = scratch.directory("directory")
+    scratch.file("inside", directory=directory)
+    observe("RMDIR of .", nfs3.rmdir(directory, b".").status)
+    expect(scratch.names(directory), "the names in the directory").equals([b"inside"])
+
+
+@proves(DISALLOWED_IS_DISALLOWED, killed_by="rmdir3-empties-by-dotdot")
+def test_dotdot_keeps_what_is_in_the_parent(nfs3: Nfs3, scratch: Scratch) -> None:
+    directory = scratch.directory("directory")
+    scratch.file("file", b"precious")
+    observe("RMDIR of ..", nfs3.rmdir(directory, b"..").status)
+    expect(sorted(scratch.names()), "the names in the parent").equals([b"directory", b"file"])
+
+
+@proves(NO_EMPTY_NAME, killed_by="rmdir3-takes-the-empty-name")
+def test_refuses_the_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
+    reply = nfs3.rmdir(scratch.directory("directory"), b"")
+    expect(scratch.names(), "the names in the parent").equals([b"directory"])
+    observe("RMDIR of the empty name", expect(reply).refused())

@@ -15,7 +15,7 @@ import pytest
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfsstat3, Sattr3
-from nfsjudge import Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
 from suites.nfs3.agreement import expect_before, expect_same_object
 
 BEFORE = Requirement(
@@ -25,6 +25,14 @@ BEFORE = Requirement(
 )
 AFTER = Requirement(
     rfc="RFC 1813", section="2.5", gist="after has the attributes of the object from after the operation"
+)
+
+
+TIMES = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    level=Level.SHOULD,  # some file systems bring the times of a directory up to date by and by
+    gist="after has the times of the object from after the operation",
 )
 
 
@@ -48,6 +56,11 @@ def _rename_out(nfs3: Nfs3, scratch: Scratch) -> t.Any:
 def _link(nfs3: Nfs3, scratch: Scratch) -> t.Any:
     found = expect(nfs3.lookup(scratch.handle, b"file")).ok()
     return nfs3.link(found.object, scratch.handle, b"new")
+
+
+def _link_over(nfs3: Nfs3, scratch: Scratch) -> t.Any:
+    found = expect(nfs3.lookup(scratch.handle, b"file")).ok()
+    return nfs3.link(found.object, scratch.handle, b"empty")
 
 
 _FIFO: t.Final = Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644))
@@ -74,6 +87,14 @@ REFUSED: t.Final[dict[str, Change]] = {
         lambda nfs3, scratch: nfs3.rename(scratch.handle, b"nobody-made-this", scratch.handle, b"new"),
         "fromdir_wcc",
     ),
+    "rename_to": Change(
+        lambda nfs3, scratch: nfs3.rename(scratch.handle, b"nobody-made-this", scratch.handle, b"new"),
+        "todir_wcc",
+    ),
+    "symlink": Change(lambda nfs3, scratch: nfs3.symlink(scratch.handle, b"file", b"target")),
+    "mknod": Change(lambda nfs3, scratch: nfs3.mknod(scratch.handle, b"file", _FIFO)),
+    "rmdir": Change(lambda nfs3, scratch: nfs3.rmdir(scratch.handle, b"nobody-made-this")),
+    "link": Change(_link_over, "linkdir_wcc"),
 }
 
 
@@ -96,7 +117,7 @@ def _done(reply: t.Any, path: str) -> t.Any:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@proves(BEFORE, killed_by="wcc3-before-has-another-size")
+@proves(BEFORE, killed_by=("wcc3-before-has-another-size", "wcc3-before-is-from-after"))
 def test_before_is_what_getattr_said(nfs3: Nfs3, furnished: Scratch, change: str) -> None:
     known = furnished.attributes()
     reply = CHANGES[change].act(nfs3, furnished)
@@ -106,7 +127,7 @@ def test_before_is_what_getattr_said(nfs3: Nfs3, furnished: Scratch, change: str
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@proves(AFTER, killed_by="wcc3-after-is-of-another-object")
+@proves(AFTER, killed_by=("wcc3-after-is-of-another-object", "wcc3-after-is-stale"))
 def test_after_is_what_getattr_says(nfs3: Nfs3, furnished: Scratch, change: str) -> None:
     reply = CHANGES[change].act(nfs3, furnished)
     if _done(reply, CHANGES[change].wcc).after is None:
@@ -124,3 +145,28 @@ def test_after_a_refusal_is_what_getattr_says(nfs3: Nfs3, furnished: Scratch, ch
     if getattr(reply.resfail, REFUSED[change].wcc).after is None:
         unsupported("the server withholds the attributes after a refusal")
     expect_same_object(reply, f"resfail.{REFUSED[change].wcc}.after", furnished.attributes())
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@proves(TIMES, killed_by="wcc3-after-has-old-times")
+def test_after_has_the_times_that_getattr_says(nfs3: Nfs3, furnished: Scratch, change: str) -> None:
+    path = CHANGES[change].wcc
+    reply = CHANGES[change].act(nfs3, furnished)
+    if _done(reply, path).after is None:
+        unsupported("the server withholds the attributes from after")
+    known = furnished.attributes()
+    for name in ("mtime", "ctime"):
+        expect(reply).field(f"resok.{path}.after.{name}").equals(getattr(known, name))
+
+
+@pytest.mark.parametrize("change", REFUSED)
+@proves(BEFORE, killed_by="wcc3-refusals-have-another-size")
+def test_before_a_refusal_is_what_getattr_said(nfs3: Nfs3, furnished: Scratch, change: str) -> None:
+    known = furnished.attributes()
+    reply = REFUSED[change].act(nfs3, furnished)
+    observe("the refusal", reply.status)
+    if reply.resfail is None:
+        skip("the server did not refuse")
+    if getattr(reply.resfail, REFUSED[change].wcc).before is None:
+        unsupported("the server withholds the attributes from before a refusal")
+    expect_before(reply, f"resfail.{REFUSED[change].wcc}.before", known)

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""What the checks of REMOVE, RMDIR, RENAME and LINK judge alike of names."""
+
+from __future__ import annotations
+
+import typing as t
+
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsjudge import Level, Requirement, expect, skip
+
+NOENT_IS_MEANT = Requirement(
+    rfc="RFC 1813", section="2.6", level=Level.SHOULD, gist="NOENT says that the name does not exist"
+)
+NO_EMPTY_NAME = Requirement(
+    rfc="RFC 1813",
+    section="3.2",
+    level=Level.SHOULD,
+    gist="a filename must not be empty: such a request is refused with ACCES",
+)
+NO_TRUNC = Requirement(
+    rfc="RFC 1813",
+    section="3.3.20",
+    gist="with no_trunc, a request with a name longer than name_max is refused with NAMETOOLONG",
+)
+_LONGEST: t.Final = 4096
+"""name_max above this is taken for "no limit" and not tried."""
+
+
+def too_long_name(nfs3: Nfs3, scratch: Scratch) -> bytes:
+    """A name of one byte more than name_max. SKIP where no such name can be tried."""
+    name_max = expect(nfs3.pathconf(scratch.handle)).ok().name_max
+    if not 1 <= name_max <= _LONGEST:
+        skip(f"name_max is {name_max}: no length to try")
+    return b"n" * (name_max + 1)
