@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from nfsclient.clients import Mount, Nfs3, Patience, Portmap, Rpcbind
-from nfsclient.errors import MountFailed, NfsClientError, RpcError, UrlError
+from nfsclient.errors import MountFailed, NfsClientError, RpcError, UrlError, XdrError
 from nfsclient.paths import shown
 from nfsclient.protocol import mount, nfs3, portmap
 from nfsclient.protocol.rpcbind import UniversalAddressError, from_universal
@@ -23,6 +23,7 @@ from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
 
 _PROT: t.Final = {"tcp": portmap.IPPROTO_TCP, "udp": portmap.IPPROTO_UDP}
+_LAST_PORT: t.Final = 65_535
 TIMEOUT = 5.0
 """Seconds for each connection and each call of the discovery, if not said otherwise."""
 
@@ -136,10 +137,10 @@ def find_ports(url: NfsUrl, *, loop: Loop, timeout: float = TIMEOUT) -> Ports:
                 url.nfs_port or _ask(rpc, url, nfs3.NFS3.number, "NFS", "nfsport"),
                 url.mountport or _ask(rpc, url, mount.PROGRAM, "MOUNT", "mountport"),
             )
-    except RpcError as error:
+    except (RpcError, XdrError) as error:
         raise PortUnknown(
-            f"expected an answer from {url.host} port {url.rpcbindport or portmap.PORT}, saw: {error}; if "
-            "there is no rpcbind, say both ports in the URL: ?nfsport=...&mountport=..."
+            f"expected an answer of rpcbind from {url.host} port {url.rpcbindport or portmap.PORT}, saw: {error}; "
+            "if there is no rpcbind, say both ports in the URL: ?nfsport=...&mountport=..."
         ) from error
 
 
@@ -151,6 +152,11 @@ def _ask(rpc: RpcClient, url: NfsUrl, program: int, name: str, parameter: str) -
         raise PortUnknown(
             f"expected {name} version 3 over {url.proto} to be registered with rpcbind on {url.host}, "
             f"saw no such entry; start the service, or say {parameter}= in the URL"
+        )
+    if port > _LAST_PORT:
+        raise PortUnknown(
+            f"expected a port of {name} below 65536 from rpcbind on {url.host}, saw {port}; "
+            f"say {parameter}= in the URL"
         )
     return port
 
