@@ -13,6 +13,7 @@ from nfsserver.mutants import (
     declare_mutant,
     find_mutant,
     mutant,
+    transport_mutant,
     wire_mutant,
 )
 from nfsserver.server import Server
@@ -33,5 +34,6 @@ __all__ = [
     "mount_mutants",
     "mutant",
     "portmap_mutants",
+    "transport_mutant",
     "wire_mutant",
 ]

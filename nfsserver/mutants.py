@@ -12,8 +12,9 @@ know of no mutant. Mutants live beside the handlers that they bend, in ``<family
 
 A deviation that no wrapper can make is declared with `declare_mutant`, and the code asks
 ``NAME in server.mutants``. One that bends bytes rather than values (RPC, record of a reply) is a
-`wire_mutant`, around the whole answer to one message. Names say the procedure with its version, then what it
-does wrong; a name is taken once only.
+`wire_mutant`, around the whole answer to one message. One that bends what lies below messages (fragments,
+connections, datagrams) is a `transport_mutant`: a `Bend` between the sockets and the server. Names say the
+procedure with its version, then what it does wrong; a name is taken once only.
 """
 
 from __future__ import annotations
@@ -25,11 +26,13 @@ from dataclasses import dataclass
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import Buffer, XdrType
+from nfsserver.transport import Bend
 
 if t.TYPE_CHECKING:
     from nfsserver.server import Server
 
 A = t.TypeVar("A", bound=XdrType)
+B = t.TypeVar("B", bound=Bend)
 R = t.TypeVar("R", bound=XdrType)
 
 Proceed: t.TypeAlias = Callable[[CallContext, A], R]
@@ -65,6 +68,7 @@ class Mutant:
     bends: tuple[Procedure[t.Any, t.Any], ...] = ()
     middleware: AnyMiddleware | None = None
     wire: WireMiddleware | None = None
+    bend: type[Bend] | None = None
 
 
 _registry: dict[str, Mutant] = {}
@@ -103,6 +107,16 @@ def wire_mutant(name: str, *, breaks: str, gist: str) -> Callable[[WireMiddlewar
     def register(wire: WireMiddleware) -> WireMiddleware:
         _register(Mutant(name, gist, breaks, wire=wire))
         return wire
+
+    return register
+
+
+def transport_mutant(name: str, *, breaks: str, gist: str) -> Callable[[type[B]], type[B]]:
+    """Register the decorated kind of `Bend`."""
+
+    def register(bend: type[B]) -> type[B]:
+        _register(Mutant(name, gist, breaks, bend=bend))
+        return bend
 
     return register
 

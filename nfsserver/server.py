@@ -14,7 +14,6 @@ from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.messages import AuthStat
 from nfsclient.rpc.program import Procedure, Program
-from nfsclient.rpc.server import RpcServer
 from nfsclient.rpc.service import CallContext, Dispatcher, Refused
 from nfsclient.rpc.sockets import Address
 from nfsclient.url import NfsUrl
@@ -44,6 +43,7 @@ from nfsserver.mutants import (
 )
 from nfsserver.mutants import R as Result
 from nfsserver.replay import ReplayCache
+from nfsserver.transport import Bend, BendableRpcServer
 
 Key: t.TypeAlias = tuple[int, int, int]
 """Program, version and number of a procedure."""
@@ -122,7 +122,7 @@ class Server:
         self.replays = ReplayCache(nfs3.NOT_REPEATABLE)
         self.dispatcher = self._make_dispatcher()
         self._silenced = False
-        self._rpc: RpcServer | None = None
+        self._rpc: BendableRpcServer | None = None
         self._address: Address | None = None
 
     # ------------------------------------------------------------ what handlers and mutants ask
@@ -256,6 +256,13 @@ class Server:
             self.faults.append((None, error))
             return None
 
+    def _bends(self) -> list[Bend]:
+        """What the mutants that are on do to fragments, connections and datagrams."""
+        if not self.mutants:
+            return []
+        kinds = [(name, bend) for name in self.mutants if (bend := find_mutant(name).bend) is not None]
+        return [self.mutant_state(name).setdefault("bend", bend()) for name, bend in kinds]
+
     def _dispatch(self, message: bytes, peer: Address, transport: Transport) -> Answer:
         self._silenced = False
         if not self.replays.covers(message):
@@ -285,7 +292,7 @@ class Server:
         if self._rpc is not None:
             raise RuntimeError("this server listens already")
         for attempt in range(_BINDING_ATTEMPTS):
-            rpc = RpcServer(loop, self)
+            rpc = BendableRpcServer(loop, self, self._bends)
             try:
                 address = rpc.listen_tcp(host, port)
                 if udp:

@@ -41,7 +41,10 @@ class Answerer(t.Protocol):
 
 
 class RpcServer:
-    """Listens on any number of addresses and answers calls while the loop runs."""
+    """Listens on any number of addresses and answers calls while the loop runs.
+
+    What a subclass may do in another way: `admits`, `make_assembler`, `answer_record`, `answer_datagram`.
+    """
 
     def __init__(
         self,
@@ -59,7 +62,7 @@ class RpcServer:
         self.max_output = max_output
         self.is_starved = False
         """Whether the process is out of descriptors, so that nobody can be accepted."""
-        self.connections: set[_Connection] = set()
+        self.connections: set[Connection] = set()
         self._listeners: list[_Listener | _Datagrams] = []
 
     def listen_tcp(self, host: str = "127.0.0.1", port: int = 0) -> Address:
@@ -77,12 +80,36 @@ class RpcServer:
         self.loop.add(member)
         return address_of(member.sock.getsockname())
 
+    # ------------------------------------------------------------ between bytes and messages
+
+    def admits(self, peer: Address) -> bool:  # noqa: ARG002  (a subclass may look at it)
+        """Whether a new connection is served; else it is closed at once."""
+        return len(self.connections) < self.max_connections
+
+    def make_assembler(self) -> RecordAssembler:
+        """What makes records of the bytes of a new connection."""
+        return RecordAssembler(self.max_record)
+
+    def answer_record(self, connection: Connection, message: bytes) -> None:
+        """Answer one call of a connection, if it is to be answered."""
+        reply = self.answerer.answer(message, connection.peer, "tcp")
+        if reply is not None:
+            connection.send(frame(reply))
+
+    def answer_datagram(self, sock: socket.socket, message: bytes, peer: t.Any) -> None:
+        """Answer one call that came to `sock` from the socket address `peer`. May raise OSError."""
+        reply = self.answerer.answer(message, address_of(peer), "udp")
+        if reply is not None and size_of(reply) <= _MAX_UDP_REPLY:
+            sock.sendto(b"".join(reply), peer)
+
+    # ------------------------------------------------------------ life
+
     def drop_connections(self) -> None:
         """Close the connections but go on listening: what clients see of a restart."""
         for connection in list(self.connections):
             connection.close()
 
-    def forget(self, connection: _Connection) -> None:
+    def forget(self, connection: Connection) -> None:
         """Stop serving a connection that closes itself."""
         self.connections.discard(connection)
         self.loop.remove(connection)
@@ -148,24 +175,24 @@ class _Listener(_ServerMember):
             # Out of descriptors: the next close makes room; until then the loop would only spin.
             self.server.is_starved = error.errno in _NO_DESCRIPTORS
             return
-        if len(self.server.connections) >= self.server.max_connections:
+        if not self.server.admits(address_of(peer)):
             sock.close()
             return
         sock.setblocking(False)
         with contextlib.suppress(OSError):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection = _Connection(self.server, sock, address_of(peer))
+        connection = Connection(self.server, sock, address_of(peer))
         self.server.connections.add(connection)
         self.server.loop.add(connection)
 
 
-class _Connection(_ServerMember):
+class Connection(_ServerMember):
     """One client. Its calls are answered in order; one that does not read its replies is not read either."""
 
     def __init__(self, server: RpcServer, sock: socket.socket, peer: Address) -> None:
         super().__init__(server, sock)
         self.peer = peer
-        self._assembler = RecordAssembler(server.max_record)
+        self._assembler = server.make_assembler()
         self._calls: deque[Record] = deque()
         """Calls that wait because too much output does; they are all of one receive."""
         self._output: deque[memoryview] = deque()
@@ -175,18 +202,22 @@ class _Connection(_ServerMember):
         self._is_closed = False
 
     def close(self) -> None:
+        """Close it."""
         if not self._is_closed:
             self._is_closed = True
             self.server.forget(self)
             self.sock.close()
 
     def wants_to_read(self) -> bool:
+        """Not while its replies wait."""
         return not self._is_last and not self._calls and self._output_size < self.server.max_output
 
     def wants_to_write(self) -> bool:
+        """While replies wait."""
         return bool(self._output)
 
     def on_readable(self) -> None:
+        """Take in what has come, and answer it."""
         try:
             data = self.sock.recv(_RECEIVE)
         except BlockingIOError:
@@ -217,9 +248,7 @@ class _Connection(_ServerMember):
 
     def _answer(self) -> None:
         while self._calls and self._output_size < self.server.max_output and not self._is_closed:
-            reply = self.server.answerer.answer(self._calls.popleft().payload(), self.peer, "tcp")
-            if reply is not None:
-                self.send(frame(reply))
+            self.server.answer_record(self, self._calls.popleft().payload())
 
     def send(self, buffers: list[Buffer]) -> None:
         """Queue bytes as they are."""
@@ -259,11 +288,5 @@ class _Datagrams(_ServerMember):
                 if error.errno == errno.ECONNREFUSED:
                     continue
                 return
-            self._answer(data, peer)
-
-    def _answer(self, data: bytes, peer: t.Any) -> None:
-        reply = self.server.answerer.answer(data, address_of(peer), "udp")
-        if reply is None or size_of(reply) > _MAX_UDP_REPLY:
-            return
-        with contextlib.suppress(OSError):
-            self.sock.sendto(b"".join(reply), peer)
+            with contextlib.suppress(OSError):
+                self.server.answer_datagram(self.sock, data, peer)
