@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nfsserver import mount_mutants, portmap_mutants
+from nfsserver import mount_mutants, portmap_mutants, rpc_mutants
 from nfsserver.fs import Clock, FileSystem, Limits, ManualClock, SystemClock
 from nfsserver.mutants import (
     DuplicateMutant,
@@ -34,6 +34,7 @@ __all__ = [
     "mount_mutants",
     "mutant",
     "portmap_mutants",
+    "rpc_mutants",
     "transport_mutant",
     "wire_mutant",
 ]
