@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
+from fixtures.evidence import rerun_command
 from nfsclient.rpc.loop import Loop
 from nfsserver import Server, UnknownMutant, all_mutants
 from nfsserver.serve import serve
@@ -65,7 +66,7 @@ def _announcer(offer: Offer, say: Callable[[str], None]) -> Callable[[Server], N
         say(f"serving {server.url}")
         for name in offer.mutants:
             say(f"bent by {name}")
-        say(f"the checks on it:  nfsproof run '{server.url}'")
+        say(f"the checks on it:  {rerun_command(server.url)}")
         say("Ctrl-C stops it")
 
     return announce

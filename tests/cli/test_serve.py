@@ -64,7 +64,7 @@ def test_it_answers_and_ends_in_order(number: signal.Signals, serve: Serve) -> N
     assert process.wait(timeout=30) == 0
     assert process.stdout is not None
     assert process.stderr is not None
-    assert f"nfsproof run '{url}'" in process.stdout.read()
+    assert f"bin/nfsproof run '{url}'" in process.stdout.read()
     assert process.stderr.read() == ""
 
 
