@@ -80,13 +80,13 @@ RPC_REPLY = Requirement(
 )
 """What a message breaks that is no valid reply."""
 CALL_ANSWERED = Requirement(
-    rfc="RFC 5531",
+    rfc="RFC 1831",
     section="3",
     gist="a server that receives a call computes the results of the procedure and sends a reply",
 )
 """What a server breaks that drops a well-formed call over TCP, or its connection, while it serves others."""
 DATAGRAM_ANSWERED = Requirement(
-    rfc="RFC 5531",
+    rfc="RFC 1831",
     section="3",
     gist="a call over UDP should be answered by one of its retransmissions",
     level=Level.SHOULD,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nfsserver import mount_mutants, portmap_mutants, rpc_mutants
+from nfsserver import mount_mutants, portmap_mutants, rpc_mutants, transport_mutants
 from nfsserver.fs import Clock, FileSystem, Limits, ManualClock, SystemClock
 from nfsserver.mutants import (
     DuplicateMutant,
@@ -36,5 +36,6 @@ __all__ = [
     "portmap_mutants",
     "rpc_mutants",
     "transport_mutant",
+    "transport_mutants",
     "wire_mutant",
 ]

@@ -208,6 +208,14 @@ class Connection(_ServerMember):
             self.server.forget(self)
             self.sock.close()
 
+    def has_ended(self) -> bool:
+        """Whether the client has said that no more calls will come."""
+        if self._is_last:
+            return True
+        with contextlib.suppress(OSError):
+            return self.sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+        return False
+
     def wants_to_read(self) -> bool:
         """Not while its replies wait."""
         return not self._is_last and not self._calls and self._output_size < self.server.max_output
