@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nfsserver import mount_mutants, portmap_mutants, rpc_mutants, transport_mutants
+from nfsserver import credentials_mutants, mount_mutants, portmap_mutants, rpc_mutants, transport_mutants
 from nfsserver.fs import Clock, FileSystem, Limits, ManualClock, SystemClock
 from nfsserver.mutants import (
     DuplicateMutant,
@@ -29,6 +29,7 @@ __all__ = [
     "SystemClock",
     "UnknownMutant",
     "all_mutants",
+    "credentials_mutants",
     "declare_mutant",
     "find_mutant",
     "mount_mutants",
