@@ -3,7 +3,14 @@
 
 from __future__ import annotations
 
-from nfsserver import credentials_mutants, mount_mutants, portmap_mutants, rpc_mutants, transport_mutants
+from nfsserver import (
+    credentials_mutants,
+    mount_mutants,
+    portmap_mutants,
+    rpc_mutants,
+    survival_mutants,
+    transport_mutants,
+)
 from nfsserver.fs import Clock, FileSystem, Limits, ManualClock, SystemClock
 from nfsserver.mutants import (
     DuplicateMutant,
@@ -36,6 +43,7 @@ __all__ = [
     "mutant",
     "portmap_mutants",
     "rpc_mutants",
+    "survival_mutants",
     "transport_mutant",
     "transport_mutants",
     "wire_mutant",

@@ -23,20 +23,20 @@ AnswerDatagram: t.TypeAlias = Callable[[socket.socket, bytes, t.Any], None]
 class Bend:
     """Does nothing out of the way. A mutant overrides what it bends."""
 
-    def admits(self, peer: Address) -> bool:  # noqa: ARG002  (for who overrides it)
+    def admits(self, _peer: Address, /) -> bool:
         """Whether a new connection is served."""
         return True
 
-    def make_assembler(self, max_record: int) -> RecordAssembler | None:  # noqa: ARG002
+    def make_assembler(self, _max_record: int, /) -> RecordAssembler | None:
         """What makes records of the bytes of a new connection; None: the usual."""
         return None
 
-    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord) -> None:
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
         """Answer a call of a connection."""
         proceed(connection, message)
 
     def answer_datagram(
-        self, sock: socket.socket, message: bytes, peer: t.Any, proceed: AnswerDatagram
+        self, sock: socket.socket, message: bytes, peer: t.Any, proceed: AnswerDatagram, /
     ) -> None:
         """Answer a call that came to `sock` from `peer`."""
         proceed(sock, message, peer)

@@ -58,7 +58,7 @@ class _Bent(RecordAssembler):
 
 def _kind(assembler: type[RecordAssembler]) -> type[Bend]:
     class Kind(Bend):
-        def make_assembler(self, max_record: int) -> RecordAssembler:
+        def make_assembler(self, max_record: int, /) -> RecordAssembler:
             return assembler(max_record)
 
     return Kind
@@ -177,7 +177,7 @@ class RpcClosesOnEmptyFragments(Bend):
             broken = any(len(piece) == 4 for piece in pieces) and any(len(piece) > 4 for piece in pieces)
             return [_END] if broken and len(pieces) > 1 else pieces
 
-    def make_assembler(self, max_record: int) -> RecordAssembler:
+    def make_assembler(self, max_record: int, /) -> RecordAssembler:
         """One that breaks."""
         return self.Assembler(max_record)
 
@@ -198,7 +198,7 @@ class RpcAnswersTheSecondTwice(Bend):
             records = super().feed(data)
             return [*records[:2], records[1], *records[2:]] if len(records) > 1 else records
 
-    def make_assembler(self, max_record: int) -> RecordAssembler:
+    def make_assembler(self, max_record: int, /) -> RecordAssembler:
         """One that repeats."""
         return self.Assembler(max_record)
 
@@ -214,7 +214,7 @@ class RpcTakesOneXidForOneCaller(Bend):
     def __init__(self) -> None:
         self.replies: dict[bytes, tuple[Connection, bytes]] = {}
 
-    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord) -> None:
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
         """Answer from the cache."""
         known = self.replies.get(message[:4])
         if known is not None and known[0] is not connection:
@@ -240,7 +240,7 @@ class RpcAnswersOnTheLatestConnection(Bend):
     def __init__(self) -> None:
         self.used: list[weakref.ref[Connection]] = []
 
-    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord) -> None:
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
         """From the fourth call on, when three connections made one each before."""
         before = [ref() for ref in self.used[-3:]]
         self.used.append(weakref.ref(connection))
@@ -263,7 +263,7 @@ class RpcAnswersOnTheLatestConnection(Bend):
 class RpcSaysGoodbye(Bend):
     """Says so behind each reply that goes out when the stream of calls has ended."""
 
-    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord) -> None:
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
         """Look whether more can come."""
         proceed(connection, message)
         if connection.has_ended():
@@ -278,7 +278,7 @@ class RpcSaysGoodbye(Bend):
 class RpcAnswersEmptyRecords(Bend):
     """Zeros stand for what is not there."""
 
-    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord) -> None:
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
         """Answer what is too short."""
         if len(message) < 4:
             connection.send(frame(accepted(0, AcceptStat.GARBAGE_ARGS).to_buffers()))
