@@ -70,6 +70,31 @@ class CheckRecord:
 
 
 @dataclass(slots=True)
+class FindingRecord:
+    """What the lint found in the exchanges of one check: a rule that was broken, whatever the check looked at."""
+
+    id: str
+    """Stable: ``lint/nfs3/write-count``."""
+    check: str
+    """The check whose exchanges they were."""
+    verdict: str
+    """FAIL, NONSTRICT, or INFO for a legal rarity."""
+    requirement: RequirementRecord | None = None
+    expected: list[str] = field(default_factory=list)
+    observed: str = ""
+    """What the first exchange in which it shows has."""
+    count: int = 1
+    """Exchanges of the check in which it shows."""
+    transcript: list[str] = field(default_factory=list)
+    capture: str = ""
+    target: str = ""
+    rerun: str = ""
+    worker: str = ""
+    kind: str = "finding"
+    schema: int = SCHEMA
+
+
+@dataclass(slots=True)
 class RunRecord:
     """The first line: what was tested."""
 
@@ -91,6 +116,8 @@ class EndRecord:
     exit_code: int
     duration: float = 0.0
     counts: dict[str, int] = field(default_factory=dict)
+    findings: dict[str, int] = field(default_factory=dict)
+    """What the lint found: id -> checks in whose exchanges it did."""
     note: str = ""
     """A finding about the run as a whole, such as a target that died."""
     logs: list[str] = field(default_factory=list)
@@ -99,9 +126,10 @@ class EndRecord:
     schema: int = SCHEMA
 
 
-AnyRecord: t.TypeAlias = CheckRecord | RunRecord | EndRecord
-_KINDS: dict[str, type[CheckRecord | RunRecord | EndRecord]] = {
+AnyRecord: t.TypeAlias = CheckRecord | FindingRecord | RunRecord | EndRecord
+_KINDS: dict[str, type[AnyRecord]] = {
     "check": CheckRecord,
+    "finding": FindingRecord,
     "run": RunRecord,
     "end": EndRecord,
 }
@@ -125,7 +153,7 @@ def from_line(line: str) -> AnyRecord:
             raise BadRecord(f"the record has schema {plain['schema']}, this version reads up to {SCHEMA}")
         known = {one.name for one in fields(kind)}
         values = {key: value for key, value in plain.items() if key in known}
-        if kind is CheckRecord and values.get("requirement") is not None:
+        if kind in {CheckRecord, FindingRecord} and values.get("requirement") is not None:
             values["requirement"] = RequirementRecord(**values["requirement"])
         return kind(**values)
     except (KeyError, TypeError, json.JSONDecodeError) as error:
@@ -139,9 +167,11 @@ def read_records(lines: Iterable[str]) -> Iterator[AnyRecord]:
             yield from_line(line)
 
 
-def failure_text(record: CheckRecord) -> str:
-    """What is printed of a check that is not green."""
+def failure_text(record: CheckRecord | FindingRecord) -> str:
+    """What is printed of a check that is not green, or of a finding."""
     lines = [f"{record.verdict}  {record.id}"]
+    if isinstance(record, FindingRecord):
+        lines.append(f"  check:      {record.check}")
     requirement = record.requirement
     if requirement is not None and record.expected:
         part = f", {requirement.part}" if requirement.part == "IMPLEMENTATION" else ""
@@ -150,9 +180,9 @@ def failure_text(record: CheckRecord) -> str:
         lines.append(f"  acceptable: {record.expected[0]}")
         lines += [f"          or: {other}" for other in record.expected[1:]]
         lines.append(f"  seen:       {record.observed}")
-    if record.reason:
-        lines.append(f"  reason:     {record.reason}")
-    lines += [f"  noted:      {key}: {value}" for key, value in record.observations.items()]
+    if isinstance(record, CheckRecord):
+        lines += [f"  reason:     {record.reason}"] if record.reason else []
+        lines += [f"  noted:      {key}: {value}" for key, value in record.observations.items()]
     if record.transcript:
         lines += ["  transcript:", *(f"    {line}" for line in record.transcript)]
     lines.append(f"  rerun:      {record.rerun}")

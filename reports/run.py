@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nfsjudge.records import AnyRecord, CheckRecord, EndRecord, RunRecord, read_records
+from nfsjudge.records import AnyRecord, CheckRecord, EndRecord, FindingRecord, RunRecord, read_records
 
 VERDICTS = ("FAIL", "VOID", "NONSTRICT", "SKIP", "UNSUPPORTED", "PASS")
 """What deserves a look first, first."""
@@ -29,6 +29,8 @@ class Run:
 
     about: RunRecord | None = None
     checks: list[CheckRecord] = field(default_factory=list)
+    findings: list[FindingRecord] = field(default_factory=list)
+    """What the lint found, in order of completion of the checks."""
     end: EndRecord | None = None
     """None: the run was killed, or is still going on."""
 
@@ -69,6 +71,17 @@ class Run:
         return sorted((check for check in self.checks if check.verdict == verdict), key=lambda one: one.id)
 
     @property
+    def rules_broken(self) -> list[tuple[FindingRecord, list[str]]]:
+        """What the lint found: the first record of each rule, and the checks that show it; FAIL first."""
+        checks: dict[str, list[str]] = {}
+        first: dict[str, FindingRecord] = {}
+        for record in self.findings:
+            first.setdefault(record.id, record)
+            checks.setdefault(record.id, []).append(record.check)
+        ordered = sorted(first.values(), key=lambda one: (VERDICTS.index(one.verdict), one.id))
+        return [(record, sorted(checks[record.id])) for record in ordered]
+
+    @property
     def observations(self) -> list[tuple[str, str, str]]:
         """(id of the check, what was observed, which legal answer was seen), in order of id."""
         return sorted(
@@ -85,6 +98,8 @@ def from_records(records: Iterable[AnyRecord]) -> Run:
                 run = Run(about=record)
             case CheckRecord():
                 run.checks.append(record)
+            case FindingRecord():
+                run.findings.append(record)
             case EndRecord():
                 run.end = record
     return run

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nfsjudge.records import failure_text
+from nfsjudge.records import FindingRecord, failure_text
 from reports.run import VERDICTS, Run
 
 _IN_FULL = ("FAIL", "VOID", "NONSTRICT")
@@ -14,6 +14,7 @@ def render_text(run: Run) -> str:
     """The whole report: table, what is not green in full, what was left out with its reason."""
     parts = [_head(run), _table(run)]
     parts += [failure_text(check) for verdict in _IN_FULL for check in run.of_verdict(verdict)]
+    parts += [_finding(record, checks) for record, checks in run.rules_broken]
     left_out = [
         f"{check.verdict:<12} {check.id}: {check.reason or 'no reason was recorded'}"
         for verdict in _WITH_REASON
@@ -22,6 +23,12 @@ def render_text(run: Run) -> str:
     if left_out:
         parts.append("\n".join(left_out))
     return "\n\n".join(parts) + "\n"
+
+
+def _finding(record: FindingRecord, checks: list[str]) -> str:
+    """A rule that the lint found broken: the first time in full, and where else."""
+    others = [f"  also in:    {check}" for check in checks if check != record.check]
+    return "\n".join([failure_text(record), *others])
 
 
 def _head(run: Run) -> str:

@@ -47,6 +47,8 @@ class RpcClient(Link):
         timeout: float = DEFAULT_TIMEOUT,
     ) -> None:
         self.credential: Credential = credential if credential is not None else AuthNone()
+        self.spoke_raw = False
+        """Whether bytes were sent that are no calls of this client: answers to them may look like strays."""
         super().__init__(dial, make_core, loop=loop, timeout=timeout)
 
     # ------------------------------------------------------------ calls
@@ -254,6 +256,7 @@ class RpcClient(Link):
     def send_raw(self, data: bytes) -> None:
         """Send bytes as they are, without a record mark (TCP), or as one datagram (UDP)."""
         self.require_open("send_raw")
+        self.spoke_raw = True
         self.transmit([data], self.timeout)
 
     def send_record(self, data: bytes, fragment_sizes: Sequence[int] | None = None) -> None:

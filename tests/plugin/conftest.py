@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from nfsjudge.records import CheckRecord, EndRecord, RunRecord, read_records
+from nfsjudge.records import AnyRecord, CheckRecord, read_records
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = ("-p", "fixtures.plugin", "-p", "no:cacheprovider", "--import-mode=importlib")
@@ -38,7 +38,7 @@ class Outcome:
     report: Path
 
     @property
-    def lines(self) -> list[CheckRecord | RunRecord | EndRecord]:
+    def lines(self) -> list[AnyRecord]:
         """All records, in order."""
         with (self.report / "records.jsonl").open() as file:
             return list(read_records(file))

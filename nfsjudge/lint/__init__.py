@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""The lint: rules held against every exchange, whatever a check was looking at. Pure functions, no I/O."""
+
+from __future__ import annotations
+
+from nfsjudge.lint import mount_rules, nfs3_rules, nfs3_state, rpc_rules
+from nfsjudge.lint.engine import Event, Happening, Linter, lint
+from nfsjudge.lint.rule import Breach, Finding, Rule, all_rules
+
+__all__ = [
+    "Breach",
+    "Event",
+    "Finding",
+    "Happening",
+    "Linter",
+    "Rule",
+    "all_rules",
+    "lint",
+    "mount_rules",
+    "nfs3_rules",
+    "nfs3_state",
+    "rpc_rules",
+]

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT
+"""A case: one exchange as the rules see it, with what was known before it."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Sequence
+from functools import cached_property
+
+from nfsclient.errors import NfsClientError
+from nfsclient.protocol.nfs3 import Fattr3, WccAttr
+from nfsclient.rpc.exchange import Exchange
+from nfsclient.rpc.messages import parse_reply
+
+if t.TYPE_CHECKING:
+    from nfsjudge.lint.world import Facts, World
+
+
+class View(t.NamedTuple):
+    """What a reply says of one object: its attributes, in `after`, and those before the call, in `before`.
+
+    `path` leads to them in the reply. `changes` tells whether the procedure may change this object.
+    """
+
+    handle: bytes
+    after: Fattr3 | None
+    before: WccAttr | None
+    path: str
+    changes: bool
+
+
+class Case:
+    """One exchange. `ok` are its results where it succeeded, `arm` the results of either arm."""
+
+    def __init__(self, exchange: Exchange, world: World, views: Sequence[View]) -> None:
+        self.exchange = exchange
+        self.world = world
+        self.views = views
+        self.args: t.Any = exchange.args
+        self.result: t.Any = exchange.result
+        self.status: t.Any = getattr(self.result, "status", None)
+        self.ok: t.Any = getattr(self.result, "resok", None)
+
+    @cached_property
+    def error(self) -> Exception | None:
+        """Why there is no result: the library's error, also of calls that a check made itself from bytes."""
+        exchange = self.exchange
+        if exchange.error is not None or exchange.procedure is not None or exchange.reply is None:
+            return exchange.error
+        try:
+            return parse_reply(exchange.reply, 0, "the call")[1]
+        except NfsClientError as error:
+            return error
+
+    def known(self, handle: bytes) -> Facts | None:
+        """What was last said of an object that cannot have changed since; None if it may have."""
+        return self.world.quiet(handle, self.exchange)
+
+    def is_alone(self, handle: bytes) -> bool:
+        """Whether nobody but those whose exchanges are seen can have used the object while this one went on."""
+        return self.world.is_alone(handle)

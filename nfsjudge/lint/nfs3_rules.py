@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: MIT
+"""Rules for a single NFSv3 reply: nothing is held against it but its own call (RFC 1813)."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol import nfs3
+from nfsclient.protocol.nfs3 import CreateMode3, Fattr3, Ftype3, Nfsstat3
+from nfsclient.protocol.nfs3.errors import is_expected
+from nfsclient.rpc.core import USUAL_REPLY_SIZE
+from nfsjudge.lint.case import Case
+from nfsjudge.lint.nfs3_views import BILLION, MAKERS, every_attributes
+from nfsjudge.lint.rule import AnyProcedure, Breach, rule
+from nfsjudge.requirement import CLOSED_STATUS, Level, Part, Requirement
+
+ALL: t.Final = tuple(procedure for procedure in nfs3.NFS3.procedures if procedure is not nfs3.NULL)
+
+
+def _all_but(*procedures: AnyProcedure) -> tuple[AnyProcedure, ...]:
+    return tuple(procedure for procedure in ALL if procedure not in procedures)
+
+
+def _clause(
+    section: str, gist: str, level: Level = Level.STATED, part: Part = Part.DESCRIPTION
+) -> Requirement:
+    return Requirement(rfc="RFC 1813", section=section, gist=gist, level=level, part=part)
+
+
+# ---------------------------------------------------------------- statuses
+
+
+@rule("nfs3/status-defined", CLOSED_STATUS, of=ALL, killed_by="lint3-answers-an-errno")
+def status_defined(case: Case) -> Breach | None:
+    """A status outside of nfsstat3."""
+    if case.status is None or case.status.is_known:
+        return None
+    return Breach("a status of nfsstat3", f"status {int(case.status)}", "status")
+
+
+STATUS_IS_LISTED = _clause("3", "the statuses listed for a procedure are the common ones", Level.MAY)
+
+
+@rule("nfs3/status-listed", STATUS_IS_LISTED, of=ALL, killed_by="write3-answers-isdir")
+def status_listed(case: Case) -> Breach | None:
+    """A status that is defined, and not listed for the procedure nor for all: legal, and rare."""
+    procedure, status = case.exchange.procedure, case.status
+    if procedure is None or status is None or not status.is_known or is_expected(procedure, status):
+        return None
+    return Breach("a status of the procedure's list", f"{status.name}", "status")
+
+
+def _is_status(case: Case, status: Nfsstat3, definition: str) -> Breach | None:
+    return Breach(definition, f"{status.name}", "status") if case.status is status else None
+
+
+NOT_SYNC = _clause(
+    "3.3.2", "without a guard the server does not check ctime: NOT_SYNC is of it", Level.SHOULD
+)
+BAD_COOKIE = _clause(
+    "2.6", "BAD_COOKIE says that a cookie of READDIR or READDIRPLUS is stale; cookie 0 begins", Level.SHOULD
+)
+BADTYPE = _clause("2.6", "BADTYPE is for an attempt to create an object of a type", Level.SHOULD)
+XDEV = _clause("2.6", "XDEV is for a hard link, or a new name, across devices", Level.SHOULD)
+
+
+@rule("nfs3/not-sync-unguarded", NOT_SYNC, of=ALL, killed_by="setattr3-guards-unasked")
+def not_sync_unguarded(case: Case) -> Breach | None:
+    """NOT_SYNC from what has no guard."""
+    if case.exchange.procedure is nfs3.SETATTR and (case.args is None or case.args.guard is not None):
+        return None
+    return _is_status(case, Nfsstat3.NFS3ERR_NOT_SYNC, "NOT_SYNC with a guard only")
+
+
+@rule("nfs3/bad-cookie", BAD_COOKIE, of=ALL, killed_by="lint3-answers-bad-cookie")
+def bad_cookie(case: Case) -> Breach | None:
+    """BAD_COOKIE where no cookie was given, or the one for the beginning."""
+    if case.status is not Nfsstat3.NFS3ERR_BAD_COOKIE:
+        return None
+    args = case.args
+    if case.exchange.procedure in {nfs3.READDIR, nfs3.READDIRPLUS} and (
+        args is None or args.cookie or any(args.cookieverf)
+    ):
+        return None
+    return Breach("BAD_COOKIE for a cookie only", "NFS3ERR_BAD_COOKIE", "status")
+
+
+@rule("nfs3/badtype", BADTYPE, of=_all_but(*MAKERS, nfs3.LINK), killed_by="lint3-answers-badtype")
+def badtype(case: Case) -> Breach | None:
+    """BADTYPE where nothing is created."""
+    return _is_status(case, Nfsstat3.NFS3ERR_BADTYPE, "BADTYPE where something is created only")
+
+
+@rule("nfs3/xdev", XDEV, of=_all_but(nfs3.LINK, nfs3.RENAME), killed_by="lint3-answers-xdev")
+def xdev(case: Case) -> Breach | None:
+    """XDEV where no second name is given."""
+    return _is_status(case, Nfsstat3.NFS3ERR_XDEV, "XDEV from LINK and RENAME only")
+
+
+# ---------------------------------------------------------------- attributes
+
+ENUMS = Requirement(
+    rfc="RFC 4506",
+    section="4.3",
+    gist="an enum is encoded as one of the numbers that its declaration gives it",
+)
+NSECONDS = _clause(
+    "2.5", "nseconds are the part of a time that is less than a second: below 1,000,000,000", Level.SHOULD
+)
+TYPE_THAT_WAS_MADE = _clause(
+    "3.3.8", "CREATE makes a regular file, MKDIR a directory, SYMLINK a symbolic link, MKNOD what was asked"
+)
+
+
+@rule("nfs3/enum-values", ENUMS, of=ALL, killed_by="lint3-undefined-type")
+def enum_values(case: Case) -> Breach | None:
+    """A type of file, or a commitment, that is not defined."""
+    for path, attributes in every_attributes(case.exchange):
+        if not attributes.type.is_known:
+            return Breach("a type of ftype3", f"type {int(attributes.type)}", f"{path}.type")
+    if case.exchange.procedure is nfs3.WRITE and case.ok is not None and not case.ok.committed.is_known:
+        return Breach("a value of stable_how", f"committed {int(case.ok.committed)}", "resok.committed")
+    return None
+
+
+@rule("nfs3/nseconds", NSECONDS, of=ALL, killed_by="lint3-too-many-nseconds")
+def nseconds(case: Case) -> Breach | None:
+    """More nanoseconds than a second has."""
+    if case.world.odd_times:
+        return None
+    is_exclusive = case.exchange.procedure is nfs3.CREATE and case.args.how.mode is CreateMode3.EXCLUSIVE
+    for view in case.views:
+        if view.after is None or case.world.is_any(view.handle, "undefined"):
+            continue
+        if is_exclusive and view.path == "resok.obj_attributes":
+            continue
+        for name in ("atime", "mtime", "ctime"):
+            value = getattr(view.after, name).nseconds
+            if value >= BILLION:
+                return Breach(
+                    "at most 999,999,999", f"{name}.nseconds is {value}", f"{view.path}.{name}.nseconds"
+                )
+    return None
+
+
+@rule("nfs3/type-made", TYPE_THAT_WAS_MADE, of=MAKERS, killed_by="mknod3-makes-regular-files")
+def type_made(case: Case) -> Breach | None:
+    """A new object of another type than was asked for."""
+    attributes: Fattr3 | None = case.ok.obj_attributes if case.ok is not None else None
+    if attributes is None or case.args is None:
+        return None
+    match case.exchange.procedure:
+        case nfs3.MKDIR:
+            wanted = Ftype3.NF3DIR
+        case nfs3.SYMLINK:
+            wanted = Ftype3.NF3LNK
+        case nfs3.MKNOD:
+            wanted = case.args.what.type
+        case _ if case.args.how.mode is CreateMode3.GUARDED:
+            wanted = Ftype3.NF3REG
+        case _:
+            return None
+    if attributes.type == wanted:
+        return None
+    return Breach(f"type {wanted.name}", f"type {attributes.type}", "resok.obj_attributes.type")
+
+
+# ---------------------------------------------------------------- READ and WRITE
+
+WRITE_COUNT = _clause("3.3.7", "count is the number of bytes written, which is at most what was sent")
+COMMITTED = _clause("3.3.7", "committed is at least what was asked for: less is a violation of the protocol")
+WRITE_NOTHING = _clause(
+    "3.3.7",
+    "a server should not answer that it wrote no data at all: that is an error",
+    Level.SHOULD,
+    Part.IMPLEMENTATION,
+)
+READ_COUNT = _clause("3.3.6", "count is the number of bytes of data returned, at most what was asked for")
+READ_NOTHING = _clause(
+    "3.3.6", "a READ of some bytes before the end of the file returns some", Level.SHOULD, Part.IMPLEMENTATION
+)
+READ_EOF = _clause("3.3.6", "eof is TRUE if offset and count make the size of the file, otherwise FALSE")
+
+
+@rule("nfs3/write-count", WRITE_COUNT, of=(nfs3.WRITE,), killed_by="write3-reports-more-than-sent")
+def write_count(case: Case) -> Breach | None:
+    """More written than sent."""
+    if case.ok is None or case.args is None:
+        return None
+    sent = min(case.args.count, len(case.args.data))
+    if case.ok.count <= sent:
+        return None
+    return Breach(f"count is at most {sent}", f"count is {case.ok.count}, {sent} were sent", "resok.count")
+
+
+@rule("nfs3/write-committed", COMMITTED, of=(nfs3.WRITE,), killed_by="write3-commits-less-than-asked")
+def write_committed(case: Case) -> Breach | None:
+    """A weaker commitment than was asked for."""
+    if case.ok is None or case.args is None or not case.ok.committed.is_known:
+        return None
+    asked = case.args.stable
+    if not asked.is_known or case.ok.committed >= asked:
+        return None
+    seen = f"committed is {case.ok.committed.name}, {asked.name} was asked for"
+    return Breach(f"committed is {asked.name} or firmer", seen, "resok.committed")
+
+
+@rule("nfs3/write-nothing", WRITE_NOTHING, of=(nfs3.WRITE,), killed_by="write3-accepts-nothing")
+def write_nothing(case: Case) -> Breach | None:
+    """OK, and not a byte was taken."""
+    if case.ok is None or case.args is None or case.ok.count or not min(case.args.count, len(case.args.data)):
+        return None
+    return Breach("some bytes, or an error", f"OK with count 0 of {case.args.count}", "resok.count")
+
+
+@rule(
+    "nfs3/read-count",
+    READ_COUNT,
+    of=(nfs3.READ,),
+    killed_by=("read3-count-echoes-request", "read3-returns-more-than-asked"),
+)
+def read_count(case: Case) -> Breach | None:
+    """A count that is not that of the data, or more data than asked for."""
+    if case.ok is None:
+        return None
+    size = len(case.ok.data)
+    if case.ok.count != size:
+        return Breach(
+            f"count is {size}", f"count is {case.ok.count}, and there are {size} bytes", "resok.count"
+        )
+    if case.args is not None and size > case.args.count:
+        return Breach(f"at most {case.args.count} bytes", f"{size} bytes", "resok.count")
+    return None
+
+
+@rule("nfs3/read-nothing", READ_NOTHING, of=(nfs3.READ,), killed_by="read3-returns-nothing")
+def read_nothing(case: Case) -> Breach | None:
+    """OK without data and without eof."""
+    if case.ok is None or case.ok.eof or case.ok.count or len(case.ok.data):
+        return None
+    if case.args is None or not case.args.count:
+        return None
+    return Breach("some bytes, or eof", f"no bytes of {case.args.count}, and eof FALSE", "resok.eof")
+
+
+@rule(
+    "nfs3/read-eof",
+    READ_EOF,
+    of=(nfs3.READ,),
+    killed_by=("read3-eof-before-the-end", "read3-attributes-tell-another-size"),
+)
+def read_eof(case: Case) -> Breach | None:
+    """An eof that the size in the same reply contradicts."""
+    ok, args = case.ok, case.args
+    if ok is None or args is None or not args.count or ok.file_attributes is None or ok.count != len(ok.data):
+        return None
+    attributes: Fattr3 = ok.file_attributes
+    if attributes.type is not Ftype3.NF3REG or not case.is_alone(args.file):
+        return None
+    end = args.offset + ok.count
+    if ok.count and end > attributes.size:
+        return Breach(
+            "data within the size", f"bytes up to {end} of a file of {attributes.size}", "resok.count"
+        )
+    if ok.eof == (end >= attributes.size):
+        return None
+    seen = f"eof is {str(ok.eof).upper()} at {end} of {attributes.size} bytes"
+    return Breach(f"eof is {str(not ok.eof).upper()}", seen, "resok.eof")
+
+
+# ---------------------------------------------------------------- READDIR and READDIRPLUS
+
+_LISTING: t.Final = (nfs3.READDIR, nfs3.READDIRPLUS)
+COUNT_BOUNDS = _clause(
+    "3.3.16",
+    "the results of READDIR and READDIRPLUS are at most count (maxcount) bytes, with all overhead of XDR",
+)
+LISTING_PROGRESSES = _clause(
+    "3.3.16", "a page that does not end the listing has entries, and leads behind itself", Level.SHOULD
+)
+COOKIES_DIFFER = _clause(
+    "3.3.16",
+    "a cookie is a point in the directory from which a listing goes on: each entry of a page has its own",
+    Level.SHOULD,
+    Part.IMPLEMENTATION,
+)
+NAMES_DIFFER = _clause("3.3.16", "a page has the entries of a directory, each once", Level.SHOULD)
+
+
+@rule(
+    "nfs3/readdir-count",
+    COUNT_BOUNDS,
+    of=_LISTING,
+    killed_by=("readdir3-exceeds-count", "readdirplus3-exceeds-maxcount"),
+)
+def readdir_count(case: Case) -> Breach | None:
+    """A page that is larger than was asked for."""
+    reply = case.exchange.reply
+    if case.ok is None or case.args is None or reply is None:
+        return None
+    limit = case.args.count if case.exchange.procedure is nfs3.READDIR else case.args.maxcount
+    if len(reply) - USUAL_REPLY_SIZE - 4 <= limit:
+        return None
+    size = len(case.ok.to_xdr())
+    if size <= limit:
+        return None
+    return Breach(f"at most {limit} bytes", f"the results are {size} bytes, {limit} were asked for", "resok")
+
+
+@rule(
+    "nfs3/readdir-progress", LISTING_PROGRESSES, of=_LISTING, killed_by="readdir3-empty-directory-has-no-end"
+)
+def readdir_progress(case: Case) -> Breach | None:
+    """A page after which a client stands where it stood."""
+    if case.ok is None or case.args is None or case.ok.eof:
+        return None
+    if not case.ok.entries:
+        return Breach("entries, or eof", "no entries, and eof FALSE", "resok.eof")
+    last = case.ok.entries[-1].cookie
+    if last not in {case.args.cookie, 0}:
+        return None
+    seen = f"the last of {len(case.ok.entries)} entries has cookie {last}, {case.args.cookie} was asked for"
+    return Breach("a last cookie that leads on", seen, f"resok.entries[{len(case.ok.entries) - 1}].cookie")
+
+
+@rule("nfs3/readdir-cookies", COOKIES_DIFFER, of=_LISTING, killed_by="lint3-repeats-cookies")
+def readdir_cookies(case: Case) -> Breach | None:
+    """One cookie for two entries."""
+    return _twice(case, "cookie")
+
+
+@rule("nfs3/readdir-names", NAMES_DIFFER, of=_LISTING, killed_by="lint3-lists-a-name-twice")
+def readdir_names(case: Case) -> Breach | None:
+    """One name twice in a page, of a directory that nobody changes meanwhile."""
+    if case.args is None or not case.is_alone(case.args.dir):
+        return None
+    return _twice(case, "name")
+
+
+def _twice(case: Case, field: str) -> Breach | None:
+    if case.ok is None:
+        return None
+    values = [getattr(entry, field) for entry in case.ok.entries]
+    if len(set(values)) == len(values):
+        return None
+    at = next(index for index, value in enumerate(values) if value in values[:index])
+    where = values.index(values[at])
+    seen = f"entries {where} and {at} both have {field} {values[at]!r}"
+    return Breach(f"a {field} of its own for each entry", seen, f"resok.entries[{at}].{field}")

@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: MIT
+"""Rules for NFSv3 replies that contradict what the same server said before (RFC 1813).
+
+What was said before binds only while nothing that is seen, and nobody unseen, can have changed it: see `world`.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol import nfs3
+from nfsclient.protocol.nfs3 import (
+    FSF3_LINK,
+    FSF3_SYMLINK,
+    CreateMode3,
+    Fattr3,
+    Ftype3,
+    Nfsstat3,
+    Nfstime3,
+    StableHow,
+    WccAttr,
+)
+from nfsjudge.lint.case import Case, View
+from nfsjudge.lint.nfs3_rules import ALL
+from nfsjudge.lint.nfs3_views import MAKERS
+from nfsjudge.lint.rule import Breach, rule
+from nfsjudge.lint.world import Source, is_directory, same_user
+from nfsjudge.requirement import Level, Requirement
+
+_HOUR: t.Final = 3600
+
+
+def _clause(section: str, gist: str, level: Level = Level.STATED) -> Requirement:
+    return Requirement(rfc="RFC 1813", section=section, gist=gist, level=level)
+
+
+# ---------------------------------------------------------------- objects
+
+ONE_HANDLE_ONE_FILE = _clause(
+    "2.5", "equal handles refer to the same file: its type, fsid and fileid stay what they are", Level.MUST
+)
+ATTRIBUTES_AGREE = _clause(
+    "2.5", "attributes that a reply carries are those of the object: nothing changed them since the last ones"
+)
+BEFORE_IS_BEFORE = _clause(
+    "2.5", "the attributes before an operation are those that the object had: nothing changed them since"
+)
+TIMES_GO_ON = _clause(
+    "2.5",
+    "ctime is when attributes were last changed: a later change is not at an earlier time",
+    Level.SHOULD,
+)
+_STILL: t.Final = ("type", "mode", "uid", "gid", "fsid", "fileid", "rdev")
+_STILL_OF_FILES: t.Final = (*_STILL, "nlink", "size")
+
+
+@rule(
+    "nfs3/handle-same-object",
+    ONE_HANDLE_ONE_FILE,
+    of=ALL,
+    killed_by=("getattr3-wrong-type", "commit3-after-has-another-fileid"),
+)
+def handle_same_object(case: Case) -> Breach | None:
+    """Another object behind the same handle."""
+    for view in case.views:
+        first = case.world.first(view.handle)
+        if view.after is None or first is None:
+            continue
+        for name in ("type", "fsid", "fileid"):
+            was, now = getattr(first, name), getattr(view.after, name)
+            if was != now:
+                seen = f"{name} of the handle was {was}, and is {now}"
+                origin = case.world.facts[view.handle].origin
+                return Breach(f"{name} is {was}", seen, f"{view.path}{_after(view)}.{name}", _number(origin))
+    return None
+
+
+def _number(source: Source | None) -> int | None:
+    return None if source is None else source.number
+
+
+def _after(view: View) -> str:
+    """The step from a wcc_data to its attributes."""
+    return ".after" if view.path.endswith("wcc") else ""
+
+
+@rule("nfs3/attributes-agree", ATTRIBUTES_AGREE, of=ALL, killed_by="lint3-post-op-mode-differs")
+def attributes_agree(case: Case) -> Breach | None:
+    """Attributes that differ from the last ones, though nothing changed the object."""
+    for view in case.views:
+        if view.after is None or view.changes:
+            continue
+        facts = case.known(view.handle)
+        if facts is None or facts.attributes is None:
+            continue
+        for name in _STILL if is_directory(view.after) else _STILL_OF_FILES:
+            was, now = getattr(facts.attributes, name), getattr(view.after, name)
+            if was != now:
+                seen = f"{name} is {now}, and was {was} with nothing in between that changes it"
+                return Breach(
+                    f"{name} is {was}", seen, f"{view.path}{_after(view)}.{name}", _number(facts.source)
+                )
+    return None
+
+
+@rule(
+    "nfs3/wcc-before",
+    BEFORE_IS_BEFORE,
+    of=ALL,
+    killed_by=("setattr3-before-is-after", "commit3-before-has-no-size"),
+)
+def wcc_before(case: Case) -> Breach | None:
+    """A `before` that is not what the object was."""
+    for view in case.views:
+        if view.before is None:
+            continue
+        facts = case.known(view.handle)
+        if facts is None or facts.attributes is None:
+            continue
+        name = _differs(view.before, facts.attributes, drifts=case.world.is_any(view.handle, "drifts"))
+        if name is not None:
+            was, now = _show(getattr(facts.attributes, name)), _show(getattr(view.before, name))
+            seen = f"before.{name} is {now}, and {name} was {was} with nothing in between that changes it"
+            return Breach(f"{name} is {was}", seen, f"{view.path}.before.{name}", _number(facts.source))
+    return None
+
+
+def _differs(before: WccAttr, known: Fattr3, *, drifts: bool) -> str | None:
+    if not is_directory(known) and before.size != known.size:
+        return "size"
+    if drifts:
+        return None
+    return next((name for name in ("mtime", "ctime") if getattr(before, name) != getattr(known, name)), None)
+
+
+def _show(value: t.Any) -> str:
+    return f"{value.seconds}.{value.nseconds:09d}" if isinstance(value, Nfstime3) else str(value)
+
+
+@rule("nfs3/ctime-backwards", TIMES_GO_ON, of=ALL, killed_by="lint3-ctime-goes-back")
+def ctime_backwards(case: Case) -> Breach | None:
+    """A ctime before the one that was seen last, of an object whose times nobody has set."""
+    for view in case.views:
+        facts = case.world.facts.get(view.handle)
+        if (
+            view.after is None
+            or facts is None
+            or facts.latest is None
+            or case.world.first(view.handle) is None
+        ):
+            continue
+        if case.world.is_any(view.handle, "drifts") or case.world.is_any(view.handle, "mtime_set"):
+            continue
+        if not case.is_alone(view.handle):
+            continue
+        was, now = facts.latest[0].ctime, view.after.ctime
+        if (now.seconds, now.nseconds) < (was.seconds, was.nseconds):
+            seen = f"ctime is {_show(now)}, and was {_show(was)}"
+            return Breach(
+                "ctime does not go back", seen, f"{view.path}{_after(view)}.ctime", facts.latest[1].number
+            )
+    return None
+
+
+# ---------------------------------------------------------------- what changes have to show
+
+SIZE_AFTER_WRITE = _clause("3.3.7", "after a WRITE the file reaches to the end of what was written")
+SIZE_AFTER_SETATTR = _clause("3.3.2", "SETATTR of a size that succeeds leaves the file with that size")
+NLINK_AFTER_LINK = _clause("2.5", "nlink is the number of names: LINK that succeeds adds one")
+GUARD_IS_COMPARED = _clause(
+    "3.3.2", "a guard that is not the object's ctime must be answered with NOT_SYNC", Level.MUST
+)
+
+
+@rule("nfs3/write-size", SIZE_AFTER_WRITE, of=(nfs3.WRITE,), killed_by="write3-after-is-before")
+def write_size(case: Case) -> Breach | None:
+    """A file that ends before what was written firmly into it."""
+    ok, args = case.ok, case.args
+    if ok is None or args is None or ok.file_wcc.after is None or not ok.count or ok.count > args.count:
+        return None
+    if ok.committed is StableHow.UNSTABLE or not case.is_alone(args.file):
+        return None
+    size, end = ok.file_wcc.after.size, args.offset + ok.count
+    if size >= end or ok.file_wcc.after.type is not Ftype3.NF3REG:
+        return None
+    return Breach(f"size is at least {end}", f"size is {size}", "resok.file_wcc.after.size")
+
+
+@rule("nfs3/setattr-size", SIZE_AFTER_SETATTR, of=(nfs3.SETATTR,), killed_by="setattr3-after-is-before")
+def setattr_size(case: Case) -> Breach | None:
+    """Another size than was set."""
+    if case.ok is None or case.args is None or case.ok.obj_wcc.after is None:
+        return None
+    wanted, after = case.args.new_attributes.size, case.ok.obj_wcc.after
+    if wanted is None or wanted == after.size or after.type is not Ftype3.NF3REG:
+        return None
+    if not case.is_alone(case.args.object):
+        return None
+    return Breach(f"size is {wanted}", f"size is {after.size}, {wanted} was set", "resok.obj_wcc.after.size")
+
+
+@rule("nfs3/link-nlink", NLINK_AFTER_LINK, of=(nfs3.LINK,), killed_by="lint3-link-counts-twice")
+def link_nlink(case: Case) -> Breach | None:
+    """A link that does not count."""
+    if case.ok is None or case.args is None or case.ok.file_attributes is None:
+        return None
+    facts = case.known(case.args.file)
+    if facts is None or facts.attributes is None or is_directory(facts.attributes):
+        return None
+    was, now = facts.attributes.nlink, case.ok.file_attributes.nlink
+    if now == was + 1:
+        return None
+    return Breach(
+        f"nlink is {was + 1}",
+        f"nlink is {now}, and was {was}",
+        "resok.file_attributes.nlink",
+        _number(facts.source),
+    )
+
+
+@rule("nfs3/guard-ignored", GUARD_IS_COMPARED, of=(nfs3.SETATTR,), killed_by="setattr3-ignores-guard")
+def guard_ignored(case: Case) -> Breach | None:
+    """OK though the guard is hours away from ctime."""
+    if case.ok is None or case.args is None or case.args.guard is None:
+        return None
+    facts = case.known(case.args.object)
+    if facts is None or facts.attributes is None or case.world.is_any(case.args.object, "drifts"):
+        return None
+    known, guard = facts.attributes.ctime, case.args.guard
+    if abs(known.seconds - guard.seconds) < _HOUR:
+        return None
+    seen = f"OK with guard {_show(guard)}, and ctime was {_show(known)}"
+    return Breach("NFS3ERR_NOT_SYNC", seen, "status", _number(facts.source))
+
+
+# ---------------------------------------------------------------- statuses that contradict
+
+EXIST_OF_ABSENT = _clause("2.6", "EXIST says that the file specified already exists", Level.SHOULD)
+NOENT_OF_PRESENT = _clause("2.6", "NOENT says that the name specified does not exist", Level.SHOULD)
+FSINFO_IS_KEPT = _clause(
+    "3.3.19", "a file system with FSF_LINK or FSF_SYMLINK supports hard or symbolic links"
+)
+VERIFIER_STAYS = _clause(
+    "3.3.7", "a write verifier changes where uncommitted data may have been lost, and may change", Level.MAY
+)
+
+
+def _said_of(case: Case, where: t.Any) -> tuple[bool, Source] | None:
+    """Whether a name was proved there or absent by a call of the same user just before."""
+    name = bytes(where.name)
+    said = case.world.names.get((where.dir, name))
+    if said is None or name in {b"", b".", b".."} or b"/" in name or not case.is_alone(where.dir):
+        return None
+    return said if same_user(said[1], case.exchange) else None
+
+
+@rule("nfs3/exist-of-absent", EXIST_OF_ABSENT, of=MAKERS, killed_by="lint3-create-exists-already")
+def exist_of_absent(case: Case) -> Breach | None:
+    """EXIST of a name for which a LOOKUP just before found nothing."""
+    if case.status is not Nfsstat3.NFS3ERR_EXIST or case.args is None or case.exchange.transport == "udp":
+        return None
+    if case.exchange.procedure is nfs3.CREATE and case.args.how.mode is not CreateMode3.GUARDED:
+        return None
+    said = _said_of(case, case.args.where)
+    if said is None or said[0]:
+        return None
+    return Breach(
+        "success, or another error", "EXIST of a name that LOOKUP did not find", "status", said[1].number
+    )
+
+
+@rule("nfs3/noent-of-present", NOENT_OF_PRESENT, of=(nfs3.LOOKUP,), killed_by="lint3-lookup-misses")
+def noent_of_present(case: Case) -> Breach | None:
+    """NOENT of a name that was there just before."""
+    if case.status is not Nfsstat3.NFS3ERR_NOENT or case.args is None:
+        return None
+    said = _said_of(case, case.args.what)
+    if said is None or not said[0]:
+        return None
+    return Breach("the name is there", "NOENT of a name that was there", "status", said[1].number)
+
+
+@rule(
+    "nfs3/notsupp-against-fsinfo",
+    FSINFO_IS_KEPT,
+    of=(nfs3.LINK, nfs3.SYMLINK),
+    killed_by=("link3-is-not-supported", "symlink3-is-not-supported"),
+)
+def notsupp_against_fsinfo(case: Case) -> Breach | None:
+    """NOTSUPP for what FSINFO promises."""
+    if case.status is not Nfsstat3.NFS3ERR_NOTSUPP or case.args is None:
+        return None
+    is_link = case.exchange.procedure is nfs3.LINK
+    first = case.world.first(case.args.file if is_link else case.args.where.dir)
+    if first is None or first.type is not (Ftype3.NF3REG if is_link else Ftype3.NF3DIR):
+        return None
+    promised = case.world.properties.get(first.fsid)
+    if promised is None or not promised[0] & (FSF3_LINK if is_link else FSF3_SYMLINK):
+        return None
+    seen = f"NOTSUPP, and properties of FSINFO are {promised[0]:#x}"
+    return Breach("no NOTSUPP", seen, "status", promised[1].number)
+
+
+@rule(
+    "nfs3/write-verifier",
+    VERIFIER_STAYS,
+    of=(nfs3.WRITE, nfs3.COMMIT),
+    killed_by="write3-verifier-by-stability",
+)
+def write_verifier(case: Case) -> Breach | None:
+    """Another verifier than before, with no restart that is known of."""
+    first = None if case.ok is None or case.args is None else case.world.first(case.args.file)
+    if first is None:
+        return None
+    known = case.world.verifiers.get(first.fsid)
+    verf = bytes(case.ok.verf)
+    if known is None or known[0] == verf:
+        return None
+    return Breach(
+        "one verifier", f"verf is {verf.hex()}, and was {known[0].hex()}", "resok.verf", known[1].number
+    )

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Rules that hold for the replies of any RPC program (RFC 5531, RFC 4506)."""
+
+from __future__ import annotations
+
+from nfsclient.errors import AuthFailed, BadReply, ProgMismatch, RpcMismatch, XdrError
+from nfsclient.rpc.messages import RPC_VERSION
+from nfsjudge.lint.case import Case
+from nfsjudge.lint.rule import Breach, rule
+from nfsjudge.requirement import RPC_REPLY, XDR_STRICT, Level, Requirement
+
+ONE_REPLY = Requirement(
+    rfc="RFC 5531",
+    section="9",
+    gist="a reply answers a call by its XID: there is none without a call, nor a second one over a stream",
+)
+REFUSAL_HAS_A_REASON = Requirement(
+    rfc="RFC 5531",
+    section="9",
+    gist="AUTH_ERROR comes with why authentication failed, not with AUTH_OK",
+    level=Level.SHOULD,
+)
+MISMATCH_TELLS_A_RANGE = Requirement(
+    rfc="RFC 5531",
+    section="9",
+    gist="a mismatch tells the lowest and the highest version supported, which leaves out the one refused",
+    level=Level.SHOULD,
+)
+
+
+@rule("rpc/results-decode", XDR_STRICT, of=None, killed_by="null3-returns-results")
+def results_decode(case: Case) -> Breach | None:
+    """Results that break XDR: limits, padding, booleans, bytes left over."""
+    error = case.exchange.error
+    if isinstance(error, XdrError) and error.offset >= 0 and case.exchange.reply is not None:
+        return Breach("results that decode", str(error))
+    return None
+
+
+@rule("rpc/reply-form", RPC_REPLY, of=None, killed_by="lint-undefined-accept-stat")
+def reply_form(case: Case) -> Breach | None:
+    """A message that is no valid RPC reply."""
+    error = case.error
+    if isinstance(error, BadReply) and case.exchange.reply is not None:
+        return Breach("a valid RPC reply", error.why)
+    return None
+
+
+@rule("rpc/reply-without-call", ONE_REPLY, of=None, killed_by="lint-answers-twice")
+def reply_without_call(case: Case) -> Breach | None:
+    """A reply over a stream that answers no call which is still open."""
+    exchange = case.exchange
+    if exchange.call or exchange.reply is None or exchange.transport == "udp":
+        return None
+    return Breach("a reply to a call", f"a reply with xid 0x{exchange.xid:08x}, to which no call was open")
+
+
+@rule("rpc/auth-error-ok", REFUSAL_HAS_A_REASON, of=None, killed_by="lint-denies-with-auth-ok")
+def auth_error_ok(case: Case) -> Breach | None:
+    """A denial for the reason that all is well."""
+    error = case.error
+    if isinstance(error, AuthFailed) and error.auth_stat == 0:
+        return Breach("an auth_stat that is a failure", "AUTH_ERROR with AUTH_OK")
+    return None
+
+
+@rule("rpc/mismatch-range", MISMATCH_TELLS_A_RANGE, of=None, killed_by="lint-mismatch-range-is-reversed")
+def mismatch_range(case: Case) -> Breach | None:
+    """A range that is empty, or has the RPC version that it refuses."""
+    error = case.error
+    if not isinstance(error, ProgMismatch | RpcMismatch):
+        return None
+    seen = f"{type(error).__name__} with {error.low} to {error.high}"
+    if error.low > error.high:
+        return Breach("low is at most high", seen)
+    asked = int.from_bytes(case.exchange.call[8:12], "big")
+    if isinstance(error, RpcMismatch) and asked == RPC_VERSION and error.low <= asked <= error.high:
+        return Breach("a range without the version that was refused", f"{seen} for version {asked}")
+    return None

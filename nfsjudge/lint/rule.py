@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT
+"""Rules and findings: what the lint holds against every exchange, each declared once beside its clause."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from nfsclient.rpc.exchange import Exchange
+from nfsclient.rpc.program import Procedure
+from nfsjudge.requirement import Level, Requirement
+
+if t.TYPE_CHECKING:
+    from nfsjudge.lint.case import Case
+
+Severity: t.TypeAlias = t.Literal["FAIL", "NONSTRICT", "INFO"]
+AnyProcedure: t.TypeAlias = Procedure[t.Any, t.Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """What a rule saw in one exchange. `field` is the dotted path in the reply; `earlier` the
+    number of the exchange that it contradicts."""
+
+    expected: str
+    observed: str
+    field: str | None = None
+    earlier: int | None = None
+
+
+Look: t.TypeAlias = "Callable[[Case], Breach | None]"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: a pure function from a case to a breach, the clause that it holds, and mutants that break it.
+
+    `procedures` are those whose exchanges it looks at; None for every RPC exchange. A rule with a requirement of
+    level MAY notes a legal rarity (INFO) and never says that anything is wrong.
+    """
+
+    name: str
+    """ "nfs3/write-count": protocol and what is wrong."""
+    requirement: Requirement
+    look: Look
+    procedures: tuple[AnyProcedure, ...] | None
+    killed_by: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """Stable, in records and reports: "lint/nfs3/write-count"."""
+        return f"lint/{self.name}"
+
+    @property
+    def severity(self) -> Severity:
+        """What breaking it amounts to."""
+        if self.requirement.level is Level.MAY:
+            return "INFO"
+        return "FAIL" if self.requirement.is_binding else "NONSTRICT"
+
+
+@dataclass(slots=True)
+class Finding:
+    """A rule that was broken: the first exchange in which it was, and how often in all."""
+
+    rule: Rule
+    breach: Breach
+    exchange: Exchange
+    number: int
+    """Of the exchange, from 1 on, in the order in which they were given."""
+    count: int = 1
+
+    @property
+    def severity(self) -> Severity:
+        """FAIL, NONSTRICT or INFO."""
+        return self.rule.severity
+
+    @property
+    def text(self) -> str:
+        """What was seen, with where, in one line."""
+        name = self.exchange.procedure.name if self.exchange.procedure is not None else "raw call"
+        earlier = self.breach.earlier
+        against = f" (against exchange #{earlier})" if earlier is not None else ""
+        more = f"; {self.count} times in all" if self.count > 1 else ""
+        return f"{name}, exchange #{self.number}: {self.breach.observed}{against}{more}"
+
+
+_rules: dict[str, Rule] = {}
+
+
+def rule(
+    name: str,
+    requirement: Requirement,
+    *,
+    of: Iterable[AnyProcedure] | None,
+    killed_by: str | tuple[str, ...] = (),
+) -> Callable[[Look], Look]:
+    """Register the decorated function as a rule over exchanges of the procedures `of` (None: of any)."""
+
+    def register(look: Look) -> Look:
+        if name in _rules:
+            raise ValueError(f"two rules are named {name!r}")
+        mutants = (killed_by,) if isinstance(killed_by, str) else killed_by
+        procedures = None if of is None else tuple(of)
+        _rules[name] = Rule(name, requirement, look, procedures, mutants)
+        return look
+
+    return register
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule, by name. Importing `nfsjudge.lint` has registered them all."""
+    return tuple(_rules[name] for name in sorted(_rules))
