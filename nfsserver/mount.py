@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""MOUNT, versions 1 (RFC 1094 appendix A) and 3 (RFC 1813 section 5): handles for paths."""
+"""MOUNT, versions 1 (RFC 1094 appendix A), 2 (the same again) and 3 (RFC 1813 section 5): handles for paths."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import typing as t
 from nfsclient.protocol import mount as protocol
 from nfsclient.protocol.mount import (
     MOUNT1,
+    MOUNT2,
     MOUNT3,
     DirpathArgs,
     Exportnode,
@@ -103,7 +104,7 @@ class Mounts:
 
 
 def mnt1(server: Server, context: CallContext, args: DirpathArgs) -> Mnt1Res:
-    """MNT of version 1; refusals are error numbers of UNIX."""
+    """MNT of versions 1 and 2; refusals are error numbers of UNIX."""
     try:
         inode = server.mounts.find(server, context, args.dirpath)
     except FsError as refusal:
@@ -123,29 +124,29 @@ def mnt3(server: Server, context: CallContext, args: DirpathArgs) -> Mnt3Res:
 
 
 def dump(server: Server, _context: CallContext, _args: Void) -> Mountlist:
-    """DUMP of either version."""
+    """DUMP of any version."""
     return Mountlist([Mountbody(host, path) for host, path in server.mounts.entries()])
 
 
 def umnt(server: Server, context: CallContext, args: DirpathArgs) -> Void:
-    """UMNT of either version; handles stay good."""
+    """UMNT of any version; handles stay good."""
     server.mounts.forget(context, args.dirpath)
     return Void()
 
 
 def umntall(server: Server, context: CallContext, _args: Void) -> Void:
-    """UMNTALL of either version."""
+    """UMNTALL of any version."""
     server.mounts.forget_all(context)
     return Void()
 
 
 def export(server: Server, _context: CallContext, _args: Void) -> Exports:
-    """EXPORT of either version; no groups: everybody may mount."""
+    """EXPORT of any version; no groups: everybody may mount."""
     return Exports([Exportnode(path, []) for path in server.exports])
 
 
 def null(_server: Server, _context: CallContext, _args: Void) -> Void:
-    """NULL of either version."""
+    """NULL of any version."""
     return Void()
 
 
@@ -157,6 +158,16 @@ HANDLERS1: t.Final[Handlers] = dict(
         answers(protocol.UMNT1, umnt),
         answers(protocol.UMNTALL1, umntall),
         answers(protocol.EXPORT1, export),
+    ]
+)
+HANDLERS2: t.Final[Handlers] = dict(
+    [
+        answers(protocol.NULL2, null),
+        answers(protocol.MNT2, mnt1),
+        answers(protocol.DUMP2, dump),
+        answers(protocol.UMNT2, umnt),
+        answers(protocol.UMNTALL2, umntall),
+        answers(protocol.EXPORT2, export),
     ]
 )
 HANDLERS3: t.Final[Handlers] = dict(
@@ -175,4 +186,4 @@ AUTHENTICATED3: t.Final[frozenset[AnyProcedure]] = frozenset(
 )
 """What version 3 asks AUTH_SYS for (RFC 1813 sections 5.2.1, 5.2.3, 5.2.4); version 1 takes AUTH_NONE."""
 
-__all__ = ["AUTHENTICATED3", "HANDLERS1", "HANDLERS3", "MOUNT1", "MOUNT3", "Mounts"]
+__all__ = ["AUTHENTICATED3", "HANDLERS1", "HANDLERS2", "HANDLERS3", "MOUNT1", "MOUNT2", "MOUNT3", "Mounts"]

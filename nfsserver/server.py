@@ -17,7 +17,7 @@ from nfsclient.rpc.program import Procedure, Program
 from nfsclient.rpc.service import CallContext, Dispatcher, Refused
 from nfsclient.rpc.sockets import Address
 from nfsclient.url import NfsUrl
-from nfsserver import mount, nfs3, portmap
+from nfsserver import mount, nfs2, nfs3, portmap
 from nfsserver.fs import (
     ANONYMOUS,
     Caller,
@@ -59,8 +59,10 @@ class _Service(t.NamedTuple):
 
 
 _SERVICES: t.Final = (
+    _Service(nfs2.NFS2, nfs2.HANDLERS, nfs2.AUTHENTICATED),
     _Service(nfs3.NFS3, nfs3.HANDLERS, nfs3.AUTHENTICATED),
     _Service(mount.MOUNT1, mount.HANDLERS1, ()),
+    _Service(mount.MOUNT2, mount.HANDLERS2, ()),
     _Service(mount.MOUNT3, mount.HANDLERS3, mount.AUTHENTICATED3),
     _Service(portmap.PORTMAP2, portmap.HANDLERS, ()),
 )
@@ -79,7 +81,7 @@ class Transfers:
 
 
 class Server:
-    """NFSv3, MOUNT and portmap on one port, over file systems in memory.
+    """NFSv2, NFSv3, MOUNT and portmap on one port, over file systems in memory.
 
     `exports` are paths; each has a file system of its own. `mutants` are names to switch on from the
     start. `seed` makes handles and verifiers repeatable; without one they are drawn at random, as they
@@ -119,7 +121,7 @@ class Server:
         """
         self.asked: set[Key] = set()
         """(program, version, number) of the procedures that were called; for whoever wants to know, to be cleared."""
-        self.replays = ReplayCache(nfs3.NOT_REPEATABLE)
+        self.replays = ReplayCache(nfs2.NOT_REPEATABLE | nfs3.NOT_REPEATABLE)
         self.dispatcher = self._make_dispatcher()
         self._silenced = False
         self._rpc: BendableRpcServer | None = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A typed client of the MOUNT protocol, versions 1 and 3 (RFC 1094 appendix A, RFC 1813 section 5)."""
+"""A typed client of the MOUNT protocol, versions 1 to 3 (RFC 1094 appendix A, RFC 1813 section 5)."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class _Procedures(t.NamedTuple):
 
 _VERSIONS: t.Final = {
     1: _Procedures(p.NULL1, p.DUMP1, p.UMNT1, p.UMNTALL1, p.EXPORT1),
+    2: _Procedures(p.NULL2, p.DUMP2, p.UMNT2, p.UMNTALL2, p.EXPORT2),
     3: _Procedures(p.NULL3, p.DUMP3, p.UMNT3, p.UMNTALL3, p.EXPORT3),
 }
 
@@ -42,7 +43,7 @@ class Mount(TypedClient):
         timeout: float | None = None,
     ) -> None:
         if version not in _VERSIONS:
-            raise ValueError(f"expected MOUNT version 1 or 3, saw {version}")
+            raise ValueError(f"expected MOUNT version 1, 2 or 3, saw {version}")
         super().__init__(rpc, credential=credential, timeout=timeout)
         self.version = version
         self._procedures = _VERSIONS[version]
@@ -54,14 +55,16 @@ class Mount(TypedClient):
     def mnt(self, dirpath: bytes) -> p.Mnt3Res:
         """MNT of version 3: the root handle of an exported directory (RFC 1813 section 5.2.1)."""
         if self.version != 3:
-            raise ValueError("this client speaks MOUNT version 1: call mnt1, which gives a handle for NFSv2")
+            raise ValueError(
+                f"this client speaks MOUNT version {self.version}: call mnt1, which gives a handle for NFSv2"
+            )
         return self.call(p.MNT3, p.DirpathArgs(dirpath))
 
     def mnt1(self, dirpath: bytes) -> p.Mnt1Res:
-        """MNT of version 1: the root handle of an exported directory, for NFSv2 (RFC 1094 A.5.2)."""
-        if self.version != 1:
+        """MNT of versions 1 and 2: the root handle of an exported directory, for NFSv2 (RFC 1094 A.5.2)."""
+        if self.version == 3:
             raise ValueError("this client speaks MOUNT version 3: call mnt, which gives a handle for NFSv3")
-        return self.call(p.MNT1, p.DirpathArgs(dirpath))
+        return self.call(p.MNT1 if self.version == 1 else p.MNT2, p.DirpathArgs(dirpath))
 
     def dump(self) -> list[p.Mountbody]:
         """DUMP: who has mounted what, as far as the server remembers."""

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The MOUNT protocol: version 1 (RFC 1094 appendix A) and version 3 (RFC 1813 section 5).
 
-Constants of procedures end in the version: `MNT1`, `MNT3`.
+Constants of procedures end in the version: `MNT1`, `MNT3`. Version 2 stands in no RFC; servers of NFSv2 have it
+beside version 1, with the same procedures in the same form (what XNFS adds to it is not declared here).
 """
 
 from __future__ import annotations
@@ -94,6 +95,11 @@ class Mnt1Res(Union):
     directory: t.Annotated[Fhandle | None, Case(MountStat1.OK)] = None
     __void_default__ = True
 
+    @property
+    def resok(self) -> bytes | None:
+        """`directory`."""
+        return self.directory
+
 
 class Mountres3Ok(Struct):
     """mountres3_ok (RFC 1813 section 5.2.1)."""
@@ -171,6 +177,16 @@ EXPORT1 = _procedure(1, 5, "EXPORT", Void, Exports)
 
 MOUNT1 = Program(PROGRAM, 1, "MOUNT", (NULL1, MNT1, DUMP1, UMNT1, UMNTALL1, EXPORT1))
 """Version 1, which gives handles for NFSv2 (RFC 1094 appendix A)."""
+
+NULL2 = _procedure(2, 0, "NULL", Void, Void)
+MNT2 = _procedure(2, 1, "MNT", DirpathArgs, Mnt1Res)
+DUMP2 = _procedure(2, 2, "DUMP", Void, Mountlist)
+UMNT2 = _procedure(2, 3, "UMNT", DirpathArgs, Void)
+UMNTALL2 = _procedure(2, 4, "UMNTALL", Void, Void)
+EXPORT2 = _procedure(2, 5, "EXPORT", Void, Exports)
+
+MOUNT2 = Program(PROGRAM, 2, "MOUNT", (NULL2, MNT2, DUMP2, UMNT2, UMNTALL2, EXPORT2))
+"""Version 2: the procedures of version 1 under another number."""
 
 NULL3 = _procedure(3, 0, "NULL", Void, Void)
 MNT3 = _procedure(3, 1, "MNT", DirpathArgs, Mnt3Res)

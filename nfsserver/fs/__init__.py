@@ -12,6 +12,7 @@ from nfsserver.fs.handles import HANDLE_SIZE, HandleCodec, Identity
 from nfsserver.fs.inode import Directory, Entry, Inode, Kind
 from nfsserver.fs.limits import Limits
 from nfsserver.fs.permissions import ANONYMOUS, NOBODY, SUPERUSER, Access, Caller
+from nfsserver.fs.unchecked import create_unchecked
 
 __all__ = [
     "ANONYMOUS",
@@ -42,4 +43,5 @@ __all__ = [
     "Statistics",
     "SystemClock",
     "Time",
+    "create_unchecked",
 ]

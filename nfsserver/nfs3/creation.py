@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import errno
 import typing as t
 
 from nfsclient.protocol.nfs3 import (
@@ -30,7 +29,7 @@ from nfsclient.protocol.nfs3 import (
     Symlink3ResOk,
 )
 from nfsclient.rpc.service import CallContext
-from nfsserver.fs import Caller, Changes, FsError, Inode, Kind
+from nfsserver.fs import Caller, FsError, Inode, Kind, create_unchecked
 from nfsserver.nfs3.common import REFUSALS, Nfs3Error, Watched, changes_of, fattr3, status_of
 
 if t.TYPE_CHECKING:
@@ -52,22 +51,8 @@ def _create(caller: Caller, directory: Inode, args: Create3Args) -> Inode:
     if args.how.verf is not None:
         return directory.fs.create_exclusive(caller, directory, args.where.name, args.how.verf)
     changes = changes_of(args.how.obj_attributes or Sattr3())
-    try:
-        return directory.fs.create(caller, directory, args.where.name, changes)
-    except FsError as refusal:
-        if refusal.errno != errno.EEXIST or args.how.mode != CreateMode3.UNCHECKED:
-            raise
-        return _open_existing(caller, directory, args.where.name, changes)
-
-
-def _open_existing(caller: Caller, directory: Inode, name: bytes, changes: Changes) -> Inode:
-    """UNCHECKED on a name that exists: a regular file is taken as it is, but for a size that was asked."""
-    existing = directory.fs.lookup(caller, directory, name)
-    if existing.kind is not Kind.REGULAR:
-        raise FsError(errno.EEXIST)
-    if changes.size is not None:
-        directory.fs.setattr(caller, existing, Changes(size=changes.size))
-    return existing
+    make = create_unchecked if args.how.mode == CreateMode3.UNCHECKED else directory.fs.create
+    return make(caller, directory, args.where.name, changes)
 
 
 def mkdir3(server: Server, context: CallContext, args: Mkdir3Args) -> Mkdir3Res:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from nfsclient.clients import Mount, Nfs3, Portmap
-from nfsclient.protocol import mount, portmap
+from nfsclient.clients import Mount, Nfs2, Nfs3, Portmap
+from nfsclient.protocol import mount, nfs2, portmap
 from nfsclient.protocol import nfs3 as p
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import RpcClient, connect_tcp, connect_udp
@@ -25,7 +25,7 @@ from nfsserver.server import Server
 
 pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 
-_PROGRAMS: t.Final = (p.NFS3, mount.MOUNT3, mount.MOUNT1, portmap.PORTMAP2)
+_PROGRAMS: t.Final = (nfs2.NFS2, p.NFS3, mount.MOUNT3, mount.MOUNT2, mount.MOUNT1, portmap.PORTMAP2)
 
 
 @pytest.fixture(params=["tcp", "udp"])
@@ -43,7 +43,7 @@ def rpc(request: pytest.FixtureRequest) -> Iterator[RpcClient]:
 
 def _use_everything(rpc: RpcClient) -> None:
     """Every procedure of every program, with successes and refusals, and data that needs padding."""
-    for version in (1, 3):
+    for version in (1, 2, 3):
         client = Mount(rpc, version)
         client.null()
         client.umnt(b"/export")
@@ -56,6 +56,7 @@ def _use_everything(rpc: RpcClient) -> None:
         client.dump()
     assert root is not None
     _use_nfs3(Nfs3(rpc), root.fhandle)
+    _use_nfs2(Nfs2(rpc), root.fhandle)
     binder = Portmap(rpc)
     binder.null()
     binder.getport(100003, 3)
@@ -101,6 +102,36 @@ def _use_nfs3(nfs3: Nfs3, root: bytes) -> None:
     nfs3.remove(root, b"another")
     nfs3.rmdir(root, b"directory")
     nfs3.rmdir(root, b"nobody-made-this")
+
+
+def _use_nfs2(client: Nfs2, root: bytes) -> None:
+    client.null()
+    client.root()
+    client.writecache()
+    attributes = nfs2.Sattr(mode=0o644, uid=1, gid=2, size=0, mtime=nfs2.Timeval(1, 2))
+    made = client.create(root, b"file2", attributes).resok
+    assert made is not None
+    client.write(made.file, 3, b"seven 7", 1, 2)
+    client.read(made.file, 0, 100, 3)
+    client.setattr(made.file, nfs2.Sattr(size=5))
+    client.getattr(made.file)
+    client.getattr(b"no handle".ljust(32))
+    client.mkdir(root, b"directory2", attributes)
+    client.symlink(root, b"link2", b"../some/where", attributes)
+    link = client.lookup(root, b"link2").resok
+    assert link is not None
+    client.readlink(link.file)
+    client.readlink(made.file)
+    client.lookup(root, b"nobody-made-this")
+    client.link(made.file, root, b"other2")
+    client.rename(root, b"other2", root, b"another2")
+    client.readdir(root)
+    client.readdir(root, b"\xff" * 4, 100)
+    client.readdir(made.file)
+    client.statfs(root)
+    client.remove(root, b"another2")
+    client.rmdir(root, b"directory2")
+    client.rmdir(root, b"nobody-made-this")
 
 
 def test_tshark_reads_every_procedure(rpc: RpcClient, tmp_path: Path) -> None:

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""The NFSv2 face of the server (RFC 1094): one handler per procedure, in modules by family.
+
+Mutants of a family live in the sibling module ``<family>_mutants``; importing this package registers them.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol import nfs2 as protocol
+from nfsclient.protocol.nfs2 import NFS2
+from nfsserver.handlers import AnyProcedure, Handlers, answers
+from nfsserver.nfs2 import attributes, data, directory, names
+
+HANDLERS: t.Final[Handlers] = dict(
+    [
+        answers(protocol.NULL, attributes.nothing2),
+        answers(protocol.GETATTR, attributes.getattr2),
+        answers(protocol.SETATTR, attributes.setattr2),
+        answers(protocol.ROOT, attributes.nothing2),
+        answers(protocol.LOOKUP, names.lookup2),
+        answers(protocol.READLINK, data.readlink2),
+        answers(protocol.READ, data.read2),
+        answers(protocol.WRITECACHE, attributes.nothing2),
+        answers(protocol.WRITE, data.write2),
+        answers(protocol.CREATE, names.create2),
+        answers(protocol.REMOVE, names.remove2),
+        answers(protocol.RENAME, names.rename2),
+        answers(protocol.LINK, names.link2),
+        answers(protocol.SYMLINK, names.symlink2),
+        answers(protocol.MKDIR, names.mkdir2),
+        answers(protocol.RMDIR, names.rmdir2),
+        answers(protocol.READDIR, directory.readdir2),
+        answers(protocol.STATFS, attributes.statfs2),
+    ]
+)
+
+AUTHENTICATED: t.Final = frozenset(HANDLERS) - {protocol.NULL}
+"""AUTH_NONE is for NULL alone (RFC 1094 section 3.4)."""
+
+NOT_REPEATABLE: t.Final[frozenset[AnyProcedure]] = frozenset(
+    {
+        protocol.SETATTR,
+        protocol.CREATE,
+        protocol.REMOVE,
+        protocol.RENAME,
+        protocol.LINK,
+        protocol.SYMLINK,
+        protocol.MKDIR,
+        protocol.RMDIR,
+    }
+)
+"""Procedures that may fail, or do harm, when a retransmitted call runs again (RFC 1094 section 3.6)."""
+
+__all__ = ["AUTHENTICATED", "HANDLERS", "NFS2", "NOT_REPEATABLE"]

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""NULL, GETATTR, SETATTR, ROOT, WRITECACHE and STATFS (RFC 1094 sections 2.2.1 to 2.2.4, 2.2.8, 2.2.18)."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs2 import (
+    MAXDATA,
+    Attrstat,
+    FhandleArgs,
+    Nfsstat2,
+    Sattrargs,
+    Statfsinfo,
+    Statfsres,
+)
+from nfsclient.rpc.service import CallContext
+from nfsclient.xdr import Void
+from nfsserver.fs import PAGE, FsError
+from nfsserver.nfs2.common import LARGEST, changes_of, fattr, status_of
+
+if t.TYPE_CHECKING:
+    from nfsserver.server import Server
+
+
+def nothing2(_server: Server, _context: CallContext, _args: Void) -> Void:
+    """NULL; and ROOT and WRITECACHE, which are obsolete or never came to be."""
+    return Void()
+
+
+def getattr2(server: Server, _context: CallContext, args: FhandleArgs) -> Attrstat:
+    """GETATTR."""
+    try:
+        return Attrstat(Nfsstat2.NFS_OK, fattr(server.resolve(args.file)))
+    except FsError as refusal:
+        return Attrstat(status_of(refusal))
+
+
+def setattr2(server: Server, context: CallContext, args: Sattrargs) -> Attrstat:
+    """SETATTR; all that is asked, or nothing."""
+    try:
+        inode = server.resolve(args.file)
+        inode.fs.setattr(server.caller(context), inode, changes_of(args.attributes))
+    except FsError as refusal:
+        return Attrstat(status_of(refusal))
+    return Attrstat(Nfsstat2.NFS_OK, fattr(inode))
+
+
+def statfs2(server: Server, _context: CallContext, args: FhandleArgs) -> Statfsres:
+    """STATFS; nothing is reserved for the superuser."""
+    try:
+        room = server.resolve(args.file).fs.statistics()
+    except FsError as refusal:
+        return Statfsres(status_of(refusal))
+    free = min(room.free_bytes // PAGE, LARGEST)
+    info = Statfsinfo(
+        tsize=MAXDATA, bsize=PAGE, blocks=min(room.total_bytes // PAGE, LARGEST), bfree=free, bavail=free
+    )
+    return Statfsres(Nfsstat2.NFS_OK, info)
