@@ -114,7 +114,7 @@ def test_replies_do_not_decode_when_cut_or_padded(value: XdrType, wire: bytes) -
 
 def test_a_reply_has_its_result_only_on_success() -> None:
     for value, wire in REPLIES:
-        assert (value.resok is not None) == (wire[:4] == u(0))  # type: ignore[attr-defined]
+        assert (value.resok is not None) == (wire[:4] == u(0))
 
 
 def test_sizes_are_bounded_as_in_section_3_5() -> None:
