@@ -223,3 +223,19 @@ def export3_omits_the_first_export(
 ) -> Exports:
     """Drop it."""
     return Exports(proceed(context, args).entries[1:])
+
+
+@mutant(
+    "mnt3-answers-stale",
+    bends=MNT3,
+    breaks="RFC 1813 section 5.1.5",
+    gist="MNT of an unknown path answers 70, a status of NFS that MOUNT does not have",
+)
+def mnt3_answers_stale(
+    _server: Server, context: CallContext, args: DirpathArgs, proceed: Proceed[DirpathArgs, Mnt3Res]
+) -> Mnt3Res:
+    """Take the number of NFS3ERR_STALE."""
+    reply = proceed(context, args)
+    if reply.fhs_status != MountStat3.MNT3ERR_NOENT:
+        return reply
+    return Mnt3Res(MountStat3(int(Nfsstat3.NFS3ERR_STALE)))

@@ -30,7 +30,7 @@ def _clause(
 # ---------------------------------------------------------------- statuses
 
 
-@rule("nfs3/status-defined", CLOSED_STATUS, of=ALL, killed_by="lint3-answers-an-errno")
+@rule("nfs3/status-defined", CLOSED_STATUS, of=ALL, killed_by="readlink3-answers-an-errno")
 def status_defined(case: Case) -> Breach | None:
     """A status outside of nfsstat3."""
     if case.status is None or case.status.is_known:
@@ -72,7 +72,7 @@ def not_sync_unguarded(case: Case) -> Breach | None:
     return _is_status(case, Nfsstat3.NFS3ERR_NOT_SYNC, "NOT_SYNC with a guard only")
 
 
-@rule("nfs3/bad-cookie", BAD_COOKIE, of=ALL, killed_by="lint3-answers-bad-cookie")
+@rule("nfs3/bad-cookie", BAD_COOKIE, of=ALL, killed_by="access3-answers-bad-cookie")
 def bad_cookie(case: Case) -> Breach | None:
     """BAD_COOKIE where no cookie was given, or the one for the beginning."""
     if case.status is not Nfsstat3.NFS3ERR_BAD_COOKIE:
@@ -85,13 +85,13 @@ def bad_cookie(case: Case) -> Breach | None:
     return Breach("BAD_COOKIE for a cookie only", "NFS3ERR_BAD_COOKIE", "status")
 
 
-@rule("nfs3/badtype", BADTYPE, of=_all_but(*MAKERS, nfs3.LINK), killed_by="lint3-answers-badtype")
+@rule("nfs3/badtype", BADTYPE, of=_all_but(*MAKERS, nfs3.LINK), killed_by="write3-answers-badtype")
 def badtype(case: Case) -> Breach | None:
     """BADTYPE where nothing is created."""
     return _is_status(case, Nfsstat3.NFS3ERR_BADTYPE, "BADTYPE where something is created only")
 
 
-@rule("nfs3/xdev", XDEV, of=_all_but(nfs3.LINK, nfs3.RENAME), killed_by="lint3-answers-xdev")
+@rule("nfs3/xdev", XDEV, of=_all_but(nfs3.LINK, nfs3.RENAME), killed_by="remove3-answers-xdev")
 def xdev(case: Case) -> Breach | None:
     """XDEV where no second name is given."""
     return _is_status(case, Nfsstat3.NFS3ERR_XDEV, "XDEV from LINK and RENAME only")
@@ -112,7 +112,7 @@ TYPE_THAT_WAS_MADE = _clause(
 )
 
 
-@rule("nfs3/enum-values", ENUMS, of=ALL, killed_by="lint3-undefined-type")
+@rule("nfs3/enum-values", ENUMS, of=ALL, killed_by=("getattr3-invents-a-type", "write3-invents-a-commitment"))
 def enum_values(case: Case) -> Breach | None:
     """A type of file, or a commitment, that is not defined."""
     for path, attributes in every_attributes(case.exchange):
@@ -123,7 +123,7 @@ def enum_values(case: Case) -> Breach | None:
     return None
 
 
-@rule("nfs3/nseconds", NSECONDS, of=ALL, killed_by="lint3-too-many-nseconds")
+@rule("nfs3/nseconds", NSECONDS, of=ALL, killed_by="getattr3-overfills-nanoseconds")
 def nseconds(case: Case) -> Breach | None:
     """More nanoseconds than a second has."""
     if case.world.odd_times:
@@ -323,13 +323,13 @@ def readdir_progress(case: Case) -> Breach | None:
     return Breach("a last cookie that leads on", seen, f"resok.entries[{len(case.ok.entries) - 1}].cookie")
 
 
-@rule("nfs3/readdir-cookies", COOKIES_DIFFER, of=_LISTING, killed_by="lint3-repeats-cookies")
+@rule("nfs3/readdir-cookies", COOKIES_DIFFER, of=_LISTING, killed_by="readdir3-repeats-a-cookie")
 def readdir_cookies(case: Case) -> Breach | None:
     """One cookie for two entries."""
     return _twice(case, "cookie")
 
 
-@rule("nfs3/readdir-names", NAMES_DIFFER, of=_LISTING, killed_by="lint3-lists-a-name-twice")
+@rule("nfs3/readdir-names", NAMES_DIFFER, of=_LISTING, killed_by="readdir3-lists-a-name-twice")
 def readdir_names(case: Case) -> Breach | None:
     """One name twice in a page, of a directory that nobody changes meanwhile."""
     if case.args is None or not case.is_alone(case.args.dir):

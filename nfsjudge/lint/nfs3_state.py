@@ -84,7 +84,12 @@ def _after(view: View) -> str:
     return ".after" if view.path.endswith("wcc") else ""
 
 
-@rule("nfs3/attributes-agree", ATTRIBUTES_AGREE, of=ALL, killed_by="lint3-post-op-mode-differs")
+@rule(
+    "nfs3/attributes-agree",
+    ATTRIBUTES_AGREE,
+    of=ALL,
+    killed_by=("getattr3-rounds-small-sizes-up", "link3-forgets-to-count"),
+)
 def attributes_agree(case: Case) -> Breach | None:
     """Attributes that differ from the last ones, though nothing changed the object."""
     for view in case.views:
@@ -137,7 +142,7 @@ def _show(value: t.Any) -> str:
     return f"{value.seconds}.{value.nseconds:09d}" if isinstance(value, Nfstime3) else str(value)
 
 
-@rule("nfs3/ctime-backwards", TIMES_GO_ON, of=ALL, killed_by="lint3-ctime-goes-back")
+@rule("nfs3/ctime-backwards", TIMES_GO_ON, of=ALL, killed_by="getattr3-turns-ctime-back")
 def ctime_backwards(case: Case) -> Breach | None:
     """A ctime before the one that was seen last, of an object whose times nobody has set."""
     for view in case.views:
@@ -199,7 +204,7 @@ def setattr_size(case: Case) -> Breach | None:
     return Breach(f"size is {wanted}", f"size is {after.size}, {wanted} was set", "resok.obj_wcc.after.size")
 
 
-@rule("nfs3/link-nlink", NLINK_AFTER_LINK, of=(nfs3.LINK,), killed_by="lint3-link-counts-twice")
+@rule("nfs3/link-nlink", NLINK_AFTER_LINK, of=(nfs3.LINK,), killed_by="link3-shows-the-old-count")
 def link_nlink(case: Case) -> Breach | None:
     """A link that does not count."""
     if case.ok is None or case.args is None or case.ok.file_attributes is None:
@@ -254,7 +259,7 @@ def _said_of(case: Case, where: t.Any) -> tuple[bool, Source] | None:
     return said if same_user(said[1], case.exchange) else None
 
 
-@rule("nfs3/exist-of-absent", EXIST_OF_ABSENT, of=MAKERS, killed_by="lint3-create-exists-already")
+@rule("nfs3/exist-of-absent", EXIST_OF_ABSENT, of=MAKERS, killed_by="create3-finds-absent-names")
 def exist_of_absent(case: Case) -> Breach | None:
     """EXIST of a name for which a LOOKUP just before found nothing."""
     if case.status is not Nfsstat3.NFS3ERR_EXIST or case.args is None or case.exchange.transport == "udp":
@@ -269,7 +274,7 @@ def exist_of_absent(case: Case) -> Breach | None:
     )
 
 
-@rule("nfs3/noent-of-present", NOENT_OF_PRESENT, of=(nfs3.LOOKUP,), killed_by="lint3-lookup-misses")
+@rule("nfs3/noent-of-present", NOENT_OF_PRESENT, of=(nfs3.LOOKUP,), killed_by="create3-creates-nothing")
 def noent_of_present(case: Case) -> Breach | None:
     """NOENT of a name that was there just before."""
     if case.status is not Nfsstat3.NFS3ERR_NOENT or case.args is None:

@@ -37,7 +37,7 @@ def results_decode(case: Case) -> Breach | None:
     return None
 
 
-@rule("rpc/reply-form", RPC_REPLY, of=None, killed_by="lint-undefined-accept-stat")
+@rule("rpc/reply-form", RPC_REPLY, of=None, killed_by="rpc-pads-verifiers-with-what-is-there")
 def reply_form(case: Case) -> Breach | None:
     """A message that is no valid RPC reply."""
     error = case.error
@@ -46,7 +46,7 @@ def reply_form(case: Case) -> Breach | None:
     return None
 
 
-@rule("rpc/reply-without-call", ONE_REPLY, of=None, killed_by="lint-answers-twice")
+@rule("rpc/reply-without-call", ONE_REPLY, of=None, killed_by="rpc-says-goodbye-to-half-closed-connections")
 def reply_without_call(case: Case) -> Breach | None:
     """A reply over a stream that answers no call which is still open."""
     exchange = case.exchange
@@ -55,7 +55,7 @@ def reply_without_call(case: Case) -> Breach | None:
     return Breach("a reply to a call", f"a reply with xid 0x{exchange.xid:08x}, to which no call was open")
 
 
-@rule("rpc/auth-error-ok", REFUSAL_HAS_A_REASON, of=None, killed_by="lint-denies-with-auth-ok")
+@rule("rpc/auth-error-ok", REFUSAL_HAS_A_REASON, of=None, killed_by="rpc-refuses-with-auth-ok")
 def auth_error_ok(case: Case) -> Breach | None:
     """A denial for the reason that all is well."""
     error = case.error
@@ -64,7 +64,7 @@ def auth_error_ok(case: Case) -> Breach | None:
     return None
 
 
-@rule("rpc/mismatch-range", MISMATCH_TELLS_A_RANGE, of=None, killed_by="lint-mismatch-range-is-reversed")
+@rule("rpc/mismatch-range", MISMATCH_TELLS_A_RANGE, of=None, killed_by="rpc-swaps-the-versions-of-a-mismatch")
 def mismatch_range(case: Case) -> Breach | None:
     """A range that is empty, or has the RPC version that it refuses."""
     error = case.error

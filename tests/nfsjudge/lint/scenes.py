@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: MIT
+"""Scenes: what a client does so that a server with a mutant breaks a rule of the lint, by the rule's name."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+from collections.abc import Callable
+
+from nfsclient.clients import Mount, Nfs3
+from nfsclient.errors import NfsClientError
+from nfsclient.protocol import nfs3 as p
+from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfstime3, Sattr3, StableHow
+from nfsclient.rpc.auth import RawCredential
+from nfsclient.rpc.exchange import Exchange
+from nfsclient.rpc.program import Procedure
+from nfsclient.xdr import Void
+from tests.nfsserver.conftest import ROOT_USER, Rig
+
+GUARDED = CreateMode3.GUARDED
+
+
+class Scene:
+    """A recorded client in a directory of its own, which was made while no mutant was on."""
+
+    def __init__(self, rig: Rig) -> None:
+        self.rig = rig
+        self.exchanges: list[Exchange] = []
+        self.rpc = rig.rpc(ROOT_USER)
+        self.rpc.on_exchange = self.exchanges.append
+        self.nfs: t.Any = Nfs3(self.rpc)
+        made: t.Any = self.nfs.mkdir(rig.root, b"scene")
+        self.top: bytes = made.resok.obj
+        self.count = 0
+
+    def name(self) -> bytes:
+        """A name that is not taken."""
+        self.count += 1
+        return b"n%d" % self.count
+
+    def file(self, data: bytes = b"") -> bytes:
+        handle: bytes = self.nfs.create(self.top, self.name(), GUARDED).resok.obj
+        if data:
+            self.nfs.write(handle, 0, data)
+        return handle
+
+    def directory(self) -> bytes:
+        handle: bytes = self.nfs.mkdir(self.top, self.name()).resok.obj
+        return handle
+
+    def special(self, kind: Ftype3) -> bytes:
+        what = Mknoddata3(kind, pipe_attributes=Sattr3(mode=0o644))
+        handle: bytes = self.nfs.mknod(self.top, self.name(), what).resok.obj
+        return handle
+
+    def call(self, procedure: Procedure[t.Any, t.Any], credential: t.Any = None) -> None:
+        """A call without arguments, whatever comes of it."""
+        with contextlib.suppress(NfsClientError):
+            self.rpc.call(procedure, Void(), credential=credential)
+
+
+Play: t.TypeAlias = Callable[[Scene], object]
+SCENES: dict[str, Play] = {}
+
+
+def scene(name: str) -> Callable[[Play], Play]:
+    def register(play: Play) -> Play:
+        SCENES[name] = play
+        return play
+
+    return register
+
+
+# ---------------------------------------------------------------- RPC and MOUNT
+
+
+@scene("rpc/results-decode")
+def two_nulls(s: Scene) -> None:
+    for _ in range(2):
+        s.call(p.NULL)
+
+
+@scene("rpc/reply-form")
+def odd_verifier(s: Scene) -> None:
+    s.call(p.NULL, RawCredential(0, b"", 0, b"seven b"))
+
+
+@scene("rpc/reply-without-call")
+def half_closed(s: Scene) -> None:
+    pending = s.rpc.submit(p.NULL, Void())
+    s.rpc.shutdown_write()
+    s.rpc.wait(pending)
+    s.rpc.wait_closed(1.0)
+    for message in s.rpc.core.strays:
+        xid, now = int.from_bytes(message[:4], "big"), s.rpc.loop.clock()
+        s.exchanges.append(
+            Exchange(xid, None, None, None, b"", now, "x:1", "tcp", reply=message, received_at=now)
+        )
+
+
+@scene("rpc/auth-error-ok")
+def odd_credential(s: Scene) -> None:
+    handle = s.file()
+    with contextlib.suppress(NfsClientError):
+        s.rpc.call(p.GETATTR, p.Getattr3Args(handle), credential=RawCredential(1, b"seven b"))
+
+
+@scene("rpc/mismatch-range")
+def another_version(s: Scene) -> None:
+    s.call(Procedure(p.PROGRAM, 77, 0, "NULL", Void, Void))
+
+
+@scene("mount3/status-defined")
+def unknown_path(s: Scene) -> None:
+    Mount(s.rpc).mnt(b"/nowhere")
+
+
+# ---------------------------------------------------------------- statuses
+
+
+@scene("nfs3/status-defined")
+def readlink_of_a_fifo(s: Scene) -> None:
+    s.nfs.readlink(s.special(Ftype3.NF3FIFO))
+
+
+@scene("nfs3/status-listed")
+def write_to_a_directory(s: Scene) -> None:
+    s.nfs.write(s.directory(), 0, b"x")
+
+
+@scene("nfs3/not-sync-unguarded")
+def two_modes(s: Scene) -> None:
+    handle = s.file()
+    for mode in (0o600, 0o640, 0o644):
+        s.rig.clock.advance(1)
+        s.nfs.setattr(handle, Sattr3(mode=mode))
+
+
+@scene("nfs3/bad-cookie")
+def access_of_a_socket(s: Scene) -> None:
+    s.nfs.access(s.special(Ftype3.NF3SOCK), 1)
+
+
+@scene("nfs3/badtype")
+def write_to_a_socket(s: Scene) -> None:
+    s.nfs.write(s.special(Ftype3.NF3SOCK), 0, b"x")
+
+
+@scene("nfs3/xdev")
+def remove_elsewhere(s: Scene) -> None:
+    s.nfs.remove(s.top, b"elsewhere")
+
+
+# ---------------------------------------------------------------- attributes
+
+
+@scene("nfs3/enum-values")
+def unstable_and_a_fifo(s: Scene) -> None:
+    s.nfs.getattr(s.special(Ftype3.NF3FIFO))
+    s.nfs.write(s.file(), 0, b"data", StableHow.UNSTABLE)
+
+
+@scene("nfs3/nseconds")
+def attributes_of_a_directory(s: Scene) -> None:
+    s.nfs.getattr(s.directory())
+
+
+@scene("nfs3/type-made")
+def make_a_regular_file_by_mknod(s: Scene) -> None:
+    s.nfs.mknod(s.top, s.name(), Mknoddata3(Ftype3.NF3REG))
+
+
+@scene("nfs3/handle-same-object")
+def attributes_again(s: Scene) -> None:
+    s.nfs.getattr(s.directory())
+    file = s.file(b"data")
+    s.nfs.commit(file)
+
+
+@scene("nfs3/attributes-agree")
+def size_again(s: Scene) -> None:
+    file = s.file(b"xy")
+    s.nfs.getattr(file)
+    s.nfs.link(file, s.top, s.name())
+    s.nfs.getattr(file)
+
+
+@scene("nfs3/wcc-before")
+def two_changes(s: Scene) -> None:
+    file = s.file(b"data")
+    s.rig.clock.advance(1)
+    s.nfs.setattr(file, Sattr3(mode=0o600))
+    s.rig.clock.advance(1)
+    s.nfs.setattr(file, Sattr3(mode=0o640))
+    s.nfs.commit(file)
+
+
+@scene("nfs3/ctime-backwards")
+def look_at_a_fifo(s: Scene) -> None:
+    s.nfs.getattr(s.special(Ftype3.NF3FIFO))
+
+
+@scene("nfs3/write-size")
+def write_behind_the_end(s: Scene) -> None:
+    s.nfs.write(s.file(b"data"), 4, b"more")
+
+
+@scene("nfs3/setattr-size")
+def truncate(s: Scene) -> None:
+    s.nfs.setattr(s.file(b"data"), Sattr3(size=1))
+
+
+@scene("nfs3/link-nlink")
+def link(s: Scene) -> None:
+    s.nfs.link(s.file(), s.top, s.name())
+
+
+@scene("nfs3/guard-ignored")
+def wrong_guard(s: Scene) -> None:
+    handle = s.file()
+    known = s.nfs.getattr(handle).resok.obj_attributes.ctime
+    s.nfs.setattr(handle, Sattr3(mode=0o600), Nfstime3(known.seconds ^ 1 << 18))
+
+
+@scene("nfs3/exist-of-absent")
+def create_absent(s: Scene) -> None:
+    s.nfs.lookup(s.top, b"absent")
+    s.nfs.create(s.top, b"absent", GUARDED)
+
+
+@scene("nfs3/noent-of-present")
+def look_for_what_was_made(s: Scene) -> None:
+    s.nfs.create(s.top, b"present", GUARDED)
+    s.nfs.lookup(s.top, b"present")
+
+
+@scene("nfs3/notsupp-against-fsinfo")
+def link_after_fsinfo(s: Scene) -> None:
+    s.nfs.fsinfo(s.top)
+    s.nfs.link(s.file(), s.top, s.name())
+    s.nfs.symlink(s.top, s.name(), b"text")
+
+
+@scene("nfs3/write-verifier")
+def two_commitments(s: Scene) -> None:
+    file = s.file()
+    for stable in (StableHow.UNSTABLE, StableHow.FILE_SYNC):
+        s.nfs.write(file, 0, b"data", stable)
+
+
+# ---------------------------------------------------------------- READ and WRITE
+
+
+@scene("nfs3/write-count")
+@scene("nfs3/write-committed")
+@scene("nfs3/write-nothing")
+def write(s: Scene) -> None:
+    file = s.file()
+    s.nfs.write(file, 0, b"x")
+    s.nfs.write(file, 0, b"data")
+
+
+@scene("nfs3/read-count")
+@scene("nfs3/read-nothing")
+@scene("nfs3/read-eof")
+def read(s: Scene) -> None:
+    file = s.file(b"a file")
+    for offset, count in ((0, 1), (0, 3), (0, 6), (3, 100), (6, 1), (100, 1)):
+        s.nfs.read(file, offset, count)
+
+
+# ---------------------------------------------------------------- listings
+
+
+@scene("nfs3/readdir-count")
+@scene("nfs3/readdir-cookies")
+@scene("nfs3/readdir-names")
+@scene("nfs3/readdir-progress")
+def listing(s: Scene) -> None:
+    empty, full = s.directory(), s.directory()
+    for number in range(40):
+        s.nfs.create(full, b"entry %d" % number, GUARDED)
+    s.nfs.create(full, b"twin", GUARDED)
+    for directory in (empty, full):
+        cookie, verf = 0, bytes(8)
+        for _ in range(50):
+            page = s.nfs.readdir(directory, cookie, verf, 512).resok
+            if page.eof or not page.entries:
+                break
+            cookie, verf = page.entries[-1].cookie, page.cookieverf
+        s.nfs.readdir(directory, 0, bytes(8), 8192)
+        s.nfs.readdirplus(directory, 0, bytes(8), 256, 1024)

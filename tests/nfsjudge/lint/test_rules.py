@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""Every rule fires on its mutants and is silent about a right server."""
+
+from __future__ import annotations
+
+import pytest
+
+from nfsjudge.lint import Rule, all_rules, lint
+from nfsserver import find_mutant
+from tests.nfsjudge.lint.scenes import SCENES, Scene
+from tests.nfsserver.conftest import Rig
+
+RULES = {rule.name: rule for rule in all_rules()}
+PAIRS = [(rule.name, mutant) for rule in all_rules() for mutant in rule.killed_by]
+
+
+def found(scene: Scene) -> dict[str, str]:
+    """What the lint says of a scene: rule -> severity."""
+    return {finding.rule.name: finding.severity for finding in lint(scene.exchanges)}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_right_server_breaks_no_rule(rig: Rig, name: str) -> None:
+    scene = Scene(rig)
+    SCENES[name](scene)
+    assert {rule for rule, severity in found(scene).items() if severity != "INFO"} == set()
+
+
+@pytest.mark.parametrize(("name", "mutant"), PAIRS)
+def test_a_rule_fires_on_its_mutant(rig: Rig, name: str, mutant: str) -> None:
+    find_mutant(mutant)
+    scene = Scene(rig)
+    rig.server.mutants.add(mutant)
+    SCENES[name](scene)
+    severities = found(scene)
+    assert severities.get(name) == RULES[name].severity, severities
+
+
+def test_every_rule_has_a_mutant_and_a_scene() -> None:
+    assert set(SCENES) == set(RULES)
+    assert [rule.name for rule in all_rules() if not rule.killed_by] == []
+
+
+@pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.name)
+def test_rules_are_declared_in_full(rule: Rule) -> None:
+    protocol, _, what = rule.name.partition("/")
+    assert protocol in {"rpc", "mount3", "nfs3", "nfs2"}
+    assert what == what.lower()
+    assert (rule.look.__doc__ or "").strip().endswith(".")
+    assert rule.severity in {"FAIL", "NONSTRICT", "INFO"}
