@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""The lint in a run: findings in records, summary, reports, JUnit and exit code."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from nfsjudge.records import CheckRecord, EndRecord, FindingRecord
+from tests.plugin.conftest import Outcome, Suite
+
+BENT = """
+    @pytest.fixture
+    def bent(stage):
+        def bend(name):
+            stage.target.set_mutants({name})
+        yield bend
+        stage.target.set_mutants(set())
+"""
+UNSEEN = (
+    BENT
+    + """
+    @proves(RULE, killed_by=MUTANT)
+    def test_unseen(nfs3, scratch, bent):
+        file = scratch.file("f")
+        bent("write3-reports-more-than-sent")
+        for _ in range(3):
+            nfs3.write(file, 0, b"data")
+"""
+)
+
+
+def findings(outcome: Outcome) -> list[FindingRecord]:
+    return [record for record in outcome.lines if isinstance(record, FindingRecord)]
+
+
+def test_a_finding_is_red_like_a_failed_check(suite: Suite) -> None:
+    suite.write(UNSEEN)
+    outcome = suite.run()
+    assert outcome.exit_code == 1
+    assert outcome.verdicts == {"unseen": "PASS"}
+    (finding,) = findings(outcome)
+    assert finding.id == "lint/nfs3/write-count"
+    assert (finding.check, finding.verdict, finding.count) == ("nfs3/fake/unseen", "FAIL", 3)
+    assert finding.requirement is not None
+    assert finding.requirement.section == "3.3.7"
+    assert (suite.report / finding.capture).stat().st_size > 1000
+    (marked,) = [line for line in finding.transcript if "<-- " in line]
+    assert "count" in marked
+    assert "FAIL       lint/nfs3/write-count  RFC 1813 section 3.3.7  in 1 check" in outcome.text
+    end = outcome.lines[-1]
+    assert isinstance(end, EndRecord)
+    assert end.findings == {"lint/nfs3/write-count": 1}
+
+
+def test_findings_are_in_every_report(suite: Suite) -> None:
+    suite.write(UNSEEN)
+    outcome = suite.run("--junitxml", str(suite.report / "junit.xml"))
+    for name in ("report.txt", "report.html"):
+        text = (suite.report / name).read_text()
+        assert "lint/nfs3/write-count" in text
+        assert "count is 5, 4 were sent" in text
+    properties = {one.attrib["name"] for one in outcome.junit()["test_unseen"].iter("property")}
+    assert "finding.lint/nfs3/write-count" in properties
+
+
+@pytest.mark.parametrize(("mode", "found", "exit_code"), [("off", 0, 0), ("report", 1, 0), ("fail", 1, 1)])
+def test_modes(suite: Suite, mode: str, found: int, exit_code: int) -> None:
+    suite.write(UNSEEN)
+    outcome = suite.run(f"--lint={mode}")
+    assert (len(findings(outcome)), outcome.exit_code) == (found, exit_code)
+
+
+def test_what_breaks_a_should_is_red_when_that_is_asked_for(suite: Suite) -> None:
+    suite.write(
+        BENT
+        + """
+    @proves(RULE, killed_by=MUTANT)
+    def test_unseen(nfs3, scratch, bent):
+        file = scratch.file("f")
+        bent("write3-accepts-nothing")
+        nfs3.write(file, 0, b"x")
+"""
+    )
+    assert suite.run().exit_code == 0
+    outcome = suite.run("--strict-should")
+    assert outcome.exit_code == 1
+    assert [one.verdict for one in findings(outcome)] == ["NONSTRICT"]
+
+
+def test_what_the_check_itself_failed_for_is_not_found_again(suite: Suite) -> None:
+    suite.write(
+        BENT
+        + """
+    @proves(RULE, killed_by=MUTANT)
+    def test_seen(nfs3, scratch, bent):
+        file = scratch.file("f")
+        bent("write3-reports-more-than-sent")
+        reply = nfs3.write(file, 0, b"data")
+        expect(reply).field("resok.count").at_most(4)
+"""
+    )
+    outcome = suite.run()
+    assert outcome.verdicts == {"seen": "FAIL"}
+    assert findings(outcome) == []
+
+
+def test_a_legal_rarity_is_an_observation(suite: Suite) -> None:
+    suite.write("""
+        @proves(RULE, killed_by=MUTANT)
+        def test_rare(nfs3, scratch):
+            scratch.directory("d")
+            nfs3.remove(scratch.handle, b"d")
+    """)
+    outcome = suite.run()
+    assert outcome.exit_code == 0
+    assert findings(outcome) == []
+    assert "ISDIR" in outcome.checks["rare"].observations["lint/nfs3/status-listed"]
+
+
+def test_mutants_are_for_the_checks_to_see(suite: Suite) -> None:
+    suite.write("""
+        @proves(RULE, killed_by=MUTANT)
+        def test_blind(nfs3, scratch):
+            nfs3.write(scratch.file("f"), 0, b"data")
+    """)
+    outcome = suite.run("--mutants=pairs")
+    kills = json.loads((suite.report / "mutants.json").read_text())
+    assert [row[0] for row in kills["survived"]] == ["write3-reports-more-than-sent"]
+    assert outcome.exit_code == 1
+
+
+def test_a_restart_changes_what_the_server_is_bound_to(suite: Suite) -> None:
+    suite.write("""
+        @proves(RULE, killed_by=MUTANT)
+        def test_crash(nfs3, scratch, target):
+            file = scratch.file("f")
+            nfs3.write(file, 0, b"data", StableHow.UNSTABLE)
+            target.crash()
+            again = target.nfs3()
+            again.getattr(file)
+            again.write(file, 0, b"data", StableHow.FILE_SYNC)
+    """)
+    outcome = suite.run()
+    assert findings(outcome) == []
+    assert not any(name.startswith("lint/") for name in outcome.checks["crash"].observations)
+
+
+def test_findings_travel_from_workers(suite: Suite) -> None:
+    suite.write(UNSEEN)
+    outcome = suite.run_apart("-p", "xdist", "-n", "2")
+    (finding,) = findings(outcome)
+    assert finding.worker.startswith("gw")
+    assert outcome.exit_code == 1
+    assert all(isinstance(record, CheckRecord | FindingRecord) for record in outcome.lines[1:-1])
