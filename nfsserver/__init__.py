@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The reference server: NFSv3, MOUNT and portmap over a file system in memory."""
+"""The reference server: NFSv3, MOUNT, portmap and rpcbind over a file system in memory."""
 
 from __future__ import annotations
 

@@ -1,16 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""The port mapper, version 2 (RFC 1833 section 3), of this server's own programs and of what is SET."""
+"""The port mapper, version 2 (RFC 1833 section 3): ports of TCP and UDP from the registry of `binding`."""
 
 from __future__ import annotations
 
-import ipaddress
-import struct
 import typing as t
 
 from nfsclient.protocol import portmap as protocol
 from nfsclient.protocol.portmap import (
-    IPPROTO_TCP,
-    IPPROTO_UDP,
     PORTMAP2,
     BoolRes,
     CallArgs,
@@ -19,135 +15,120 @@ from nfsclient.protocol.portmap import (
     Mapping,
     Pmaplist,
 )
-from nfsclient.rpc.messages import AcceptStat, ReplyHeader
-from nfsclient.rpc.service import CallContext
-from nfsclient.xdr import Void
-from nfsserver.handlers import Handlers, answers
+from nfsclient.protocol.rpcbind import Rpcb, to_universal
+from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.service import CallContext, Refused
+from nfsclient.xdr import Void, XdrType
+from nfsserver.binding import OF_PROTOCOL, Wanted, netid_of, owner_of, pass_on, port_of
+from nfsserver.handlers import AnyProcedure, Handler, Handlers, answers
 
 if t.TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nfsserver.binding import Registry
     from nfsserver.server import Server
 
-_CALL_START = struct.Struct(">6I")
-"""xid, CALL, RPC version, program, version, procedure."""
+A = t.TypeVar("A", bound=XdrType)
+R = t.TypeVar("R", bound=XdrType)
 
-MAX_MAPPINGS = 1024
-"""Mappings that callers may SET."""
-
-Key: t.TypeAlias = tuple[int, int, int]
-"""Program, version, protocol."""
+_ANY_ADDRESS = "0.0.0.0"  # noqa: S104 - said, not bound
+_LAST_PORT = 65_535
 
 
-class Portmapper:
-    """Own mappings, which nobody can UNSET, and those of others."""
+def counted(
+    procedure: Procedure[A, R], handler: Callable[[Server, CallContext, A], R]
+) -> tuple[AnyProcedure, Handler]:
+    """One row of a table of handlers, whose calls are in the statistics of their version."""
 
-    def __init__(self) -> None:
-        self._own: dict[Key, int] = {}
-        self._others: dict[Key, int] = {}
+    def count(server: Server, context: CallContext, args: A) -> R:
+        server.registry.statistics[procedure.version].count(procedure.number)
+        return handler(server, context, args)
 
-    def publish(self, programs: t.Iterable[tuple[int, int]], tcp: int | None, udp: int | None) -> None:
-        """The ports of this server's (program, version) pairs, in place of those published before."""
-        self._own = {}
-        for program, version in programs:
-            for prot, port in ((IPPROTO_TCP, tcp), (IPPROTO_UDP, udp)):
-                if port is not None:
-                    self._own[program, version, prot] = port
-
-    def port(self, key: Key) -> int:
-        """The port, or 0."""
-        return self._own.get(key) or self._others.get(key, 0)
-
-    def mappings(self) -> list[Mapping]:
-        """All of them, own ones first."""
-        return [Mapping(*key, port) for key, port in {**self._others, **self._own}.items()]
-
-    def set(self, mapping: Mapping) -> bool:
-        """A new mapping; False when there is one already, or no room."""
-        key = (mapping.prog, mapping.vers, mapping.prot)
-        if self.port(key) or not mapping.port or len(self._others) >= MAX_MAPPINGS:
-            return False
-        self._others[key] = mapping.port
-        return True
-
-    def unset(self, mapping: Mapping) -> bool:
-        """Drop the mappings of a program and version for every protocol; False when there was none."""
-        doomed = [key for key in self._others if key[:2] == (mapping.prog, mapping.vers)]
-        for key in doomed:
-            del self._others[key]
-        return bool(doomed)
-
-
-def is_local(context: CallContext) -> bool:
-    """Whether the caller sits on this machine, as SET and UNSET ask (RFC 1833 section 2.2.2)."""
-    try:
-        address = ipaddress.ip_address(context.peer[0].partition("%")[0])
-    except ValueError:
-        return False
-    mapped = getattr(address, "ipv4_mapped", None)
-    return address.is_loopback or (mapped is not None and mapped.is_loopback)
+    return answers(procedure, count)
 
 
 def null(_server: Server, _context: CallContext, _args: Void) -> Void:
-    """NULL."""
+    """NULL of any version."""
     return Void()
+
+
+def _port(registry: Registry, args: Mapping) -> int:
+    """The port of exactly this program, version and protocol, or 0."""
+    found = (registry.find((args.prog, args.vers, netid)) for netid in OF_PROTOCOL.get(args.prot, ()))
+    return next((port_of(entry) for entry in found if entry is not None), 0)
+
+
+def mappings(registry: Registry) -> list[Mapping]:
+    """What version 2 can show: each program, version and protocol once."""
+    shown: dict[tuple[int, int, int], Mapping] = {}
+    for entry in registry.entries():
+        prot = next((prot for prot, netids in OF_PROTOCOL.items() if entry.r_netid in netids), None)
+        if prot is not None:
+            mapping = Mapping(entry.r_prog, entry.r_vers, prot)
+            mapping.port = _port(registry, mapping)
+            shown[mapping.prog, mapping.vers, prot] = mapping
+    return list(shown.values())
 
 
 def set_(server: Server, context: CallContext, args: Mapping) -> BoolRes:
     """SET, from this machine only."""
-    return BoolRes(is_local(context) and server.portmapper.set(args))
+    registry = server.registry
+    netids = OF_PROTOCOL.get(args.prot)
+    if not registry.is_local(context) or netids is None or args.port > _LAST_PORT:
+        return BoolRes(False)
+    if _port(registry, args):
+        return BoolRes(False)
+    address = to_universal(_ANY_ADDRESS, args.port).encode()
+    done = registry.set(Rpcb(args.prog, args.vers, netids[0], address, owner_of(context)))
+    registry.statistics[2].sets += done
+    return BoolRes(done)
 
 
 def unset(server: Server, context: CallContext, args: Mapping) -> BoolRes:
-    """UNSET, from this machine only."""
-    return BoolRes(is_local(context) and server.portmapper.unset(args))
+    """UNSET, from this machine only; of every protocol, whichever is said."""
+    registry = server.registry
+    if not registry.is_local(context):
+        return BoolRes(False)
+    netids = [netids[0] for netids in OF_PROTOCOL.values()]
+    done = registry.unset(args.prog, args.vers, netids, owner_of(context))
+    registry.statistics[2].unsets += done
+    return BoolRes(done)
 
 
-def getport(server: Server, _context: CallContext, args: Mapping) -> GetportRes:
+def getport(server: Server, context: CallContext, args: Mapping) -> GetportRes:
     """GETPORT; 0 for what is not registered in exactly this version and protocol."""
-    return GetportRes(server.portmapper.port((args.prog, args.vers, args.prot)))
+    port = _port(server.registry, args)
+    netid = OF_PROTOCOL.get(args.prot, (netid_of(context),))[0]
+    server.registry.statistics[2].count_asked((args.prog, args.vers, netid), port > 0)
+    return GetportRes(port)
 
 
 def dump(server: Server, _context: CallContext, _args: Void) -> Pmaplist:
     """DUMP."""
-    return Pmaplist(server.portmapper.mappings())
+    return Pmaplist(mappings(server.registry))
 
 
 def callit(server: Server, context: CallContext, args: CallArgs) -> CallResult:
-    """CALLIT: call a program of this server for the caller; silent unless that succeeds.
-
-    The port mapper itself is not called, so that calls do not nest.
-    """
-    credential, verifier = context.credential.opaque()
-    header = _CALL_START.pack(context.xid, 0, 2, args.prog, args.vers, args.proc)
-    message = header + credential + verifier + args.args
-    answer = None
-    if args.prog != protocol.PROGRAM:
-        answer = server.dispatcher.answer(message, context.peer, context.transport)
-    results = None if answer is None else _results(b"".join(answer))
-    if results is None:
+    """CALLIT: call a program of this server for the caller; silent unless that succeeds."""
+    wanted = Wanted(args.prog, args.vers, args.proc, args.args)
+    try:
+        results = pass_on(server, context, wanted)
+    except Refused:
         server.keep_silent()
         return CallResult(0, b"")
-    prot = IPPROTO_UDP if context.transport == "udp" else IPPROTO_TCP
-    return CallResult(server.portmapper.port((args.prog, args.vers, prot)), results)
-
-
-def _results(reply: bytes) -> bytes | None:
-    """The results in a reply, if the call was successful."""
-    header, end = ReplyHeader.unpack_from(reply, 0)
-    accepted = header.body.areply
-    if accepted is None or accepted.reply_data.stat != AcceptStat.SUCCESS:
-        return None
-    return reply[end:]
+    entry = server.registry.find((args.prog, args.vers, netid_of(context)))
+    return CallResult(port_of(entry) if entry is not None else 0, results)
 
 
 HANDLERS: t.Final[Handlers] = dict(
     [
-        answers(protocol.NULL, null),
-        answers(protocol.SET, set_),
-        answers(protocol.UNSET, unset),
-        answers(protocol.GETPORT, getport),
-        answers(protocol.DUMP, dump),
-        answers(protocol.CALLIT, callit),
+        counted(protocol.NULL, null),
+        counted(protocol.SET, set_),
+        counted(protocol.UNSET, unset),
+        counted(protocol.GETPORT, getport),
+        counted(protocol.DUMP, dump),
+        counted(protocol.CALLIT, callit),
     ]
 )
 
-__all__ = ["HANDLERS", "PORTMAP2", "Portmapper"]
+__all__ = ["HANDLERS", "PORTMAP2"]

@@ -17,7 +17,7 @@ from nfsclient.rpc.program import Procedure, Program
 from nfsclient.rpc.service import CallContext, Dispatcher, Refused
 from nfsclient.rpc.sockets import Address
 from nfsclient.url import NfsUrl
-from nfsserver import mount, nfs2, nfs3, portmap
+from nfsserver import binding, mount, nfs2, nfs3, portmap, rpcbind
 from nfsserver.fs import (
     ANONYMOUS,
     Caller,
@@ -65,6 +65,8 @@ _SERVICES: t.Final = (
     _Service(mount.MOUNT2, mount.HANDLERS2, ()),
     _Service(mount.MOUNT3, mount.HANDLERS3, mount.AUTHENTICATED3),
     _Service(portmap.PORTMAP2, portmap.HANDLERS, ()),
+    _Service(rpcbind.RPCBIND3, rpcbind.HANDLERS3, ()),
+    _Service(rpcbind.RPCBIND4, rpcbind.HANDLERS4, ()),
 )
 
 _KEPT_FAULTS = 100
@@ -100,16 +102,16 @@ class Server:
     ) -> None:
         self.limits = limits or Limits()
         self.root_squash = root_squash
-        clock = clock or SystemClock()
+        self.clock = clock or SystemClock()
         self.exports: dict[bytes, FileSystem] = {
-            path.encode(): FileSystem(clock=clock, limits=self.limits, fsid=number)
+            path.encode(): FileSystem(clock=self.clock, limits=self.limits, fsid=number)
             for number, path in enumerate(exports, start=1)
         }
         self._by_fsid = {file_system.fsid: file_system for file_system in self.exports.values()}
         self.codec = HandleCodec(secrets.randbits(128) if seed is None else seed)
         self.boots = 1
         self.mounts = mount.Mounts(self.exports)
-        self.portmapper = portmap.Portmapper()
+        self.registry = binding.Registry()
         self._state: dict[str, dict[str, t.Any]] = {}
         self._interposed: list[tuple[Key, AnyMiddleware]] = []
         self._chains: dict[Key, tuple[AnyMiddleware, ...]] = {}
@@ -307,7 +309,7 @@ class Server:
                     raise
         self._rpc, self._address = rpc, address
         programs = [(service.program.number, service.program.version) for service in _SERVICES]
-        self.portmapper.publish(programs, tcp=address[1], udp=address[1] if udp else None)
+        self.registry.publish(programs, address[0], tcp=address[1], udp=address[1] if udp else None)
         return address
 
     @property
