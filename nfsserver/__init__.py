@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from nfsserver import (
+    arguments_mutants,
     credentials_mutants,
     mount_mutants,
     portmap_mutants,
@@ -36,6 +37,7 @@ __all__ = [
     "SystemClock",
     "UnknownMutant",
     "all_mutants",
+    "arguments_mutants",
     "credentials_mutants",
     "declare_mutant",
     "find_mutant",

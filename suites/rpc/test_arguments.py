@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: MIT
+"""Arguments that are not what the procedure has (RFC 1831 section 7.1, RFC 4506), with the procedures of NFSv3.
+
+A call whose arguments do not decode may be answered GARBAGE_ARGS or with an error, dropped, or end its connection;
+bytes behind the arguments, padding that is not zero, and values that an enum does not have may be taken or refused.
+What may not happen is that something is done that the arguments do not say.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.raw import CLOSED, GARBAGE_ARGS, SILENCE, SUCCESS, MakeWire, opaque, words
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.protocol import nfs3 as v3
+from nfsclient.xdr import XdrEnum
+from nfsjudge import Level, Requirement, expect, observe, proves
+from suites.rpc.damage import (
+    ARGUMENTS,
+    NAME,
+    AnyProcedure,
+    done_though_damaged,
+    need,
+    short_of_data,
+    succeeded,
+    too_long,
+)
+
+MUST_DECODE = Requirement(
+    rfc="RFC 1831",
+    section="8",
+    gist="SUCCESS means that the call was executed; parameters that cannot be decoded are GARBAGE_ARGS",
+)
+GARBAGE_IS_TOLD = Requirement(
+    rfc="RFC 1831",
+    section="7",
+    gist="misspecified parameters are worth detecting: the reply should be GARBAGE_ARGS",
+    level=Level.SHOULD,
+)
+SURPLUS = Requirement(
+    rfc="RFC 1831",
+    section="8",
+    gist="what comes with arguments that it has no place for is put up with, or refused as garbage",
+    level=Level.SHOULD,
+)
+LENGTH_COUNTS = Requirement(
+    rfc="RFC 4506",
+    section="4.10",
+    gist="opaque data have as many bytes as their length says: the padding is no part of them",
+)
+ENUM_VALUES = Requirement(
+    rfc="RFC 4506",
+    section="4.3",
+    gist="a value that an enum does not have is an error, and should not be taken for one that it has",
+    level=Level.SHOULD,
+)
+STABLE_IS_TOLD = Requirement(
+    rfc="RFC 1813", section="3.3.7", gist="committed is one of the three values of stable_how"
+)
+
+EVERY_PROCEDURE = pytest.mark.parametrize("procedure", ARGUMENTS, ids=lambda each: each.name.lower())
+
+
+@EVERY_PROCEDURE
+@proves(MUST_DECODE, killed_by="rpc-repeats-itself-to-short-arguments")
+def test_arguments_that_are_cut_are_not_executed(
+    wire: MakeWire, scratch: Scratch, procedure: AnyProcedure
+) -> None:
+    peer = wire()
+    need(
+        procedure, peer.ask(peer.make(procedure.number, ARGUMENTS[procedure](scratch, b"good one").to_xdr()))
+    )
+    damaged = short_of_data(ARGUMENTS[procedure](scratch, NAME))
+    done = done_though_damaged(wire, procedure, damaged)
+    expect(done, f"what {procedure.name} was cut in when it succeeded").equals([])
+
+
+@EVERY_PROCEDURE
+@proves(MUST_DECODE, killed_by="rpc-repeats-itself-to-wrong-lengths")
+def test_lengths_that_are_too_large_are_not_taken(
+    wire: MakeWire, scratch: Scratch, procedure: AnyProcedure
+) -> None:
+    peer = wire()
+    need(
+        procedure, peer.ask(peer.make(procedure.number, ARGUMENTS[procedure](scratch, b"good one").to_xdr()))
+    )
+    damaged = too_long(ARGUMENTS[procedure](scratch, NAME))
+    done = done_though_damaged(wire, procedure, damaged)
+    expect(done, f"which length was wrong when {procedure.name} succeeded").equals([])
+
+
+@pytest.mark.parametrize(
+    "procedure",
+    [v3.SETATTR, v3.WRITE, v3.CREATE, v3.MKDIR, v3.SYMLINK, v3.MKNOD],
+    ids=lambda each: each.name.lower(),
+)
+@proves(MUST_DECODE, killed_by="rpc-fills-up-short-arguments")
+def test_arguments_that_are_cut_change_nothing(
+    wire: MakeWire, scratch: Scratch, procedure: AnyProcedure
+) -> None:
+    damaged = list(short_of_data(ARGUMENTS[procedure](scratch, NAME)))
+    before = [(name, _facts(scratch, name)) for name in scratch.names()]
+    done_though_damaged(wire, procedure, iter(damaged))
+    after = [(name, _facts(scratch, name)) for name in scratch.names()]
+    expect(
+        after, f"names, modes and sizes after {len(damaged)} calls of {procedure.name} that were cut"
+    ).equals(before)
+
+
+def _facts(scratch: Scratch, name: bytes) -> tuple[int, int]:
+    attributes = scratch.attributes(scratch.lookup(name))
+    return attributes.mode, attributes.size
+
+
+@pytest.mark.parametrize(
+    "procedure", [v3.GETATTR, v3.LOOKUP, v3.READ, v3.CREATE, v3.FSINFO], ids=lambda each: each.name.lower()
+)
+@proves(GARBAGE_IS_TOLD, killed_by="rpc-calls-short-arguments-a-failure")
+def test_no_arguments_are_garbage(wire: MakeWire, procedure: AnyProcedure) -> None:
+    peer = wire()
+    said = peer.attempt(peer.make(procedure.number, b"").message())
+    expect(said.outcome, f"the answer to {procedure.name} without arguments").one_of(
+        GARBAGE_ARGS, SILENCE, CLOSED
+    )
+
+
+@pytest.mark.parametrize("size", [4, 400, 60_000])
+@proves(SURPLUS, killed_by="rpc-fails-at-surplus-arguments")
+def test_null_with_arguments_is_answered_or_garbage(wire: MakeWire, size: int) -> None:
+    peer = wire()
+    said = peer.attempt(peer.make(0, bytes(size)).message())
+    observe("answer", said.outcome)
+    expect(said.outcome, f"the answer to NULL with {size} bytes of arguments").one_of(
+        SUCCESS, GARBAGE_ARGS, SILENCE, CLOSED
+    )
+
+
+@pytest.mark.parametrize(
+    "procedure",
+    [v3.GETATTR, v3.LOOKUP, v3.ACCESS, v3.READ, v3.WRITE, v3.CREATE, v3.FSINFO],
+    ids=lambda each: each.name.lower(),
+)
+@proves(SURPLUS, killed_by="rpc-fails-at-surplus-arguments")
+def test_bytes_behind_arguments_are_put_up_with_or_garbage(
+    wire: MakeWire, scratch: Scratch, procedure: AnyProcedure
+) -> None:
+    peer = wire()
+    arguments = ARGUMENTS[procedure](scratch, NAME).to_xdr()
+    said = peer.attempt(peer.make(procedure.number, arguments + bytes(8)).message())
+    observe("answer", said.outcome)
+    expect(said.outcome, f"the answer to {procedure.name} with 8 bytes behind its arguments").one_of(
+        SUCCESS, GARBAGE_ARGS, SILENCE, CLOSED
+    )
+
+
+@proves(LENGTH_COUNTS, killed_by="rpc-takes-padding-for-data")
+def test_padding_is_no_part_of_a_name_that_is_looked_up(wire: MakeWire, scratch: Scratch) -> None:
+    scratch.file(b"abcde")
+    peer = wire()
+    said = peer.attempt(
+        peer.make(3, opaque(scratch.handle) + opaque(b"abcde", padding=b"\x01\x02\x03")).message()
+    )
+    observe("answer", said.outcome)
+    status = said.decode(v3.Lookup3Res).status if said.outcome == SUCCESS else None
+    expect(status, "the answer to LOOKUP of a name that is there, padded with ones").differs_from(
+        v3.Nfsstat3.NFS3ERR_NOENT
+    )
+
+
+@proves(LENGTH_COUNTS, killed_by="rpc-takes-padding-for-data")
+def test_padding_is_no_part_of_a_name_that_is_made(wire: MakeWire, scratch: Scratch) -> None:
+    peer = wire()
+    name = opaque(b"abcde", padding=b"xyz")
+    said = peer.attempt(peer.make(9, opaque(scratch.handle) + name + MODE_ALONE).message())
+    observe("answer", said.outcome)
+    expect(scratch.names(), "the names after MKDIR of 'abcde' with other padding").satisfies(
+        lambda names: names in ([], [b"abcde"]), "none, or 'abcde'"
+    )
+
+
+@proves(LENGTH_COUNTS, killed_by="rpc-takes-padding-for-data")
+def test_padding_is_no_part_of_the_data_that_are_written(wire: MakeWire, scratch: Scratch) -> None:
+    peer = wire()
+    file = scratch.file("f")
+    arguments = opaque(file) + words(0, 0, 5, 2) + opaque(b"abcde", padding=b"xyz")
+    said = peer.attempt(peer.make(7, arguments).message())
+    observe("answer", said.outcome)
+    expect(scratch.read(file), "what is in the file after a WRITE of 'abcde' with other padding").satisfies(
+        b"abcde".startswith, "'abcde', or the beginning of it"
+    )
+
+
+MODE_ALONE = v3.Sattr3(mode=0o755).to_xdr()
+NO_ENUM = [77, 2**31, 2**32 - 1]
+
+
+@pytest.mark.parametrize("mode", [3, *NO_ENUM])
+@proves(ENUM_VALUES, killed_by="create3-takes-any-mode-for-unchecked")
+def test_create_in_an_unknown_mode_is_not_done(wire: MakeWire, scratch: Scratch, mode: int) -> None:
+    peer = wire()
+    name = opaque(scratch.handle) + opaque(NAME)
+    said = peer.attempt(peer.make(8, name + words(mode) + MODE_ALONE).message())
+    observe("answer", said.outcome)
+    expect(scratch.names(), f"the names after CREATE with mode {mode}").equals([])
+
+
+@pytest.mark.parametrize("kind", [0, 8, *NO_ENUM])
+@proves(ENUM_VALUES, killed_by="mknod3-takes-any-type-for-a-fifo", needs="mknod")
+def test_mknod_of_an_unknown_type_is_not_done(wire: MakeWire, scratch: Scratch, kind: int) -> None:
+    # With the attributes of a FIFO, and without anything, as the default arm has it.
+    for rest in (MODE_ALONE, b""):
+        peer = wire()
+        name = opaque(scratch.handle) + opaque(NAME)
+        said = peer.attempt(peer.make(11, name + words(kind) + rest).message())
+        observe("answer", said.outcome)
+    expect(scratch.names(), f"the names after MKNOD of type {kind}").equals([])
+
+
+@pytest.mark.parametrize("stable", [3, *NO_ENUM])
+@proves(STABLE_IS_TOLD, killed_by="write3-commits-as-it-is-told")
+def test_write_of_unknown_stability_is_refused_or_committed(
+    wire: MakeWire, scratch: Scratch, stable: int
+) -> None:
+    peer = wire()
+    arguments = opaque(scratch.file("f")) + words(0, 0, 4, stable) + opaque(b"data")
+    said = peer.attempt(peer.make(7, arguments).message())
+    observe("answer", said.outcome)
+    if not succeeded(v3.WRITE, said):
+        return
+    observe("answer", "OK")
+    reply = said.decode(v3.Write3Res)
+    committed: XdrEnum = reply.resok.committed if reply.resok is not None else v3.StableHow.UNSTABLE
+    expect(committed.is_known, f"whether {committed} is a value of stable_how").is_true()
+
+
+@pytest.mark.parametrize("how", [3, *NO_ENUM])
+@proves(ENUM_VALUES, killed_by="setattr3-takes-any-time-how-for-the-epoch")
+def test_setattr_with_an_unknown_time_how_sets_no_time(
+    wire: MakeWire, nfs3: Nfs3, scratch: Scratch, how: int
+) -> None:
+    peer = wire()
+    file = scratch.file("f")
+    before = scratch.attributes(file).mtime
+    # A server that has a default arm for it goes on behind the discriminant: then the guard comes next.
+    said = peer.attempt(peer.make(2, opaque(file) + words(0, 0, 0, 0, 0, how, 0)).message())
+    observe("answer", said.outcome)
+    expect(scratch.attributes(file).mtime, f"mtime after SETATTR with time_how {how}").equals(before)
+
+
+@pytest.mark.parametrize("check", [2, 2**31, 2**32 - 1])
+@proves(SURPLUS, killed_by="rpc-fails-at-other-booleans")
+def test_a_boolean_that_is_neither_is_taken_or_garbage(wire: MakeWire, scratch: Scratch, check: int) -> None:
+    peer = wire()
+    file = scratch.file("f")
+    arguments = opaque(file) + v3.Sattr3(mode=0o600).to_xdr() + words(check, 1, 1)
+    said = peer.attempt(peer.make(2, arguments).message())
+    done = scratch.attributes(file).mode & 0o777 == 0o600
+    observe("answer", f"{said.outcome}, {'done' if done else 'not done'}")
+    expect(said.outcome, f"the answer to SETATTR with a guard of {check}").one_of(
+        SUCCESS, GARBAGE_ARGS, SILENCE, CLOSED
+    )
+
+
+@proves(MUST_DECODE, killed_by="rpc-repeats-itself-to-wrong-lengths")
+def test_a_handle_of_65_bytes_is_not_cut(wire: MakeWire, scratch: Scratch) -> None:
+    peer = wire()
+    need(v3.FSSTAT, peer.ask(peer.make(18, opaque(scratch.handle))))
+    handle = scratch.handle + bytes(65 - len(scratch.handle))
+    said = peer.attempt(peer.make(18, opaque(handle)).message())
+    observe("answer", said.outcome)
+    expect(succeeded(v3.FSSTAT, said), "whether FSSTAT of a handle of 65 bytes succeeds").is_false()
