@@ -6,6 +6,7 @@ from __future__ import annotations
 from nfsserver import (
     arguments_mutants,
     credentials_mutants,
+    datagram_mutants,
     mount_mutants,
     portmap_mutants,
     rpc_mutants,
@@ -39,6 +40,7 @@ __all__ = [
     "all_mutants",
     "arguments_mutants",
     "credentials_mutants",
+    "datagram_mutants",
     "declare_mutant",
     "find_mutant",
     "mount_mutants",

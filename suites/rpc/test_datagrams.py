@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: MIT
+"""RPC over UDP: where replies come from, whose they are, and how large they may be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from fixtures.checks import TargetView
+from fixtures.raw import PROC_UNAVAIL, SUCCESS, MakeWire, RawCall, UdpSocket, words
+from fixtures.scratch import Scratch
+from nfsclient.protocol import nfs3 as v3
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge.requirement import DATAGRAM_ANSWERED
+
+SAME_ADDRESS = Requirement(
+    rfc="RFC 1122",
+    section="4.1.3.5",
+    gist="the response to a request over UDP should come from the address that the request was sent to",
+    level=Level.SHOULD,
+)
+SAME_PORT = Requirement(
+    rfc="RFC 1831",
+    section="3",
+    gist="a reply should come from the port that was called: a client that is connected to it hears no other",
+    level=Level.SHOULD,
+)
+TWO_CALLERS = Requirement(
+    rfc="RFC 1831",
+    section="8",
+    gist="the xid is for clients to match replies, and to detect retransmissions: calls of two callers are two calls",
+)
+ONE_REPLY = Requirement(
+    rfc="RFC 1831",
+    section="3",
+    gist="a call that is sent once should be answered once",
+    level=Level.SHOULD,
+)
+WTMAX = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="the first count bytes of the data of a WRITE are written as they were sent",
+)
+RTMAX = Requirement(
+    rfc="RFC 1813",
+    section="3.3.6",
+    gist="READ returns the data of the file from offset on, as many as count says",
+)
+
+MOST = 60_000
+"""Bytes of data that a datagram has room for, beside all headers."""
+
+
+def _pattern(size: int) -> bytes:
+    return bytes(number % 251 for number in range(size))
+
+
+@pytest.mark.parametrize("procedure", [0, 1000], ids=["null", "unknown"])
+@proves(SAME_ADDRESS, killed_by="rpc-answers-from-another-address", needs="udp")
+def test_a_reply_comes_from_the_address_that_was_called(
+    udp_socket: Callable[[], UdpSocket], target: TargetView, procedure: int
+) -> None:
+    sock = udp_socket()
+    call = RawCall(proc=procedure)
+    sock.send(call.message())
+    found = sock.wait(call.xid, call.message())
+    if found is None:
+        skip("the call is not answered: that is for other checks")
+    expect(found[1][0], "the address that the reply comes from").equals(str(sock.target[0]))
+
+
+@pytest.mark.parametrize("procedure", [0, 1000], ids=["null", "unknown"])
+@proves(SAME_PORT, killed_by="rpc-answers-from-another-port", needs="udp")
+def test_a_reply_comes_from_the_port_that_was_called(
+    udp_socket: Callable[[], UdpSocket], target: TargetView, procedure: int
+) -> None:
+    sock = udp_socket()
+    call = RawCall(proc=procedure)
+    sock.send(call.message())
+    found = sock.wait(call.xid, call.message())
+    if found is None:
+        skip("the call is not answered: that is for other checks")
+    expect(found[1][1], "the port that the reply comes from").equals(target.address.nfs_port)
+
+
+@proves(TWO_CALLERS, killed_by="rpc-takes-one-xid-for-one-sender", needs="udp")
+def test_one_xid_from_two_ports_is_two_calls(wire: MakeWire) -> None:
+    first, second = wire("udp"), wire("udp")
+    null = first.make()
+    unknown = second.make(1000, xid=null.xid)
+    outcomes = [first.ask(null).outcome, second.ask(unknown).outcome]
+    expect(outcomes, "the answers to a NULL and an unknown procedure with one xid").satisfies(
+        lambda found: found[0] != PROC_UNAVAIL and found[1] != SUCCESS, "each caller's own"
+    )
+
+
+@pytest.mark.parametrize("count", [10, 100])
+@proves(ONE_REPLY, killed_by="rpc-answers-datagrams-twice", needs="udp")
+def test_datagrams_in_a_row_are_answered_once_each(udp_socket: Callable[[], UdpSocket], count: int) -> None:
+    sock = udp_socket()
+    calls = [RawCall() for _ in range(count)]
+    for call in calls:
+        sock.send(call.message())
+    # What two later calls overtake has most likely been lost, and may be.
+    for last in (RawCall(), RawCall()):
+        sock.send(last.message())
+        sock.wait(last.xid, last.message())
+    heard = Counter(reply[:4] for reply, _ in sock.heard)
+    answers = Counter(heard[words(call.xid)] for call in calls)
+    observe("answers", dict(answers))
+    expect(max(answers), "how often a call was answered at most").at_most(1)
+
+
+@proves(DATAGRAM_ANSWERED, killed_by="rpc-loses-every-call-of-a-burst", needs="udp")
+def test_calls_that_are_lost_are_answered_when_sent_again(udp_socket: Callable[[], UdpSocket]) -> None:
+    sock = udp_socket()
+    calls = [RawCall() for _ in range(50)]
+    for call in calls:
+        sock.send(call.message())
+    answered = sum(sock.wait(call.xid, call.message()) is not None for call in calls)
+    expect(answered, "calls of 50 that are answered in the end").equals(50)
+
+
+@proves(WTMAX, killed_by="write3-loses-the-end-of-large-datagrams", needs="udp")
+def test_a_large_datagram_is_written_whole(wire: MakeWire, scratch: Scratch) -> None:
+    peer = wire("udp")
+    file = scratch.file("f")
+    data = _pattern(min(MOST, _fsinfo(wire, file).wtmax))
+    args = v3.Write3Args(file, 0, len(data), v3.StableHow.FILE_SYNC, data)
+    said = peer.ask(peer.make(7, args.to_xdr()))
+    resok = expect(said.decode(v3.Write3Res)).ok()
+    observe("written", f"{resok.count} of {len(data)}")
+    expect(scratch.read(file) == data[: resok.count], "whether the file has what was written").is_true()
+
+
+@proves(RTMAX, killed_by="read3-loses-the-end-of-large-datagrams", needs="udp")
+def test_a_large_datagram_is_read_whole(wire: MakeWire, scratch: Scratch) -> None:
+    peer = wire("udp")
+    data = _pattern(MOST)
+    file = scratch.file("f", data)
+    count = min(MOST, _fsinfo(wire, file).rtmax)
+    said = peer.ask(peer.make(6, v3.Read3Args(file, 0, count).to_xdr()))
+    resok = expect(said.decode(v3.Read3Res)).ok()
+    observe("read", f"{resok.count} of {count}")
+    expect(bytes(resok.data) == data[: resok.count], "whether the data are those of the file").is_true()
+
+
+@proves(DATAGRAM_ANSWERED, killed_by="read3-is-silent-on-what-no-datagram-holds", needs="udp")
+def test_a_read_of_more_than_a_datagram_is_answered(wire: MakeWire, scratch: Scratch) -> None:
+    # Fewer bytes are a right answer, and so is an error; the call is no more than large.
+    peer = wire("udp")
+    file = scratch.file("f", _pattern(100_000))
+    said = peer.attempt(peer.make(6, v3.Read3Args(file, 0, 100_000).to_xdr()).message())
+    expect(said.outcome, "the answer to a READ of 100000 bytes over UDP").equals(SUCCESS)
+
+
+def _fsinfo(wire: MakeWire, handle: bytes) -> v3.Fsinfo3ResOk:
+    peer = wire("udp")
+    reply = peer.ask(peer.make(19, v3.Fsinfo3Args(handle).to_xdr())).decode(v3.Fsinfo3Res)
+    if reply.resok is None:
+        skip(f"FSINFO over UDP answers {reply.status}")
+    return reply.resok
