@@ -12,15 +12,16 @@ import typing as t
 from contextlib import closing
 from dataclasses import dataclass
 
-from nfsclient.clients import Mount, Nfs3, Patience, Portmap, Rpcbind
+from nfsclient.clients import Mount, Nfs2, Nfs3, Patience, Portmap, Rpcbind
 from nfsclient.errors import MountFailed, NfsClientError, RpcError, UrlError, XdrError
 from nfsclient.paths import shown
-from nfsclient.protocol import mount, nfs3, portmap
+from nfsclient.protocol import mount, nfs2, nfs3, portmap
 from nfsclient.protocol.rpcbind import UniversalAddressError, from_universal
 from nfsclient.rpc.auth import AuthSys, Credential
 from nfsclient.rpc.blocking import RpcClient, connect_tcp, connect_udp
 from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
+from nfsclient.xdr import XdrEnum
 
 _PROT: t.Final = {"tcp": portmap.IPPROTO_TCP, "udp": portmap.IPPROTO_UDP}
 _LAST_PORT: t.Final = 65_535
@@ -52,7 +53,7 @@ class PathNotFound(MountFailed):
 
 @dataclass(frozen=True)
 class Ports:
-    """Where the two services of NFSv3 listen."""
+    """Where the two services of NFSv2 and NFSv3 listen."""
 
     nfs: int
     mount: int
@@ -84,15 +85,26 @@ class Endpoint:
     export_root: bytes
     """The handle of `export`."""
     flavors: tuple[int, ...]
-    """The RPC authentication flavors that MNT named."""
+    """The RPC authentication flavors that MNT named; none in NFSv2, whose MNT names none."""
+
+    @property
+    def inside(self) -> bytes:
+        """The part of `path` below `export`; empty when they are the same."""
+        return b"/".join(_names_below(self.path, self.export))
 
 
-def as_url(url: NfsUrl | str) -> NfsUrl:
-    """A URL of NFSv3. Raises `UrlError`."""
+def as_url(url: NfsUrl | str, versions: t.Collection[int] = (3,)) -> NfsUrl:
+    """A URL of one of these versions of NFS. Raises `UrlError`."""
     parsed = NfsUrl.parse(url) if isinstance(url, str) else url
-    if parsed.version != 3:
-        raise UrlError(f"expected version=3, saw {parsed}; other versions are not there yet")
+    if parsed.version not in versions:
+        wanted = " or ".join(map(str, sorted(versions)))
+        raise UrlError(f"expected version={wanted}, saw {parsed}; other versions are not there yet")
     return parsed
+
+
+def _names_below(path: bytes, export: bytes) -> list[bytes]:
+    names = [name for name in path.split(b"/") if name]
+    return names[len([name for name in export.split(b"/") if name]) :]
 
 
 def credential_of(url: NfsUrl) -> AuthSys:
@@ -134,8 +146,8 @@ def find_ports(url: NfsUrl, *, loop: Loop, timeout: float = TIMEOUT) -> Ports:
             )
         ) as rpc:
             return Ports(
-                url.nfs_port or _ask(rpc, url, nfs3.NFS3.number, "NFS", "nfsport"),
-                url.mountport or _ask(rpc, url, mount.PROGRAM, "MOUNT", "mountport"),
+                url.nfs_port or _ask(rpc, url, (nfs3.PROGRAM, url.version), "NFS", "nfsport"),
+                url.mountport or _ask(rpc, url, (mount.PROGRAM, _mount_version(url)), "MOUNT", "mountport"),
             )
     except (RpcError, XdrError) as error:
         raise PortUnknown(
@@ -144,13 +156,18 @@ def find_ports(url: NfsUrl, *, loop: Loop, timeout: float = TIMEOUT) -> Ports:
         ) from error
 
 
-def _ask(rpc: RpcClient, url: NfsUrl, program: int, name: str, parameter: str) -> int:
-    """The port of version 3 of a program. The port mapper knows no IPv6: its successor is asked then."""
-    port = _getaddr(rpc, program, url.proto) if ":" in rpc.peer_address[0] else 0
-    port = port or Portmap(rpc).getport(program, 3, _PROT[url.proto])
+def _mount_version(url: NfsUrl) -> int:
+    """Version 1 of MOUNT goes with version 2 of NFS (RFC 1094 section A.1)."""
+    return 1 if url.version == 2 else 3
+
+
+def _ask(rpc: RpcClient, url: NfsUrl, program: tuple[int, int], name: str, parameter: str) -> int:
+    """The port of a (program, version). The port mapper knows no IPv6: its successor is asked then."""
+    port = _getaddr(rpc, *program, url.proto) if ":" in rpc.peer_address[0] else 0
+    port = port or Portmap(rpc).getport(*program, _PROT[url.proto])
     if not port:
         raise PortUnknown(
-            f"expected {name} version 3 over {url.proto} to be registered with rpcbind on {url.host}, "
+            f"expected {name} version {program[1]} over {url.proto} to be registered with rpcbind on {url.host}, "
             f"saw no such entry; start the service, or say {parameter}= in the URL"
         )
     if port > _LAST_PORT:
@@ -161,10 +178,10 @@ def _ask(rpc: RpcClient, url: NfsUrl, program: int, name: str, parameter: str) -
     return port
 
 
-def _getaddr(rpc: RpcClient, program: int, proto: str) -> int:
+def _getaddr(rpc: RpcClient, program: int, vers: int, proto: str) -> int:
     for version in (4, 3):
         try:
-            address = Rpcbind(rpc, version).getaddr(program, 3, f"{proto}6")
+            address = Rpcbind(rpc, version).getaddr(program, vers, f"{proto}6")
             return from_universal(address)[1] if address else 0
         except UniversalAddressError:
             return 0
@@ -184,15 +201,15 @@ def mount_longest(
     refusals: list[tuple[bytes, str]] = []
     try:
         with closing(open_connection(url, port, loop=loop, timeout=timeout, credential=credential)) as rpc:
-            client = Mount(rpc)
+            client = Mount(rpc, _mount_version(url))
             for path in _candidates(url, client):
-                reply = client.mnt(path)
-                if reply.resok is not None:
-                    return Mounted(path, reply.resok.fhandle, tuple(reply.resok.auth_flavors))
-                refusals.append((path, str(reply.status)))
+                mounted = _mnt(client, path)
+                if isinstance(mounted, Mounted):
+                    return mounted
+                refusals.append((path, str(mounted)))
     except NfsClientError as error:
         raise MountRefused(
-            f"expected an answer from MOUNT version 3 on {url.host} port {port}, saw: {error}; "
+            f"expected an answer from MOUNT version {_mount_version(url)} on {url.host} port {port}, saw: {error}; "
             "check the port, and whether the server wants a privileged source port (secure=1)",
             refusals,
         ) from error
@@ -202,6 +219,17 @@ def mount_longest(
         "check the export list and its rules for this host",
         refusals,
     )
+
+
+def _mnt(client: Mount, path: bytes) -> Mounted | XdrEnum:
+    """What MNT gives, or the status of its refusal."""
+    if client.version == 3:
+        reply = client.mnt(path)
+        if reply.resok is None:
+            return reply.status
+        return Mounted(path, reply.resok.fhandle, tuple(reply.resok.auth_flavors))
+    reply1 = client.mnt1(path)
+    return reply1.status if reply1.resok is None else Mounted(path, reply1.resok, ())
 
 
 def _candidates(url: NfsUrl, client: Mount) -> t.Iterator[bytes]:
@@ -217,7 +245,7 @@ def _candidates(url: NfsUrl, client: Mount) -> t.Iterator[bytes]:
     yield from (path for path in parents if path not in exports)
 
 
-def follow(nfs: Nfs3, start: bytes, names: t.Sequence[bytes]) -> bytes:
+def follow(nfs: Nfs3 | Nfs2, start: bytes, names: t.Sequence[bytes]) -> bytes:
     """The handle at the end of `names` from the handle `start` on. Raises `PathNotFound`."""
     handle = start
     for depth, name in enumerate(names):
@@ -230,7 +258,7 @@ def follow(nfs: Nfs3, start: bytes, names: t.Sequence[bytes]) -> bytes:
             raise PathNotFound(
                 f"expected {way} in the export, saw {reply.status} from LOOKUP; check the path of the URL"
             )
-        handle = reply.resok.object
+        handle = reply.resok.file if isinstance(reply.resok, nfs2.Diropok) else reply.resok.object
     return handle
 
 
@@ -246,13 +274,13 @@ def discover(
     `timeout` is in seconds, for each connection and call. `credential` is for MOUNT and LOOKUP; the default
     is that of the URL. Raises `UrlError`, `PortUnknown`, `MountRefused` or `PathNotFound`.
     """
-    url = as_url(url)
+    url = as_url(url, (2, 3))
     if loop is None:
         with closing(Loop()) as own:
             return discover(url, loop=own, timeout=timeout, credential=credential)
     ports = find_ports(url, loop=loop, timeout=timeout)
     mounted = mount_longest(url, ports.mount, loop=loop, timeout=timeout, credential=credential)
-    names = url.components[len(NfsUrl(url.host, mounted.path).components) :]
+    names = _names_below(url.path, mounted.path)
     root = mounted.handle
     if names:
         root = _follow_alone(url, ports.nfs, root, names, loop, timeout, credential)
@@ -283,7 +311,8 @@ def _follow_alone(
         rpc = open_connection(url, port, loop=loop, timeout=timeout, credential=credential)
     except RpcError as error:
         raise PathNotFound(
-            f"expected NFS version 3 on {url.host} port {port}, saw: {error}; check the port"
+            f"expected NFS version {url.version} on {url.host} port {port}, saw: {error}; check the port"
         ) from error
     with closing(rpc):
-        return follow(Nfs3(rpc, patience=Patience.of(loop)), start, names)
+        nfs = Nfs2(rpc) if url.version == 2 else Nfs3(rpc, patience=Patience.of(loop))
+        return follow(nfs, start, names)

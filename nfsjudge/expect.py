@@ -15,9 +15,11 @@ import typing as t
 from collections.abc import Callable, Collection
 
 from nfsclient.errors import NfsClientError
+from nfsclient.protocol.mount import MountStat1
+from nfsclient.protocol.nfs2 import Nfsstat2
 from nfsclient.xdr import XdrEnum
 from nfsclient.xdr.printer import format_bytes
-from nfsjudge.outcome import Nonconformance, current_requirement, skip, unsupported
+from nfsjudge.outcome import Nonconformance, current_requirement, observe, skip, unsupported
 from nfsjudge.pointing import names_of_claim
 from nfsjudge.requirement import CLOSED_STATUS, Requirement
 
@@ -34,6 +36,10 @@ _NOT_TO_BE_JUDGED = {
     _JUKEBOX: "the server is not ready, for as long as it was asked",
 }
 """NOSPC, DQUOT, TOOSMALL, JUKEBOX: legal wherever success is, and no word on what was to be seen."""
+_OPEN = (Nfsstat2, MountStat1)
+"""Statuses that are error numbers of UNIX, with no sentence that there are no others (RFC 1094 2.3.1, A.4.2)."""
+_UNIX_NOTSUPP = frozenset({45, 95})
+"""EOPNOTSUPP of BSD and of Linux, which say NOTSUPP where the status is an error number."""
 _MOST_ITEMS = 12
 
 
@@ -199,7 +205,11 @@ class ValueExpectation(t.Generic[T]):
 
 
 class ReplyExpectation(t.Generic[T]):
-    """What is expected of a reply. A status that the RFC does not define fails whatever is expected."""
+    """What is expected of a reply.
+
+    A status that the RFC does not define fails whatever is expected. In NFSv2, where the enum is open, it is an
+    error like any other.
+    """
 
     def __init__(self, reply: t.Any, because: Requirement | None) -> None:
         self._reply = reply
@@ -212,7 +222,9 @@ class ReplyExpectation(t.Generic[T]):
     def _status(self) -> XdrEnum:
         __tracebackhide__ = True
         status: XdrEnum = self._reply.status
-        if not status.is_known:
+        if not status.is_known and isinstance(status, _OPEN):
+            observe("status outside of the RFC", show(status))
+        elif not status.is_known:
             _fail(
                 ("a status that the RFC defines",),
                 show(status),
@@ -227,7 +239,7 @@ class ReplyExpectation(t.Generic[T]):
         """End the check at what may come before any other error, as errors have no order: NOTSUPP, JUKEBOX, no room."""
         if status in _NOT_TO_BE_JUDGED and status != _TOOSMALL:
             skip(f"{_NOT_TO_BE_JUDGED[status]}: {show(status)}")
-        if status == _NOTSUPP:
+        if status == _NOTSUPP or (status in _UNIX_NOTSUPP and isinstance(status, _OPEN)):
             unsupported("the server answers NOTSUPP")
 
     def ok(self) -> T:
@@ -266,7 +278,7 @@ class ReplyExpectation(t.Generic[T]):
         """
         __tracebackhide__ = True
         status = self._status()
-        if status in {_NOTSUPP, _JUKEBOX} - set(preferred) or (
+        if status in {_NOTSUPP, *_UNIX_NOTSUPP, _JUKEBOX} - set(preferred) or (
             because is not None and status not in preferred
         ):
             self._is_an_answer(status)

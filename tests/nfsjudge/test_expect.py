@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from nfsclient.errors import GarbageArgs, ProcUnavail, RpcError
+from nfsclient.protocol import nfs2
 from nfsclient.protocol.nfs3 import Getattr3Res, Nfsstat3, WccData, Write3Res, Write3ResFail
 from nfsjudge import (
     Level,
@@ -201,3 +202,15 @@ def test_values_are_shown_safely_and_briefly() -> None:
     assert show(b"\x00\x1b") == "001b (2 bytes)"
     assert show(Nfsstat3.NFS3ERR_IO) == "NFS3ERR_IO (5)"
     assert show(list(range(100))).endswith("... (100 in all)]")
+
+
+def test_an_error_number_of_unix_is_an_error_of_version_2() -> None:
+    invalid = nfs2.StatRes(nfs2.Nfsstat2(22))
+    with running(None) as state:
+        assert expect(invalid).refused() == 22
+        assert state.observations == {"status outside of the RFC": "UNKNOWN_22 (22)"}
+        with pytest.raises(Nonconformance):
+            expect(invalid).ok()
+        for number in (45, 95):
+            with pytest.raises(Unsupported):
+                expect(nfs2.StatRes(nfs2.Nfsstat2(number))).ok()

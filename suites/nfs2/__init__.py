@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Checks of NFSv2 (RFC 1094)."""
