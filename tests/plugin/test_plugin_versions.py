@@ -77,15 +77,12 @@ def test_a_directory_inside_an_export(suite: Suite, url: str) -> None:
     credential = AuthSys(0, 0)
     with closing(connect_tcp(endpoint.host, endpoint.nfs_port, credential=credential)) as rpc:
         assert Nfs3(rpc).mkdir(endpoint.root, b"inside").resok is not None
-    suite.write(
-        """
+    suite.write(f"""
         @proves(RULE, killed_by=MUTANT)
         def test_both(nfs2, nfs3, root, root2):
             fileid = nfs3.getattr(root).resok.obj_attributes.fileid
-            assert nfs2.getattr(root2).resok.fileid == fileid != %d
-    """
-        % FILEID_OF_EXPORT
-    )
+            assert nfs2.getattr(root2).resok.fileid == fileid != {FILEID_OF_EXPORT}
+    """)
     for version in ("", "&version=2"):
         outcome = suite.run("--target", url.replace("/export", "/export/inside") + "&uid=0&gid=0" + version)
         assert "VOID" not in outcome.verdicts.values()
