@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fixtures.strategies import xdr_values
+from nfsclient.clients import Nfs3
 from nfsclient.protocol import mount, nfs3, portmap
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.messages import ReplyHeader
@@ -128,6 +129,7 @@ def test_streams_and_datagrams_leave_it_serving_others(rig: Rig, pieces: list[by
                 stream.sendall(piece)
                 datagrams.sendto(piece, address)
             rig.loop.run_once(rig.loop.clock())
-        rig.nfs3().null()
-        rig.nfs3(proto="udp").null()
+        for proto in ("tcp", "udp"):
+            with rig.rpc(proto=proto) as rpc:
+                Nfs3(rpc).null()
     assert [error for _, error in rig.server.faults] == []
