@@ -193,6 +193,30 @@ def report(folder: Path, page: Path | None) -> None:
         raise Trouble(str(error)) from error
 
 
+@commands.command()
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--alone", is_flag=True, help="Nobody used the server but those in FILE, nor restarted it.")
+@click.option("--strict", is_flag=True, help="A broken SHOULD is red as well.")
+def lint(file: Path, alone: bool, strict: bool) -> int:
+    """Judges the exchanges in a capture: FILE is pcap or pcapng, made by tcpdump, Wireshark or nfsproof.
+
+    Every reply of NFSv3, MOUNT and RPC over TCP and UDP is held against the rules of docs/lint.md. With --alone
+    also against what the server said before: then a change that no call shows is the server's. Numbers are those of
+    the packets in which calls ended.
+    """
+    starter.put_home_first()
+    from nfsproof import linting
+
+    try:
+        told = linting.lint_file(file, alone=alone)
+    except OSError as error:
+        raise Trouble(f"cannot read {file}: {error.strerror}") from error
+    click.echo(told.text, nl=False)
+    if told.broken:
+        raise Trouble(f"{file}: {told.broken}")
+    return int(Exit.FAIL if told.is_red(strict=strict) else Exit.OK)
+
+
 def run_command_line(args: Sequence[str]) -> int:
     """Parses, runs and gives the exit status; user errors end in one line, never in a traceback."""
     try:

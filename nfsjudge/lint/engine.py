@@ -19,6 +19,7 @@ _SLOW: t.Final = 0.4
 """Seconds after which a call over UDP may have been sent again, and be executed again at any later time."""
 
 _MOST_LINGERING: t.Final = 10_000
+_MOST_ASKED: t.Final = 50_000
 
 
 class Happening(enum.Enum):
@@ -72,8 +73,8 @@ NFS3: t.Final = Protocol(nfs3_views.views_of, nfs3_views.changed, nfs3_views.lea
 _HARMLESS: t.Final = Protocol(_nothing, _no_change, _learn_nothing)
 _UNKNOWN: t.Final = Protocol(_nothing, _anything, _learn_of_change)
 _PROTOCOLS: t.Final[dict[tuple[int, int], Protocol]] = {(nfs3.PROGRAM, nfs3.VERSION): NFS3}
-_HARMLESS_PROGRAMS: t.Final = frozenset({mount.PROGRAM, portmap.PROGRAM})
-"""Programs that change no files; rpcbind has the number of portmap."""
+_HARMLESS_PROGRAMS: t.Final = frozenset({mount.PROGRAM, portmap.PROGRAM, 100_011, 100_021, 100_024})
+"""Programs that change no files: MOUNT, portmap and rpcbind, RQUOTA, NLM, NSM."""
 
 
 class Linter:
@@ -85,6 +86,8 @@ class Linter:
         """Exchanges, by `id`, that are learned from but not judged."""
         self.findings: dict[str, Finding] = {}
         self.worlds: dict[str, World] = {}
+        self._asked: dict[tuple[int, AnyProcedure | None], None] = {}
+        """Calls by XID: one that comes again may be answered from memory, with what was true then."""
         self._lingering: set[bytes] | None = set()
         """Objects that a call which was never answered may still change; None for all."""
 
@@ -107,11 +110,23 @@ class Linter:
             world = self._world(exchange)
             if is_shared:
                 world.disturbed = self._disturbed(exchange, group)
-            protocol = protocol_of(exchange)
-            views = protocol.views(exchange)
-            self._judge(number, Case(exchange, world, views))
+            replayed = self._is_replayed(exchange)
+            views = [] if replayed else protocol_of(exchange).views(exchange)
+            self._judge(number, Case(exchange, World(others=True) if replayed else world, views))
+            if replayed:
+                self.linger(exchange)
         for number, exchange in group:
             self._learn(number, exchange, group, is_shared=is_shared)
+
+    def _is_replayed(self, exchange: Exchange) -> bool:
+        """Whether a call with the same XID was made before."""
+        key = (exchange.xid, exchange.procedure)
+        if not exchange.call or key not in self._asked:
+            self._asked[key] = None
+            if len(self._asked) > _MOST_ASKED:
+                del self._asked[next(iter(self._asked))]
+            return False
+        return True
 
     def _learn(
         self, number: int, exchange: Exchange, group: Sequence[tuple[int, Exchange]], *, is_shared: bool
@@ -126,9 +141,9 @@ class Linter:
         if len(self.worlds) > 1:
             self._touch_elsewhere(world, protocol.changed(exchange))
         if exchange.reply is None or _may_come_again(exchange):
-            self._linger(exchange)
+            self.linger(exchange)
 
-    def _linger(self, exchange: Exchange) -> None:
+    def linger(self, exchange: Exchange) -> None:
         """Keep in mind a call that may still be executed; a connection that was lost may mean a restart."""
         if not exchange.call:
             return
@@ -201,7 +216,8 @@ def protocol_of(exchange: Exchange) -> Protocol:
     """How to learn from an exchange. What is not known may have changed anything."""
     procedure = exchange.procedure
     if procedure is None:
-        return _HARMLESS if not exchange.call else _UNKNOWN
+        program = int.from_bytes(exchange.call[12:16], "big")
+        return _HARMLESS if not exchange.call or program in _HARMLESS_PROGRAMS else _UNKNOWN
     if procedure.program in _HARMLESS_PROGRAMS or procedure.number == 0:
         return _HARMLESS
     return _PROTOCOLS.get((procedure.program, procedure.version), _UNKNOWN)

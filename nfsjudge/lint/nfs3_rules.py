@@ -126,7 +126,7 @@ def enum_values(case: Case) -> Breach | None:
 @rule("nfs3/nseconds", NSECONDS, of=ALL, killed_by="getattr3-overfills-nanoseconds")
 def nseconds(case: Case) -> Breach | None:
     """More nanoseconds than a second has."""
-    if case.world.odd_times:
+    if case.world.odd_times or case.args is None:
         return None
     is_exclusive = case.exchange.procedure is nfs3.CREATE and case.args.how.mode is CreateMode3.EXCLUSIVE
     for view in case.views:

@@ -79,11 +79,15 @@ class Finding:
     @property
     def text(self) -> str:
         """What was seen, with where, in one line."""
+        return self.say("exchange #")
+
+    def say(self, unit: str) -> str:
+        """The same, where numbers are of something else than exchanges."""
         name = self.exchange.procedure.name if self.exchange.procedure is not None else "raw call"
         earlier = self.breach.earlier
-        against = f" (against exchange #{earlier})" if earlier is not None else ""
+        against = f" (against {unit}{earlier})" if earlier is not None else ""
         more = f"; {self.count} times in all" if self.count > 1 else ""
-        return f"{name}, exchange #{self.number}: {self.breach.observed}{against}{more}"
+        return f"{name}, {unit}{self.number}: {self.breach.observed}{against}{more}"
 
 
 _rules: dict[str, Rule] = {}

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: MIT
+"""The queue between matching and judging: exchanges become complete in any order, and are judged in order of time.
+
+What is complete waits for calls that were made before its end and are still open, since these may have been
+executed meanwhile. It does not wait for ever: a call that is open too long, or one too many, is taken for unanswered.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+from nfsclient.rpc.exchange import Exchange
+from nfsjudge.captured.calls import fill_in_reply
+from nfsjudge.captured.segments import name_of
+from nfsjudge.lint import Event, Linter
+from nfsjudge.lint.engine import in_groups
+
+Side: t.TypeAlias = tuple[bytes, int]
+Key: t.TypeAlias = tuple[Side, Side, int]
+"""Client, server, XID."""
+
+_LONGEST_OPEN = 60.0
+"""Seconds of the capture for which a reply is waited for."""
+_REORDERED = 1.0
+"""Seconds by which a capture may have a reply before its call."""
+_MOST_OPEN = 4096
+_MOST_DONE = 8192
+_MOST_DONE_BYTES = 64 << 20
+_OFTEN = 128
+"""Complete exchanges that wait until it is looked whether some can be judged."""
+_MOST_CLOSED = 65_536
+
+
+@dataclass(slots=True)
+class _Open:
+    number: int
+    exchange: Exchange
+    is_repeated: bool = False
+
+
+@dataclass(slots=True)
+class InOrder:
+    """Gives exchanges to a linter in order of time, those that overlap together."""
+
+    linter: Linter
+    unanswered: int = 0
+    _open: OrderedDict[Key, _Open] = field(default_factory=OrderedDict)
+    _done: list[tuple[int, Exchange]] = field(default_factory=list)
+    _done_bytes: int = 0
+    _repeated: set[int] = field(default_factory=set)
+    _events: list[Event] = field(default_factory=list)
+    _closed: OrderedDict[Key, None] = field(default_factory=OrderedDict)
+    """Calls that were given up, or over UDP answered: replies to them prove nothing."""
+    _servers: OrderedDict[Side, None] = field(default_factory=OrderedDict)
+    _strays: OrderedDict[Key, tuple[int, bytes, float]] = field(default_factory=OrderedDict)
+    _looked_at: int = 0
+
+    # ------------------------------------------------------------ calls and replies
+
+    def call(self, number: int, exchange: Exchange, client: Side, server: Side) -> None:
+        """A call was made, in packet `number`."""
+        key = (client, server, exchange.xid)
+        self._servers[server] = None
+        if len(self._servers) > _MOST_OPEN:
+            self._servers.popitem(last=False)
+        known = self._open.get(key)
+        if known is not None and known.exchange.call == exchange.call:
+            known.is_repeated = True
+            return
+        if known is not None:
+            self._abandon(key)
+        early = self._strays.pop(key, None)
+        if early is not None:
+            exchange.sent_at = min(exchange.sent_at, early[2])
+            fill_in_reply(exchange, early[1], early[2])
+            self.put(number, exchange)
+            return
+        self._open[key] = _Open(number, exchange)
+        if len(self._open) > _MOST_OPEN:
+            self._abandon(next(iter(self._open)))
+
+    def reply(self, key: Key, message: bytes, moment: float) -> bool:
+        """A reply came; whether it is to an open call."""
+        found = self._open.pop(key, None)
+        if found is None:
+            return False
+        fill_in_reply(found.exchange, message, moment)
+        if found.is_repeated:
+            self._repeated.add(id(found.exchange))
+        if found.exchange.transport == "udp" or found.is_repeated:
+            self._close(key)
+        self.put(found.number, found.exchange)
+        return True
+
+    def stray(self, key: Key, number: int, message: bytes, moment: float) -> None:
+        """A reply came to no call, as far as is known yet: captures may have the two the wrong way round."""
+        self._strays[key] = (number, message, moment)
+        if len(self._strays) > _MOST_OPEN:
+            self._strays.popitem(last=False)
+
+    def _take_strays(self, before: float) -> None:
+        for key, (number, message, moment) in list(self._strays.items()):
+            if moment > before:
+                return
+            del self._strays[key]
+            exchange = Exchange(key[2], None, None, None, b"", moment, name_of(key[1]), "tcp")
+            exchange.reply, exchange.received_at = message, moment
+            self.put(number, exchange)
+
+    def put(self, number: int, exchange: Exchange) -> None:
+        """An exchange is complete."""
+        self._done.append((number, exchange))
+        self._done_bytes += len(exchange.call) + len(exchange.reply or b"")
+
+    def happen(self, event: Event) -> None:
+        """Something that no exchange shows."""
+        self._events.append(event)
+
+    def is_unknown(self, key: Key) -> bool:
+        """Whether no call with this XID was made that a reply may still come to."""
+        return key not in self._closed
+
+    def excuse(self, key: Key) -> None:
+        """A reply to this may come, though no call was seen."""
+        self._close(key)
+
+    def is_server(self, side: Side) -> bool:
+        """Whether calls went there."""
+        return side in self._servers
+
+    def waits(self, client: bytes, server: Side) -> bool:
+        """Whether calls of a client to a server are open."""
+        return any(key[0][0] == client and key[1] == server for key in self._open)
+
+    def _close(self, key: Key) -> None:
+        self._closed[key] = None
+        if len(self._closed) > _MOST_CLOSED:
+            self._closed.popitem(last=False)
+
+    def _abandon(self, key: Key) -> None:
+        """Take an open call for unanswered."""
+        found = self._open.pop(key)
+        self._close(key)
+        self.unanswered += 1
+        self.put(found.number, found.exchange)
+
+    # ------------------------------------------------------------ judging
+
+    def advance(self, now: float) -> None:
+        """Time has come to `now`: judge what can be judged."""
+        is_much = len(self._done) > _MOST_DONE or self._done_bytes > _MOST_DONE_BYTES
+        if not is_much and len(self._done) - self._looked_at < _OFTEN:
+            return
+        self._take_strays(now - _REORDERED)
+        while self._open:
+            key = next(iter(self._open))
+            if not is_much and self._open[key].exchange.sent_at >= now - _LONGEST_OPEN:
+                break
+            self._abandon(key)
+        horizon = min((one.exchange.sent_at for one in self._open.values()), default=now)
+        self._judge(min(horizon, now))
+
+    def finish(self) -> None:
+        """Nothing more comes."""
+        self._take_strays(float("inf"))
+        while self._open:
+            self._abandon(next(iter(self._open)))
+        self._judge(float("inf"))
+
+    def _judge(self, horizon: float) -> None:
+        """Judge the groups that end before `horizon`."""
+        left: list[tuple[int, Exchange]] = []
+        self._events.sort(key=lambda event: event.at)
+        for group in in_groups(self._done):
+            end = max(one.received_at or one.sent_at for _, one in group)
+            if left or end >= horizon:
+                left += group
+                continue
+            self._tell(group[0][1].sent_at)
+            self.linter.take(group)
+            for _, exchange in group:
+                if id(exchange) in self._repeated:
+                    self._repeated.discard(id(exchange))
+                    self.linter.linger(exchange)
+            self._tell(end)
+        self._done = left
+        self._done_bytes = sum(len(one.call) + len(one.reply or b"") for _, one in left)
+        self._looked_at = len(left)
+
+    def _tell(self, moment: float) -> None:
+        while self._events and self._events[0].at <= moment:
+            self.linter.happen(self._events.pop(0))

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""A capture that is being judged."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsjudge.captured.packets import read_packets
+from nfsjudge.captured.traffic import Statistics, Traffic
+from nfsjudge.lint import Finding, Linter
+
+
+class Reading:
+    """Judges a capture, packet by packet.
+
+    `alone` says that nobody used the server but those in the capture, and that nobody restarted it: then more can
+    be held against it.
+    """
+
+    def __init__(self, *, alone: bool = False) -> None:
+        self._linter = Linter(others=not alone)
+        self._traffic = Traffic(self._linter)
+
+    @property
+    def statistics(self) -> Statistics:
+        """What was read so far."""
+        return self._traffic.statistics
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What was found so far; their numbers are those of the packets of calls."""
+        return list(self._linter.findings.values())
+
+    def read(self, file: t.BinaryIO) -> None:
+        """Judge all packets. Raises `BadCapture` where the file is broken, when all before it is judged."""
+        try:
+            for packet in read_packets(file):
+                self._traffic.take(packet)
+        finally:
+            self._traffic.finish()

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof lint`: what a capture holds, and what is wrong in it, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfsjudge.captured import BadCapture, Reading, Statistics
+from nfsjudge.lint import Finding
+from nfsjudge.transcript import full_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The outcome: a text, the findings in it, and why reading ended before the end of the file, if it did."""
+
+    text: str
+    findings: tuple[Finding, ...]
+    broken: str = ""
+
+    def is_red(self, *, strict: bool) -> bool:
+        """Whether something was found that fails a check."""
+        red = {"FAIL", "NONSTRICT"} if strict else {"FAIL"}
+        return any(finding.severity in red for finding in self.findings)
+
+
+def lint_file(path: Path, *, alone: bool) -> Told:
+    """Judge a capture. Raises OSError."""
+    reading, broken = Reading(alone=alone), ""
+    with path.open("rb") as file:
+        try:
+            reading.read(file)
+        except BadCapture as error:
+            broken = str(error)
+    order = ("FAIL", "NONSTRICT", "INFO")
+    findings = sorted(reading.findings, key=lambda one: (order.index(one.severity), one.rule.name))
+    lines = [*_head(path, reading.statistics), *(line for one in findings for line in _lines(one))]
+    lines.append(_end(findings))
+    return Told("\n".join(lines) + "\n", tuple(findings), broken)
+
+
+def _head(path: Path, statistics: Statistics) -> Iterator[str]:
+    exchanges = sum(statistics.exchanges.values())
+    yield f"{path}: {statistics.packets} packets, {exchanges} calls of RPC"
+    for name, count in sorted(statistics.exchanges.items()):
+        yield f"  {name}: {count}"
+    notes = {
+        "calls without an answer": statistics.unanswered,
+        "replies to calls that were not seen": statistics.unmatched,
+        "places where bytes were not captured": statistics.lost,
+    }
+    for text, count in notes.items():
+        if count:
+            yield f"  {text}: {count}"
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    requirement, breach = finding.rule.requirement, finding.breach
+    yield ""
+    yield f"{finding.severity}  {finding.rule.id}"
+    yield f"  clause:     {requirement.citation} ({requirement.level})"
+    yield f"              {requirement.gist}"
+    yield f"  acceptable: {breach.expected}"
+    yield f"  seen:       {finding.say('packet ')}"
+    if finding.severity != "INFO":
+        lines = full_lines(
+            finding.exchange, finding.number, mark=breach.field, note=f"expected {breach.expected}"
+        )
+        yield "  exchange:"
+        for line in lines:
+            yield f"    {line}"
+
+
+def _end(findings: list[Finding]) -> str:
+    counts = {
+        severity: sum(one.severity == severity for one in findings)
+        for severity in ("FAIL", "NONSTRICT", "INFO")
+    }
+    told = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count)
+    return f"\nrules broken: {told or 'none'}"
