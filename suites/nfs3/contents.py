@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import StableHow, Write3ResOk
 from nfsclient.xdr import Buffer
-from nfsjudge import skip, unsupported
+from nfsjudge import expect, skip, unsupported
 
 MOST_IN_A_WRITE = 8192
 """Above its wtmax a server need not handle a WRITE at all (RFC 1813 section 3.3.19); few have less than this."""
@@ -72,3 +73,22 @@ def write_far(nfs3: Nfs3, file: bytes, offset: int, data: bytes) -> None:
         if reply.resok.count == 0:
             skip("WRITE takes no data: it answers OK with count 0")
         at += reply.resok.count
+
+
+def put(
+    nfs3: Nfs3, file: bytes, offset: int, data: bytes, stable: StableHow = StableHow.FILE_SYNC
+) -> list[Write3ResOk]:
+    """Write all of `data`, in as many WRITEs as the target wants; what they were answered with.
+
+    For checks of something else than how much one WRITE takes: no progress ends the check as SKIP, and a refusal
+    is judged by what the check proves.
+    """
+    at = 0
+    answers: list[Write3ResOk] = []
+    while at < len(data):
+        resok = expect(nfs3.write(file, offset + at, data[at : at + MOST_IN_A_WRITE], stable)).ok()
+        if resok.count == 0:
+            skip("WRITE takes no data: it answers OK with count 0")
+        at += resok.count
+        answers.append(resok)
+    return answers

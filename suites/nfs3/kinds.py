@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Objects of every type, as parameters of checks."""
+
+from __future__ import annotations
+
+import typing as t
+
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import Devicedata3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, Specdata3
+from nfsjudge import skip, unsupported
+
+SPECIAL: t.Final = ("fifo", "socket", "block", "character")
+"""What is neither regular file, nor directory, nor symbolic link."""
+NO_DIRECTORY: t.Final = ("regular", "symlink", *SPECIAL)
+NOT_REGULAR: t.Final = ("directory", "symlink", *SPECIAL)
+ALL: t.Final = ("regular", *NOT_REGULAR)
+
+_NODES: t.Final = {
+    "fifo": Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644)),
+    "socket": Mknoddata3(Ftype3.NF3SOCK, pipe_attributes=Sattr3(mode=0o644)),
+    "block": Mknoddata3(Ftype3.NF3BLK, device=Devicedata3(Sattr3(mode=0o644), Specdata3(240, 7))),
+    "character": Mknoddata3(Ftype3.NF3CHR, device=Devicedata3(Sattr3(mode=0o644), Specdata3(240, 7))),
+}
+
+
+def make(nfs3: Nfs3, scratch: Scratch, kind: str, name: str = "object") -> bytes:
+    """The handle of a new object of one of the types `ALL`.
+
+    UNSUPPORTED where the server has no such type, SKIP where the user of the run may not make one: devices are
+    for privileged users in practice.
+    """
+    if kind == "regular":
+        return scratch.file(name, b"data")
+    if kind == "directory":
+        return scratch.directory(name)
+    if kind == "symlink":
+        return scratch.symlink(name, b"target")
+    reply = nfs3.mknod(scratch.handle, name.encode(), _NODES[kind])
+    if reply.status in {Nfsstat3.NFS3ERR_NOTSUPP, Nfsstat3.NFS3ERR_BADTYPE}:
+        unsupported(f"the server makes no {kind}: MKNOD answers {reply.status}")
+    if reply.resok is None:
+        skip(f"a {kind} cannot be made: MKNOD answers {reply.status}")
+    if reply.resok.obj is not None:
+        return reply.resok.obj
+    found = nfs3.lookup(scratch.handle, name.encode())
+    if found.resok is None:
+        skip(f"the {kind} that was made cannot be found: LOOKUP answers {found.status}")
+    return found.resok.object

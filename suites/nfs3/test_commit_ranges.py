@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""COMMIT (RFC 1813 section 3.3.21): any range, objects of any type, several clients and files, UDP."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable
+
+import pytest
+
+from fixtures.checks import TargetView
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
+from nfsclient.rpc.blocking import RpcClient
+from nfsjudge import Level, Part, Requirement, expect, observe, proves
+from suites.nfs3 import kinds
+from suites.nfs3.contents import difference, need_kept, pattern, put, read_range
+from suites.nfs3.preserved import expect_preserved
+
+DATA_IS_FLUSHED = Requirement(
+    rfc="RFC 1813",
+    section="3.3.21",
+    gist="COMMIT flushes to stable storage what was written before with UNSTABLE: it loses nothing of it",
+)
+FLUSHES_ONLY = Requirement(
+    rfc="RFC 1813",
+    section="3.3.21",
+    gist="COMMIT flushes data that was written, and changes neither the contents nor the size of the file",
+)
+ALWAYS_OK = Requirement(
+    rfc="RFC 1813",
+    section="3.3.21",
+    gist="COMMIT returns NFS3_OK unless there was an unexpected error, whether or not there is something to flush",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+)
+
+RANGES: t.Final = {
+    "first byte": (0, 1),
+    "first 4 GiB": (0, 2**32 - 1),
+    "from 2^31-1": (2**31 - 1, 1),
+    "from 2^31": (2**31, 0),
+    "from 2^32-1": (2**32 - 1, 2),
+    "from 2^32": (2**32, 2**32 - 1),
+    "from 2^63-1": (2**63 - 1, 1),
+    "from 2^63": (2**63, 0),
+    "to 2^64": (2**64 - 2, 1),
+    "beyond 2^64": (2**64 - 1, 2**32 - 1),
+}
+"""(offset, count): what COMMIT may be asked for, whatever the file has."""
+KNOWN_RANGES: t.Final = {
+    name: (offset, count) for name, (offset, count) in RANGES.items() if offset + count < 2**63
+}
+"""Those that a signed 64-bit number can tell."""
+
+
+@pytest.mark.parametrize("where", RANGES)
+@proves(FLUSHES_ONLY, killed_by="commit3-drops-data")
+def test_data_and_size_stay_for(nfs3: Nfs3, scratch: Scratch, where: str) -> None:
+    file, data = scratch.file("f"), pattern(10_000)
+    put(nfs3, file, 0, data, StableHow.UNSTABLE)
+    need_kept(scratch, file, data)
+    observe("COMMIT", nfs3.commit(file, *RANGES[where]).status)
+    expect(scratch.attributes(file).size, "size").equals(10_000)
+    expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
+
+
+@pytest.mark.parametrize("where", KNOWN_RANGES)
+@proves(ALWAYS_OK, killed_by="commit3-refuses-ranges")
+def test_is_answered_with_ok_for(nfs3: Nfs3, scratch: Scratch, where: str) -> None:
+    file = scratch.file("f")
+    put(nfs3, file, 0, pattern(10_000), StableHow.UNSTABLE)
+    expect(nfs3.commit(file, *KNOWN_RANGES[where])).ok()
+
+
+@pytest.mark.parametrize("kind", kinds.NOT_REGULAR)
+@proves(FLUSHES_ONLY, killed_by="commit3-changes-what-is-no-file")
+def test_what_is_no_file_stays_as_it_is(
+    nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], kind: str
+) -> None:
+    handle = kinds.make(nfs3, scratch, kind)
+    before = scratch.attributes(handle)
+    # A server that opens a FIFO waits for somebody at its other end.
+    reply = Nfs3(rpc_connect("nfs", timeout=2.0)).commit(handle)
+    observe(f"COMMIT of a {kind}", reply.status)
+    if reply.status != Nfsstat3.NFS3_OK:
+        expect(reply).refused()
+    expect_preserved(
+        scratch.attributes(handle), before, ("type", "mode", "nlink", "uid", "gid", "size", "fileid")
+    )
+
+
+@proves(FLUSHES_ONLY, killed_by="commit3-drops-other-files")
+def test_data_of_other_files_stays(nfs3: Nfs3, scratch: Scratch) -> None:
+    file, other, data = scratch.file("f"), scratch.file("other"), pattern(10_000)
+    put(nfs3, file, 0, data, StableHow.UNSTABLE)
+    put(nfs3, other, 0, data, StableHow.UNSTABLE)
+    need_kept(scratch, other, data)
+    expect(nfs3.commit(file)).ok()
+    expect(difference(scratch.read(other), data), "first wrong byte of the other file").is_absent()
+
+
+@pytest.mark.exclusive
+@proves(DATA_IS_FLUSHED, killed_by="commit3-flushes-its-own-data")
+def test_data_of_all_clients_is_flushed(
+    nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, target: TargetView
+) -> None:
+    file, data = scratch.file("f"), pattern(20_000)
+    put(nfs3, file, 0, data[:10_000], StableHow.UNSTABLE)
+    put(second_client, file, 10_000, data[10_000:], StableHow.UNSTABLE)
+    expect(nfs3.commit(file)).ok()
+    target.crash()
+    seen = read_range(target.nfs3(), file, 0, len(data))
+    expect(difference(seen, data), "first wrong byte after the crash").is_absent()
+
+
+@pytest.mark.parametrize("where", ["first byte", "first 4 GiB"])
+@proves(FLUSHES_ONLY, killed_by="commit3-over-udp-flushes-nothing", needs="udp")
+def test_over_udp_data_stays_for(
+    nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], where: str
+) -> None:
+    file, data = scratch.file("f"), pattern(10_000)
+    put(nfs3, file, 0, data, StableHow.UNSTABLE)
+    need_kept(scratch, file, data)
+    expect(Nfs3(rpc_connect("nfs", proto="udp")).commit(file, *RANGES[where])).ok()
+    expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
