@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: MIT
+"""What outlives a crash (RFC 1813 sections 1.6, 3.3.7 and 3.3.21): data that was called stable, names, handles."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable
+
+import pytest
+
+from fixtures.checks import TargetView
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, StableHow
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge.expect import StatusReply
+from suites.nfs3.contents import difference, pattern, put, read_range
+from suites.nfs3.preserved import LONG_AGO, at_client_time
+
+FILE_SYNC_IS_STABLE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="data written with FILE_SYNC is on stable storage before WRITE answers",
+    level=Level.MUST,
+)
+DATA_SYNC_IS_STABLE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="data written with DATA_SYNC, and what it takes to find it, is on stable storage before WRITE answers",
+    level=Level.MUST,
+)
+COMMIT_FLUSHES = Requirement(
+    rfc="RFC 1813",
+    section="3.3.21",
+    gist="COMMIT flushes to stable storage what was written before with UNSTABLE",
+)
+SYNCHRONOUS = Requirement(
+    rfc="RFC 1813",
+    section="1.6",
+    gist="CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME and LINK are on stable storage when they are answered",
+)
+ATTRIBUTES_ARE_STABLE = Requirement(
+    rfc="RFC 1813",
+    section="4.7",
+    gist="modifying operations are synchronous: what SETATTR has set should outlive a crash",
+    level=Level.SHOULD,  # 1.6 has no SETATTR in its list
+)
+STATELESS = Requirement(
+    rfc="RFC 1813",
+    section="1.6",
+    gist="the server needs no state of its clients: they should go on with their handles when it has come back",
+    level=Level.SHOULD,  # a server may revoke a handle at any time (section 2.5)
+)
+
+WAYS: t.Final = {
+    "a new file": (0, 0, 9000),
+    "over data": (9000, 3000, 3001),
+    "at the end": (9000, 9000, 5000),
+    "behind a hole": (100, 100_000, 5000),
+    "much data": (0, 0, 300_000),
+}
+"""Name -> size of the file before, offset, size of the data."""
+
+
+def _survives(nfs3: Nfs3, scratch: Scratch, target: TargetView, way: str, stable: StableHow) -> None:
+    """Write in one of the `WAYS`, commit if `stable` does not, crash; the data is there."""
+    before, offset, size = WAYS[way]
+    file, data = scratch.file("f", pattern(before)), pattern(size, salt=1)
+    put(nfs3, file, offset, data, stable)
+    if stable is StableHow.UNSTABLE:
+        expect(nfs3.commit(file)).ok()
+    target.crash()
+    seen = read_range(target.nfs3(), file, offset, size)
+    expect(difference(seen, data), "first wrong byte after the crash").is_absent()
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("way", WAYS)
+@proves(FILE_SYNC_IS_STABLE, killed_by="write3-lies-about-file-sync")
+def test_file_sync_data_outlives_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView, way: str) -> None:
+    _survives(nfs3, scratch, target, way, StableHow.FILE_SYNC)
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("way", WAYS)
+@proves(DATA_SYNC_IS_STABLE, killed_by="write3-lies-about-data-sync")
+def test_data_sync_data_outlives_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView, way: str) -> None:
+    _survives(nfs3, scratch, target, way, StableHow.DATA_SYNC)
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("way", WAYS)
+@proves(COMMIT_FLUSHES, killed_by="commit3-flushes-nothing")
+def test_committed_data_outlives_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView, way: str) -> None:
+    _survives(nfs3, scratch, target, way, StableHow.UNSTABLE)
+
+
+@pytest.mark.exclusive
+@proves(
+    DATA_SYNC_IS_STABLE,
+    FILE_SYNC_IS_STABLE,
+    killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"),
+)
+def test_stable_data_among_unstable_data_outlives_a_crash(
+    nfs3: Nfs3, scratch: Scratch, target: TargetView
+) -> None:
+    file, data = scratch.file("f"), pattern(12_000)
+    put(nfs3, file, 0, data, StableHow.UNSTABLE)
+    levels = {1000: StableHow.FILE_SYNC, 5000: StableHow.DATA_SYNC, 9000: StableHow.FILE_SYNC}
+    stable = pattern(500, salt=1)
+    for at, level in levels.items():
+        put(nfs3, file, at, stable, level)
+    target.crash()
+    for at, level in levels.items():
+        broken = DATA_SYNC_IS_STABLE if level is StableHow.DATA_SYNC else FILE_SYNC_IS_STABLE
+        seen = read_range(target.nfs3(), file, at, 500)
+        expect(difference(seen, stable), f"first wrong byte of those at {at}", because=broken).is_absent()
+
+
+# ---------------------------------------------------------------- names
+
+
+def _need_handle(nfs3: Nfs3, handle: bytes) -> None:
+    """End the check as SKIP where the handle did not outlive the crash: that is another claim."""
+    status = nfs3.getattr(handle).status
+    if status != Nfsstat3.NFS3_OK:
+        skip(f"the handle does not work after the crash: GETATTR answers {status}")
+
+
+def _create(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
+    return nfs3.create(scratch.handle, b"new", CreateMode3.GUARDED, Sattr3(mode=0o644))
+
+
+def _mknod(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
+    return nfs3.mknod(scratch.handle, b"new", Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3()))
+
+
+def _remove(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
+    scratch.file("old")
+    return nfs3.remove(scratch.handle, b"old")
+
+
+def _rmdir(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
+    scratch.directory("old")
+    return nfs3.rmdir(scratch.handle, b"old")
+
+
+def _rename(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
+    scratch.file("old")
+    return nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")
+
+
+def _link(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
+    return nfs3.link(scratch.file("kept"), scratch.handle, b"new")
+
+
+NAMING: t.Final[dict[str, tuple[Callable[[Nfs3, Scratch], StatusReply], list[bytes]]]] = {
+    "CREATE": (_create, [b"new"]),
+    "MKDIR": (lambda nfs3, scratch: nfs3.mkdir(scratch.handle, b"new"), [b"new"]),
+    "SYMLINK": (lambda nfs3, scratch: nfs3.symlink(scratch.handle, b"new", b"target"), [b"new"]),
+    "MKNOD": (_mknod, [b"new"]),
+    "REMOVE": (_remove, []),
+    "RMDIR": (_rmdir, []),
+    "RENAME": (_rename, [b"new"]),
+    "LINK": (_link, [b"kept", b"new"]),
+}
+"""Procedure -> what is done with it, and the names in the directory afterwards."""
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("procedure", NAMING)
+@proves(SYNCHRONOUS, killed_by="nfs3-names-are-lost-in-a-crash")
+def test_names_outlive_a_crash_after(
+    nfs3: Nfs3, scratch: Scratch, target: TargetView, procedure: str
+) -> None:
+    act, names = NAMING[procedure]
+    expect(act(nfs3, scratch)).ok()
+    target.crash()
+    survivor = target.nfs3()
+    _need_handle(survivor, scratch.handle)
+    found = [
+        name
+        for name in (b"kept", b"new", b"old")
+        if survivor.lookup(scratch.handle, name).status == Nfsstat3.NFS3_OK
+    ]
+    expect(found, "the names that are found after the crash").equals(names)
+
+
+# ---------------------------------------------------------------- attributes and handles
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("field", ["mode", "size", "mtime"])
+@proves(ATTRIBUTES_ARE_STABLE, killed_by="setattr3-is-lost-in-a-crash")
+def test_attributes_outlive_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView, field: str) -> None:
+    file = scratch.file("f", pattern(5000))
+    asked = {
+        "mode": Sattr3(mode=0o600),
+        "size": Sattr3(size=1234),
+        "mtime": Sattr3(mtime=at_client_time(LONG_AGO)),
+    }
+    expect(nfs3.setattr(file, asked[field])).ok()
+    known = getattr(scratch.attributes(file), field)
+    target.crash()
+    _need_handle(target.nfs3(), file)
+    reply = target.nfs3().getattr(file)
+    expect(reply).ok()
+    expect(reply).field(f"resok.obj_attributes.{field}").equals(known)
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("control", ["crash", "restart"])
+@proves(STATELESS, killed_by="getattr3-handles-end-with-the-instance")
+def test_handles_outlive_a(nfs3: Nfs3, scratch: Scratch, target: TargetView, control: str) -> None:
+    handles = {"file": scratch.file("f", b"data"), "directory": scratch.directory("d")}
+    known = {what: scratch.attributes(handle).fileid for what, handle in handles.items()}
+    getattr(target, control)()
+    for what, handle in handles.items():
+        reply = target.nfs3().getattr(handle)
+        observe(f"handle of a {what} after a {control}", reply.status)
+        expect(reply).ok()
+        expect(reply).field("resok.obj_attributes.fileid").equals(known[what])
