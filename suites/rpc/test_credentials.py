@@ -109,9 +109,11 @@ def sys_body(
     return words(stamp) + opaque(name, length=name_length) + words(uid, gid) + groups
 
 
-def getattr_of(peer: Wire, root: bytes, cred: bytes | None = None, verf: bytes | None = None) -> RawCall:
+def getattr_of(
+    peer: Wire, root_arguments: bytes, cred: bytes | None = None, verf: bytes | None = None
+) -> RawCall:
     """GETATTR of the root, with this credential and verifier."""
-    call = peer.make(1, root if peer.version == 2 else opaque(root), cred=cred or auth(SYS, sys_body(peer)))
+    call = peer.make(1, root_arguments, cred=cred or auth(SYS, sys_body(peer)))
     return call if verf is None else peer.make(1, call.args, cred=call.cred, verf=verf)
 
 
@@ -127,10 +129,12 @@ AT_THE_LIMIT = {
 @pytest.mark.parametrize("proto", ["tcp", "udp"])
 @pytest.mark.parametrize("what", AT_THE_LIMIT)
 @proves(WITHIN_LIMITS, killed_by="rpc-refuses-auth-sys-at-its-limits")
-def test_auth_sys_is_taken_up_to_its_limits(wire: MakeWire, root: bytes, proto: Proto, what: str) -> None:
+def test_auth_sys_is_taken_up_to_its_limits(
+    wire: MakeWire, root_arguments: bytes, proto: Proto, what: str
+) -> None:
     peer = wire(proto)
     body = sys_body(peer, **AT_THE_LIMIT[what])  # type: ignore[arg-type]
-    said = peer.ask(getattr_of(peer, root, auth(SYS, body)))
+    said = peer.ask(getattr_of(peer, root_arguments, auth(SYS, body)))
     expect(said.outcome, f"the answer to GETATTR with {what}").equals(SUCCESS)
 
 
@@ -147,29 +151,31 @@ BEYOND = {
 
 @pytest.mark.parametrize("what", BEYOND)
 @proves(BEYOND_LIMITS, killed_by="rpc-takes-auth-sys-beyond-its-limits")
-def test_auth_sys_is_not_taken_beyond_its_limits(wire: MakeWire, root: bytes, what: str) -> None:
+def test_auth_sys_is_not_taken_beyond_its_limits(wire: MakeWire, root_arguments: bytes, what: str) -> None:
     peer = wire()
     body = sys_body(peer, **BEYOND[what])  # type: ignore[arg-type]
-    said = peer.attempt(getattr_of(peer, root, auth(SYS, body)).message())
+    said = peer.attempt(getattr_of(peer, root_arguments, auth(SYS, body)).message())
     observe("answer", said.outcome)
     expect(said.outcome, f"the answer to GETATTR with {what}").one_of(*REFUSALS)
 
 
 @pytest.mark.parametrize("size", [0, 4, 8, 16, 20, 24])
 @proves(BEYOND_LIMITS, killed_by="rpc-fills-up-short-credentials")
-def test_auth_sys_is_not_taken_in_part(wire: MakeWire, root: bytes, size: int) -> None:
+def test_auth_sys_is_not_taken_in_part(wire: MakeWire, root_arguments: bytes, size: int) -> None:
     peer = wire()
-    said = peer.attempt(getattr_of(peer, root, auth(SYS, sys_body(peer)[:size])).message())
+    said = peer.attempt(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer)[:size])).message())
     observe("answer", said.outcome)
     expect(said.outcome, f"the answer to GETATTR with {size} of 28 bytes of AUTH_SYS").one_of(*REFUSALS)
 
 
 @pytest.mark.parametrize("surplus", [4, 12, 372])
 @proves(SURPLUS, killed_by="rpc-fails-at-long-credentials")
-def test_bytes_behind_auth_sys_are_refused_or_put_up_with(wire: MakeWire, root: bytes, surplus: int) -> None:
+def test_bytes_behind_auth_sys_are_refused_or_put_up_with(
+    wire: MakeWire, root_arguments: bytes, surplus: int
+) -> None:
     peer = wire()
     body = sys_body(peer) + bytes(surplus)
-    said = peer.attempt(getattr_of(peer, root, auth(SYS, body)).message())
+    said = peer.attempt(getattr_of(peer, root_arguments, auth(SYS, body)).message())
     observe("answer", said.outcome)
     expect(said.outcome, f"the answer to GETATTR with {surplus} bytes behind AUTH_SYS").one_of(
         SUCCESS, *REFUSALS
@@ -230,35 +236,35 @@ def test_null_is_for_everybody(wire: MakeWire, proto: Proto, service: str) -> No
 
 @pytest.mark.parametrize("proto", ["tcp", "udp"])
 @proves(REFUSED_AS_SUCH, killed_by="rpc-takes-none-for-garbage")
-def test_nobody_is_served_or_refused_as_such(wire: MakeWire, root: bytes, proto: Proto) -> None:
+def test_nobody_is_served_or_refused_as_such(wire: MakeWire, root_arguments: bytes, proto: Proto) -> None:
     peer = wire(proto)
-    said = peer.ask(getattr_of(peer, root, auth(NONE)))
+    said = peer.ask(getattr_of(peer, root_arguments, auth(NONE)))
     observe("answer", said.outcome)
     expect(said.outcome, "the answer to GETATTR with AUTH_NONE").one_of(SUCCESS, AUTH_ERROR)
 
 
 @pytest.mark.parametrize("flavor", [3, 6, 7, 99, 390_003, 2**31, 2**32 - 1])
 @proves(REASON_IS_GIVEN, killed_by="rpc-takes-unknown-flavours-for-auth-sys")
-def test_an_unknown_flavour_is_refused(wire: MakeWire, root: bytes, flavor: int) -> None:
+def test_an_unknown_flavour_is_refused(wire: MakeWire, root_arguments: bytes, flavor: int) -> None:
     # Some servers know a few of these; none can take an empty body for the credential of anybody.
     peer = wire()
-    said = peer.attempt(getattr_of(peer, root, auth(flavor)).message())
+    said = peer.attempt(getattr_of(peer, root_arguments, auth(flavor)).message())
     observe("answer", said.outcome if said.auth_stat is None else str(AuthStat(said.auth_stat)))
     expect(said.outcome, f"the answer to GETATTR with a credential of flavour {flavor}").equals(AUTH_ERROR)
 
 
 @pytest.mark.parametrize("body", [b"", bytes(4), b"shorthand", b"\xff" * 400], ids=["0", "4", "9", "400"])
 @proves(UNKNOWN_SHORTHAND, killed_by="rpc-takes-any-shorthand")
-def test_an_unknown_shorthand_is_not_taken(wire: MakeWire, root: bytes, body: bytes) -> None:
+def test_an_unknown_shorthand_is_not_taken(wire: MakeWire, root_arguments: bytes, body: bytes) -> None:
     peer = wire()
-    said = peer.attempt(getattr_of(peer, root, auth(SHORT, body)).message())
+    said = peer.attempt(getattr_of(peer, root_arguments, auth(SHORT, body)).message())
     expect(said.outcome, "the answer to GETATTR with an unknown AUTH_SHORT").one_of(*REFUSALS)
 
 
 @proves(UNKNOWN_SHORTHAND_CODE, killed_by="rpc-calls-shorthands-bad")
-def test_an_unknown_shorthand_is_a_rejected_credential(wire: MakeWire, root: bytes) -> None:
+def test_an_unknown_shorthand_is_a_rejected_credential(wire: MakeWire, root_arguments: bytes) -> None:
     peer = wire()
-    said = peer.attempt(getattr_of(peer, root, auth(SHORT, b"shorthand")).message())
+    said = peer.attempt(getattr_of(peer, root_arguments, auth(SHORT, b"shorthand")).message())
     if said.auth_stat is None:
         skip(f"the answer is no AUTH_ERROR, but {said.outcome}")
     expect(AuthStat(said.auth_stat), "the reason").equals(AuthStat.AUTH_REJECTEDCRED)
@@ -266,9 +272,9 @@ def test_an_unknown_shorthand_is_a_rejected_credential(wire: MakeWire, root: byt
 
 @pytest.mark.parametrize("flavor", [SYS, SHORT, 6, 99])
 @proves(A_REASON, killed_by="rpc-refuses-with-auth-ok")
-def test_a_refusal_says_what_failed(wire: MakeWire, root: bytes, flavor: int) -> None:
+def test_a_refusal_says_what_failed(wire: MakeWire, root_arguments: bytes, flavor: int) -> None:
     peer = wire()
-    said = peer.attempt(getattr_of(peer, root, auth(flavor, bytes(7))).message())
+    said = peer.attempt(getattr_of(peer, root_arguments, auth(flavor, bytes(7))).message())
     if said.auth_stat is None:
         skip(f"the answer is no AUTH_ERROR, but {said.outcome}")
     observe("reason", str(AuthStat(said.auth_stat)))
@@ -286,9 +292,9 @@ VERIFIERS = {
 
 @pytest.mark.parametrize("what", VERIFIERS)
 @proves(REFUSED_AS_SUCH, killed_by="rpc-takes-verifiers-for-arguments")
-def test_a_verifier_is_ignored_or_refused_as_such(wire: MakeWire, root: bytes, what: str) -> None:
+def test_a_verifier_is_ignored_or_refused_as_such(wire: MakeWire, root_arguments: bytes, what: str) -> None:
     peer = wire()
-    said = peer.ask(getattr_of(peer, root, verf=VERIFIERS[what]))
+    said = peer.ask(getattr_of(peer, root_arguments, verf=VERIFIERS[what]))
     observe("answer", said.outcome)
     expect(said.outcome, f"the answer to GETATTR with AUTH_SYS and a verifier ({what})").one_of(
         SUCCESS, AUTH_ERROR

@@ -193,6 +193,14 @@ def test_an_unknown_procedure_is_unavailable(wire: MakeWire, proto: Proto, beyon
     expect(said.outcome, f"the answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
 
 
+@pytest.mark.parametrize("number", [18, 22, HIGHEST])
+@proves(UNKNOWN_PROCEDURE, killed_by="rpc-takes-unknown-procedures-for-null", needs="nfs2")
+def test_an_unknown_procedure_of_version_2_is_unavailable(wire: MakeWire, number: int) -> None:
+    peer = wire()
+    said = peer.ask(peer.make(number, vers=2))
+    expect(said.outcome, f"the answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
+
+
 @pytest.mark.parametrize("number", [6, 7, HIGHEST])
 @proves(UNKNOWN_PROCEDURE, killed_by="mount3-takes-unknown-procedures-for-null", needs="mount")
 def test_an_unknown_procedure_of_mount_is_unavailable(wire: MakeWire, number: int) -> None:
