@@ -56,6 +56,7 @@ def _repeat(server: Server, name: str, message: bytes, reply: bytes, *, shorter:
 
 @wire_mutant(
     "rpc-repeats-itself-to-short-arguments",
+    only_raw=True,
     breaks=_SECTION_8,
     gist="Arguments that are cut by more than two words are answered as the good ones before them were",
 )
@@ -68,6 +69,7 @@ def rpc_repeats_itself_to_short_arguments(server: Server, message: bytes, procee
 
 @wire_mutant(
     "rpc-repeats-itself-to-wrong-lengths",
+    only_raw=True,
     breaks=_SECTION_8,
     gist="Arguments that do not decode though there are enough are answered as the good ones before them were",
 )
@@ -80,6 +82,7 @@ def rpc_repeats_itself_to_wrong_lengths(server: Server, message: bytes, proceed:
 
 @wire_mutant(
     "rpc-fills-up-short-arguments",
+    only_raw=True,
     breaks=_SECTION_8,
     gist="Arguments that are cut in their last three words are filled up with zeros and executed",
 )
@@ -105,6 +108,7 @@ def _filled(message: bytes) -> Iterator[bytes]:
 
 @wire_mutant(
     "rpc-calls-short-arguments-a-failure",
+    only_raw=True,
     breaks="RFC 1831 section 7",
     gist="A procedure of NFS that is called without its arguments answers SYSTEM_ERR",
 )
@@ -118,6 +122,7 @@ def rpc_calls_short_arguments_a_failure(_server: Server, message: bytes, proceed
 
 @wire_mutant(
     "rpc-fails-at-surplus-arguments",
+    only_raw=True,
     breaks=_SECTION_8,
     gist="Bytes behind the arguments that are zeros are answered SYSTEM_ERR",
 )
@@ -143,6 +148,7 @@ def _decodes(kind: type[XdrType], data: bytes) -> bool:
 
 @wire_mutant(
     "rpc-takes-padding-for-data",
+    only_raw=True,
     breaks="RFC 4506 section 4.10",
     gist="Where padding is not zero, LOOKUP, MKDIR and WRITE take it for a part of the name or data",
 )
@@ -237,6 +243,7 @@ def setattr3_takes_any_time_how(_server: Server, message: bytes, proceed: Procee
 
 @wire_mutant(
     "rpc-fails-at-other-booleans",
+    only_raw=True,
     breaks=_SECTION_8,
     gist="SETATTR with a guard that is neither there nor not is answered SYSTEM_ERR",
 )

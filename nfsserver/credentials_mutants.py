@@ -88,6 +88,7 @@ def rpc_refuses_auth_sys_at_its_limits(_server: Server, message: bytes, proceed:
 
 @wire_mutant(
     "rpc-takes-auth-sys-beyond-its-limits",
+    only_raw=True,
     breaks=_APPENDIX_A,
     gist="GETATTR with a machine name or a list of groups that is too long is executed for root",
 )
@@ -102,6 +103,7 @@ def rpc_takes_auth_sys_beyond_its_limits(_server: Server, message: bytes, procee
 
 @wire_mutant(
     "rpc-fills-up-short-credentials",
+    only_raw=True,
     breaks=_APPENDIX_A,
     gist="GETATTR with a body of AUTH_SYS that is cut is executed, the rest being zeros",
 )
@@ -117,6 +119,7 @@ def rpc_fills_up_short_credentials(_server: Server, message: bytes, proceed: Pro
 
 @wire_mutant(
     "rpc-fails-at-long-credentials",
+    only_raw=True,
     breaks="RFC 1831 section 8",
     gist="GETATTR with bytes behind AUTH_SYS is answered SYSTEM_ERR",
 )
@@ -131,6 +134,7 @@ def rpc_fails_at_long_credentials(_server: Server, message: bytes, proceed: Proc
 
 @wire_mutant(
     "rpc-takes-credentials-of-any-length",
+    only_raw=True,
     breaks="RFC 1831 section 7.2",
     gist="NULL with a credential of more than 400 bytes is executed",
 )
@@ -143,6 +147,7 @@ def rpc_takes_credentials_of_any_length(_server: Server, message: bytes, proceed
 
 @wire_mutant(
     "rpc-takes-verifiers-of-any-length",
+    only_raw=True,
     breaks="RFC 1831 section 7.2",
     gist="NULL with a verifier of more than 400 bytes is executed",
 )
@@ -156,6 +161,7 @@ def rpc_takes_verifiers_of_any_length(_server: Server, message: bytes, proceed: 
 
 @wire_mutant(
     "rpc-refuses-none-with-a-body",
+    only_raw=True,
     breaks="RFC 1831 section 9.1",
     gist="NULL with a credential or verifier of AUTH_NONE that has a body is refused",
 )
@@ -198,6 +204,7 @@ def rpc_takes_none_for_garbage(_server: Server, message: bytes, proceed: Proceed
 
 @wire_mutant(
     "rpc-takes-unknown-flavours-for-auth-sys",
+    only_raw=True,
     breaks="RFC 1831 section 7.2",
     gist="GETATTR with an empty credential of a flavour that is not known is executed for root",
 )
@@ -211,6 +218,7 @@ def rpc_takes_unknown_flavours(_server: Server, message: bytes, proceed: Proceed
 
 @wire_mutant(
     "rpc-takes-any-shorthand",
+    only_raw=True,
     breaks=_APPENDIX_A,
     gist="GETATTR with an AUTH_SHORT that nobody gave out is executed for root",
 )
@@ -224,7 +232,10 @@ def rpc_takes_any_shorthand(_server: Server, message: bytes, proceed: ProceedWir
 
 
 @wire_mutant(
-    "rpc-calls-shorthands-bad", breaks=_APPENDIX_A, gist="An unknown AUTH_SHORT is refused with AUTH_BADCRED"
+    "rpc-calls-shorthands-bad",
+    only_raw=True,
+    breaks=_APPENDIX_A,
+    gist="An unknown AUTH_SHORT is refused with AUTH_BADCRED",
 )
 def rpc_calls_shorthands_bad(_server: Server, message: bytes, proceed: ProceedWire) -> Answer:
     """Another reason."""
@@ -234,7 +245,10 @@ def rpc_calls_shorthands_bad(_server: Server, message: bytes, proceed: ProceedWi
 
 
 @wire_mutant(
-    "rpc-refuses-with-auth-ok", breaks="RFC 1831 section 8", gist="Credentials are refused with AUTH_OK"
+    "rpc-refuses-with-auth-ok",
+    only_raw=True,
+    breaks="RFC 1831 section 8",
+    gist="Credentials are refused with AUTH_OK",
 )
 def rpc_refuses_with_auth_ok(_server: Server, message: bytes, proceed: ProceedWire) -> Answer:
     """Only those of seven bytes."""
@@ -245,6 +259,7 @@ def rpc_refuses_with_auth_ok(_server: Server, message: bytes, proceed: ProceedWi
 
 @wire_mutant(
     "rpc-takes-verifiers-for-arguments",
+    only_raw=True,
     breaks="RFC 1831 section 8",
     gist="GETATTR with AUTH_SYS and a verifier that is not empty is answered GARBAGE_ARGS",
 )
@@ -258,6 +273,7 @@ def rpc_takes_verifiers_for_arguments(_server: Server, message: bytes, proceed: 
 
 @wire_mutant(
     "rpc-pads-verifiers-with-what-is-there",
+    only_raw=True,
     breaks="RFC 4506 section 4.10",
     gist="A verifier of AUTH_NONE that does not fill its last word comes back, padded with what was in memory",
 )

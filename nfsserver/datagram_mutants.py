@@ -67,6 +67,7 @@ class RpcAnswersFromAnotherAddress(_Elsewhere):
 
 @transport_mutant(
     "rpc-takes-one-xid-for-one-sender",
+    only_raw=True,
     breaks="RFC 1831 section 8",
     gist="A datagram with the XID of one from another port is answered SUCCESS without results",
 )
@@ -90,6 +91,7 @@ class RpcTakesOneXidForOneSender(Bend):
 
 @transport_mutant(
     "rpc-answers-datagrams-twice",
+    only_raw=True,
     breaks=_SECTION_3,
     gist="From the fifth datagram in a row with empty AUTH_NONE on, each is answered twice",
 )
@@ -209,6 +211,7 @@ def _is_again(server: Server, name: str, message: bytes) -> bool:
 
 @wire_mutant(
     "rpc-fails-at-retransmissions",
+    only_raw=True,
     breaks="RFC 1831 section 4",
     gist="A call that makes or removes a name and comes again is answered NFS3ERR_IO",
 )
@@ -222,6 +225,7 @@ def rpc_fails_at_retransmissions(server: Server, message: bytes, proceed: Procee
 
 @wire_mutant(
     "rpc-undoes-at-retransmissions",
+    only_raw=True,
     breaks="RFC 1831 section 4",
     gist="When a call that makes or removes a name comes again, a file is made beside the names in its directory",
 )

@@ -69,6 +69,8 @@ class Mutant:
     middleware: AnyMiddleware | None = None
     wire: WireMiddleware | None = None
     bend: type[Bend] | None = None
+    only_raw: bool = False
+    """Bends nothing that a typed client sends, or gets: only checks that make their own bytes can see it."""
 
 
 _registry: dict[str, Mutant] = {}
@@ -101,21 +103,25 @@ def mutant(
     return register
 
 
-def wire_mutant(name: str, *, breaks: str, gist: str) -> Callable[[WireMiddleware], WireMiddleware]:
+def wire_mutant(
+    name: str, *, breaks: str, gist: str, only_raw: bool = False
+) -> Callable[[WireMiddleware], WireMiddleware]:
     """Register middleware around the answer to a whole RPC message: (server, message, proceed) -> answer."""
 
     def register(wire: WireMiddleware) -> WireMiddleware:
-        _register(Mutant(name, gist, breaks, wire=wire))
+        _register(Mutant(name, gist, breaks, wire=wire, only_raw=only_raw))
         return wire
 
     return register
 
 
-def transport_mutant(name: str, *, breaks: str, gist: str) -> Callable[[type[B]], type[B]]:
+def transport_mutant(
+    name: str, *, breaks: str, gist: str, only_raw: bool = False
+) -> Callable[[type[B]], type[B]]:
     """Register the decorated kind of `Bend`."""
 
     def register(bend: type[B]) -> type[B]:
-        _register(Mutant(name, gist, breaks, bend=bend))
+        _register(Mutant(name, gist, breaks, bend=bend, only_raw=only_raw))
         return bend
 
     return register

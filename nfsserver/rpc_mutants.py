@@ -36,6 +36,7 @@ def with_word(message: bytes, index: int, value: int) -> bytes:
 
 @wire_mutant(
     "rpc-bends-xids-at-the-ends",
+    only_raw=True,
     breaks=_SECTION_8,
     gist="The XIDs 0, 2^31-1, 2^31 and 2^32-1 come back as others",
 )
@@ -47,6 +48,7 @@ def rpc_bends_xids_at_the_ends(_server: Server, message: bytes, proceed: Proceed
 
 @wire_mutant(
     "rpc-ignores-falling-xids",
+    only_raw=True,
     breaks=_SECTION_8,
     gist="XIDs are taken for sequence numbers: a call with XID 4 after one with XID 5 is refused",
 )
@@ -60,7 +62,12 @@ def rpc_ignores_falling_xids(server: Server, message: bytes, proceed: ProceedWir
     return proceed(message)
 
 
-@wire_mutant("rpc-takes-any-rpc-version", breaks=_SECTION_8, gist="Calls of another RPC version are executed")
+@wire_mutant(
+    "rpc-takes-any-rpc-version",
+    only_raw=True,
+    breaks=_SECTION_8,
+    gist="Calls of another RPC version are executed",
+)
 def rpc_takes_any_rpc_version(_server: Server, message: bytes, proceed: ProceedWire) -> Answer:
     """Say 2 instead."""
     return proceed(with_word(message, 2, 2) if len(message) >= _HEADER else message)
@@ -68,6 +75,7 @@ def rpc_takes_any_rpc_version(_server: Server, message: bytes, proceed: ProceedW
 
 @wire_mutant(
     "rpc-drops-another-rpc-version",
+    only_raw=True,
     breaks="RFC 1831 section 7",
     gist="Calls of another RPC version are dropped without a word",
 )
@@ -77,7 +85,10 @@ def rpc_drops_another_rpc_version(_server: Server, message: bytes, proceed: Proc
 
 
 @wire_mutant(
-    "rpc-names-wrong-rpc-versions", breaks=_SECTION_8, gist="RPC_MISMATCH says that the versions are 0 to 1"
+    "rpc-names-wrong-rpc-versions",
+    only_raw=True,
+    breaks=_SECTION_8,
+    gist="RPC_MISMATCH says that the versions are 0 to 1",
 )
 def rpc_names_wrong_rpc_versions(_server: Server, message: bytes, proceed: ProceedWire) -> Answer:
     """Another range."""
@@ -89,6 +100,7 @@ def rpc_names_wrong_rpc_versions(_server: Server, message: bytes, proceed: Proce
 
 @wire_mutant(
     "rpc-takes-unknown-programs-for-nfs",
+    only_raw=True,
     breaks=_SECTION_7_1,
     gist="A call of a program that is not served is answered as one of NFS",
 )
@@ -100,6 +112,7 @@ def rpc_takes_unknown_programs_for_nfs(_server: Server, message: bytes, proceed:
 
 @wire_mutant(
     "rpc-has-no-program-in-unknown-versions",
+    only_raw=True,
     breaks=_SECTION_7_1,
     gist="A version of NFS that is not served is answered PROG_UNAVAIL",
 )
@@ -113,6 +126,7 @@ def rpc_has_no_program_in_unknown_versions(_server: Server, message: bytes, proc
 
 @wire_mutant(
     "rpc-swaps-the-versions-of-a-mismatch",
+    only_raw=True,
     breaks=_SECTION_8,
     gist="PROG_MISMATCH says that the lowest version is 4 and the highest 1",
 )
@@ -127,6 +141,7 @@ def rpc_swaps_the_versions_of_a_mismatch(_server: Server, message: bytes, procee
 
 @wire_mutant(
     "rpc-takes-unknown-procedures-for-null",
+    only_raw=True,
     breaks=_SECTION_7_1,
     gist="A procedure number that NFS does not have is answered as NULL",
 )
@@ -139,6 +154,7 @@ def rpc_takes_unknown_procedures_for_null(_server: Server, message: bytes, proce
 
 @wire_mutant(
     "mount3-takes-unknown-procedures-for-null",
+    only_raw=True,
     breaks=_SECTION_7_1,
     gist="A procedure number that MOUNT version 3 does not have is answered as NULL",
 )
@@ -195,7 +211,12 @@ def rpc_gives_a_shorthand_to_nobody(_server: Server, message: bytes, proceed: Pr
     return proceed(message)
 
 
-@wire_mutant("rpc-answers-replies", breaks=_SECTION_8, gist="A reply that is sent to the server is answered")
+@wire_mutant(
+    "rpc-answers-replies",
+    only_raw=True,
+    breaks=_SECTION_8,
+    gist="A reply that is sent to the server is answered",
+)
 def rpc_answers_replies(_server: Server, message: bytes, proceed: ProceedWire) -> Answer:
     """With a refusal."""
     xid, mtype, *_ = head_of(message)
@@ -204,6 +225,7 @@ def rpc_answers_replies(_server: Server, message: bytes, proceed: ProceedWire) -
 
 @wire_mutant(
     "rpc-fills-up-short-headers",
+    only_raw=True,
     breaks=_SECTION_8,
     gist="What a header is short of is filled up with that of a NULL",
 )

@@ -46,6 +46,7 @@ def _looks_broken(data: bytes) -> bool:
 
 @transport_mutant(
     "rpc-dies-of-broken-streams",
+    only_raw=True,
     breaks=_SECTION_3,
     gist="Nobody is served any more after bytes that are no records",
 )
@@ -69,6 +70,7 @@ class RpcDiesOfBrokenStreams(Mortal):
 
 @transport_mutant(
     "rpc-dies-of-broken-messages",
+    only_raw=True,
     breaks=_SECTION_3,
     gist="Nobody is served any more after a message that is no call, or whose header does not decode",
 )
@@ -90,6 +92,7 @@ def _has_bad_groups(message: bytes) -> bool:
 
 @transport_mutant(
     "rpc-dies-of-ones",
+    only_raw=True,
     breaks=_SECTION_3,
     gist="Nobody is served any more after a call with AUTH_NONE in whose header a word has all bits set",
 )
@@ -146,6 +149,7 @@ class RpcStopsAtClientsThatDoNotRead(Bend):
 
 @transport_mutant(
     "rpc-dies-of-clients-that-leave",
+    only_raw=True,
     breaks=_SECTION_3,
     gist="Nobody is served any more when a client has left that made more than 250 calls at once",
 )
@@ -184,6 +188,7 @@ class RpcCountsConnectionsThatAreGone(Bend):
 
 @transport_mutant(
     "rpc-waits-for-the-slow",
+    only_raw=True,
     breaks=_SECTION_3,
     gist="Beside twenty connections on which nothing whole has come, nobody is served",
 )
@@ -224,6 +229,7 @@ class _Keeps(Bend):
 
 @transport_mutant(
     "rpc-keeps-broken-datagrams",
+    only_raw=True,
     breaks=_SECTION_3,
     gist="The call after a datagram whose header does not decode is taken for garbage",
 )
@@ -244,6 +250,7 @@ class RpcKeepsBrokenDatagrams(_Keeps):
 
 @transport_mutant(
     "rpc-keeps-garbage-for-the-next-call",
+    only_raw=True,
     breaks=_SECTION_3,
     gist="The second NULL after arguments of eight bytes that are all ones is taken for garbage too",
 )

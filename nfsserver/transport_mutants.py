@@ -157,12 +157,17 @@ _LIST = (
         _ForgetsHalfARecord,
     ),
 )
+_SEEN_BY_ALL = {_AnswersOneRecordOfASegment, _ForgetsHalfARecord}
+"""Segments are the kernel's business; fragments are made by checks alone."""
 for _name, _gist, _assembler in _LIST:
-    transport_mutant(_name, breaks=_SECTION_10, gist=_gist)(_kind(_assembler))
+    transport_mutant(_name, breaks=_SECTION_10, gist=_gist, only_raw=_assembler not in _SEEN_BY_ALL)(
+        _kind(_assembler)
+    )
 
 
 @transport_mutant(
     "rpc-closes-on-empty-fragments",
+    only_raw=True,
     breaks=_SECTION_10,
     gist="A connection on which an empty fragment comes is closed",
 )
@@ -205,6 +210,7 @@ class RpcAnswersTheSecondTwice(Bend):
 
 @transport_mutant(
     "rpc-takes-one-xid-for-one-caller",
+    only_raw=True,
     breaks="RFC 1831 section 8",
     gist="A call with the XID of a call on another connection gets the reply to that one again",
 )
@@ -257,6 +263,7 @@ class RpcAnswersOnTheLatestConnection(Bend):
 
 @transport_mutant(
     "rpc-says-goodbye-to-half-closed-connections",
+    only_raw=True,
     breaks="RFC 1831 section 8",
     gist="Before a half-closed connection is closed, a reply to no call is sent on it",
 )
@@ -272,6 +279,7 @@ class RpcSaysGoodbye(Bend):
 
 @transport_mutant(
     "rpc-answers-empty-records",
+    only_raw=True,
     breaks=_SECTION_10,
     gist="A record of less than four bytes is answered, with an XID that no call had",
 )

@@ -8,12 +8,12 @@ import typing as t
 import pytest
 
 from nfsclient.errors import ConnectionLost
-from nfsclient.protocol.nfs3 import NULL
+from nfsclient.protocol.nfs3 import NULL, Sattr3
 from nfsclient.rpc.record import Record, RecordAssembler
 from nfsclient.rpc.sockets import Address
 from nfsclient.xdr import Void
+from nfsserver import all_mutants, transport_mutant
 from nfsserver import mutants as registry
-from nfsserver import transport_mutant
 from nfsserver.transport import AnswerDatagram, AnswerRecord, Bend
 from tests.nfsserver.conftest import Rig
 
@@ -23,7 +23,7 @@ if t.TYPE_CHECKING:
     from nfsclient.rpc.server import Connection
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def scratch_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Mutants declared in a test are forgotten after it."""
     monkeypatch.setattr(registry, "_registry", dict(registry._registry))
@@ -34,7 +34,7 @@ def declare(bend: type[Bend]) -> str:
     return "rpc-is-bent"
 
 
-def test_connections_are_turned_away_while_it_is_on(rig: Rig) -> None:
+def test_connections_are_turned_away_while_it_is_on(rig: Rig, scratch_registry: None) -> None:
     class Closed(Bend):
         def admits(self, _peer: Address, /) -> bool:
             return False
@@ -50,7 +50,7 @@ def test_connections_are_turned_away_while_it_is_on(rig: Rig) -> None:
     rig.rpc().call(NULL, Void())
 
 
-def test_streams_records_and_datagrams_pass_through_it(rig: Rig) -> None:
+def test_streams_records_and_datagrams_pass_through_it(rig: Rig, scratch_registry: None) -> None:
     seen: list[str] = []
 
     class Watching(Bend):
@@ -78,7 +78,7 @@ def test_streams_records_and_datagrams_pass_through_it(rig: Rig) -> None:
     assert seen == ["bytes", "record", "datagram"]
 
 
-def test_it_begins_anew_each_time_that_it_is_switched_on(rig: Rig) -> None:
+def test_it_begins_anew_each_time_that_it_is_switched_on(rig: Rig, scratch_registry: None) -> None:
     class Counting(Bend):
         def __init__(self) -> None:
             self.count = 0
@@ -95,3 +95,41 @@ def test_it_begins_anew_each_time_that_it_is_switched_on(rig: Rig) -> None:
         with pytest.raises(ConnectionLost):
             rig.rpc().call(NULL, Void())
         rig.server.mutants.clear()
+
+
+def workload(rig: Rig) -> list[t.Any]:
+    """What typed clients do: statuses of calls of every kind, over both transports."""
+    seen: list[t.Any] = []
+    for proto in ("tcp", "udp"):
+        nfs3 = rig.nfs3(proto=proto)
+        name = proto.encode()
+        nfs3.null()
+        file = nfs3.create(rig.root, name).resok.obj
+        replies = [
+            nfs3.getattr(rig.root),
+            nfs3.setattr(file, Sattr3(mode=0o600)),
+            nfs3.lookup(rig.root, name),
+            nfs3.lookup(rig.root, b"nothing"),
+            nfs3.write(file, 0, bytes(range(256)) * 8),
+            nfs3.read(file, 0, 4096),
+            nfs3.mkdir(rig.root, name),
+            nfs3.mkdir(rig.root, name + b"-d"),
+            nfs3.readdir(rig.root),
+            nfs3.readdirplus(rig.root),
+            nfs3.rename(rig.root, name, rig.root, name + b"-2"),
+            nfs3.remove(rig.root, name + b"-2"),
+            nfs3.rmdir(rig.root, name + b"-d"),
+            nfs3.getattr(b"no handle"),
+            nfs3.fsinfo(rig.root),
+        ]
+        seen += [reply.status for reply in replies]
+        seen.append(bytes(replies[5].resok.data))
+    seen.append(rig.mount().mnt(b"/export").status)
+    seen.append(rig.mount().mnt(b"/nothing").status)
+    return seen
+
+
+@pytest.mark.parametrize("name", [each.name for each in all_mutants() if each.only_raw])
+def test_what_only_raw_checks_can_see_leaves_typed_clients_alone(make_rig: t.Any, name: str) -> None:
+    rig = make_rig(mutants=(name,))
+    assert workload(rig) == workload(make_rig())

@@ -164,6 +164,16 @@ def test_a_mutant_of_the_wire_is_never_left_out() -> None:
         assert trace.may_see(f"suites/nfs3/test_x.py::test_x[{name}]", name)
 
 
+def test_a_mutant_of_what_typed_clients_never_send_is_for_checks_that_make_bytes() -> None:
+    trace = Trace()
+    typed, raw = "suites/nfs3/test_x.py::test_x", "suites/rpc/test_x.py::test_x"
+    trace.note(f"{typed}[clean]", frozenset(), is_raw=False)
+    trace.note(f"{raw}[clean]", frozenset(), is_raw=True)
+    name = "rpc-takes-any-rpc-version"
+    assert not trace.may_see(f"{typed}[{name}]", name)
+    assert trace.may_see(f"{raw}[{name}]", name)
+
+
 def test_what_is_left_out_leaves_fixtures_in_order(suite: Suite) -> None:
     body = (
         SEES_IT
