@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""The paths that MNT takes (RFC 1813 section 5.2.1, RFC 1094 A.5.2): each means one directory, or none.
+
+What lies below an export may be refused; so may any path that is written in an odd way. But what is mounted must
+be the directory that the path means.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.mounting import MakeMounting
+from fixtures.raw import GARBAGE_ARGS, SUCCESS, MakeWire, opaque, words
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.errors import GarbageArgs
+from nfsclient.protocol.mount import MountStat3
+from nfsjudge import Requirement, expect, observe, proves
+from suites.mount.clauses import EVERY_VERSION, MAPS_A_PATH, OF_A_DIRECTORY, OLD_VERSIONS, PATH_LENGTH
+
+CLOSED_STATUS = Requirement(
+    rfc="RFC 1813", section="5.1.5", gist="the status of MNT is one of those that mountstat3 lists"
+)
+Names = tuple[bytes, bytes]
+
+
+@EVERY_VERSION
+@proves(*MAPS_A_PATH, killed_by="mnt-gives-the-export-for-what-lies-below")
+def test_a_nested_directory_is_that_directory(mounting: MakeMounting, version: int, inner: Names) -> None:
+    mount = mounting(version)
+    wanted = mount.walk(mount.need(mount.export), *inner)
+    handle = mount.handle(mount.below(*inner))
+    observe("directories below the export", "refused" if handle is None else "mounted")
+    if handle is not None:
+        got = expect(mount.see(handle), "GETATTR of what was mounted", because=MAPS_A_PATH.of(version))
+        expect(got.is_present(), "what was mounted", because=MAPS_A_PATH.of(version)).equals(wanted)
+
+
+ODD = {
+    "dot": (b"%(outer)s/inner/.", 2),
+    "dot_dot": (b"%(outer)s/inner/..", 1),
+    "slash_at_the_end": (b"%(outer)s/inner/", 2),
+    "two_slashes": (b"%(outer)s//inner", 2),
+}
+"""How a path is written -> the path below the export, and how many names lead to what it means."""
+
+
+@EVERY_VERSION
+@pytest.mark.parametrize("written", ["dot", "dot_dot"])
+@proves(*MAPS_A_PATH, killed_by="mnt-takes-dot-for-dot-dot")
+def test_dots_mean_what_they_mean(mounting: MakeMounting, version: int, written: str, inner: Names) -> None:
+    _means_the_right_one(mounting, version, written, inner)
+
+
+@EVERY_VERSION
+@pytest.mark.parametrize("written", ["slash_at_the_end", "two_slashes"])
+@proves(*MAPS_A_PATH, killed_by="mnt-stops-at-an-empty-name")
+def test_slashes_mean_nothing(mounting: MakeMounting, version: int, written: str, inner: Names) -> None:
+    _means_the_right_one(mounting, version, written, inner)
+
+
+def _means_the_right_one(mounting: MakeMounting, version: int, written: str, inner: Names) -> None:
+    mount = mounting(version)
+    form, depth = ODD[written]
+    wanted = mount.walk(mount.need(mount.export), *inner[:depth])
+    handle = mount.handle(mount.below(form % {b"outer": inner[0]}))
+    observe(f"path with {written}", "refused" if handle is None else "mounted")
+    if handle is not None:
+        got = expect(mount.see(handle), "GETATTR of what was mounted", because=MAPS_A_PATH.of(version))
+        expect(got.is_present(), "what was mounted", because=MAPS_A_PATH.of(version)).equals(wanted)
+
+
+@EVERY_VERSION
+@proves(*OF_A_DIRECTORY, killed_by="mnt-gives-symbolic-links", needs="symlink")
+def test_a_symbolic_link_is_not_mounted_itself(
+    mounting: MakeMounting, version: int, scratch: Scratch, inner: Names
+) -> None:
+    scratch.symlink("link", b"inner")
+    mount = mounting(version)
+    handle = mount.handle(mount.below(inner[0], b"link"))
+    observe("symbolic links", "refused" if handle is None else "followed")
+    if handle is not None:
+        seen = mount.see(handle)
+        is_directory = seen is not None and seen.is_directory
+        expect(is_directory, "that a directory was mounted", because=OF_A_DIRECTORY.of(version)).is_true()
+
+
+@OLD_VERSIONS
+@pytest.mark.parametrize("kind", ["file", "fifo"])
+@proves(*OF_A_DIRECTORY, killed_by="mnt1-mounts-what-is-no-directory")
+def test_old_versions_refuse_what_is_no_directory(
+    mounting: MakeMounting, version: int, kind: str, scratch: Scratch
+) -> None:
+    getattr(scratch, kind)("object")
+    mount = mounting(version)
+    status = int(mount.mnt(mount.below(scratch.name, b"object")).status)
+    expect(status, f"the status of MNT of a {kind}", because=OF_A_DIRECTORY.of(version)).differs_from(0)
+
+
+@proves(OF_A_DIRECTORY.new, killed_by="mnt3-mounts-a-file", needs="mknod")
+def test_version_3_refuses_a_fifo(mounting: MakeMounting, scratch: Scratch) -> None:
+    scratch.fifo("fifo")
+    mount = mounting(3)
+    expect(mount.mnt(mount.below(scratch.name, b"fifo"))).refused()
+
+
+@EVERY_VERSION
+@proves(*MAPS_A_PATH, killed_by="mnt-ignores-what-follows-a-file")
+def test_nothing_lies_below_a_file(mounting: MakeMounting, version: int, scratch: Scratch) -> None:
+    scratch.file("file")
+    mount = mounting(version)
+    status = int(mount.mnt(mount.below(scratch.name, b"file", b"below")).status)
+    expect(status, "the status of MNT below a file", because=MAPS_A_PATH.of(version)).differs_from(0)
+
+
+@EVERY_VERSION
+@proves(*MAPS_A_PATH, killed_by="mnt-remembers-paths")
+def test_a_removed_directory_is_refused(
+    mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Scratch, inner: Names
+) -> None:
+    mount = mounting(version)
+    path = mount.below(*inner)
+    mount.mnt(path)
+    expect(nfs3.rmdir(scratch.handle, b"inner")).ok()
+    status = int(mount.mnt(path).status)
+    expect(status, "the status of MNT of what was removed", because=MAPS_A_PATH.of(version)).differs_from(0)
+
+
+@EVERY_VERSION
+@proves(*MAPS_A_PATH, killed_by="mnt-remembers-paths")
+def test_a_path_means_what_it_means_now(
+    mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Scratch, inner: Names
+) -> None:
+    scratch.directory("other")
+    mount = mounting(version)
+    path = mount.below(*inner)
+    mount.mnt(path)
+    expect(nfs3.rename(scratch.handle, b"inner", scratch.handle, b"former")).ok()
+    expect(nfs3.rename(scratch.handle, b"other", scratch.handle, b"inner")).ok()
+    wanted = mount.walk(mount.need(mount.export), *inner)
+    handle = mount.handle(path)
+    if handle is not None:
+        got = expect(mount.see(handle), "GETATTR of what was mounted", because=MAPS_A_PATH.of(version))
+        expect(got.is_present(), "what was mounted", because=MAPS_A_PATH.of(version)).equals(wanted)
+
+
+def _path_of(length: int, export: bytes) -> bytes:
+    """A path of so many bytes, of names that are not too long, that leads nowhere."""
+    path = export.rstrip(b"/") + b"/nfsproof-never-made-this" * 50
+    return path[: length - 1] + b"x"
+
+
+@EVERY_VERSION
+@pytest.mark.parametrize("length", [1023, 1024])
+@proves(*PATH_LENGTH, killed_by="mnt-cannot-decode-long-paths")
+def test_a_path_of_up_to_1024_bytes_is_decoded(mounting: MakeMounting, version: int, length: int) -> None:
+    mount = mounting(version)
+    try:
+        status = int(mount.mnt(_path_of(length, mount.export)).status)
+    except GarbageArgs:
+        status = -1
+    answer = GARBAGE_ARGS if status < 0 else "a status"
+    expect(answer, f"the answer to a path of {length} bytes", because=PATH_LENGTH.of(version)).equals(
+        "a status"
+    )
+    expect(status, "the status of a path that leads nowhere", because=MAPS_A_PATH.of(version)).differs_from(0)
+
+
+@EVERY_VERSION
+@pytest.mark.parametrize("length", [1025, 4096])
+@proves(*PATH_LENGTH, killed_by="mnt-cuts-long-paths")
+def test_a_longer_path_mounts_nothing(
+    mounting: MakeMounting, wire: MakeWire, version: int, length: int
+) -> None:
+    export = mounting(version).export
+    peer = wire("tcp", "mount")
+    said = peer.attempt(peer.make(1, opaque(_path_of(length, export)), vers=version).message())
+    observe("answer", said.outcome)
+    mounted = said.outcome == SUCCESS and said.results[:4] == words(0)
+    expect(mounted, f"that a path of {length} bytes is mounted", because=PATH_LENGTH.of(version)).is_false()
+
+
+SHORT = {"empty": b"", "a_slash": b"/", "relative": b"nfsproof", "two_dots": b"/.."}
+STRANGE = {"not_utf8": b"/\xff\xfe\x80", "with_nul": b"/nfsproof\0here", "with_newline": b"/nfsproof\nhere"}
+LONG = {"name_of_255": b"/" + b"n" * 255, "name_of_256": b"/" + b"n" * 256, "deep": b"/n" * 500}
+
+
+@pytest.mark.parametrize("path", list(SHORT))
+@proves(CLOSED_STATUS, killed_by="mnt3-invents-a-status-for-short-paths", needs="mount")
+def test_short_paths_have_a_defined_status(mounting: MakeMounting, path: str) -> None:
+    _has_a_defined_status(mounting, SHORT[path])
+
+
+@pytest.mark.parametrize("path", list(STRANGE))
+@proves(CLOSED_STATUS, killed_by="mnt3-invents-a-status-for-strange-paths", needs="mount")
+def test_strange_paths_have_a_defined_status(mounting: MakeMounting, path: str) -> None:
+    _has_a_defined_status(mounting, STRANGE[path])
+
+
+@pytest.mark.parametrize("path", list(LONG))
+@proves(CLOSED_STATUS, killed_by="mnt3-invents-a-status-for-long-paths", needs="mount")
+def test_long_paths_have_a_defined_status(mounting: MakeMounting, path: str) -> None:
+    _has_a_defined_status(mounting, LONG[path])
+
+
+def _has_a_defined_status(mounting: MakeMounting, path: bytes) -> None:
+    status = mounting(3).mnt(path).status
+    observe("status", status)
+    expect(status in set(MountStat3), f"that {status} is a status of MNT").is_true()
