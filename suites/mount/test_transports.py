@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""MOUNT over UDP is MOUNT over TCP (RFC 1813 section 5.1.3, RFC 1094 A.2)."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.mounting import MakeMounting
+from nfsjudge import expect, proves
+from suites.mount.clauses import BOTH_TRANSPORTS, EVERY_VERSION
+
+
+@EVERY_VERSION
+@proves(*BOTH_TRANSPORTS, killed_by="mnt-refuses-over-udp")
+def test_what_can_be_mounted_over_tcp_can_be_over_udp(mounting: MakeMounting, version: int) -> None:
+    streams, datagrams = mounting(version), mounting(version, proto="udp")
+    streams.need(streams.export)
+    status = int(datagrams.mnt(datagrams.export).status)
+    expect(status, "the status of MNT over UDP", because=BOTH_TRANSPORTS.of(version)).equals(0)
+
+
+@EVERY_VERSION
+@proves(*BOTH_TRANSPORTS, killed_by="mnt-gives-another-directory-over-udp")
+def test_the_same_directory_is_mounted(
+    mounting: MakeMounting, version: int, inner: tuple[bytes, bytes]
+) -> None:
+    del inner  # with it the export is not empty: there is another directory to mount by mistake
+    streams, datagrams = mounting(version), mounting(version, proto="udp")
+    wanted = streams.see(streams.need(streams.export))
+    seen = streams.see(datagrams.need(datagrams.export))
+    expect(seen, "GETATTR of what was mounted over UDP", because=BOTH_TRANSPORTS.of(version)).equals(wanted)
+
+
+@EVERY_VERSION
+@proves(*BOTH_TRANSPORTS, killed_by="export-is-empty-over-udp")
+def test_the_same_exports_are_listed(mounting: MakeMounting, version: int) -> None:
+    lists = [
+        {entry.ex_dir for entry in mounting(version, proto=proto).client.export()} for proto in ("tcp", "udp")
+    ]
+    expect(lists[1], "the exports over UDP", because=BOTH_TRANSPORTS.of(version)).equals(lists[0])
+
+
+@pytest.mark.exclusive
+@EVERY_VERSION
+@proves(*BOTH_TRANSPORTS, killed_by="dump-is-empty-over-udp")
+def test_the_same_mounts_are_listed(mounting: MakeMounting, version: int) -> None:
+    mount = mounting(version)
+    mount.mnt(mount.export)
+    lists = [len(mounting(version, proto=proto).mounts(mount.export)) for proto in ("tcp", "udp")]
+    expect(lists[1], "the entries of DUMP over UDP", because=BOTH_TRANSPORTS.of(version)).equals(lists[0])
+
+
+@pytest.mark.exclusive
+@EVERY_VERSION
+@proves(*BOTH_TRANSPORTS, killed_by="umnt-removes-nothing-over-udp")
+def test_entries_are_removed_over_udp(mounting: MakeMounting, version: int) -> None:
+    streams, datagrams = mounting(version), mounting(version, proto="udp")
+    streams.client.umntall()
+    before = len(streams.mounts(streams.export))
+    streams.need(streams.export)
+    datagrams.client.umnt(streams.export)
+    after = len(streams.mounts(streams.export))
+    expect(after, "entries after UMNT over UDP", because=BOTH_TRANSPORTS.of(version)).at_most(before)
