@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import typing as t
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from nfsclient.rpc.exchange import Exchange
@@ -28,6 +29,8 @@ _REORDERED = 1.0
 _MOST_OPEN = 4096
 _MOST_DONE = 8192
 _MOST_DONE_BYTES = 64 << 20
+_LOST = b"lost"
+"""Stands for a call that was not captured."""
 _OFTEN = 128
 """Complete exchanges that wait until it is looked whether some can be judged."""
 _MOST_CLOSED = 65_536
@@ -45,7 +48,11 @@ class InOrder:
     """Gives exchanges to a linter in order of time, those that overlap together."""
 
     linter: Linter
+    proves_no_call: Callable[[Side, Side], bool]
+    """Whether all calls from a client to a server over a stream were seen."""
     unanswered: int = 0
+    unmatched: int = 0
+    """Replies whose calls were perhaps not captured."""
     _open: OrderedDict[Key, _Open] = field(default_factory=OrderedDict)
     _done: list[tuple[int, Exchange]] = field(default_factory=list)
     _done_bytes: int = 0
@@ -73,8 +80,9 @@ class InOrder:
             self._abandon(key)
         early = self._strays.pop(key, None)
         if early is not None:
+            end = max(exchange.sent_at, early[2])
             exchange.sent_at = min(exchange.sent_at, early[2])
-            fill_in_reply(exchange, early[1], early[2])
+            fill_in_reply(exchange, early[1], end)
             self.put(number, exchange)
             return
         self._open[key] = _Open(number, exchange)
@@ -86,7 +94,7 @@ class InOrder:
         found = self._open.pop(key, None)
         if found is None:
             return False
-        fill_in_reply(found.exchange, message, moment)
+        fill_in_reply(found.exchange, message, max(moment, found.exchange.sent_at))
         if found.is_repeated:
             self._repeated.add(id(found.exchange))
         if found.exchange.transport == "udp" or found.is_repeated:
@@ -105,9 +113,21 @@ class InOrder:
             if moment > before:
                 return
             del self._strays[key]
-            exchange = Exchange(key[2], None, None, None, b"", moment, name_of(key[1]), "tcp")
-            exchange.reply, exchange.received_at = message, moment
-            self.put(number, exchange)
+            if key in self._closed:
+                continue
+            if self.proves_no_call(key[0], key[1]):
+                exchange = Exchange(key[2], None, None, None, b"", moment, name_of(key[1]), "tcp")
+                exchange.reply, exchange.received_at = message, moment
+                self.put(number, exchange)
+            else:
+                self.unmatched += 1
+                self.lose(number, moment - _REORDERED, moment, name_of(key[1]))
+
+    def lose(self, number: int, begin: float, end: float, peer: str) -> None:
+        """Something was not captured that may have been a call of any kind, between two moments."""
+        exchange = Exchange(0, None, None, None, _LOST, begin, peer, "udp")
+        exchange.reply, exchange.received_at = None, end
+        self.put(number, exchange)
 
     def put(self, number: int, exchange: Exchange) -> None:
         """An exchange is complete."""
@@ -117,10 +137,6 @@ class InOrder:
     def happen(self, event: Event) -> None:
         """Something that no exchange shows."""
         self._events.append(event)
-
-    def is_unknown(self, key: Key) -> bool:
-        """Whether no call with this XID was made that a reply may still come to."""
-        return key not in self._closed
 
     def excuse(self, key: Key) -> None:
         """A reply to this may come, though no call was seen."""
@@ -148,19 +164,30 @@ class InOrder:
 
     # ------------------------------------------------------------ judging
 
-    def advance(self, now: float) -> None:
-        """Time has come to `now`: judge what can be judged."""
-        is_much = len(self._done) > _MOST_DONE or self._done_bytes > _MOST_DONE_BYTES
-        if not is_much and len(self._done) - self._looked_at < _OFTEN:
-            return
+    def is_due(self) -> bool:
+        """Whether so much waits that it is worth to look what can be judged."""
+        return len(self._done) - self._looked_at >= _OFTEN or self._is_much()
+
+    def _is_much(self) -> bool:
+        return len(self._done) > _MOST_DONE or self._done_bytes > _MOST_DONE_BYTES
+
+    def advance(self, now: float, unclear_since: float) -> None:
+        """Time has come to `now`: judge what can be judged.
+
+        Since `unclear_since` it is not known what some client called.
+        """
         self._take_strays(now - _REORDERED)
+        is_much = self._is_much()
         while self._open:
             key = next(iter(self._open))
             if not is_much and self._open[key].exchange.sent_at >= now - _LONGEST_OPEN:
                 break
             self._abandon(key)
+        if is_much and unclear_since < now:
+            self.linter.doubt()
+            unclear_since = now
         horizon = min((one.exchange.sent_at for one in self._open.values()), default=now)
-        self._judge(min(horizon, now))
+        self._judge(min(horizon, unclear_since, now if is_much else now - _REORDERED))
 
     def finish(self) -> None:
         """Nothing more comes."""

@@ -8,6 +8,7 @@ lost for good, reading goes on at the next segment that looks like the beginning
 from __future__ import annotations
 
 import struct
+import typing as t
 
 from nfsclient.errors import BadReply
 from nfsclient.rpc.messages import MAX_AUTH_BYTES, RPC_VERSION
@@ -44,8 +45,22 @@ def looks_like_record(data: bytes) -> bool:
     return _SMALLEST <= length <= MOST_RECORD and looks_like_rpc(data[4:])
 
 
+class Mark(t.NamedTuple):
+    """A packet: its number, and when it was captured.
+
+    Where segments were captured out of order, what they carry was sent from `time` on and by `until`.
+    """
+
+    number: int
+    time: float
+    until: float = 0.0
+
+
+_NOWHERE = Mark(0, 0.0)
+
+
 class Stream:
-    """One direction."""
+    """One direction. What it gives are messages with the packets in which they ended."""
 
     def __init__(self) -> None:
         self.next: int | None = None
@@ -54,9 +69,13 @@ class Stream:
         """Whether the next byte is the first of a record, or within one whose beginning was seen."""
         self.is_whole = False
         """Whether everything since the opening of the connection was seen."""
-        self.losses = 0
-        self._waiting: dict[int, tuple[bytes, int]] = {}
-        """Sequence number -> payload, and bytes cut off behind it."""
+        self.losses: list[tuple[Mark, Mark]] = []
+        """Between which packets bytes were lost, since this list was emptied last."""
+        self._lost_at: Mark | None = None
+        """The last packet before bytes were lost, until a record begins again."""
+        self._latest = _NOWHERE
+        self._waiting: dict[int, tuple[bytes, int, Mark]] = {}
+        """Sequence number -> payload, bytes cut off behind it, packet."""
         self._waiting_bytes = 0
         self._assembler = RecordAssembler(MOST_RECORD)
 
@@ -64,6 +83,13 @@ class Stream:
     def held(self) -> int:
         """Bytes in memory."""
         return self._waiting_bytes + self._assembler.buffered
+
+    @property
+    def unclear_since(self) -> float | None:
+        """Since when it is not known what was sent; None if all is."""
+        if self._lost_at is not None:
+            return self._lost_at.time
+        return self._latest.time if self._waiting else None
 
     def open(self, sequence: int) -> None:
         """The connection begins: the next byte has number `sequence` + 1."""
@@ -75,61 +101,76 @@ class Stream:
         self._assembler = RecordAssembler(MOST_RECORD)
         self.next = following
         self.is_synced = self.is_whole = True
+        self._lost_at = None
 
-    def feed(self, sequence: int, payload: bytes, missing: int) -> list[bytes]:
+    def feed(self, sequence: int, payload: bytes, missing: int, mark: Mark) -> list[tuple[bytes, Mark]]:
         """The messages that a segment completes."""
         if not payload and not missing:
             return []
         if self.next is None:
             self.next = sequence
-        found: list[bytes] = []
+            self._lost_at = mark
+        found: list[tuple[bytes, Mark]] = []
         if (sequence - self.next) & _ALL < _HALF and sequence != self.next:
-            self._keep(sequence, payload, missing)
+            self._keep(sequence, payload, missing, mark)
             if len(self._waiting) > _MOST_WAITING or self._waiting_bytes > _MOST_WAITING_BYTES:
                 self._skip(found)
             return found
-        self._take(sequence, payload, missing, found)
+        self._take(sequence, payload, missing, self._not_behind(mark), found)
         self._catch_up(found)
         return found
 
-    def finish(self) -> list[bytes]:
+    def finish(self) -> list[tuple[bytes, Mark]]:
         """At the end of the capture: what waits for segments that never came."""
-        found: list[bytes] = []
+        found: list[tuple[bytes, Mark]] = []
         while self._waiting:
             self._skip(found)
+        if self._lost_at is not None:
+            self.losses.append((self._lost_at, self._latest))
         return found
 
-    def _keep(self, sequence: int, payload: bytes, missing: int) -> None:
+    def _keep(self, sequence: int, payload: bytes, missing: int, mark: Mark) -> None:
         known = self._waiting.get(sequence)
         if known is None or len(known[0]) < len(payload):
             self._waiting_bytes += len(payload) - (len(known[0]) if known is not None else 0)
-            self._waiting[sequence] = (payload, missing)
+            self._waiting[sequence] = (payload, missing, mark)
 
-    def _take(self, sequence: int, payload: bytes, missing: int, found: list[bytes]) -> None:
+    def _take(
+        self, sequence: int, payload: bytes, missing: int, mark: Mark, found: list[tuple[bytes, Mark]]
+    ) -> None:
         """A segment that begins at, or before, the next byte."""
         assert self.next is not None
         known = (self.next - sequence) & _ALL
         if known >= len(payload) + missing:
             return
         fresh = payload[known:]
+        mark = mark._replace(until=max(mark.time, mark.until, self._latest.until))
         self.next = (sequence + len(payload) + missing) & _ALL
         if fresh:
-            self._assemble(fresh, found)
+            self._assemble(fresh, mark, found)
+        self._latest = mark
         if missing:
             self._lose()
 
-    def _catch_up(self, found: list[bytes]) -> None:
+    def _catch_up(self, found: list[tuple[bytes, Mark]]) -> None:
         while self._waiting:
             assert self.next is not None
             due = [at for at in self._waiting if (at - self.next) & _ALL >= _HALF or at == self.next]
             if not due:
                 return
             for at in due:
-                payload, missing = self._waiting.pop(at)
+                payload, missing, mark = self._waiting.pop(at)
                 self._waiting_bytes -= len(payload)
-                self._take(at, payload, missing, found)
+                self._take(at, payload, missing, self._not_behind(mark), found)
 
-    def _skip(self, found: list[bytes]) -> None:
+    def _not_behind(self, mark: Mark) -> Mark:
+        """Something came late, or was captured late: what follows it in the stream was not sent before it."""
+        if not self._waiting:
+            return mark
+        early = min(one.time for _, _, one in self._waiting.values())
+        return mark._replace(time=min(mark.time, early), until=mark.time)
+
+    def _skip(self, found: list[tuple[bytes, Mark]]) -> None:
         """Give up what is missing before the first segment that waits."""
         assert self.next is not None
         origin = self.next
@@ -139,17 +180,21 @@ class Stream:
         self._catch_up(found)
 
     def _lose(self) -> None:
-        self.losses += 1
+        if self._lost_at is None:
+            self._lost_at = self._latest
         self.is_synced = self.is_whole = False
         self._assembler = RecordAssembler(MOST_RECORD)
 
-    def _assemble(self, data: bytes, found: list[bytes]) -> None:
+    def _assemble(self, data: bytes, mark: Mark, found: list[tuple[bytes, Mark]]) -> None:
         if not self.is_synced:
             if not looks_like_record(data):
                 return
             self.is_synced = True
+        if self._lost_at is not None:
+            self.losses.append((self._lost_at, mark))
+            self._lost_at = None
         try:
-            found += [record.payload() for record in self._assembler.feed(data)]
+            found += [(record.payload(), mark) for record in self._assembler.feed(data)]
             if self._assembler.broken is not None:
                 self._lose()
         except BadReply:

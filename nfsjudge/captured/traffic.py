@@ -11,7 +11,7 @@ from nfsjudge.captured.calls import exchange_of_call
 from nfsjudge.captured.packets import Packet
 from nfsjudge.captured.queue import InOrder
 from nfsjudge.captured.segments import ACK, FIN, RST, SYN, TCP, Dissector, Segment, name_of
-from nfsjudge.captured.streams import Stream, looks_like_rpc
+from nfsjudge.captured.streams import Mark, Stream, looks_like_rpc
 from nfsjudge.lint import Event, Happening, Linter
 
 Side: t.TypeAlias = tuple[bytes, int]
@@ -45,15 +45,6 @@ class _Flow:
     is_closed: bool = False
 
 
-class _Seen(t.NamedTuple):
-    """Where and when a message became complete."""
-
-    number: int
-    time: float
-    source: Side
-    destination: Side
-
-
 class Traffic:
     """Takes packets; judges exchanges as they are complete."""
 
@@ -62,8 +53,7 @@ class Traffic:
         self._dissector = Dissector()
         self._flows: OrderedDict[Direction, _Flow] = OrderedDict()
         self._held = 0
-        self._latest = 0.0
-        self._queue = InOrder(linter)
+        self._queue = InOrder(linter, self._proves_no_call)
 
     def take(self, packet: Packet) -> None:
         """One packet. Raises `BadCapture` for frames that cannot be read."""
@@ -74,18 +64,18 @@ class Traffic:
         if segment.protocol == TCP:
             self._take_tcp(packet, segment)
         elif not segment.missing and looks_like_rpc(segment.payload):
-            seen = _Seen(packet.number, packet.time, segment.source, segment.destination)
-            self._take_message(seen, segment.payload, None)
-        self._latest = packet.time
-        self._queue.advance(packet.time)
+            mark = Mark(packet.number, packet.time)
+            self._take_message((segment.source, segment.destination), mark, segment.payload, None)
+        if self._queue.is_due():
+            self._queue.advance(packet.time, self._unclear_since())
 
     def finish(self) -> Statistics:
         """The capture is over."""
         for direction, flow in self._flows.items():
-            seen = _Seen(self.statistics.packets, self._latest, *direction)
-            self._take_messages(seen, flow, flow.stream.finish())
+            self._take_messages(direction, flow, flow.stream.finish())
         self._queue.finish()
         self.statistics.unanswered = self._queue.unanswered
+        self.statistics.unmatched = self._queue.unmatched
         return self.statistics
 
     # ------------------------------------------------------------ TCP
@@ -108,33 +98,40 @@ class Traffic:
     def _take_tcp(self, packet: Packet, segment: Segment) -> None:
         flow = self._flow((segment.source, segment.destination))
         stream, before = flow.stream, flow.stream.held
-        losses = stream.losses
         if segment.flags & SYN:
             if not segment.flags & ACK:
                 self._connects(packet, segment)
             stream.open(segment.sequence)
             flow.is_closed = False
-        seen = _Seen(packet.number, packet.time, segment.source, segment.destination)
         sequence = segment.sequence + bool(segment.flags & SYN)
-        self._take_messages(seen, flow, stream.feed(sequence, segment.payload, segment.missing))
-        if stream.losses != losses and flow.has_rpc:
-            # What is not seen may have been a call that changed anything.
-            self.statistics.lost += stream.losses - losses
-            self._queue.happen(Event(packet.time, Happening.TOUCHED))
+        mark = Mark(packet.number, packet.time)
+        messages = stream.feed(sequence, segment.payload, segment.missing, mark)
+        self._take_messages((segment.source, segment.destination), flow, messages)
         if segment.flags & (FIN | RST) and not flow.is_closed:
             self._closes(packet, segment, flow)
         self._held += stream.held - before
         while self._held > _MOST_HELD and len(self._flows) > 1:
             self._give_up()
 
-    def _take_messages(self, seen: _Seen, flow: _Flow, messages: list[bytes]) -> None:
-        for message in messages:
+    def _take_messages(self, direction: Direction, flow: _Flow, messages: list[tuple[bytes, Mark]]) -> None:
+        for message, mark in messages:
             if looks_like_rpc(message):
                 flow.has_rpc = True
-                self._take_message(seen, message, flow)
+                self._take_message(direction, mark, message, flow)
             else:
                 # Whatever it is, a server may answer it.
-                self._queue.excuse((seen.source, seen.destination, int.from_bytes(message[:4], "big")))
+                self._queue.excuse((*direction, int.from_bytes(message[:4], "big")))
+        if flow.has_rpc:
+            # What was not seen may have been a call that changed anything.
+            self.statistics.lost += len(flow.stream.losses)
+            for before, behind in flow.stream.losses:
+                self._queue.lose(behind.number, before.time, behind.time, name_of(direction[1]))
+        flow.stream.losses.clear()
+
+    def _unclear_since(self) -> float:
+        """Since when it is not known what some client called."""
+        moments = [flow.stream.unclear_since for flow in self._flows.values() if flow.has_rpc]
+        return min((moment for moment in moments if moment is not None), default=float("inf"))
 
     def _connects(self, packet: Packet, segment: Segment) -> None:
         """A client that leaves calls open and comes again may have seen the server go."""
@@ -151,25 +148,25 @@ class Traffic:
 
     # ------------------------------------------------------------ messages
 
-    def _take_message(self, seen: _Seen, message: bytes, flow: _Flow | None) -> None:
+    def _take_message(self, direction: Direction, mark: Mark, message: bytes, flow: _Flow | None) -> None:
         transport: t.Literal["tcp", "udp"] = "udp" if flow is None else "tcp"
+        source, destination = direction
         if message[4:8] == bytes(4):
-            exchange = exchange_of_call(message, seen.time, name_of(seen.destination), transport)
+            exchange = exchange_of_call(message, mark.time, name_of(destination), transport)
             self.statistics.exchanges[program_of(message)] += 1
-            self._queue.call(seen.number, exchange, seen.source, seen.destination)
+            self._queue.call(mark.number, exchange, source, destination)
             return
-        key = (seen.destination, seen.source, int.from_bytes(message[:4], "big"))
-        if self._queue.reply(key, message, seen.time):
-            return
-        if flow is not None and self._proves_no_call(seen) and self._queue.is_unknown(key):
-            self._queue.stray(key, seen.number, message, seen.time)
-        else:
-            self.statistics.unmatched += 1
+        key = (destination, source, int.from_bytes(message[:4], "big"))
+        moment = max(mark.time, mark.until)
+        if not self._queue.reply(key, message, moment):
+            self._queue.stray(key, mark.number, message, moment)
 
-    def _proves_no_call(self, seen: _Seen) -> bool:
+    def _proves_no_call(self, client: Side, server: Side) -> bool:
         """Whether all calls of a connection were seen."""
-        calls = self._flows.get((seen.destination, seen.source))
-        return calls is not None and calls.stream.is_whole and calls.has_rpc
+        flow, back = self._flows.get((client, server)), self._flows.get((server, client))
+        if flow is None or back is None or not (flow.has_rpc and back.has_rpc):
+            return False
+        return all(one.stream.is_whole and one.stream.unclear_since is None for one in (flow, back))
 
 
 def program_of(message: bytes) -> str:

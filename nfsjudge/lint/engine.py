@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import enum
 import typing as t
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nfsclient.protocol import mount, nfs3, portmap
@@ -77,6 +77,42 @@ _HARMLESS_PROGRAMS: t.Final = frozenset({mount.PROGRAM, portmap.PROGRAM, 100_011
 """Programs that change no files: MOUNT, portmap and rpcbind, RQUOTA, NLM, NSM."""
 
 
+class _Touched:
+    """What several calls may touch, at the same time."""
+
+    def __init__(self, lingering: Collection[bytes] | None) -> None:
+        self._lingering = lingering
+        self._anything: set[int] = set()
+        """Exchanges, by `id`, that may touch anything."""
+        self._handles: dict[bytes, set[int]] = {}
+        """Handle -> the exchanges, by `id`, that may touch it."""
+
+    def add(self, exchange: Exchange, handles: Collection[bytes] | None) -> None:
+        """An exchange may touch these; None for anything."""
+        if handles is None:
+            self._anything.add(id(exchange))
+        else:
+            for handle in handles:
+                self._handles.setdefault(handle, set()).add(id(exchange))
+
+    def by_others(self, exchange: Exchange) -> Container[bytes] | None:
+        """What all but one exchange may touch; None for anything."""
+        if self._lingering is None or self._anything - {id(exchange)}:
+            return None
+        return _ByOthers(self._handles, self._lingering, id(exchange))
+
+
+class _ByOthers:
+    """Handles that others than one exchange may touch."""
+
+    def __init__(self, handles: dict[bytes, set[int]], lingering: Collection[bytes], own: int) -> None:
+        self._handles, self._lingering, self._own = handles, lingering, own
+
+    def __contains__(self, handle: object) -> bool:
+        touching = self._handles.get(t.cast("bytes", handle), ())
+        return handle in self._lingering or any(one != self._own for one in touching)
+
+
 class Linter:
     """Judges exchanges as they come; `findings` has what was found, one for each rule."""
 
@@ -106,17 +142,18 @@ class Linter:
     def take(self, group: Sequence[tuple[int, Exchange]]) -> None:
         """Judge exchanges, with their numbers, that overlap in time: one alone, as a rule."""
         is_shared = len(group) > 1 or self._lingering is None or bool(self._lingering)
-        for number, exchange in group:
+        touched = self._touched(group) if is_shared else None
+        replayed = [self._is_replayed(exchange) for _, exchange in group]
+        for (number, exchange), is_replayed in zip(group, replayed, strict=True):
+            if is_replayed:
+                self._judge(number, Case(exchange, World(others=True), []))
+                continue
             world = self._world(exchange)
-            if is_shared:
-                world.disturbed = self._disturbed(exchange, group)
-            replayed = self._is_replayed(exchange)
-            views = [] if replayed else protocol_of(exchange).views(exchange)
-            self._judge(number, Case(exchange, World(others=True) if replayed else world, views))
-            if replayed:
-                self.linger(exchange)
-        for number, exchange in group:
-            self._learn(number, exchange, group, is_shared=is_shared)
+            if touched is not None:
+                world.disturbed = touched.by_others(exchange)
+            self._judge(number, Case(exchange, world, protocol_of(exchange).views(exchange)))
+        for (number, exchange), is_replayed in zip(group, replayed, strict=True):
+            self._learn(number, exchange, touched, is_replayed=is_replayed)
 
     def _is_replayed(self, exchange: Exchange) -> bool:
         """Whether a call with the same XID was made before."""
@@ -128,20 +165,26 @@ class Linter:
             return False
         return True
 
-    def _learn(
-        self, number: int, exchange: Exchange, group: Sequence[tuple[int, Exchange]], *, is_shared: bool
-    ) -> None:
-        world = self._world(exchange)
-        if is_shared:
-            world.disturbed = self._disturbed(exchange, group)
-        protocol = protocol_of(exchange)
-        world.source = Source(number, exchange.credential)
-        protocol.learn(world, exchange, protocol.views(exchange), is_shared=is_shared)
+    def _learn(self, number: int, exchange: Exchange, touched: _Touched | None, *, is_replayed: bool) -> None:
+        world, protocol = self._world(exchange), protocol_of(exchange)
+        changed = protocol.changed(exchange)
+        if is_replayed:
+            world.forget(changed)
+        else:
+            if touched is not None:
+                world.disturbed = touched.by_others(exchange)
+            world.source = Source(number, exchange.credential)
+            protocol.learn(world, exchange, protocol.views(exchange), is_shared=touched is not None)
         world.disturbed = ()
-        if len(self.worlds) > 1:
-            self._touch_elsewhere(world, protocol.changed(exchange))
-        if exchange.reply is None or _may_come_again(exchange):
+        for other in self.worlds.values():
+            if other is not world:  # two addresses may be of one server
+                other.forget(changed)
+        if is_replayed or exchange.received_at is None or _may_come_again(exchange):
             self.linger(exchange)
+
+    def doubt(self) -> None:
+        """From now on, anything may change anything at any time."""
+        self._lingering = None
 
     def linger(self, exchange: Exchange) -> None:
         """Keep in mind a call that may still be executed; a connection that was lost may mean a restart."""
@@ -155,19 +198,8 @@ class Linter:
                 self._lingering.update(world.handles_like(handle))
             if len(self._lingering) > _MOST_LINGERING:
                 self._lingering = None
-        if exchange.reply is None:
+        if exchange.received_at is None:
             world.reboot()
-
-    def _touch_elsewhere(self, own: World, changed: Sequence[bytes] | None) -> None:
-        """Two addresses may be of one server."""
-        for world in self.worlds.values():
-            if world is own:
-                continue
-            if changed is None:
-                world.removed()
-            else:
-                for handle in changed:
-                    world.touch(handle)
 
     # ------------------------------------------------------------ judging
 
@@ -178,25 +210,17 @@ class Linter:
             world = self.worlds[name] = World(others=self.others)
         return world
 
-    def _disturbed(
-        self, exchange: Exchange, group: Sequence[tuple[int, Exchange]]
-    ) -> frozenset[bytes] | None:
-        """What the others of a group may touch, and calls of before that were never answered."""
-        if self._lingering is None:
-            return None
-        found = set(self._lingering)
-        world = self._world(exchange)
-        for _, other in group:
-            if other is exchange:
-                continue
-            changed = protocol_of(other).changed(other)
-            if changed is None:
-                return None
-            for handle in changed:
-                if world.first(handle) is None:
-                    return None
-                found.update(world.handles_like(handle))
-        return frozenset(found)
+    def _touched(self, group: Sequence[tuple[int, Exchange]]) -> _Touched:
+        """What a group may touch, and calls of before that were never answered."""
+        touched = _Touched(self._lingering)
+        for _, exchange in group:
+            world = self._world(exchange)
+            changed = protocol_of(exchange).changed(exchange)
+            if changed is None or any(world.first(handle) is None for handle in changed):
+                touched.add(exchange, None)
+            else:
+                touched.add(exchange, {one for handle in changed for one in world.handles_like(handle)})
+        return touched
 
     def _judge(self, number: int, case: Case) -> None:
         if id(case.exchange) in self.excused:

@@ -9,7 +9,7 @@ are not known. Only objects that were made within the exchanges count as unknown
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Collection
+from collections.abc import Collection, Container
 
 from nfsclient.protocol.nfs3 import Fattr3, Ftype3
 from nfsclient.rpc.exchange import Exchange
@@ -81,7 +81,7 @@ class World:
         self.epoch = 0
         self.generation = 0
         """Grows when an object may have gone whose handle may then be given to another."""
-        self.disturbed: Collection[bytes] | None = ()
+        self.disturbed: Container[bytes] | None = ()
         """Handles that other calls may touch meanwhile; None for all."""
         self.names: dict[tuple[bytes, bytes], tuple[bool, Source]] = {}
         """(directory, name) -> whether it is there, and who says so."""
@@ -112,7 +112,7 @@ class World:
         disturbed = self.disturbed
         if disturbed is None:
             return True
-        return bool(disturbed) and any(one in disturbed for one in self.handles_like(handle))
+        return disturbed != () and any(one in disturbed for one in self.handles_like(handle))
 
     def quiet(self, handle: bytes, exchange: Exchange) -> Facts | None:
         """Facts with attributes that hold still, as the same user saw them."""
@@ -167,6 +167,14 @@ class World:
         """Anything may have changed."""
         self.epoch += 1
         self.names.clear()
+
+    def forget(self, handles: Collection[bytes] | None) -> None:
+        """These objects may have changed, or (None) any, and be gone."""
+        if handles is None:
+            self.removed()
+            return
+        for handle in handles:
+            self.touch(handle)
 
     def removed(self) -> None:
         """Some object may be gone, and its handle free for another."""
