@@ -88,3 +88,7 @@ def single_page(reply: PageReply, because: Requirement | None = None) -> t.Any:
     if not resok.eof:
         skip("the server does not put this directory into one page")
     return resok
+
+
+FORMS: t.Final[dict[str, t.Callable[..., t.Any]]] = {"READDIR": page, "READDIRPLUS": plus_page}
+"""Both procedures, for checks that hold for either. A cookie of one is nothing to the other (section 3.3.17)."""
