@@ -3,10 +3,18 @@
 
 from __future__ import annotations
 
+import string
 import typing as t
 from collections.abc import Callable
 
-from nfsclient.protocol.nfs3 import READDIR, READDIRPLUS, Nfsstat3, Readdir3Args
+from nfsclient.protocol.nfs3 import (
+    READDIR,
+    READDIRPLUS,
+    Nfsstat3,
+    Readdir3Args,
+    Readdir3ResOk,
+    Readdirplus3ResOk,
+)
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
 from nfsserver.fs import FsError, Inode
@@ -23,6 +31,7 @@ _SECTIONS: t.Final = "RFC 1813 sections 3.3.16 and 3.3.17"
 _SMALL: t.Final = 1024
 _PLENTY: t.Final = 65_536
 _LONG_NAME: t.Final = 200
+_TIDY: t.Final = (string.ascii_letters + string.digits + "-.").encode()
 _DOTS: t.Final = (b".", b"..")
 
 
@@ -165,11 +174,13 @@ def keeps_the_place_itself(server: Server, context: CallContext, args: t.Any, pr
 # ---------------------------------------------------------------- entries
 
 
-@_bends_entries("list3-tidies-names", "names have `?` for what is not printable ASCII, and 200 bytes at most")
+@_bends_entries(
+    "list3-tidies-names", "names have `?` for what is no letter, digit, hyphen or dot, and 200 bytes at most"
+)
 def tidies_names(_server: Server, _args: t.Any, resok: t.Any) -> list[t.Any]:
     """Make them presentable."""
     return [
-        replace(entry, name=bytes(byte if 32 < byte < 127 else 63 for byte in entry.name[:_LONG_NAME]))
+        replace(entry, name=bytes(byte if byte in _TIDY else 63 for byte in entry.name[:_LONG_NAME]))
         for entry in resok.entries
     ]
 
@@ -190,3 +201,24 @@ def skips_a_name_in_a_crowd(_server: Server, _args: t.Any, resok: t.Any) -> list
     """Lose what lies across the end of a block."""
     entries = list(resok.entries)
     return entries[:300] + entries[301:] if len(entries) > 500 else entries
+
+
+@_bends_entries("list3-wrong-fileid", "the entry called `file` has the fileid of nothing")
+def wrong_fileid(_server: Server, _args: t.Any, resok: t.Any) -> list[t.Any]:
+    """Add to the number."""
+    return [
+        replace(entry, fileid=entry.fileid + 1_000_000) if entry.name == b"file" else entry
+        for entry in resok.entries
+    ]
+
+
+@_bends("list3-lists-what-is-no-directory", "what is neither directory nor regular file has an empty listing")
+def lists_what_is_no_directory(
+    server: Server, context: CallContext, args: t.Any, proceed: AnyProceed
+) -> t.Any:
+    """Turn NOTDIR into success."""
+    reply = proceed(context, args)
+    if reply.status != Nfsstat3.NFS3ERR_NOTDIR or server.resolve(args.dir).data is not None:
+        return reply
+    resok = Readdir3ResOk if isinstance(args, Readdir3Args) else Readdirplus3ResOk
+    return type(reply)(Nfsstat3.NFS3_OK, resok(None, bytes(8), [], eof=True))

@@ -31,6 +31,12 @@ class Listing(t.NamedTuple):
         return [entry.name for entry in self.entries if entry.name not in DOTS]
 
 
+def only(listed: t.Iterable[bytes], names: t.Iterable[bytes]) -> list[bytes]:
+    """What was listed of `names`, sorted, as often as it came: a server may have entries of its own beside them."""
+    known = set(names)
+    return sorted(name for name in listed if name in known)
+
+
 class PageReply(t.Protocol):
     """What pages of both procedures have."""
 

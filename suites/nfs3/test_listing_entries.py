@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""READDIR and READDIRPLUS (RFC 1813 sections 3.3.16, 3.3.17): what entries say of names and objects of any type."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3, Sattr3
+from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
+from suites.nfs3 import kinds
+from suites.nfs3.agreement import STEADY
+from suites.nfs3.listing import FORMS, read_all
+
+NAME = Requirement(
+    rfc="RFC 1813", section="3.3.16", gist="an entry carries the name of the object as the directory has it"
+)
+NAME_AS_GIVEN = Requirement(
+    rfc="RFC 1813",
+    section="3.3.16",
+    level=Level.SHOULD,  # a server may refuse such names, and one that maps them is not forbidden to
+    gist="a name that was taken is listed with the bytes that were given",
+)
+FILEID = Requirement(
+    rfc="RFC 1813", section="3.3.16", gist="an entry carries the file identifier of the object that it names"
+)
+PLUS_ATTRIBUTES = Requirement(
+    rfc="RFC 1813", section="3.3.17", gist="name_attributes are those of the object that the entry names"
+)
+PLUS_HANDLE = Requirement(
+    rfc="RFC 1813", section="3.3.17", gist="name_handle is a handle of the object that the entry names"
+)
+NO_DIRECTORY = Requirement(
+    rfc="RFC 1813",
+    section="3.3.16",
+    gist="a listing is that of a directory: another object has no entries to return",
+)
+NOTDIR_IS_MEANT = Requirement(
+    rfc="RFC 1813",
+    section="2.6",
+    level=Level.SHOULD,
+    gist="NOTDIR is the error for a directory operation on an object that is no directory",
+)
+
+STRANGE_NAMES: t.Final = {
+    "blanks": b" two  blanks ",
+    "controls": b"tab\tline\nbell\x07",
+    "not UTF-8": b"latin \xe4\xf6\xfc",
+    "broken UTF-8": b"\xc3\x28 \xf0\x28\x8c\xbc",
+    "composed": "\u00e9t\u00e9".encode(),
+    "decomposed": "e\u0301te\u0301".encode(),
+    "four bytes": "\U0001f4c1".encode(),
+    "quotes": b"'\"\\`$(x)*?;&|<>",
+}
+OTHERS: t.Final = ("symlink", *kinds.SPECIAL)
+
+
+def _entry(nfs3: Nfs3, scratch: Scratch, form: str, name: bytes) -> t.Any:
+    """The entry of a name."""
+    entries = read_all(FORMS[form], nfs3, scratch.handle).entries
+    found = next((entry for entry in entries if entry.name == name), None)
+    return expect(found, f"the entry of {name.decode()}", because=NAME).is_present()
+
+
+# ---------------------------------------------------------------- names
+
+
+@pytest.mark.parametrize("length", [201, 255])
+@pytest.mark.parametrize("form", FORMS)
+@proves(NAME, killed_by="list3-tidies-names")
+def test_long_names_are_listed(nfs3: Nfs3, scratch: Scratch, form: str, length: int) -> None:
+    if expect(nfs3.pathconf(scratch.handle)).ok().name_max < length:
+        unsupported("names may not be so long")
+    name = b"n" * length
+    scratch.file(name)
+    expect(read_all(FORMS[form], nfs3, scratch.handle).names, "the names").contains(name)
+
+
+@pytest.mark.parametrize("what", STRANGE_NAMES)
+@pytest.mark.parametrize("form", FORMS)
+@proves(NAME_AS_GIVEN, killed_by="list3-tidies-names")
+def test_strange_names_are_listed_as_they_are(nfs3: Nfs3, scratch: Scratch, form: str, what: str) -> None:
+    name = STRANGE_NAMES[what]
+    made = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
+    if made.resok is None:
+        unsupported(f"the server does not take such a name: CREATE answers {made.status}")
+    expect(read_all(FORMS[form], nfs3, scratch.handle).names, "the names").contains(name)
+
+
+# ---------------------------------------------------------------- objects
+
+
+@pytest.mark.parametrize("kind", kinds.ALL)
+@pytest.mark.parametrize("form", FORMS)
+@proves(FILEID, killed_by="list3-wrong-fileid")
+def test_fileid_is_that_of_a(nfs3: Nfs3, scratch: Scratch, form: str, kind: str) -> None:
+    handle = kinds.make(nfs3, scratch, kind, "file")
+    fileid = _entry(nfs3, scratch, form, b"file").fileid
+    if fileid == 0:
+        observe("fileid", "0, which is discouraged")
+        return
+    expect(fileid, "fileid of the entry").equals(scratch.attributes(handle).fileid)
+
+
+@pytest.mark.parametrize("kind", kinds.ALL)
+@proves(PLUS_ATTRIBUTES, killed_by="readdirplus3-attributes-of-another", needs="readdirplus")
+def test_attributes_are_those_of_a(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    handle = kinds.make(nfs3, scratch, kind, "file")
+    # So that the attributes are not those of the directory by chance.
+    nfs3.setattr(handle, Sattr3(mode=0o640))
+    known = scratch.attributes(handle)
+    attributes = _entry(nfs3, scratch, "READDIRPLUS", b"file").name_attributes
+    if attributes is None:
+        unsupported("the server withholds the attributes")
+    for field in STEADY:
+        expect(getattr(attributes, field), field).equals(getattr(known, field))
+
+
+@pytest.mark.parametrize("kind", kinds.ALL)
+@proves(PLUS_HANDLE, killed_by="readdirplus3-handle-of-another", needs="readdirplus")
+def test_handle_leads_to_the(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    known = scratch.attributes(kinds.make(nfs3, scratch, kind, "file"))
+    handle = _entry(nfs3, scratch, "READDIRPLUS", b"file").name_handle
+    if handle is None:
+        unsupported("the server withholds the handle")
+    reply = nfs3.getattr(handle)
+    expect(reply).ok()
+    expect(reply).field("resok.obj_attributes.fileid").equals(known.fileid)
+    expect(reply).field("resok.obj_attributes.type").equals(known.type)
+
+
+@pytest.mark.parametrize("dots", [".", ".."])
+@pytest.mark.parametrize("form", FORMS)
+@proves(FILEID, killed_by="list3-swaps-the-dots")
+def test_dots_have_the_fileids_of_the_directories(nfs3: Nfs3, scratch: Scratch, form: str, dots: str) -> None:
+    inner = scratch.directory("inner")
+    known = scratch.attributes(inner if dots == "." else scratch.handle).fileid
+    listing = read_all(FORMS[form], nfs3, inner)
+    found = [entry.fileid for entry in listing.entries if entry.name == dots.encode()]
+    if not found:
+        unsupported(f"the server does not list {dots}")
+    expect(found, f"fileid of {dots}").equals([known])
+
+
+# ---------------------------------------------------------------- what is no directory
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+@pytest.mark.parametrize("form", FORMS)
+@proves(NO_DIRECTORY, killed_by="list3-lists-what-is-no-directory")
+def test_what_is_no_directory_is_refused(nfs3: Nfs3, scratch: Scratch, form: str, kind: str) -> None:
+    reply = FORMS[form](nfs3, kinds.make(nfs3, scratch, kind))
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=NOTDIR_IS_MEANT)
