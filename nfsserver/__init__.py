@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from nfsserver import (
     arguments_mutants,
+    callit_mutants,
     credentials_mutants,
     datagram_mutants,
     mount_handle_mutants,
@@ -13,6 +14,7 @@ from nfsserver import (
     mount_path_mutants,
     portmap_mutants,
     rpc_mutants,
+    rpcbind_mutants,
     survival_mutants,
     transport_mutants,
 )
@@ -42,6 +44,7 @@ __all__ = [
     "UnknownMutant",
     "all_mutants",
     "arguments_mutants",
+    "callit_mutants",
     "credentials_mutants",
     "datagram_mutants",
     "declare_mutant",
@@ -53,6 +56,7 @@ __all__ = [
     "mutant",
     "portmap_mutants",
     "rpc_mutants",
+    "rpcbind_mutants",
     "survival_mutants",
     "transport_mutant",
     "transport_mutants",

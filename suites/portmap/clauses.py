@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""The clauses of RFC 1833 for portmap (version 2) and rpcbind (3 and 4), by version."""
+
+from __future__ import annotations
+
+import pytest
+
+from nfsjudge import Level, Requirement
+
+EVERY_VERSION = pytest.mark.parametrize("version", [2, 3, 4])
+RPCBIND_VERSIONS = pytest.mark.parametrize("version", [3, 4])
+TRANSPORTS = pytest.mark.parametrize("proto", ["tcp", "udp"])
+
+
+def clause(gist: str, level: Level = Level.STATED) -> dict[int, Requirement]:
+    """A claim that stands alike in the description of portmap and of rpcbind, by version."""
+    portmap = Requirement(rfc="RFC 1833", section="3.2", gist=gist, level=level)
+    rpcbind = Requirement(rfc="RFC 1833", section="2.2.1", gist=gist, level=level)
+    return {2: portmap, 3: rpcbind, 4: rpcbind}
+
+
+def both(rule: dict[int, Requirement]) -> tuple[Requirement, Requirement]:
+    """The clauses of a claim, each once."""
+    return rule[2], rule[4]

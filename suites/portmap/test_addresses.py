@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: MIT
+"""Universal addresses, their other form, lists of them, the time and statistics (RFC 1833 section 2.2, RFC 5665)."""
+
+from __future__ import annotations
+
+import ipaddress
+import time
+
+import pytest
+
+from fixtures.binding import NOBODYS_PROGRAM, MakeBinder
+from nfsclient.protocol.rpcbind import UniversalAddressError, from_universal
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from suites.portmap.clauses import EVERY_VERSION, RPCBIND_VERSIONS
+
+SYNTAX_4 = Requirement(
+    rfc="RFC 5665",
+    section="5.2.3.3",
+    gist="a universal address of IPv4 is h1.h2.h3.h4.p1.p2, each a decimal number of 0 to 255",
+)
+SYNTAX_6 = Requirement(
+    rfc="RFC 5665",
+    section="5.2.3.4",
+    gist="a universal address of IPv6 is an address of IPv6 in text, and .p1.p2",
+)
+CAN_BE_CALLED = Requirement(
+    rfc="RFC 1833",
+    section="2.2.1",
+    level=Level.SHOULD,
+    gist="GETADDR returns the address on which the program awaits calls: one that can be called",
+)
+CONVERTS = Requirement(
+    rfc="RFC 1833",
+    section="2.2.1",
+    gist="UADDR2TADDR and TADDR2UADDR convert between universal addresses and those of the transport",
+)
+TIME_PASSES = Requirement(
+    rfc="RFC 1833",
+    section="2.2.1",
+    gist="GETTIME returns the time of its machine in seconds since 1970",
+)
+TIME_IS_NOW = Requirement(
+    rfc="RFC 1833",
+    section="2.2.1",
+    level=Level.SHOULD,  # the clock of the machine may be wrong
+    gist="GETTIME returns the time of its machine in seconds since 1970",
+)
+LISTS_ADDRESSES = Requirement(
+    rfc="RFC 1833", section="2.2.2", gist="GETADDRLIST returns a list of the addresses of the given program"
+)
+TRANSPORT_IS_DESCRIBED = Requirement(
+    rfc="RFC 1833",
+    section="2.1",
+    level=Level.SHOULD,
+    gist="an entry of GETADDRLIST describes its transport: semantics, family and protocol",
+)
+STATISTICS = Requirement(
+    rfc="RFC 1833",
+    section="2.2.2",
+    level=Level.SHOULD,
+    gist="GETSTAT lists the number and kind of requests that the server has received",
+)
+_A_DAY = 86_400
+
+
+# ---------------------------------------------------------------- syntax
+
+
+def _is_universal(address: bytes | str, netid: str) -> bool:
+    """Whether it is written as addresses of a transport of IP are."""
+    text = address.decode(errors="replace") if isinstance(address, bytes) else address
+    try:
+        host, _ = from_universal(text)
+    except UniversalAddressError:
+        return False
+    return ipaddress.ip_address(host).version == (6 if netid.endswith("6") else 4)
+
+
+@RPCBIND_VERSIONS
+@proves(SYNTAX_4, SYNTAX_6, killed_by="getaddr-writes-the-port-behind-a-colon")
+def test_getaddr_gives_a_universal_address(
+    binder: MakeBinder, version: int, nfs_program: tuple[int, int]
+) -> None:
+    rpcbind = binder(version)
+    address = rpcbind.rpcbind.getaddr(*nfs_program, rpcbind.netid)
+    if not address:
+        skip(f"NFS is not registered for {rpcbind.netid}")
+    rule = SYNTAX_6 if rpcbind.netid.endswith("6") else SYNTAX_4
+    expect(_is_universal(address, rpcbind.netid), f"that {address} is universal", because=rule).is_true()
+
+
+@RPCBIND_VERSIONS
+@proves(SYNTAX_4, SYNTAX_6, killed_by="rpcbind-dump-writes-the-port-behind-a-colon")
+def test_dump_gives_universal_addresses(binder: MakeBinder, version: int) -> None:
+    entries = [
+        (each.r_netid.decode(errors="replace"), each.r_addr) for each in binder(version).rpcbind.dump()
+    ]
+    of_ip = [(netid, address) for netid, address in entries if netid in {"tcp", "udp", "tcp6", "udp6"}]
+    observe("transports", sorted({netid for netid, _ in entries}))
+    wrong = [address for netid, address in of_ip if not _is_universal(address, netid)]
+    expect(wrong, "the addresses in DUMP that are not universal").equals([])
+
+
+@proves(SYNTAX_4, SYNTAX_6, killed_by="getversaddr4-writes-the-port-behind-a-colon", needs="rpcbind4")
+def test_getversaddr_gives_a_universal_address(binder: MakeBinder, nfs_program: tuple[int, int]) -> None:
+    rpcbind = binder(4)
+    address = rpcbind.rpcbind.getversaddr(*nfs_program, rpcbind.netid)
+    if not address:
+        skip(f"NFS is not registered for {rpcbind.netid}")
+    expect(_is_universal(address, rpcbind.netid), f"that {address} is universal").is_true()
+
+
+@RPCBIND_VERSIONS
+@proves(CAN_BE_CALLED, killed_by="getaddr-gives-the-wildcard")
+def test_getaddr_gives_an_address_that_can_be_called(
+    binder: MakeBinder, version: int, nfs_program: tuple[int, int]
+) -> None:
+    rpcbind = binder(version)
+    address = rpcbind.rpcbind.getaddr(*nfs_program, rpcbind.netid)
+    if not _is_universal(address, rpcbind.netid):
+        skip("GETADDR gives no universal address of NFS")
+    host, port = from_universal(address)
+    observe("host", host)
+    callable_ = port > 0 and not ipaddress.ip_address(host).is_unspecified
+    expect(callable_, f"that {address} can be called").is_true()
+
+
+# ---------------------------------------------------------------- the form of the transport
+
+
+@RPCBIND_VERSIONS
+@pytest.mark.parametrize("address", ["127.0.0.1.8.1", "192.0.2.200.0.111", "10.255.0.1.255.254"])
+@proves(CONVERTS, killed_by="uaddr2taddr-swaps-the-bytes-of-the-port")
+def test_addresses_come_back(binder: MakeBinder, version: int, address: str) -> None:
+    rpcbind = binder(version)
+    if rpcbind.netid.endswith("6"):
+        skip("over IPv6 addresses of IPv4 have no other form")
+    form = rpcbind.rpcbind.uaddr2taddr(address)
+    observe("form", f"{len(form.buf)} bytes")
+    expect(rpcbind.rpcbind.taddr2uaddr(bytes(form.buf)), "the address and back").equals(address)
+
+
+@RPCBIND_VERSIONS
+@proves(CONVERTS, killed_by="uaddr2taddr-knows-one-address")
+def test_different_addresses_have_different_forms(binder: MakeBinder, version: int) -> None:
+    rpcbind = binder(version)
+    if rpcbind.netid.endswith("6"):
+        skip("over IPv6 addresses of IPv4 have no other form")
+    addresses = ("127.0.0.1.8.1", "127.0.0.1.8.2", "127.0.0.2.8.1")
+    forms = {bytes(rpcbind.rpcbind.uaddr2taddr(address).buf) for address in addresses}
+    expect(len(forms), "how many forms three addresses have").equals(3)
+
+
+# ---------------------------------------------------------------- the time
+
+
+@RPCBIND_VERSIONS
+@proves(TIME_IS_NOW, killed_by="gettime-begins-in-2000")
+def test_the_time_is_that_of_today(binder: MakeBinder, version: int) -> None:
+    seconds = binder(version).rpcbind.gettime()
+    observe("ahead of this machine", f"{round(seconds - time.time())} s")
+    now = int(time.time())
+    expect(seconds, "seconds since 1970").between(now - _A_DAY, now + _A_DAY)
+
+
+@RPCBIND_VERSIONS
+@proves(TIME_PASSES, killed_by="gettime-counts-calls-by-the-hour")
+def test_the_time_passes_as_here(binder: MakeBinder, version: int) -> None:
+    rpcbind = binder(version).rpcbind
+    began = time.monotonic()
+    first, second = rpcbind.gettime(), rpcbind.gettime()
+    passed = int(time.monotonic() - began) + 2
+    expect(second - first, "seconds between two calls").between(-passed, passed)
+
+
+# ---------------------------------------------------------------- lists
+
+
+@proves(LISTS_ADDRESSES, killed_by="getaddrlist4-omits-the-transport-of-the-call", needs="rpcbind4")
+def test_getaddrlist_has_the_transport_of_the_call(binder: MakeBinder, nfs_program: tuple[int, int]) -> None:
+    rpcbind = binder(4)
+    if not rpcbind.rpcbind.getversaddr(*nfs_program, rpcbind.netid):
+        skip(f"NFS is not registered for {rpcbind.netid}")
+    netids = [each.r_nc_netid.decode(errors="replace") for each in rpcbind.rpcbind.getaddrlist(*nfs_program)]
+    observe("transports", netids)
+    expect(netids, "the transports in GETADDRLIST").contains(rpcbind.netid)
+
+
+@proves(LISTS_ADDRESSES, killed_by="getaddrlist4-has-what-is-not-registered", needs="rpcbind4")
+def test_getaddrlist_has_only_what_dump_has(binder: MakeBinder, nfs_program: tuple[int, int]) -> None:
+    rpcbind = binder(4)
+    registered = {each.netid for each in rpcbind.entries() if (each.prog, each.vers) == nfs_program}
+    listed = {each.r_nc_netid.decode(errors="replace") for each in rpcbind.rpcbind.getaddrlist(*nfs_program)}
+    expect(sorted(listed - registered), "transports that DUMP does not have").equals([])
+
+
+@proves(LISTS_ADDRESSES, killed_by="getaddrlist4-lists-nobody", needs="rpcbind4")
+def test_getaddrlist_of_an_unregistered_program_is_empty(binder: MakeBinder) -> None:
+    listed = binder(4).rpcbind.getaddrlist(NOBODYS_PROGRAM, 1)
+    expect(len(listed), "addresses of a program that nobody registered").equals(0)
+
+
+@proves(TRANSPORT_IS_DESCRIBED, killed_by="getaddrlist4-mixes-families-up", needs="rpcbind4")
+def test_getaddrlist_describes_transports(binder: MakeBinder, nfs_program: tuple[int, int]) -> None:
+    known = {
+        b"tcp": (b"inet", b"tcp"),
+        b"udp": (b"inet", b"udp"),
+        b"tcp6": (b"inet6", b"tcp"),
+        b"udp6": (b"inet6", b"udp"),
+    }
+    entries = [each for each in binder(4).rpcbind.getaddrlist(*nfs_program) if each.r_nc_netid in known]
+    wrong = [
+        (each.r_nc_netid, each.r_nc_protofmly, each.r_nc_proto)
+        for each in entries
+        if (each.r_nc_protofmly, each.r_nc_proto) != known[each.r_nc_netid]
+    ]
+    expect(wrong, "transports that are described wrongly").equals([])
+
+
+@proves(TRANSPORT_IS_DESCRIBED, killed_by="getaddrlist4-takes-udp-for-connections", needs="rpcbind4")
+def test_getaddrlist_tells_datagrams_from_connections(
+    binder: MakeBinder, nfs_program: tuple[int, int]
+) -> None:
+    meant = {b"tcp": (2, 3), b"tcp6": (2, 3), b"udp": (1,), b"udp6": (1,)}
+    entries = [each for each in binder(4).rpcbind.getaddrlist(*nfs_program) if each.r_nc_netid in meant]
+    wrong = [
+        (each.r_nc_netid, each.r_nc_semantics)
+        for each in entries
+        if each.r_nc_semantics not in meant[each.r_nc_netid]
+    ]
+    expect(wrong, "transports with other semantics").equals([])
+
+
+# ---------------------------------------------------------------- statistics
+
+
+@EVERY_VERSION
+@proves(STATISTICS, killed_by="getstat4-counts-nothing", needs="rpcbind4")
+def test_getstat_counts_what_is_looked_up(
+    binder: MakeBinder, version: int, nfs_program: tuple[int, int]
+) -> None:
+    statistics = binder(4).rpcbind
+    before = statistics.getstat()[version - 2].info[3]
+    binder(version).port(*nfs_program)
+    after = statistics.getstat()[version - 2].info[3]
+    expect(after, f"calls of procedure 3 of version {version}").at_least(before + 1)
