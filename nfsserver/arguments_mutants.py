@@ -49,7 +49,7 @@ def _repeat(server: Server, name: str, message: bytes, reply: bytes, *, shorter:
         kept[called[0]] = (len(message) - called[1], reply[4:])
     elif reply[4:] == _GARBAGE and called[0] in kept:
         size, good = kept[called[0]]
-        if (len(message) - called[1] < size - 8) is shorter:
+        if (len(message) - called[1] < size) is shorter:
             return [message[:4] + good]
     return [reply]
 
@@ -58,7 +58,7 @@ def _repeat(server: Server, name: str, message: bytes, reply: bytes, *, shorter:
     "rpc-repeats-itself-to-short-arguments",
     only_raw=True,
     breaks=_SECTION_8,
-    gist="Arguments that are cut by more than two words are answered as the good ones before them were",
+    gist="Arguments that are cut are answered as the good ones before them were",
 )
 def rpc_repeats_itself_to_short_arguments(server: Server, message: bytes, proceed: ProceedWire) -> Answer:
     """What is in a buffer is sent again."""

@@ -35,14 +35,20 @@ class _Elsewhere(Bend):
     def answer_datagram(
         self, sock: socket.socket, message: bytes, peer: t.Any, proceed: AnswerDatagram, /
     ) -> None:
-        """Answer, but not from here."""
+        """Answer, but not from here, if nobody in particular asks: others would wait for nothing."""
+        if message[24:40] != bytes(16):
+            proceed(sock, message, peer)
+            return
         with socket.socket(sock.family, socket.SOCK_DGRAM) as other:
             other.bind(self.where(sock))
             proceed(other, message, peer)
 
 
 @transport_mutant(
-    "rpc-answers-from-another-port", breaks=_SECTION_3, gist="Replies over UDP come from a port of their own"
+    "rpc-answers-from-another-port",
+    only_raw=True,
+    breaks=_SECTION_3,
+    gist="Replies over UDP to calls with AUTH_NONE come from a port of their own",
 )
 class RpcAnswersFromAnotherPort(_Elsewhere):
     """Any port."""
@@ -54,8 +60,9 @@ class RpcAnswersFromAnotherPort(_Elsewhere):
 
 @transport_mutant(
     "rpc-answers-from-another-address",
+    only_raw=True,
     breaks="RFC 1122 section 4.1.3.5",
-    gist="Replies over UDP to 127.0.0.1 come from 127.0.0.2",
+    gist="Replies over UDP to calls with AUTH_NONE come from 127.0.0.2",
 )
 class RpcAnswersFromAnotherAddress(_Elsewhere):
     """Another address of loopback."""

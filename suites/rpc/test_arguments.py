@@ -68,9 +68,7 @@ def test_arguments_that_are_cut_are_not_executed(
     wire: MakeWire, scratch: Scratch, procedure: AnyProcedure
 ) -> None:
     peer = wire()
-    need(
-        procedure, peer.ask(peer.make(procedure.number, ARGUMENTS[procedure](scratch, b"good one").to_xdr()))
-    )
+    need(procedure, peer.ask(peer.make(procedure.number, ARGUMENTS[procedure](scratch, b"no bad").to_xdr())))
     damaged = short_of_data(ARGUMENTS[procedure](scratch, NAME))
     done = done_though_damaged(wire, procedure, damaged)
     expect(done, f"what {procedure.name} was cut in when it succeeded").equals([])
@@ -82,9 +80,7 @@ def test_lengths_that_are_too_large_are_not_taken(
     wire: MakeWire, scratch: Scratch, procedure: AnyProcedure
 ) -> None:
     peer = wire()
-    need(
-        procedure, peer.ask(peer.make(procedure.number, ARGUMENTS[procedure](scratch, b"good one").to_xdr()))
-    )
+    need(procedure, peer.ask(peer.make(procedure.number, ARGUMENTS[procedure](scratch, b"no bad").to_xdr())))
     damaged = too_long(ARGUMENTS[procedure](scratch, NAME))
     done = done_though_damaged(wire, procedure, damaged)
     expect(done, f"which length was wrong when {procedure.name} succeeded").equals([])
