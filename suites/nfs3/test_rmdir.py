@@ -111,7 +111,10 @@ def test_refuses_a_file_as_the_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 def test_dot_keeps_what_is_in_the_directory(nfs3: Nfs3, scratch: Scratch) -> None:
     directory = scratch.directory("directory")
     scratch.file("inside", directory=directory)
-    observe("RMDIR of .", nfs3.rmdir(directory, b".").status)
+    status = nfs3.rmdir(directory, b".").status
+    observe("RMDIR of .", status)
+    if status == Nfsstat3.NFS3_OK and scratch.lookup("directory") is None:
+        unsupported("the server removes non-empty directories, as it may")
     expect(scratch.names(directory), "the names in the directory").equals([b"inside"])
 
 
@@ -119,7 +122,10 @@ def test_dot_keeps_what_is_in_the_directory(nfs3: Nfs3, scratch: Scratch) -> Non
 def test_dotdot_keeps_what_is_in_the_parent(nfs3: Nfs3, scratch: Scratch) -> None:
     directory = scratch.directory("directory")
     scratch.file("file", b"precious")
-    observe("RMDIR of ..", nfs3.rmdir(directory, b"..").status)
+    status = nfs3.rmdir(directory, b"..").status
+    observe("RMDIR of ..", status)
+    if status == Nfsstat3.NFS3_OK and nfs3.getattr(scratch.handle).status != Nfsstat3.NFS3_OK:
+        unsupported("the server removes non-empty directories, as it may")
     expect(sorted(scratch.names()), "the names in the parent").equals([b"directory", b"file"])
 
 
