@@ -45,7 +45,10 @@ KEPT_AS_GIVEN = Requirement(
     gist="a name that was taken is the name of the object: what the server cannot handle is to be refused",
 )
 NAME_MAX = Requirement(
-    rfc="RFC 1813", section="3.3.20", gist="name_max is the maximum length of a name in the directory"
+    rfc="RFC 1813",
+    section="3.3.20",
+    level=Level.SHOULD,  # what PATHCONF says may be the best that a server knows
+    gist="name_max is the maximum length of a name in the directory",
 )
 NO_TRUNC_MAKES = Requirement(
     rfc="RFC 1813",
@@ -144,7 +147,8 @@ def test_a_slash_makes_nothing_in_another_directory(nfs3: Nfs3, place: Place, pr
     reply = MAKING[procedure](nfs3, place, place.here, b"below/new")
     expect(place.scratch.names(below), "the names in the directory below").equals([])
     observe(f"{procedure.upper()} of a name with a slash", reply.status)
-    expect(reply, because=HANDLED_OR_REFUSED).refused()
+    if b"below/new" not in place.names():  # a server may handle slashes in names
+        expect(reply, because=HANDLED_OR_REFUSED).refused()
 
 
 @pytest.mark.parametrize("procedure", TAKING)
