@@ -11,7 +11,19 @@ import typing as t
 from nfsclient.protocol import nfs2 as protocol
 from nfsclient.protocol.nfs2 import NFS2
 from nfsserver.handlers import AnyProcedure, Handlers, answers
-from nfsserver.nfs2 import attributes, data, directory, names, nothing_mutants
+from nfsserver.nfs2 import (
+    attributes,
+    attributes_mutants,
+    creation_mutants,
+    data,
+    data_mutants,
+    directory,
+    names,
+    names_mutants,
+    nothing_mutants,
+    removal_mutants,
+    setattr_mutants,
+)
 
 HANDLERS: t.Final[Handlers] = dict(
     [
@@ -53,4 +65,16 @@ NOT_REPEATABLE: t.Final[frozenset[AnyProcedure]] = frozenset(
 )
 """Procedures that may fail, or do harm, when a retransmitted call runs again (RFC 1094 section 3.6)."""
 
-__all__ = ["AUTHENTICATED", "HANDLERS", "NFS2", "NOT_REPEATABLE", "nothing_mutants"]
+__all__ = [
+    "AUTHENTICATED",
+    "HANDLERS",
+    "NFS2",
+    "NOT_REPEATABLE",
+    "attributes_mutants",
+    "creation_mutants",
+    "data_mutants",
+    "names_mutants",
+    "nothing_mutants",
+    "removal_mutants",
+    "setattr_mutants",
+]

@@ -6,10 +6,13 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable
 
+from nfsclient.protocol.nfs2 import Diropargs, Diropok, Diropres, Nfsstat2, StatRes
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.service import CallContext
+from nfsclient.xdr import replace
 from nfsserver.fs import FsError, Inode
 from nfsserver.mutants import A, Proceed, R, mutant
+from nfsserver.nfs2.common import fattr
 
 if t.TYPE_CHECKING:
     from nfsserver.server import Server
@@ -57,6 +60,32 @@ def bends_reply(
         return bend
 
     return register
+
+
+def place_of(args: t.Any) -> Diropargs:
+    """The directory and name in the arguments; with two of them, the ones that are new."""
+    for field in ("where", "to", "from_"):
+        found = getattr(args, field, None)
+        if isinstance(found, Diropargs):
+            return found
+    assert isinstance(args, Diropargs)
+    return args
+
+
+def with_place(args: t.Any, **changes: object) -> t.Any:
+    """The arguments with another directory or name."""
+    for field in ("where", "to", "from_"):
+        found = getattr(args, field, None)
+        if isinstance(found, Diropargs):
+            return replace(args, **{field: replace(found, **changes)})
+    return replace(args, **changes)
+
+
+def success(server: Server, procedure: Procedure[t.Any, t.Any] | None, inode: Inode) -> t.Any:
+    """What a procedure answers when it says that all went well with an object."""
+    if procedure is not None and procedure.res is Diropres:
+        return Diropres(Nfsstat2.NFS_OK, Diropok(server.handle_of(inode), fattr(inode)))
+    return StatRes(Nfsstat2.NFS_OK)
 
 
 def inode_of(server: Server, handle: bytes) -> Inode | None:

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Objects of each kind, and what of their attributes stays as it is."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Iterable
+
+from fixtures.scratch2 import Scratch2
+from nfsclient.clients import Nfs2
+from nfsclient.protocol.nfs2 import Fattr, Ftype, Nfsstat2, Sattr, Timeval
+from nfsjudge import Requirement, expect, skip
+from nfsjudge.expect import StatusReply
+
+KINDS: t.Final = ("file", "directory", "symlink")
+"""What NFSv2 itself can make."""
+NOT_DIRECTORIES: t.Final = ("file", "symlink")
+NOT_FILES: t.Final = ("directory", "symlink")
+TYPES: t.Final = {"file": Ftype.NFREG, "directory": Ftype.NFDIR, "symlink": Ftype.NFLNK}
+
+STEADY: t.Final = ("type", "mode", "nlink", "uid", "gid", "size", "fsid", "fileid")
+"""Fields of fattr that stay as they are while nobody changes the object; `blocks` and times may drift."""
+LONG_AGO: t.Final = Timeval(946_684_800)
+"""The year 2000: no clock of a server says so by chance."""
+
+
+def make(scratch: Scratch2, kind: str, name: str = "object") -> bytes:
+    """A new object of a kind; its handle."""
+    match kind:
+        case "file":
+            return scratch.file(name, b"data")
+        case "directory":
+            return scratch.directory(name, mode=0o711)
+        case _:
+            return scratch.symlink(name, b"some/where")
+
+
+def expect_same(
+    seen: Fattr, known: Fattr, fields: Iterable[str] = STEADY, *, because: Requirement | None = None
+) -> None:
+    """Both are attributes of one object, and agree in `fields`."""
+    __tracebackhide__ = True
+    for name in fields:
+        expect(getattr(seen, name), name, because=because).equals(getattr(known, name))
+
+
+def but(*changed: str) -> list[str]:
+    """`STEADY` without some fields."""
+    return [name for name in STEADY if name not in changed]
+
+
+def expect_change(reply: StatusReply) -> None:
+    """A change of attributes succeeded. SKIP where the user of the run may not make it."""
+    __tracebackhide__ = True
+    if reply.status in {Nfsstat2.NFSERR_PERM, Nfsstat2.NFSERR_ACCES}:
+        skip(f"the user of the run may not: {reply.status}")
+    expect(reply).ok()
+
+
+def make_old(nfs2: Nfs2, scratch: Scratch2, handle: bytes) -> None:
+    """Set mtime to `LONG_AGO`, from which to see it move. SKIP where that cannot be done."""
+    nfs2.setattr(handle, Sattr(mtime=LONG_AGO))
+    if scratch.attributes(handle).mtime != LONG_AGO:
+        skip("mtime cannot be set to one of old, from which to see it move")

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""LINK (RFC 1094 section 2.2.13): a further name of a file."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.scratch2 import Scratch2
+from nfsclient.clients import Nfs2
+from nfsclient.protocol.nfs2 import Nfsstat2, Sattr
+from nfsjudge import Level, Requirement, expect, observe, proves
+from suites.nfs2.objects import expect_change, expect_same
+
+CREATES = Requirement(
+    rfc="RFC 1094", section="2.2.13", gist="the new name is one of the existing file: both are the same file"
+)
+SAME_DATA = Requirement(
+    rfc="RFC 1094",
+    section="2.2.13",
+    level=Level.SHOULD,
+    gist="changes to either of the linked files should show in both",
+)
+NLINK = Requirement(
+    rfc="RFC 1094",
+    section="2.2.13",
+    level=Level.SHOULD,
+    gist="nlink should be one greater than before the link was made",
+)
+NOT_CREATED = Requirement(
+    rfc="RFC 1094", section="2.2.13", gist="any status but NFS_OK says that the link was not created"
+)
+NAMES_OF_FILES = Requirement(
+    rfc="RFC 1094",
+    section="2.1",
+    level=Level.SHOULD,
+    gist="a file system is a tree: no directory is found below itself, by whatever name",
+)
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["beside", "elsewhere"])
+@proves(CREATES, killed_by="link2-makes-a-copy", needs="hardlink")
+def test_makes_a_name_of_the_same_file(nfs2: Nfs2, scratch2: Scratch2, elsewhere: bool) -> None:
+    file = scratch2.file("first", b"data")
+    where = scratch2.directory("d") if elsewhere else scratch2.handle
+    expect(nfs2.link(file, where, b"second")).ok()
+    found = expect(nfs2.lookup(where, b"second")).ok()
+    expect_same(found.attributes, scratch2.attributes(file))
+
+
+@proves(SAME_DATA, killed_by="link2-makes-a-copy", needs="hardlink")
+def test_data_written_by_one_name_is_read_by_the_other(nfs2: Nfs2, scratch2: Scratch2) -> None:
+    file = scratch2.file("first", b"data")
+    expect(nfs2.link(file, scratch2.handle, b"second")).ok()
+    second = expect(nfs2.lookup(scratch2.handle, b"second")).ok().file
+    expect(nfs2.write(second, 0, b"DATA")).ok()
+    expect(scratch2.read(file), "the data by the first name").equals(b"DATA")
+
+
+@proves(SAME_DATA, killed_by="link2-makes-a-copy", needs="hardlink")
+def test_attributes_set_by_one_name_show_by_the_other(nfs2: Nfs2, scratch2: Scratch2) -> None:
+    file = scratch2.file("first", mode=0o644)
+    expect(nfs2.link(file, scratch2.handle, b"second")).ok()
+    second = expect(nfs2.lookup(scratch2.handle, b"second")).ok().file
+    expect_change(nfs2.setattr(second, Sattr(mode=0o600)))
+    expect(scratch2.attributes(file).mode & 0o777, "the permissions by the first name").equals(0o600)
+
+
+@pytest.mark.parametrize("names", [1, 2, 5])
+@proves(NLINK, killed_by="link2-counts-two-names-at-most", needs="hardlink")
+def test_nlink_counts_the_names(nfs2: Nfs2, scratch2: Scratch2, names: int) -> None:
+    file = scratch2.file("first")
+    before = scratch2.attributes(file).nlink
+    for number in range(names):
+        expect(nfs2.link(file, scratch2.handle, b"name%d" % number)).ok()
+    expect(scratch2.attributes(file).nlink, "nlink").equals(before + names)
+
+
+@proves(NOT_CREATED, killed_by="link2-replaces-in-spite-of-it", needs="hardlink")
+def test_a_refused_link_is_not_there(nfs2: Nfs2, scratch2: Scratch2) -> None:
+    file = scratch2.file("first", b"data")
+    taken = scratch2.file("taken", b"other")
+    expect(nfs2.link(file, scratch2.handle, b"taken")).refused()
+    expect(scratch2.attributes(file).nlink, "nlink of the file").equals(1)
+    expect(scratch2.read(taken), "the data of what has the name").equals(b"other")
+
+
+@proves(NAMES_OF_FILES, killed_by="link2-links-directories", needs="hardlink")
+def test_a_directory_is_not_linked_below_itself(nfs2: Nfs2, scratch2: Scratch2) -> None:
+    directory = scratch2.directory("d")
+    observe("answer", nfs2.link(directory, directory, b"loop").status)
+    expect(scratch2.names(directory), "the names in the directory").equals([])
+
+
+@proves(NOT_CREATED, killed_by="link2-links-what-is-gone", needs="hardlink")
+def test_a_file_that_is_gone_is_not_linked_to_another(nfs2: Nfs2, scratch2: Scratch2) -> None:
+    file = scratch2.file("f", b"data")
+    expect(nfs2.remove(scratch2.handle, b"f")).ok()
+    reply = nfs2.link(file, scratch2.handle, b"again")
+    observe("answer", reply.status)
+    if reply.status != Nfsstat2.NFS_OK:
+        expect(scratch2.names(), "the names after a refusal").equals([])

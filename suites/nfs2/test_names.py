@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""Names: what CREATE, MKDIR, SYMLINK, LINK and RENAME do with them (RFC 1094 sections 2.2.10 to 2.2.15, 2.3.7)."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.scratch2 import Scratch2
+from nfsclient.clients import Nfs2
+from nfsclient.protocol.nfs2 import MAXNAMLEN, Nfsstat2, Sattr
+from nfsjudge import Level, Requirement, expect, observe, proves
+from suites.nfs2 import wide
+from suites.nfs2.entering import ENTERING, NEW, entrance
+from suites.nfs2.objects import KINDS, NOT_DIRECTORIES, expect_same, make
+
+NAMED_AS_ASKED = Requirement(
+    rfc="RFC 1094",
+    section="2.2.10",
+    gist="what is created has the name that was given, byte by byte, in the directory that was given",
+)
+REFUSED_MEANS_NOTHING = Requirement(
+    rfc="RFC 1094",
+    section="2.2.10",
+    gist="any status but NFS_OK says that nothing was created",
+)
+NOTHING_IS_REPLACED = Requirement(
+    rfc="RFC 1094",
+    section="2.2.10",
+    gist="CREATE, MKDIR, SYMLINK and LINK make something new: what has the name already stays what it is",
+)
+EXIST_IS_MEANT = Requirement(
+    rfc="RFC 1094", section="2.3.1", level=Level.SHOULD, gist="EXIST says that the file exists already"
+)
+IN_A_DIRECTORY = Requirement(
+    rfc="RFC 1094", section="2.3.10", gist="dir is a directory: nothing else has room for names"
+)
+TOO_LONG = Requirement(
+    rfc="RFC 1094",
+    section="2.3.1",
+    level=Level.SHOULD,
+    gist="a name of more than 255 bytes is too long, and not another one",
+)
+
+ODD = {
+    "space": b"sp ace",
+    "utf8": "\u65e5\u672c".encode(),
+    "not-utf8": b"\xff\xfe",
+    "backslash": b"back\\slash",
+    "dash": b"-dash",
+    "newline": b"new\nline",
+    "dots": b"...",
+    "longest": b"-" * MAXNAMLEN,
+}
+FORBIDDEN = {"empty": b"", "dot": b".", "dotdot": b"..", "slash": b"a/b", "nul": b"a\0b"}
+some_names = pytest.mark.parametrize("name", list(ODD.values())[:3], ids=list(ODD)[:3])
+more_names = pytest.mark.parametrize("name", list(ODD.values())[3:], ids=list(ODD)[3:])
+forbidden_names = pytest.mark.parametrize("name", list(FORBIDDEN.values()), ids=list(FORBIDDEN))
+procedures = pytest.mark.parametrize("how", ENTERING)
+
+
+def _enters_as_asked(nfs2: Nfs2, scratch2: Scratch2, how: str, name: bytes) -> None:
+    """What was answered with success is there under its name; what was refused is not there under any."""
+    __tracebackhide__ = True
+    place = entrance(nfs2, scratch2)
+    reply = place.enter(how, name)
+    observe("answer", reply.status)
+    # A server need not have names of every kind.
+    wanted = [name] if reply.status == Nfsstat2.NFS_OK else []
+    expect(scratch2.names(place.where), "the names in the directory").equals(wanted)
+    if wanted:
+        expect(nfs2.lookup(place.where, name)).ok()
+
+
+@procedures
+@some_names
+@proves(NAMED_AS_ASKED, killed_by="nfs2-changes-odd-names")
+def test_enters_the_name_as_it_is(nfs2: Nfs2, scratch2: Scratch2, how: str, name: bytes) -> None:
+    _enters_as_asked(nfs2, scratch2, how, name)
+
+
+@more_names
+@proves(NAMED_AS_ASKED, killed_by="nfs2-changes-odd-names")
+def test_creates_a_file_of_any_name(nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
+    _enters_as_asked(nfs2, scratch2, "CREATE", name)
+
+
+@procedures
+@forbidden_names
+@proves(REFUSED_MEANS_NOTHING, killed_by="nfs2-creates-in-spite-of-it")
+def test_a_name_that_cannot_be_makes_no_other(nfs2: Nfs2, scratch2: Scratch2, how: str, name: bytes) -> None:
+    place = entrance(nfs2, scratch2)
+    reply = place.enter(how, name)
+    observe("answer", reply.status)
+    others = [found for found in scratch2.names(place.where) if found != name]
+    expect(others, "other names in the directory").equals([])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("how", ["CREATE", *NEW])
+@proves(NOTHING_IS_REPLACED, killed_by="nfs2-replaces-what-is-there")
+def test_what_has_the_name_stays(nfs2: Nfs2, scratch2: Scratch2, how: str, kind: str) -> None:
+    known = scratch2.attributes(make(scratch2, kind))
+    reply = entrance(nfs2, scratch2).enter(how, b"object", scratch2.handle)
+    observe("answer", reply.status)
+    found = expect(nfs2.lookup(scratch2.handle, b"object")).ok()
+    expect_same(found.attributes, known)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("how", NEW)
+@proves(EXIST_IS_MEANT, killed_by="nfs2-takes-existing-for-new")
+def test_a_name_that_is_taken_is_exist(nfs2: Nfs2, scratch2: Scratch2, how: str, kind: str) -> None:
+    make(scratch2, kind)
+    reply = entrance(nfs2, scratch2).enter(how, b"object", scratch2.handle)
+    expect(reply).refused(Nfsstat2.NFSERR_EXIST, because=EXIST_IS_MEANT)
+
+
+@pytest.mark.parametrize("kind", NOT_DIRECTORIES)
+@procedures
+@proves(IN_A_DIRECTORY, killed_by="nfs2-takes-anything-for-a-directory")
+def test_nothing_is_made_in_what_is_no_directory(nfs2: Nfs2, scratch2: Scratch2, how: str, kind: str) -> None:
+    expect(entrance(nfs2, scratch2).enter(how, b"name", make(scratch2, kind))).refused()
+
+
+@pytest.mark.parametrize("length", [MAXNAMLEN + 1, 1024, 10_000])
+@pytest.mark.parametrize("how", ["CREATE", "MKDIR", "LOOKUP"])
+@proves(TOO_LONG, killed_by="nfs2-cuts-long-names")
+def test_a_name_beyond_the_limit_is_no_other(nfs2: Nfs2, scratch2: Scratch2, how: str, length: int) -> None:
+    if how == "LOOKUP":
+        scratch2.file(b"n" * MAXNAMLEN)
+    before = scratch2.names()
+    where = wide.WideDiropargs(scratch2.handle, b"n" * length)
+    if how == "LOOKUP":
+        reply = wide.attempt(nfs2, wide.LOOKUP, where)
+    else:
+        procedure = wide.CREATE if how == "CREATE" else wide.MKDIR
+        reply = wide.attempt(nfs2, procedure, wide.WideCreateargs(where, Sattr(mode=0o755)))
+    expect(reply is not None and reply.resok is not None, "that the name is taken").is_false()
+    expect(scratch2.names(), "the names in the directory").equals(before)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""SYMLINK and READLINK (RFC 1094 sections 2.2.14 and 2.2.6): a text that the server only stores."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.scratch2 import Scratch2
+from nfsclient.clients import Nfs2
+from nfsclient.protocol.nfs2 import MAXPATHLEN, FhandleArgs, Ftype, Nfsstat2, Sattr
+from nfsjudge import Level, Requirement, expect, proves, skip
+from suites.nfs2 import wide
+from suites.nfs2.objects import make
+
+MAKES_A_LINK = Requirement(
+    rfc="RFC 1094", section="2.2.14", gist="SYMLINK creates a file with ftype NFLNK under the given name"
+)
+TEXT_IS_STORED = Requirement(
+    rfc="RFC 1094",
+    section="2.2.14",
+    gist="the text of a link is not interpreted by the server, only stored; READLINK returns it",
+)
+LONGEST = Requirement(
+    rfc="RFC 1094",
+    section="3.5",
+    level=Level.SHOULD,
+    gist="a text of up to 1024 bytes is a path like any other",
+)
+OF_A_LINK = Requirement(
+    rfc="RFC 1094",
+    section="2.2.6",
+    gist="READLINK gives the data in a symbolic link: what is none has no such data",
+)
+
+
+@proves(MAKES_A_LINK, killed_by="symlink2-makes-a-file", needs="symlink")
+def test_makes_a_link(nfs2: Nfs2, scratch2: Scratch2) -> None:
+    expect(nfs2.symlink(scratch2.handle, b"l", b"target", Sattr(mode=0o777))).ok()
+    found = expect(nfs2.lookup(scratch2.handle, b"l")).ok()
+    expect(found.attributes.type, "type").equals(Ftype.NFLNK)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"name", b"../up", b"/abs/olute", b"a//b/./c/", b"\xff\xfe", b"sp ace", b".", b"x" * 1023],
+    ids=["name", "up", "absolute", "not-normal", "not-utf8", "space", "dot", "long"],
+)
+@proves(TEXT_IS_STORED, killed_by="readlink2-cleans-the-text", needs="symlink")
+def test_gives_the_text_as_it_was(nfs2: Nfs2, scratch2: Scratch2, text: bytes) -> None:
+    reply = nfs2.symlink(scratch2.handle, b"l", text, Sattr(mode=0o777))
+    if reply.status in {Nfsstat2.NFSERR_ACCES, Nfsstat2.NFSERR_NAMETOOLONG, 22}:
+        skip(f"the server does not store this text: {reply.status}")
+    expect(reply).ok()
+    link = expect(nfs2.lookup(scratch2.handle, b"l")).ok().file
+    expect(expect(nfs2.readlink(link)).ok(), "the text of the link").equals(text)
+
+
+@proves(LONGEST, killed_by="symlink2-refuses-1024-bytes", needs="symlink")
+def test_takes_the_longest_text(nfs2: Nfs2, scratch2: Scratch2) -> None:
+    expect(nfs2.symlink(scratch2.handle, b"l", b"x" * MAXPATHLEN, Sattr(mode=0o777))).ok()
+
+
+@proves(TEXT_IS_STORED, killed_by="symlink2-cuts-long-texts", needs="symlink")
+def test_a_text_beyond_the_limit_is_kept_whole_or_refused(nfs2: Nfs2, scratch2: Scratch2) -> None:
+    text = b"y" * (MAXPATHLEN + 4)
+    where = wide.WideDiropargs(scratch2.handle, b"l")
+    made = wide.attempt(nfs2, wide.SYMLINK, wide.WideSymlinkargs(where, text, Sattr(mode=0o777)))
+    if made is None or made.status != Nfsstat2.NFS_OK:
+        expect(scratch2.names(), "the names after a link was refused").lacks(b"l")
+        return
+    link = expect(nfs2.lookup(scratch2.handle, b"l")).ok().file
+    reply = wide.attempt(nfs2, wide.READLINK, FhandleArgs(link))
+    expect(reply is not None and reply.data == text, "that the text is whole").is_true()
+
+
+@pytest.mark.parametrize("kind", ["file", "directory"])
+@proves(OF_A_LINK, killed_by="readlink2-has-a-text-for-everything")
+def test_refuses_what_is_no_link(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+    # Which error that is, RFC 1094 does not say; XNFS has NXIO, others have EINVAL.
+    expect(nfs2.readlink(make(scratch2, kind))).refused()

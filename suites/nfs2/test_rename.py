@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""RENAME (RFC 1094 section 2.2.12): another name for a file, in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from fixtures.scratch2 import Scratch2
+from nfsclient.clients import Nfs2
+from nfsclient.protocol.nfs2 import LOOKUP, RENAME, Diropargs, Nfsstat2, Renameargs
+from nfsclient.rpc.blocking import RpcClient
+from nfsjudge import Level, Requirement, expect, observe, proves
+from suites.nfs2.objects import KINDS, NOT_FILES, but, expect_same, make
+
+RENAMES = Requirement(
+    rfc="RFC 1094",
+    section="2.2.12",
+    gist="the file from.name in from.dir is to.name in to.dir when the answer is NFS_OK",
+)
+ATOMIC = Requirement(
+    rfc="RFC 1094", section="2.2.12", gist="RENAME is atomic on the server: nobody sees the middle of it"
+)
+NOENT_IS_MEANT = Requirement(
+    rfc="RFC 1094", section="2.3.1", level=Level.SHOULD, gist="NOENT says that a file does not exist"
+)
+EXISTING = Requirement(
+    rfc="RFC 1094",
+    section="2.2.12",
+    gist="an existing file is renamed: when there is none, nothing is, and the other name keeps its file",
+)
+FULL_IS_KEPT = Requirement(
+    rfc="RFC 1094",
+    section="2.3.1",
+    level=Level.SHOULD,
+    gist="a directory that is not empty is not removed, neither by RENAME to its name: NOTEMPTY",
+)
+TREE = Requirement(
+    rfc="RFC 1094",
+    section="2.1",
+    gist="a file system is a tree: a directory is not moved below itself",
+)
+REFUSED_KEEPS = Requirement(
+    rfc="RFC 1094", section="2.2.12", gist="what is not renamed keeps its name, and all that is in it"
+)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@proves(RENAMES, killed_by="rename2-keeps-the-old-name")
+def test_gives_another_name(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+    known = scratch2.attributes(make(scratch2, kind))
+    expect(nfs2.rename(scratch2.handle, b"object", scratch2.handle, b"new")).ok()
+    expect(scratch2.names(), "the names in the directory").equals([b"new"])
+    found = expect(nfs2.lookup(scratch2.handle, b"new")).ok()
+    expect_same(found.attributes, known)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@proves(RENAMES, killed_by="rename2-stays-in-its-directory")
+def test_moves_to_another_directory(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+    known = scratch2.attributes(make(scratch2, kind))
+    target = scratch2.directory("target")
+    expect(nfs2.rename(scratch2.handle, b"object", target, b"object")).ok()
+    expect(scratch2.names(), "the names in the old directory").equals([b"target"])
+    found = expect(nfs2.lookup(target, b"object")).ok()
+    expect_same(found.attributes, known, but("nlink"))
+
+
+@proves(RENAMES, killed_by="rename2-loses-the-data")
+def test_keeps_the_data(nfs2: Nfs2, scratch2: Scratch2) -> None:
+    scratch2.file("old", b"data")
+    expect(nfs2.rename(scratch2.handle, b"old", scratch2.handle, b"new")).ok()
+    found = expect(nfs2.lookup(scratch2.handle, b"new")).ok()
+    expect(scratch2.read(found.file), "the data by the new name").equals(b"data")
+
+
+@proves(RENAMES, killed_by="rename2-keeps-what-it-replaces")
+def test_takes_the_place_of_a_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
+    scratch2.file("old", b"old data")
+    scratch2.file("new", b"new data")
+    reply = nfs2.rename(scratch2.handle, b"old", scratch2.handle, b"new")
+    if reply.status == Nfsstat2.NFSERR_EXIST:
+        observe("an existing target", "is refused")
+        expect(sorted(scratch2.names()), "the names after a refusal").equals([b"new", b"old"])
+        return
+    expect(reply).ok()
+    found = expect(nfs2.lookup(scratch2.handle, b"new")).ok()
+    expect(scratch2.read(found.file), "the data by the new name").equals(b"old data")
+    expect(scratch2.names(), "the names in the directory").equals([b"new"])
+
+
+@proves(RENAMES, killed_by="rename2-to-itself-removes")
+def test_to_the_same_name_changes_nothing(nfs2: Nfs2, scratch2: Scratch2) -> None:
+    scratch2.file("same", b"data")
+    observe("answer", nfs2.rename(scratch2.handle, b"same", scratch2.handle, b"same").status)
+    found = expect(nfs2.lookup(scratch2.handle, b"same")).ok()
+    expect(scratch2.read(found.file), "the data").equals(b"data")
+
+
+@proves(ATOMIC, killed_by="rename2-has-a-middle")
+def test_the_target_is_always_there(
+    nfs2: Nfs2, scratch2: Scratch2, rpc_connect: Callable[..., RpcClient]
+) -> None:
+    scratch2.file("old")
+    scratch2.file("new")
+    other, one = rpc_connect("nfs"), rpc_connect("nfs")
+    before = [other.submit(LOOKUP, Diropargs(scratch2.handle, b"new")) for _ in range(10)]
+    source, target = Diropargs(scratch2.handle, b"old"), Diropargs(scratch2.handle, b"new")
+    renaming = one.submit(RENAME, Renameargs(source, target))
+    after = [other.submit(LOOKUP, Diropargs(scratch2.handle, b"new")) for _ in range(10)]
+    seen = [other.wait(call).status for call in before + after]
+    observe("answer", one.wait(renaming).status)
+    seen.append(nfs2.lookup(scratch2.handle, b"new").status)
+    expect(set(seen), "the answers to LOOKUP of the target meanwhile").equals({Nfsstat2.NFS_OK})
+
+
+@proves(NOENT_IS_MEANT, killed_by="nfs2-removes-what-is-missing")
+def test_a_missing_name_is_noent(nfs2: Nfs2, scratch2: Scratch2) -> None:
+    reply = nfs2.rename(scratch2.handle, b"missing", scratch2.handle, b"new")
+    expect(reply).refused(Nfsstat2.NFSERR_NOENT, because=NOENT_IS_MEANT)
+
+
+@proves(EXISTING, killed_by="rename2-removes-the-target-first")
+def test_a_missing_name_leaves_the_target(nfs2: Nfs2, scratch2: Scratch2) -> None:
+    file = scratch2.file("new", b"data")
+    expect(nfs2.rename(scratch2.handle, b"missing", scratch2.handle, b"new")).refused()
+    expect(scratch2.names(), "the names in the directory").equals([b"new"])
+    expect(scratch2.read(file), "the data of the target").equals(b"data")
+
+
+@pytest.mark.parametrize("deep", [False, True], ids=["child", "grandchild"])
+@proves(TREE, killed_by="rename2-moves-below-itself")
+def test_a_directory_is_not_moved_below_itself(nfs2: Nfs2, scratch2: Scratch2, deep: bool) -> None:
+    directory = scratch2.directory("d")
+    below = scratch2.directory("sub", directory=directory) if deep else directory
+    reply = nfs2.rename(scratch2.handle, b"d", below, b"moved")
+    expect(reply).refused()
+    expect(scratch2.names(), "the names that are left").equals([b"d"])
+
+
+@pytest.mark.parametrize("kind", NOT_FILES)
+@proves(REFUSED_KEEPS, FULL_IS_KEPT, killed_by="rename2-drops-a-full-directory")
+def test_a_full_directory_is_not_replaced(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+    make(scratch2, kind)
+    full = scratch2.directory("full")
+    scratch2.file("inside", b"data", directory=full)
+    reply = nfs2.rename(scratch2.handle, b"object", scratch2.handle, b"full")
+    expect(reply, because=FULL_IS_KEPT).refused()
+    expect(sorted(scratch2.names()), "the names in the directory").equals([b"full", b"object"])
+    expect(scratch2.names(full), "the names in the target").equals([b"inside"])
+
+
+@pytest.mark.parametrize("name", [b".", b".."])
+@proves(REFUSED_KEEPS, killed_by="rename2-renames-by-dots")
+def test_dots_are_not_renamed(nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
+    directory = scratch2.directory("d")
+    scratch2.file("inside", directory=directory)
+    observe("answer", nfs2.rename(directory, name, scratch2.handle, b"new").status)
+    expect(scratch2.names(), "the names in the directory").equals([b"d"])
+    expect(scratch2.names(directory), "the names below").equals([b"inside"])

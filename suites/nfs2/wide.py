@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""Calls that carry more than RFC 1094 section 3.5 allows: names, texts of links and data without their limits.
+
+What a server may do with them is refuse them in any way, or do what they say; see `attempt`.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.clients import Nfs2
+from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout
+from nfsclient.protocol import nfs2 as p
+from nfsclient.rpc.program import Procedure
+from nfsclient.xdr import Buffer, Bulk, Case, String, Struct, Union, XdrType, u32
+from nfsjudge import observe
+
+AnyName = t.Annotated[bytes, String()]
+AnyData = t.Annotated[Buffer, Bulk()]
+
+A = t.TypeVar("A", bound=XdrType)
+R = t.TypeVar("R", bound=XdrType)
+
+
+class WideDiropargs(Struct):
+    """diropargs with a name of any length."""
+
+    dir: p.Fhandle
+    name: AnyName
+
+
+class WideCreateargs(Struct):
+    """createargs with a name of any length."""
+
+    where: WideDiropargs
+    attributes: p.Sattr
+
+
+class WideSymlinkargs(Struct):
+    """symlinkargs with a text of any length."""
+
+    from_: WideDiropargs
+    to: AnyName
+    attributes: p.Sattr
+
+
+class WideReadlinkres(Union):
+    """readlinkres with a text of any length."""
+
+    status: p.Nfsstat2
+    data: t.Annotated[AnyName | None, Case(p.Nfsstat2.NFS_OK)] = None
+    __void_default__ = True
+
+
+class WideWriteargs(Struct):
+    """writeargs with data of any length."""
+
+    file: p.Fhandle
+    beginoffset: u32
+    offset: u32
+    totalcount: u32
+    data: AnyData
+
+
+class WideReadok(Struct):
+    """What READ gives, with data of any length."""
+
+    attributes: p.Fattr
+    data: AnyData
+
+
+class WideReadres(Union):
+    """readres with data of any length."""
+
+    status: p.Nfsstat2
+    readok: t.Annotated[WideReadok | None, Case(p.Nfsstat2.NFS_OK)] = None
+    __void_default__ = True
+
+    @property
+    def resok(self) -> WideReadok | None:
+        """`readok`."""
+        return self.readok
+
+
+def _like(procedure: Procedure[t.Any, t.Any], args: type[A], res: type[R]) -> Procedure[A, R]:
+    return Procedure(p.PROGRAM, p.VERSION, procedure.number, procedure.name, args, res)
+
+
+LOOKUP = _like(p.LOOKUP, WideDiropargs, p.Diropres)
+CREATE = _like(p.CREATE, WideCreateargs, p.Diropres)
+MKDIR = _like(p.MKDIR, WideCreateargs, p.Diropres)
+SYMLINK = _like(p.SYMLINK, WideSymlinkargs, p.StatRes)
+READLINK = _like(p.READLINK, p.FhandleArgs, WideReadlinkres)
+READ = _like(p.READ, p.Readargs, WideReadres)
+WRITE = _like(p.WRITE, WideWriteargs, p.Attrstat)
+
+
+def attempt(nfs2: Nfs2, procedure: Procedure[A, R], args: A) -> R | None:
+    """The reply; None where the call was refused as garbage, or dropped with or without its connection."""
+    try:
+        reply = nfs2.call(procedure, args)
+    except (GarbageArgs, ConnectionLost, RpcTimeout) as error:
+        observe("answer", type(error).__name__)
+        return None
+    observe("answer", getattr(reply, "status", "a reply"))
+    return reply
