@@ -46,7 +46,7 @@ _FEW: t.Final = 16
 # ---------------------------------------------------------------- one object, and no other
 
 
-def _heir(server: Server, handle: bytes) -> bytes:
+def heir(server: Server, handle: bytes) -> bytes:
     """The handle of the object that has the file number of a removed one now; else the same handle."""
     try:
         identity = server.codec.decode(handle)
@@ -70,7 +70,7 @@ def getattr3_reaches_a_later_file(
     server: Server, context: CallContext, args: Getattr3Args, proceed: Proceed[Getattr3Args, Getattr3Res]
 ) -> Getattr3Res:
     """Go by the file number."""
-    return proceed(context, Getattr3Args(_heir(server, args.object)))
+    return proceed(context, Getattr3Args(heir(server, args.object)))
 
 
 @mutant(
@@ -83,7 +83,7 @@ def setattr3_reaches_a_later_file(
     server: Server, context: CallContext, args: Setattr3Args, proceed: Proceed[Setattr3Args, Setattr3Res]
 ) -> Setattr3Res:
     """Go by the file number."""
-    return proceed(context, replace(args, object=_heir(server, args.object)))
+    return proceed(context, replace(args, object=heir(server, args.object)))
 
 
 @mutant(
@@ -96,7 +96,7 @@ def lookup3_reaches_a_later_directory(
     server: Server, context: CallContext, args: Lookup3Args, proceed: Proceed[Lookup3Args, Lookup3Res]
 ) -> Lookup3Res:
     """Go by the file number."""
-    return proceed(context, replace(args, what=replace(args.what, dir=_heir(server, args.what.dir))))
+    return proceed(context, replace(args, what=replace(args.what, dir=heir(server, args.what.dir))))
 
 
 @mutant(
@@ -109,7 +109,7 @@ def create3_reaches_a_later_directory(
     server: Server, context: CallContext, args: Create3Args, proceed: Proceed[Create3Args, Create3Res]
 ) -> Create3Res:
     """Go by the file number."""
-    return proceed(context, replace(args, where=replace(args.where, dir=_heir(server, args.where.dir))))
+    return proceed(context, replace(args, where=replace(args.where, dir=heir(server, args.where.dir))))
 
 
 @mutant(

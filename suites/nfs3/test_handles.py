@@ -8,20 +8,21 @@ is to take the handle of one object for that of another.
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import pytest
 
 from fixtures.scratch import Scratch, list_names
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
-from nfsclient.protocol.nfs3 import GETATTR, Ftype3, Getattr3Res, Mknoddata3, Nfsstat3, Sattr3
+from nfsclient.protocol.nfs3 import GETATTR, Getattr3Res, Nfsstat3, Sattr3
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.program import Procedure
 from nfsclient.xdr import Opaque, Struct
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from nfsjudge.expect import StatusReply
 from suites.nfs3.contents import difference, pattern
+from suites.nfs3.handling import ON_A_FILE, ON_ANYTHING, expect_no_handle
 
 ONE_FILE = Requirement(
     rfc="RFC 1813",
@@ -51,50 +52,8 @@ FOR_LATER_REQUESTS = Requirement(
     level=Level.SHOULD,
 )
 
-NOT_A_HANDLE = (
-    Nfsstat3.NFS3ERR_BADHANDLE,
-    Nfsstat3.NFS3ERR_STALE,
-    # What a server says that cannot tell what is wrong with it.
-    Nfsstat3.NFS3ERR_IO,
-    Nfsstat3.NFS3ERR_SERVERFAULT,
-    # An altered handle may point into another export, which the client may not use.
-    Nfsstat3.NFS3ERR_ACCES,
-    Nfsstat3.NFS3ERR_PERM,
-)
 LATER = 4
 """Files that are made after one was removed: a server that uses numbers again does so at once."""
-
-Call: t.TypeAlias = Callable[[Nfs3, bytes], StatusReply]
-
-ON_A_FILE: t.Final[dict[str, Call]] = {
-    "getattr": lambda nfs3, handle: nfs3.getattr(handle),
-    "setattr": lambda nfs3, handle: nfs3.setattr(handle, Sattr3(mode=0o600)),
-    "access": lambda nfs3, handle: nfs3.access(handle, 0x3F),
-    "read": lambda nfs3, handle: nfs3.read(handle, 0, 10),
-    "write": lambda nfs3, handle: nfs3.write(handle, 0, b"data"),
-    "commit": lambda nfs3, handle: nfs3.commit(handle),
-}
-ON_ANYTHING: t.Final[dict[str, Call]] = {
-    **ON_A_FILE,
-    "lookup": lambda nfs3, handle: nfs3.lookup(handle, b"name"),
-    "readlink": lambda nfs3, handle: nfs3.readlink(handle),
-    "create": lambda nfs3, handle: nfs3.create(handle, b"name"),
-    "mkdir": lambda nfs3, handle: nfs3.mkdir(handle, b"name"),
-    "symlink": lambda nfs3, handle: nfs3.symlink(handle, b"name", b"text"),
-    "mknod": lambda nfs3, handle: nfs3.mknod(
-        handle, b"name", Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3())
-    ),
-    "remove": lambda nfs3, handle: nfs3.remove(handle, b"name"),
-    "rmdir": lambda nfs3, handle: nfs3.rmdir(handle, b"name"),
-    "rename": lambda nfs3, handle: nfs3.rename(handle, b"name", handle, b"other"),
-    "link": lambda nfs3, handle: nfs3.link(handle, handle, b"name"),
-    "readdir": lambda nfs3, handle: nfs3.readdir(handle),
-    "readdirplus": lambda nfs3, handle: nfs3.readdirplus(handle),
-    "fsstat": lambda nfs3, handle: nfs3.fsstat(handle),
-    "fsinfo": lambda nfs3, handle: nfs3.fsinfo(handle),
-    "pathconf": lambda nfs3, handle: nfs3.pathconf(handle),
-}
-"""Every procedure but NULL, with one handle wherever it takes one."""
 
 
 class LongHandle(Struct):
@@ -112,19 +71,6 @@ def _expect_gone(reply: StatusReply, what: str) -> None:
     """Removing succeeded; else there is nothing to see here."""
     if reply.status != Nfsstat3.NFS3_OK:
         skip(f"{what} cannot be removed: {reply.status}")
-
-
-def _expect_no_handle(replies: Mapping[str, StatusReply]) -> None:
-    """Handles that the server never gave out are refused as such; a simple server may take one for its own."""
-    __tracebackhide__ = True
-    seen: dict[str, list[str]] = {}
-    for what, reply in replies.items():
-        seen.setdefault(str(reply.status), []).append(what)
-    for status, those in seen.items():
-        observe(status, ", ".join(those))
-    for reply in replies.values():
-        if reply.status != Nfsstat3.NFS3_OK:
-            expect(reply).refused(*NOT_A_HANDLE, because=BAD)
 
 
 # ---------------------------------------------------------------- one object, and no other
@@ -227,16 +173,15 @@ def test_what_is_no_handle_is_refused_as_such(nfs3: Nfs3, scratch: Scratch) -> N
     nonsense = pattern(len(scratch.handle), salt=77)
     replies = {name.upper(): call(nfs3, nonsense) for name, call in ON_ANYTHING.items()}
     # What a server does not support at all it may refuse without a look at the handle.
-    _expect_no_handle(
-        {name: reply for name, reply in replies.items() if reply.status != Nfsstat3.NFS3ERR_NOTSUPP}
-    )
+    answered = {name: reply for name, reply in replies.items() if reply.status != Nfsstat3.NFS3ERR_NOTSUPP}
+    expect_no_handle(answered, because=BAD)
 
 
 @proves(BAD, killed_by="getattr3-altered-handle-is-noent")
 def test_altered_handle_is_refused_as_such(nfs3: Nfs3, scratch: Scratch) -> None:
     handle = scratch.file("f", b"data")
     altered = [handle[:at] + bytes([handle[at] ^ 0xFF]) + handle[at + 1 :] for at in range(len(handle))]
-    _expect_no_handle({f"byte {at}": nfs3.getattr(other) for at, other in enumerate(altered)})
+    expect_no_handle({f"byte {at}": nfs3.getattr(other) for at, other in enumerate(altered)}, because=BAD)
 
 
 @proves(BAD, killed_by="getattr3-short-handle-is-inval")
@@ -245,13 +190,13 @@ def test_handle_of_another_length_is_refused_as_such(nfs3: Nfs3, scratch: Scratc
     right = len(handle)
     lengths = {1, 4, right // 2, right - 1, min(64, right + 1), 64} - {0, right}
     cut = {length: handle[:length].ljust(length, b"\0") for length in sorted(lengths)}
-    _expect_no_handle({f"{length} bytes": nfs3.getattr(other) for length, other in cut.items()})
+    expect_no_handle({f"{length} bytes": nfs3.getattr(other) for length, other in cut.items()}, because=BAD)
 
 
 @proves(BAD, killed_by="getattr3-empty-handle-is-noent")
 def test_empty_handle_is_the_public_one_or_none(nfs3: Nfs3, scratch: Scratch) -> None:
     # RFC 2055 section 5: WebNFS gives it a meaning, so that success is right.
-    _expect_no_handle({"the empty handle": nfs3.getattr(b"")})
+    expect_no_handle({"the empty handle": nfs3.getattr(b"")}, because=BAD)
 
 
 @proves(AT_MOST_64, killed_by="getattr3-cuts-long-handles")

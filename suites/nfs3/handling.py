@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""Calls of every procedure with a handle that is to be tried, and what may be answered to one that is none."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Mapping
+
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import Ftype3, Mknoddata3, Nfsstat3, Sattr3
+from nfsjudge import Requirement, expect, observe
+from nfsjudge.expect import StatusReply
+
+NOT_A_HANDLE = (
+    Nfsstat3.NFS3ERR_BADHANDLE,
+    Nfsstat3.NFS3ERR_STALE,
+    # What a server says that cannot tell what is wrong with it.
+    Nfsstat3.NFS3ERR_IO,
+    Nfsstat3.NFS3ERR_SERVERFAULT,
+    # An altered handle may point into another export, which the client may not use.
+    Nfsstat3.NFS3ERR_ACCES,
+    Nfsstat3.NFS3ERR_PERM,
+)
+ABSENT: t.Final = b"nfsproof-1b7e4f20-absent"
+"""A name that no directory has: if a damaged handle should reach one, nothing is done to it."""
+
+Call: t.TypeAlias = Callable[[Nfs3, bytes], StatusReply]
+
+ON_A_FILE: t.Final[dict[str, Call]] = {
+    "getattr": lambda nfs3, handle: nfs3.getattr(handle),
+    "setattr": lambda nfs3, handle: nfs3.setattr(handle, Sattr3(mode=0o600)),
+    "access": lambda nfs3, handle: nfs3.access(handle, 0x3F),
+    "read": lambda nfs3, handle: nfs3.read(handle, 0, 10),
+    "write": lambda nfs3, handle: nfs3.write(handle, 0, b"data"),
+    "commit": lambda nfs3, handle: nfs3.commit(handle),
+}
+IN_A_DIRECTORY: t.Final[dict[str, Call]] = {
+    "lookup": lambda nfs3, handle: nfs3.lookup(handle, b"name"),
+    "create": lambda nfs3, handle: nfs3.create(handle, b"name"),
+    "mkdir": lambda nfs3, handle: nfs3.mkdir(handle, b"name"),
+    "symlink": lambda nfs3, handle: nfs3.symlink(handle, b"name", b"text"),
+    "mknod": lambda nfs3, handle: nfs3.mknod(
+        handle, b"name", Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3())
+    ),
+    "remove": lambda nfs3, handle: nfs3.remove(handle, b"name"),
+    "rmdir": lambda nfs3, handle: nfs3.rmdir(handle, b"name"),
+    "rename": lambda nfs3, handle: nfs3.rename(handle, b"name", handle, b"other"),
+    "link": lambda nfs3, handle: nfs3.link(handle, handle, b"name"),
+    "readdir": lambda nfs3, handle: nfs3.readdir(handle),
+    "readdirplus": lambda nfs3, handle: nfs3.readdirplus(handle),
+}
+ON_ANYTHING: t.Final[dict[str, Call]] = {
+    **ON_A_FILE,
+    **IN_A_DIRECTORY,
+    "readlink": lambda nfs3, handle: nfs3.readlink(handle),
+    "fsstat": lambda nfs3, handle: nfs3.fsstat(handle),
+    "fsinfo": lambda nfs3, handle: nfs3.fsinfo(handle),
+    "pathconf": lambda nfs3, handle: nfs3.pathconf(handle),
+}
+"""Every procedure but NULL, with one handle wherever it takes one."""
+WITHOUT_EFFECT: t.Final[dict[str, Call]] = {
+    **{
+        name: call
+        for name, call in ON_ANYTHING.items()
+        if name in {"getattr", "access", "read", "commit", "readlink"}
+    },
+    "setattr": lambda nfs3, handle: nfs3.setattr(handle, Sattr3()),
+    "write": lambda nfs3, handle: nfs3.write(handle, 0, b""),
+    "lookup": lambda nfs3, handle: nfs3.lookup(handle, ABSENT),
+    "remove": lambda nfs3, handle: nfs3.remove(handle, ABSENT),
+    "rmdir": lambda nfs3, handle: nfs3.rmdir(handle, ABSENT),
+    "rename": lambda nfs3, handle: nfs3.rename(handle, ABSENT, handle, ABSENT + b"-2"),
+    **{name: ON_ANYTHING[name] for name in ("readdir", "readdirplus", "fsstat", "fsinfo", "pathconf")},
+}
+"""Calls that change nothing even if a server takes a damaged handle for one of its own, maybe of somebody's file."""
+
+
+def expect_no_handle(
+    replies: Mapping[str, StatusReply], because: Requirement, *, right: StatusReply | None = None
+) -> None:
+    """Handles that the server never gave out are refused as such; a simple server may take one for its own.
+
+    `right` is what the call was answered with the handle from which the others were made.
+    """
+    __tracebackhide__ = True
+    seen: dict[str, list[str]] = {}
+    for what, reply in replies.items():
+        seen.setdefault(str(reply.status), []).append(what)
+    for status, those in seen.items():
+        observe(status, ", ".join(those))
+    for reply in replies.values():
+        if reply.status not in {Nfsstat3.NFS3_OK, None if right is None else right.status}:
+            expect(reply).refused(*NOT_A_HANDLE, because=because)
