@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.binding import CALLIT, NOBODYS_PROGRAM, MakeBinder, Stranger, passed_on
+from fixtures.binding import INDIRECT, NOBODYS_PROGRAM, MakeBinder, MakeRelay, Relay, Stranger
 from fixtures.raw import (
     AUTH_ERROR,
     PROC_UNAVAIL,
@@ -23,7 +23,7 @@ from nfsclient.errors import RpcDenied, RpcError, RpcTimeout
 from nfsclient.protocol.mount import Exports
 from nfsclient.protocol.portmap import CallResult
 from nfsclient.protocol.rpcbind import RpcbRmtcallres, from_universal
-from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from suites.portmap.clauses import EVERY_VERSION, TRANSPORTS, both, clause
 
 SILENT_ON_ERROR = clause("CALLIT sends a reply only if the call was executed, and none otherwise")
@@ -58,7 +58,6 @@ VERSIONS_OF_PROGRAM = Requirement(
 UNKNOWN_PROCEDURE = Requirement(
     rfc="RFC 1831", section="7.1", gist="a call of a procedure that does not exist is answered PROC_UNAVAIL"
 )
-INDIRECT = 10
 WRONG = {"program": (NOBODYS_PROGRAM, 1, 0), "version": (0, 99, 0), "procedure": (0, 0, 99)}
 """What is called that is not there; 0 stands for that of NFS."""
 
@@ -81,22 +80,22 @@ def _result(said: Said, version: int) -> tuple[int, bytes]:
 
 
 @EVERY_VERSION
-@proves(*both(GIVES_RESULTS), killed_by="callit-adds-to-the-results", needs="portmap_udp")
+@proves(*both(GIVES_RESULTS), killed_by="callit-adds-to-the-results", needs="callit")
 def test_null_is_passed_on_without_results(
-    callit: Callable[[int], Wire], version: int, nfs_program: tuple[int, int]
+    relay: MakeRelay, version: int, nfs_program: tuple[int, int]
 ) -> None:
-    said = passed_on(callit(version), CALLIT, *nfs_program, 0)
+    said = relay(version).null()
     expect(said.outcome, "the answer to CALLIT of NULL", because=GIVES_RESULTS[version]).equals(SUCCESS)
     _, results = _result(said, version)
     expect(results, "the results of NULL", because=GIVES_RESULTS[version]).equals(b"")
 
 
 @EVERY_VERSION
-@proves(*both(SAYS_WHERE), killed_by="callit-says-another-port", needs="portmap_udp")
+@proves(*both(SAYS_WHERE), killed_by="callit-says-another-port", needs="callit")
 def test_callit_says_where_the_program_is(
-    callit: Callable[[int], Wire], binder: MakeBinder, version: int, nfs_program: tuple[int, int]
+    relay: MakeRelay, binder: MakeBinder, version: int, nfs_program: tuple[int, int]
 ) -> None:
-    said = passed_on(callit(version), CALLIT, *nfs_program, 0)
+    said = relay(version).null()
     expect(said.outcome, "the answer to CALLIT of NULL", because=SAYS_WHERE[version]).equals(SUCCESS)
     port, _ = _result(said, version)
     wanted = binder(version, "udp").port(*nfs_program)
@@ -104,15 +103,14 @@ def test_callit_says_where_the_program_is(
 
 
 @EVERY_VERSION
-@proves(*both(GIVES_RESULTS), killed_by="callit-loses-results", needs="portmap_udp")
+@proves(*both(GIVES_RESULTS), killed_by="callit-loses-results", needs="callit")
 def test_callit_gives_what_the_program_gives(
-    callit: Callable[[int], Wire],
+    relay: MakeRelay,
     mount_client: Mount,
     version: int,
     mount_program: tuple[int, int],
 ) -> None:
-    wire = callit(version)
-    said = passed_on(wire, CALLIT, *mount_program, 5)
+    said = relay(version).attempt(*mount_program, 5)
     if said.outcome != SUCCESS:
         skip(f"EXPORT of MOUNT is not passed on: {said.outcome}")
     _, results = _result(said, version)
@@ -121,34 +119,34 @@ def test_callit_gives_what_the_program_gives(
     expect(results, "the results of EXPORT", because=GIVES_RESULTS[version]).equals(wanted)
 
 
-def _is_silent(wire: Wire, version: int, what: str, nfs_program: tuple[int, int]) -> None:
-    said = passed_on(wire, CALLIT, *_wrong(what, nfs_program))
+def _is_silent(relay: Relay, version: int, what: str, nfs_program: tuple[int, int]) -> None:
+    said = relay.attempt(*_wrong(what, nfs_program))
     rule = SILENT_ON_ERROR[version]
     expect(said.outcome, f"what CALLIT of an unknown {what} brings", because=rule).equals(SILENCE)
 
 
 @EVERY_VERSION
-@proves(*both(SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-programs", needs="portmap_udp")
+@proves(*both(SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-programs", needs="callit")
 def test_callit_of_an_unknown_program_is_silent(
-    callit: Callable[[int], Wire], version: int, nfs_program: tuple[int, int]
+    relay: MakeRelay, version: int, nfs_program: tuple[int, int]
 ) -> None:
-    _is_silent(callit(version), version, "program", nfs_program)
+    _is_silent(relay(version), version, "program", nfs_program)
 
 
 @EVERY_VERSION
-@proves(*both(SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-versions", needs="portmap_udp")
+@proves(*both(SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-versions", needs="callit")
 def test_callit_of_an_unknown_version_is_silent(
-    callit: Callable[[int], Wire], version: int, nfs_program: tuple[int, int]
+    relay: MakeRelay, version: int, nfs_program: tuple[int, int]
 ) -> None:
-    _is_silent(callit(version), version, "version", nfs_program)
+    _is_silent(relay(version), version, "version", nfs_program)
 
 
 @EVERY_VERSION
-@proves(*both(SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-procedures", needs="portmap_udp")
+@proves(*both(SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-procedures", needs="callit")
 def test_callit_of_an_unknown_procedure_is_silent(
-    callit: Callable[[int], Wire], version: int, nfs_program: tuple[int, int]
+    relay: MakeRelay, version: int, nfs_program: tuple[int, int]
 ) -> None:
-    _is_silent(callit(version), version, "procedure", nfs_program)
+    _is_silent(relay(version), version, "procedure", nfs_program)
 
 
 # ---------------------------------------------------------------- INDIRECT
@@ -156,14 +154,11 @@ def test_callit_of_an_unknown_procedure_is_silent(
 
 @TRANSPORTS
 @pytest.mark.parametrize("what", list(WRONG))
-@proves(INDIRECT_TELLS, killed_by="indirect4-is-silent", needs="rpcbind4")
+@proves(INDIRECT_TELLS, killed_by="indirect4-is-silent", needs="indirect")
 def test_indirect_tells_what_is_not_there(
-    binder_wire: Callable[[int, Proto], Wire], proto: Proto, what: str, nfs_program: tuple[int, int]
+    relay: MakeRelay, proto: Proto, what: str, nfs_program: tuple[int, int]
 ) -> None:
-    wire = binder_wire(4, proto)
-    if passed_on(wire, INDIRECT, *nfs_program, 0).outcome != SUCCESS:
-        unsupported("calls are not passed on: INDIRECT of NULL of NFS fails")
-    said = passed_on(wire, INDIRECT, *_wrong(what, nfs_program))
+    said = relay(4, INDIRECT, proto).attempt(*_wrong(what, nfs_program))
     observe("answer", said.outcome)
     tells = said.outcome not in {SUCCESS, SILENCE}
     expect(tells, f"that INDIRECT of an unknown {what} brings an error, not {said.outcome}").is_true()
