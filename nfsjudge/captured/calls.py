@@ -7,9 +7,11 @@ import contextlib
 import typing as t
 
 from nfsclient.errors import NfsClientError, XdrError
-from nfsclient.protocol.mount import MOUNT1, MOUNT3
+from nfsclient.protocol.mount import MOUNT1, MOUNT2, MOUNT3
+from nfsclient.protocol.nfs2 import NFS2
 from nfsclient.protocol.nfs3 import NFS3
 from nfsclient.protocol.portmap import PORTMAP2
+from nfsclient.protocol.rpcbind import RPCBIND3, RPCBIND4
 from nfsclient.rpc.auth import Credential, decode_credential
 from nfsclient.rpc.core import decode_reply
 from nfsclient.rpc.exchange import Exchange
@@ -18,7 +20,8 @@ from nfsclient.rpc.program import Program
 from nfsclient.rpc.record import Record
 
 PROGRAMS: t.Final[dict[tuple[int, int], Program]] = {
-    (program.number, program.version): program for program in (NFS3, MOUNT1, MOUNT3, PORTMAP2)
+    (program.number, program.version): program
+    for program in (NFS2, NFS3, MOUNT1, MOUNT2, MOUNT3, PORTMAP2, RPCBIND3, RPCBIND4)
 }
 """What is decoded; other programs are judged as RPC alone."""
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nfsjudge.lint import mount_rules, nfs3_rules, nfs3_state, rpc_rules
+from nfsjudge.lint import mount_rules, nfs2_rules, nfs3_rules, nfs3_state, rpc_rules
 from nfsjudge.lint.engine import Event, Happening, Linter, lint
 from nfsjudge.lint.rule import Breach, Finding, Rule, all_rules
 
@@ -17,6 +17,7 @@ __all__ = [
     "all_rules",
     "lint",
     "mount_rules",
+    "nfs2_rules",
     "nfs3_rules",
     "nfs3_state",
     "rpc_rules",

@@ -8,12 +8,17 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from nfsclient.errors import NfsClientError
+from nfsclient.protocol.nfs2 import Fattr
 from nfsclient.protocol.nfs3 import Fattr3, WccAttr
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.messages import parse_reply
 
 if t.TYPE_CHECKING:
     from nfsjudge.lint.world import Facts, World
+
+
+Attributes: t.TypeAlias = Fattr3 | Fattr
+"""Those of either version: fields of the same names, of 64 or 32 bits."""
 
 
 class View(t.NamedTuple):
@@ -23,7 +28,7 @@ class View(t.NamedTuple):
     """
 
     handle: bytes
-    after: Fattr3 | None
+    after: Attributes | None
     before: WccAttr | None
     path: str
     changes: bool

@@ -8,9 +8,9 @@ import typing as t
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from nfsclient.protocol import mount, nfs3, portmap
+from nfsclient.protocol import mount, nfs2, nfs3, portmap
 from nfsclient.rpc.exchange import Exchange
-from nfsjudge.lint import nfs3_views
+from nfsjudge.lint import nfs2_views, nfs3_views
 from nfsjudge.lint.case import Case, View
 from nfsjudge.lint.rule import AnyProcedure, Finding, Rule, all_rules
 from nfsjudge.lint.world import Source, World
@@ -72,7 +72,11 @@ def _learn_of_change(world: World, _exchange: Exchange, _views: list[View], *, i
 NFS3: t.Final = Protocol(nfs3_views.views_of, nfs3_views.changed, nfs3_views.learn)
 _HARMLESS: t.Final = Protocol(_nothing, _no_change, _learn_nothing)
 _UNKNOWN: t.Final = Protocol(_nothing, _anything, _learn_of_change)
-_PROTOCOLS: t.Final[dict[tuple[int, int], Protocol]] = {(nfs3.PROGRAM, nfs3.VERSION): NFS3}
+NFS2: t.Final = Protocol(nfs2_views.views_of, nfs2_views.changed, nfs2_views.learn)
+_PROTOCOLS: t.Final[dict[tuple[int, int], Protocol]] = {
+    (nfs2.PROGRAM, nfs2.VERSION): NFS2,
+    (nfs3.PROGRAM, nfs3.VERSION): NFS3,
+}
 _HARMLESS_PROGRAMS: t.Final = frozenset({mount.PROGRAM, portmap.PROGRAM, 100_011, 100_021, 100_024})
 """Programs that change no files: MOUNT, portmap and rpcbind, RQUOTA, NLM, NSM."""
 
@@ -121,7 +125,8 @@ class Linter:
         self.excused = excused
         """Exchanges, by `id`, that are learned from but not judged."""
         self.findings: dict[str, Finding] = {}
-        self.worlds: dict[str, World] = {}
+        self.worlds: dict[tuple[str, int], World] = {}
+        """By address and version of NFS."""
         self._asked: dict[tuple[int, AnyProcedure | None], None] = {}
         """Calls by XID: one that comes again may be answered from memory, with what was true then."""
         self._lingering: set[bytes] | None = set()
@@ -204,7 +209,9 @@ class Linter:
     # ------------------------------------------------------------ judging
 
     def _world(self, exchange: Exchange) -> World:
-        name = exchange.peer.rpartition(":")[0]
+        # A handle of one version means nothing in another.
+        version = exchange.procedure.version if exchange.procedure is not None else 0
+        name = (exchange.peer.rpartition(":")[0], version)
         world = self.worlds.get(name)
         if world is None:
             world = self.worlds[name] = World(others=self.others)

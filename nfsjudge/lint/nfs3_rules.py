@@ -326,7 +326,7 @@ def readdir_progress(case: Case) -> Breach | None:
 @rule("nfs3/readdir-cookies", COOKIES_DIFFER, of=_LISTING, killed_by="readdir3-repeats-a-cookie")
 def readdir_cookies(case: Case) -> Breach | None:
     """One cookie for two entries."""
-    return _twice(case, "cookie")
+    return twice(case, "cookie")
 
 
 @rule("nfs3/readdir-names", NAMES_DIFFER, of=_LISTING, killed_by="readdir3-lists-a-name-twice")
@@ -334,10 +334,11 @@ def readdir_names(case: Case) -> Breach | None:
     """One name twice in a page, of a directory that nobody changes meanwhile."""
     if case.args is None or not case.is_alone(case.args.dir):
         return None
-    return _twice(case, "name")
+    return twice(case, "name")
 
 
-def _twice(case: Case, field: str) -> Breach | None:
+def twice(case: Case, field: str) -> Breach | None:
+    """Two entries of a page that agree in a field."""
     if case.ok is None:
         return None
     values = [getattr(entry, field) for entry in case.ok.entries]

@@ -9,18 +9,18 @@ from __future__ import annotations
 import typing as t
 
 from nfsclient.protocol import nfs3
+from nfsclient.protocol.nfs2 import Timeval
 from nfsclient.protocol.nfs3 import (
     FSF3_LINK,
     FSF3_SYMLINK,
     CreateMode3,
-    Fattr3,
     Ftype3,
     Nfsstat3,
     Nfstime3,
     StableHow,
     WccAttr,
 )
-from nfsjudge.lint.case import Case, View
+from nfsjudge.lint.case import Attributes, Case, View
 from nfsjudge.lint.nfs3_rules import ALL
 from nfsjudge.lint.nfs3_views import MAKERS
 from nfsjudge.lint.rule import Breach, rule
@@ -130,7 +130,7 @@ def wcc_before(case: Case) -> Breach | None:
     return None
 
 
-def _differs(before: WccAttr, known: Fattr3, *, drifts: bool) -> str | None:
+def _differs(before: WccAttr, known: Attributes, *, drifts: bool) -> str | None:
     if not is_directory(known) and before.size != known.size:
         return "size"
     if drifts:
@@ -139,7 +139,15 @@ def _differs(before: WccAttr, known: Fattr3, *, drifts: bool) -> str | None:
 
 
 def _show(value: t.Any) -> str:
+    if isinstance(value, Timeval):
+        return f"{value.seconds}.{value.useconds:06d}"
     return f"{value.seconds}.{value.nseconds:09d}" if isinstance(value, Nfstime3) else str(value)
+
+
+def _order(moment: Nfstime3 | Timeval) -> tuple[int, int]:
+    if isinstance(moment, Timeval):
+        return moment.seconds, moment.useconds
+    return moment.seconds, moment.nseconds
 
 
 @rule("nfs3/ctime-backwards", TIMES_GO_ON, of=ALL, killed_by="getattr3-turns-ctime-back")
@@ -159,7 +167,7 @@ def ctime_backwards(case: Case) -> Breach | None:
         if not case.is_alone(view.handle):
             continue
         was, now = facts.latest[0].ctime, view.after.ctime
-        if (now.seconds, now.nseconds) < (was.seconds, was.nseconds):
+        if _order(now) < _order(was):
             seen = f"ctime is {_show(now)}, and was {_show(was)}"
             return Breach(
                 "ctime does not go back", seen, f"{view.path}{_after(view)}.ctime", facts.latest[1].number
@@ -250,7 +258,7 @@ VERIFIER_STAYS = _clause(
 )
 
 
-def _said_of(case: Case, where: t.Any) -> tuple[bool, Source] | None:
+def said_of(case: Case, where: t.Any) -> tuple[bool, Source] | None:
     """Whether a name was proved there or absent by a call of the same user just before."""
     name = bytes(where.name)
     said = case.world.names.get((where.dir, name))
@@ -266,7 +274,7 @@ def exist_of_absent(case: Case) -> Breach | None:
         return None
     if case.exchange.procedure is nfs3.CREATE and case.args.how.mode is not CreateMode3.GUARDED:
         return None
-    said = _said_of(case, case.args.where)
+    said = said_of(case, case.args.where)
     if said is None or said[0]:
         return None
     return Breach(
@@ -279,7 +287,7 @@ def noent_of_present(case: Case) -> Breach | None:
     """NOENT of a name that was there just before."""
     if case.status is not Nfsstat3.NFS3ERR_NOENT or case.args is None:
         return None
-    said = _said_of(case, case.args.what)
+    said = said_of(case, case.args.what)
     if said is None or not said[0]:
         return None
     return Breach("the name is there", "NOENT of a name that was there", "status", said[1].number)

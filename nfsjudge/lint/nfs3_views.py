@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 
 from nfsclient.protocol import nfs3
@@ -106,7 +106,7 @@ def views_of(exchange: Exchange) -> list[View]:
 def every_attributes(exchange: Exchange) -> Iterator[tuple[str, Fattr3]]:
     """(path, attributes) of all that a reply says, also of objects without a handle and of listed entries."""
     for view in views_of(exchange):
-        if view.after is not None:
+        if isinstance(view.after, Fattr3):
             yield view.path, view.after
     resok = getattr(exchange.result, "resok", None)
     if resok is None:
@@ -142,31 +142,19 @@ def changed(exchange: Exchange) -> list[bytes] | None:
 # ---------------------------------------------------------------- learning
 
 
-def learn(world: World, exchange: Exchange, views: list[View], *, is_shared: bool) -> None:
-    """Take in what an exchange says, and forget what it may have changed.
-
-    `is_shared` says that others went on at the same time that may have touched the same objects.
-    """
+def learn(world: World, exchange: Exchange, views: Sequence[View], *, is_shared: bool) -> None:
+    """Take in what an exchange says, and forget what it may have changed."""
     _note_sets(world, exchange)
-    for view in views:
-        if view.after is not None:
-            world.identify(view.handle, view.after)
-    touched = changed(exchange)
-    if touched is None:
-        world.touch_all()
-    elif touched:
-        world.names.clear()
-        for handle in touched:
-            world.touch(handle)
-    if exchange.result is not None:
-        _note_ownership(world, exchange)
-        if exchange.procedure in _GOING and exchange.result.status == 0:
-            world.removed()
-        for view in views:
-            if view.after is not None and not (is_shared and world._is_disturbed(view.handle)):
-                world.learn(view.handle, view.after)
-        if not is_shared:
-            _note_results(world, exchange)
+    world.note(views, changed(exchange))
+    result = exchange.result
+    if result is None:
+        return
+    _note_ownership(world, exchange)
+    if exchange.procedure in _GOING and result.status == 0:
+        world.removed()
+    world.absorb(views, is_shared=is_shared)
+    if not is_shared:
+        _note_results(world, exchange)
 
 
 def _note_sets(world: World, exchange: Exchange) -> None:

@@ -9,10 +9,11 @@ are not known. Only objects that were made within the exchanges count as unknown
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Iterable
 
-from nfsclient.protocol.nfs3 import Fattr3, Ftype3
+from nfsclient.protocol.nfs3 import Ftype3
 from nfsclient.rpc.exchange import Exchange
+from nfsjudge.lint.case import Attributes, View
 
 MOST_HANDLES = 50_000
 """Handles that are remembered; beyond them everything is forgotten."""
@@ -46,16 +47,16 @@ class Facts:
     )
 
     def __init__(self) -> None:
-        self.first: Fattr3 | None = None
+        self.first: Attributes | None = None
         """The first attributes seen: type, fsid and fileid stay as they are."""
         self.generation = 0
         self.origin: Source | None = None
         """Where `first` was seen."""
-        self.attributes: Fattr3 | None = None
+        self.attributes: Attributes | None = None
         """The latest, unless something may have changed them since."""
         self.source: Source | None = None
         """Where `attributes` were seen."""
-        self.latest: tuple[Fattr3, Source] | None = None
+        self.latest: tuple[Attributes, Source] | None = None
         """The latest, whatever has happened since."""
         self.epoch = -1
         self.is_ours = False
@@ -132,14 +133,14 @@ class World:
         first = self.first(handle)
         return (handle,) if first is None else self.aliases.get((first.fsid, first.fileid), (handle,))
 
-    def first(self, handle: bytes) -> Fattr3 | None:
+    def first(self, handle: bytes) -> Attributes | None:
         """What the object behind a handle was when it was first seen; None if that is not known."""
         facts = self.facts.get(handle)
         return None if facts is None or facts.generation != self.generation else facts.first
 
     # ------------------------------------------------------------ learning
 
-    def identify(self, handle: bytes, attributes: Fattr3) -> Facts:
+    def identify(self, handle: bytes, attributes: Attributes) -> Facts:
         """Note which object a handle is of."""
         facts = self.of(handle)
         if facts.first is None or facts.generation != self.generation:
@@ -147,11 +148,29 @@ class World:
             self.aliases.setdefault((attributes.fsid, attributes.fileid), set()).add(handle)
         return facts
 
-    def learn(self, handle: bytes, attributes: Fattr3) -> None:
+    def learn(self, handle: bytes, attributes: Attributes) -> None:
         """Keep the latest attributes."""
         facts = self.identify(handle, attributes)
         facts.attributes, facts.source, facts.epoch = attributes, self.source, self.epoch
         facts.latest = (attributes, self.source)
+
+    def note(self, views: Iterable[View], changed: Collection[bytes] | None) -> None:
+        """A reply came: which objects it speaks of, and which the call may have changed (None: any)."""
+        for view in views:
+            if view.after is not None:
+                self.identify(view.handle, view.after)
+        if changed is None:
+            self.touch_all()
+        elif changed:
+            self.names.clear()
+            for handle in changed:
+                self.touch(handle)
+
+    def absorb(self, views: Iterable[View], *, is_shared: bool) -> None:
+        """Keep what a reply says, but for objects that others may have touched at the same time (`is_shared`)."""
+        for view in views:
+            if view.after is not None and not (is_shared and self._is_disturbed(view.handle)):
+                self.learn(view.handle, view.after)
 
     # ------------------------------------------------------------ forgetting
 
@@ -201,6 +220,6 @@ def same_user(source: Source, exchange: Exchange) -> bool:
     return source.credential is exchange.credential or source.credential == exchange.credential
 
 
-def is_directory(attributes: Fattr3) -> bool:
+def is_directory(attributes: Attributes) -> bool:
     """Whether it is one: sizes and link counts of directories are the server's own affair."""
-    return attributes.type is Ftype3.NF3DIR
+    return attributes.type == Ftype3.NF3DIR

@@ -14,6 +14,7 @@ from nfsserver.handlers import AnyProcedure, Handlers, answers
 from nfsserver.nfs2 import (
     attributes,
     attributes_mutants,
+    contradiction_mutants,
     creation_mutants,
     data,
     data_mutants,
@@ -71,6 +72,7 @@ __all__ = [
     "NFS2",
     "NOT_REPEATABLE",
     "attributes_mutants",
+    "contradiction_mutants",
     "creation_mutants",
     "data_mutants",
     "names_mutants",

@@ -7,9 +7,10 @@ import contextlib
 import typing as t
 from collections.abc import Callable
 
-from nfsclient.clients import Mount, Nfs3
+from nfsclient.clients import Mount, Nfs2, Nfs3
 from nfsclient.errors import NfsClientError
 from nfsclient.protocol import nfs3 as p
+from nfsclient.protocol.nfs2 import Sattr
 from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfstime3, Sattr3, StableHow
 from nfsclient.rpc.auth import RawCredential
 from nfsclient.rpc.exchange import Exchange
@@ -290,3 +291,76 @@ def listing(s: Scene) -> None:
             cookie, verf = page.entries[-1].cookie, page.cookieverf
         s.nfs.readdir(directory, 0, bytes(8), 8192)
         s.nfs.readdirplus(directory, 0, bytes(8), 256, 1024)
+
+
+# ---------------------------------------------------------------- NFSv2
+
+
+class Scene2:
+    """The same in version 2."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.nfs: t.Any = Nfs2(scene.rpc)
+        mounted: t.Any = Mount(scene.rpc, 1).mnt1(b"/export")
+        made: t.Any = self.nfs.mkdir(mounted.directory, b"scene of version 2")
+        self.top: bytes = made.resok.file
+
+    def file(self, name: bytes = b"file", data: bytes = b"", mode: int = 0o644) -> bytes:
+        handle: bytes = self.nfs.create(self.top, name, Sattr(mode=mode)).resok.file
+        if data:
+            self.nfs.write(handle, 0, data)
+        return handle
+
+
+def scene2(*names: str) -> Callable[[Callable[[Scene2], object]], Callable[[Scene2], object]]:
+    def register(play: Callable[[Scene2], object]) -> Callable[[Scene2], object]:
+        for name in names:
+            SCENES[name] = lambda scene: play(Scene2(scene))
+        return play
+
+    return register
+
+
+@scene2("nfs2/status-defined")
+def readlink_of_a_directory(s: Scene2) -> None:
+    s.nfs.readlink(s.top)
+
+
+@scene2("nfs2/type-defined", "nfs2/mode-type", "nfs2/useconds")
+def attributes_of_an_odd_file(s: Scene2) -> None:
+    s.nfs.getattr(s.file(mode=0o642))
+
+
+@scene2(
+    "nfs2/read-count",
+    "nfs2/write-size",
+    "nfs2/setattr-size",
+    "nfs2/handle-same-object",
+    "nfs2/attributes-agree",
+)
+def read_and_write(s: Scene2) -> None:
+    file = s.file(data=b"seven b")
+    s.nfs.getattr(file)
+    s.nfs.read(file, 0, 7)
+    s.nfs.write(file, 7, b"more")
+    s.nfs.setattr(file, Sattr(size=3))
+
+
+@scene2("nfs2/readdir-count", "nfs2/readdir-progress", "nfs2/readdir-cookies")
+def listing_2(s: Scene2) -> None:
+    for number in range(30):
+        s.file(b"entry %d" % number)
+    s.file(b"twin")
+    for count in (128, 4096):
+        cookie = bytes(4)
+        for _ in range(50):
+            page = s.nfs.readdir(s.top, cookie, count).resok
+            if page.eof or not page.entries:
+                break
+            cookie = page.entries[-1].cookie
+
+
+@scene2("nfs2/noent-of-present")
+def look_for_a_phantom(s: Scene2) -> None:
+    s.file(b"phantom")
+    s.nfs.lookup(s.top, b"phantom")
