@@ -9,12 +9,11 @@ from nfsclient.protocol import nfs2
 from nfsclient.protocol.nfs2 import IGNORED, Fattr, Ftype, Nfsstat2, Timeval
 from nfsjudge.lint import nfs3_rules, nfs3_state
 from nfsjudge.lint.case import Case
-from nfsjudge.lint.nfs2_views import MILLION
+from nfsjudge.lint.nfs2_views import MILLION, WITHOUT_STATUS
 from nfsjudge.lint.rule import Breach, rule
 from nfsjudge.requirement import Level, Requirement
 
-_NO_STATUS: t.Final = (nfs2.NULL, nfs2.ROOT, nfs2.WRITECACHE)
-ALL: t.Final = tuple(one for one in nfs2.NFS2.procedures if one not in _NO_STATUS)
+ALL: t.Final = tuple(one for one in nfs2.NFS2.procedures if one not in WITHOUT_STATUS)
 _TYPE_BITS: t.Final = 0o170000
 _TYPES: t.Final = {
     0o040000: Ftype.NFDIR,

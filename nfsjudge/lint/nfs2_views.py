@@ -16,6 +16,7 @@ from nfsjudge.lint.world import World
 
 MILLION: t.Final = 1_000_000
 MAKERS: t.Final = (nfs2.CREATE, nfs2.MKDIR)
+WITHOUT_STATUS: t.Final = (nfs2.NULL, nfs2.ROOT, nfs2.WRITECACHE)
 
 _OBJECTS: t.Final[dict[AnyProcedure, tuple[str, str, bool]]] = {
     nfs2.GETATTR: ("file", "attributes", False),
@@ -50,7 +51,9 @@ _GOING: t.Final = frozenset({nfs2.REMOVE, nfs2.RMDIR, nfs2.RENAME})
 def views_of(exchange: Exchange) -> list[View]:
     """What the reply says of objects."""
     procedure, args, result = exchange.procedure, exchange.args, exchange.result
-    if procedure is None or args is None or result is None or result.status != 0:
+    if procedure is None or procedure in WITHOUT_STATUS or args is None:
+        return []
+    if result is None or result.status != 0:
         return []
     row = _OBJECTS.get(procedure)
     if row is not None:
@@ -85,7 +88,7 @@ def learn(world: World, exchange: Exchange, views: Sequence[View], *, is_shared:
     """Take in what an exchange says, and forget what it may have changed."""
     _note_times(world, exchange)
     world.note(views, changed(exchange))
-    if exchange.result is None or exchange.procedure in {nfs2.ROOT, nfs2.WRITECACHE}:
+    if exchange.result is None or exchange.procedure in WITHOUT_STATUS:
         return
     _note_ownership(world, exchange)
     if exchange.procedure in _GOING and exchange.result.status == 0:

@@ -154,3 +154,21 @@ def test_findings_travel_from_workers(suite: Suite) -> None:
     assert finding.worker.startswith("gw")
     assert outcome.exit_code == 1
     assert all(isinstance(record, CheckRecord | FindingRecord) for record in outcome.lines[1:-1])
+
+
+def test_a_fault_of_the_lint_is_void(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    def explode(*_: object) -> None:
+        raise KeyError("a bug of ours")
+
+    monkeypatch.setattr("fixtures.linting.run_lint", explode)
+    suite.write("""
+        @proves(RULE, killed_by=MUTANT)
+        def test_it(nfs3, root):
+            nfs3.getattr(root)
+    """)
+    outcome = suite.run()
+    assert outcome.verdicts == {"it": "PASS"}
+    (finding,) = findings(outcome)
+    assert (finding.id, finding.verdict) == ("lint/error", "VOID")
+    assert "a bug of ours" in finding.observed
+    assert outcome.exit_code == 10
