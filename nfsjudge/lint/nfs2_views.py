@@ -77,7 +77,10 @@ def changed(exchange: Exchange) -> list[bytes] | None:
     row = _OBJECTS.get(procedure)
     if row is not None:
         return [attrgetter(row[0])(args)]
-    handles = [attrgetter(path)(args) for path in _DIRECTORIES[procedure]]
+    paths = _DIRECTORIES.get(procedure)
+    if paths is None:  # a procedure that a check made itself
+        return None
+    handles = [attrgetter(path)(args) for path in paths]
     if procedure is nfs2.CREATE:  # on a name that exists it may truncate
         made = getattr(getattr(result, "diropok", None), "file", None)
         return None if made is None else [*handles, made]
