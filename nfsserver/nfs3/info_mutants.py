@@ -32,6 +32,7 @@ from nfsclient.protocol.nfs3 import (
     Nfstime3,
     Pathconf3Args,
     Pathconf3Res,
+    Pathconf3ResFail,
     Setattr3Args,
     Setattr3Res,
     SetTime,
@@ -135,6 +136,43 @@ for _procedure, _prefix in ((FSSTAT, "fsstat3"), (FSINFO, "fsinfo3"), (PATHCONF,
         return replace(resok, obj_attributes=fattr3(server.fs.root))
 
 
+@mutant(
+    "info3-attributes-of-the-root",
+    bends=(FSSTAT, FSINFO, PATHCONF),
+    breaks="RFC 1813 sections 3.3.18 to 3.3.20",
+    gist="FSSTAT, FSINFO and PATHCONF return the attributes of the export's root for all but regular files",
+)
+def info3_attributes_of_the_root(
+    server: Server, context: CallContext, args: t.Any, proceed: AnyProceed
+) -> t.Any:
+    """Take them from the root."""
+    reply = proceed(context, args)
+    handle = getattr(args, _HANDLE_OF[t.cast("t.Any", context.procedure)])
+    if reply.resok is None or server.resolve(handle).data is not None:
+        return reply
+    return replace(reply, resok=replace(reply.resok, obj_attributes=fattr3(server.fs.root)))
+
+
+@mutant(
+    "info3-refuses-what-is-no-file",
+    bends=(FSSTAT, FSINFO, PATHCONF),
+    breaks="RFC 1813 sections 3.3.18 to 3.3.20",
+    gist="FSSTAT, FSINFO and PATHCONF answer SERVERFAULT for what is no regular file, but for the export's root",
+)
+def info3_refuses_what_is_no_file(
+    server: Server, context: CallContext, args: t.Any, proceed: AnyProceed
+) -> t.Any:
+    """Answer for files only."""
+    reply = proceed(context, args)
+    if reply.resok is None:
+        return reply
+    inode = server.resolve(getattr(args, _HANDLE_OF[t.cast("t.Any", context.procedure)]))
+    if inode.data is not None or inode is inode.fs.root:
+        return reply
+    resfail = {FSSTAT: Fsstat3ResFail, FSINFO: Fsinfo3ResFail}.get(t.cast("t.Any", context.procedure))
+    return type(reply)(Nfsstat3.NFS3ERR_SERVERFAULT, resfail=(resfail or Pathconf3ResFail)(None))
+
+
 # ---------------------------------------------------------------- FSSTAT, FSINFO
 
 
@@ -221,7 +259,21 @@ def setattr3_rounds_times(
     return proceed(context, replace(args, new_attributes=replace(args.new_attributes, mtime=rounded)))
 
 
+@_bends_result(
+    "fsinfo3-prefers-more-than-it-moves", FSINFO, "FSINFO prefers transfers of twice the largest size"
+)
+def prefers_more_than_it_moves(_server: Server, _handle: bytes, resok: t.Any) -> t.Any:
+    """Double it."""
+    return replace(resok, rtpref=2 * resok.rtmax, wtpref=2 * resok.wtmax)
+
+
 # ---------------------------------------------------------------- PATHCONF
+
+
+@_bends_result("pathconf3-understates-linkmax", PATHCONF, "PATHCONF says that an object may have 8 links")
+def understates_linkmax(_server: Server, _handle: bytes, resok: t.Any) -> t.Any:
+    """Say 8."""
+    return replace(resok, linkmax=8)
 
 
 @_bends_result(

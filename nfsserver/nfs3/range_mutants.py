@@ -382,3 +382,31 @@ def commit3_over_udp_flushes_nothing(
     if context.transport == "udp" and inode is not None:
         inode.crash()
     return proceed(context, args)
+
+
+# ---------------------------------------------------------------- several clients
+
+
+@mutant(
+    "read3-remembers-for-each-connection",
+    bends=READ,
+    breaks=_READ,
+    gist="READ of a file is answered on a connection as it was there the first time, whatever changed since",
+)
+def read3_remembers_for_each_connection(
+    server: Server, context: CallContext, args: Read3Args, proceed: NextRead
+) -> Read3Res:
+    """Have a cache that nobody tells of changes."""
+    inode = _inode(server, args.file)
+    if inode is None or inode.data is None:
+        return proceed(context, args)
+    known: dict[tuple[bytes, object], bytes] = server.mutant_state(
+        "read3-remembers-for-each-connection"
+    ).setdefault("known", {})
+    data = known.setdefault((bytes(args.file), context.peer), inode.data.read(0, 2**16))
+    part = data[args.offset : args.offset + args.count]
+    reply = proceed(context, args)
+    if reply.resok is None or args.offset >= 2**16:
+        return reply
+    resok = replace(reply.resok, data=part, count=len(part), eof=args.offset + len(part) >= len(data))
+    return replace(reply, resok=resok)
