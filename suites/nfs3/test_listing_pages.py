@@ -193,7 +193,7 @@ def test_entries_that_stay_come_once_in_a_large_directory_that_changes(
             break
         cookie, verf = resok.entries[-1].cookie, resok.cookieverf
         _remove(other, scratch.handle, leaving[turn * 20 : turn * 20 + 20])
-        fill([b"newcomer-%05d" % turn])
+        scratch.file(b"newcomer-%05d" % turn)
     counted = [name for name in found if name in _STAYING]
     expect(_unlike_once(counted, staying), "names that stayed and did not come once").equals({})
 
