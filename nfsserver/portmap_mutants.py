@@ -13,6 +13,8 @@ from nfsserver.mutants import Proceed, mutant
 if t.TYPE_CHECKING:
     from nfsserver.server import Server
 
+NFS = 100003
+
 
 @mutant(
     "getport2-invents-ports",
@@ -32,14 +34,15 @@ def getport2_invents_ports(
     "getport2-gives-a-wrong-port",
     bends=GETPORT,
     breaks="RFC 1833 section 3.2",
-    gist="GETPORT gives the port above the one at which the program waits",
+    gist="GETPORT gives the port above the one at which NFS waits over TCP",
 )
 def getport2_gives_a_wrong_port(
     _server: Server, context: CallContext, args: Mapping, proceed: Proceed[Mapping, GetportRes]
 ) -> GetportRes:
     """Add one."""
     reply = proceed(context, args)
-    return GetportRes(reply.port + 1) if reply.port else reply
+    is_meant = (args.prog, args.prot) == (NFS, IPPROTO_TCP)
+    return GetportRes(reply.port + 1) if reply.port and is_meant else reply
 
 
 @mutant(

@@ -47,27 +47,49 @@ def _program_of(args: Mapping | Rpcb) -> int:
     return args.prog if isinstance(args, Mapping) else args.r_prog
 
 
-def _one_too_high(name: str, program: int, gist: str) -> None:
-    @mutant(name, bends=LOOKUPS, breaks=_OPERATION, gist=gist)
-    def bend(
+def _elsewhere(
+    name: str, bends: tuple[t.Any, ...], gist: str, is_meant: Callable[[CallContext, Mapping | Rpcb], bool]
+) -> None:
+    @mutant(name, bends=bends, breaks=_OPERATION, gist=gist)
+    def middleware(
         _server: Server, context: CallContext, args: Mapping | Rpcb, proceed: AnyProceed
     ) -> GetportRes | TextRes:
-        """Add one to what goes over UDP, and over TCP in version 2 or for MOUNT."""
+        """Name a port behind the right one."""
         reply: GetportRes | TextRes = proceed(context, args)
-        if _program_of(args) != program:
+        if not is_meant(context, args):
             return reply
         if isinstance(reply, GetportRes):
             return GetportRes(reply.port + 1) if reply.port else reply
         if not reply.value:
             return reply
         host, port = from_universal(reply.value.decode())
-        return TextRes(to_universal(host, port + 2).encode())
+        return TextRes(to_universal(host, port + 1).encode())
 
 
-_one_too_high(
-    "getport-is-one-too-high-for-mount", _MOUNT, "GETPORT and GETADDR give a port behind that of MOUNT"
+_elsewhere(
+    "getport-is-wrong-for-mount",
+    LOOKUPS,
+    "GETPORT and GETADDR give a port behind that of MOUNT",
+    lambda _, args: _program_of(args) == _MOUNT,
 )
-_one_too_high("getport-is-one-too-high-for-nfs", _NFS, "GETPORT and GETADDR give a port behind that of NFS")
+_elsewhere(
+    "getport-is-wrong-for-nfs-over-udp",
+    LOOKUPS,
+    "GETPORT and GETADDR give a port behind that of NFS over UDP",
+    lambda context, args: _program_of(args) == _NFS and context.transport == "udp",
+)
+_elsewhere(
+    "getaddr-is-wrong-for-nfs-over-tcp",
+    GETADDRS,
+    "GETADDR gives a port behind that of NFS over TCP",
+    lambda context, args: _program_of(args) == _NFS and context.transport == "tcp",
+)
+_elsewhere(
+    "getaddr-is-wrong-for-portmap",
+    GETADDRS,
+    "GETADDR gives a port behind that of portmap version 2",
+    lambda _, args: isinstance(args, Rpcb) and (args.r_prog, args.r_vers) == (pm.PROGRAM, 2),
+)
 
 
 def _text(
@@ -96,13 +118,6 @@ _text(
     lambda address: address or b"127.0.0.1.18.103",
 )
 _text(
-    "getaddr-writes-the-port-behind-a-colon",
-    GETADDRS,
-    "GETADDR writes an address as host:port",
-    _with_colon,
-    "RFC 5665 section 5.2.3.3",
-)
-_text(
     "getversaddr4-writes-the-port-behind-a-colon",
     (rb.GETVERSADDR4,),
     "GETVERSADDR writes an address as host:port",
@@ -115,6 +130,20 @@ _text(
     "GETADDR gives the address 0.0.0.0, which nobody can call",
     lambda address: b".".join([b"0.0.0.0", *address.split(b".")[-2:]]) if address else address,
 )
+
+
+@mutant(
+    "getaddr-writes-the-port-behind-a-colon",
+    bends=GETADDRS,
+    breaks="RFC 5665 section 5.2.3.3",
+    gist="GETADDR writes the address of rpcbind itself as host:port",
+)
+def getaddr_writes_the_port_behind_a_colon(
+    _server: Server, context: CallContext, args: Rpcb, proceed: Proceed[Rpcb, TextRes]
+) -> TextRes:
+    """Only that one, by which programs are found."""
+    reply = proceed(context, args)
+    return TextRes(_with_colon(reply.value)) if args.r_prog == pm.PROGRAM else reply
 
 
 @mutant(
@@ -173,9 +202,9 @@ _dump(
     lambda entries: [_with_another_port(each) if _program_of(each) == _MOUNT else each for each in entries],
 )
 _dump(
-    "portmap-dump-omits-nfs",
-    "DUMP does not list NFS",
-    lambda entries: [each for each in entries if _program_of(each) != _NFS],
+    "portmap-dump-omits-itself",
+    "DUMP does not list portmap and rpcbind",
+    lambda entries: [each for each in entries if _program_of(each) != pm.PROGRAM],
 )
 _dump(
     "portmap-dump-repeats-itself", "DUMP lists its first entry again", lambda entries: entries + entries[:1]

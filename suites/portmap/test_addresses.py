@@ -9,6 +9,7 @@ import time
 import pytest
 
 from fixtures.binding import NOBODYS_PROGRAM, MakeBinder
+from nfsclient.protocol.portmap import PROGRAM
 from nfsclient.protocol.rpcbind import UniversalAddressError, from_universal
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from suites.portmap.clauses import EVERY_VERSION, RPCBIND_VERSIONS
@@ -78,13 +79,11 @@ def _is_universal(address: bytes | str, netid: str) -> bool:
 
 @RPCBIND_VERSIONS
 @proves(SYNTAX_4, SYNTAX_6, killed_by="getaddr-writes-the-port-behind-a-colon")
-def test_getaddr_gives_a_universal_address(
-    binder: MakeBinder, version: int, nfs_program: tuple[int, int]
-) -> None:
+def test_getaddr_gives_a_universal_address(binder: MakeBinder, version: int) -> None:
     rpcbind = binder(version)
-    address = rpcbind.rpcbind.getaddr(*nfs_program, rpcbind.netid)
+    address = rpcbind.rpcbind.getaddr(PROGRAM, version, rpcbind.netid)
     if not address:
-        skip(f"NFS is not registered for {rpcbind.netid}")
+        skip(f"rpcbind has not registered itself for {rpcbind.netid}")
     rule = SYNTAX_6 if rpcbind.netid.endswith("6") else SYNTAX_4
     expect(_is_universal(address, rpcbind.netid), f"that {address} is universal", because=rule).is_true()
 

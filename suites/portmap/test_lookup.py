@@ -10,7 +10,7 @@ import pytest
 from fixtures.binding import NOBODYS_PROGRAM, Entry, MakeBinder
 from fixtures.raw import Proto
 from nfsclient.clients import Portmap
-from nfsclient.protocol.portmap import GETPORT, IPPROTO_TCP, Mapping
+from nfsclient.protocol.portmap import GETPORT, IPPROTO_TCP, PROGRAM, Mapping
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from suites.portmap.clauses import EVERY_VERSION, RPCBIND_VERSIONS, TRANSPORTS, both, clause
 
@@ -43,7 +43,7 @@ SOMEBODY_WAITS = clause(
 DUMP_IS_ALL = clause("DUMP lists all entries in the database")
 SAME_DATABASE = clause("DUMP and the procedure that looks up one program go by the same database")
 ONE_OF_A_KIND = clause("there is at most one mapping for a program, version and transport")
-_NFS, _MOUNT = 100003, 100005
+WhyNobody = Callable[[int, int, int, str], str]
 
 
 @TRANSPORTS
@@ -94,13 +94,13 @@ def test_nothing_waits_on_other_protocols(
 
 @TRANSPORTS
 @EVERY_VERSION
-@proves(*both(SOMEBODY_WAITS), killed_by="getport-is-one-too-high-for-mount")
+@proves(*both(SOMEBODY_WAITS), killed_by="getport-is-wrong-for-mount")
 def test_mount_waits_at_its_port(
     binder: MakeBinder,
     version: int,
     proto: Proto,
     mount_program: tuple[int, int],
-    why_nobody_answers: Callable[[int, int, int, str], str],
+    why_nobody_answers: WhyNobody,
 ) -> None:
     port = binder(version, proto).port(*mount_program)
     if not port:
@@ -109,21 +109,28 @@ def test_mount_waits_at_its_port(
     expect(reason, f"what is wrong with port {port}", because=SOMEBODY_WAITS[version]).equals("")
 
 
-@TRANSPORTS
 @EVERY_VERSION
-@proves(*both(SOMEBODY_WAITS), killed_by="getport-is-one-too-high-for-nfs")
-def test_nfs_waits_at_its_port_on_either_transport(
-    binder: MakeBinder,
-    version: int,
-    proto: Proto,
-    nfs_program: tuple[int, int],
-    why_nobody_answers: Callable[[int, int, int, str], str],
+@proves(*both(SOMEBODY_WAITS), killed_by="getport-is-wrong-for-nfs-over-udp", needs="portmap_udp")
+def test_nfs_waits_at_its_port_over_udp(
+    binder: MakeBinder, version: int, nfs_program: tuple[int, int], why_nobody_answers: WhyNobody
 ) -> None:
-    port = binder(version, proto).port(*nfs_program)
+    port = binder(version, "udp").port(*nfs_program)
     if not port:
-        skip(f"NFS is not registered for {proto}")
-    reason = why_nobody_answers(*nfs_program, port, proto)
+        skip("NFS is not registered for UDP")
+    reason = why_nobody_answers(*nfs_program, port, "udp")
     expect(reason, f"what is wrong with port {port}", because=SOMEBODY_WAITS[version]).equals("")
+
+
+@RPCBIND_VERSIONS
+@proves(SOMEBODY_WAITS[4], killed_by="getaddr-is-wrong-for-nfs-over-tcp")
+def test_nfs_waits_at_its_address_over_tcp(
+    binder: MakeBinder, version: int, nfs_program: tuple[int, int], why_nobody_answers: WhyNobody
+) -> None:
+    port = binder(version, "tcp").port(*nfs_program)
+    if not port:
+        skip("NFS is not registered for TCP")
+    reason = why_nobody_answers(*nfs_program, port, "tcp")
+    expect(reason, f"what is wrong with port {port}").equals("")
 
 
 @TRANSPORTS
@@ -170,18 +177,14 @@ def _of_ip(entries: list[Entry], netid: str) -> set[Entry]:
 
 @TRANSPORTS
 @EVERY_VERSION
-@proves(*both(DUMP_IS_ALL), killed_by="portmap-dump-omits-nfs")
-def test_dump_has_what_is_registered(
-    binder: MakeBinder, version: int, proto: Proto, nfs_program: tuple[int, int]
-) -> None:
+@proves(*both(DUMP_IS_ALL), killed_by="portmap-dump-omits-itself")
+def test_dump_has_what_is_registered(binder: MakeBinder, version: int, proto: Proto) -> None:
     client = binder(version, proto)
-    port = client.port(*nfs_program)
-    listed = _of_ip(client.entries(), client.netid)
+    port = client.port(PROGRAM, version)
     if not port:
-        skip(f"NFS is not registered for {proto}")
-    # A version that is not registered may be answered with another one's port.
-    named = [each.port for each in listed if each.prog == nfs_program[0]]
-    expect(named, "ports of NFS in DUMP", because=DUMP_IS_ALL[version]).contains(port)
+        skip("portmap has not registered itself")
+    listed = [each.port for each in _of_ip(client.entries(), client.netid) if each.prog == PROGRAM]
+    expect(listed, "ports of portmap itself in DUMP", because=DUMP_IS_ALL[version]).contains(port)
 
 
 @EVERY_VERSION
@@ -194,11 +197,10 @@ def test_dump_has_each_mapping_once(binder: MakeBinder, version: int) -> None:
 
 @TRANSPORTS
 @RPCBIND_VERSIONS
-@proves(SAME_DATABASE[4], killed_by="getport-is-one-too-high-for-nfs")
-def test_rpcbind_and_the_port_mapper_agree(
-    binder: MakeBinder, version: int, proto: Proto, nfs_program: tuple[int, int]
-) -> None:
+@proves(SAME_DATABASE[4], killed_by="getaddr-is-wrong-for-portmap")
+def test_rpcbind_and_the_port_mapper_agree(binder: MakeBinder, version: int, proto: Proto) -> None:
     rpcbind, portmap = binder(version, proto), binder(2, proto)
     if rpcbind.netid.endswith("6"):
         skip("the port mapper knows no IPv6")
-    expect(rpcbind.port(*nfs_program), f"port in version {version}").equals(portmap.port(*nfs_program))
+    wanted = portmap.port(PROGRAM, 2)
+    expect(rpcbind.port(PROGRAM, 2), f"port of portmap in version {version}").equals(wanted)
