@@ -37,6 +37,7 @@ from nfsserver.nfs3 import (
     removal_mutants,
     rename_mutants,
     setattr_mutants,
+    types_mutants,
     wcc_mutants,
 )
 
@@ -108,5 +109,6 @@ __all__ = [
     "removal_mutants",
     "rename_mutants",
     "setattr_mutants",
+    "types_mutants",
     "wcc_mutants",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.scratch import Scratch
+from fixtures.scratch import Scratch, as_name
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Devicedata3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, Specdata3
 from nfsjudge import skip, unsupported
@@ -15,35 +15,56 @@ SPECIAL: t.Final = ("fifo", "socket", "block", "character")
 NO_DIRECTORY: t.Final = ("regular", "symlink", *SPECIAL)
 NOT_REGULAR: t.Final = ("directory", "symlink", *SPECIAL)
 ALL: t.Final = ("regular", *NOT_REGULAR)
+KINDS: t.Final[dict[str, Ftype3]] = {
+    "regular": Ftype3.NF3REG,
+    "directory": Ftype3.NF3DIR,
+    "symlink": Ftype3.NF3LNK,
+    "fifo": Ftype3.NF3FIFO,
+    "socket": Ftype3.NF3SOCK,
+    "block": Ftype3.NF3BLK,
+    "character": Ftype3.NF3CHR,
+}
+"""All types, with what RFC 1813 section 2.5 calls them."""
+DEVICE: t.Final = Specdata3(240, 7)
+"""The numbers of the devices that are made here."""
 
 _NODES: t.Final = {
     "fifo": Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644)),
     "socket": Mknoddata3(Ftype3.NF3SOCK, pipe_attributes=Sattr3(mode=0o644)),
-    "block": Mknoddata3(Ftype3.NF3BLK, device=Devicedata3(Sattr3(mode=0o644), Specdata3(240, 7))),
-    "character": Mknoddata3(Ftype3.NF3CHR, device=Devicedata3(Sattr3(mode=0o644), Specdata3(240, 7))),
+    "block": Mknoddata3(Ftype3.NF3BLK, device=Devicedata3(Sattr3(mode=0o644), DEVICE)),
+    "character": Mknoddata3(Ftype3.NF3CHR, device=Devicedata3(Sattr3(mode=0o644), DEVICE)),
 }
 
 
-def make(nfs3: Nfs3, scratch: Scratch, kind: str, name: str = "object") -> bytes:
-    """The handle of a new object of one of the types `ALL`.
+def make(
+    nfs3: Nfs3,
+    scratch: Scratch,
+    kind: str,
+    name: str | bytes = "object",
+    *,
+    directory: bytes | None = None,
+    data: bytes = b"target",
+) -> bytes:
+    """The handle of a new object of one of the types `ALL`; `data` is what a file, or a link, holds.
 
     UNSUPPORTED where the server has no such type, SKIP where the user of the run may not make one: devices are
     for privileged users in practice.
     """
     if kind == "regular":
-        return scratch.file(name, b"data")
+        return scratch.file(name, data, directory=directory)
     if kind == "directory":
-        return scratch.directory(name)
+        return scratch.directory(name, directory=directory)
     if kind == "symlink":
-        return scratch.symlink(name, b"target")
-    reply = nfs3.mknod(scratch.handle, name.encode(), _NODES[kind])
+        return scratch.symlink(name, data, directory=directory)
+    where = directory or scratch.handle
+    reply = nfs3.mknod(where, as_name(name), _NODES[kind])
     if reply.status in {Nfsstat3.NFS3ERR_NOTSUPP, Nfsstat3.NFS3ERR_BADTYPE}:
         unsupported(f"the server makes no {kind}: MKNOD answers {reply.status}")
     if reply.resok is None:
         skip(f"a {kind} cannot be made: MKNOD answers {reply.status}")
     if reply.resok.obj is not None:
         return reply.resok.obj
-    found = nfs3.lookup(scratch.handle, name.encode())
+    found = nfs3.lookup(where, as_name(name))
     if found.resok is None:
         skip(f"the {kind} that was made cannot be found: LOOKUP answers {found.status}")
     return found.resok.object
