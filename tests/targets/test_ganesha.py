@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from fixtures.targets import ganesha as ganesha_module
+from fixtures.targets import program as program_module
 from fixtures.targets import make_target
 from fixtures.targets.base import TargetError
 from fixtures.targets.ganesha import GaneshaTarget, Installation
@@ -161,7 +162,7 @@ def test_another_port_is_taken_when_one_is_lost(monkeypatch: pytest.MonkeyPatch)
         taken = squatter.getsockname()[1]
         offers = [[taken, *free_ports(1)], [*free_ports(1), taken]]
         monkeypatch.setattr(
-            ganesha_module,
+            program_module,
             "free_ports",
             lambda count, host: offers.pop() if offers else free_ports(count, host),
         )
