@@ -34,6 +34,7 @@ def commands() -> None:
     nfsproof run nfs://host/export           the checks against your server
     nfsproof run nfs://host/export nfs3/write        only those of WRITE
     nfsproof run ganesha                     against an NFS-Ganesha that is started and stopped for it
+    nfsproof install shenaniganfs            other servers to run them against
     nfsproof doctor nfs://host/export        why does my server not answer?
     nfsproof serve                           an NFS server of your own, right or wrong as you like
 
@@ -52,7 +53,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     """Runs the checks and gives verdicts.
 
     TARGET is nfs://HOST[:PORT]/EXPORT[?PARAMETERS] or the name of a server that is started for the run:
-    embedded (the default), ganesha, ganesha:mem.
+    embedded (the default), ganesha, ganesha:mem, and those of `nfsproof install --list`.
 
     CHECK is a stable id (nfs3/write/never_accepts_more_than_sent), the beginning of one (nfs3/write) or a
     pattern (nfs3/read*). Without any, all checks run.
@@ -149,6 +150,29 @@ def serve(
         serving.serve_until_stopped(offer, click.echo)
     except serving.CannotServe as error:
         raise Trouble(str(error)) from error
+
+
+@commands.command()
+@click.option("--list", "list_them", is_flag=True, help="Print what can be installed and what is, and end.")
+@click.argument("names", nargs=-1, metavar="[NAME ...]")
+def install(list_them: bool, names: tuple[str, ...]) -> None:
+    """Installs a server of others to run the checks against, with its package manager.
+
+    Into a folder of its own below ~/.cache/nfsproof/servers (XDG_CACHE_HOME and NFSPROOF_SERVERS are heeded);
+    nothing else of the machine is changed but the caches of go, cargo or pip.
+    """
+    starter.put_home_first()
+    from nfsproof import installing
+
+    if not list_them and not names:
+        raise Trouble("install what? nfsproof install --list says what there is")
+    try:
+        for name in names:
+            installing.install_by_name(name, lambda line: click.echo(line, err=True))
+    except installing.InstallError as error:
+        raise Trouble(str(error)) from error
+    for line in installing.listing() if list_them else ():
+        click.echo(line)
 
 
 @commands.command()

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from fixtures.targets import ganesha as ganesha_module
-from fixtures.targets import program as program_module
 from fixtures.targets import make_target
+from fixtures.targets import program as program_module
 from fixtures.targets.base import TargetError
 from fixtures.targets.ganesha import GaneshaTarget, Installation
 from fixtures.targets.namespace import can_act_for_others
