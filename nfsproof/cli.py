@@ -112,19 +112,25 @@ def selftest(mutants: str | None, arguments: tuple[str, ...]) -> int:
     "--export", "exports", multiple=True, metavar="PATH", help="An export; may be repeated. [/export]"
 )
 @click.option("--mutant", "mutants", multiple=True, metavar="NAME", help="Break a rule; may be repeated.")
+@click.option(
+    "--set", "knobs", multiple=True, metavar="NAME=VALUE", help="Take a legal freedom; may be repeated."
+)
 @click.option("--root-squash", is_flag=True, help="Take root for nobody.")
 @click.option("--udp/--no-udp", default=True, show_default=True)
 @click.option(
     "--list-mutants", is_flag=True, help="Print every mutant with the clause that it breaks, and end."
 )
+@click.option("--list-knobs", is_flag=True, help="Print every legal freedom that can be set, and end.")
 def serve(
     host: str,
     port: int,
     exports: tuple[str, ...],
     mutants: tuple[str, ...],
+    knobs: tuple[str, ...],
     root_squash: bool,
     udp: bool,
     list_mutants: bool,
+    list_knobs: bool,
 ) -> None:
     """Serves NFSv3 from memory: the embedded reference server, for other clients.
 
@@ -134,8 +140,8 @@ def serve(
     starter.put_home_first()
     from nfsproof import serving
 
-    if list_mutants:
-        for paragraph in serving.describe_mutants():
+    if list_mutants or list_knobs:
+        for paragraph in serving.describe_mutants() if list_mutants else serving.describe_knobs():
             click.echo(paragraph)
         return
     offer = serving.Offer(
@@ -143,6 +149,7 @@ def serve(
         port=port,
         exports=exports or ("/export",),
         mutants=mutants,
+        knobs=knobs,
         root_squash=root_squash,
         udp=udp,
     )

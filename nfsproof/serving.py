@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from fixtures.evidence import rerun_command
 from nfsclient.rpc.loop import Loop
-from nfsserver import Server, UnknownMutant, all_mutants
+from nfsserver import KNOBS, BadKnob, Server, UnknownMutant, all_mutants, parse_setting
 from nfsserver.serve import serve
 
 
@@ -25,6 +25,8 @@ class Offer:
     port: int
     exports: tuple[str, ...]
     mutants: tuple[str, ...] = ()
+    knobs: tuple[str, ...] = ()
+    """As NAME=VALUE."""
     root_squash: bool = False
     udp: bool = True
 
@@ -35,17 +37,30 @@ def describe_mutants() -> Iterator[str]:
         yield f"{mutant.name}\n    {mutant.gist} ({mutant.breaks})"
 
 
+def describe_knobs() -> Iterator[str]:
+    """One paragraph per knob: its name and default, what it takes and does, and the clauses that leave it free."""
+    for knob in KNOBS.values():
+        yield f"{knob.name}={knob.usual}\n    {knob.meaning} ({'; '.join(knob.cites)})\n    takes {knob.takes}"
+
+
 def serve_until_stopped(offer: Offer, say: Callable[[str], None]) -> None:
     """Serves until SIGINT or SIGTERM. `say` gets lines for the user. Raises CannotServe."""
     wrong = [export for export in offer.exports if not export.startswith("/")]
     if wrong:
         raise CannotServe(f"an export is an absolute path such as /export, not {wrong[0]}")
     try:
-        server = Server(exports=offer.exports, root_squash=offer.root_squash, mutants=_known(offer.mutants))
+        server = Server(
+            exports=offer.exports,
+            root_squash=offer.root_squash,
+            mutants=_known(offer.mutants),
+            knobs=dict(parse_setting(text) for text in offer.knobs),
+        )
         with closing(Loop()) as loop:
             serve(
                 server, loop, host=offer.host, port=offer.port, udp=offer.udp, announce=_announcer(offer, say)
             )
+    except BadKnob as error:
+        raise CannotServe(str(error)) from error
     except OSError as error:
         reason = error.strerror or str(error)
         raise CannotServe(
@@ -66,6 +81,8 @@ def _announcer(offer: Offer, say: Callable[[str], None]) -> Callable[[Server], N
         say(f"serving {server.url}")
         for name in offer.mutants:
             say(f"bent by {name}")
+        for setting in offer.knobs:
+            say(f"as it may: {setting}")
         say(f"the checks on it:  {rerun_command(server.url)}")
         say("Ctrl-C stops it")
 

@@ -19,6 +19,7 @@ from nfsserver import (
     transport_mutants,
 )
 from nfsserver.fs import Clock, FileSystem, Limits, ManualClock, SystemClock
+from nfsserver.knobs import KNOBS, BadKnob, Knob, Knobs, Settings, parse_setting
 from nfsserver.mutants import (
     DuplicateMutant,
     Mutant,
@@ -33,13 +34,18 @@ from nfsserver.mutants import (
 from nfsserver.server import Server
 
 __all__ = [
+    "KNOBS",
+    "BadKnob",
     "Clock",
     "DuplicateMutant",
     "FileSystem",
+    "Knob",
+    "Knobs",
     "Limits",
     "ManualClock",
     "Mutant",
     "Server",
+    "Settings",
     "SystemClock",
     "UnknownMutant",
     "all_mutants",
@@ -54,6 +60,7 @@ __all__ = [
     "mount_mutants",
     "mount_path_mutants",
     "mutant",
+    "parse_setting",
     "portmap_mutants",
     "rpc_mutants",
     "rpcbind_mutants",

@@ -7,8 +7,8 @@ import errno
 import secrets
 import typing as t
 from collections import deque
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.loop import Loop
@@ -31,6 +31,7 @@ from nfsserver.fs import (
     SystemClock,
 )
 from nfsserver.handlers import AnyProcedure, Handler, Handlers
+from nfsserver.knobs import Knobs, Value
 from nfsserver.mutants import A as Args
 from nfsserver.mutants import (
     ActiveMutants,
@@ -69,6 +70,9 @@ _SERVICES: t.Final = (
     _Service(rpcbind.RPCBIND4, rpcbind.HANDLERS4, ()),
 )
 
+_FREEDOMS: t.Final = (*nfs2.FREEDOMS, *nfs3.FREEDOMS)
+"""What the protocol faces do where knobs are turned."""
+
 _KEPT_FAULTS = 100
 _BINDING_ATTEMPTS = 20
 
@@ -86,8 +90,9 @@ class Server:
     """NFSv2, NFSv3, MOUNT and portmap on one port, over file systems in memory.
 
     `exports` are paths; each has a file system of its own. `mutants` are names to switch on from the
-    start. `seed` makes handles and verifiers repeatable; without one they are drawn at random, as they
-    must be where another process may serve the same address later.
+    start, `knobs` the legal freedoms that it takes (see `nfsserver.knobs`). `seed` makes handles and
+    verifiers repeatable; without one they are drawn at random, as they must be where another process may
+    serve the same address later.
     """
 
     def __init__(
@@ -98,10 +103,10 @@ class Server:
         root_squash: bool = False,
         limits: Limits | None = None,
         mutants: Iterable[str] = (),
+        knobs: Mapping[str, Value] | None = None,
         seed: int | None = None,
     ) -> None:
-        self.limits = limits or Limits()
-        self.root_squash = root_squash
+        self.limits = self._usual_limits = limits or Limits()
         self.clock = clock or SystemClock()
         self.exports: dict[bytes, FileSystem] = {
             path.encode(): FileSystem(clock=self.clock, limits=self.limits, fsid=number)
@@ -115,6 +120,7 @@ class Server:
         self._state: dict[str, dict[str, t.Any]] = {}
         self._interposed: list[tuple[Key, AnyMiddleware]] = []
         self._chains: dict[Key, tuple[AnyMiddleware, ...]] = {}
+        self.knobs = Knobs({"root_squash": root_squash, **(knobs or {})}, self._obey)
         self.mutants = ActiveMutants(mutants, self._chains.clear)
         self.faults: deque[tuple[AnyProcedure | None, Exception]] = deque(maxlen=_KEPT_FAULTS)
         """Exceptions of handlers, which callers saw as SYSTEM_ERR: faults of this server, or of a mutant.
@@ -128,6 +134,7 @@ class Server:
         self._silenced = False
         self._rpc: BendableRpcServer | None = None
         self._address: Address | None = None
+        self._obey()
 
     # ------------------------------------------------------------ what handlers and mutants ask
 
@@ -154,7 +161,9 @@ class Server:
         if not isinstance(credential, AuthSys):
             return ANONYMOUS
         caller = Caller(credential.uid, credential.gid, frozenset(credential.gids))
-        return caller.squashed() if self.root_squash else caller
+        if self.knobs.now.all_squash:
+            return ANONYMOUS
+        return caller.squashed() if self.knobs.now.root_squash else caller
 
     def transfers(self, context: CallContext) -> Transfers:
         """What one call may carry; over UDP everything must fit into one datagram."""
@@ -174,6 +183,27 @@ class Server:
     def mutant_state(self, name: str) -> dict[str, t.Any]:
         """Scratch memory of one mutant in this server, empty at first."""
         return self._state.setdefault(name, {})
+
+    # ------------------------------------------------------------ knobs
+
+    def _obey(self) -> None:
+        """The knobs were turned: tell the file systems."""
+        now = self.knobs.now
+        self._freedoms = [freedom for freedom in _FREEDOMS if freedom.is_used(now)]
+        self.limits = replace(self._usual_limits, **self.knobs.limits())
+        for file_system in self.exports.values():
+            file_system.configure(self.limits)
+            file_system.read_only = now.read_only
+            file_system.leave_free(now.free_bytes, now.free_files)
+
+    def _freely(
+        self, procedure: AnyProcedure, proceed: Callable[[CallContext, t.Any], t.Any]
+    ) -> Callable[[CallContext, t.Any], t.Any]:
+        """A handler with what the knobs that are turned put around it."""
+        for freedom in self._freedoms:
+            if procedure in freedom.procedures:
+                proceed = self._around(freedom.middleware, proceed)
+        return proceed
 
     # ------------------------------------------------------------ middleware
 
@@ -226,6 +256,9 @@ class Server:
         def handle(context: CallContext, args: t.Any) -> t.Any:
             if authenticated and not isinstance(context.credential, AuthSys):
                 raise Refused(auth_stat=AuthStat.AUTH_TOOWEAK)
+            return self._freely(procedure, answer_freely)(context, args)
+
+        def answer_freely(context: CallContext, args: t.Any) -> t.Any:
             return handler(self, context, args)
 
         def answer(context: CallContext, args: t.Any) -> t.Any:

@@ -3,14 +3,15 @@
 
 from __future__ import annotations
 
+from nfsserver.fs.behind import touch_behind
 from nfsserver.fs.changes import NOTHING, NOW, Changes, ServerTime, Time
 from nfsserver.fs.clock import Clock, ManualClock, Stamper, SystemClock
-from nfsserver.fs.data import PAGE, PagedData
+from nfsserver.fs.data import PAGE, PagedData, Stability
 from nfsserver.fs.errors import FsError
-from nfsserver.fs.filesystem import FileSystem, Stability, Statistics
+from nfsserver.fs.filesystem import FileSystem
 from nfsserver.fs.handles import HANDLE_SIZE, HandleCodec, Identity
 from nfsserver.fs.inode import Directory, Entry, Inode, Kind
-from nfsserver.fs.limits import Limits
+from nfsserver.fs.limits import Limits, Statistics
 from nfsserver.fs.permissions import ANONYMOUS, NOBODY, SUPERUSER, Access, Caller
 from nfsserver.fs.unchecked import create_unchecked
 
@@ -44,4 +45,5 @@ __all__ = [
     "SystemClock",
     "Time",
     "create_unchecked",
+    "touch_behind",
 ]

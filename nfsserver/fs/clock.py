@@ -48,8 +48,18 @@ class Stamper:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._last = 0
+        self.granularity = 1
+        """Nanoseconds. Above 1 stamps are multiples of it, and changes may share one: none is earlier than the last."""
 
     def stamp(self) -> int:
         """The time of a change, in nanoseconds, later than every stamp before."""
-        self._last = max(self._clock.now_ns(), self._last + 1)
+        if self.granularity > 1:
+            last = -(-self._last // self.granularity) * self.granularity
+            self._last = max(self.coarse(self._clock.now_ns()), last)
+        else:
+            self._last = max(self._clock.now_ns(), self._last + 1)
         return self._last
+
+    def coarse(self, time: int) -> int:
+        """A time as it can be kept."""
+        return time - time % self.granularity

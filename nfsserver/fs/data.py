@@ -12,6 +12,7 @@ version beside it as a pre-image. Rules that must stay true:
 
 from __future__ import annotations
 
+import enum
 import errno
 
 from nfsserver.fs.errors import FsError
@@ -20,23 +21,41 @@ PAGE = 4096
 _ZEROS = bytes(PAGE)
 
 
+class Stability(enum.IntEnum):
+    """How stable a write is, with the values of stable_how (RFC 1813 section 3.3.7)."""
+
+    UNSTABLE = 0
+    DATA_SYNC = 1
+    FILE_SYNC = 2
+
+
 class PageBudget:
     """How many pages, pre-images included, all files together may take."""
 
     def __init__(self, pages: int) -> None:
         self.total = pages
-        self.free = pages
+        self._unused = pages
+        self._withheld = 0
+
+    @property
+    def free(self) -> int:
+        """How many there are to take."""
+        return max(0, self._unused - self._withheld)
+
+    def leave(self, pages: int | None) -> None:
+        """Let somebody else take all but so many of the free pages; None: give those back."""
+        self._withheld = 0 if pages is None else max(0, self._unused - pages)
 
     def take(self) -> bool:
         """One page, if there is one."""
         if self.free <= 0:
             return False
-        self.free -= 1
+        self._unused -= 1
         return True
 
     def give(self, pages: int = 1) -> None:
         """Pages that are free again."""
-        self.free += pages
+        self._unused += pages
 
 
 class PagedData:
@@ -92,6 +111,18 @@ class PagedData:
         self.size = max(self.size, offset + done)
         if stable:
             self.stable_size = max(self.stable_size, offset + done)
+        return done
+
+    def room_for(self, offset: int, count: int, pages: int) -> int:
+        """How many of `count` bytes at `offset` can be written with at most so many pages more."""
+        done = 0
+        while done < count:
+            index, start = divmod(offset + done, PAGE)
+            if index not in self._pages:
+                if pages <= 0:
+                    break
+                pages -= 1
+            done = min(count, done + PAGE - start)
         return done
 
     def _write_page(self, index: int, start: int, piece: memoryview, stable: bool) -> bool:

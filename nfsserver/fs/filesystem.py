@@ -8,41 +8,31 @@ wait for `commit` and are lost in a `crash`.
 
 from __future__ import annotations
 
-import enum
 import errno
 import typing as t
-from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from nfsserver.fs import permissions
 from nfsserver.fs.changes import NOTHING, Changes, ServerTime, Time
 from nfsserver.fs.clock import Clock, Stamper, SystemClock
-from nfsserver.fs.data import PAGE, PageBudget, PagedData
+from nfsserver.fs.data import PAGE, PageBudget, PagedData, Stability
 from nfsserver.fs.errors import FsError
 from nfsserver.fs.inode import Directory, Entry, Inode, Kind
-from nfsserver.fs.limits import Limits
+from nfsserver.fs.limits import Limits, Statistics
 from nfsserver.fs.names import PARENT, SELF, check_characters, check_new, is_alias
 from nfsserver.fs.permissions import SUPERUSER, Access, Caller
+from nfsserver.fs.rules import (
+    allowed_mode,
+    initial_mode,
+    is_within,
+    refuse_size,
+    require_directory,
+    require_regular,
+    require_superuser,
+)
 
 FAST_LINK = 64
 """Symbolic links up to this length live in their inode; longer ones take a page of the budget."""
-
-
-class Stability(enum.IntEnum):
-    """How stable a write is, with the values of stable_how (RFC 1813 section 3.3.7)."""
-
-    UNSTABLE = 0
-    DATA_SYNC = 1
-    FILE_SYNC = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Statistics:
-    """Room in the file system, in bytes and in objects."""
-
-    total_bytes: int
-    free_bytes: int
-    total_files: int
-    free_files: int
 
 
 class FileSystem:
@@ -53,13 +43,32 @@ class FileSystem:
         self.fsid = fsid
         self.read_only = False
         self._stamper = Stamper(clock or SystemClock())
+        self._stamper.granularity = self.limits.time_granularity
         self._budget = PageBudget(self.limits.capacity // PAGE)
         self._inodes: dict[int, Inode] = {}
         self._retired: list[tuple[int, int]] = []
         """File ids that are free again, with the generation that each had last."""
         self._entries = 0
+        self._files_withheld = 0
         self.root = self._new_inode(Kind.DIRECTORY, SUPERUSER, None, Changes(mode=0o777))
         self.root.nlink = 2
+
+    # ------------------------------------------------------------ what bounds it
+
+    def configure(self, limits: Limits) -> None:
+        """Go on within other limits; what lies outside of them already stays."""
+        self.limits = limits
+        self._stamper.granularity = limits.time_granularity
+        if limits.stale_on_remove:
+            self._forget_nameless()
+
+    def leave_free(self, size: int | None, files: int | None) -> None:
+        """Let somebody else take all room but `size` bytes, and all objects but `files`; None: give that back."""
+        if size is not None:
+            self.commit_all()  # what it takes to keep both versions of a page is not to be had later
+        self._budget.leave(None if size is None else size // PAGE)
+        unused = self.limits.max_files - len(self._inodes)
+        self._files_withheld = 0 if files is None else max(0, unused - files)
 
     # ------------------------------------------------------------ objects
 
@@ -80,11 +89,15 @@ class FileSystem:
             total_bytes=self._budget.total * PAGE,
             free_bytes=self._budget.free * PAGE,
             total_files=self.limits.max_files,
-            free_files=self.limits.max_files - len(self._inodes),
+            free_files=self._free_files,
         )
 
+    @property
+    def _free_files(self) -> int:
+        return max(0, self.limits.max_files - self._files_withheld - len(self._inodes))
+
     def stamp(self) -> int:
-        """The time of a change: nanoseconds, later than every stamp before."""
+        """The time of a change: nanoseconds, later than every stamp before unless times are coarse."""
         return self._stamper.stamp()
 
     def _new_inode(self, kind: Kind, caller: Caller, parent: Inode | None, changes: Changes) -> Inode:
@@ -97,11 +110,11 @@ class FileSystem:
             kind=kind,
             fileid=fileid,
             generation=generation + 1,
-            mode=_initial_mode(kind, changes.mode, inherits),
+            mode=initial_mode(kind, changes.mode, inherits),
             uid=caller.uid if changes.uid is None else changes.uid,
             gid=changes.gid if changes.gid is not None else parent.gid if parent and inherits else caller.gid,
-            atime=_resolve(changes.atime, now),
-            mtime=_resolve(changes.mtime, now),
+            atime=self._resolve(changes.atime, now),
+            mtime=self._resolve(changes.mtime, now),
             ctime=now,
         )
         if kind is Kind.REGULAR:
@@ -115,8 +128,15 @@ class FileSystem:
         """One name of a non-directory, or the only one of an empty directory, is gone."""
         inode.nlink = 0 if inode.directory is not None else inode.nlink - 1
         self._touch(inode, now)
-        if inode.nlink:
-            return
+        if not inode.nlink and (self.limits.stale_on_remove or inode.directory is not None):
+            self._forget(inode)
+
+    def _forget_nameless(self) -> None:
+        """Files without a name, which handles have kept, are gone."""
+        for inode in [each for each in self._inodes.values() if not each.nlink]:
+            self._forget(inode)
+
+    def _forget(self, inode: Inode) -> None:
         if inode.data is not None:
             inode.data.discard()
         if len(inode.target) > FAST_LINK:
@@ -132,16 +152,26 @@ class FileSystem:
             inode.mtime = now
         inode.stable_times = None
 
-    def _check_writable(self) -> None:
+    def _resolve(self, time: Time | None, now: int) -> int:
+        return now if time is None or isinstance(time, ServerTime) else self._stamper.coarse(time)
+
+    def _check_writable(self, inode: Inode | None = None) -> None:
+        """EROFS; EACCES: `inode` is a file that nobody may change."""
         if self.read_only:
             raise FsError(errno.EROFS)
+        if inode is not None and self._is_read_only(inode):
+            raise FsError(errno.EACCES, "the file is read-only")
+
+    def _is_read_only(self, inode: Inode) -> bool:
+        glob = self.limits.read_only_names
+        return bool(glob) and inode.place is not None and fnmatchcase(inode.place[1], glob.encode())
 
     # ------------------------------------------------------------ attributes
 
     def access(self, caller: Caller, inode: Inode) -> Access:
         """What the caller may do with the object."""
         rights = permissions.access_rights(caller, inode)
-        if self.read_only:
+        if self.read_only or (inode.directory is None and self._is_read_only(inode)):
             rights &= ~(Access.MODIFY | Access.EXTEND | Access.DELETE)
         return rights
 
@@ -153,7 +183,7 @@ class FileSystem:
         """
         if changes.is_empty:
             return
-        self._check_writable()
+        self._check_writable(inode if inode.directory is None else None)
         self._check_setattr(caller, inode, changes)
         now = self.stamp()
         resized = changes.size is not None and changes.size != inode.size
@@ -161,12 +191,12 @@ class FileSystem:
             inode.data.truncate(changes.size)
             self._drop_privileges(caller, inode)
         if changes.mode is not None:
-            inode.mode = _allowed_mode(caller, inode, changes.mode & 0o7777)
+            inode.mode = allowed_mode(caller, inode, changes.mode & 0o7777)
         inode.uid = inode.uid if changes.uid is None else changes.uid
         inode.gid = inode.gid if changes.gid is None else changes.gid
         self._touch(inode, now, modified=resized)
-        inode.atime = inode.atime if changes.atime is None else _resolve(changes.atime, now)
-        inode.mtime = inode.mtime if changes.mtime is None else _resolve(changes.mtime, now)
+        inode.atime = inode.atime if changes.atime is None else self._resolve(changes.atime, now)
+        inode.mtime = inode.mtime if changes.mtime is None else self._resolve(changes.mtime, now)
 
     def _check_setattr(self, caller: Caller, inode: Inode, changes: Changes) -> None:
         is_owner = caller.is_superuser or caller.uid == inode.uid
@@ -175,9 +205,9 @@ class FileSystem:
         if changes.touch and not is_owner and not permissions.may(caller, inode, permissions.WRITE):
             raise FsError(errno.EACCES)
         if changes.uid not in (None, inode.uid) or changes.gid not in (None, inode.gid):
-            _require_superuser(caller)
+            require_superuser(caller)
         if changes.size is not None:
-            _require_regular(inode)
+            require_regular(inode)
             if not permissions.may_write_data(caller, inode):
                 raise FsError(errno.EACCES)
             if changes.size > self.limits.max_file_size:
@@ -193,7 +223,7 @@ class FileSystem:
 
     def read(self, caller: Caller, inode: Inode, offset: int, count: int) -> bytes:
         """At most `count` bytes; none at or behind the end. EISDIR, EINVAL: no regular file; EACCES."""
-        data = _require_regular(inode)
+        data = require_regular(inode)
         if not permissions.may_read_data(caller, inode):
             raise FsError(errno.EACCES)
         taken = data.read(offset, count)
@@ -204,19 +234,20 @@ class FileSystem:
     def write(
         self, caller: Caller, inode: Inode, offset: int, data: bytes | memoryview, stability: Stability
     ) -> int:
-        """Write, and say how many bytes found room (at least one, or ENOSPC).
+        """Write, and say how many bytes found room (at least one, or ENOSPC; EDQUOT: the owner has used up his).
 
         EISDIR, EINVAL: no regular file; EACCES; EFBIG: the end lies above the maximum file size. Writing
         nothing changes nothing, times included.
         """
-        content = _require_regular(inode)
-        self._check_writable()
+        content = require_regular(inode)
+        self._check_writable(inode)
         if not permissions.may_write_data(caller, inode):
             raise FsError(errno.EACCES)
         if not len(data):
             return 0
         if offset + len(data) > self.limits.max_file_size:
             raise FsError(errno.EFBIG)
+        data = data[: self._within_quota(inode, content, offset, len(data))]
         self._make_room(len(data))
         written = content.write(offset, data, stable=stability is not Stability.UNSTABLE)
         before = inode.stable_times or (inode.mtime, inode.ctime)
@@ -226,6 +257,17 @@ class FileSystem:
             inode.stable_times = before
         return written
 
+    def _within_quota(self, inode: Inode, content: PagedData, offset: int, count: int) -> int:
+        if self.limits.quota is None:
+            return count
+        used = sum(
+            each.used for each in self._inodes.values() if each.data is not None and each.uid == inode.uid
+        )
+        allowed = content.room_for(offset, count, (self.limits.quota - used) // PAGE)
+        if not allowed:
+            raise FsError(errno.EDQUOT)
+        return allowed
+
     def _make_room(self, count: int) -> None:
         """Commit everything, which is always allowed, where pre-images might take the room of new data."""
         if self._budget.free < 2 * (count // PAGE + 2):
@@ -233,16 +275,17 @@ class FileSystem:
 
     def commit(self, inode: Inode, offset: int = 0, count: int = 0) -> None:
         """Make a range (to the end when `count` is 0) and metadata stable. EISDIR, EINVAL: no file."""
-        _require_regular(inode)
+        require_regular(inode)
         inode.commit(offset, count)
 
     def commit_all(self) -> None:
-        """Make everything stable, as an orderly shutdown does."""
+        """Make everything stable."""
         for inode in self._inodes.values():
             inode.commit()
 
     def crash(self) -> None:
-        """Lose everything that is not stable, and nothing else."""
+        """Lose everything that is not stable, files that only handles have kept among it, and nothing else."""
+        self._forget_nameless()
         for inode in self._inodes.values():
             inode.crash()
 
@@ -256,10 +299,14 @@ class FileSystem:
             return directory
         if name == PARENT:
             return entries.parent or directory
-        found = entries.get(name)
+        found = entries.get(self._spelling(entries, name))
         if found is None:
             raise FsError(errno.ENOENT)
         return found
+
+    def _spelling(self, entries: Directory, name: bytes) -> bytes:
+        """The name of the entry that a caller means."""
+        return entries.spelling(name) if self.limits.case_insensitive else name
 
     def readlink(self, inode: Inode) -> bytes:
         """The data of a symbolic link; EINVAL for anything else. Its mode bits mean nothing."""
@@ -272,7 +319,7 @@ class FileSystem:
 
         Draw from the iterator before anything changes the directory.
         """
-        entries = _require_directory(directory)
+        entries = require_directory(directory)
         if not permissions.may(caller, directory, permissions.READ):
             raise FsError(errno.EACCES)
         directory.atime = self.stamp()
@@ -287,7 +334,7 @@ class FileSystem:
         yield from entries.after(cookie)
 
     def _search(self, caller: Caller, directory: Inode) -> Directory:
-        entries = _require_directory(directory)
+        entries = require_directory(directory)
         if not permissions.may(caller, directory, permissions.EXECUTE):
             raise FsError(errno.EACCES)
         return entries
@@ -313,7 +360,8 @@ class FileSystem:
 
     def create_exclusive(self, caller: Caller, directory: Inode, name: bytes, verifier: bytes) -> Inode:
         """A new regular file, or the one that the same verifier made before. EEXIST: somebody else's."""
-        existing = self._search(caller, directory).get(name)
+        entries = self._search(caller, directory)
+        existing = entries.get(self._spelling(entries, name))
         if existing is not None and existing.kind is Kind.REGULAR and existing.create_verifier == verifier:
             return existing
         inode = self.create(caller, directory, name)
@@ -323,7 +371,7 @@ class FileSystem:
     def mkdir(self, caller: Caller, directory: Inode, name: bytes, changes: Changes = NOTHING) -> Inode:
         """A new directory. EEXIST, EMLINK: the parent has all the subdirectories it can have."""
         self._prepare(caller, directory, name, changes)
-        _refuse_size(changes)
+        refuse_size(changes)
         if directory.nlink >= self.limits.link_max:
             raise FsError(errno.EMLINK)
         inode = self._enter(caller, directory, name, Kind.DIRECTORY, changes)
@@ -334,9 +382,11 @@ class FileSystem:
     def symlink(
         self, caller: Caller, directory: Inode, name: bytes, target: bytes, changes: Changes = NOTHING
     ) -> Inode:
-        """A new symbolic link. `target` is opaque. EEXIST; ENAMETOOLONG: longer than `Limits.path_max`."""
+        """A new symbolic link. `target` is opaque. EEXIST; ENAMETOOLONG: longer than `Limits.path_max`; EOPNOTSUPP."""
+        if not self.limits.symlinks:
+            raise FsError(errno.EOPNOTSUPP)
         self._prepare(caller, directory, name, changes)
-        _refuse_size(changes)
+        refuse_size(changes)
         if len(target) > self.limits.path_max:
             raise FsError(errno.ENAMETOOLONG)
         if len(target) > FAST_LINK and not self._budget.take():
@@ -358,9 +408,9 @@ class FileSystem:
         if kind not in (Kind.BLOCK, Kind.CHARACTER, Kind.SOCKET, Kind.FIFO):
             raise FsError(errno.EINVAL)
         self._prepare(caller, directory, name, changes)
-        _refuse_size(changes)
+        refuse_size(changes)
         if kind in (Kind.BLOCK, Kind.CHARACTER):
-            _require_superuser(caller)
+            require_superuser(caller)
         inode = self._enter(caller, directory, name, kind, changes)
         if kind in (Kind.BLOCK, Kind.CHARACTER):
             inode.rdev = rdev
@@ -371,14 +421,15 @@ class FileSystem:
 
         ENOTDIR, EACCES, EROFS, ENAMETOOLONG, EEXIST, ENOSPC; EPERM: somebody else's uid or gid.
         """
-        if self._search(caller, directory).get(name) is not None:
+        entries = self._search(caller, directory)
+        if entries.get(self._spelling(entries, name)) is not None:
             raise FsError(errno.EEXIST)
         check_new(name, self.limits.name_max)
         self._writable_directory(caller, directory)
-        if len(self._inodes) >= self.limits.max_files or self._entries >= self.limits.max_entries:
+        if not self._free_files or self._entries >= self.limits.max_entries:
             raise FsError(errno.ENOSPC)
         if changes.uid not in (None, caller.uid) or not (changes.gid is None or caller.in_group(changes.gid)):
-            _require_superuser(caller)
+            require_superuser(caller)
 
     def _enter(self, caller: Caller, directory: Inode, name: bytes, kind: Kind, changes: Changes) -> Inode:
         inode = self._new_inode(kind, caller, directory, changes)
@@ -386,20 +437,30 @@ class FileSystem:
         return inode
 
     def _add_entry(self, directory: Inode, name: bytes, inode: Inode, now: int) -> None:
-        _require_directory(directory).add(name, inode)
+        require_directory(directory).add(name, inode)
+        inode.place = directory, name
         self._entries += 1
         self._touch(directory, now, modified=True)
 
     def _remove_entry(self, directory: Inode, name: bytes, now: int) -> None:
-        _require_directory(directory).remove(name)
+        entries = require_directory(directory)
+        entries.remove(self._spelling(entries, name))
         self._entries -= 1
         self._touch(directory, now, modified=True)
 
     def link(self, caller: Caller, inode: Inode, directory: Inode, name: bytes) -> None:
-        """One more name for a non-directory. EXDEV, EISDIR, EEXIST, EMLINK, and what any creation raises."""
+        """One more name for a non-directory. EXDEV, EISDIR, EEXIST, EMLINK, and what any creation raises.
+
+        EOPNOTSUPP; ESTALE: it has no name any more.
+        """
+        if not self.limits.hard_links:
+            raise FsError(errno.EOPNOTSUPP)
+        if not inode.nlink:
+            raise FsError(errno.ESTALE)
         if directory.fs is not self or inode.fs is not self:
             raise FsError(errno.EXDEV)
-        if self._search(caller, directory).get(name) is not None:
+        entries = self._search(caller, directory)
+        if entries.get(self._spelling(entries, name)) is not None:
             raise FsError(errno.EEXIST)
         check_new(name, self.limits.name_max)
         if inode.directory is not None:
@@ -419,7 +480,7 @@ class FileSystem:
     def _removable(self, caller: Caller, directory: Inode, name: bytes) -> Inode:
         entries = self._search(caller, directory)
         check_characters(name, self.limits.name_max)
-        found = entries.get(name)
+        found = entries.get(self._spelling(entries, name))
         if found is None:
             raise FsError(errno.ENOENT)
         self._writable_directory(caller, directory)
@@ -445,7 +506,7 @@ class FileSystem:
         if is_alias(name):
             raise FsError(errno.EINVAL if name == SELF else errno.EEXIST)
         inode = self._removable(caller, directory, name)
-        if len(_require_directory(inode)):
+        if len(require_directory(inode)):
             raise FsError(errno.ENOTEMPTY)
         now = self.stamp()
         self._remove_entry(directory, name, now)
@@ -470,6 +531,7 @@ class FileSystem:
                 raise FsError(errno.EINVAL)
         source = self._removable(caller, from_directory, from_name)
         self._writable_directory(caller, to_directory)
+        to_name = self._spelling(target_entries, to_name)
         target = target_entries.get(to_name)
         if target is source:
             return
@@ -479,7 +541,7 @@ class FileSystem:
     def _check_move(
         self, caller: Caller, source: Inode, from_directory: Inode, to_directory: Inode, target: Inode | None
     ) -> None:
-        if source.directory is not None and _is_within(to_directory, source):
+        if source.directory is not None and is_within(to_directory, source):
             raise FsError(errno.EINVAL)
         if target is not None:
             if not permissions.may_remove(caller, to_directory, target):
@@ -508,7 +570,8 @@ class FileSystem:
         if target is None:
             self._add_entry(to_directory, to_name, source, now)
         else:
-            _require_directory(to_directory).replace(to_name, source)
+            require_directory(to_directory).replace(to_name, source)
+            source.place = to_directory, to_name
             self._touch(to_directory, now, modified=True)
             to_directory.nlink -= target.directory is not None
             self._unlink_inode(target, now)
@@ -517,53 +580,3 @@ class FileSystem:
             from_directory.nlink -= 1
             to_directory.nlink += 1
         self._touch(source, now)
-
-
-def _initial_mode(kind: Kind, mode: int | None, inherits_group: bool) -> int:
-    if mode is None:
-        mode = {Kind.DIRECTORY: 0o755, Kind.SYMLINK: 0o777}.get(kind, 0o644)
-    return mode & 0o7777 | (0o2000 if inherits_group and kind is Kind.DIRECTORY else 0)
-
-
-def _allowed_mode(caller: Caller, inode: Inode, mode: int) -> int:
-    """Set-group-id is not for an owner who is outside the group."""
-    if not caller.is_superuser and not caller.in_group(inode.gid):
-        return mode & ~0o2000
-    return mode
-
-
-def _resolve(time: Time | None, now: int) -> int:
-    return now if time is None or isinstance(time, ServerTime) else time
-
-
-def _is_within(directory: Inode, ancestor: Inode) -> bool:
-    """Whether `directory` is `ancestor` or lies below it."""
-    current: Inode | None = directory
-    while current is not None:
-        if current is ancestor:
-            return True
-        current = current.directory.parent if current.directory is not None else None
-    return False
-
-
-def _require_directory(inode: Inode) -> Directory:
-    if inode.directory is None:
-        raise FsError(errno.ENOTDIR)
-    return inode.directory
-
-
-def _require_regular(inode: Inode) -> PagedData:
-    if inode.data is None:
-        raise FsError(errno.EISDIR if inode.directory is not None else errno.EINVAL)
-    return inode.data
-
-
-def _require_superuser(caller: Caller) -> None:
-    if not caller.is_superuser:
-        raise FsError(errno.EPERM)
-
-
-def _refuse_size(changes: Changes) -> None:
-    """Only regular files are made with a size."""
-    if changes.size is not None:
-        raise FsError(errno.EINVAL)

@@ -45,7 +45,7 @@ class Directory:
     a listing can go on after any cookie, whatever was added or removed meanwhile.
     """
 
-    __slots__ = ("_by_cookie", "_cookies", "_entries", "_next_cookie", "parent", "size")
+    __slots__ = ("_by_cookie", "_cookies", "_entries", "_next_cookie", "_spellings", "parent", "size")
 
     SELF_COOKIE = 1
     PARENT_COOKIE = 2
@@ -53,6 +53,8 @@ class Directory:
     def __init__(self, parent: Inode | None) -> None:
         self._entries: dict[bytes, Entry] = {}
         self._by_cookie: dict[int, Entry] = {}
+        self._spellings: dict[bytes, bytes] = {}
+        """Name in lower case -> the name that was added last of those that differ in case only."""
         self._cookies: list[int] = []
         self._next_cookie = self.PARENT_COOKIE + 1
         self.parent = parent
@@ -67,6 +69,10 @@ class Directory:
         entry = self._entries.get(name)
         return None if entry is None else entry.inode
 
+    def spelling(self, name: bytes) -> bytes:
+        """The name of the entry that is meant where case does not count; `name` itself if there is none."""
+        return name if name in self._entries else self._spellings.get(name.lower(), name)
+
     def names(self) -> list[bytes]:
         """Every name, ``.`` and ``..`` excepted."""
         return list(self._entries)
@@ -77,6 +83,7 @@ class Directory:
         entry = Entry(name, self._next_cookie, inode)
         self._next_cookie += 1
         self._entries[name] = entry
+        self._spellings[name.lower()] = name
         self._by_cookie[entry.cookie] = entry
         self._cookies.append(entry.cookie)
         self.size += len(name) + ENTRY_OVERHEAD
@@ -84,6 +91,8 @@ class Directory:
     def remove(self, name: bytes) -> None:
         """Take an existing entry away."""
         entry = self._entries.pop(name)
+        if self._spellings.get(name.lower()) == name:
+            del self._spellings[name.lower()]
         del self._by_cookie[entry.cookie]
         del self._cookies[bisect_right(self._cookies, entry.cookie) - 1]
         self.size -= len(name) + ENTRY_OVERHEAD
@@ -125,6 +134,8 @@ class Inode:
     """Of a directory."""
     target: bytes = b""
     """Of a symbolic link."""
+    place: tuple[Inode, bytes] | None = None
+    """The directory and the name that it was given last, whether it still has that name or not."""
     create_verifier: bytes | None = None
     """What an exclusive CREATE brought; kept on stable storage for as long as the file lives."""
     stable_times: tuple[int, int] | None = None

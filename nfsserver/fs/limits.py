@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What bounds the file system and the transfers; FSINFO, FSSTAT and PATHCONF report these numbers."""
+"""What bounds the file system and the transfers, and what it has; FSINFO, FSSTAT and PATHCONF report this."""
 
 from __future__ import annotations
 
@@ -29,3 +29,25 @@ class Limits:
     """Largest READDIR or READDIRPLUS result."""
     datagram_max: int = 32 * 1024
     """What a READ, WRITE or directory result may carry over UDP, where 64 KiB bound the whole message."""
+    quota: int | None = None
+    """What the data of one owner's files may take, in whole pages; None: as much as there is."""
+    time_granularity: int = 1
+    """Nanoseconds: every time is a multiple of it. Above 1, changes may share a time."""
+    hard_links: bool = True
+    symlinks: bool = True
+    case_insensitive: bool = False
+    """Whether names that differ in the case of ASCII letters are the same; their spelling is kept."""
+    read_only_names: str = ""
+    """Glob of the files that nobody may write or set attributes of, by the name that they were given last."""
+    stale_on_remove: bool = True
+    """Whether a file is gone with its last name; otherwise handles keep it until the server restarts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Room in the file system, in bytes and in objects."""
+
+    total_bytes: int
+    free_bytes: int
+    total_files: int
+    free_files: int

@@ -25,6 +25,7 @@ from nfsserver.nfs2 import (
     removal_mutants,
     setattr_mutants,
 )
+from nfsserver.nfs2.freedoms import FREEDOMS
 
 HANDLERS: t.Final[Handlers] = dict(
     [
@@ -68,6 +69,7 @@ NOT_REPEATABLE: t.Final[frozenset[AnyProcedure]] = frozenset(
 
 __all__ = [
     "AUTHENTICATED",
+    "FREEDOMS",
     "HANDLERS",
     "NFS2",
     "NOT_REPEATABLE",

@@ -33,6 +33,7 @@ _STATUS: t.Final = {
     errno.EINVAL: Nfsstat2.NFSERR_ACCES,
     errno.EXDEV: Nfsstat2.NFSERR_ACCES,
     errno.EMLINK: Nfsstat2.NFSERR_NOSPC,
+    errno.EOPNOTSUPP: Nfsstat2.NFSERR_PERM,
 }
 
 _TYPES: t.Final = {

@@ -40,6 +40,7 @@ from nfsserver.nfs3 import (
     types_mutants,
     wcc_mutants,
 )
+from nfsserver.nfs3.freedoms import FREEDOMS
 
 HANDLERS: t.Final[Handlers] = dict(
     [
@@ -88,6 +89,7 @@ NOT_REPEATABLE: t.Final[frozenset[AnyProcedure]] = frozenset(
 
 __all__ = [
     "AUTHENTICATED",
+    "FREEDOMS",
     "HANDLERS",
     "NFS3",
     "NOT_REPEATABLE",

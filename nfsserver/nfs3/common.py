@@ -43,6 +43,8 @@ _STATUS: t.Final = {
     errno.ENOTEMPTY: Nfsstat3.NFS3ERR_NOTEMPTY,
     errno.ESTALE: Nfsstat3.NFS3ERR_STALE,
     errno.EBADF: Nfsstat3.NFS3ERR_BADHANDLE,
+    errno.EDQUOT: Nfsstat3.NFS3ERR_DQUOT,
+    errno.EOPNOTSUPP: Nfsstat3.NFS3ERR_NOTSUPP,
 }
 
 

@@ -19,7 +19,6 @@ from nfsclient.protocol.nfs3 import (
     Fsstat3ResFail,
     Fsstat3ResOk,
     Nfsstat3,
-    Nfstime3,
     Pathconf3Args,
     Pathconf3Res,
     Pathconf3ResFail,
@@ -28,7 +27,7 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import Void
 from nfsserver.fs import PAGE, FsError
-from nfsserver.nfs3.common import Watched, status_of
+from nfsserver.nfs3.common import Watched, nfstime3, status_of
 
 if t.TYPE_CHECKING:
     from nfsserver.server import Server
@@ -63,7 +62,7 @@ def fsinfo3(server: Server, context: CallContext, args: Fsinfo3Args) -> Fsinfo3R
     """FSINFO; transfer sizes are those of the transport that asks."""
     watched = Watched(server, args.fsroot)
     try:
-        max_file_size = watched.inode.fs.limits.max_file_size
+        limits = watched.inode.fs.limits
     except FsError as refusal:
         return Fsinfo3Res(status_of(refusal), resfail=Fsinfo3ResFail(watched.attributes()))
     transfers = server.transfers(context)
@@ -71,14 +70,19 @@ def fsinfo3(server: Server, context: CallContext, args: Fsinfo3Args) -> Fsinfo3R
         obj_attributes=watched.attributes(),
         rtmax=transfers.read_max,
         rtpref=transfers.read_max,
-        rtmult=PAGE,
+        rtmult=min(PAGE, transfers.read_max),
         wtmax=transfers.write_max,
         wtpref=transfers.write_max,
-        wtmult=PAGE,
+        wtmult=min(PAGE, transfers.write_max),
         dtpref=transfers.directory_max,
-        maxfilesize=max_file_size,
-        time_delta=Nfstime3(0, 1),
-        properties=FSF3_LINK | FSF3_SYMLINK | FSF3_HOMOGENEOUS | FSF3_CANSETTIME,
+        maxfilesize=limits.max_file_size,
+        time_delta=nfstime3(limits.time_granularity),
+        properties=(
+            FSF3_HOMOGENEOUS
+            | FSF3_CANSETTIME
+            | (FSF3_LINK if limits.hard_links else 0)
+            | (FSF3_SYMLINK if limits.symlinks else 0)
+        ),
     )
     return Fsinfo3Res(Nfsstat3.NFS3_OK, resok)
 
@@ -96,7 +100,7 @@ def pathconf3(server: Server, _context: CallContext, args: Pathconf3Args) -> Pat
         name_max=limits.name_max,
         no_trunc=True,
         chown_restricted=True,
-        case_insensitive=False,
+        case_insensitive=limits.case_insensitive,
         case_preserving=True,
     )
     return Pathconf3Res(Nfsstat3.NFS3_OK, resok)

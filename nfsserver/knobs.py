@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: MIT
+"""Knobs: what the RFCs leave to a server, settable in one that runs.
+
+Whatever a knob is set to, the server stays right: that is what tells a knob from a mutant. `Settings` declares
+them, once; names, parsing, bounds and lists of them are derived from it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing as t
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+Value: t.TypeAlias = int | float | bool | str | None
+"""What a knob may be set to; None where it has that for "as usual"."""
+
+_NONE = "none"
+_BOOLS = {
+    "yes": True,
+    "on": True,
+    "true": True,
+    "1": True,
+    "no": False,
+    "off": False,
+    "false": False,
+    "0": False,
+}
+
+
+class BadKnob(ValueError):
+    """A knob that there is not, or a value that it cannot have; the text says which there are."""
+
+
+def _knob(
+    default: Value,
+    meaning: str,
+    *cites: str,
+    least: float | None = None,
+    most: float | None = None,
+    limit: str | None = None,
+) -> t.Any:
+    """One knob. `limit` names the field of `Limits` that it stands for."""
+    metadata = {"meaning": meaning, "cites": cites, "least": least, "most": most, "limit": limit}
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All knobs. Sizes are in bytes, globs are over names (the last component, the root's being ``/``)."""
+
+    write_accepts: int | None = _knob(
+        None, "WRITE takes at most this many bytes", "RFC 1813 section 3.3.7", least=1
+    )
+    write_accepts_random: int | None = _knob(
+        None,
+        "WRITE takes a random share, at least 1 byte; the value seeds it",
+        "RFC 1813 section 3.3.7",
+        least=0,
+    )
+    read_returns: int | None = _knob(
+        None,
+        "READ gives at most this many bytes",
+        "RFC 1813 section 3.3.6",
+        "RFC 1094 section 2.2.7",
+        least=1,
+    )
+    jukebox_calls: int = _knob(
+        0,
+        "the first so many calls about each file are answered with JUKEBOX",
+        "RFC 1813 section 2.6",
+        least=0,
+    )
+    jukebox_seconds: float = _knob(
+        0.0,
+        "calls about a file are answered with JUKEBOX until so long after the first one",
+        "RFC 1813 section 2.6",
+        least=0,
+    )
+    jukebox_names: str = _knob("*", "glob of the files that JUKEBOX is for", "RFC 1813 section 2.6")
+    delegated_names: str = _knob(
+        "",
+        "glob of files on which an NFSv4 client holds a write delegation: until this is set back, calls that "
+        "would need its recall are answered with JUKEBOX",
+        "RFC 5661 section 10.4.4",
+        "RFC 1813 section 2.6",
+    )
+    withhold_pre_op: bool = _knob(False, "no attributes of before an operation", "RFC 1813 section 2.5")
+    withhold_post_op: bool = _knob(
+        False, "no attributes of after an operation, but from GETATTR", "RFC 1813 section 2.5"
+    )
+    withhold_handles: bool = _knob(
+        False, "no handles, but from LOOKUP and MNT", "RFC 1813 section 2.5", "RFC 1813 section 3.3.8"
+    )
+    readdir_page: int | None = _knob(
+        None,
+        "READDIR and READDIRPLUS give at most this many entries",
+        "RFC 1813 section 3.3.16",
+        "RFC 1094 section 2.2.17",
+        least=1,
+    )
+    time_granularity: float | None = _knob(
+        None,
+        "seconds between two times that are told apart",
+        "RFC 1813 section 3.3.19",
+        least=1e-9,
+        most=86400,
+    )
+    hard_links: bool = _knob(
+        True, "there are hard links", "RFC 1813 section 3.3.15", "RFC 1813 section 3.3.19", limit="hard_links"
+    )
+    symlinks: bool = _knob(
+        True,
+        "there are symbolic links",
+        "RFC 1813 section 3.3.10",
+        "RFC 1813 section 3.3.19",
+        limit="symlinks",
+    )
+    max_file_size: int | None = _knob(
+        None, "the largest file", "RFC 1813 section 3.3.19", least=1, most=2**63 - 1, limit="max_file_size"
+    )
+    name_max: int | None = _knob(
+        None, "the longest name", "RFC 1813 section 3.3.20", least=1, most=255, limit="name_max"
+    )
+    path_max: int | None = _knob(
+        None,
+        "the longest text of a symbolic link",
+        "RFC 1813 section 3.3.10",
+        least=1,
+        most=65536,
+        limit="path_max",
+    )
+    free_bytes: int | None = _knob(
+        None,
+        "this much room is left when it is set: others have taken the rest",
+        "RFC 1813 section 2.6",
+        least=0,
+    )
+    free_files: int | None = _knob(
+        None, "so many objects more may be made when it is set", "RFC 1813 section 2.6", least=0
+    )
+    quota_bytes: int | None = _knob(
+        None,
+        "what the data of one user's files may take, in pages",
+        "RFC 1813 section 2.6",
+        least=0,
+        limit="quota",
+    )
+    read_only: bool = _knob(False, "the exports are read-only", "RFC 1813 section 2.6")
+    root_squash: bool = _knob(False, "root is taken for nobody", "RFC 1813 section 4.4")
+    all_squash: bool = _knob(False, "everybody is taken for nobody", "RFC 1813 section 4.4")
+    read_only_names: str = _knob(
+        "",
+        "glob of files whose data and attributes nobody may change",
+        "RFC 1813 section 4.4",
+        limit="read_only_names",
+    )
+    offline_names: str = _knob(
+        "",
+        "glob of files whose data is fetched from elsewhere first: READ, WRITE, COMMIT and a size in SETATTR are "
+        "answered with JUKEBOX once (NFSv2 waits for it)",
+        "RFC 1813 section 2.6",
+    )
+    rtmax: int | None = _knob(
+        None, "the most that READ gives, as FSINFO says", "RFC 1813 section 3.3.19", least=1, limit="read_max"
+    )
+    wtmax: int | None = _knob(
+        None,
+        "the most that WRITE takes, as FSINFO says",
+        "RFC 1813 section 3.3.19",
+        least=1,
+        limit="write_max",
+    )
+    dtmax: int | None = _knob(
+        None,
+        "the most that a directory listing gives",
+        "RFC 1813 section 3.3.19",
+        least=512,
+        limit="directory_max",
+    )
+    case_insensitive: bool = _knob(
+        False,
+        "upper and lower case of ASCII letters do not tell names apart",
+        "RFC 1813 section 3.3.20",
+        limit="case_insensitive",
+    )
+    stale_on_remove: bool = _knob(
+        True,
+        "the handles of a file grow stale when its last name goes, also behind the server's back; otherwise they "
+        "stay good until it restarts",
+        "RFC 1813 section 3.3.12",
+        limit="stale_on_remove",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """One knob, as `Settings` declares it. `least` and `most` bound numbers."""
+
+    name: str
+    kind: type[int | float | bool | str]
+    may_be_none: bool
+    default: Value
+    meaning: str
+    cites: tuple[str, ...]
+    least: float | None
+    most: float | None
+    limit: str | None
+
+    @property
+    def takes(self) -> str:
+        """What it may be set to, in words."""
+        bounds = f" of at least {self.least:g}" if self.least is not None else ""
+        if self.most is not None:
+            bounds += f" and at most {int(self.most) if self.kind is int else self.most}"
+        kinds = {int: f"a whole number{bounds}", float: f"a number{bounds}", bool: "yes or no", str: "a glob"}
+        return kinds[self.kind] + (", or none" if self.may_be_none else "")
+
+    @property
+    def usual(self) -> str:
+        """The default as one would type it."""
+        return self.spell(self.default)
+
+    @staticmethod
+    def spell(value: Value) -> str:
+        """A value as one would type it."""
+        if value is None:
+            return _NONE
+        return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+    def parse(self, text: str) -> Value:
+        """The value that `text` means. Raises `BadKnob`."""
+        word = text.strip()
+        if self.may_be_none and word.lower() == _NONE:
+            return None
+        try:
+            value: Value = _BOOLS[word.lower()] if self.kind is bool else self.kind(word)
+        except (ValueError, KeyError):
+            raise self._bad(text) from None
+        return self.check(value)
+
+    def check(self, value: object) -> Value:
+        """The value, if the knob can have it. Raises `BadKnob`."""
+        if value is None and self.may_be_none:
+            return None
+        if self.kind is float and type(value) is int:
+            value = float(value)
+        if type(value) is not self.kind:
+            raise self._bad(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            low = self.least is not None and not value >= self.least
+            high = self.most is not None and not value <= self.most
+            if low or high or value == float("inf"):
+                raise self._bad(value)
+        return t.cast("Value", value)
+
+    def _bad(self, value: object) -> BadKnob:
+        return BadKnob(f"{self.name} is {self.takes}, not {value!r}")
+
+
+def _knobs() -> Iterator[Knob]:
+    hints = t.get_type_hints(Settings)
+    for field in dataclasses.fields(Settings):
+        hint = hints[field.name]
+        parts = t.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
+        kind = next(part for part in parts if part is not type(None))
+        yield Knob(field.name, kind, len(parts) > 1, t.cast("Value", field.default), **field.metadata)
+
+
+KNOBS: t.Final[Mapping[str, Knob]] = {knob.name: knob for knob in _knobs()}
+"""Every knob by name, in the order in which they are declared."""
+
+
+def find_knob(name: str) -> Knob:
+    """The knob of this name. Raises `BadKnob`."""
+    try:
+        return KNOBS[name]
+    except KeyError:
+        raise BadKnob(f"no knob is named {name!r}; `nfsproof serve --list-knobs` shows all names") from None
+
+
+def parse_setting(text: str) -> tuple[str, Value]:
+    """Name and value of ``NAME=VALUE``. Raises `BadKnob`."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise BadKnob(f"a knob is set by NAME=VALUE, not {text!r}")
+    knob = find_knob(name.strip())
+    return knob.name, knob.parse(value)
+
+
+class Knobs:
+    """The knobs of one server. `now` holds the values; every change of them is told to `on_change`.
+
+    `memory` belongs to whatever obeys the knobs (what was answered already, random numbers); it is empty again
+    after every change.
+    """
+
+    def __init__(self, usual: Mapping[str, Value], on_change: Callable[[], None]) -> None:
+        self._on_change = on_change
+        self._usual = self._with(Settings(), usual)
+        self.now: Settings = self._usual
+        self.memory: dict[t.Hashable, t.Any] = {}
+
+    @staticmethod
+    def _with(settings: Settings, values: Mapping[str, Value]) -> Settings:
+        checked = {name: find_knob(name).check(value) for name, value in values.items()}
+        return dataclasses.replace(settings, **t.cast("t.Any", checked))
+
+    def set(self, name: str, value: Value) -> None:
+        """Turn one knob. Raises `BadKnob`."""
+        self.update(**{name: value})
+
+    def update(self, **values: Value) -> None:
+        """Turn several knobs at once, or none when one of them is wrong. Raises `BadKnob`."""
+        self._become(self._with(self.now, values))
+
+    def reset(self) -> None:
+        """Turn all knobs back to what the server was made with."""
+        self._become(self._usual)
+
+    @contextmanager
+    def released(self) -> Iterator[None]:
+        """While it lasts, no JUKEBOX is answered; for mutants, which do what the server only should have done."""
+        before = self.now
+        self.now = dataclasses.replace(
+            before, jukebox_calls=0, jukebox_seconds=0.0, delegated_names="", offline_names=""
+        )
+        try:
+            yield
+        finally:
+            self.now = before
+
+    def _become(self, settings: Settings) -> None:
+        self.memory.clear()
+        self.now = settings
+        self._on_change()
+
+    def limits(self) -> dict[str, t.Any]:
+        """The fields of `Limits` that the knobs decide now."""
+        values = {
+            knob.limit: getattr(self.now, knob.name) for knob in KNOBS.values() if knob.limit is not None
+        }
+        chosen = {name: value for name, value in values.items() if value is not None}
+        if self.now.time_granularity is not None:
+            chosen["time_granularity"] = round(self.now.time_granularity * 1e9)
+        return chosen

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Knobs that change what NFSv2 says: shorter READs and listings. See `nfsserver.knobs`.
+
+WRITE takes all or nothing in this version, and it has no JUKEBOX: those knobs mean nothing here.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol import nfs2 as protocol
+from nfsclient.protocol.nfs2 import Readargs, Readdirargs, Readdirres, Readres
+from nfsclient.rpc.service import CallContext
+from nfsclient.xdr import replace
+from nfsserver.freedom import Freedom
+from nfsserver.mutants import Proceed
+
+if t.TYPE_CHECKING:
+    from nfsserver.server import Server
+
+
+def return_less(
+    server: Server, context: CallContext, args: Readargs, proceed: Proceed[Readargs, Readres]
+) -> Readres:
+    """READ as if less had been asked for."""
+    most = server.knobs.now.read_returns or args.count
+    return proceed(context, replace(args, count=min(args.count, most)))
+
+
+def list_less(
+    server: Server, context: CallContext, args: Readdirargs, proceed: Proceed[Readdirargs, Readdirres]
+) -> Readdirres:
+    """READDIR with the first entries only, and more to come."""
+    reply = proceed(context, args)
+    ok, most = reply.readdirok, server.knobs.now.readdir_page
+    if ok is None or most is None or len(ok.entries) <= most:
+        return reply
+    return replace(reply, readdirok=replace(ok, entries=ok.entries[:most], eof=False))
+
+
+FREEDOMS: t.Final = (
+    Freedom((protocol.READ,), lambda now: now.read_returns is not None, return_less),
+    Freedom((protocol.READDIR,), lambda now: now.readdir_page is not None, list_less),
+)

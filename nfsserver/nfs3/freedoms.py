@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: MIT
+"""Knobs that change what NFSv3 says, not what the file system does: middleware around handlers that know of none.
+
+JUKEBOX, short counts, pages of entries, and attributes and handles withheld. See `nfsserver.knobs`.
+"""
+
+from __future__ import annotations
+
+import random
+import typing as t
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from nfsclient.protocol import nfs3 as protocol
+from nfsclient.protocol.nfs3 import (
+    Diropargs3,
+    Fattr3,
+    Nfsstat3,
+    Read3Args,
+    Read3Res,
+    WccAttr,
+    Write3Args,
+    Write3Res,
+)
+from nfsclient.rpc.service import CallContext
+from nfsclient.xdr import Struct, Union, XdrType, fields_of, replace, shape_of
+from nfsclient.xdr.kinds import OpaqueNode, OptionalNode, StructNode
+from nfsserver.freedom import Freedom
+from nfsserver.fs import FsError, Inode
+from nfsserver.knobs import Settings
+from nfsserver.mutants import Proceed
+
+if t.TYPE_CHECKING:
+    from nfsserver.server import Server
+
+_EVERY: t.Final = tuple(procedure for procedure in protocol.NFS3.procedures if procedure is not protocol.NULL)
+_LISTINGS: t.Final = (protocol.READDIR, protocol.READDIRPLUS)
+_OF_DATA: t.Final = (protocol.READ, protocol.WRITE, protocol.COMMIT, protocol.SETATTR)
+_RECALLING: t.Final = (
+    *_OF_DATA,
+    protocol.CREATE,
+    protocol.REMOVE,
+    protocol.RENAME,
+    protocol.LINK,
+)
+"""Calls that conflict with a write delegation that somebody else holds (RFC 5661 section 10.4.4)."""
+
+Name: t.TypeAlias = tuple[int, int, bytes]
+"""Where a file is: identity of its directory, and its name there."""
+ROOT: t.Final[Name] = (0, 0, b"/")
+_MOST_REMEMBERED = 100_000
+
+
+# ---------------------------------------------------------------- short counts and pages
+
+
+def accept_less(
+    server: Server, context: CallContext, args: Write3Args, proceed: Proceed[Write3Args, Write3Res]
+) -> Write3Res:
+    """WRITE as if only the beginning had been sent."""
+    size = min(args.count, len(args.data))
+    now = server.knobs.now
+    taken = size if now.write_accepts is None else min(size, now.write_accepts)
+    if now.write_accepts_random is not None and taken:
+        source = server.knobs.memory.setdefault("write share", random.Random(now.write_accepts_random))
+        taken = source.randint(1, taken)
+    if args.count != len(args.data) or taken == size:
+        return proceed(context, args)
+    return proceed(context, replace(args, count=taken, data=memoryview(args.data)[:taken]))
+
+
+def return_less(
+    server: Server, context: CallContext, args: Read3Args, proceed: Proceed[Read3Args, Read3Res]
+) -> Read3Res:
+    """READ as if less had been asked for."""
+    most = server.knobs.now.read_returns or args.count
+    return proceed(context, replace(args, count=min(args.count, most)))
+
+
+def list_less(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
+    """READDIR and READDIRPLUS with the first entries only, and more to come."""
+    reply = proceed(context, args)
+    most = server.knobs.now.readdir_page
+    if reply.resok is None or most is None or len(reply.resok.entries) <= most:
+        return reply
+    return replace(reply, resok=replace(reply.resok, entries=reply.resok.entries[:most], eof=False))
+
+
+# ---------------------------------------------------------------- what is withheld
+
+
+def withhold(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
+    """Any reply without what is optional in it and is to be withheld."""
+    return _without(proceed(context, args), server.knobs.now)
+
+
+def _without(value: t.Any, now: Settings) -> t.Any:
+    if isinstance(value, Union):
+        arms = {
+            name: _without(arm, now) for name in ("resok", "resfail") if (arm := getattr(value, name, None))
+        }
+        return replace(value, **arms)
+    if not isinstance(value, Struct):
+        return value
+    changes: dict[str, object] = {}
+    for name, node in fields_of(type(value)):
+        inner = getattr(value, name)
+        if isinstance(node, OptionalNode):
+            if _is_withheld(node, now):
+                changes[name] = None
+        elif isinstance(inner, list):
+            changes[name] = [_without(each, now) for each in inner]
+        elif isinstance(node, StructNode):
+            changes[name] = _without(inner, now)
+    return replace(value, **changes) if changes else value
+
+
+def _is_withheld(node: OptionalNode, now: Settings) -> bool:
+    if isinstance(node.inner, OpaqueNode):
+        return now.withhold_handles
+    if isinstance(node.inner, StructNode):
+        return (
+            now.withhold_post_op
+            if node.inner.cls is Fattr3
+            else node.inner.cls is WccAttr and now.withhold_pre_op
+        )
+    return False
+
+
+# ---------------------------------------------------------------- JUKEBOX
+
+
+def place_of(inode: Inode) -> Name:
+    """Where an object is, by the name that it was given last."""
+    if inode.place is None:
+        return ROOT
+    directory, name = inode.place
+    return directory.fileid, directory.generation, name
+
+
+def _inode(server: Server, handle: bytes) -> Inode | None:
+    try:
+        return server.resolve(handle)
+    except FsError:
+        return None
+
+
+def places(server: Server, args: XdrType) -> Iterator[Name]:
+    """The files that a call is about: those of its handles, and those that it names in directories."""
+    for name, _ in fields_of(type(args)):
+        value = getattr(args, name)
+        if isinstance(value, Diropargs3):
+            directory = _inode(server, value.dir)
+            if directory is not None:
+                yield directory.fileid, directory.generation, value.name
+                yield place_of(directory)
+        elif isinstance(value, bytes) and name in {"object", "file", "dir", "symlink", "fsroot"}:
+            inode = _inode(server, value)
+            if inode is not None:
+                yield place_of(inode)
+
+
+def jukebox_reply(res: type[t.Any]) -> t.Any:
+    """The result that says JUKEBOX, and nothing else."""
+    arm = shape_of(res).arm_for(Nfsstat3.NFS3ERR_JUKEBOX)
+    if arm is None or not isinstance(arm.node, StructNode):
+        return res(Nfsstat3.NFS3ERR_JUKEBOX)
+    cls, name = arm.node.cls, str(arm.name)
+    nothing = [node.cls() if isinstance(node, StructNode) else None for _, node in fields_of(cls)]
+    return res(Nfsstat3.NFS3ERR_JUKEBOX, **{name: cls(*nothing)})
+
+
+def _is_early(server: Server, place: Name) -> bool:
+    """Whether a file is not to be had yet; counts the call."""
+    now, memory = server.knobs.now, server.knobs.memory
+    if len(memory) > _MOST_REMEMBERED:
+        memory.clear()
+    calls, first = memory.get(place, (0, server.clock.now_ns()))
+    memory[place] = (calls + 1, first)
+    elapsed = server.clock.now_ns() - first
+    return bool(calls < now.jukebox_calls or elapsed < now.jukebox_seconds * 1e9)
+
+
+def jukebox(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
+    """JUKEBOX for the first calls about a file, or for a while."""
+    now = server.knobs.now
+    if now.jukebox_calls or now.jukebox_seconds:
+        chosen = [place for place in places(server, args) if _matches(place, now.jukebox_names)]
+        if any([_is_early(server, place) for place in chosen]):  # noqa: C419  (all of them are counted)
+            return jukebox_reply(context.procedure.res)
+    return proceed(context, args)
+
+
+def recall(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
+    """JUKEBOX for what must wait until a delegation is back."""
+    if any(_matches(place, server.knobs.now.delegated_names) for place in places(server, args)):
+        return jukebox_reply(context.procedure.res)
+    return proceed(context, args)
+
+
+def fetch(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
+    """JUKEBOX for the first call that needs the data of a file which is kept elsewhere."""
+    now, memory = server.knobs.now, server.knobs.memory
+    needs_data = not isinstance(args, protocol.Setattr3Args) or args.new_attributes.size is not None
+    away = [place for place in places(server, args) if needs_data and _matches(place, now.offline_names)]
+    fetched = [memory.setdefault(("fetched", place), context.xid) == context.xid for place in away]
+    return jukebox_reply(context.procedure.res) if any(fetched) else proceed(context, args)
+
+
+def _matches(place: Name, glob: str) -> bool:
+    return bool(glob) and fnmatchcase(place[2], glob.encode())
+
+
+def _is_withholding(now: Settings) -> bool:
+    return now.withhold_pre_op or now.withhold_post_op or now.withhold_handles
+
+
+def _is_writing_short(now: Settings) -> bool:
+    return now.write_accepts is not None or now.write_accepts_random is not None
+
+
+FREEDOMS: t.Final = (
+    Freedom((protocol.WRITE,), _is_writing_short, accept_less),
+    Freedom((protocol.READ,), lambda now: now.read_returns is not None, return_less),
+    Freedom(_LISTINGS, lambda now: now.readdir_page is not None, list_less),
+    Freedom(_EVERY, _is_withholding, withhold),
+    Freedom(_OF_DATA, lambda now: bool(now.offline_names), fetch),
+    Freedom(_RECALLING, lambda now: bool(now.delegated_names), recall),
+    Freedom(_EVERY, lambda now: bool(now.jukebox_calls or now.jukebox_seconds), jukebox),
+)
+"""The innermost first."""
