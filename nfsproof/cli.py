@@ -225,10 +225,11 @@ def report(folder: Path, page: Path | None) -> None:
 
 
 @commands.command()
-@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path), required=False)
 @click.option("--alone", is_flag=True, help="Nobody used the server but those in FILE, nor restarted it.")
 @click.option("--strict", is_flag=True, help="A broken SHOULD is red as well.")
-def lint(file: Path, alone: bool, strict: bool) -> int:
+@click.option("--list-rules", is_flag=True, help="Print the rules with their clauses, and end.")
+def lint(file: Path | None, alone: bool, strict: bool, list_rules: bool) -> int:
     """Judges the exchanges in a capture: FILE is pcap or pcapng, made by tcpdump, Wireshark or nfsproof.
 
     Every reply of NFSv3, MOUNT and RPC over TCP and UDP is held against the rules of docs/lint.md. With --alone
@@ -238,6 +239,11 @@ def lint(file: Path, alone: bool, strict: bool) -> int:
     starter.put_home_first()
     from nfsproof import linting
 
+    if list_rules:
+        click.echo("\n".join(linting.rules_table()))
+        return int(Exit.OK)
+    if file is None:
+        raise click.UsageError("Missing argument 'FILE'.")
     try:
         told = linting.lint_file(file, alone=alone)
     except OSError as error:

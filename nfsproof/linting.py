@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nfsjudge.captured import BadCapture, Reading, Statistics
-from nfsjudge.lint import Finding
+from nfsjudge.lint import Finding, Rule, all_rules
 from nfsjudge.transcript import full_lines
 
 
@@ -24,6 +24,19 @@ class Told:
         """Whether something was found that fails a check."""
         red = {"FAIL", "NONSTRICT"} if strict else {"FAIL"}
         return any(finding.severity in red for finding in self.findings)
+
+
+def rules_table() -> list[str]:
+    """The rules as rows of a table in Markdown."""
+    return [
+        f"| `{rule.id}` | {rule.severity} | {rule.requirement.citation} | {_first_line(rule)} | "
+        f"{', '.join(f'`{name}`' for name in rule.killed_by)} |"
+        for rule in all_rules()
+    ]
+
+
+def _first_line(rule: Rule) -> str:
+    return (rule.look.__doc__ or "").strip().splitlines()[0].rstrip(".")
 
 
 def lint_file(path: Path, *, alone: bool) -> Told:

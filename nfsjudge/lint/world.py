@@ -140,6 +140,11 @@ class World:
 
     # ------------------------------------------------------------ learning
 
+    def drift(self, handle: bytes) -> None:
+        """From now on, times of the object may move by themselves."""
+        for one in self.handles_like(handle):
+            self.of(one).drifts = True
+
     def identify(self, handle: bytes, attributes: Attributes) -> Facts:
         """Note which object a handle is of."""
         facts = self.of(handle)

@@ -68,3 +68,14 @@ def test_a_broken_capture(rig: Rig, tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_no_file(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["lint", str(tmp_path / name)]) == 4
     assert "cannot read" in capsys.readouterr().err
+
+
+def test_the_rules_are_listed_as_documented(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["lint", "--list-rules"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    page = (Path(__file__).parents[2] / "docs" / "lint.md").read_text().splitlines()
+    assert [line for line in page if line.startswith("| `lint/")] == listed
+
+
+def test_a_file_is_wanted() -> None:
+    assert run_command_line(["lint"]) == 4
