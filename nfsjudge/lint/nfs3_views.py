@@ -70,7 +70,10 @@ _OBJECTS: t.Final[dict[AnyProcedure, tuple[_Row, ...]]] = {
 }
 MAKERS: t.Final = (nfs3.CREATE, nfs3.MKDIR, nfs3.SYMLINK, nfs3.MKNOD)
 _GOING: t.Final = frozenset({nfs3.REMOVE, nfs3.RMDIR, nfs3.RENAME})
-_READERS: t.Final = frozenset({nfs3.READ, nfs3.READLINK, nfs3.READDIR, nfs3.READDIRPLUS})
+_READERS: t.Final = {
+    one: _OBJECTS[one][0] for one in (nfs3.READ, nfs3.READLINK, nfs3.READDIR, nfs3.READDIRPLUS)
+}
+"""Procedures that may move atime, with their object."""
 _NO_OBJECT: t.Final = frozenset({Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_STALE})
 BILLION: t.Final = 1_000_000_000
 
@@ -163,9 +166,9 @@ def _note_sets(world: World, exchange: Exchange) -> None:
     procedure, args = exchange.procedure, exchange.args
     if args is None:
         return
-    if procedure in _READERS:
+    if procedure is not None and procedure in _READERS:
         # Where a read moves atime, it may move ctime as well.
-        world.drift(_OBJECTS[procedure][0].handle(args))
+        world.drift(t.cast("bytes", _READERS[procedure].handle(args)))
     elif procedure is nfs3.WRITE:
         resok = getattr(exchange.result, "resok", None)
         if resok is None or resok.committed is not StableHow.FILE_SYNC:
