@@ -38,6 +38,7 @@ from nfsserver.nfs3 import (
     rename_mutants,
     setattr_mutants,
     types_mutants,
+    values_mutants,
     wcc_mutants,
 )
 from nfsserver.nfs3.freedoms import FREEDOMS
@@ -112,5 +113,6 @@ __all__ = [
     "rename_mutants",
     "setattr_mutants",
     "types_mutants",
+    "values_mutants",
     "wcc_mutants",
 ]

@@ -71,7 +71,7 @@ def expect_change(reply: StatusReply, *, because: Requirement | None = None) -> 
     (section 4.4). What is said here is that a change that is answered with success can be judged.
     """
     __tracebackhide__ = True
-    if reply.status in {Nfsstat3.NFS3ERR_INVAL, Nfsstat3.NFS3ERR_NOTSUPP}:
+    if reply.status in {Nfsstat3.NFS3ERR_INVAL, Nfsstat3.NFS3ERR_NOTSUPP, Nfsstat3.NFS3ERR_FBIG}:
         unsupported(f"the server cannot store this: {reply.status}")
     if reply.status in {
         Nfsstat3.NFS3ERR_PERM,

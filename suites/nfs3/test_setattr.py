@@ -22,6 +22,7 @@ from suites.nfs3.preserved import (
     expect_preserved,
     make_old,
 )
+from suites.nfs3.times import expect_time
 
 SETS = Requirement(
     rfc="RFC 1813",
@@ -82,7 +83,6 @@ STRANGER = (4242, 4242)
 ANOTHER_TIME = Nfstime3(1_100_000_000)
 AFTER_2038 = Nfstime3(3_000_000_000)
 A_DAY = 86_400
-SECOND = 1_000_000_000
 BEYOND_16_BITS = 70_000
 
 
@@ -160,28 +160,12 @@ def test_ids_beyond_16_bits_are_kept_or_refused(nfs3: Nfs3, scratch: Scratch) ->
 # ---------------------------------------------------------------- times
 
 
-def _nanoseconds(time: Nfstime3) -> int:
-    return time.seconds * SECOND + time.nseconds
-
-
-def _expect_time(nfs3: Nfs3, root: bytes, what: str, seen: Nfstime3, asked: Nfstime3) -> None:
-    """Two times agree to the accuracy that FSINFO promises; a second where it promises none."""
-    __tracebackhide__ = True
-    info = nfs3.fsinfo(root)
-    if info.resok is None:
-        skip(f"the accuracy of times is not known: FSINFO answers {info.status}")
-    accuracy = _nanoseconds(info.resok.time_delta) or SECOND
-    observe("time_delta", info.resok.time_delta)
-    wanted = _nanoseconds(asked)
-    expect(_nanoseconds(seen), f"{what} in nanoseconds").between(wanted - accuracy, wanted + accuracy)
-
-
 @proves(TIMES_ARE_KEPT, killed_by="setattr3-ignores-the-clients-mtime", needs="cansettime")
 def test_sets_mtime_to_the_clients_time(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
     file = scratch.file("f", b"data")
     asked = Nfstime3(1_000_000_000, 123_456_789)
     expect(nfs3.setattr(file, Sattr3(mtime=at_client_time(asked)))).ok()
-    _expect_time(nfs3, root, "mtime", scratch.attributes(file).mtime, asked)
+    expect_time(nfs3, root, "mtime", scratch.attributes(file).mtime, asked)
 
 
 @proves(TIMES_ARE_KEPT, killed_by="setattr3-ignores-the-clients-atime", needs="cansettime")
@@ -189,7 +173,7 @@ def test_sets_atime_to_the_clients_time(nfs3: Nfs3, root: bytes, scratch: Scratc
     file = scratch.file("f", b"data")
     asked = Nfstime3(1_000_000_000, 123_456_789)
     expect(nfs3.setattr(file, Sattr3(atime=at_client_time(asked)))).ok()
-    _expect_time(nfs3, root, "atime", scratch.attributes(file).atime, asked)
+    expect_time(nfs3, root, "atime", scratch.attributes(file).atime, asked)
 
 
 @proves(ALL_TIMES_ARE_KEPT, killed_by="setattr3-times-end-in-2038", needs="cansettime")
