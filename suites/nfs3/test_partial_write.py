@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""WRITE of which a part is taken (RFC 1813 section 3.3.7): whatever count comes back, it is true.
+
+Above wtmax a server may write all, a part or nothing, refuse the arguments or end the connection (section 3.3.19);
+below, it may take a part at any time. Damage is what it may not do.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks import TargetView
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import StableHow, Write3ResOk
+from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
+from suites.nfs3.contents import difference, pattern, read_range
+from suites.nfs3.shortness import CAUSES, Sender, sender
+
+COUNTED_IS_WRITTEN = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="the bytes that count tells of are in the file, beginning at offset",
+)
+NO_MORE_IS_WRITTEN = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="count is the number of bytes written: those behind them are as they were",
+)
+SIZE = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    gist="size is that of the file: a short WRITE at the end makes it larger by its count",
+)
+WCC_AFTER = Requirement(
+    rfc="RFC 1813", section="3.3.7", gist="file_wcc.after has the attributes of the file after the WRITE"
+)
+THE_REST = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+    gist="the client sends what is left in another WRITE, which is no error",
+)
+PROGRESS = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+    gist="WRITE is short without an error only if some of the data was written: repeated short counts come to an end",
+)
+FILE_SYNC_IS_STABLE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="what a short WRITE with FILE_SYNC counts is on stable storage before it is answered",
+    level=Level.MUST,
+)
+
+NOT_HANDLED = "the server does not take so large a WRITE"
+each_cause = pytest.mark.parametrize("cause", CAUSES)
+pytestmark = pytest.mark.exclusive
+
+
+@pytest.fixture
+def send(request: pytest.FixtureRequest, nfs3: Nfs3, scratch: Scratch, cause: str) -> Sender:
+    """Sends more than the server takes at once, for the cause of the check."""
+    return sender(request, nfs3, scratch, cause)
+
+
+def _written(send: Sender, file: bytes, offset: int, data: bytes) -> Write3ResOk:
+    """The answer to one WRITE of `data`. UNSUPPORTED where that was more than the server takes at all."""
+    reply = send.write(file, offset, data)
+    if reply is None or reply.resok is None:
+        unsupported(NOT_HANDLED if reply is None else f"{NOT_HANDLED}: {reply.status}")
+    return reply.resok
+
+
+@each_cause
+@proves(COUNTED_IS_WRITTEN, killed_by="write3-short-count-loses-a-byte")
+def test_counted_bytes_are_in_the_file(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+    file, data = scratch.file("f"), pattern(send.most, salt=1)
+    count = _written(send, file, 0, data).count
+    expect(count, "count").at_most(send.most)
+    seen = read_range(nfs3, file, 0, count)
+    expect(difference(seen, data[:count]), "first wrong byte").is_absent()
+
+
+@each_cause
+@proves(NO_MORE_IS_WRITTEN, killed_by="write3-short-count-writes-all")
+def test_bytes_behind_the_count_stay(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+    # Of data that is larger than the WRITE only the end matters, behind anything that can be counted.
+    old, new = pattern(500), pattern(send.most, salt=1)
+    file, offset = scratch.file("f"), send.most - 500
+    scratch.write(file, old, offset)
+    count = _written(send, file, 0, new).count
+    seen = read_range(nfs3, file, offset, 500)
+    behind = max(count - offset, 0)
+    expect(difference(seen[behind:], old[behind:]), "first wrong byte behind count").is_absent()
+
+
+@each_cause
+@proves(SIZE, killed_by="write3-short-count-sizes-all")
+def test_the_file_ends_where_count_says(scratch: Scratch, send: Sender) -> None:
+    file = scratch.file("f", pattern(100))
+    count = _written(send, file, 100, pattern(send.most, salt=1)).count
+    expect(scratch.attributes(file).size, "size").equals(100 + count)
+
+
+@each_cause
+@proves(WCC_AFTER, killed_by="write3-short-wcc-tells-all")
+def test_wcc_after_has_the_size_of_the_file(scratch: Scratch, send: Sender) -> None:
+    file = scratch.file("f", pattern(100))
+    after = _written(send, file, 100, pattern(send.most, salt=1)).file_wcc.after
+    if after is None:
+        unsupported("WRITE withholds the attributes from after")
+    expect(after.size, "size after the WRITE").equals(scratch.attributes(file).size)
+
+
+@each_cause
+@proves(THE_REST, COUNTED_IS_WRITTEN, killed_by="write3-refuses-the-rest")
+def test_the_rest_can_be_sent(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+    file, data = scratch.file("f"), pattern(send.most + 4000, salt=1)
+    count = _written(send, file, 0, data).count
+    rest = expect(nfs3.write(file, count, data[count : count + 4000])).ok().count
+    seen = read_range(nfs3, file, 0, count + rest)
+    expect(difference(seen, data[: count + rest]), "first wrong byte", because=COUNTED_IS_WRITTEN).is_absent()
+
+
+@each_cause
+@proves(PROGRESS, COUNTED_IS_WRITTEN, killed_by="write3-makes-no-further-progress")
+def test_short_counts_come_to_an_end(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+    file, data = scratch.file("f"), pattern(send.most + 100, salt=1)
+    at = calls = 0
+    while at < len(data):
+        count = _written(send, file, at, data[at:]).count
+        expect(count, "count of a WRITE of some data").between(1, len(data) - at)
+        at, calls = at + count, calls + 1
+    observe("WRITEs", calls)
+    seen = read_range(nfs3, file, 0, len(data))
+    expect(difference(seen, data), "first wrong byte", because=COUNTED_IS_WRITTEN).is_absent()
+
+
+@pytest.mark.parametrize("cause", ["wtmax and 1 byte", "4097 bytes taken", "a share taken"])
+@proves(FILE_SYNC_IS_STABLE, killed_by="write3-lies-about-file-sync")
+def test_what_was_counted_outlives_a_crash(scratch: Scratch, send: Sender, target: TargetView) -> None:
+    file, data = scratch.file("f"), pattern(send.most, salt=1)
+    reply = send.write(file, 0, data, StableHow.FILE_SYNC)
+    if reply is None or reply.resok is None:
+        unsupported(NOT_HANDLED)
+    target.crash()
+    seen = read_range(target.nfs3(), file, 0, reply.resok.count)
+    expect(difference(seen, data[: reply.resok.count]), "first wrong byte after the crash").is_absent()

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""WRITE and COMMIT (RFC 1813 sections 3.3.7, 3.3.21) where room or right ends: the largest file, full disks, quotas.
+
+What is refused, and what is taken in part, is the server's choice; the rest of the file is not to suffer.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from fixtures.checks import KnobsView, TargetView
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from suites.nfs3.contents import difference, need_kept, pattern, put, read_range, stored
+from suites.nfs3.limits import fsinfo
+
+ONLY_THE_RANGE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="WRITE writes to its range, if at all: a refused one does no damage to the rest of the file",
+)
+COUNTED_IS_WRITTEN = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="the bytes that count tells of are in the file, beginning at offset",
+)
+LARGEST_FILE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.19",
+    level=Level.SHOULD,  # a server does its best to state it
+    gist="maxfilesize is the maximum size of a file",
+)
+FBIG_IS_MEANT = Requirement(
+    rfc="RFC 1813",
+    section="2.6",
+    level=Level.SHOULD,
+    gist="FBIG says that a file would grow beyond the limit of the server",
+)
+NOSPC_IS_MEANT = Requirement(
+    rfc="RFC 1813",
+    section="2.6",
+    level=Level.SHOULD,
+    gist="NOSPC says that the file system would exceed its limit",
+)
+DQUOT_IS_MEANT = Requirement(
+    rfc="RFC 1813",
+    section="2.6",
+    level=Level.SHOULD,
+    gist="DQUOT says that the quota of the user is exceeded; some say NOSPC (3.3.7)",
+)
+ROFS_IS_MEANT = Requirement(
+    rfc="RFC 1813",
+    section="2.6",
+    level=Level.SHOULD,
+    gist="ROFS says that a modifying operation was attempted on a read-only file system",
+)
+READ_ONLY = Requirement(
+    rfc="RFC 1813",
+    section="2.6",
+    gist="a read-only file system is not modified",
+)
+ROOM_COMES_BACK = Requirement(
+    rfc="RFC 1813",
+    section="2.6",
+    gist="NOSPC is of the file system as it is: once there is room, WRITE takes data again",
+)
+
+pytestmark = pytest.mark.exclusive
+LIMITS: t.Final = {"as it is": None, "100,000 bytes": 100_000, "1 byte": 1}
+"""The largest file: what FSINFO says of itself, or what a knob makes of it."""
+
+
+def _largest_file(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str) -> int:
+    """maxfilesize of FSINFO. SKIP where it is none."""
+    if LIMITS[limit] is not None:
+        knobs.set(max_file_size=LIMITS[limit])
+    most = fsinfo(nfs3, scratch.handle).maxfilesize
+    observe("maxfilesize", most)
+    if not 1 <= most < 2**64 - 64:
+        skip(f"maxfilesize is {most}: there is nothing beyond it")
+    return most
+
+
+# ---------------------------------------------------------------- the largest file
+
+
+@pytest.mark.parametrize("beyond", [1, 8, 16, 17])
+@pytest.mark.parametrize("limit", LIMITS)
+@proves(LARGEST_FILE, COUNTED_IS_WRITTEN, killed_by="write3-exceeds-maxfilesize")
+def test_no_file_grows_beyond_maxfilesize(
+    nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str, beyond: int
+) -> None:
+    most = _largest_file(nfs3, scratch, knobs, limit)
+    file, data, offset = scratch.file("f"), pattern(16), max(0, most + beyond - 16)
+    reply = nfs3.write(file, offset, data)
+    observe(f"WRITE that ends {beyond} bytes beyond maxfilesize", reply.status)
+    expect(scratch.attributes(file).size, "size").at_most(most)
+    if reply.resok is not None:
+        seen = read_range(nfs3, file, offset, reply.resok.count)
+        expect(seen, "the data that was counted", because=COUNTED_IS_WRITTEN).equals(
+            data[: reply.resok.count]
+        )
+
+
+@pytest.mark.parametrize("limit", ["as it is", "100,000 bytes"])
+@proves(FBIG_IS_MEANT, killed_by="write3-too-big-is-io")
+def test_behind_maxfilesize_is_refused_as_such(
+    nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str
+) -> None:
+    most = _largest_file(nfs3, scratch, knobs, limit)
+    reply = nfs3.write(scratch.file("f"), most, b"data")
+    others = (Nfsstat3.NFS3ERR_INVAL, Nfsstat3.NFS3ERR_NOSPC)
+    expect(reply).refused(Nfsstat3.NFS3ERR_FBIG, *others, because=FBIG_IS_MEANT)
+
+
+@pytest.mark.parametrize("short_of", [1, 0], ids=["maxfilesize-1", "maxfilesize"])
+@proves(COUNTED_IS_WRITTEN, killed_by="write3-refuses-the-largest-file")
+def test_a_file_can_be_as_large_as(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, short_of: int) -> None:
+    knobs.set(max_file_size=100_000)
+    file, data = scratch.file("f"), pattern(16)
+    offset = fsinfo(nfs3, scratch.handle).maxfilesize - short_of - 16
+    put(nfs3, file, offset, data)
+    expect(read_range(nfs3, file, offset, 16), "the data at the end").equals(data)
+
+
+@pytest.mark.parametrize("limit", ["as it is", "100,000 bytes"])
+@proves(ONLY_THE_RANGE, killed_by="write3-refused-clears-the-beginning")
+def test_too_large_a_file_is_not_damaged(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str) -> None:
+    content = pattern(5000)
+    file = stored(scratch, "f", content)
+    most = _largest_file(nfs3, scratch, knobs, limit)
+    observe("WRITE across maxfilesize", nfs3.write(file, most - 8, pattern(16, salt=1)).status)
+    expect(difference(read_range(nfs3, file, 0, 5000), content), "first wrong byte").is_absent()
+
+
+# ---------------------------------------------------------------- full disks
+
+
+@pytest.mark.parametrize("stable", list(StableHow), ids=lambda stable: stable.name)
+@proves(ONLY_THE_RANGE, COUNTED_IS_WRITTEN, killed_by="write3-refused-clears-the-beginning")
+def test_a_full_disk_damages_no_file(
+    nfs3: Nfs3, scratch: Scratch, target: TargetView, stable: StableHow
+) -> None:
+    content = pattern(5000)
+    file = stored(scratch, "f", content)
+    target.fill_disk()
+    reply = nfs3.write(file, 100_000, pattern(50_000, salt=1)[:8192], stable)
+    observe("WRITE to a full disk", reply.status)
+    expect(difference(read_range(nfs3, file, 0, 5000), content), "first wrong byte").is_absent()
+    if reply.resok is not None:
+        seen = read_range(nfs3, file, 100_000, reply.resok.count)
+        expect(seen, "the data that was counted", because=COUNTED_IS_WRITTEN).equals(
+            pattern(50_000, salt=1)[: reply.resok.count]
+        )
+
+
+@proves(NOSPC_IS_MEANT, killed_by="write3-full-is-io")
+def test_a_full_disk_is_told_as_such(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+    file = scratch.file("f")
+    target.fill_disk()
+    reply = nfs3.write(file, 0, pattern(8192))
+    if reply.resok is not None:
+        skip("there is room on the full disk")
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_DQUOT, because=NOSPC_IS_MEANT)
+
+
+@pytest.mark.parametrize("room", [4096, 8192, 40_000])
+@proves(COUNTED_IS_WRITTEN, killed_by="write3-full-counts-all")
+def test_what_the_last_room_took_is_in_the_file(
+    nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, room: int
+) -> None:
+    file, data = scratch.file("f"), pattern(room + 20_000)
+    knobs.set(free_bytes=room)
+    at = 0
+    while at < len(data):
+        reply = nfs3.write(file, at, data[at:])
+        if reply.resok is None:
+            observe(f"WRITE after {at} of {room} bytes", reply.status)
+            break
+        if not reply.resok.count:
+            skip("WRITE takes no data: it answers OK with count 0")
+        at += reply.resok.count
+    seen = read_range(nfs3, file, 0, len(data))
+    expect(difference(seen[:at].ljust(at, b"\0"), data[:at]), "first wrong byte").is_absent()
+
+
+@proves(ROOM_COMES_BACK, killed_by="write3-stays-full")
+def test_room_is_taken_when_it_comes_back(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+    file = scratch.file("f")
+    target.fill_disk()
+    observe("WRITE to a full disk", nfs3.write(file, 0, pattern(8192)).status)
+    target.free_disk()
+    reply = nfs3.write(file, 0, pattern(8192))
+    expect(reply.status, "status of WRITE").equals(Nfsstat3.NFS3_OK)
+
+
+@proves(ONLY_THE_RANGE, killed_by="write3-refused-clears-the-beginning")
+def test_data_from_before_outlives_a_full_disk(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+    file, data = scratch.file("f"), pattern(20_000)
+    put(nfs3, file, 0, data, StableHow.UNSTABLE)
+    need_kept(scratch, file, data)
+    target.fill_disk()
+    observe("WRITE to a full disk", nfs3.write(file, 100_000, data[:8192]).status)
+    reply = nfs3.commit(file)
+    observe("COMMIT on a full disk", reply.status)
+    if reply.resok is not None:
+        # A COMMIT that finds no room says so; one that says OK has kept what it was asked for.
+        expect(difference(read_range(nfs3, file, 0, 20_000), data), "first wrong byte").is_absent()
+
+
+# ---------------------------------------------------------------- quotas, read-only file systems
+
+
+@proves(DQUOT_IS_MEANT, killed_by="write3-over-quota-is-io")
+def test_an_exceeded_quota_is_told_as_such(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
+    file = scratch.file("f")
+    knobs.set(quota_bytes=0)
+    reply = nfs3.write(file, 0, pattern(8192))
+    expect(reply).refused(Nfsstat3.NFS3ERR_DQUOT, Nfsstat3.NFS3ERR_NOSPC, because=DQUOT_IS_MEANT)
+
+
+@proves(ONLY_THE_RANGE, killed_by="write3-refused-clears-the-beginning")
+def test_an_exceeded_quota_damages_no_file(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
+    content = pattern(5000)
+    file = stored(scratch, "f", content)
+    knobs.set(quota_bytes=0)
+    observe("WRITE beyond the quota", nfs3.write(file, 100_000, pattern(8192, salt=1)).status)
+    expect(difference(read_range(nfs3, file, 0, 5000), content), "first wrong byte").is_absent()
+
+
+@proves(ROFS_IS_MEANT, killed_by="write3-read-only-is-io")
+def test_a_read_only_file_system_is_told_as_such(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
+    file = scratch.file("f", pattern(100))
+    knobs.set(read_only=True)
+    reply = nfs3.write(file, 0, b"data")
+    meant = (Nfsstat3.NFS3ERR_ROFS, Nfsstat3.NFS3ERR_ACCES, Nfsstat3.NFS3ERR_PERM)
+    expect(reply).refused(*meant, because=ROFS_IS_MEANT)
+
+
+@pytest.mark.parametrize("offset", [0, 50, 5000])
+@proves(READ_ONLY, killed_by="write3-ignores-read-only")
+def test_a_read_only_file_system_is_not_written(
+    nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, offset: int
+) -> None:
+    content = pattern(100)
+    file = stored(scratch, "f", content)
+    knobs.set(read_only=True)
+    observe("WRITE", nfs3.write(file, offset, b"data").status)
+    expect(read_range(nfs3, file, 0, 10_000), "the data of the file").equals(content)
+
+
+@proves(READ_ONLY, killed_by="read3-refuses-read-only")
+def test_a_read_only_file_system_is_read(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
+    content = pattern(100)
+    file = stored(scratch, "f", content)
+    knobs.set(read_only=True)
+    data = bytes(expect(nfs3.read(file, 0, 100)).ok().data)
+    expect(data, "data").equals(content[: len(data)])
