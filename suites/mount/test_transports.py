@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from fixtures.mounting import MakeMounting
+from fixtures.scratch import Scratch
 from nfsjudge import expect, proves
 from suites.mount.clauses import BOTH_TRANSPORTS, EVERY_VERSION
 
@@ -21,14 +22,13 @@ def test_what_can_be_mounted_over_tcp_can_be_over_udp(mounting: MakeMounting, ve
 
 @EVERY_VERSION
 @proves(*BOTH_TRANSPORTS, killed_by="mnt-gives-another-directory-over-udp")
-def test_the_same_directory_is_mounted(
-    mounting: MakeMounting, version: int, inner: tuple[bytes, bytes]
-) -> None:
-    del inner  # with it the export is not empty: there is another directory to mount by mistake
+def test_the_same_directory_is_mounted(mounting: MakeMounting, version: int, scratch: Scratch) -> None:
     streams, datagrams = mounting(version), mounting(version, proto="udp")
-    wanted = streams.see(streams.need(streams.export))
-    seen = streams.see(datagrams.need(datagrams.export))
-    expect(seen, "GETATTR of what was mounted over UDP", because=BOTH_TRANSPORTS.of(version)).equals(wanted)
+    handle = datagrams.need(datagrams.export)
+    found = streams.finds(streams.need(streams.export), scratch.name)
+    rule = BOTH_TRANSPORTS.of(version)
+    what = "whether the scratch directory is found in what was mounted over UDP"
+    expect(datagrams.finds(handle, scratch.name), what, because=rule).equals(found)
 
 
 @EVERY_VERSION
