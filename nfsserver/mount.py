@@ -158,6 +158,7 @@ HANDLERS1: t.Final[Handlers] = dict(
         answers(protocol.UMNT1, umnt),
         answers(protocol.UMNTALL1, umntall),
         answers(protocol.EXPORT1, export),
+        answers(protocol.EXPORTALL1, export),
     ]
 )
 HANDLERS2: t.Final[Handlers] = dict(
@@ -168,6 +169,7 @@ HANDLERS2: t.Final[Handlers] = dict(
         answers(protocol.UMNT2, umnt),
         answers(protocol.UMNTALL2, umntall),
         answers(protocol.EXPORT2, export),
+        answers(protocol.EXPORTALL2, export),
     ]
 )
 HANDLERS3: t.Final[Handlers] = dict(

@@ -81,3 +81,9 @@ class Mount(TypedClient):
     def export(self) -> list[p.Exportnode]:
         """EXPORT: what the server exports, and to whom in its own notation."""
         return self.call(self._procedures.export, Void()).entries
+
+    def exportall(self) -> list[p.Exportnode]:
+        """EXPORTALL of versions 1 and 2: the same as EXPORT, where a server has it."""
+        if self.version == 3:
+            raise ValueError("EXPORTALL exists in MOUNT versions 1 and 2 only; this client speaks 3")
+        return self.call(p.EXPORTALL1 if self.version == 1 else p.EXPORTALL2, Void()).entries

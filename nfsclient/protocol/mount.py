@@ -2,7 +2,7 @@
 """The MOUNT protocol: version 1 (RFC 1094 appendix A) and version 3 (RFC 1813 section 5).
 
 Constants of procedures end in the version: `MNT1`, `MNT3`. Version 2 stands in no RFC; servers of NFSv2 have it
-beside version 1, with the same procedures in the same form (what XNFS adds to it is not declared here).
+beside version 1, with the same procedures in the same form (PATHCONF, which XNFS adds to it, is not declared here).
 """
 
 from __future__ import annotations
@@ -175,7 +175,10 @@ UMNT1 = _procedure(1, 3, "UMNT", DirpathArgs, Void)
 UMNTALL1 = _procedure(1, 4, "UMNTALL", Void, Void)
 EXPORT1 = _procedure(1, 5, "EXPORT", Void, Exports)
 
-MOUNT1 = Program(PROGRAM, 1, "MOUNT", (NULL1, MNT1, DUMP1, UMNT1, UMNTALL1, EXPORT1))
+EXPORTALL1 = _procedure(1, 6, "EXPORTALL", Void, Exports)
+"""In XNFS and old servers, not in RFC 1094: the same as EXPORT."""
+
+MOUNT1 = Program(PROGRAM, 1, "MOUNT", (NULL1, MNT1, DUMP1, UMNT1, UMNTALL1, EXPORT1, EXPORTALL1))
 """Version 1, which gives handles for NFSv2 (RFC 1094 appendix A)."""
 
 NULL2 = _procedure(2, 0, "NULL", Void, Void)
@@ -185,7 +188,9 @@ UMNT2 = _procedure(2, 3, "UMNT", DirpathArgs, Void)
 UMNTALL2 = _procedure(2, 4, "UMNTALL", Void, Void)
 EXPORT2 = _procedure(2, 5, "EXPORT", Void, Exports)
 
-MOUNT2 = Program(PROGRAM, 2, "MOUNT", (NULL2, MNT2, DUMP2, UMNT2, UMNTALL2, EXPORT2))
+EXPORTALL2 = _procedure(2, 6, "EXPORTALL", Void, Exports)
+
+MOUNT2 = Program(PROGRAM, 2, "MOUNT", (NULL2, MNT2, DUMP2, UMNT2, UMNTALL2, EXPORT2, EXPORTALL2))
 """Version 2: the procedures of version 1 under another number."""
 
 NULL3 = _procedure(3, 0, "NULL", Void, Void)

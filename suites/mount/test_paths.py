@@ -84,15 +84,21 @@ def test_a_symbolic_link_is_not_mounted_itself(
 
 
 @OLD_VERSIONS
-@pytest.mark.parametrize("kind", ["file", "fifo"])
 @proves(*OF_A_DIRECTORY, killed_by="mnt1-mounts-what-is-no-directory")
-def test_old_versions_refuse_what_is_no_directory(
-    mounting: MakeMounting, version: int, kind: str, scratch: Scratch
-) -> None:
-    getattr(scratch, kind)("object")
+def test_old_versions_refuse_a_file(mounting: MakeMounting, version: int, scratch: Scratch) -> None:
+    scratch.file("file")
     mount = mounting(version)
-    status = int(mount.mnt(mount.below(scratch.name, b"object")).status)
-    expect(status, f"the status of MNT of a {kind}", because=OF_A_DIRECTORY.of(version)).differs_from(0)
+    status = int(mount.mnt(mount.below(scratch.name, b"file")).status)
+    expect(status, "the status of MNT of a file", because=OF_A_DIRECTORY.of(version)).differs_from(0)
+
+
+@OLD_VERSIONS
+@proves(*OF_A_DIRECTORY, killed_by="mnt1-mounts-what-is-no-directory", needs="mknod")
+def test_old_versions_refuse_a_fifo(mounting: MakeMounting, version: int, scratch: Scratch) -> None:
+    scratch.fifo("fifo")
+    mount = mounting(version)
+    status = int(mount.mnt(mount.below(scratch.name, b"fifo")).status)
+    expect(status, "the status of MNT of a FIFO", because=OF_A_DIRECTORY.of(version)).differs_from(0)
 
 
 @proves(OF_A_DIRECTORY.new, killed_by="mnt3-mounts-a-file", needs="mknod")

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from nfsclient.clients import Mount, Nfs2, Nfs3, Portmap
-from nfsclient.protocol import mount, nfs2, portmap
+from nfsclient.clients import Mount, Nfs2, Nfs3, Portmap, Rpcbind
+from nfsclient.protocol import mount, nfs2, portmap, rpcbind
 from nfsclient.protocol import nfs3 as p
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import RpcClient, connect_tcp, connect_udp
@@ -25,7 +25,16 @@ from nfsserver.server import Server
 
 pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 
-_PROGRAMS: t.Final = (nfs2.NFS2, p.NFS3, mount.MOUNT3, mount.MOUNT2, mount.MOUNT1, portmap.PORTMAP2)
+_PROGRAMS: t.Final = (
+    nfs2.NFS2,
+    p.NFS3,
+    mount.MOUNT3,
+    mount.MOUNT2,
+    mount.MOUNT1,
+    portmap.PORTMAP2,
+    rpcbind.RPCBIND3,
+    rpcbind.RPCBIND4,
+)
 
 
 @pytest.fixture(params=["tcp", "udp"])
@@ -51,6 +60,7 @@ def _use_everything(rpc: RpcClient) -> None:
         client.export()
         root = client.mnt(b"/export").resok if version == 3 else None
         if root is None:
+            client.exportall()
             client.mnt1(b"/export")
             client.mnt1(b"/nowhere")
         client.dump()
@@ -63,6 +73,22 @@ def _use_everything(rpc: RpcClient) -> None:
     binder.dump()
     binder.set(0x3FFF_0001, 1, 6, 4711)
     binder.unset(0x3FFF_0001, 1)
+    _use_rpcbind(rpc)
+
+
+def _use_rpcbind(rpc: RpcClient) -> None:
+    for version in (3, 4):
+        client = Rpcbind(rpc, version)
+        client.null()
+        client.set(0x3FFF_0001, 1, "tcp", "127.0.0.1.1.1")
+        client.getaddr(100003, 3)
+        client.dump()
+        client.unset(0x3FFF_0001, 1)
+        client.gettime()
+        client.taddr2uaddr(bytes(client.uaddr2taddr("127.0.0.1.8.1").buf))
+    client.getversaddr(100003, 9)
+    client.getaddrlist(100003, 3)
+    client.getstat()
 
 
 def _use_nfs3(nfs3: Nfs3, root: bytes) -> None:
@@ -140,9 +166,9 @@ def test_tshark_reads_every_procedure(rpc: RpcClient, tmp_path: Path) -> None:
     _use_everything(rpc)
     used = {exchange.procedure for exchange in exchanges}
     missing = [one.label for program in _PROGRAMS for one in program.procedures if one not in used]
-    assert missing == [
-        portmap.CALLIT.label
-    ]  # it carries a call of another program: not one of ours to decode
+    # These carry calls of other programs: not ours to decode.
+    carriers = (portmap.CALLIT, rpcbind.CALLIT3, rpcbind.BCAST4, rpcbind.INDIRECT4)
+    assert missing == [carrier.label for carrier in carriers]
     capture = tmp_path / "all.pcapng"
     write_capture(capture, exchanges, epoch=1_700_000_000)
     assert _tshark(capture, "_ws.malformed") == []

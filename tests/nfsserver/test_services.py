@@ -11,14 +11,14 @@ import pytest
 
 from nfsclient.clients import Mount, Nfs3
 from nfsclient.errors import AuthFailed, GarbageArgs, ProcUnavail, ProgMismatch, ProgUnavail, RpcTimeout
-from nfsclient.protocol import nfs3, portmap
+from nfsclient.protocol import mount, nfs3, portmap
 from nfsclient.protocol.mount import MountStat1, MountStat3
 from nfsclient.protocol.portmap import IPPROTO_TCP, IPPROTO_UDP, Mapping
 from nfsclient.rpc.auth import AuthNone, RawCredential
 from nfsclient.rpc.messages import CallHeader, MsgType, OpaqueAuth
 from nfsclient.rpc.program import Procedure
 from nfsclient.url import NfsUrl
-from nfsclient.xdr import Struct, Void, malformations, u32
+from nfsclient.xdr import String, Struct, Void, malformations, u32
 from nfsserver import Server
 from tests.nfsserver.conftest import ALICE, HOSTS, ROOT_USER, AnyNfs3, Rig
 
@@ -93,6 +93,51 @@ def test_export_list(make_rig: t.Callable[..., Rig]) -> None:
     assert [node.ex_dir for node in rig.mount().export()] == [b"/", b"/deep/er"]
     roots = [rig.mount().mnt(path).mountinfo for path in (b"/", b"/deep/er")]
     assert roots[0] != roots[1]
+
+
+def test_exportall_is_export(make_rig: t.Callable[..., Rig]) -> None:
+    rig = make_rig(exports=("/", "/deep/er"))
+    for version in (1, 2):
+        client = rig.mount(version=version)
+        assert client.exportall() == client.export()
+    with pytest.raises(ValueError, match="versions 1 and 2"):
+        rig.mount().exportall()
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_exports_inside_of_exports(make_rig: t.Callable[..., Rig], version: int) -> None:
+    rig = make_rig(exports=("/a", "/a/b", "/a/b/c"))
+    client = rig.mount(version=version)
+    mnt = client.mnt if version == 3 else client.mnt1
+    handles = [mnt(path).resok for path in (b"/a", b"/a/b", b"/a/b/c", b"//a//b/")]
+    assert None not in handles
+    assert handles[3] == handles[1]
+    assert handles[0] != handles[1] != handles[2]
+    for path in (b"/", b"/a/c", b"/b", b"/a/b/c/d"):
+        assert mnt(path).resok is None
+    assert [body.ml_directory for body in client.dump()] == [b"/a", b"/a/b", b"/a/b/c"]
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_long_paths(rig: Rig, version: int) -> None:
+    client = rig.mount(version=version)
+    mnt = client.mnt if version == 3 else client.mnt1
+    assert mnt(b"/export".ljust(1024, b"/")).resok is not None
+    assert mnt(b"/export" + b"/deep" * 200).resok is None
+    path = b"/export".ljust(1025, b"/")
+    with pytest.raises(GarbageArgs):
+        rig.rpc().call(Procedure(100005, version, 1, "MNT", Unlimited, Void), Unlimited(path))
+
+
+def test_the_mount_list_tells_clients_apart(rig: Rig) -> None:
+    call = _call(mount.MNT3, mount.DirpathArgs(b"/export").to_xdr())
+    for host in ("192.0.2.1", "192.0.2.2"):
+        rig.server.answer(call, (host, 700), "udp")
+    rig.mount().mnt(b"/export")
+    rig.mount().umntall()
+    assert [body.ml_hostname for body in rig.mount().dump()] == [b"192.0.2.1", b"192.0.2.2"]
+    rig.server.answer(_call(mount.UMNT3, mount.DirpathArgs(b"/export").to_xdr()), ("192.0.2.2", 700), "udp")
+    assert [body.ml_hostname for body in rig.mount().dump()] == [b"192.0.2.1"]
 
 
 # ---------------------------------------------------------------- portmap
@@ -189,6 +234,12 @@ def test_seeds() -> None:
 
 class Bare(Struct):
     word: u32
+
+
+class Unlimited(Struct):
+    """A path of any length."""
+
+    path: t.Annotated[bytes, String()]
 
 
 def test_what_is_not_served_is_refused(rig: Rig) -> None:
