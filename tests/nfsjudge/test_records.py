@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nfsjudge.records import (
+    AnyRecord,
     BadRecord,
     CheckRecord,
     EndRecord,
+    FindingRecord,
     RequirementRecord,
     RunRecord,
     failure_text,
@@ -42,8 +44,23 @@ def test_records_read_back_equal(reason: str, observed: str, transcript: list[st
     assert from_line(line) == record
 
 
-@pytest.mark.parametrize("record", [CHECK, RunRecord("embedded"), EndRecord(1, counts={"FAIL": 1})])
-def test_every_kind_reads_back(record: CheckRecord | RunRecord | EndRecord) -> None:
+FINDING = FindingRecord(
+    id="lint/nfs3/write-count",
+    check="nfs3/write/keeps",
+    verdict="FAIL",
+    requirement=RequirementRecord("RFC 1813", "3.3.7", "DESCRIPTION", "STATED", "count is what was written"),
+    expected=["count is at most 4"],
+    observed="WRITE, exchange #3: count is 5",
+    count=2,
+    rerun="bin/nfsproof run embedded nfs3/write/keeps",
+)
+
+
+@pytest.mark.parametrize(
+    "record",
+    [CHECK, FINDING, RunRecord("embedded"), EndRecord(1, counts={"FAIL": 1}, findings={"lint/x": 2})],
+)
+def test_every_kind_reads_back(record: AnyRecord) -> None:
     assert from_line(to_line(record)) == record
 
 
@@ -85,3 +102,10 @@ def test_the_heaviest_verdict_counts() -> None:
     assert worst([]) is Verdict.PASS
     assert worst([Verdict.PASS, Verdict.VOID, Verdict.NONSTRICT]) is Verdict.VOID
     assert worst([Verdict.VOID, Verdict.FAIL]) is Verdict.FAIL
+
+
+def test_the_text_of_a_finding_names_the_check() -> None:
+    text = failure_text(FINDING)
+    assert text.startswith("FAIL  lint/nfs3/write-count\n  check:      nfs3/write/keeps\n")
+    assert "acceptable: count is at most 4" in text
+    assert "rerun:      bin/nfsproof run embedded nfs3/write/keeps" in text

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: MIT
+"""Legal traffic is silent: several users and connections, calls at the same time, restarts, both versions."""
+
+from __future__ import annotations
+
+import random
+import typing as t
+
+import pytest
+
+from nfsclient.clients import Mount, Nfs2, Nfs3
+from nfsclient.protocol import nfs3 as p
+from nfsclient.protocol.nfs2 import Sattr
+from nfsclient.protocol.nfs3 import (
+    CreateMode3,
+    Diropargs3,
+    Ftype3,
+    Mknoddata3,
+    Sattr3,
+    StableHow,
+    client_time,
+)
+from nfsclient.rpc.blocking import RpcClient
+from nfsclient.rpc.exchange import Exchange
+from nfsjudge.lint import Event, Happening, lint
+from tests.nfsserver.conftest import ALICE, BOB, ROOT_USER, Rig
+
+CREDENTIALS = (ROOT_USER, ALICE, BOB)
+
+
+class Monkey:
+    """Does anything with a few names in two directories."""
+
+    def __init__(self, rig: Rig, seed: int, proto: str) -> None:
+        self.rig, self.chance = rig, random.Random(seed)
+        self.exchanges: list[Exchange] = []
+        self.events: list[Event] = []
+        self.rpcs: list[RpcClient] = []
+        for credential in CREDENTIALS:
+            rpc = rig.rpc(credential, proto=proto)
+            rpc.on_exchange = self.exchanges.append
+            self.rpcs.append(rpc)
+        first: t.Any = Nfs3(self.rpcs[0])
+        self.directories = [
+            first.mkdir(rig.root, name, Sattr3(mode=0o777)).resok.obj for name in (b"one", b"two")
+        ]
+        self.handles = [*self.directories, rig.root]
+
+    def call(self) -> tuple[t.Any, t.Any]:
+        """A procedure and arguments."""
+        chance, c = self.chance, self.chance.choice
+        where = Diropargs3(c(self.directories), c([b"a", b"b", b"c", b"d", b".", b"..", b"absent"]))
+        other = Diropargs3(c(self.directories), c([b"a", b"b", b"c", b"e"]))
+        handle = c(self.handles[-8:] + self.directories)
+        new = Sattr3(
+            mode=c([None, 0o600, 0o666]),
+            size=c([None, None, 0, 5, 5000]),
+            mtime=c([p.DONT_CHANGE_TIME, p.SERVER_TIME, client_time(chance.randrange(2**31), 5)]),
+        )
+        data = bytes(chance.randrange(1, 3000))
+        calls: list[tuple[t.Any, t.Any]] = [
+            (p.GETATTR, p.Getattr3Args(handle)),
+            (p.GETATTR, p.Getattr3Args(handle)),
+            (p.SETATTR, p.Setattr3Args(handle, new)),
+            (p.LOOKUP, p.Lookup3Args(where)),
+            (p.LOOKUP, p.Lookup3Args(where)),
+            (p.ACCESS, p.Access3Args(handle, 63)),
+            (p.READLINK, p.Readlink3Args(handle)),
+            (p.READ, p.Read3Args(handle, chance.randrange(4000), chance.randrange(4000))),
+            (p.WRITE, p.Write3Args(handle, chance.randrange(4000), len(data), c(list(StableHow)), data)),
+            (p.COMMIT, p.Commit3Args(handle, 0, 0)),
+            (p.CREATE, p.Create3Args(where, p.Createhow3(CreateMode3.GUARDED, new))),
+            (p.CREATE, p.Create3Args(where, p.Createhow3(CreateMode3.UNCHECKED, new))),
+            (p.CREATE, p.Create3Args(where, p.Createhow3(CreateMode3.EXCLUSIVE, verf=b"verifier"))),
+            (p.MKDIR, p.Mkdir3Args(where, Sattr3(mode=0o777))),
+            (p.SYMLINK, p.Symlink3Args(where, p.Symlinkdata3(Sattr3(), b"text"))),
+            (p.MKNOD, p.Mknod3Args(where, Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o666)))),
+            (p.REMOVE, p.Remove3Args(where)),
+            (p.RMDIR, p.Rmdir3Args(where)),
+            (p.RENAME, p.Rename3Args(where, other)),
+            (p.LINK, p.Link3Args(handle, other)),
+            (p.READDIR, p.Readdir3Args(c(self.directories), 0, bytes(8), c([200, 512, 4096]))),
+            (p.READDIRPLUS, p.Readdirplus3Args(c(self.directories), 0, bytes(8), 512, c([600, 4096]))),
+            (p.FSINFO, p.Fsinfo3Args(handle)),
+            (p.PATHCONF, p.Pathconf3Args(handle)),
+        ]
+        return c(calls)
+
+    def step(self, most: int) -> None:
+        """Up to `most` calls at the same time; the answers come in any order."""
+        pending = []
+        for _ in range(self.chance.randrange(1, most + 1)):
+            rpc = self.chance.choice(self.rpcs)
+            pending.append((rpc, rpc.submit(*self.call())))
+        for rpc, one in pending:
+            result = rpc.wait(one)
+            handle = getattr(getattr(result, "resok", None), "obj", None) or getattr(
+                getattr(result, "resok", None), "object", None
+            )
+            if isinstance(handle, bytes):
+                self.handles.append(handle)
+        if self.chance.random() < 0.3:
+            self.rig.clock.advance(self.chance.choice([0, 1e-9, 1e-3, 2.0]))
+
+    def crash(self) -> None:
+        self.rig.server.crash()
+        self.events.append(Event(self.rig.loop.clock(), Happening.RESTART))
+
+
+def accused(exchanges: list[Exchange], events: list[Event]) -> list[str]:
+    return [f"{one.rule.name}: {one.text}" for one in lint(exchanges, events) if one.severity != "INFO"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("proto", "most"), [("tcp", 1), ("tcp", 6), ("udp", 1)])
+def test_whatever_clients_do(rig: Rig, seed: int, proto: str, most: int) -> None:
+    monkey = Monkey(rig, seed, proto)
+    for _ in range(300 // most):
+        monkey.step(most)
+    assert accused(monkey.exchanges, monkey.events) == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_crashes(rig: Rig, seed: int) -> None:
+    monkey = Monkey(rig, seed, "udp")
+    for _ in range(120):
+        monkey.step(1)
+        if monkey.chance.random() < 0.05:
+            monkey.crash()
+    assert accused(monkey.exchanges, monkey.events) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_somebody_unseen(rig: Rig, seed: int) -> None:
+    """What another client does is not among the exchanges: whoever says that there are others accuses nobody."""
+    monkey = Monkey(rig, seed, "tcp")
+    for _ in range(200):
+        monkey.step(1)
+    seen = [one for one in monkey.exchanges if one.credential is not BOB]
+    found = [one for one in lint(seen, others=True) if one.severity != "INFO"]
+    assert [one.text for one in found] == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_calls_that_are_not_answered(rig: Rig, seed: int) -> None:
+    """Some replies are lost: those calls may have been executed, and at any time."""
+    monkey = Monkey(rig, seed, "tcp")
+    for _ in range(200):
+        monkey.step(1)
+    for one in monkey.exchanges:
+        if monkey.chance.random() < 0.05:
+            one.reply = one.result = one.received_at = None
+    assert accused(monkey.exchanges, []) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_both_versions_at_once(rig: Rig, seed: int) -> None:
+    monkey = Monkey(rig, seed, "tcp")
+    mounted: t.Any = Mount(monkey.rpcs[0], 1).mnt1(b"/export")
+    nfs2: t.Any = Nfs2(monkey.rpcs[0])
+    for _ in range(100):
+        monkey.step(1)
+        made = nfs2.lookup(mounted.directory, b"one").resok.file
+        found = nfs2.lookup(made, monkey.chance.choice([b"a", b"b"])).resok
+        if found is None or monkey.chance.random() < 0.2:
+            nfs2.create(made, b"a")
+            continue
+        nfs2.getattr(found.file)
+        nfs2.setattr(found.file, Sattr(mode=0o640))
+        nfs2.write(found.file, 10, b"version 2")
+        nfs2.read(found.file, 0, 100)
+        nfs2.remove(made, monkey.chance.choice([b"a", b"b", b"c"]))
+        nfs2.readdir(made)
+    assert accused(monkey.exchanges, []) == []
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_calls_that_come_again(rig: Rig, seed: int) -> None:
+    """With the same XID a server may answer what it answered before."""
+    monkey = Monkey(rig, seed, "tcp")
+    for _ in range(150):
+        monkey.step(1)
+        again = monkey.chance.choice(monkey.exchanges[-10:])
+        now = rig.loop.clock()
+        copy = Exchange(
+            again.xid, again.procedure, again.args, again.credential, again.call, now, again.peer, "tcp",
+            again.reply, again.result, again.error, rig.loop.clock(),
+        )  # fmt: skip
+        monkey.exchanges.append(copy)
+    assert accused(monkey.exchanges, []) == []
