@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable, Iterator
 
-from fixtures.raw import SUCCESS, Said, Wire
+from fixtures.raw import PROC_UNAVAIL, SUCCESS, Said, Wire
 from fixtures.scratch import Scratch
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.rpc.program import Procedure
@@ -64,6 +64,8 @@ def succeeded(procedure: AnyProcedure, said: Said) -> bool:
 
 def need(procedure: AnyProcedure, said: Said) -> None:
     """End the check unless the procedure works as it should with good arguments."""
+    if said.outcome == PROC_UNAVAIL:
+        unsupported(f"the server does not have {procedure.name}")
     if said.outcome != SUCCESS:
         skip(f"{procedure.name} with good arguments is answered {said.outcome}")
     status = said.decode(procedure.res).status
