@@ -24,7 +24,14 @@ from nfsclient.protocol.nfs2 import (
     WRITECACHE,
     Attrstat,
     Nfsstat2,
+    Readdirok,
+    Readdirres,
+    Readlinkres,
+    Readok,
+    Readres,
     Renameargs,
+    Statfsinfo,
+    Statfsres,
 )
 from nfsclient.rpc.messages import AcceptStat, accepted
 from nfsclient.rpc.service import CallContext
@@ -43,17 +50,25 @@ _WITH_HANDLES: t.Final = tuple(
 
 
 @mutant(
-    "nfs2-says-io-of-handles",
+    "nfs2-takes-handles-of-nobody",
     bends=_WITH_HANDLES,
     breaks="RFC 1094 section 2.3.1",
-    gist="A handle that is invalid is refused with IO",
+    gist="A handle of 32 bytes 255 is taken for one of the root",
 )
-def says_io_of_handles(_server: Server, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
-    """In place of STALE."""
+def takes_handles_of_nobody(server: Server, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+    """Say success, with nothing in it."""
     reply = proceed(context, args)
-    if reply.status != Nfsstat2.NFSERR_STALE:
+    if reply.status != Nfsstat2.NFSERR_STALE or b"\xff" * FHSIZE not in args.to_xdr():
         return reply
-    return context.procedure.res(Nfsstat2.NFSERR_IO)
+    root, kind = server.fs.root, context.procedure.res
+    empty: dict[object, object] = {
+        Attrstat: fattr(root),
+        Readlinkres: b"",
+        Readres: Readok(fattr(root), b""),
+        Readdirres: Readdirok([], eof=True),
+        Statfsres: Statfsinfo(1, 1, 0, 0, 0),
+    }
+    return kind(Nfsstat2.NFS_OK, empty[kind]) if kind in empty else success(server, context.procedure, root)
 
 
 @mutant(

@@ -7,7 +7,8 @@ import typing as t
 
 from fixtures.scratch2 import Scratch2
 from nfsclient.clients import Nfs2
-from nfsclient.protocol.nfs2 import Diropres, Sattr, StatRes
+from nfsclient.protocol.nfs2 import Diropres, Nfsstat2, Sattr, StatRes
+from nfsjudge import unsupported
 
 ENTERING: t.Final = ("CREATE", "MKDIR", "SYMLINK", "LINK", "RENAME")
 """By name; see `enter`."""
@@ -38,6 +39,13 @@ class Entrance(t.NamedTuple):
                 return nfs2.link(self.file, place, name)
             case _:
                 return nfs2.rename(self.elsewhere, SOURCE, place, name)
+
+
+def need_procedure(place: Entrance, how: str) -> None:
+    """End the check as UNSUPPORTED unless the procedure works at all: some servers have no links, and say PERM."""
+    reply = place.enter(how, b"tried")
+    if reply.status != Nfsstat2.NFS_OK:
+        unsupported(f"the server has no {how}: {reply.status}")
 
 
 def entrance(nfs2: Nfs2, scratch: Scratch2) -> Entrance:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Iterable
 
+from fixtures.checks import TargetView
 from fixtures.scratch2 import Scratch2
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Fattr, Ftype, Nfsstat2, Sattr, Timeval
@@ -62,3 +63,11 @@ def make_old(nfs2: Nfs2, scratch: Scratch2, handle: bytes) -> None:
     nfs2.setattr(handle, Sattr(mtime=LONG_AGO))
     if scratch.attributes(handle).mtime != LONG_AGO:
         skip("mtime cannot be set to one of old, from which to see it move")
+
+
+def return_to(target: TargetView, scratch: Scratch2) -> None:
+    """Go on after a restart or a crash. SKIP where the whole file system went with the server, as from memory."""
+    nfs2, root = target.nfs2(), target.root2
+    scratch.move_to(nfs2, root)
+    if nfs2.lookup(root, scratch.name).status == Nfsstat2.NFSERR_NOENT:
+        skip("nothing of the file system is left: the target keeps it in memory")

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import pytest
 
+from fixtures.checks import TargetView
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs2, Nfs3
 from nfsclient.protocol import nfs3 as p3
 from nfsclient.protocol.nfs2 import MAXDATA, Fattr, Ftype, Sattr
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
 from suites.nfs3.contents import difference, pattern
 
 ONE_FILE = Requirement(
@@ -70,7 +71,9 @@ def both(nfs2: Nfs2, scratch: Scratch, root2: bytes) -> bytes:
     return reply.resok.file
 
 
-def _make(scratch: Scratch, kind: str) -> bytes:
+def _make(target: TargetView, scratch: Scratch, kind: str) -> bytes:
+    if kind == "symlink" and not target.has("symlink"):
+        unsupported("the target has no symbolic links")
     match kind:
         case "file":
             return scratch.file("object", b"data", mode=0o640)
@@ -86,8 +89,8 @@ def _seen(nfs2: Nfs2, directory: bytes, name: bytes = b"object") -> Fattr:
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(ONE_FILE, killed_by="lookup2-owners-are-others")
-def test_attributes_agree(nfs2: Nfs2, scratch: Scratch, both: bytes, kind: str) -> None:
-    known = scratch.attributes(_make(scratch, kind))
+def test_attributes_agree(target: TargetView, nfs2: Nfs2, scratch: Scratch, both: bytes, kind: str) -> None:
+    known = scratch.attributes(_make(target, scratch, kind))
     seen = _seen(nfs2, both)
     fields = ("nlink", "uid", "gid", "size")
     expect(tuple(getattr(seen, name) for name in fields), " ".join(fields)).equals(
@@ -97,23 +100,23 @@ def test_attributes_agree(nfs2: Nfs2, scratch: Scratch, both: bytes, kind: str) 
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(ONE_FILE, killed_by="lookup2-modes-are-others")
-def test_permissions_agree(nfs2: Nfs2, scratch: Scratch, both: bytes, kind: str) -> None:
-    known = scratch.attributes(_make(scratch, kind))
+def test_permissions_agree(target: TargetView, nfs2: Nfs2, scratch: Scratch, both: bytes, kind: str) -> None:
+    known = scratch.attributes(_make(target, scratch, kind))
     expect(_seen(nfs2, both).mode & 0o7777, "mode without type").equals(known.mode & 0o7777)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(TYPE, killed_by="lookup2-types-are-others")
-def test_types_agree(nfs2: Nfs2, scratch: Scratch, both: bytes, kind: str) -> None:
-    known = scratch.attributes(_make(scratch, kind))
+def test_types_agree(target: TargetView, nfs2: Nfs2, scratch: Scratch, both: bytes, kind: str) -> None:
+    known = scratch.attributes(_make(target, scratch, kind))
     # Those that both versions have are numbered alike.
     expect(int(_seen(nfs2, both).type), "type").equals(int(known.type))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(ONE_NUMBER, killed_by="lookup2-fileids-are-others")
-def test_fileids_agree(nfs2: Nfs2, scratch: Scratch, both: bytes, kind: str) -> None:
-    known = scratch.attributes(_make(scratch, kind)).fileid
+def test_fileids_agree(target: TargetView, nfs2: Nfs2, scratch: Scratch, both: bytes, kind: str) -> None:
+    known = scratch.attributes(_make(target, scratch, kind)).fileid
     if known > LOW:
         skip("the fileid does not go into 32 bits")
     expect(_seen(nfs2, both).fileid, "fileid").equals(known)
@@ -121,8 +124,8 @@ def test_fileids_agree(nfs2: Nfs2, scratch: Scratch, both: bytes, kind: str) -> 
 
 @pytest.mark.parametrize("field", ["atime", "mtime", "ctime"])
 @proves(ONE_FILE, killed_by="lookup2-times-are-others")
-def test_times_agree(nfs2: Nfs2, scratch: Scratch, both: bytes, field: str) -> None:
-    known = getattr(scratch.attributes(_make(scratch, "file")), field)
+def test_times_agree(target: TargetView, nfs2: Nfs2, scratch: Scratch, both: bytes, field: str) -> None:
+    known = getattr(scratch.attributes(_make(target, scratch, "file")), field)
     seen = getattr(_seen(nfs2, both), field)
     expect(seen.seconds, f"the seconds of {field}").equals(known.seconds)
     fine = abs(seen.useconds - known.nseconds // 1000)

@@ -63,6 +63,7 @@ def test_moves_to_another_directory(nfs2: Nfs2, scratch2: Scratch2, kind: str) -
     target = scratch2.directory("target")
     expect(nfs2.rename(scratch2.handle, b"object", target, b"object")).ok()
     expect(scratch2.names(), "the names in the old directory").equals([b"target"])
+    expect(scratch2.names(target), "the names in the new directory").equals([b"object"])
     found = expect(nfs2.lookup(target, b"object")).ok()
     expect_same(found.attributes, known, but("nlink"))
 

@@ -11,9 +11,9 @@ from fixtures.checks import TargetView
 from fixtures.scratch2 import Scratch2
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Sattr, Timeval
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import Requirement, expect, proves, skip
 from nfsjudge.expect import StatusReply
-from suites.nfs2.objects import expect_change, expect_same
+from suites.nfs2.objects import expect_change, expect_same, return_to
 
 SYNCHRONOUS = Requirement(
     rfc="RFC 1094",
@@ -42,9 +42,11 @@ def test_names_outlive_a_crash(target: TargetView, nfs2: Nfs2, scratch2: Scratch
     act, names = ACTS[procedure]
     scratch2.file("f")
     scratch2.directory("d")
-    expect(act(nfs2, scratch2)).ok()
+    reply = act(nfs2, scratch2)
+    if reply.status != 0:
+        skip(f"{procedure} does nothing: it answers {reply.status}")
     target.crash()
-    scratch2.move_to(target.nfs2(), target.root2)
+    return_to(target, scratch2)
     expect(sorted(scratch2.names()), "the names after the crash").equals(names)
 
 
@@ -60,7 +62,7 @@ def test_attributes_outlive_a_crash(target: TargetView, nfs2: Nfs2, scratch2: Sc
     expect_change(nfs2.setattr(file, asked))
     known = scratch2.attributes(file)
     target.crash()
-    scratch2.move_to(target.nfs2(), target.root2)
+    return_to(target, scratch2)
     after = scratch2.attributes(scratch2.lookup("f"))
     expect_same(after, known)
     expect(after.mtime, "mtime").equals(known.mtime)

@@ -14,7 +14,7 @@ from nfsclient.protocol.nfs2 import MAXDATA, WRITE, Nfsstat2, Writeargs
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, proves
 from suites.nfs2 import wide
-from suites.nfs2.objects import NOT_FILES, expect_same, make
+from suites.nfs2.objects import NOT_FILES, expect_same, make, return_to
 from suites.nfs3.contents import difference, pattern
 
 WRITES = Requirement(
@@ -184,7 +184,7 @@ def test_new_data_outlives_a_crash(target: TargetView, nfs2: Nfs2, scratch2: Scr
     file = scratch2.file("f")
     expect(nfs2.write(file, 0, pattern(size))).ok()
     target.crash()
-    scratch2.move_to(target.nfs2(), target.root2)
+    return_to(target, scratch2)
     expect(difference(scratch2.read(file), pattern(size)), "where the data differs").is_absent()
 
 
@@ -194,6 +194,6 @@ def test_overwritten_data_outlives_a_crash(target: TargetView, nfs2: Nfs2, scrat
     file = scratch2.file("f", pattern(MAXDATA))
     expect(nfs2.write(file, 1000, b"new" * 1000)).ok()
     target.crash()
-    scratch2.move_to(target.nfs2(), target.root2)
+    return_to(target, scratch2)
     wanted = pattern(MAXDATA)[:1000] + b"new" * 1000 + pattern(MAXDATA)[4000:]
     expect(difference(scratch2.read(file), wanted), "where the data differs").is_absent()

@@ -89,6 +89,8 @@ def _like(procedure: Procedure[t.Any, t.Any], args: type[A], res: type[R]) -> Pr
 LOOKUP = _like(p.LOOKUP, WideDiropargs, p.Diropres)
 CREATE = _like(p.CREATE, WideCreateargs, p.Diropres)
 MKDIR = _like(p.MKDIR, WideCreateargs, p.Diropres)
+REMOVE = _like(p.REMOVE, WideDiropargs, p.StatRes)
+RMDIR = _like(p.RMDIR, WideDiropargs, p.StatRes)
 SYMLINK = _like(p.SYMLINK, WideSymlinkargs, p.StatRes)
 READLINK = _like(p.READLINK, p.FhandleArgs, WideReadlinkres)
 READ = _like(p.READ, p.Readargs, WideReadres)
