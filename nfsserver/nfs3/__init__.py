@@ -14,6 +14,7 @@ from nfsserver.handlers import AnyProcedure, Handlers, answers
 from nfsserver.nfs3 import (
     attributes,
     attributes_mutants,
+    between_mutants,
     commit_mutants,
     contradiction_mutants,
     creation,
@@ -97,6 +98,7 @@ __all__ = [
     "NFS3",
     "NOT_REPEATABLE",
     "attributes_mutants",
+    "between_mutants",
     "commit_mutants",
     "contradiction_mutants",
     "creation_mutants",

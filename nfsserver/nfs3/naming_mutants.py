@@ -6,19 +6,27 @@ from __future__ import annotations
 import typing as t
 
 from nfsclient.protocol.nfs3 import (
+    CREATE,
+    LINK,
     LOOKUP,
     MKDIR,
     MKNOD,
+    READLINK,
     REMOVE,
     RENAME,
     SYMLINK,
     Diropargs3,
+    Link3Args,
+    Link3Res,
+    Nfsstat3,
 )
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
-from nfsserver.mutants import mutant
+from nfsserver.mutants import Proceed, mutant
+from nfsserver.nfs3.handles_mutants import heir
 from nfsserver.nfs3.naming_bending import (
     MADE,
+    OF_NAMES,
     TAKEN,
     AnyProceed,
     directory_of,
@@ -152,3 +160,48 @@ def are_cut(server: Server, where: Diropargs3) -> Diropargs3:
 def fold_case(server: Server, where: Diropargs3) -> Diropargs3:
     """Look for it in lower case."""
     return _like(server, where, bytes.lower)
+
+
+# ---------------------------------------------------------------- handles beside names
+
+
+@mutant(
+    "names3-removed-is-io",
+    bends=(*OF_NAMES, READLINK),
+    breaks=_HANDLES,
+    gist="what is asked by the handle of a removed object is answered with IO, not STALE",
+)
+def removed_is_io(_server: Server, context: CallContext, args: t.Any, proceed: AnyProceed) -> t.Any:
+    """Say something else."""
+    reply = proceed(context, args)
+    return replace(reply, status=Nfsstat3.NFS3ERR_IO) if reply.status == Nfsstat3.NFS3ERR_STALE else reply
+
+
+@mutant(
+    "names3-reach-a-later-directory",
+    bends=tuple(procedure for procedure in OF_NAMES if procedure not in {LOOKUP, CREATE}),
+    breaks=_HANDLES,
+    gist="the generation in a handle is not looked at: that of a removed directory means a later one",
+)
+def reach_a_later_directory(server: Server, context: CallContext, args: t.Any, proceed: AnyProceed) -> t.Any:
+    """Go by the file number."""
+    procedure = procedure_of(args)
+    bent = {}
+    for table in (MADE, TAKEN):
+        if procedure in table:
+            where: Diropargs3 = getattr(args, table[procedure])
+            bent[table[procedure]] = replace(where, dir=heir(server, where.dir))
+    return proceed(context, replace(args, **bent))
+
+
+@mutant(
+    "link3-reaches-a-later-file",
+    bends=LINK,
+    breaks=_HANDLES,
+    gist="LINK does not look at the generation in a handle: that of a removed file means a later one",
+)
+def link3_reaches_a_later_file(
+    server: Server, context: CallContext, args: Link3Args, proceed: Proceed[Link3Args, Link3Res]
+) -> Link3Res:
+    """Go by the file number."""
+    return proceed(context, replace(args, file=heir(server, args.file)))
