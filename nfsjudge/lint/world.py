@@ -101,6 +101,7 @@ class World:
         if facts is None:
             if len(self.facts) >= MOST_HANDLES:
                 self.reboot()
+                self.facts.clear()
             facts = self.facts[handle] = Facts()
         return facts
 
@@ -212,10 +213,10 @@ class World:
             facts.is_ours = False
 
     def reboot(self) -> None:
-        """Nothing that was said before binds the server any more."""
-        self.touch_all()
-        self.facts.clear()
-        self.aliases.clear()
+        """Nothing that was said before binds the server any more; others know as little of our objects as before."""
+        self.removed()
+        for facts in self.facts.values():
+            facts.latest = None
         self.verifiers.clear()
         self.properties.clear()
 

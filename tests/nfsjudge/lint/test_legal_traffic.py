@@ -23,6 +23,8 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.exchange import Exchange
 from nfsjudge.lint import Event, Happening, lint
+from nfsserver.knobs import KNOBS as ALL_KNOBS
+from nfsserver.knobs import Value
 from tests.nfsserver.conftest import ALICE, BOB, ROOT_USER, Rig
 
 CREDENTIALS = (ROOT_USER, ALICE, BOB)
@@ -188,3 +190,53 @@ def test_calls_that_come_again(rig: Rig, seed: int) -> None:
         )  # fmt: skip
         monkey.exchanges.append(copy)
     assert accused(monkey.exchanges, []) == []
+
+
+KNOBS: list[dict[str, Value]] = [
+    {"write_accepts": 7},
+    {"write_accepts_random": 3},
+    {"read_returns": 5},
+    {"jukebox_calls": 2},
+    {"jukebox_seconds": 1.0},
+    {"withhold_pre_op": True},
+    {"withhold_post_op": True},
+    {"withhold_handles": True},
+    {"withhold_pre_op": True, "withhold_post_op": True, "withhold_handles": True},
+    {"readdir_page": 1},
+    {"time_granularity": 1.0},
+    {"time_granularity": 3600.0},
+    {"hard_links": False, "symlinks": False},
+    {"max_file_size": 1000},
+    {"name_max": 4},
+    {"path_max": 2},
+    {"free_bytes": 4096},
+    {"free_files": 3},
+    {"quota_bytes": 8192},
+    {"root_squash": True},
+    {"all_squash": True},
+    {"read_only_names": "a*"},
+    {"offline_names": "b*"},
+    {"delegated_names": "c*"},
+    {"rtmax": 100, "wtmax": 100, "dtmax": 512},
+    {"case_insensitive": True},
+    {"stale_on_remove": False},
+]
+
+
+def test_all_knobs_are_turned() -> None:
+    turned = {name for setting in KNOBS for name in setting}
+    assert set(ALL_KNOBS) - turned == {"jukebox_names", "read_only"}
+
+
+@pytest.mark.parametrize("setting", KNOBS, ids=str)
+@pytest.mark.parametrize("seed", range(3))
+def test_every_freedom(rig: Rig, setting: dict[str, Value], seed: int) -> None:
+    """Also where it is taken from the middle on."""
+    monkey = Monkey(rig, seed, "tcp")
+    for _ in range(40):
+        monkey.step(1)
+    rig.server.knobs.update(**setting)
+    monkey.events.append(Event(rig.loop.clock(), Happening.RESTART))
+    for _ in range(150):
+        monkey.step(1)
+    assert accused(monkey.exchanges, monkey.events) == []
