@@ -83,14 +83,26 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     metavar="[pairs|matrix]",
     help="Instead: run each check on the clean server and on the mutants that it names; with =matrix on all.",
 )
+@click.option(
+    "--knobs",
+    is_flag=False,
+    flag_value="",
+    metavar="[TEXT]",
+    help="Instead: run the checks with each legal freedom of the server taken (with =TEXT: those that hold it).",
+)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[PYTEST ARGUMENT ...]")
-def selftest(mutants: str | None, arguments: tuple[str, ...]) -> int:
+def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...]) -> int:
     """Tests nfsproof itself: its own tests, or whether every check is able to fail.
 
     In a checkout the tests of library, server, plugin and command line. They do not travel in the wheel:
     there each check is run on the clean embedded server, where it must pass, and on its mutants, where it
     must fail.
     """
+    if knobs is not None:
+        starter.put_home_first()
+        from nfsproof import freedoms
+
+        return freedoms.try_all(arguments, click.echo, knobs)
     if mutants not in {None, "pairs", "matrix"}:
         # `--mutants nfs3/write`: the parser takes what follows for the option's value.
         mutants, arguments = "pairs", (str(mutants), *arguments)

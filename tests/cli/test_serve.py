@@ -19,7 +19,7 @@ from nfsclient.rpc.blocking import connect_tcp
 from nfsclient.url import NfsUrl
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
-from nfsserver import all_mutants
+from nfsserver import KNOBS, all_mutants
 
 ROOT = Path(__file__).resolve().parents[2]
 Serve = Callable[..., subprocess.Popen[str]]
@@ -81,6 +81,14 @@ def test_every_mutant_is_listed_with_its_clause(capsys: pytest.CaptureFixture[st
     assert all(f"{mutant.name}\n    {mutant.gist} ({mutant.breaks})\n" in out for mutant in all_mutants())
 
 
+def test_every_knob_is_listed_with_its_clause(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["serve", "--list-knobs"]) == Exit.OK
+    out = capsys.readouterr().out
+    assert all(
+        f"{knob.name}={knob.usual}\n    {knob.meaning} ({knob.cites[0]}" in out for knob in KNOBS.values()
+    )
+
+
 def test_a_taken_port_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -90,8 +98,13 @@ def test_a_taken_port_is_said(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     ("words", "hint"),
-    [(["--mutant", "x"], "--list-mutants"), (["--export", "x"], "/export")],
-    ids=["mutant", "export"],
+    [
+        (["--mutant", "x"], "--list-mutants"),
+        (["--export", "x"], "/export"),
+        (["--set", "x=1"], "--list-knobs"),
+        (["--set", "rtmax=few"], "rtmax is a whole number of at least 1, or none, not 'few'"),
+    ],
+    ids=["mutant", "export", "knob", "value"],
 )
 def test_wrong_words_end_with_a_hint(words: list[str], hint: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["serve", *words]) == Exit.USAGE

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof selftest --knobs`: the suite on the embedded server with each legal freedom taken.
+
+Whatever a server may do, no check and no rule of the lint may hold against it: a run that is red here shows a
+fault of the suite, or of the embedded server.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfsproof import starter
+from nfsproof.exits import Exit
+
+SETTINGS: tuple[tuple[str, ...], ...] = (
+    ("write_accepts=37",),
+    ("write_accepts=100",),
+    ("write_accepts=4096",),
+    ("write_accepts_random=7",),
+    ("read_returns=37",),
+    ("read_returns=100",),
+    ("jukebox_calls=1",),
+    ("jukebox_calls=3",),
+    ("jukebox_seconds=0.01",),
+    ("jukebox_calls=2", "jukebox_names=f*"),
+    ("delegated_names=f",),
+    ("delegated_names=nfsproof-*",),
+    ("withhold_pre_op=yes",),
+    ("withhold_post_op=yes",),
+    ("withhold_handles=yes",),
+    ("withhold_pre_op=yes", "withhold_post_op=yes", "withhold_handles=yes"),
+    ("readdir_page=1",),
+    ("readdir_page=3",),
+    ("time_granularity=0.000001",),
+    ("time_granularity=0.01",),
+    ("time_granularity=1",),
+    ("time_granularity=2",),
+    ("hard_links=no",),
+    ("symlinks=no",),
+    ("hard_links=no", "symlinks=no"),
+    ("max_file_size=4294967295",),
+    ("max_file_size=1000000",),
+    ("max_file_size=100",),
+    ("name_max=64",),
+    ("name_max=25",),
+    ("path_max=1023",),
+    ("path_max=10",),
+    ("free_bytes=0",),
+    ("free_bytes=20000",),
+    ("free_files=0",),
+    ("free_files=3",),
+    ("quota_bytes=0",),
+    ("quota_bytes=20000",),
+    ("read_only=yes",),
+    ("root_squash=yes",),
+    ("all_squash=yes",),
+    ("read_only_names=f",),
+    ("read_only_names=*",),
+    ("offline_names=*",),
+    ("rtmax=64",),
+    ("rtmax=512", "wtmax=512"),
+    ("wtmax=64",),
+    ("wtmax=8192",),
+    ("dtmax=512",),
+    ("dtmax=4096",),
+    ("case_insensitive=yes",),
+    ("stale_on_remove=no",),
+    ("write_accepts=100", "read_returns=100", "readdir_page=2", "withhold_pre_op=yes", "time_granularity=1"),
+    ("jukebox_calls=1", "withhold_post_op=yes", "withhold_handles=yes", "stale_on_remove=no"),
+    ("root_squash=yes", "symlinks=no", "hard_links=no", "case_insensitive=yes", "rtmax=4096", "wtmax=4096"),
+    ("all_squash=yes", "withhold_post_op=yes", "write_accepts_random=1"),
+)
+"""What is tried: each knob at several values, and some together."""
+
+_NOT_WANTED = ("FAIL", "NONSTRICT", "VOID")
+_PATIENCE = 900.0
+"""Seconds for one run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run with one setting ended: its exit status, its verdicts, and what it printed."""
+
+    setting: tuple[str, ...]
+    status: int
+    verdicts: Counter[str]
+    output: str
+
+    @property
+    def is_good(self) -> bool:
+        """Nothing was red, broken, or could not be judged, and something was judged."""
+        wrong = sum(self.verdicts[name] for name in _NOT_WANTED)
+        return self.status == Exit.OK and not wrong and self.verdicts["PASS"] > 0
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{count} {name}" for name, count in sorted(self.verdicts.items()))
+        word = "ok " if self.is_good else "RED"
+        return f"{word} {' '.join(self.setting)}: {counts or f'exit status {self.status}'}"
+
+
+@dataclass(slots=True)
+class _Run:
+    setting: tuple[str, ...]
+    process: subprocess.Popen[bytes]
+    folder: Path
+
+    def finish(self) -> Outcome:
+        """Wait for its end; a run that takes too long is red."""
+        try:
+            status = self.process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            status = self.process.wait()
+        output = (self.folder / "output").read_text(errors="replace")
+        return Outcome(self.setting, status, _verdicts(self.folder), output)
+
+
+def _verdicts(folder: Path) -> Counter[str]:
+    from reports import load
+
+    try:
+        run = load(folder)
+    except (OSError, ValueError):
+        return Counter()
+    return run.counts() + Counter(one.verdict for one in run.findings)
+
+
+def _start(setting: tuple[str, ...], arguments: Sequence[str], folder: Path) -> _Run:
+    folder.mkdir()
+    knobs = [f"--knob={one}" for one in setting]
+    command = [
+        *(sys.executable, "-m", "nfsproof", "run", "embedded", "--strict", *knobs),
+        *(f"--report={folder}", "-q", *arguments),
+    ]
+    environment = os.environ | {"PYTHONPATH": str(starter.home())}
+    with (folder / "output").open("wb") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
+    return _Run(setting, process, folder)
+
+
+def outcomes(settings: Sequence[tuple[str, ...]], arguments: Sequence[str]) -> Iterator[Outcome]:
+    """The suite with each setting, as many runs at a time as there are processors."""
+    with tempfile.TemporaryDirectory(prefix="nfsproof-knobs-") as place:
+        running: list[_Run] = []
+        try:
+            for number, setting in enumerate(settings):
+                if len(running) >= (os.cpu_count() or 1):
+                    yield running.pop(0).finish()
+                running.append(_start(setting, arguments, Path(place) / str(number)))
+            while running:
+                yield running.pop(0).finish()
+        finally:
+            for run in running:
+                run.process.kill()
+                run.process.wait()
+
+
+def try_all(arguments: Sequence[str], say: Callable[[str], None], only: str = "") -> int:
+    """Runs them, those whose text holds `only`; prints a line each, and in full what was red; the exit status."""
+    chosen = [setting for setting in SETTINGS if only in " ".join(setting)]
+    red = 0
+    for outcome in outcomes(chosen, arguments):
+        say(str(outcome))
+        if not outcome.is_good:
+            red += 1
+            say(outcome.output)
+    say(f"{len(chosen)} settings, {red} red")
+    return int(Exit.FAIL if red or not chosen else Exit.OK)
