@@ -31,7 +31,7 @@ def entry_size(name: bytes) -> int:
 
 
 def readdir2(server: Server, context: CallContext, args: Readdirargs) -> Readdirres:
-    """READDIR; where not even one entry fits into `count`, there is none, and more to come."""
+    """READDIR; where not even one entry fits into `count`, IO: an empty page would lead nobody on."""
     try:
         directory = server.resolve(args.dir)
         cookie = int.from_bytes(args.cookie, "big")
@@ -42,6 +42,8 @@ def readdir2(server: Server, context: CallContext, args: Readdirargs) -> Readdir
     entries: list[Entry] = []
     for entry in listing:
         room -= entry_size(entry.name)
+        if room < 0 and not entries:
+            return Readdirres(Nfsstat2.NFSERR_IO)
         if room < 0:
             return Readdirres(Nfsstat2.NFS_OK, Readdirok(entries, eof=False))
         cookie_after = (entry.cookie & LARGEST).to_bytes(COOKIESIZE, "big")

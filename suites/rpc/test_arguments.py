@@ -112,7 +112,7 @@ def _facts(scratch: Scratch, name: bytes) -> tuple[int, int]:
 @pytest.mark.parametrize(
     "procedure", [v3.GETATTR, v3.LOOKUP, v3.READ, v3.CREATE, v3.FSINFO], ids=lambda each: each.name.lower()
 )
-@proves(GARBAGE_IS_TOLD, killed_by="rpc-calls-short-arguments-a-failure")
+@proves(GARBAGE_IS_TOLD, killed_by="rpc-calls-short-arguments-a-failure", needs="nfs3")
 def test_no_arguments_are_garbage(wire: MakeWire, procedure: AnyProcedure) -> None:
     peer = wire()
     said = peer.attempt(peer.make(procedure.number, b"").message())

@@ -300,5 +300,9 @@ def test_a_page_is_no_larger_than_asked(nfs2: AnyNfs2, root: bytes) -> None:
         made(nfs2, root, b"n" * number + b"x")
     for count in range(0, 200, 7):
         reply = nfs2.readdir(root, bytes(4), count)
-        assert len(reply.to_xdr()) - 4 <= max(count, 8)
+        if count < 28:  # an entry of a short name, and the end
+            assert reply.status == S.NFSERR_IO
+            continue
+        assert len(reply.to_xdr()) - 4 <= count
+        assert reply.resok.entries
         assert not reply.resok.eof
