@@ -59,12 +59,12 @@ UNKNOWN_PROCEDURE = Requirement(
     rfc="RFC 1831", section="7.1", gist="a call of a procedure that does not exist is answered PROC_UNAVAIL"
 )
 WRONG = {"program": (NOBODYS_PROGRAM, 1, 0), "version": (0, 99, 0), "procedure": (0, 0, 99)}
-"""What is called that is not there; 0 stands for that of NFS."""
+"""What is called that is not there; 0 stands for that of MOUNT: calls of NFS are passed on by few, for safety."""
 
 
-def _wrong(what: str, nfs_program: tuple[int, int]) -> tuple[int, int, int]:
+def _wrong(what: str, mount_program: tuple[int, int]) -> tuple[int, int, int]:
     prog, vers, proc = WRONG[what]
-    return prog or nfs_program[0], vers or nfs_program[1], proc
+    return prog or mount_program[0], vers or mount_program[1], proc
 
 
 # ---------------------------------------------------------------- CALLIT
@@ -119,34 +119,36 @@ def test_callit_gives_what_the_program_gives(
     expect(results, "the results of EXPORT", because=GIVES_RESULTS[version]).equals(wanted)
 
 
-def _is_silent(relay: Relay, version: int, what: str, nfs_program: tuple[int, int]) -> None:
-    said = relay.attempt(*_wrong(what, nfs_program))
+def _is_silent(relay: Relay, version: int, what: str, mount_program: tuple[int, int]) -> None:
+    said = relay.attempt(*_wrong(what, mount_program))
     rule = SILENT_ON_ERROR[version]
-    expect(said.outcome, f"what CALLIT of an unknown {what} brings", because=rule).equals(SILENCE)
+    observe("answer", said.outcome)
+    # AUTH_ERROR does not come of the call that was to be passed on: who asks may not have it passed on.
+    expect(said.outcome, f"what CALLIT of an unknown {what} brings", because=rule).one_of(SILENCE, AUTH_ERROR)
 
 
 @EVERY_VERSION
 @proves(*both(SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-programs", needs="callit")
 def test_callit_of_an_unknown_program_is_silent(
-    relay: MakeRelay, version: int, nfs_program: tuple[int, int]
+    relay: MakeRelay, version: int, mount_program: tuple[int, int]
 ) -> None:
-    _is_silent(relay(version), version, "program", nfs_program)
+    _is_silent(relay(version), version, "program", mount_program)
 
 
 @EVERY_VERSION
 @proves(*both(SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-versions", needs="callit")
 def test_callit_of_an_unknown_version_is_silent(
-    relay: MakeRelay, version: int, nfs_program: tuple[int, int]
+    relay: MakeRelay, version: int, mount_program: tuple[int, int]
 ) -> None:
-    _is_silent(relay(version), version, "version", nfs_program)
+    _is_silent(relay(version), version, "version", mount_program)
 
 
 @EVERY_VERSION
 @proves(*both(SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-procedures", needs="callit")
 def test_callit_of_an_unknown_procedure_is_silent(
-    relay: MakeRelay, version: int, nfs_program: tuple[int, int]
+    relay: MakeRelay, version: int, mount_program: tuple[int, int]
 ) -> None:
-    _is_silent(relay(version), version, "procedure", nfs_program)
+    _is_silent(relay(version), version, "procedure", mount_program)
 
 
 # ---------------------------------------------------------------- INDIRECT
@@ -154,11 +156,11 @@ def test_callit_of_an_unknown_procedure_is_silent(
 
 @TRANSPORTS
 @pytest.mark.parametrize("what", list(WRONG))
-@proves(INDIRECT_TELLS, killed_by="indirect4-is-silent", needs="indirect")
+@proves(INDIRECT_TELLS, killed_by="indirect4-is-silent", needs="rpcbind4")
 def test_indirect_tells_what_is_not_there(
-    relay: MakeRelay, proto: Proto, what: str, nfs_program: tuple[int, int]
+    relay: MakeRelay, proto: Proto, what: str, mount_program: tuple[int, int]
 ) -> None:
-    said = relay(4, INDIRECT, proto).attempt(*_wrong(what, nfs_program))
+    said = relay(4, INDIRECT, proto).attempt(*_wrong(what, mount_program))
     observe("answer", said.outcome)
     tells = said.outcome not in {SUCCESS, SILENCE}
     expect(tells, f"that INDIRECT of an unknown {what} brings an error, not {said.outcome}").is_true()
