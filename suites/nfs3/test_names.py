@@ -7,12 +7,17 @@ it has for that, and "." and ".." may do nothing and be answered with success.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+
 import pytest
 
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
+from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge.expect import StatusReply
 from suites.nfs3.by_name import CALLS, MAKING, TAKING, Place, raw_names
 from suites.nfs3.naming import NO_EMPTY_NAME
 
@@ -240,6 +245,49 @@ def test_a_longer_name_is_not_that_of_its_beginning(nfs3: Nfs3, place: Place, pr
     reply = TAKING[procedure](nfs3, place, place.here, name + b"n")
     expect(place.names(), "the names in the directory").equals([name])
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=TOO_LONG)
+
+
+def _tried(call: Callable[[], StatusReply], what: str) -> StatusReply | None:
+    """The reply to a call with a name that a server may find too long to read at all: None when it does."""
+    try:
+        reply = call()
+    except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
+        observe(what, type(refusal).__name__)
+        return None
+    observe(what, reply.status)
+    return reply
+
+
+@pytest.mark.parametrize("length", [1024, 8192, 100_000])
+@pytest.mark.parametrize("procedure", MAKING)
+@proves(NO_TRUNC_MAKES, killed_by="names3-are-cut", needs="no_trunc")
+def test_a_name_that_is_far_too_long_makes_nothing(
+    nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int
+) -> None:
+    if _name_max(nfs3, place) >= length:
+        skip("names may be as long as this")
+    call = functools.partial(MAKING[procedure], second_client, place, place.here, b"n" * length)
+    reply = _tried(call, f"{procedure.upper()} of {length} bytes")
+    expect(place.names(), "the names in the directory").equals([])
+    if reply is not None:
+        expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=TOO_LONG)
+
+
+@pytest.mark.parametrize("length", [1024, 8192, 100_000])
+@pytest.mark.parametrize("procedure", TAKING)
+@proves(NO_TRUNC_MAKES, killed_by="names3-are-cut", needs="no_trunc")
+def test_a_name_that_is_far_too_long_takes_nothing(
+    nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int
+) -> None:
+    longest = _name_max(nfs3, place)
+    if longest >= length:
+        skip("names may be as long as this")
+    place.put(procedure, b"n" * longest)
+    call = functools.partial(TAKING[procedure], second_client, place, place.here, b"n" * length)
+    reply = _tried(call, f"{procedure.upper()} of {length} bytes")
+    expect(place.names(), "the names in the directory").equals([b"n" * longest])
+    if reply is not None:
+        expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=TOO_LONG)
 
 
 # ---------------------------------------------------------------- case

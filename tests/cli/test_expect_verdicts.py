@@ -62,6 +62,14 @@ def test_known_failures_have_to_be_as_known(tmp_path: Path, ids: list[str]) -> N
     assert hold(tmp_path, dict.fromkeys(ids, "FAIL"), known).count("new FAIL") == len(ids) - 1
 
 
+def test_a_check_that_the_target_is_known_not_to_survive(tmp_path: Path, ids: list[str]) -> None:
+    known = f"VOID: {ids[0]}  # the server ends by itself\n"
+    passed = dict.fromkeys(ids, "PASS")
+    assert hold(tmp_path, passed | {ids[0]: "VOID"}, known) == ""
+    assert hold(tmp_path, passed, known) == f"known as FAIL, but PASS: VOID: {ids[0]}\n"
+    assert hold(tmp_path, passed | {ids[0]: "VOID", ids[1]: "VOID"}, known) == f"VOID: {ids[1]}\n"
+
+
 def test_of_an_unknown_version_only_void_counts(tmp_path: Path, ids: list[str]) -> None:
     assert hold(tmp_path, dict.fromkeys(ids, "FAIL"), "not there") == ""
     assert "VOID: " in hold(tmp_path, dict.fromkeys(ids, "VOID"), "not there")
