@@ -84,7 +84,7 @@ class Settings:
         "",
         "glob of files on which an NFSv4 client holds a write delegation: until this is set back, calls that "
         "would need its recall are answered with JUKEBOX",
-        "RFC 5661 section 10.4.4",
+        "RFC 5661 section 10.2",
         "RFC 1813 section 2.6",
     )
     withhold_pre_op: bool = _knob(False, "no attributes of before an operation", "RFC 1813 section 2.5")

@@ -43,7 +43,7 @@ _RECALLING: t.Final = (
     protocol.RENAME,
     protocol.LINK,
 )
-"""Calls that conflict with a write delegation that somebody else holds (RFC 5661 section 10.4.4)."""
+"""Calls that conflict with a write delegation that somebody else holds (RFC 5661 section 10.2)."""
 
 Name: t.TypeAlias = tuple[int, int, bytes]
 """Where a file is: identity of its directory, and its name there."""
@@ -160,14 +160,18 @@ def places(server: Server, args: XdrType) -> Iterator[Name]:
                 yield place_of(inode)
 
 
-def jukebox_reply(res: type[t.Any]) -> t.Any:
-    """The result that says JUKEBOX, and nothing else."""
-    arm = shape_of(res).arm_for(Nfsstat3.NFS3ERR_JUKEBOX)
+def reply_with_nothing(res: type[t.Any], status: Nfsstat3) -> t.Any:
+    """The result of this status, without anything that may be left out of it."""
+    arm = shape_of(res).arm_for(status)
     if arm is None or not isinstance(arm.node, StructNode):
-        return res(Nfsstat3.NFS3ERR_JUKEBOX)
+        return res(status)
     cls, name = arm.node.cls, str(arm.name)
     nothing = [node.cls() if isinstance(node, StructNode) else None for _, node in fields_of(cls)]
-    return res(Nfsstat3.NFS3ERR_JUKEBOX, **{name: cls(*nothing)})
+    return res(status, **{name: cls(*nothing)})
+
+
+def _later(context: CallContext) -> t.Any:
+    return reply_with_nothing(context.procedure.res, Nfsstat3.NFS3ERR_JUKEBOX)
 
 
 def _is_early(server: Server, place: Name) -> bool:
@@ -187,14 +191,14 @@ def jukebox(server: Server, context: CallContext, args: t.Any, proceed: Proceed[
     if now.jukebox_calls or now.jukebox_seconds:
         chosen = [place for place in places(server, args) if _matches(place, now.jukebox_names)]
         if any([_is_early(server, place) for place in chosen]):  # noqa: C419  (all of them are counted)
-            return jukebox_reply(context.procedure.res)
+            return _later(context)
     return proceed(context, args)
 
 
 def recall(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
     """JUKEBOX for what must wait until a delegation is back."""
     if any(_matches(place, server.knobs.now.delegated_names) for place in places(server, args)):
-        return jukebox_reply(context.procedure.res)
+        return _later(context)
     return proceed(context, args)
 
 
@@ -204,7 +208,7 @@ def fetch(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.
     needs_data = not isinstance(args, protocol.Setattr3Args) or args.new_attributes.size is not None
     away = [place for place in places(server, args) if needs_data and _matches(place, now.offline_names)]
     fetched = [memory.setdefault(("fetched", place), context.xid) == context.xid for place in away]
-    return jukebox_reply(context.procedure.res) if any(fetched) else proceed(context, args)
+    return _later(context) if any(fetched) else proceed(context, args)
 
 
 def _matches(place: Name, glob: str) -> bool:
