@@ -19,7 +19,10 @@ CREATES = Requirement(
     gist="the file of that name is created: file and attributes in the reply are its handle and attributes",
 )
 INITIAL = Requirement(
-    rfc="RFC 1094", section="2.2.10", gist="attributes are the initial attributes of the new file"
+    rfc="RFC 1094",
+    section="2.2.10",
+    level=Level.SHOULD,  # a server may mask them
+    gist="attributes are the initial attributes of the new file",
 )
 MINUS_1 = Requirement(
     rfc="RFC 1094", section="2.3.6", gist="a value of -1 is ignored: a size of -1 cuts nothing"

@@ -9,6 +9,7 @@ from fixtures.scratch2 import Scratch2
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXNAMLEN, Ftype, Nfsstat2
 from nfsjudge import Level, Requirement, expect, observe, proves
+from suites.nfs2 import wide
 from suites.nfs2.objects import KINDS, NOT_DIRECTORIES, TYPES, expect_same, make
 
 FINDS = Requirement(
@@ -95,20 +96,20 @@ def test_a_file_is_notdir(nfs2: Nfs2, scratch2: Scratch2) -> None:
 
 @pytest.mark.parametrize("path", [b"sub/inside", b"./object", b"sub/../object", b"object/"])
 @proves(ONE_COMPONENT, killed_by="lookup2-follows-paths")
-def test_does_not_follow_a_path(nfs2: Nfs2, scratch2: Scratch2, path: bytes) -> None:
+def test_does_not_follow_a_path(second_nfs2: Nfs2, scratch2: Scratch2, path: bytes) -> None:
     scratch2.file("object")
     scratch2.file("inside", directory=scratch2.directory("sub"))
-    expect(nfs2.lookup(scratch2.handle, path)).refused()
+    reply = wide.tolerate(lambda: second_nfs2.lookup(scratch2.handle, path))
+    expect(reply is not None and reply.resok is not None, "that the path is followed").is_false()
 
 
 @pytest.mark.parametrize("name", [b"", b"\0", b"object\0", b"\0object"])
 @proves(FINDS, killed_by="lookup2-cuts-names-at-nul")
-def test_an_illegal_name_is_no_other_name(nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
+def test_an_illegal_name_is_no_other_name(second_nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
     # What such a name means is the server's affair; "object" it does not mean.
     known = scratch2.attributes(scratch2.file("object"))
-    reply = nfs2.lookup(scratch2.handle, name)
-    observe("answer", reply.status)
-    if reply.resok is not None:
+    reply = wide.tolerate(lambda: second_nfs2.lookup(scratch2.handle, name))
+    if reply is not None and reply.resok is not None:
         expect(reply.resok.attributes.fileid, "the fileid of what was found").differs_from(known.fileid)
 
 

@@ -17,7 +17,10 @@ CREATES = Requirement(
     gist="the directory of that name is created: file and attributes in the reply are its handle and attributes",
 )
 INITIAL = Requirement(
-    rfc="RFC 1094", section="2.2.15", gist="attributes are the initial attributes of the new directory"
+    rfc="RFC 1094",
+    section="2.2.15",
+    level=Level.SHOULD,  # a server may mask them
+    gist="attributes are the initial attributes of the new directory",
 )
 REMOVES = Requirement(
     rfc="RFC 1094",

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Calls that carry more than RFC 1094 section 3.5 allows: names, texts of links and data without their limits.
 
-What a server may do with them is refuse them in any way, or do what they say; see `attempt`.
+What a server may do with them is refuse them in any way, or do what they say; see `attempt`. As it may close the
+connection too, that is to be one of which nothing else is wanted: `second_nfs2`.
 """
 
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 
 from nfsclient.clients import Nfs2
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout
@@ -20,6 +22,7 @@ AnyData = t.Annotated[Buffer, Bulk()]
 
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
+T = t.TypeVar("T")
 
 
 class WideDiropargs(Struct):
@@ -97,12 +100,17 @@ READ = _like(p.READ, p.Readargs, WideReadres)
 WRITE = _like(p.WRITE, WideWriteargs, p.Attrstat)
 
 
-def attempt(nfs2: Nfs2, procedure: Procedure[A, R], args: A) -> R | None:
-    """The reply; None where the call was refused as garbage, or dropped with or without its connection."""
+def tolerate(act: Callable[[], T]) -> T | None:
+    """What comes of a call whose arguments a server need not take for well-formed; None as with `attempt`."""
     try:
-        reply = nfs2.call(procedure, args)
+        reply = act()
     except (GarbageArgs, ConnectionLost, RpcTimeout) as error:
         observe("answer", type(error).__name__)
         return None
     observe("answer", getattr(reply, "status", "a reply"))
     return reply
+
+
+def attempt(nfs2: Nfs2, procedure: Procedure[A, R], args: A) -> R | None:
+    """The reply; None where the call was refused as garbage, or dropped with or without its connection."""
+    return tolerate(lambda: nfs2.call(procedure, args))
