@@ -47,10 +47,10 @@ def main() -> int:
     report, *options = sys.argv[1:]
     for command in (["ip", "link", "set", "lo", "up"], ["mount", "-t", "tmpfs", "tmpfs", "/run"]):
         subprocess.run(command, check=True)
-    subprocess.Popen(["rpcbind", "-f", "-w", *options])
+    rpcbind = subprocess.Popen(["rpcbind", "-f", "-w", *options])
     serve = [sys.executable, "-m", "nfsproof", "serve", "--port", str(PORT)]
-    subprocess.Popen(serve, stdout=subprocess.DEVNULL)
-    _when_it_answers(PORT, lambda rpc: Nfs3(rpc).null())
+    server = subprocess.Popen(serve, stdout=subprocess.DEVNULL)
+    _when_it_answers(server, PORT, lambda rpc: Nfs3(rpc).null())
     binder = Rpcbind(_when_it_answers(rpcbind, 111, lambda rpc: Rpcbind(rpc).null()))
     for prog, vers in PROGRAMS:
         for netid in ("tcp", "udp"):
