@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of WRITE that show when not all of the data is taken: short counts, the largest file, full file systems."""
+"""Mutants that show where not all is taken or given: short counts, the largest file, full disks, permission."""
 
 from __future__ import annotations
 
+import dataclasses
 import typing as t
 from collections.abc import Callable
 
 from nfsclient.protocol.nfs3 import (
     READ,
+    READDIR,
+    READDIRPLUS,
     WRITE,
     Nfsstat3,
     Read3Args,
@@ -19,6 +22,7 @@ from nfsclient.protocol.nfs3 import (
     Write3ResFail,
     Write3ResOk,
 )
+from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
 from nfsserver.fs import FsError, Inode
@@ -272,6 +276,26 @@ def read3_short_says_eof(
 
 
 @mutant(
+    "read3-short-misses-by-one",
+    bends=READ,
+    breaks="RFC 1813 section 3.3.6",
+    gist="READ that returns less than it was asked for returns the bytes behind the first one",
+)
+def read3_short_misses_by_one(
+    _server: Server, context: CallContext, args: Read3Args, proceed: Proceed[Read3Args, Read3Res]
+) -> Read3Res:
+    """Count from one."""
+    reply = proceed(context, args)
+    if reply.resok is None or reply.resok.eof or reply.resok.count >= args.count:
+        return reply
+    shifted = proceed(context, replace(args, offset=args.offset + 1)).resok
+    data = b"" if shifted is None else bytes(shifted.data)
+    return replace(
+        reply, resok=replace(reply.resok, data=data[: reply.resok.count].ljust(reply.resok.count, b"?"))
+    )
+
+
+@mutant(
     "read3-refuses-read-only",
     bends=READ,
     breaks="RFC 1813 section 2.6",
@@ -316,3 +340,39 @@ def refuses_the_largest_file(
     if 0 <= server.limits.max_file_size - end < 8:
         return _refusal(server, args, Nfsstat3.NFS3ERR_FBIG)
     return proceed(context, args)
+
+
+# ---------------------------------------------------------------- permission
+
+
+@mutant(
+    "nfs3-data-is-for-everybody",
+    bends=(READ, WRITE, READDIR, READDIRPLUS),
+    breaks="RFC 1813 section 4.4",
+    gist="READ, WRITE, READDIR and READDIRPLUS do not look at permissions",
+)
+def data_is_for_everybody(
+    server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]
+) -> t.Any:
+    """Ask as root."""
+    if server.caller(context).uid == 0:
+        return proceed(context, args)
+    return proceed(dataclasses.replace(context, credential=AuthSys(0, 0)), args)
+
+
+@mutant(
+    "write3-denies-and-writes",
+    bends=WRITE,
+    breaks=_WRITE,
+    gist="WRITE that is refused for want of permission is done nevertheless",
+)
+def denies_and_writes(
+    server: Server, context: CallContext, args: Write3Args, proceed: NextWrite
+) -> Write3Res:
+    """Look at permissions too late."""
+    reply = proceed(context, args)
+    inode = _inode(server, args.file)
+    denied = {Nfsstat3.NFS3ERR_ACCES, Nfsstat3.NFS3ERR_PERM, Nfsstat3.NFS3ERR_ROFS}
+    if reply.status in denied and inode is not None and inode.data is not None:
+        inode.data.write(args.offset, args.data, stable=True)
+    return reply

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""READ that returns less than it was asked for (RFC 1813 section 3.3.6): what came is true, and the rest follows."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from fixtures.checks import KnobsView
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsjudge import Requirement, expect, observe, proves
+from suites.nfs3.contents import difference, pattern, stored
+
+DATA = Requirement(
+    rfc="RFC 1813",
+    section="3.3.6",
+    gist="the data are the bytes of the file that begin at offset, however few",
+)
+EOF_AT_THE_END = Requirement(
+    rfc="RFC 1813",
+    section="3.3.6",
+    gist="eof is TRUE if the READ ended at the end of the file, not because it returned less than was asked for",
+)
+RTMAX = Requirement(
+    rfc="RFC 1813",
+    section="3.3.6",
+    gist="READ of more than rtmax returns data of the file, if it is answered with success",
+)
+
+pytestmark = pytest.mark.exclusive
+KNOBS: t.Final[dict[str, dict[str, int]]] = {
+    "1 byte returned": {"read_returns": 1},
+    "100 bytes returned": {"read_returns": 100},
+    "4097 bytes returned": {"read_returns": 4097},
+    "rtmax of 512 bytes": {"rtmax": 512},
+}
+SIZES: t.Final = {name: next(iter(values.values())) + 300 for name, values in KNOBS.items()}
+"""Files that take several READs, and not too many."""
+
+
+@pytest.mark.parametrize("knob", KNOBS)
+@proves(EOF_AT_THE_END, killed_by="read3-short-says-eof")
+def test_eof_is_told_at_the_end_only(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, knob: str) -> None:
+    size = SIZES[knob]
+    file = stored(scratch, "f", pattern(size))
+    knobs.set(**KNOBS[knob])
+    at = 0
+    while at < size:
+        reply = nfs3.read(file, at, size)
+        at += expect(reply).field("resok.count").at_least(1)
+        expect(reply).field("resok.eof").equals(at == size)
+
+
+@pytest.mark.parametrize("knob", KNOBS)
+@proves(DATA, killed_by="read3-short-misses-by-one")
+def test_the_rest_follows(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, knob: str) -> None:
+    content = pattern(SIZES[knob])
+    file = stored(scratch, "f", content)
+    knobs.set(**KNOBS[knob])
+    parts = b""
+    while len(parts) < len(content):
+        resok = expect(nfs3.read(file, len(parts), len(content))).ok()
+        parts += bytes(resok.data)
+        if not resok.count:
+            break
+    expect(difference(parts, content), "first wrong byte").is_absent()
+
+
+@pytest.mark.parametrize("more", [1, 511, 100_000])
+@proves(RTMAX, killed_by="read3-pads-above-rtmax")
+def test_more_than_a_small_rtmax_returns_data_of_the_file(
+    nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, more: int
+) -> None:
+    content = pattern(300)
+    file = stored(scratch, "f", content)
+    knobs.set(rtmax=512)
+    reply = nfs3.read(file, 0, 512 + more)
+    if reply.resok is None:
+        observe("READ of more than rtmax", expect(reply).refused())
+        return
+    data = bytes(reply.resok.data)
+    expect(data, "data").equals(content[: len(data)])
