@@ -8,6 +8,7 @@ fault of the suite, or of the embedded server.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,8 +31,7 @@ SETTINGS: tuple[tuple[str, ...], ...] = (
     ("jukebox_calls=3",),
     ("jukebox_seconds=0.01",),
     ("jukebox_calls=2", "jukebox_names=f*"),
-    ("delegated_names=f",),
-    ("delegated_names=nfsproof-*",),
+    ("delegated_names=source", "--call-timeout=1"),
     ("withhold_pre_op=yes",),
     ("withhold_post_op=yes",),
     ("withhold_handles=yes",),
@@ -77,7 +77,7 @@ SETTINGS: tuple[tuple[str, ...], ...] = (
     ("root_squash=yes", "symlinks=no", "hard_links=no", "case_insensitive=yes", "rtmax=4096", "wtmax=4096"),
     ("all_squash=yes", "withhold_post_op=yes", "write_accepts_random=1"),
 )
-"""What is tried: each knob at several values, and some together."""
+"""What is tried: each knob at several values, and some together; words with ``--`` are options of the run."""
 
 _NOT_WANTED = ("FAIL", "NONSTRICT", "VOID")
 _PATIENCE = 900.0
@@ -134,7 +134,7 @@ def _verdicts(folder: Path) -> Counter[str]:
 
 def _start(setting: tuple[str, ...], arguments: Sequence[str], folder: Path) -> _Run:
     folder.mkdir()
-    knobs = [f"--knob={one}" for one in setting]
+    knobs = [one if one.startswith("--") else f"--knob={one}" for one in setting]
     command = [
         *(sys.executable, "-m", "nfsproof", "run", "embedded", "--strict", *knobs),
         *(f"--report={folder}", "-q", *arguments),
@@ -162,10 +162,16 @@ def outcomes(settings: Sequence[tuple[str, ...]], arguments: Sequence[str]) -> I
                 run.process.wait()
 
 
+def _interrupt(_number: int, _frame: object) -> None:
+    """SIGTERM ends this as Ctrl-C does: with its runs."""
+    raise KeyboardInterrupt
+
+
 def try_all(arguments: Sequence[str], say: Callable[[str], None], only: str = "") -> int:
     """Runs them, those whose text holds `only`; prints a line each, and in full what was red; the exit status."""
     chosen = [setting for setting in SETTINGS if only in " ".join(setting)]
     red = 0
+    signal.signal(signal.SIGTERM, _interrupt)
     for outcome in outcomes(chosen, arguments):
         say(str(outcome))
         if not outcome.is_good:
