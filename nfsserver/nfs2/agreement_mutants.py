@@ -105,20 +105,31 @@ def cuts_files_to_its_measure(server: Server, args: Diropargs, reply: Diropres) 
     return reply
 
 
-@bends_reply("read2-has-data-of-its-own", READ, "2.2.7", "gives other data than version 3 has written")
+@bends_reply(
+    "read2-has-data-of-its-own",
+    READ,
+    "2.2.7",
+    "gives other data than version 3 has written, if it begins with an 8",
+)
 def has_data_of_its_own(_server: Server, _args: Readargs, reply: Readres) -> Readres:
     """With every bit turned."""
-    if reply.readok is None:
+    if reply.readok is None or not bytes(reply.readok.data).startswith(b"\x08"):
         return reply
     return replace(
         reply, readok=replace(reply.readok, data=bytes(byte ^ 0xFF for byte in bytes(reply.readok.data)))
     )
 
 
-@bends_args("write2-writes-data-of-its-own", WRITE, "2.2.9", "writes other data than version 3 is to read")
+@bends_args(
+    "write2-writes-data-of-its-own",
+    WRITE,
+    "2.2.9",
+    "writes other data than version 3 is to read, if it begins with an 8",
+)
 def writes_data_of_its_own(_server: Server, args: Writeargs) -> Writeargs:
     """With every bit turned."""
-    return replace(args, data=bytes(byte ^ 0xFF for byte in bytes(args.data)))
+    data = bytes(args.data)
+    return replace(args, data=bytes(byte ^ 0xFF for byte in data)) if data.startswith(b"\x08") else args
 
 
 @bends_reply("readdir2-lists-names-in-upper-case", READDIR, "2.1", "lists names in upper case")

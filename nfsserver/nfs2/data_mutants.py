@@ -164,12 +164,15 @@ def large_counts_begin_elsewhere(
 
 
 @bends_args(
-    "write2-loses-the-last-byte", WRITE, _WRITE, "writes a zero for the last byte of data at offset 0"
+    "write2-loses-the-last-byte",
+    WRITE,
+    _WRITE,
+    "writes a zero for the last byte of data that begins with a 4",
 )
 def loses_the_last_byte(_server: Server, args: Writeargs) -> Writeargs:
     """Cut it."""
     data = bytes(args.data)
-    return args if args.offset or not data else replace(args, data=data[:-1] + b"\0")
+    return replace(args, data=data[:-1] + b"\0") if data.startswith(b"\x04") else args
 
 
 @around("write2-clears-what-follows", WRITE, _WRITE, "writes three bytes as four, and a byte before them")

@@ -74,9 +74,9 @@ def _read_at(nfs2: Nfs2, file: bytes, offset: int, size: int) -> bytes:
 @pytest.mark.parametrize("size", [1, 3, 4, 512, 4096, 8191, MAXDATA])
 @proves(WRITES, killed_by="write2-loses-the-last-byte")
 def test_writes_all_of_the_data(nfs2: Nfs2, scratch2: Scratch2, size: int) -> None:
-    file = scratch2.file("f")
-    expect(nfs2.write(file, 0, pattern(size))).ok()
-    expect(difference(scratch2.read(file), pattern(size)), "where the data differs").is_absent()
+    file, data = scratch2.file("f"), pattern(size, salt=3)
+    expect(nfs2.write(file, 0, data)).ok()
+    expect(difference(scratch2.read(file), data), "where the data differs").is_absent()
 
 
 @pytest.mark.parametrize("offset", [0, 1, 4095, 4096, 8192, 9999, 10_000])
