@@ -109,7 +109,7 @@ def cuts_files_to_its_measure(server: Server, args: Diropargs, reply: Diropres) 
     "read2-has-data-of-its-own",
     READ,
     "2.2.7",
-    "gives other data than version 3 has written, if it begins with an 8",
+    "turns the bits of data that begins with an 8",
 )
 def has_data_of_its_own(_server: Server, _args: Readargs, reply: Readres) -> Readres:
     """With every bit turned."""
@@ -124,7 +124,7 @@ def has_data_of_its_own(_server: Server, _args: Readargs, reply: Readres) -> Rea
     "write2-writes-data-of-its-own",
     WRITE,
     "2.2.9",
-    "writes other data than version 3 is to read, if it begins with an 8",
+    "turns the bits of data that begins with an 8",
 )
 def writes_data_of_its_own(_server: Server, args: Writeargs) -> Writeargs:
     """With every bit turned."""
