@@ -22,7 +22,7 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsjudge.lint.case import Attributes, Case, View
 from nfsjudge.lint.nfs3_rules import ALL
-from nfsjudge.lint.nfs3_views import MAKERS
+from nfsjudge.lint.nfs3_views import MAKERS, sets_times
 from nfsjudge.lint.rule import Breach, rule
 from nfsjudge.lint.world import Source, is_directory, same_user
 from nfsjudge.requirement import Level, Requirement
@@ -165,6 +165,8 @@ def _order(moment: Nfstime3 | Timeval) -> tuple[int, int]:
 @rule("nfs3/ctime-backwards", TIMES_GO_ON, of=ALL, killed_by="getattr3-turns-ctime-back")
 def ctime_backwards(case: Case) -> Breach | None:
     """A ctime before the one that was seen last, of an object whose times nobody has set."""
+    if sets_times(case.exchange):
+        return None
     for view in case.views:
         facts = case.world.facts.get(view.handle)
         if (

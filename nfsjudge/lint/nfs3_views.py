@@ -177,7 +177,7 @@ def _note_sets(world: World, exchange: Exchange) -> None:
         new = args.new_attributes
         for handle in world.handles_like(args.object):
             facts = world.of(handle)
-            if TimeHow.SET_TO_CLIENT_TIME in {new.atime.set_it, new.mtime.set_it}:
+            if sets_times(exchange):
                 facts.mtime_set = True
             if exchange.result is not None and exchange.result.status == 0:
                 facts.undefined = False
@@ -198,11 +198,7 @@ def _note_ownership(world: World, exchange: Exchange) -> None:
         facts = world.of(resok.obj)
         is_new = procedure is not nfs3.CREATE or args.how.mode is CreateMode3.GUARDED
         facts.is_ours |= is_new or world.of(args.where.dir).is_ours
-        new = _initial(args)
-        facts.mtime_set |= new is not None and TimeHow.SET_TO_CLIENT_TIME in {
-            new.atime.set_it,
-            new.mtime.set_it,
-        }
+        facts.mtime_set |= sets_times(exchange)
         if procedure is nfs3.CREATE and args.how.mode is CreateMode3.EXCLUSIVE:
             facts.undefined = facts.mtime_set = True
     elif procedure is nfs3.LOOKUP:
@@ -224,6 +220,17 @@ def _initial(args: t.Any) -> Sattr3 | None:
     if args.what.device is not None:
         return t.cast("Sattr3", args.what.device.dev_attributes)
     return t.cast("Sattr3 | None", args.what.pipe_attributes)
+
+
+def sets_times(exchange: Exchange) -> bool:
+    """Whether a call asks for times to be set, to whatever; ctime may be a copy of mtime (RFC 1813 section 1.6)."""
+    procedure, args = exchange.procedure, exchange.args
+    if args is None or (procedure is not nfs3.SETATTR and procedure not in MAKERS):
+        return False
+    new = args.new_attributes if procedure is nfs3.SETATTR else _initial(args)
+    if new is None:
+        return procedure is nfs3.CREATE
+    return any(one.set_it is not TimeHow.DONT_CHANGE for one in (new.atime, new.mtime))
 
 
 def _note_results(world: World, exchange: Exchange) -> None:

@@ -240,3 +240,14 @@ def test_every_freedom(rig: Rig, setting: dict[str, Value], seed: int) -> None:
     for _ in range(150):
         monkey.step(1)
     assert accused(monkey.exchanges, monkey.events) == []
+
+
+def test_ctime_may_be_a_copy_of_mtime(rig: Rig) -> None:
+    """What SETATTR sets may show in ctime, in its own reply and in all later ones (RFC 1813 section 1.6)."""
+    monkey = Monkey(rig, 0, "tcp")
+    nfs: t.Any = Nfs3(monkey.rpcs[0])
+    file = nfs.create(monkey.directories[0], b"f", CreateMode3.GUARDED).resok.obj
+    for new in (Sattr3(mtime=client_time(5)), Sattr3(mtime=p.SERVER_TIME), Sattr3(mode=0o600)):
+        reply = nfs.setattr(file, new)
+        reply.resok.obj_wcc.after.ctime = p.Nfstime3(5)
+    assert [one for one in accused(monkey.exchanges, []) if "ctime-backwards" in one] == []
