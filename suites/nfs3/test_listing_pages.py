@@ -70,14 +70,19 @@ Fill: t.TypeAlias = Callable[[list[bytes]], None]
 
 def _in_bulk(rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any]) -> None:
     """Make many calls at once. SKIP with the first refusal: what they arrange is not there then."""
-    began = rpc.loop.clock()
-    for done, (_, reply) in enumerate(rpc.pipeline(procedure, arguments), 1):
-        if rpc.loop.clock() - began > PATIENCE:
-            skip(
-                f"a large directory cannot be arranged: {done} {procedure.name} take more than {PATIENCE:g} s"
-            )
+    began, why = rpc.loop.clock(), ""
+
+    def wanted() -> Iterator[t.Any]:
+        # Calls that are out are waited for: an answer to one that was given up would look like one to none.
+        yield from itertools.takewhile(lambda _: not why, arguments)
+
+    for done, (_, reply) in enumerate(rpc.pipeline(procedure, wanted()), 1):
         if reply.status not in {Nfsstat3.NFS3_OK, Nfsstat3.NFS3ERR_NOENT, Nfsstat3.NFS3ERR_EXIST}:
-            skip(f"a large directory cannot be arranged: {procedure.name} answers {reply.status}")
+            why = why or f"{procedure.name} answers {reply.status}"
+        elif rpc.loop.clock() - began > PATIENCE:
+            why = why or f"{done} {procedure.name} take more than {PATIENCE:g} s"
+    if why:
+        skip(f"a large directory cannot be arranged: {why}")
 
 
 def _remove(rpc: RpcClient, directory: bytes, names: list[bytes]) -> None:
