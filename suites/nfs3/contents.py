@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import StableHow, Write3ResOk
+from nfsclient.protocol.nfs3 import Nfsstat3, StableHow, Write3ResOk
 from nfsclient.xdr import Buffer
 from nfsjudge import expect, skip, unsupported
 
@@ -80,13 +80,16 @@ def put(
 ) -> list[Write3ResOk]:
     """Write all of `data`, in as many WRITEs as the target wants; what they were answered with.
 
-    For checks of something else than how much one WRITE takes: no progress ends the check as SKIP, and a refusal
-    is judged by what the check proves.
+    For checks of something else than how much one WRITE takes: no progress ends the check as SKIP, too large a file
+    as UNSUPPORTED; another refusal is judged by what the check proves.
     """
     at = 0
     answers: list[Write3ResOk] = []
     while at < len(data):
-        resok = expect(nfs3.write(file, offset + at, data[at : at + MOST_IN_A_WRITE], stable)).ok()
+        reply = nfs3.write(file, offset + at, data[at : at + MOST_IN_A_WRITE], stable)
+        if reply.status == Nfsstat3.NFS3ERR_FBIG:
+            unsupported(f"files may not be so large: WRITE at {offset + at} answers {reply.status}")
+        resok = expect(reply).ok()
         if resok.count == 0:
             skip("WRITE takes no data: it answers OK with count 0")
         at += resok.count

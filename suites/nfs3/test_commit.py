@@ -11,7 +11,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow
 from nfsjudge import Level, Part, Requirement, expect, proves, unsupported
 from suites.nfs3.agreement import expect_same_object
-from suites.nfs3.contents import MOST_IN_A_WRITE, difference, need_kept, pattern, read_range
+from suites.nfs3.contents import difference, need_kept, pattern, put, read_range
 
 DATA_IS_FLUSHED = Requirement(
     rfc="RFC 1813",
@@ -52,13 +52,7 @@ WCC_AFTER = Requirement(
 
 def _write_unstable(nfs3: Nfs3, file: bytes, data: bytes, offset: int = 0) -> bytes:
     """Write `data` with UNSTABLE; the verifier of the last answer."""
-    at = 0
-    while True:
-        part = data[at : at + MOST_IN_A_WRITE]
-        resok = expect(nfs3.write(file, offset + at, part, StableHow.UNSTABLE)).ok()
-        at += resok.count
-        if at >= len(data) or not resok.count:
-            return resok.verf
+    return put(nfs3, file, offset, data, StableHow.UNSTABLE)[-1].verf
 
 
 @proves(DATA_IS_FLUSHED, killed_by="commit3-drops-data")
