@@ -297,9 +297,3 @@ def makes_a_file(server: Server, context: CallContext, args: Symlinkargs, procee
     assert made.data is not None
     made.data.write(0, args.to, stable=True)
     return success(server, SYMLINK, made)
-
-
-@bends_args("symlink2-refuses-1024-bytes", SYMLINK, "3.5", "refuses a text of 1024 bytes")
-def refuses_1024_bytes(_server: Server, args: Symlinkargs) -> Symlinkargs:
-    """By a name that cannot be."""
-    return replace(args, from_=replace(args.from_, name=b"")) if len(args.to) == MAXPATHLEN else args

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from fixtures.checks import TargetView
 from fixtures.scratch2 import Scratch2
@@ -63,6 +63,16 @@ def make_old(nfs2: Nfs2, scratch: Scratch2, handle: bytes) -> None:
     nfs2.setattr(handle, Sattr(mtime=LONG_AGO))
     if scratch.attributes(handle).mtime != LONG_AGO:
         skip("mtime cannot be set to one of old, from which to see it move")
+
+
+def stranger_to(nfs2_as: Callable[..., Nfs2], scratch: Scratch2) -> Nfs2:
+    """Another user than the owner of the scratch directory. SKIP where the server takes both for the same one."""
+    owner = scratch.attributes(scratch.file("owned")).uid
+    stranger = nfs2_as(owner + 1000, 4343)
+    made = stranger.create(scratch.directory("open", mode=0o777), b"theirs", Sattr(mode=0o644))
+    if made.resok is not None and made.resok.attributes.uid == owner:
+        skip("the server takes all users for one")
+    return stranger
 
 
 def return_to(target: TargetView, scratch: Scratch2) -> None:

@@ -11,7 +11,7 @@ from fixtures.scratch2 import Scratch2
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Ftype, Nfsstat2, Sattr
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
-from suites.nfs2.objects import expect_same
+from suites.nfs2.objects import expect_same, stranger_to
 
 CREATES = Requirement(
     rfc="RFC 1094",
@@ -102,5 +102,5 @@ def test_cuts_a_file_that_it_finds_when_asked(nfs2: Nfs2, scratch2: Scratch2) ->
 @proves(EXPECTED_PERMISSIONS, killed_by="create2-lets-anybody-in", needs="other_users")
 def test_a_stranger_may_not_create(nfs2_as: Callable[..., Nfs2], scratch2: Scratch2) -> None:
     directory = scratch2.directory("d", mode=0o755)
-    stranger = nfs2_as(scratch2.attributes(directory).uid + 1000, 4343)
+    stranger = stranger_to(nfs2_as, scratch2)
     expect(stranger.create(directory, b"new", Sattr(mode=0o644))).refused()

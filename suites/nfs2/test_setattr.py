@@ -11,7 +11,7 @@ from fixtures.scratch2 import Scratch2
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Fattr, Sattr, Timeval
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
-from suites.nfs2.objects import KINDS, but, expect_change, expect_same, make
+from suites.nfs2.objects import KINDS, but, expect_change, expect_same, make, stranger_to
 
 SETS = Requirement(
     rfc="RFC 1094", section="2.2.3", gist="attributes that are not -1 are the new values of those of the file"
@@ -159,6 +159,5 @@ def test_answers_with_what_is_there_afterwards(nfs2: Nfs2, scratch2: Scratch2, f
 @proves(EXPECTED_PERMISSIONS, killed_by="setattr2-lets-anybody-change-a-mode", needs="other_users")
 def test_a_stranger_may_not_change_the_mode(nfs2_as: Callable[..., Nfs2], scratch2: Scratch2) -> None:
     file = scratch2.file("f", mode=0o644)
-    owner = scratch2.attributes(file).uid
-    stranger = nfs2_as(owner + 1000, 4343)
+    stranger = stranger_to(nfs2_as, scratch2)
     expect(stranger.setattr(file, Sattr(mode=0o666))).refused()
