@@ -137,7 +137,7 @@ def test_a_real_one_serves_is_restarted_and_goes(name: str) -> None:
     try:
         with client(target) as nfs:
             nfs.mkdir("hello")
-            assert nfs.listdir("/") == ["hello"]
+            assert "hello" in nfs.listdir("/")
         address = target.address()
         target.crash()
         target.restart()
