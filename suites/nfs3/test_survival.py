@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from fixtures.checks import TargetView
-from fixtures.scratch import Scratch
+from fixtures.scratch import Scratch, need
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, StableHow
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
@@ -174,7 +174,7 @@ def test_names_outlive_a_crash_after(
     nfs3: Nfs3, scratch: Scratch, target: TargetView, procedure: str
 ) -> None:
     act, names = NAMING[procedure]
-    expect(act(nfs3, scratch)).ok()
+    need(act(nfs3, scratch), "what is to outlive the crash", procedure)
     target.crash()
     survivor = target.nfs3()
     _need_handle(survivor, scratch.handle)
