@@ -14,7 +14,7 @@ from nfsclient.protocol.nfs2 import MAXDATA, PROGRAM, REMOVE, VERSION, Diropargs
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.program import Procedure
 from nfsclient.xdr import Void
-from nfsjudge import Level, Requirement, expect, expect_error, observe, proves
+from nfsjudge import Requirement, expect, expect_error, observe, proves
 from suites.nfs2.objects import expect_same
 from suites.nfs3.contents import difference, pattern
 
@@ -27,9 +27,8 @@ NO_SUCH_PROCEDURE = Requirement(
 )
 REPEATED = Requirement(
     rfc="RFC 1094",
-    section="3.6",
-    level=Level.MAY,
-    gist="a server may keep the reply of an operation, to give it again when the call is repeated",
+    section="2.2.11",
+    gist="REMOVE removes the entry from the directory, and no other one, also when the call comes twice",
 )
 
 Connect = Callable[..., RpcClient]

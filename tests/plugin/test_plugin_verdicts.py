@@ -216,8 +216,8 @@ def test_the_errors_of_the_library_while_the_target_lives(suite: Suite) -> None:
         "XdrError('Getattr3Res.status', 'odd', 4)": "RFC 4506",
         "BadReply('no reply', b'')": "RFC 5531",
         "GarbageArgs('GETATTR')": "RFC 5531",
-        "RpcTimeout('GETATTR', 1.0)": "RFC 5531",
-        "ConnectionLost('GETATTR', 'reset')": "RFC 5531",
+        "RpcTimeout('GETATTR', 1.0)": "RFC 1831",
+        "ConnectionLost('GETATTR', 'reset')": "RFC 1831",
     }
 
 
