@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Handles (RFC 1813 section 2.5) of directories that are gone, or of nothing, in every procedure that takes a name."""
+"""Handles (RFC 1813 section 2.5) where a call has two of them: one is that of what is gone, or of nothing.
+
+Calls with one handle are in `test_handle_forms`.
+"""
 
 from __future__ import annotations
 
@@ -46,6 +49,7 @@ NOT_A_HANDLE = (
     Nfsstat3.NFS3ERR_ACCES,
     Nfsstat3.NFS3ERR_PERM,
 )
+TWO_HANDLES = ("link", "rename_from", "rename_to")
 LATER = 4
 """Objects that are made after one was removed: a server that uses numbers again does so at once."""
 
@@ -76,7 +80,7 @@ def _removed(nfs3: Nfs3, scratch: Scratch, handle: bytes, name: bytes) -> bytes:
 # ---------------------------------------------------------------- what is gone
 
 
-@pytest.mark.parametrize("procedure", CALLS)
+@pytest.mark.parametrize("procedure", TWO_HANDLES)
 @proves(STALE, killed_by="names3-removed-is-io")
 def test_handle_of_a_removed_directory_is_stale_if_it_does_not_work(
     nfs3: Nfs3, place: Place, procedure: str
@@ -106,7 +110,7 @@ def test_handle_of_a_removed_file_to_link_is_stale_if_it_does_not_work(nfs3: Nfs
         expect(reply).refused(*GONE, because=STALE)
 
 
-@pytest.mark.parametrize("procedure", [name for name in CALLS if name not in {"lookup", "create"}])
+@pytest.mark.parametrize("procedure", TWO_HANDLES)
 @proves(ONE_OBJECT, killed_by="names3-reach-a-later-directory")
 def test_handle_of_a_removed_directory_changes_no_later_one(nfs3: Nfs3, place: Place, procedure: str) -> None:
     removed = _removed_directory(nfs3, place.scratch)
