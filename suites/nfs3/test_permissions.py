@@ -13,7 +13,7 @@ import pytest
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import SERVER_TIME, Nfsstat3, Sattr3
-from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
 from nfsjudge.expect import StatusReply
 from suites.nfs3.by_name import CALLS, MAKING, TAKING, Place
 from suites.nfs3.preserved import LONG_AGO, at_client_time, expect_preserved, with_mode
@@ -50,12 +50,6 @@ def place(scratch: Scratch) -> Place:
     return Place(scratch)
 
 
-def _not_the_stranger(scratch: Scratch, handle: bytes) -> None:
-    """SKIP where both users are one to the server."""
-    if scratch.attributes(handle).uid == STRANGER[0]:
-        skip("the user of the run and the other one are the same to the server")
-
-
 def _expect_denied(reply: StatusReply, what: str) -> None:
     """The second claim of a denial: which error it is."""
     __tracebackhide__ = True
@@ -67,14 +61,13 @@ def _expect_denied(reply: StatusReply, what: str) -> None:
 
 
 @pytest.mark.parametrize("procedure", _CHANGING)
-@proves(DENIED, killed_by="names3-deny-nobody", needs="other_users")
+@proves(DENIED, killed_by="names3-deny-nobody", needs=("other_users", "distinct_users"))
 def test_others_do_not_change_a_directory(
     nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], place: Place, procedure: str
 ) -> None:
     if procedure in TAKING:
         place.put(procedure, b"name")
     with_mode(nfs3, place.here, 0o755)
-    _not_the_stranger(place.scratch, place.here)
     known = place.names()
     reply = CALLS[procedure](nfs3_as(*STRANGER), place, place.here, b"name")
     expect(place.names(), "the names in the directory").equals(known)
@@ -114,14 +107,13 @@ def test_members_of_the_group_change_a_directory_of_mode_770(
 
 
 @pytest.mark.parametrize("procedure", [*MAKING, *TAKING])
-@proves(DENIED, killed_by="names3-deny-nobody", needs="other_users")
+@proves(DENIED, killed_by="names3-deny-nobody", needs=("other_users", "distinct_users"))
 def test_others_find_nothing_in_a_private_directory(
     nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], place: Place, procedure: str
 ) -> None:
     if procedure in TAKING:
         place.put(procedure, b"name")
     with_mode(nfs3, place.here, 0o700)
-    _not_the_stranger(place.scratch, place.here)
     known = place.names()
     reply = CALLS[procedure](nfs3_as(*STRANGER), place, place.here, b"name")
     expect(place.names(), "the names in the directory").equals(known)
@@ -129,13 +121,12 @@ def test_others_find_nothing_in_a_private_directory(
 
 
 @pytest.mark.parametrize("procedure", ["remove", "rmdir", "rename_from"])
-@proves(DENIED, killed_by="names3-ignore-the-sticky-bit", needs="other_users")
+@proves(DENIED, killed_by="names3-ignore-the-sticky-bit", needs=("other_users", "distinct_users"))
 def test_others_objects_stay_in_a_sticky_directory(
     nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], place: Place, procedure: str
 ) -> None:
     place.put(procedure, b"name")
     with_mode(nfs3, place.here, 0o1777)
-    _not_the_stranger(place.scratch, place.here)
     reply = TAKING[procedure](nfs3_as(*STRANGER), place, place.here, b"name")
     expect(place.names(), "the names in the directory").equals([b"name"])
     _expect_denied(reply, f"{procedure.upper()} in a sticky directory by another user")
@@ -154,12 +145,11 @@ _FIELD = {"uid": "uid", "gid": "gid", "atime": "atime", "mtime": "mtime", "mtime
 
 
 @pytest.mark.parametrize("what", _ASKED)
-@proves(DENIED, killed_by="setattr3-denies-nobody", needs="other_users")
+@proves(DENIED, killed_by="setattr3-denies-nobody", needs=("other_users", "distinct_users"))
 def test_others_do_not_change_attributes(
     nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch, what: str
 ) -> None:
     file = with_mode(nfs3, scratch.file("f", b"data"), 0o644)
-    _not_the_stranger(scratch, file)
     if what == "mtime_of_the_server":
         nfs3.setattr(file, Sattr3(mtime=at_client_time(LONG_AGO)))  # so that it can be seen to move
     known = scratch.attributes(file)
