@@ -31,7 +31,7 @@ SETTINGS: tuple[tuple[str, ...], ...] = (
     ("jukebox_calls=3",),
     ("jukebox_seconds=0.01",),
     ("jukebox_calls=2", "jukebox_names=f*"),
-    ("delegated_names=source", "--call-timeout=1"),
+    ("delegated_names=one", "--call-timeout=1"),
     ("withhold_pre_op=yes",),
     ("withhold_post_op=yes",),
     ("withhold_handles=yes",),

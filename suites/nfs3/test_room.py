@@ -190,6 +190,7 @@ def test_what_the_last_room_took_is_in_the_file(
 
 @proves(ROOM_COMES_BACK, killed_by="write3-stays-full")
 def test_room_is_taken_when_it_comes_back(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+    stored(scratch, "other", pattern(8192))  # before, there is room
     file = scratch.file("f")
     target.fill_disk()
     observe("WRITE to a full disk", nfs3.write(file, 0, pattern(8192)).status)
