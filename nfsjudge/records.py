@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import typing as t
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 
 SCHEMA = 1
@@ -31,6 +31,24 @@ class RequirementRecord:
     def citation(self) -> str:
         """Where it stands."""
         return f"{self.rfc} section {self.section}"
+
+
+@dataclass(slots=True)
+class MessageRecord:
+    """One message of a check's exchanges, decoded."""
+
+    number: int
+    """Of the exchange, from 1: a call and its reply have the same."""
+    time: float
+    """Seconds since the check began."""
+    direction: str
+    """"call" or "reply"."""
+    summary: str
+    """One line."""
+    fields: list[str] = field(default_factory=list)
+    """All of it, a line a field, indented as it is nested."""
+    deviating: list[int] = field(default_factory=list)
+    """Indices of the lines in `fields` that the verdict is about."""
 
 
 @dataclass(slots=True)
@@ -55,6 +73,14 @@ class CheckRecord:
     """The exchanges as text: in full for what is not PASS, a line each otherwise."""
     capture: str = ""
     """File beside the records that Wireshark opens; empty if there is none."""
+    messages: list[MessageRecord] = field(default_factory=list)
+    """The exchanges with all fields, where evidence is kept."""
+    script: str = ""
+    """File beside the records that sends the same messages by `nfsclient` alone; empty if there is none."""
+    requirements: list[RequirementRecord] = field(default_factory=list)
+    """All clauses that the check proves; `requirement` is the one that the verdict is about."""
+    began: float = 0.0
+    """Seconds since the run began."""
     target: str = ""
     rerun: str = ""
     """The command that runs this check alone."""
@@ -103,9 +129,41 @@ class RunRecord:
     capabilities: dict[str, str] = field(default_factory=dict)
     """Name -> "yes", or why not."""
     version: str = ""
+    """Of nfsproof."""
     started: str = ""
     """UTC, ISO 8601."""
+    label: str = ""
+    """How the target is called in reports; may hide who it is. Empty: by its name or URL."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """Versions and platform of the side that tests; no names of hosts or users."""
     kind: str = "run"
+    schema: int = SCHEMA
+
+
+@dataclass(slots=True)
+class ProcedureStatistics:
+    """What a run has called of one procedure, and how long it waited."""
+
+    protocol: str
+    """As in ids: ``nfs3``, ``mount``."""
+    procedure: str
+    """As in its RFC: ``WRITE``."""
+    calls: int = 0
+    replies: int = 0
+    retransmissions: int = 0
+    bytes_sent: int = 0
+    """Of RPC messages, without record marks and headers of the transport."""
+    bytes_received: int = 0
+    latency: dict[str, float] = field(default_factory=dict)
+    """Seconds from call to reply: "p50", "p90", "p99", "max", "mean"."""
+
+
+@dataclass(slots=True)
+class StatisticsRecord:
+    """The calls of a whole run, before its last line."""
+
+    procedures: list[ProcedureStatistics] = field(default_factory=list)
+    kind: str = "statistics"
     schema: int = SCHEMA
 
 
@@ -126,13 +184,33 @@ class EndRecord:
     schema: int = SCHEMA
 
 
-AnyRecord: t.TypeAlias = CheckRecord | FindingRecord | RunRecord | EndRecord
+AnyRecord: t.TypeAlias = CheckRecord | FindingRecord | RunRecord | StatisticsRecord | EndRecord
 _KINDS: dict[str, type[AnyRecord]] = {
     "check": CheckRecord,
     "finding": FindingRecord,
     "run": RunRecord,
+    "statistics": StatisticsRecord,
     "end": EndRecord,
 }
+
+
+_NESTED: dict[str, type[RequirementRecord | MessageRecord | ProcedureStatistics]] = {
+    "requirement": RequirementRecord,
+    "requirements": RequirementRecord,
+    "messages": MessageRecord,
+    "procedures": ProcedureStatistics,
+}
+"""Fields that hold records themselves, or lists of them."""
+
+
+def nested(plain: Mapping[str, t.Any]) -> dict[str, t.Any]:
+    """The fields of a record, with those that hold records made from plain values. Raises TypeError."""
+    values = dict(plain)
+    for key, kind in _NESTED.items():
+        value = values.get(key)
+        if value is not None:
+            values[key] = [kind(**one) for one in value] if isinstance(value, list) else kind(**value)
+    return values
 
 
 class BadRecord(ValueError):
@@ -152,10 +230,7 @@ def from_line(line: str) -> AnyRecord:
         if plain["schema"] > SCHEMA:
             raise BadRecord(f"the record has schema {plain['schema']}, this version reads up to {SCHEMA}")
         known = {one.name for one in fields(kind)}
-        values = {key: value for key, value in plain.items() if key in known}
-        if kind in {CheckRecord, FindingRecord} and values.get("requirement") is not None:
-            values["requirement"] = RequirementRecord(**values["requirement"])
-        return kind(**values)
+        return kind(**nested({key: value for key, value in plain.items() if key in known}))
     except (KeyError, TypeError, json.JSONDecodeError) as error:
         raise BadRecord(f"no record: {error!r} in {line[:80]!r}") from error
 

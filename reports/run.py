@@ -8,7 +8,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nfsjudge.records import AnyRecord, CheckRecord, EndRecord, FindingRecord, RunRecord, read_records
+from nfsjudge.records import (
+    AnyRecord,
+    CheckRecord,
+    EndRecord,
+    FindingRecord,
+    RunRecord,
+    StatisticsRecord,
+    read_records,
+)
 
 VERDICTS = ("FAIL", "VOID", "NONSTRICT", "SKIP", "UNSUPPORTED", "PASS")
 """What deserves a look first, first."""
@@ -31,6 +39,8 @@ class Run:
     checks: list[CheckRecord] = field(default_factory=list)
     findings: list[FindingRecord] = field(default_factory=list)
     """What the lint found, in order of completion of the checks."""
+    statistics: StatisticsRecord | None = None
+    """The calls of the run; None where they were not counted."""
     end: EndRecord | None = None
     """None: the run was killed, or is still going on."""
 
@@ -100,6 +110,8 @@ def from_records(records: Iterable[AnyRecord]) -> Run:
                 run.checks.append(record)
             case FindingRecord():
                 run.findings.append(record)
+            case StatisticsRecord():
+                run.statistics = record
             case EndRecord():
                 run.end = record
     return run
