@@ -23,7 +23,9 @@ KEEPS_FINE_TIMES = Requirement(
     gist="a time that is set is the new value of that time, whatever it is",
 )
 LEAVES_ALONE = Requirement(
-    rfc="RFC 1094", section="2.3.6", gist="a value of -1 indicates a field that is ignored"
+    rfc="RFC 1094",
+    section="2.2.3",
+    gist="a field is either -1 or a new value: what is -1 has none, and stays (ignored: 2.3.6)",
 )
 AFTERWARDS = Requirement(
     rfc="RFC 1094",

@@ -11,7 +11,7 @@ import typing as t
 from collections.abc import Callable
 
 from nfsclient.clients import Nfs2
-from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout
+from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol import nfs2 as p
 from nfsclient.rpc.program import Procedure
 from nfsclient.xdr import Buffer, Bulk, Case, String, Struct, Union, XdrType, u32
@@ -104,7 +104,7 @@ def tolerate(act: Callable[[], T]) -> T | None:
     """What comes of a call whose arguments a server need not take for well-formed; None as with `attempt`."""
     try:
         reply = act()
-    except (GarbageArgs, ConnectionLost, RpcTimeout) as error:
+    except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as error:
         observe("answer", type(error).__name__)
         return None
     observe("answer", getattr(reply, "status", "a reply"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What FSINFO says of transfers, for checks that want to go to its limits."""
+"""What FSINFO says of the file system, for checks that hold it to that or go to its limits."""
 
 from __future__ import annotations
 

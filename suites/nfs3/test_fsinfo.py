@@ -8,13 +8,13 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import (
     FSF3_LINK,
     FSF3_SYMLINK,
-    Fsinfo3ResOk,
     Nfsstat3,
     Nfstime3,
     Sattr3,
     client_time,
 )
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
+from suites.nfs3.limits import fsinfo
 
 OF_AN_OBJECT = Requirement(
     rfc="RFC 1813", section="3.3.19", gist="FSINFO answers for a handle of any object of the file system"
@@ -53,13 +53,9 @@ HOMOGENEOUS_BIT = Requirement(
 )
 
 
-def _fsinfo(nfs3: Nfs3, handle: bytes) -> Fsinfo3ResOk:
-    return expect(nfs3.fsinfo(handle)).ok()
-
-
 @proves(OF_AN_OBJECT, killed_by="fsinfo3-refuses-a-file")
 def test_answers_for_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
-    resok = _fsinfo(nfs3, scratch.file("file"))
+    resok = expect(nfs3.fsinfo(scratch.file("file"))).ok()
     for name in ("rtmax", "rtpref", "wtmax", "wtpref", "dtpref", "maxfilesize", "properties"):
         observe(name, getattr(resok, name))
     observe("time_delta", f"{resok.time_delta.seconds}.{resok.time_delta.nseconds:09}")
@@ -68,15 +64,15 @@ def test_answers_for_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(ATTRIBUTES, killed_by="fsinfo3-attributes-of-the-root")
 def test_attributes_are_those_of_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
     handle = scratch.file("file")
-    reply = nfs3.fsinfo(handle)
-    if expect(reply).ok().obj_attributes is None:
+    told = fsinfo(nfs3, handle)
+    if told.obj_attributes is None:
         unsupported("the server withholds the attributes")
-    expect(reply).field("resok.obj_attributes.fileid").equals(scratch.attributes(handle).fileid)
+    expect(told.obj_attributes.fileid, "fileid").equals(scratch.attributes(handle).fileid)
 
 
 @proves(LINK_BIT, killed_by="link3-is-not-supported")
 def test_hard_links_work_where_they_are_claimed(nfs3: Nfs3, scratch: Scratch) -> None:
-    if not _fsinfo(nfs3, scratch.handle).properties & FSF3_LINK:
+    if not fsinfo(nfs3, scratch.handle).properties & FSF3_LINK:
         unsupported("FSINFO does not claim hard links")
     status = nfs3.link(scratch.file("file"), scratch.handle, b"link").status
     expect(status, "status of LINK").differs_from(Nfsstat3.NFS3ERR_NOTSUPP)
@@ -84,7 +80,7 @@ def test_hard_links_work_where_they_are_claimed(nfs3: Nfs3, scratch: Scratch) ->
 
 @proves(SYMLINK_BIT, killed_by="symlink3-is-not-supported")
 def test_symbolic_links_work_where_they_are_claimed(nfs3: Nfs3, scratch: Scratch) -> None:
-    if not _fsinfo(nfs3, scratch.handle).properties & FSF3_SYMLINK:
+    if not fsinfo(nfs3, scratch.handle).properties & FSF3_SYMLINK:
         unsupported("FSINFO does not claim symbolic links")
     status = nfs3.symlink(scratch.handle, b"link", b"target").status
     expect(status, "status of SYMLINK").differs_from(Nfsstat3.NFS3ERR_NOTSUPP)
@@ -97,7 +93,7 @@ def _nanoseconds(time: Nfstime3) -> int:
 @proves(CANSETTIME_BIT, killed_by="setattr3-rounds-times-to-minutes", needs="cansettime")
 def test_times_are_kept_to_the_accuracy_of_time_delta(nfs3: Nfs3, scratch: Scratch) -> None:
     handle = scratch.file("file")
-    delta = _nanoseconds(_fsinfo(nfs3, handle).time_delta) or 1_000_000_000  # 0 promises no accuracy
+    delta = _nanoseconds(fsinfo(nfs3, handle).time_delta) or 1_000_000_000  # 0 promises no accuracy
     expect(nfs3.setattr(handle, Sattr3(mtime=client_time(1_000_000_007, 123_456_789)))).ok()
     error = abs(_nanoseconds(scratch.attributes(handle).mtime) - 1_000_000_007_123_456_789)
     expect(error, "the error of mtime in nanoseconds").at_most(delta)
@@ -105,17 +101,15 @@ def test_times_are_kept_to_the_accuracy_of_time_delta(nfs3: Nfs3, scratch: Scrat
 
 @proves(TIME_DELTA, killed_by="fsinfo3-malformed-time-delta")
 def test_time_delta_is_a_time(nfs3: Nfs3, scratch: Scratch) -> None:
-    reply = nfs3.fsinfo(scratch.handle)
-    expect(reply).ok()
-    expect(reply).field("resok.time_delta.nseconds").at_most(999_999_999)
+    time_delta = fsinfo(nfs3, scratch.handle).time_delta
+    expect(time_delta.nseconds, "time_delta.nseconds").at_most(999_999_999)
 
 
 @proves(LIMITS, killed_by="fsinfo3-reads-nothing")
 def test_limits_leave_room_for_transfers(nfs3: Nfs3, scratch: Scratch) -> None:
-    reply = nfs3.fsinfo(scratch.handle)
-    expect(reply).ok()
+    told = fsinfo(nfs3, scratch.handle)
     for name in ("rtmax", "wtmax", "maxfilesize"):
-        expect(reply).field(f"resok.{name}").at_least(1)
+        expect(getattr(told, name), name).at_least(1)
 
 
 @proves(HOMOGENEOUS_BIT, killed_by="pathconf3-differs-by-type", needs="homogeneous")

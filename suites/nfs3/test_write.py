@@ -8,7 +8,7 @@ import pytest
 from fixtures.checks import TargetView
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout
+from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3, Nfstime3, Sattr3, SetTime, StableHow, TimeHow
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
 from suites.nfs3.agreement import expect_before, expect_same_object
@@ -195,7 +195,7 @@ def _write_with_count(nfs3: Nfs3, file: bytes, offset: int, data: bytes, count: 
     """WRITE with a count that is not the length of the data: no rule says how that is answered."""
     try:
         reply = nfs3.write(file, offset, data, count=count)
-    except (GarbageArgs, ConnectionLost, RpcTimeout) as refusal:
+    except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
         observe("count is not the length of the data", type(refusal).__name__)
         return
     observe("count is not the length of the data", reply.status)
@@ -217,7 +217,7 @@ def test_more_than_wtmax_does_no_damage(
     counted = 0
     try:
         reply = second_client.write(file, 0, data)
-    except (GarbageArgs, ConnectionLost) as refusal:
+    except (GarbageArgs, SystemErr, ConnectionLost) as refusal:
         observe("WRITE of more than wtmax", type(refusal).__name__)
     else:
         observe("WRITE of more than wtmax", reply.status)

@@ -11,7 +11,7 @@ import pytest
 
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout
+from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Part, Requirement, expect, observe, proves
@@ -180,7 +180,7 @@ def test_no_more_than_the_data_is_written_for_a_count_of(
     file = stored(scratch, "f", old)
     try:
         reply = second_client.write(file, 8, new, count=count)
-    except (GarbageArgs, ConnectionLost, RpcTimeout) as refusal:
+    except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
         observe("count far above the data", type(refusal).__name__)
     else:
         observe("count far above the data", reply.status)
@@ -196,7 +196,7 @@ def test_a_stability_that_is_none_loses_nothing_counted(
     file, data = scratch.file("f"), pattern(100)
     try:
         reply = second_client.write(file, 0, data, StableHow(stable))
-    except (GarbageArgs, ConnectionLost, RpcTimeout) as refusal:
+    except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
         observe("stable_how outside of the enumeration", type(refusal).__name__)
         return
     observe("stable_how outside of the enumeration", reply.status)

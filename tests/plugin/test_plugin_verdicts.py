@@ -221,6 +221,41 @@ def test_the_errors_of_the_library_while_the_target_lives(suite: Suite) -> None:
     }
 
 
+def test_system_err_from_what_the_probe_found_to_be_missing_is_unsupported(suite: Suite) -> None:
+    suite.pytester.makeconftest("""
+        import pytest
+        from fixtures.keys import STAGE
+
+        @pytest.hookimpl(trylast=True)
+        def pytest_sessionstart(session):
+            session.config.stash[STAGE].capabilities["mknod"] = "MKNOD: the server failed inside (SYSTEM_ERR)"
+    """)
+    suite.write("""
+        from types import SimpleNamespace
+        from nfsclient.errors import SystemErr
+        from nfsclient.protocol import nfs3
+
+        def fail(procedure):
+            error = SystemErr(procedure.name)
+            error.exchange = SimpleNamespace(procedure=procedure, transport="tcp")
+            raise error
+
+        @proves(RULE, killed_by=MUTANT)
+        def test_missing():
+            fail(nfs3.MKNOD)
+
+        @proves(RULE, killed_by=MUTANT)
+        def test_optional_and_there():
+            fail(nfs3.SYMLINK)
+
+        @proves(RULE, killed_by=MUTANT)
+        def test_required():
+            fail(nfs3.RENAME)
+    """)
+    outcome = suite.run()
+    assert outcome.verdicts == {"missing": "UNSUPPORTED", "optional_and_there": "VOID", "required": "VOID"}
+
+
 def test_tests_that_prove_nothing_are_left_to_pytest(suite: Suite) -> None:
     suite.write("""
         def test_plain_failure():
