@@ -95,8 +95,8 @@ def test_pathconf_is_as_claimed_the_same_for_a(nfs3: Nfs3, scratch: Scratch, kin
 
 @pytest.mark.parametrize(("preferred", "most"), [("rtpref", "rtmax"), ("wtpref", "wtmax")])
 @proves(PREFERRED, killed_by="fsinfo3-prefers-more-than-it-moves")
-def test_no_more_than_the_most_is_preferred(nfs3: Nfs3, scratch: Scratch, preferred: str, most: str) -> None:
-    told = fsinfo(nfs3, scratch.handle)
+def test_no_more_than_the_most_is_preferred(nfs3: Nfs3, root: bytes, preferred: str, most: str) -> None:
+    told = fsinfo(nfs3, root)
     expect(getattr(told, preferred), preferred).at_most(getattr(told, most))
 
 

@@ -71,16 +71,16 @@ def test_attributes_are_those_of_the_object(nfs3: Nfs3, scratch: Scratch) -> Non
 
 
 @proves(LINK_BIT, killed_by="link3-is-not-supported")
-def test_hard_links_work_where_they_are_claimed(nfs3: Nfs3, scratch: Scratch) -> None:
-    if not fsinfo(nfs3, scratch.handle).properties & FSF3_LINK:
+def test_hard_links_work_where_they_are_claimed(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
+    if not fsinfo(nfs3, root).properties & FSF3_LINK:
         unsupported("FSINFO does not claim hard links")
     status = nfs3.link(scratch.file("file"), scratch.handle, b"link").status
     expect(status, "status of LINK").differs_from(Nfsstat3.NFS3ERR_NOTSUPP)
 
 
 @proves(SYMLINK_BIT, killed_by="symlink3-is-not-supported")
-def test_symbolic_links_work_where_they_are_claimed(nfs3: Nfs3, scratch: Scratch) -> None:
-    if not fsinfo(nfs3, scratch.handle).properties & FSF3_SYMLINK:
+def test_symbolic_links_work_where_they_are_claimed(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
+    if not fsinfo(nfs3, root).properties & FSF3_SYMLINK:
         unsupported("FSINFO does not claim symbolic links")
     status = nfs3.symlink(scratch.handle, b"link", b"target").status
     expect(status, "status of SYMLINK").differs_from(Nfsstat3.NFS3ERR_NOTSUPP)
@@ -91,23 +91,23 @@ def _nanoseconds(time: Nfstime3) -> int:
 
 
 @proves(CANSETTIME_BIT, killed_by="setattr3-rounds-times-to-minutes", needs="cansettime")
-def test_times_are_kept_to_the_accuracy_of_time_delta(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_times_are_kept_to_the_accuracy_of_time_delta(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
     handle = scratch.file("file")
-    delta = _nanoseconds(fsinfo(nfs3, handle).time_delta) or 1_000_000_000  # 0 promises no accuracy
+    delta = _nanoseconds(fsinfo(nfs3, root).time_delta) or 1_000_000_000  # 0 promises no accuracy
     expect(nfs3.setattr(handle, Sattr3(mtime=client_time(1_000_000_007, 123_456_789)))).ok()
     error = abs(_nanoseconds(scratch.attributes(handle).mtime) - 1_000_000_007_123_456_789)
     expect(error, "the error of mtime in nanoseconds").at_most(delta)
 
 
 @proves(TIME_DELTA, killed_by="fsinfo3-malformed-time-delta")
-def test_time_delta_is_a_time(nfs3: Nfs3, scratch: Scratch) -> None:
-    time_delta = fsinfo(nfs3, scratch.handle).time_delta
+def test_time_delta_is_a_time(nfs3: Nfs3, root: bytes) -> None:
+    time_delta = fsinfo(nfs3, root).time_delta
     expect(time_delta.nseconds, "time_delta.nseconds").at_most(999_999_999)
 
 
 @proves(LIMITS, killed_by="fsinfo3-reads-nothing")
-def test_limits_leave_room_for_transfers(nfs3: Nfs3, scratch: Scratch) -> None:
-    told = fsinfo(nfs3, scratch.handle)
+def test_limits_leave_room_for_transfers(nfs3: Nfs3, root: bytes) -> None:
+    told = fsinfo(nfs3, root)
     for name in ("rtmax", "wtmax", "maxfilesize"):
         expect(getattr(told, name), name).at_least(1)
 
