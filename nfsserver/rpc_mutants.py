@@ -114,12 +114,12 @@ def rpc_takes_unknown_programs_for_nfs(_server: Server, message: bytes, proceed:
     "rpc-has-no-program-in-unknown-versions",
     only_raw=True,
     breaks=_SECTION_7_1,
-    gist="A version of NFS that is not served is answered PROG_UNAVAIL",
+    gist="A version of NFS or MOUNT that is not served is answered PROG_UNAVAIL",
 )
 def rpc_has_no_program_in_unknown_versions(_server: Server, message: bytes, proceed: ProceedWire) -> Answer:
     """Take the version for the program."""
     xid, _, _, prog, vers, _ = head_of(message)
-    if prog == nfs3.NFS3.number and vers not in range(1, 10) and len(message) >= _HEADER:
+    if prog in {nfs3.NFS3.number, mount.PROGRAM} and vers not in range(1, 10) and len(message) >= _HEADER:
         return accepted(xid, Accept.PROG_UNAVAIL).to_buffers()
     return proceed(message)
 

@@ -75,13 +75,21 @@ def write_far(nfs3: Nfs3, file: bytes, offset: int, data: bytes) -> None:
         at += reply.resok.count
 
 
+def _size(nfs3: Nfs3, file: bytes) -> int:
+    reply = nfs3.getattr(file)
+    if reply.resok is None:
+        skip(f"the size of the file cannot be seen: GETATTR answers {reply.status}")
+    return reply.resok.obj_attributes.size
+
+
 def put(
     nfs3: Nfs3, file: bytes, offset: int, data: bytes, stable: StableHow = StableHow.FILE_SYNC
 ) -> list[Write3ResOk]:
     """Write all of `data`, in as many WRITEs as the target wants; what they were answered with.
 
     For checks of something else than how much one WRITE takes: no progress ends the check as SKIP, too large a file
-    as UNSUPPORTED; another refusal is judged by what the check proves.
+    as UNSUPPORTED, and so does a gap before the data that the server does not make: RFC 1813 says nowhere that it has
+    to. Another refusal is judged by what the check proves.
     """
     at = 0
     answers: list[Write3ResOk] = []
@@ -89,6 +97,8 @@ def put(
         reply = nfs3.write(file, offset + at, data[at : at + MOST_IN_A_WRITE], stable)
         if reply.status == Nfsstat3.NFS3ERR_FBIG:
             unsupported(f"files may not be so large: WRITE at {offset + at} answers {reply.status}")
+        if reply.status == Nfsstat3.NFS3ERR_INVAL and _size(nfs3, file) < offset + at:
+            unsupported(f"files have no gaps: WRITE behind the end answers {reply.status}")
         resok = expect(reply).ok()
         if resok.count == 0:
             skip("WRITE takes no data: it answers OK with count 0")

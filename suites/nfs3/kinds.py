@@ -44,11 +44,13 @@ def make(
     *,
     directory: bytes | None = None,
     data: bytes = b"target",
+    is_trusted: bool = False,
 ) -> bytes:
     """The handle of a new object of one of the types `ALL`; `data` is what a file, or a link, holds.
 
     UNSUPPORTED where the server has no such type, SKIP where the user of the run may not make one: devices are
-    for privileged users in practice.
+    for privileged users in practice. A MKNOD that makes something else is judged where MKNOD is: here it means
+    that there is no such object, unless `is_trusted`, for checks of what GETATTR says.
     """
     if kind == "regular":
         return scratch.file(name, data, directory=directory)
@@ -62,9 +64,21 @@ def make(
         unsupported(f"the server makes no {kind}: MKNOD answers {reply.status}")
     if reply.resok is None:
         skip(f"a {kind} cannot be made: MKNOD answers {reply.status}")
-    if reply.resok.obj is not None:
-        return reply.resok.obj
-    found = nfs3.lookup(where, as_name(name))
-    if found.resok is None:
-        skip(f"the {kind} that was made cannot be found: LOOKUP answers {found.status}")
-    return found.resok.object
+    handle = reply.resok.obj
+    if handle is None:
+        found = nfs3.lookup(where, as_name(name))
+        if found.resok is None:
+            skip(f"the {kind} that was made cannot be found: LOOKUP answers {found.status}")
+        handle = found.resok.object
+    if not is_trusted:
+        _look_at(nfs3, handle, kind)
+    return handle
+
+
+def _look_at(nfs3: Nfs3, handle: bytes, kind: str) -> None:
+    """Go on only if the object is of its type."""
+    reply = nfs3.getattr(handle)
+    if reply.resok is None:
+        unsupported(f"the server makes no {kind}: MKNOD answers NFS3_OK, and GETATTR {reply.status}")
+    if reply.resok.obj_attributes.type is not KINDS[kind]:
+        unsupported(f"the server makes no {kind}: MKNOD makes {reply.resok.obj_attributes.type}")

@@ -14,6 +14,8 @@ from suites.nfs3.agreement import STEADY
 
 LONG_AGO: t.Final = Nfstime3(946_684_800)
 """The year 2000: no clock of a server says so by chance."""
+PROTECTION: t.Final = 0o7777
+"""The bits of a mode that have a meaning (RFC 1813 section 2.5). That there are no others is a claim of its own."""
 EVERYTHING: t.Final = (*STEADY, "mtime", "ctime")
 """Fields of fattr3 that stay as they are while nobody does anything at all to the object."""
 
@@ -61,7 +63,7 @@ def with_mode(nfs3: Nfs3, handle: bytes, mode: int) -> bytes:
 
 def _mode(nfs3: Nfs3, handle: bytes) -> int | None:
     reply = nfs3.getattr(handle)
-    return None if reply.resok is None else reply.resok.obj_attributes.mode
+    return None if reply.resok is None else reply.resok.obj_attributes.mode & PROTECTION
 
 
 def expect_change(reply: StatusReply, *, because: Requirement | None = None) -> None:

@@ -9,6 +9,7 @@ from fixtures.scratch import Scratch
 from nfsclient.clients import Mount, Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
+from suites.nfs3.exporting import exported
 
 RENAME_STAYS = Requirement(
     rfc="RFC 1813",
@@ -47,8 +48,8 @@ NOT_ALLOWED = (Nfsstat3.NFS3ERR_ACCES, Nfsstat3.NFS3ERR_PERM, Nfsstat3.NFS3ERR_R
 def elsewhere(nfs3: Nfs3, scratch: Scratch, mount_client: Mount) -> bytes:
     """The root of another export, on another file system. UNSUPPORTED where there is none for this client."""
     home, roots = scratch.attributes().fsid, []
-    for entry in mount_client.export():
-        mounted = mount_client.mnt(entry.ex_dir)
+    for path in exported(mount_client):
+        mounted = mount_client.mnt(path)
         if mounted.resok is None:
             continue
         reply = nfs3.getattr(mounted.resok.fhandle)

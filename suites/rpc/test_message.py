@@ -163,6 +163,14 @@ def test_an_unknown_version_is_a_mismatch(wire: MakeWire, proto: Proto, version:
     expect(said.outcome, f"the answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
 
 
+@pytest.mark.parametrize("version", [0, 77, HIGHEST])
+@proves(UNKNOWN_VERSION, killed_by="rpc-has-no-program-in-unknown-versions", needs="mount")
+def test_an_unknown_version_of_mount_is_a_mismatch(wire: MakeWire, version: int) -> None:
+    peer = wire("tcp", "mount")
+    said = peer.ask(peer.make(vers=version))
+    expect(said.outcome, f"the answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
+
+
 @pytest.mark.parametrize("service", ["nfs", "mount"])
 @pytest.mark.parametrize("version", [0, 77, HIGHEST])
 @proves(VERSIONS_OF_PROGRAM, killed_by="rpc-swaps-the-versions-of-a-mismatch")
