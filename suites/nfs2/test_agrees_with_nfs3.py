@@ -10,6 +10,7 @@ import pytest
 
 from fixtures.checks import TargetView
 from fixtures.scratch import Scratch
+from fixtures.scratch2 import list_names2
 from nfsclient.clients import Nfs2, Nfs3
 from nfsclient.protocol import nfs3 as p3
 from nfsclient.protocol.nfs2 import MAXDATA, Fattr, Ftype, Sattr
@@ -29,6 +30,12 @@ ONE_NUMBER = Requirement(
 )
 ONE_CONTENT = Requirement(
     rfc="RFC 1094", section="2.2.7", gist="data is that of the file, whichever version wrote it"
+)
+PROGRESS = Requirement(
+    rfc="RFC 1094",
+    section="2.2.7",
+    level=Level.SHOULD,
+    gist="READ returns data where there are some: a reply says in no other way that the file ends",
 )
 ONE_TREE = Requirement(
     rfc="RFC 1094", section="2.1", gist="names are those of the file system, whichever version made them"
@@ -125,20 +132,24 @@ def test_fileids_agree(target: TargetView, nfs2: Nfs2, scratch: Scratch, both: b
 @pytest.mark.parametrize("field", ["atime", "mtime", "ctime"])
 @proves(ONE_FILE, killed_by="lookup2-times-are-others")
 def test_times_agree(target: TargetView, nfs2: Nfs2, scratch: Scratch, both: bytes, field: str) -> None:
-    known = getattr(scratch.attributes(_make(target, scratch, "file")), field)
+    file = _make(target, scratch, "file")
+    known = getattr(scratch.attributes(file), field)
     seen = getattr(_seen(nfs2, both), field)
+    if getattr(scratch.attributes(file), field) != known:
+        skip(f"{field} drifts by itself")
     expect(seen.seconds, f"the seconds of {field}").equals(known.seconds)
     fine = abs(seen.useconds - known.nseconds // 1000)
     observe("microseconds apart", fine)
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
-@proves(TYPE, killed_by="lookup2-special-files-are-links", needs="mknod")
+@proves(TYPE, TYPE_IN_MODE, killed_by="lookup2-special-files-are-links", needs="mknod")
 def test_special_files_have_a_type(nfs2: Nfs2, nfs3: Nfs3, scratch: Scratch, both: bytes, kind: str) -> None:
     _make_special(nfs3, scratch, kind)
     seen = _seen(nfs2, both).type
     observe("type", seen)
-    expect(int(seen), "type").one_of(*SPECIAL[kind][1])
+    because = TYPE if kind in {"block", "character"} else TYPE_IN_MODE
+    expect(int(seen), "type", because=because).one_of(*SPECIAL[kind][1])
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
@@ -162,14 +173,14 @@ def _make_special(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 4097, 100_000])
-@proves(ONE_CONTENT, killed_by="read2-has-data-of-its-own")
+@proves(ONE_CONTENT, PROGRESS, killed_by="read2-has-data-of-its-own")
 def test_reads_what_version_3_wrote(nfs2: Nfs2, scratch: Scratch, both: bytes, size: int) -> None:
     scratch.file("f", pattern(size, salt=7))
     file = expect(nfs2.lookup(both, b"f")).ok().file
     data = bytes(expect(nfs2.read(file, 0, MAXDATA)).ok().data)
     wanted = pattern(size, salt=7)[: len(data)]
     expect(difference(data, wanted), "where the data differs").is_absent()
-    expect(len(data), "the number of bytes").at_least(1)
+    expect(len(data), "the number of bytes", because=PROGRESS).at_least(1)
 
 
 @pytest.mark.parametrize("size", [1, 4097, MAXDATA])
@@ -186,9 +197,7 @@ def test_version_3_reads_what_was_written(nfs2: Nfs2, scratch: Scratch, both: by
 def test_lists_the_same_names(nfs2: Nfs2, scratch: Scratch, both: bytes) -> None:
     for name in ("one", "two", "three"):
         scratch.file(name)
-    page = expect(nfs2.readdir(both, count=MAXDATA)).ok()
-    found = sorted(entry.name for entry in page.entries if entry.name not in {b".", b".."})
-    expect(found, "the names").equals(sorted(scratch.names()))
+    expect(sorted(list_names2(nfs2, both)), "the names").equals(sorted(scratch.names()))
 
 
 @proves(ONE_TREE, killed_by="create2-makes-names-of-its-own")
@@ -204,7 +213,7 @@ def test_version_3_misses_what_was_removed(nfs2: Nfs2, scratch: Scratch, both: b
     expect(scratch.lookup("f"), "the handle of the name by version 3").is_absent()
 
 
-@pytest.mark.parametrize("text", [b"plain", b"../up/\xff"], ids=["plain", "odd"])
+@pytest.mark.parametrize("text", [b"plain", b"../up//./"], ids=["plain", "odd"])
 @proves(ONE_CONTENT, killed_by="readlink2-cleans-the-text", needs="symlink")
 def test_links_have_the_same_text(nfs2: Nfs2, scratch: Scratch, both: bytes, text: bytes) -> None:
     scratch.symlink("l", text)

@@ -24,6 +24,12 @@ INITIAL = Requirement(
     level=Level.SHOULD,  # a server may mask them
     gist="attributes are the initial attributes of the new file",
 )
+NEEDS_NONE = Requirement(
+    rfc="RFC 1094",
+    section="2.3.6",
+    level=Level.SHOULD,  # a server may insist on a mode: nothing says what it is without one
+    gist="fields of attributes that are -1 are ignored: a file may be created without any",
+)
 MINUS_1 = Requirement(
     rfc="RFC 1094", section="2.3.6", gist="a value of -1 is ignored: a size of -1 cuts nothing"
 )
@@ -69,7 +75,7 @@ def test_gives_the_file_the_mode(nfs2: Nfs2, scratch2: Scratch2, mode: int) -> N
     expect(scratch2.attributes(made.file).mode & 0o777, "the permission bits").equals(mode)
 
 
-@proves(CREATES, killed_by="create2-wants-every-attribute")
+@proves(NEEDS_NONE, killed_by="create2-wants-every-attribute")
 def test_needs_no_attributes(nfs2: Nfs2, scratch2: Scratch2) -> None:
     made = expect(nfs2.create(scratch2.handle, b"new", Sattr())).ok()
     expect(scratch2.names(), "the names in the directory").equals([b"new"])

@@ -93,7 +93,9 @@ def test_fileid_stays_while_a_file_changes(nfs2: Nfs2, scratch2: Scratch2) -> No
     before = scratch2.attributes(file).fileid
     expect(nfs2.write(file, 0, b"data")).ok()
     expect(nfs2.rename(scratch2.handle, b"f", scratch2.handle, b"g")).ok()
-    expect(scratch2.attributes(file).fileid, "fileid").equals(before)
+    # By its new name: handles may be made of names.
+    found = expect(nfs2.lookup(scratch2.handle, b"g")).ok()
+    expect(scratch2.attributes(found.file).fileid, "fileid").equals(before)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -134,6 +136,8 @@ def test_ctime_moves_with_the_size(nfs2: Nfs2, scratch2: Scratch2) -> None:
     observe("granularity", "seconds" if not written.useconds and not changed.useconds else "finer")
     if (written.seconds, written.useconds) <= (changed.seconds, changed.useconds):
         skip("the clock of the server did not move between two operations")
+    if written.useconds and not changed.useconds:
+        skip("ctime may be told in coarser units than mtime")
     expect(after.ctime, "ctime after a write that made the file longer").differs_from(before)
 
 

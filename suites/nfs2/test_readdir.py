@@ -11,10 +11,11 @@ import pytest
 from fixtures.scratch2 import Scratch2
 from nfsclient.clients import Nfs2
 from nfsclient.clients.nfs2 import START
-from nfsclient.protocol.nfs2 import MAXDATA, Entry, Readdirok
+from nfsclient.protocol.nfs2 import MAXDATA, Entry, Readdirok, Readdirres
 from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
+from suites.nfs2 import wide
 from suites.nfs2.objects import KINDS, NOT_DIRECTORIES, make
-from suites.nfs3.listing import DOTS, many_names
+from suites.nfs3.listing import DOTS, many_names, only
 
 LISTS = Requirement(
     rfc="RFC 1094",
@@ -157,7 +158,10 @@ def test_an_empty_directory_has_no_names(nfs2: Nfs2, scratch2: Scratch2) -> None
 @proves(COUNT_BOUNDS, killed_by="readdir2-exceeds-count")
 def test_entries_fit_into_count(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
     _fill(scratch2, many_names(150))
-    entries = _page(nfs2, scratch2.handle, count=count).entries
+    reply = nfs2.readdir(scratch2.handle, START, count)
+    if reply.resok is None and count < SMALL:
+        skip(f"the server wants more room: {reply.status}")
+    entries = expect(reply).ok().entries
     # The text leaves open what is counted beside the entries: here are their fields alone.
     size = sum(len(entry.to_xdr()) for entry in entries)
     observe("size of the entries", size)
@@ -234,24 +238,30 @@ def test_refuses_what_is_no_directory(nfs2: Nfs2, scratch2: Scratch2, kind: str)
     expect(nfs2.readdir(make(scratch2, kind), START, MAXDATA)).refused()
 
 
+def _are_entries(reply: Readdirres | None, names: set[bytes], scratch: Scratch2) -> None:
+    """What was answered, if anything was, are entries of the directory; a server may add some that it finds."""
+    __tracebackhide__ = True
+    if reply is None or reply.resok is None:
+        return
+    found = {entry.name for entry in reply.resok.entries}
+    wrong = [name for name in sorted(found - names) if scratch.lookup(name) is None]
+    expect(wrong, "names that are not there").equals([])
+
+
 @pytest.mark.parametrize("count", [0, 1, 16, 31])
 @proves(SANE, killed_by="readdir2-answers-garbage-to-odd-wishes")
-def test_tiny_counts_do_no_damage(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
+def test_tiny_counts_do_no_damage(second_nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
     names = {*_fill(scratch2, many_names(FEW)), *DOTS}
-    reply = nfs2.readdir(scratch2.handle, START, count)
-    observe("answer", reply.status if reply.resok is None else f"{len(reply.resok.entries)} entries")
-    found = set() if reply.resok is None else {entry.name for entry in reply.resok.entries}
-    expect(sorted(found - names), "names that are not there").equals([])
+    reply = wide.tolerate(lambda: second_nfs2.readdir(scratch2.handle, START, count))
+    _are_entries(reply, names, scratch2)
 
 
 @pytest.mark.parametrize("count", [MAXDATA + 1, 2**31, 2**32 - 1])
 @proves(SANE, killed_by="readdir2-answers-garbage-to-odd-wishes")
-def test_huge_counts_do_no_damage(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
+def test_huge_counts_do_no_damage(second_nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
     names = {*_fill(scratch2, many_names()), *DOTS}
-    reply = nfs2.readdir(scratch2.handle, START, count)
-    observe("answer", reply.status if reply.resok is None else f"{len(reply.resok.entries)} entries")
-    found = set() if reply.resok is None else {entry.name for entry in reply.resok.entries}
-    expect(sorted(found - names), "names that are not there").equals([])
+    reply = wide.tolerate(lambda: second_nfs2.readdir(scratch2.handle, START, count))
+    _are_entries(reply, names, scratch2)
 
 
 @pytest.mark.parametrize(
@@ -261,9 +271,8 @@ def test_huge_counts_do_no_damage(nfs2: Nfs2, scratch2: Scratch2, count: int) ->
 def test_invented_cookies_do_no_damage(nfs2: Nfs2, scratch2: Scratch2, cookie: bytes) -> None:
     names = {*_fill(scratch2, many_names(FEW)), *DOTS}
     reply = nfs2.readdir(scratch2.handle, cookie, MAXDATA)
-    observe("answer", reply.status if reply.resok is None else f"{len(reply.resok.entries)} entries")
-    found = set() if reply.resok is None else {entry.name for entry in reply.resok.entries}
-    expect(sorted(found - names), "names that are not there").equals([])
+    observe("answer", reply.status)
+    _are_entries(reply, names, scratch2)
 
 
 @pytest.mark.parametrize("change", ["removes", "adds"])
@@ -311,5 +320,6 @@ def test_the_cookie_of_a_removed_entry_leads_on(nfs2: Nfs2, scratch2: Scratch2) 
 def test_lists_a_large_directory(nfs2: Nfs2, scratch2: Scratch2) -> None:
     names = _fill(scratch2, [b"file-%04d" % number for number in range(500)])
     found = _read_all(nfs2, scratch2.handle, count=4096).names
-    expect(len(found), "the number of names").equals(len(names))
-    expect(set(found) == set(names), "that the names are those of the files").is_true()
+    listed = only(found, names)
+    expect(len(listed), "the number of names").equals(len(names))
+    expect(set(listed) == set(names), "that the names are those of the files").is_true()

@@ -40,10 +40,11 @@ def test_makes_a_link(nfs2: Nfs2, scratch2: Scratch2) -> None:
     ids=["name", "up", "absolute", "not-normal", "not-utf8", "space", "dot", "long"],
 )
 @proves(TEXT_IS_STORED, killed_by="readlink2-cleans-the-text", needs="symlink")
-def test_gives_the_text_as_it_was(nfs2: Nfs2, scratch2: Scratch2, text: bytes) -> None:
-    reply = nfs2.symlink(scratch2.handle, b"l", text, Sattr(mode=0o777))
-    if reply.status != Nfsstat2.NFS_OK and text != b"name":
-        skip(f"the server does not store this text: {reply.status}")
+def test_gives_the_text_as_it_was(nfs2: Nfs2, second_nfs2: Nfs2, scratch2: Scratch2, text: bytes) -> None:
+    # A string of XDR is one of ASCII: others may be garbage.
+    reply = wide.tolerate(lambda: second_nfs2.symlink(scratch2.handle, b"l", text, Sattr(mode=0o777)))
+    if reply is None or (reply.status != Nfsstat2.NFS_OK and text != b"name"):
+        skip("the server does not store this text")
     expect(reply).ok()
     link = expect(nfs2.lookup(scratch2.handle, b"l")).ok().file
     expect(expect(nfs2.readlink(link)).ok(), "the text of the link").equals(text)

@@ -11,7 +11,7 @@ from fixtures.scratch2 import Scratch2
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import LOOKUP, RENAME, Diropargs, Nfsstat2, Renameargs
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from suites.nfs2.objects import KINDS, NOT_FILES, but, expect_same, make
 
 RENAMES = Requirement(
@@ -45,6 +45,13 @@ REFUSED_KEEPS = Requirement(
     rfc="RFC 1094", section="2.2.12", gist="what is not renamed keeps its name, and all that is in it"
 )
 
+DOTS_MEAN_NO_ENTRY = Requirement(
+    rfc="RFC 1094",
+    section="3.2",
+    level=Level.SHOULD,
+    gist="names with a special interpretation are no entries that could be renamed",
+)
+
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(RENAMES, killed_by="rename2-keeps-the-old-name")
@@ -61,7 +68,10 @@ def test_gives_another_name(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
 def test_moves_to_another_directory(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
     known = scratch2.attributes(make(scratch2, kind))
     target = scratch2.directory("target")
-    expect(nfs2.rename(scratch2.handle, b"object", target, b"object")).ok()
+    reply = nfs2.rename(scratch2.handle, b"object", target, b"object")
+    if kind == "directory" and reply.status != Nfsstat2.NFS_OK:
+        skip(f"the server does not move directories: {reply.status}")
+    expect(reply).ok()
     expect(scratch2.names(), "the names in the old directory").equals([b"target"])
     expect(scratch2.names(target), "the names in the new directory").equals([b"object"])
     found = expect(nfs2.lookup(target, b"object")).ok()
@@ -153,10 +163,12 @@ def test_a_full_directory_is_not_replaced(nfs2: Nfs2, scratch2: Scratch2, kind: 
 
 
 @pytest.mark.parametrize("name", [b".", b".."])
-@proves(REFUSED_KEEPS, killed_by="rename2-renames-by-dots")
+@proves(REFUSED_KEEPS, DOTS_MEAN_NO_ENTRY, killed_by="rename2-renames-by-dots")
 def test_dots_are_not_renamed(nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
     directory = scratch2.directory("d")
     scratch2.file("inside", directory=directory)
-    observe("answer", nfs2.rename(directory, name, scratch2.handle, b"new").status)
-    expect(scratch2.names(), "the names in the directory").equals([b"d"])
+    status = nfs2.rename(directory, name, scratch2.handle, b"new").status
+    observe("answer", status)
+    because = DOTS_MEAN_NO_ENTRY if status == Nfsstat2.NFS_OK else REFUSED_KEEPS
+    expect(scratch2.names(), "the names in the directory", because=because).equals([b"d"])
     expect(scratch2.names(directory), "the names below").equals([b"inside"])

@@ -48,6 +48,7 @@ LONE = {
     "mtime": Sattr(mtime=Timeval(1_100_000_000)),
 }
 """Each field of sattr alone."""
+A_DAY = 86_400
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o400, 0o644, 0o711, 0o755, 0o777], ids=oct)
@@ -75,12 +76,14 @@ def test_root_gives_a_file_away(nfs2: Nfs2, scratch2: Scratch2, field: str) -> N
 
 
 @pytest.mark.parametrize("field", ["atime", "mtime"])
-@proves(SETS, killed_by="setattr2-sets-the-wrong-time")
+@proves(SETS, KEEPS_FINE_TIMES, killed_by="setattr2-sets-the-wrong-time")
 def test_sets_a_time(nfs2: Nfs2, scratch2: Scratch2, field: str) -> None:
     file = scratch2.file("f", b"data")
     expect_change(nfs2.setattr(file, LONE[field]))
-    seen = getattr(scratch2.attributes(file), field)
-    expect(seen.seconds, f"the seconds of {field}").equals(getattr(LONE[field], field).seconds)
+    seen, asked = getattr(scratch2.attributes(file), field).seconds, getattr(LONE[field], field).seconds
+    # Some file systems keep a time to two seconds, or to a day.
+    because = SETS if abs(seen - asked) > A_DAY else KEEPS_FINE_TIMES
+    expect(seen, f"the seconds of {field}", because=because).equals(asked)
 
 
 @pytest.mark.parametrize("seconds", [0, 1, 2**31 - 1, 2**31, 2**32 - 2])
@@ -130,7 +133,7 @@ def test_leaves_alone_what_is_minus_1_beside_an_owner(nfs2: Nfs2, scratch2: Scra
 def test_all_minus_1_changes_nothing(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
     handle = make(scratch2, kind)
     before = scratch2.attributes(handle)
-    expect_change(nfs2.setattr(handle, Sattr()))
+    observe("answer", nfs2.setattr(handle, Sattr()).status)
     after = scratch2.attributes(handle)
     expect_same(after, before)
     expect(after.mtime, "mtime").equals(before.mtime)

@@ -11,10 +11,16 @@ from nfsclient.protocol.nfs2 import Statfsres
 from nfsjudge import Level, Requirement, expect, proves, skip
 from suites.nfs2.objects import NOT_DIRECTORIES, make
 
-BLOCK_SIZE = Requirement(rfc="RFC 1094", section="2.2.18", gist="bsize is the size of a block in bytes")
+BLOCK_SIZE = Requirement(
+    rfc="RFC 1094",
+    section="2.2.18",
+    level=Level.SHOULD,  # a file system may have no blocks, or of several sizes
+    gist="bsize is the size of a block in bytes",
+)
 TRANSFER_SIZE = Requirement(
     rfc="RFC 1094",
     section="2.2.18",
+    level=Level.SHOULD,
     gist="tsize is the number of bytes that the server would like to have in a READ or WRITE",
 )
 FREE = Requirement(

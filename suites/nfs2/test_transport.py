@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
+from fixtures.raw import fresh_xid
 from fixtures.scratch2 import Scratch2
 from nfsclient.clients import Nfs2
-from nfsclient.errors import ProcUnavail, ProgMismatch
+from nfsclient.errors import AuthFailed, ProcUnavail, ProgMismatch
 from nfsclient.protocol.nfs2 import MAXDATA, PROGRAM, REMOVE, VERSION, Diropargs, Sattr
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.program import Procedure
@@ -67,7 +68,8 @@ def test_names_go_over_udp(rpc_connect: Connect, scratch2: Scratch2) -> None:
 def test_there_are_no_further_procedures(rpc_connect: Connect, number: int) -> None:
     rpc = rpc_connect("nfs")
     unknown = Procedure(PROGRAM, VERSION, number, f"procedure {number}", Void, Void)
-    expect_error((ProcUnavail, ProgMismatch), lambda: rpc.call(unknown, Void()))
+    # A server may ask who calls before it looks further.
+    expect_error((ProcUnavail, ProgMismatch, AuthFailed), lambda: rpc.call(unknown, Void()))
 
 
 @proves(REPEATED, killed_by="remove2-does-nothing", needs=("nfs2", "udp2"))
@@ -75,9 +77,8 @@ def test_a_repeated_call_is_answered(rpc_connect: Connect, scratch2: Scratch2) -
     # Whether by the first answer or by a second execution, whose NOENT is as good, is the server's choice.
     rpc = rpc_connect("nfs", proto="udp")
     scratch2.file("f")
-    answers = [
-        rpc.wait(rpc.submit(REMOVE, Diropargs(scratch2.handle, b"f"), xid=0x3FFF_1234)).status
-        for _ in range(2)
-    ]
+    # An XID of its own: a cache may keep that of an earlier run, whatever else the call says.
+    xid, where = fresh_xid(), Diropargs(scratch2.handle, b"f")
+    answers = [rpc.wait(rpc.submit(REMOVE, where, xid=xid)).status for _ in range(2)]
     observe("second answer", answers[1])
     expect(scratch2.names(), "the names after both").equals([])
