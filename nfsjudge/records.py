@@ -8,13 +8,18 @@ The file is written as the run goes, a flushed line a check, so that a crash kee
 
 from __future__ import annotations
 
+import functools
 import json
+import math
+import types
 import typing as t
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, is_dataclass
 
 SCHEMA = 1
 """Grows when a field changes its meaning or goes away; new fields do not change it."""
+
+_T = t.TypeVar("_T")
 
 
 @dataclass(slots=True)
@@ -136,6 +141,10 @@ class RunRecord:
     """How the target is called in reports; may hide who it is. Empty: by its name or URL."""
     environment: dict[str, str] = field(default_factory=dict)
     """Versions and platform of the side that tests; no names of hosts or users."""
+    strict: bool = False
+    """Whether NONSTRICT was red."""
+    lint: str = ""
+    """"off", "report" or "fail": whether findings were red. Empty: not known."""
     kind: str = "run"
     schema: int = SCHEMA
 
@@ -223,16 +232,75 @@ def to_line(record: AnyRecord) -> str:
 
 
 def from_line(line: str) -> AnyRecord:
-    """The record in a line; fields that this version does not know are dropped. Raises `BadRecord`."""
+    """The record in a line. Fields that this version does not know are dropped. Raises `BadRecord`, and nothing else.
+
+    What is no text in UTF-8, a surrogate without its other half, is kept as a backslash and its number.
+    """
     try:
         plain = json.loads(line)
+        if "\\ud" in line.lower():
+            plain = _without_surrogates(plain)
         kind = _KINDS[plain["kind"]]
-        if plain["schema"] > SCHEMA:
-            raise BadRecord(f"the record has schema {plain['schema']}, this version reads up to {SCHEMA}")
-        known = {one.name for one in fields(kind)}
-        return kind(**nested({key: value for key, value in plain.items() if key in known}))
-    except (KeyError, TypeError, json.JSONDecodeError) as error:
-        raise BadRecord(f"no record: {error!r} in {line[:80]!r}") from error
+        schema = int(plain["schema"])
+        if schema <= SCHEMA:
+            return _made(kind, plain, plain["kind"])
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise BadRecord(f"no record: {_why(error)} in {line[:80]!r}") from error
+    raise BadRecord(f"no record for this version: it has schema {schema}, which is later than {SCHEMA}")
+
+
+def _why(error: Exception) -> str:
+    match error:
+        case json.JSONDecodeError():
+            return f"{error.msg} at character {error.pos + 1}"
+        case TypeError():
+            return str(error)[:200]
+    return repr(error)[:200]
+
+
+def _without_surrogates(value: t.Any) -> t.Any:
+    match value:
+        case str():
+            return value.encode("utf-8", "backslashreplace").decode()
+        case list():
+            return [_without_surrogates(one) for one in value]
+        case dict():
+            return {_without_surrogates(key): _without_surrogates(one) for key, one in value.items()}
+    return value
+
+
+@functools.cache
+def _hints(kind: t.Hashable) -> dict[str, t.Any]:
+    return t.get_type_hints(kind)
+
+
+def _made(kind: type[_T], plain: t.Any, where: str) -> _T:
+    """An object of a dataclass from plain values of its types. Raises TypeError that names the field."""
+    if not isinstance(plain, dict):
+        raise TypeError(f"{where} is {plain!r:.40}")
+    hints = _hints(t.cast("t.Hashable", kind))
+    return kind(
+        **{key: _fitting(one, hints[key], f"{where}.{key}") for key, one in plain.items() if key in hints}
+    )
+
+
+def _fitting(value: t.Any, wanted: t.Any, where: str) -> t.Any:
+    """The value, if it is of the type that is wanted: plain, list, dict, dataclass, or one of them | None."""
+    arguments = t.get_args(wanted)
+    origin = t.get_origin(wanted)
+    if origin is list and isinstance(value, list):
+        return [_fitting(one, arguments[0], where) for one in value]
+    if origin is dict and isinstance(value, dict):
+        return {key: _fitting(one, arguments[1], where) for key, one in value.items()}
+    if origin is types.UnionType:
+        return None if value is None else _fitting(value, arguments[0], where)
+    if origin is None and is_dataclass(wanted):
+        return _made(t.cast("type", wanted), value, where)
+    if wanted is float and type(value) is int:
+        value = float(value)
+    if origin is None and type(value) is wanted and (wanted is not float or math.isfinite(value)):
+        return value
+    raise TypeError(f"{where} is {value!r:.40}")
 
 
 def read_records(lines: Iterable[str]) -> Iterator[AnyRecord]:

@@ -15,7 +15,6 @@ from nfsjudge.records import (
     FindingRecord,
     RunRecord,
     StatisticsRecord,
-    read_records,
 )
 
 VERDICTS = ("FAIL", "VOID", "NONSTRICT", "SKIP", "UNSUPPORTED", "PASS")
@@ -43,13 +42,41 @@ class Run:
     """The calls of the run; None where they were not counted."""
     end: EndRecord | None = None
     """None: the run was killed, or is still going on."""
+    problems: list[str] = field(default_factory=list)
+    """What is wrong with the file that it was read from, a line each; its lines are named."""
+    folder: Path | None = None
+    """Where the records were read from: captures, scripts and logs are named from there."""
 
     @property
     def target(self) -> str:
-        """What was tested."""
+        """What was tested, as its label if it has one: that may hide who it is."""
         if self.about is not None:
-            return self.about.description or self.about.target
+            return self.about.label or self.about.description or self.about.target
         return self.checks[0].target if self.checks else "unknown target"
+
+    @property
+    def label(self) -> str:
+        """A short name of what was tested, the same in each run against it."""
+        if self.about is not None:
+            return self.about.label or self.about.target
+        return self.checks[0].target if self.checks else "unknown"
+
+    @property
+    def is_anonymous(self) -> bool:
+        """Whether a label stands for the target, whose address is then not to be told."""
+        return self.about is not None and bool(self.about.label)
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether a broken SHOULD was red."""
+        return self.about is not None and self.about.strict
+
+    @property
+    def trouble(self) -> str:
+        """Why the run as a whole cannot be trusted to be complete; empty if it can."""
+        if self.end is None or self.end.exit_code in {2, 3, 4}:
+            return self.ending
+        return self.end.note
 
     @property
     def ending(self) -> str:
@@ -99,13 +126,14 @@ class Run:
         )
 
 
-def from_records(records: Iterable[AnyRecord]) -> Run:
-    """A run of records in the order of their file. A later run in the same file replaces what came before."""
-    run = Run()
+def from_records(records: Iterable[AnyRecord]) -> list[Run]:
+    """The runs of records in the order of their file: each first line begins another. At least one run."""
+    runs = [Run()]
     for record in records:
+        run = runs[-1]
         match record:
             case RunRecord():
-                run = Run(about=record)
+                runs.append(Run(about=record))
             case CheckRecord():
                 run.checks.append(record)
             case FindingRecord():
@@ -114,11 +142,14 @@ def from_records(records: Iterable[AnyRecord]) -> Run:
                 run.statistics = record
             case EndRecord():
                 run.end = record
-    return run
+    return [run for run in runs if run != Run()] or runs
 
 
-def load(path: Path) -> Run:
-    """Read `records.jsonl`, or the one in a report folder. Raises OSError and `nfsjudge.records.BadRecord`."""
-    file = path / "records.jsonl" if path.is_dir() else path
-    with file.open(encoding="utf-8") as lines:
-        return from_records(read_records(lines))
+def distinct_labels(runs: Iterable[Run]) -> list[str]:
+    """The labels of runs, with a number where one comes again."""
+    seen: Counter[str] = Counter()
+    labels = []
+    for run in runs:
+        seen[run.label] += 1
+        labels.append(run.label if seen[run.label] == 1 else f"{run.label} ({seen[run.label]})")
+    return labels

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from nfsjudge.records import FindingRecord, failure_text
+from reports.plain import printable
 from reports.run import VERDICTS, Run
 
 _IN_FULL = ("FAIL", "VOID", "NONSTRICT")
@@ -22,7 +23,7 @@ def render_text(run: Run) -> str:
     ]
     if left_out:
         parts.append("\n".join(left_out))
-    return "\n\n".join(parts) + "\n"
+    return printable("\n\n".join(parts) + "\n")
 
 
 def _finding(record: FindingRecord, checks: list[str]) -> str:

@@ -56,13 +56,14 @@ def test_a_finding_is_red_like_a_failed_check(suite: Suite) -> None:
 
 def test_findings_are_in_every_report(suite: Suite) -> None:
     suite.write(UNSEEN)
-    outcome = suite.run("--junitxml", str(suite.report / "junit.xml"))
+    outcome = suite.run()
     for name in ("report.txt", "report.html"):
         text = (suite.report / name).read_text()
         assert "lint/nfs3/write-count" in text
         assert "count is 5, 4 were sent" in text
-    properties = {one.attrib["name"] for one in outcome.junit()["test_unseen"].iter("property")}
+    properties = {one.attrib["name"] for one in outcome.junit()["unseen"].iter("property")}
     assert "finding.lint/nfs3/write-count" in properties
+    assert outcome.junit()["nfs3/write-count"].find("failure") is not None
 
 
 @pytest.mark.parametrize(("mode", "found", "exit_code"), [("off", 0, 0), ("report", 1, 0), ("fail", 1, 1)])

@@ -32,7 +32,7 @@ def test_verdict_and_exit_code(suite: Suite, verdict: str) -> None:
 
 def test_all_verdicts_in_summary_records_and_junit(suite: Suite) -> None:
     suite.write("".join(check(f"ends_{name}", body) for name, body in ENDINGS.items()))
-    outcome = suite.run("--junitxml", str(suite.report / "junit.xml"))
+    outcome = suite.run()
     assert outcome.verdicts == {f"ends_{name}": name for name in ENDINGS}
     assert outcome.exit_code == 1  # FAIL outranks VOID
     for name in ("FAIL", "NONSTRICT", "VOID"):
@@ -41,23 +41,32 @@ def test_all_verdicts_in_summary_records_and_junit(suite: Suite) -> None:
     outcomes = {
         name: [child.tag for child in case if child.tag != "properties"] for name, case in cases.items()
     }
-    assert outcomes["test_ends_PASS"] == outcomes["test_ends_NONSTRICT"] == []
-    assert outcomes["test_ends_FAIL"] == ["failure"]
-    assert outcomes["test_ends_SKIP"] == outcomes["test_ends_UNSUPPORTED"] == ["skipped"]
+    assert outcomes["ends_PASS"] == outcomes["ends_NONSTRICT"] == []
+    assert outcomes["ends_FAIL"] == ["failure"]
+    assert outcomes["ends_VOID"] == ["error"]
+    assert outcomes["ends_SKIP"] == outcomes["ends_UNSUPPORTED"] == ["skipped"]
     for name in ENDINGS:
-        found = cases[f"test_ends_{name}"].iter("property")
+        found = cases[f"ends_{name}"].iter("property")
         properties = {one.attrib["name"]: one.attrib["value"] for one in found}
         assert properties["verdict"] == name
         assert properties["id"] == f"nfs3/fake/ends_{name}"
         assert properties["requirement"] == f"RFC 1813 section 3.3.{2 if name == 'NONSTRICT' else 1}"
 
 
+def test_junit_xml_of_pytest_can_be_asked_for(suite: Suite) -> None:
+    suite.write(check("it", ENDINGS["FAIL"]))
+    other = suite.pytester.path / "theirs.xml"
+    assert set(suite.run("--junitxml", str(other)).junit()) == {"it"}
+    assert 'name="test_it"' in other.read_text()
+    assert set(suite.run("--junitxml", str(suite.report / "junit.xml")).junit()) == {"test_it"}
+
+
 def test_strict_should_makes_nonstrict_red(suite: Suite) -> None:
     suite.write(check("it", ENDINGS["NONSTRICT"]))
-    outcome = suite.run("--strict-should", "--junitxml", str(suite.report / "junit.xml"))
+    outcome = suite.run("--strict-should")
     assert outcome.verdicts == {"it": "NONSTRICT"}
     assert outcome.exit_code == 1
-    assert outcome.junit()["test_it"].find("failure") is not None
+    assert outcome.junit()["it"].find("failure") is not None
 
 
 def test_a_failure_prints_what_a_server_author_needs(suite: Suite) -> None:

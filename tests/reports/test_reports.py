@@ -44,7 +44,7 @@ def one_of_each() -> Run:
         EndRecord(1, 2.5, note="at the end the target is gone", logs=["logs/ganesha-vfs.log"]),
     ]
     records[2].transcript = ["#1 WRITE", f"  count: 11 {HOSTILE}    <-- expected at most 10"]  # type: ignore[union-attr]
-    return from_records(records)
+    return from_records(records)[-1]
 
 
 class Page(HTMLParser):

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""Runs as JUnit XML, for Jenkins, GitLab and what else reads it (docs/reports.md has the mapping).
+
+The elements and attributes are those of junit-10.xsd of Jenkins' xUnit plugin, and `properties` of a test case, which
+pytest and Jenkins' JUnit plugin know and no schema has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from xml.etree import ElementTree as ET
+
+from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, failure_text
+from reports.plain import legal_in_xml, shortened
+from reports.run import Run, distinct_labels
+
+_LONG = 500
+"""Characters of a property or message."""
+
+
+def render_junit(runs: Sequence[Run]) -> str:
+    """The document, with its declaration: a test suite per run and protocol."""
+    root = ET.Element("testsuites", name="nfsproof")
+    labels = distinct_labels(runs)
+    for run, label in zip(runs, labels, strict=True):
+        # The label is left out of a single run: CI then knows a test again whatever the port of its target.
+        root.extend(_suites(run, f"{label}/" if len(runs) > 1 else ""))
+    _count(root, [name for name in _COUNTED if name != "skipped"])
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _suites(run: Run, prefix: str) -> Iterator[ET.Element]:
+    findings: dict[str, list[FindingRecord]] = {}
+    for record in run.findings:
+        findings.setdefault(record.check, []).append(record)
+    for protocol in run.protocols:
+        checks = [one for one in run.checks if one.protocol == protocol]
+        cases = [_check(run, one, findings.get(one.id, []), prefix) for one in checks]
+        yield _suite(run, prefix, protocol, cases)
+    if run.rules_broken:
+        cases = [_finding(run, record, checks, prefix) for record, checks in run.rules_broken]
+        yield _suite(run, prefix, "lint", cases)
+    if run.trouble:
+        case = _case(f"{prefix}run", "is_complete", 0.0, {"verdict": "VOID"})
+        _told(case, "error", "VOID", run.trouble, run.trouble)
+        yield _suite(run, prefix, "run", [case])
+
+
+_COUNTED = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
+
+
+def _count(element: ET.Element, names: Sequence[str]) -> None:
+    for name in names:
+        element.set(name, str(sum(1 for _ in element.iter(_COUNTED[name]))))
+    seconds = sum(float(case.get("time", 0)) for case in element.iter("testcase"))
+    element.set("time", f"{seconds:.3f}")
+
+
+def _suite(run: Run, prefix: str, name: str, cases: Sequence[ET.Element]) -> ET.Element:
+    suite = ET.Element("testsuite", name=legal_in_xml(prefix + name))
+    if run.about is not None:
+        # The schema wants no offset, and XML Schema's dateTime none either.
+        suite.set("timestamp", legal_in_xml(run.about.started[:19]))
+        told = {"target": run.target, "nfsproof": run.about.version} | run.about.environment
+        _add_properties(suite, told)
+    suite.extend(cases)
+    _count(suite, list(_COUNTED))
+    return suite
+
+
+def _case(classname: str, name: str, seconds: float, properties: dict[str, str]) -> ET.Element:
+    case = ET.Element("testcase", classname=legal_in_xml(classname), name=legal_in_xml(name))
+    case.set("time", f"{max(0.0, seconds):.3f}")
+    _add_properties(case, properties)
+    return case
+
+
+def _add_properties(element: ET.Element, told: dict[str, str]) -> None:
+    properties = ET.SubElement(element, "properties")
+    for name, value in told.items():
+        if value:
+            pair = {"name": legal_in_xml(name), "value": legal_in_xml(shortened(value, _LONG))}
+            ET.SubElement(properties, "property", pair)
+
+
+def _told(case: ET.Element, kind: str, verdict: str, message: str, text: str) -> None:
+    shown = legal_in_xml(shortened(message, _LONG))
+    element = ET.SubElement(case, kind, type=legal_in_xml(verdict), message=shown)
+    element.text = legal_in_xml(text)
+
+
+def _of_requirement(requirement: RequirementRecord | None) -> dict[str, str]:
+    if requirement is None:
+        return {}
+    return {"requirement": requirement.citation, "level": requirement.level, "part": requirement.part}
+
+
+def _check(run: Run, check: CheckRecord, findings: Sequence[FindingRecord], prefix: str) -> ET.Element:
+    """A check: its class is the folder and module of the id, its name the rest."""
+    base, bracket, parameters = check.id.partition("[")
+    place, _, name = base.rpartition("/")
+    properties = {"id": check.id, "verdict": check.verdict, **_of_requirement(check.requirement)}
+    if check.expected:
+        properties |= {"expected": " or ".join(check.expected), "observed": check.observed}
+    properties |= {f"observation.{key}": value for key, value in check.observations.items()}
+    properties |= {"reason": check.reason, "capture": check.capture}
+    properties |= {f"finding.{one.id}": one.observed for one in findings}
+    classname = prefix + place.replace("/", ".")
+    case = _case(classname, f"{name}{bracket}{parameters}", check.duration, properties)
+    _add_outcome(case, check, strict=run.is_strict)
+    return case
+
+
+def _add_outcome(case: ET.Element, record: CheckRecord | FindingRecord, *, strict: bool) -> None:
+    reason = record.reason if isinstance(record, CheckRecord) else ""
+    seen = f"{record.verdict}: {record.observed or reason}"
+    match record.verdict:
+        case "FAIL":
+            _told(case, "failure", record.verdict, seen, failure_text(record))
+        case "NONSTRICT" if strict:
+            _told(case, "failure", record.verdict, seen, failure_text(record))
+        case "VOID":
+            _told(case, "error", record.verdict, seen, failure_text(record))
+        case "SKIP" | "UNSUPPORTED":
+            _told(case, "skipped", record.verdict, f"{record.verdict}: {reason}", reason)
+
+
+def _finding(run: Run, record: FindingRecord, checks: Sequence[str], prefix: str) -> ET.Element:
+    """A rule that the lint saw broken: one case, whatever the number of checks that show it."""
+    properties = {"id": record.id, "verdict": record.verdict, **_of_requirement(record.requirement)}
+    properties |= {"observed": record.observed, "checks": " ".join(checks)}
+    name = record.id.removeprefix("lint/")
+    case = _case(f"{prefix}lint", name, 0.0, properties)
+    if run.about is None or run.about.lint != "report":
+        _add_outcome(case, record, strict=run.is_strict)
+    return case
