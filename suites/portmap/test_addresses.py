@@ -9,6 +9,7 @@ import time
 import pytest
 
 from fixtures.binding import NOBODYS_PROGRAM, MakeBinder
+from fixtures.raw import MOUNT, NFS
 from nfsclient.protocol.portmap import PROGRAM
 from nfsclient.protocol.rpcbind import UniversalAddressError, from_universal
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
@@ -91,8 +92,11 @@ def test_getaddr_gives_a_universal_address(binder: MakeBinder, version: int) -> 
 @RPCBIND_VERSIONS
 @proves(SYNTAX_4, SYNTAX_6, killed_by="rpcbind-dump-writes-the-port-behind-a-colon")
 def test_dump_gives_universal_addresses(binder: MakeBinder, version: int) -> None:
+    # What others register is what they say it is.
     entries = [
-        (each.r_netid.decode(errors="replace"), each.r_addr) for each in binder(version).rpcbind.dump()
+        (each.r_netid.decode(errors="replace"), each.r_addr)
+        for each in binder(version).rpcbind.dump()
+        if each.r_prog in {PROGRAM, NFS, MOUNT}
     ]
     of_ip = [(netid, address) for netid, address in entries if netid in {"tcp", "udp", "tcp6", "udp6"}]
     observe("transports", sorted({netid for netid, _ in entries}))
@@ -146,6 +150,8 @@ def test_addresses_come_back(binder: MakeBinder, version: int, address: str) -> 
     rpcbind = binder(version)
     asked = _of_family(address, rpcbind.netid)
     form = rpcbind.rpcbind.uaddr2taddr(asked)
+    if not form.buf:
+        skip(f"{asked} is not converted")
     observe("form", f"{len(form.buf)} bytes")
     back = rpcbind.rpcbind.taddr2uaddr(bytes(form.buf))
     same = _is_universal(back, rpcbind.netid) and from_universal(back) == from_universal(asked)
@@ -158,6 +164,8 @@ def test_different_addresses_have_different_forms(binder: MakeBinder, version: i
     rpcbind = binder(version)
     addresses = [_of_family(address, rpcbind.netid) for address in ADDRESSES]
     forms = {bytes(rpcbind.rpcbind.uaddr2taddr(address).buf) for address in addresses}
+    if b"" in forms:
+        skip("not every address is converted")
     expect(len(forms), "how many forms three addresses have").equals(3)
 
 

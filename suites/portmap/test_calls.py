@@ -19,7 +19,7 @@ from fixtures.raw import (
     Wire,
 )
 from nfsclient.clients import Mount
-from nfsclient.errors import RpcDenied, RpcError, RpcTimeout
+from nfsclient.errors import RpcError
 from nfsclient.protocol.mount import Exports
 from nfsclient.protocol.portmap import CallResult
 from nfsclient.protocol.rpcbind import RpcbRmtcallres, from_universal
@@ -29,6 +29,10 @@ from suites.portmap.clauses import EVERY_VERSION, TRANSPORTS, both, clause
 SILENT_ON_ERROR = clause("CALLIT sends a reply only if the call was executed, and none otherwise")
 SAYS_WHERE = clause("CALLIT returns the port or address of the program that it called")
 GIVES_RESULTS = clause("CALLIT returns the results of the procedure that it called")
+SAME_RESULTS = clause(
+    "CALLIT returns what the procedure returns to whoever calls it",
+    Level.SHOULD,  # it is the port mapper that calls: a list may depend on that
+)
 INDIRECT_TELLS = Requirement(
     rfc="RFC 1833",
     section="2.2.2",
@@ -103,7 +107,7 @@ def test_callit_says_where_the_program_is(
 
 
 @EVERY_VERSION
-@proves(*both(GIVES_RESULTS), killed_by="callit-loses-results", needs="callit")
+@proves(*both(SAME_RESULTS), killed_by="callit-loses-results", needs="callit")
 def test_callit_gives_what_the_program_gives(
     relay: MakeRelay,
     mount_client: Mount,
@@ -116,7 +120,7 @@ def test_callit_gives_what_the_program_gives(
     _, results = _result(said, version)
     observe("bytes of the answer", len(said.reply))
     wanted = Exports(mount_client.export()).to_xdr()
-    expect(results, "the results of EXPORT", because=GIVES_RESULTS[version]).equals(wanted)
+    expect(results, "the results of EXPORT", because=SAME_RESULTS[version]).equals(wanted)
 
 
 def _is_silent(relay: Relay, version: int, what: str, mount_program: tuple[int, int]) -> None:
@@ -176,12 +180,13 @@ def test_nobody_registers_from_another_machine(stranger: Stranger, version: int)
     client = stranger.binder(version)
     try:
         said = client.set(NOBODYS_PROGRAM, 1, 1)
-    except (RpcDenied, RpcTimeout) as error:
+    except RpcError as error:
         observe("answer", error)
         said = False
-    registered = client.port(NOBODYS_PROGRAM, 1)
+    # On another connection, as the server may have had enough of that one.
+    registered = stranger.binder(version).port(NOBODYS_PROGRAM, 1)
     if said or registered:
-        client.unset(NOBODYS_PROGRAM, 1)
+        stranger.binder(version).unset(NOBODYS_PROGRAM, 1)
     rule = SAME_MACHINE_2 if version == 2 else SAME_MACHINE
     expect((said, registered), "the answer to SET, and the port that is registered", because=rule).equals(
         (False, 0)
@@ -199,7 +204,7 @@ def test_nobody_unregisters_from_another_machine(stranger: Stranger, version: in
     except RpcError as error:
         observe("answer", error)
     rule = SAME_MACHINE_2 if version == 2 else SAME_MACHINE
-    port = client.port(NOBODYS_PROGRAM, registered)
+    port = stranger.binder(version).port(NOBODYS_PROGRAM, registered)
     expect(port, "the port that was registered", because=rule).differs_from(0)
 
 

@@ -312,13 +312,13 @@ def test_a_verifier_is_ignored_or_refused_as_such(wire: MakeWire, root_arguments
 def test_a_verifier_that_comes_back_is_padded_with_zeros(wire: MakeWire) -> None:
     # Again and again, and with data between: what a server does not clear is zero by chance.
     peer = wire()
-    paddings = set()
+    paddings, length = set(), 0
     for size in range(48):
-        peer.ask(peer.make(cred=auth(NONE, b"\xff" * 400)))
-        call = peer.make(verf=auth(NONE, b"v" * (size % 40 * 4 + size % 3 + 1)))
-        peer.tell(call.message())
-        reply = peer.hear()
-        peer.note(call, reply)
+        between = peer.attempt(peer.make(cred=auth(NONE, b"\xff" * 400)).message())
+        said = peer.attempt(peer.make(verf=auth(NONE, b"v" * (size % 40 * 4 + size % 3 + 1))).message())
+        if {between.outcome, said.outcome} & {CLOSED, SILENCE}:
+            skip("bodies of AUTH_NONE are not answered")
+        reply = said.reply
         length = int.from_bytes(reply[16:20], "big") if reply[8:12] == bytes(4) else 0
         paddings.add(reply[20 + length : 20 + length + -length % 4].strip(b"\0"))
     observe("verifier", "comes back" if length else "is empty")
