@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Captures: exchanges as a pcapng file that Wireshark and tshark open.
 
-The RPC messages are those of the wire, byte for byte. What carries them (Ethernet, IP, TCP or UDP headers, the
-opening of connections, record marks) is made up around them, since no packet was ever seen: addresses of
-peers are real, client ports and sequence numbers are not. Errors and notes stand as packet comments.
-
-The format is pcapng (draft-ietf-opsawg-pcapng): a section, one interface of nanoseconds, enhanced packets.
+The RPC messages are those of the wire, byte for byte, and so is what a check sent as bare bytes, with its record
+marks. What carries them (Ethernet, IP, TCP or UDP headers, the opening of connections, the record marks of ordinary
+messages) is made up around them, since no packet was ever seen: addresses of peers and ports are real, addresses of
+clients and sequence numbers are not. Errors and notes stand as packet comments; every packet with bytes that a check
+made itself, and that may be malformed on purpose, says `OWN_BYTES`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nfsclient.rpc.exchange import Exchange
+from nfsclient.rpc.exchange import Exchange, RawBytes
+from nfsjudge import pcapng
 
-_SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6
-_LINK_ETHERNET = 1
-_NANOSECONDS = 9
-_OPT_COMMENT, _OPT_IF_NAME, _OPT_IF_TSRESOL, _OPT_SHB_USERAPPL = 1, 2, 9, 4
+OWN_BYTES = "bytes of the check's own making"
+"""The comment on packets that a check may have made wrong on purpose."""
+MOST_BYTES = 32 << 20
+"""Bytes of messages in a capture."""
+
 
 _TCP, _UDP = 6, 17
 _SYN, _PSH, _ACK = 0x02, 0x08, 0x10
@@ -42,54 +44,33 @@ IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def write_capture(
-    path: Path, exchanges: Iterable[Exchange], *, epoch: float = 0.0, notes: Mapping[int, str] | None = None
+    path: Path,
+    exchanges: Iterable[Exchange],
+    *,
+    raw: Iterable[RawBytes] = (),
+    epoch: float = 0.0,
+    notes: Mapping[int, str] | None = None,
+    about: str = "",
+    most_bytes: int = MOST_BYTES,
 ) -> int:
-    """Write the exchanges to `path`; gives the number of packets.
+    """Write the exchanges, and the bytes that passed beside them, to `path`; gives the number of packets.
 
     `epoch` is what to add to the exchanges' times (of a monotonic clock) to have seconds since 1970. `notes`
     are comments for single exchanges by their number from 1 on; they stand at the reply, or at the call where
-    there is none.
+    there is none. `about` is the comment on the whole, which stands at the first packet too. Of more than
+    `most_bytes` the last are kept.
     """
+    messages, left_out = _newest(_messages(exchanges, raw, notes or {}), most_bytes)
+    if left_out:
+        about = "\n".join([*([about] if about else []), f"{left_out} earlier messages are left out"])
     count = 0
     with path.open("wb") as file:
-        file.write(_section_header() + _interface())
-        for moment, frame, comment in packets(exchanges, notes or {}):
-            file.write(_packet(moment + epoch, frame, comment))
+        file.write(pcapng.section(about) + pcapng.interface())
+        for moment, frame, comment in _packets(messages):
+            whole = comment if count else "\n".join(text for text in (about, comment) if text)
+            file.write(pcapng.packet(moment + epoch, frame, whole))
             count += 1
     return count
-
-
-# ---------------------------------------------------------------- pcapng
-
-
-def _block(kind: int, body: bytes) -> bytes:
-    length = 12 + len(body)
-    return struct.pack("<II", kind, length) + body + struct.pack("<I", length)
-
-
-def _options(*options: tuple[int, bytes]) -> bytes:
-    if not options:
-        return b""
-    parts = [struct.pack("<HH", code, len(value)) + value + bytes(-len(value) % 4) for code, value in options]
-    return b"".join(parts) + bytes(4)
-
-
-def _section_header() -> bytes:
-    body = struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)
-    return _block(_SECTION, body + _options((_OPT_SHB_USERAPPL, b"nfsproof")))
-
-
-def _interface() -> bytes:
-    options = _options((_OPT_IF_NAME, b"nfsproof"), (_OPT_IF_TSRESOL, bytes([_NANOSECONDS])))
-    return _block(_INTERFACE, struct.pack("<HHI", _LINK_ETHERNET, 0, 0) + options)
-
-
-def _packet(moment: float, frame: bytes, comment: str) -> bytes:
-    stamp = max(0, round(moment * 10**_NANOSECONDS))
-    head = struct.pack("<IIIII", 0, stamp >> 32, stamp & 0xFFFF_FFFF, len(frame), len(frame))
-    # An option's length is 16 bits.
-    options = _options((_OPT_COMMENT, comment.encode()[:60_000])) if comment else b""
-    return _block(_PACKET, head + frame + bytes(-len(frame) % 4) + options)
 
 
 # ---------------------------------------------------------------- from exchanges to packets
@@ -97,57 +78,112 @@ def _packet(moment: float, frame: bytes, comment: str) -> bytes:
 
 @dataclass(slots=True)
 class _Message:
-    """One RPC message on its way."""
+    """One RPC message, or a piece of a stream, on its way."""
 
     moment: float
     from_client: bool
     data: bytes
-    exchange: Exchange
-    comment: str
+    flow: tuple[str, str, str]
+    """Transport, the server's address, the client's."""
+    comments: list[str]
+    is_piece: bool = False
+    """It has its own record marks, or lacks them."""
+    is_own: bool = False
+    """Every packet of it says that the check made its bytes."""
 
 
-def _messages(exchanges: Iterable[Exchange], notes: Mapping[int, str]) -> list[_Message]:
-    """Calls and replies in order of time."""
-    found: list[_Message] = []
+def _messages(
+    exchanges: Iterable[Exchange], raw: Iterable[RawBytes], notes: Mapping[int, str]
+) -> list[_Message]:
+    """Calls and replies in order of time. What raw bytes show already is commented there."""
+    found = [_of_raw(one) for one in raw]
+    shown: dict[tuple[bool, tuple[str, str, str], bytes], list[_Message]] = {}
+    for message in found:
+        shown.setdefault((message.from_client, message.flow, message.data), []).append(message)
     for number, exchange in enumerate(exchanges, 1):
-        name = exchange.procedure.name if exchange.procedure is not None else "raw bytes"
-        note = notes.get(number, "")
-        error = "" if exchange.error is None else f"{type(exchange.error).__name__}: {exchange.error}"
-        late = [text for text in (error, note) if text]
-        has_reply = exchange.reply is not None
-        call_comment = "\n".join([f"exchange #{number}: {name}", *([] if has_reply else late)])
-        if exchange.call:
-            found.append(_Message(exchange.sent_at, True, exchange.call, exchange, call_comment))
-        if exchange.reply is not None:
-            moment = exchange.sent_at if exchange.received_at is None else exchange.received_at
-            found.append(_Message(moment, False, bytes(exchange.reply), exchange, "\n".join(late)))
+        for message in _of_exchange(number, exchange, notes.get(number, "")):
+            twins = [] if exchange.procedure is not None else _twins(shown, message)
+            if twins:
+                twins[0].comments += message.comments
+            else:
+                found.append(message)
     # Sorting is stable: a reply in the same instant stays behind its call.
     return sorted(found, key=lambda message: message.moment)
 
 
-def packets(exchanges: Iterable[Exchange], notes: Mapping[int, str]) -> Iterator[tuple[float, bytes, str]]:
+def _twins(shown: dict[t.Any, list[_Message]], message: _Message) -> list[_Message]:
+    """The raw bytes that are the same message: as they are, or behind a record mark."""
+    marked = struct.pack(">I", (_LAST_FRAGMENT | len(message.data)) & 0xFFFF_FFFF) + message.data
+    for data in (message.data, marked):
+        twins = shown.get((message.from_client, message.flow, data))
+        if twins:
+            return [twins.pop(0)] if len(twins) > 1 else twins
+    return []
+
+
+def _of_raw(raw: RawBytes) -> _Message:
+    comment = OWN_BYTES if raw.sent else "answers no call of a client"
+    flow = (raw.transport, raw.peer, raw.local)
+    return _Message(raw.at, raw.sent, raw.data, flow, [comment], raw.sent, raw.sent)
+
+
+def _of_exchange(number: int, exchange: Exchange, note: str) -> Iterator[_Message]:
+    is_own = exchange.procedure is None
+    name = exchange.procedure.name if exchange.procedure is not None else "raw bytes"
+    error = "" if exchange.error is None else f"{type(exchange.error).__name__}: {exchange.error}"
+    late = [text for text in (error, note) if text]
+    flow = (exchange.transport, exchange.peer, exchange.local)
+    about = [f"exchange #{number}: {name}", *([OWN_BYTES] if is_own else [])]
+    if exchange.call:
+        comments = about if exchange.reply is not None else [*about, *late]
+        yield _Message(exchange.sent_at, True, exchange.call, flow, comments, is_own=is_own)
+    if exchange.reply is not None:
+        moment = exchange.sent_at if exchange.received_at is None else exchange.received_at
+        yield _Message(moment, False, bytes(exchange.reply), flow, late)
+
+
+def _newest(messages: list[_Message], most: int) -> tuple[list[_Message], int]:
+    """The last messages of at most so many bytes, at least one, and how many came before them."""
+    room = most
+    for at in range(len(messages) - 1, -1, -1):
+        room -= len(messages[at].data)
+        if room < 0 and at < len(messages) - 1:
+            return messages[at + 1 :], at + 1
+    return messages, 0
+
+
+def packets(
+    exchanges: Iterable[Exchange], notes: Mapping[int, str], raw: Iterable[RawBytes] = ()
+) -> Iterator[tuple[float, bytes, str]]:
     """(time, Ethernet frame, comment) of each packet, in order of time."""
-    flows: dict[tuple[str, str], _Flow] = {}
+    return _packets(_messages(exchanges, raw, notes))
+
+
+def _packets(messages: Iterable[_Message]) -> Iterator[tuple[float, bytes, str]]:
+    """(time, Ethernet frame, comment) of each packet, in order of time."""
+    flows: dict[tuple[str, str, str], _Flow] = {}
     ports = itertools.count(_FIRST_CLIENT_PORT)
-    for message in _messages(exchanges, notes):
-        key = (message.exchange.transport, message.exchange.peer)
-        flow = flows.get(key)
+    for message in messages:
+        transport, peer, local = message.flow
+        flow = flows.get(message.flow)
         if flow is None:
-            flow = flows[key] = _Flow.to(message.exchange.peer, next(ports))
-            if message.exchange.transport == "tcp":
+            flow = flows[message.flow] = _Flow.to(peer, _port_of(local) or next(ports))
+            if transport == "tcp":
                 for frame in flow.handshake():
                     yield message.moment, frame, ""
-        if message.exchange.transport == "tcp":
-            comment = message.comment
-            for frame in flow.segments(message.data, from_client=message.from_client):
+        comment = "\n".join(dict.fromkeys(message.comments))
+        if transport == "tcp":
+            for frame in flow.segments(message.data, message.is_piece, from_client=message.from_client):
                 yield message.moment, frame, comment
-                comment = ""
+                comment = OWN_BYTES if message.is_own else ""
         else:
-            yield (
-                message.moment,
-                flow.datagram(message.data, from_client=message.from_client),
-                message.comment,
-            )
+            yield message.moment, flow.datagram(message.data, from_client=message.from_client), comment
+
+
+def _port_of(address: str) -> int | None:
+    """The port in "192.0.2.7:2049" or "[::1]:2049"."""
+    host, _, port = address.rpartition(":")
+    return int(port) if host and port.isdecimal() and 0 < int(port) < 1 << 16 else None
 
 
 @dataclass(slots=True)
@@ -164,8 +200,8 @@ class _Flow:
     @classmethod
     def to(cls, peer: str, client_port: int) -> t.Self:
         """A flow to `peer`: "192.0.2.7:2049", "[::1]:2049", or a name."""
-        host, _, port_text = peer.rpartition(":")
-        port = int(port_text) if port_text.isdigit() and host else _DEFAULT_NFS_PORT
+        host, _, _ = peer.rpartition(":")
+        port = _port_of(peer) or _DEFAULT_NFS_PORT
         try:
             # A scope ("fe80::1%eth0") has no place in an IPv6 header.
             server = ipaddress.ip_address((host or peer).strip("[]").partition("%")[0])
@@ -187,9 +223,10 @@ class _Flow:
         self._advance(1, from_client=False)
         yield self._tcp(b"", _ACK, from_client=True)
 
-    def segments(self, message: bytes, *, from_client: bool) -> Iterator[bytes]:
-        """A message with its record mark (RFC 5531 section 11), as one fragment."""
-        stream = struct.pack(">I", _LAST_FRAGMENT | len(message)) + message
+    def segments(self, message: bytes, is_piece: bool, *, from_client: bool) -> Iterator[bytes]:
+        """A message with its record mark (RFC 5531 section 11), as one fragment; or a piece of the stream."""
+        mark = b"" if is_piece else struct.pack(">I", _LAST_FRAGMENT | len(message))
+        stream = mark + message
         for at in range(0, len(stream), _MOST_SEGMENT):
             piece = stream[at : at + _MOST_SEGMENT]
             is_last = at + _MOST_SEGMENT >= len(stream)

@@ -35,7 +35,8 @@ def _indent(lines: Sequence[str], by: str) -> list[str]:
     return [by + line for line in lines]
 
 
-def _hexdump(data: bytes) -> list[str]:
+def hexdump(data: bytes) -> list[str]:
+    """Offsets and bytes, 16 a line; long data is cut, with its length."""
     shown = data[:_MOST_BYTES]
     lines = []
     for at in range(0, len(shown), 16):
@@ -56,7 +57,7 @@ def full_lines(exchange: Exchange, number: int, *, mark: str | None = None, note
     elif exchange.reply is not None:
         if isinstance(exchange.error, XdrError):
             lines.append(f"  reply does not decode: {exchange.error.path}    <-- {exchange.error.detail}")
-        lines += ["  reply bytes:", *_indent(_hexdump(exchange.reply), "    ")]
+        lines += ["  reply bytes:", *_indent(hexdump(exchange.reply), "    ")]
     return lines
 
 

@@ -257,6 +257,8 @@ class RpcClient(Link):
         """Send bytes as they are, without a record mark (TCP), or as one datagram (UDP)."""
         self.require_open("send_raw")
         self.spoke_raw = True
+        if self.on_raw is not None:
+            self.on_raw(True, data)
         self.transmit([data], self.timeout)
 
     def send_record(self, data: bytes, fragment_sizes: Sequence[int] | None = None) -> None:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from nfsclient.errors import BadReply, ConnectionLost, NfsClientError, RpcTimeout, XdrError
 from nfsclient.rpc.auth import Credential
-from nfsclient.rpc.exchange import Exchange, Recorder
+from nfsclient.rpc.exchange import Exchange, RawRecorder, Recorder
 from nfsclient.rpc.messages import parse_reply
 from nfsclient.rpc.plan import Plans
 from nfsclient.rpc.program import Procedure
@@ -58,6 +58,7 @@ class Pending(t.Generic[R]):
         "into",
         "procedure",
         "resend_at",
+        "resent",
         "result",
         "sent_at",
         "timeout",
@@ -76,6 +77,7 @@ class Pending(t.Generic[R]):
         self.error: NfsClientError | None = None
         self.sent_at = self.deadline = self.timeout = 0.0
         self.interval = self.resend_at = 0.0
+        self.resent = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,11 @@ class CallCore(abc.ABC):
         self, *, peer: str = "", xids: Iterator[int] | None = None, recorder: Recorder | None = None
     ) -> None:
         self.peer = peer
+        self.local = ""
+        """Our own address, for records; whoever owns the socket says it."""
         self.recorder = recorder
+        self.raw_recorder: RawRecorder | None = None
+        """Told of what goes and comes beside the calls."""
         self.pending: dict[int, Pending[t.Any]] = {}
         self.windows: list[Window] = []
         self.plans = Plans()
@@ -224,6 +230,8 @@ class CallCore(abc.ABC):
 
     def keep_stray(self, message: bytes) -> None:
         """Put a message among the strays; the oldest give way when they become too many or too large."""
+        if self.raw_recorder is not None:
+            self.raw_recorder(False, message)
         self.strays.append(message)
         while len(self.strays) > 1 and sum(map(len, self.strays)) > _KEPT_STRAY_BYTES:
             self.strays.popleft()
@@ -254,6 +262,8 @@ class CallCore(abc.ABC):
             result=pending.result,
             error=pending.error,
             received_at=now,
+            local=self.local,
+            resent=pending.resent,
         )
         if pending.error is not None:
             pending.error.exchange = exchange
@@ -384,6 +394,7 @@ class DatagramCore(CallCore):
             if pending.resend_at <= now:
                 self._output.append(self._datagrams[pending.xid])
                 self.retransmissions += 1
+                pending.resent += 1
                 pending.interval = min(pending.interval * 2, self.longest_interval)
                 pending.resend_at = now + pending.interval
         return late

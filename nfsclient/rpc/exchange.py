@@ -31,6 +31,29 @@ class Exchange:
     result: t.Any = None
     error: Exception | None = None
     received_at: float | None = None
+    local: str = ""
+    """The client's own address, as `peer` is the server's; empty where it is not known."""
+    resent: int = 0
+    """How often the call was sent again (UDP)."""
+
+
+@dataclass(slots=True, eq=False)
+class RawBytes:
+    """What passed beside the calls of a client: bytes sent as they are, or a message that answers no call of it.
+
+    What was sent over TCP is a piece of the stream, with such record marks as it has; what was received is a
+    message without them.
+    """
+
+    at: float
+    """Seconds of the loop's clock."""
+    sent: bool
+    data: bytes
+    peer: str
+    transport: t.Literal["tcp", "udp"]
+    local: str = ""
 
 
 Recorder: t.TypeAlias = Callable[[Exchange], None]
+RawRecorder: t.TypeAlias = Callable[[bool, bytes], None]
+"""Told (whether they were sent, bytes)."""

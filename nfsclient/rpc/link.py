@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from nfsclient.errors import BadReply, ConnectionLost
 from nfsclient.rpc.bulk import WORTH_IT, BulkReceiver, BulkReply, Find
 from nfsclient.rpc.core import CallReceived, DatagramCore, Pending, StreamCore
-from nfsclient.rpc.exchange import Recorder
+from nfsclient.rpc.exchange import RawRecorder, Recorder
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.plan import Plan
 from nfsclient.rpc.record import size_of
@@ -52,6 +52,7 @@ class Link:
         self.on_call: Callable[[bytes], list[Buffer] | None] | None = None
         """Answers calls that the server makes on this connection: message in, message out (None: silence)."""
         self._recorder: Recorder | None = None
+        self._raw_recorder: RawRecorder | None = None
         self._open(dial())
 
     # ------------------------------------------------------------ the connection
@@ -67,6 +68,8 @@ class Link:
         self.local_address: Address = address_of(sock.getsockname())
         self.core = self._make_core(format_address(*self.peer_address))
         self.core.recorder = self._recorder
+        self.core.raw_recorder = self._raw_recorder
+        self.core.local = format_address(*self.local_address)
         self._is_stream = isinstance(self.core, StreamCore)
         self._bulk = BulkReceiver(sock, self._receive_timeout, self.loop.clock)
         self.loop.add(self)
@@ -79,6 +82,15 @@ class Link:
     @on_exchange.setter
     def on_exchange(self, recorder: Recorder | None) -> None:
         self._recorder = self.core.recorder = recorder
+
+    @property
+    def on_raw(self) -> RawRecorder | None:
+        """Told of bytes that pass beside the calls: those of `send_raw`, and messages that answer no call."""
+        return self._raw_recorder
+
+    @on_raw.setter
+    def on_raw(self, recorder: RawRecorder | None) -> None:
+        self._raw_recorder = self.core.raw_recorder = recorder
 
     def close(self) -> None:
         """Close the connection; calls under way end with `ConnectionLost`."""

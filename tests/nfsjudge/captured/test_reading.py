@@ -204,5 +204,6 @@ def test_datagrams_that_come_twice(rig: Rig) -> None:
 
 def test_a_second_reply_over_a_stream_is_found(right: list[Exchange]) -> None:
     again = Exchange(right[5].xid, None, None, None, b"", 0.0, right[5].peer, "tcp", reply=right[5].reply)
+    again.local = right[5].local
     again.sent_at = again.received_at = (right[-1].received_at or 0.0) + 0.5
     assert found(judge(pcap(frames_of([*right, again])))) == {"rpc/reply-without-call": 1}

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""Messages of a check as records: every call and reply with all its fields, within bounds.
+
+What a server sent can be long: a listing of ten thousand names, a megabyte of data. Lists and data are abbreviated by
+the printer, a message is cut at `MOST_LINES` lines, and of many messages the first and the last are kept; each cut
+leaves a line that says so. What the verdict is about is never cut away.
+"""
+
+from __future__ import annotations
+
+import struct
+import typing as t
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from nfsclient.errors import XdrError
+from nfsclient.rpc.exchange import Exchange, RawBytes
+from nfsclient.xdr import XdrType, format_value
+from nfsjudge.records import MessageRecord
+from nfsjudge.transcript import hexdump
+
+MOST_LINES = 300
+"""Lines of one message."""
+_AROUND = 40
+"""Lines kept around one that the verdict is about, where a message is cut."""
+MOST_FIRST, MOST_LAST = 50, 250
+"""Messages kept from the beginning and from the end of a check."""
+_LONGEST_LINE = 400
+_CALL_HEAD = struct.Struct(">6I")
+_SIGN = "\0"
+"""Ends the lines that the printer is told to mark: text from the wire is escaped and never has it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a verdict is about: a decoded reply and the dotted path of a field in it, or an exchange as a whole."""
+
+    subject: object
+    """The decoded reply, or the exchange."""
+    field: str | None = None
+    note: str = ""
+    """What was expected there."""
+
+    def is_of(self, exchange: Exchange) -> bool:
+        """Whether it is about this exchange."""
+        return self.subject is not None and (self.subject is exchange or self.subject is exchange.result)
+
+
+def message_records(
+    exchanges: Sequence[Exchange],
+    raw: Iterable[RawBytes] = (),
+    *,
+    began: float = 0.0,
+    marks: Sequence[Mark] = (),
+) -> list[MessageRecord]:
+    """The messages in order of time; `began` is the beginning of the check on the exchanges' clock.
+
+    Bytes that passed beside calls, and are in no exchange, have the number 0.
+    """
+    parts: list[_Part] = []
+    for number, exchange in enumerate(exchanges, 1):
+        own = [mark for mark in marks if mark.is_of(exchange)]
+        if exchange.call:
+            parts.append(_Part(exchange.sent_at, number, "call", exchange, own))
+        if exchange.reply is not None or exchange.error is not None:
+            at = exchange.sent_at if exchange.received_at is None else exchange.received_at
+            parts.append(_Part(at, number, "reply", exchange, own))
+    parts += [_Part(one.at, 0, "call" if one.sent else "reply", one, []) for one in beside(exchanges, raw)]
+    parts.sort(key=lambda part: part.at)  # stable: a reply in the same instant stays behind its call
+    return _bounded(parts, began)
+
+
+def beside(exchanges: Iterable[Exchange], raw: Iterable[RawBytes]) -> list[RawBytes]:
+    """Those of the raw bytes that are in no exchange."""
+    known = {
+        bytes(part) for one in exchanges if one.procedure is None for part in (one.call, one.reply) if part
+    }
+    return [one for one in raw if one.data not in known and not _is_marked(one, known)]
+
+
+def _is_marked(raw: RawBytes, known: t.Container[bytes]) -> bool:
+    """Whether it is one of the known messages behind a record mark."""
+    return raw.sent and raw.transport == "tcp" and raw.data[4:] in known
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One message before it is printed."""
+
+    at: float
+    number: int
+    direction: str
+    what: Exchange | RawBytes
+    marks: list[Mark]
+
+    def record(self, began: float) -> MessageRecord:
+        time = round(self.at - began, 6)
+        if isinstance(self.what, RawBytes):
+            what = "of the check itself" if self.what.sent else "that answer no call"
+            summary = f"{len(self.what.data)} bytes {what}"
+            return MessageRecord(self.number, time, self.direction, summary, _bytes(self.what.data))
+        if self.direction == "call":
+            summary, lines, signed = _call(self.what)
+        else:
+            summary, lines, signed = _reply(self.what, self.marks)
+        lines, signed = _cut(lines, signed)
+        return MessageRecord(self.number, time, self.direction, _line(summary), [*map(_line, lines)], signed)
+
+
+def _line(text: str) -> str:
+    return text if len(text) <= _LONGEST_LINE else f"{text[:_LONGEST_LINE]}... ({len(text)} characters)"
+
+
+def _call(exchange: Exchange) -> tuple[str, list[str], list[int]]:
+    if exchange.procedure is None:
+        return f"{len(exchange.call)} bytes of the check itself", _bytes(exchange.call), []
+    again = f", sent {exchange.resent + 1} times" if exchange.resent else ""
+    summary = f"{exchange.procedure.name} xid 0x{exchange.xid:08x}{again}"
+    return summary, format_value(exchange.args) if isinstance(exchange.args, XdrType) else [], []
+
+
+def _bytes(message: bytes) -> list[str]:
+    """Bytes as they are; in front what they say where they begin as a call does."""
+    words = _CALL_HEAD.unpack_from(message) if len(message) >= _CALL_HEAD.size else None
+    head = []
+    if words is not None and words[1:3] == (0, 2):
+        head = [f"xid: 0x{words[0]:08x}", f"program {words[3]} version {words[4]} procedure {words[5]}"]
+    return head + hexdump(message)
+
+
+def _reply(exchange: Exchange, marks: Sequence[Mark]) -> tuple[str, list[str], list[int]]:
+    if isinstance(exchange.result, XdrType):
+        status = getattr(exchange.result, "status", None)
+        name = exchange.procedure.name if exchange.procedure is not None else "answer"
+        summary = f"{name} xid 0x{exchange.xid:08x}: {'answered' if status is None else status}"
+        lines, signed = _marked(exchange.result, [mark.field for mark in marks if mark.field is not None])
+        return summary, lines, signed or ([0] if marks and lines else [])
+    lines = [] if exchange.error is None else _of_error(exchange.error)
+    about = len(lines) if marks else 0
+    summary = "no reply" if exchange.reply is None else f"{len(exchange.reply)} bytes"
+    if lines:
+        summary += f": {lines[0]}"
+    lines += hexdump(exchange.reply) if exchange.reply is not None else []
+    return summary, lines, [*range(about)] or ([0] if marks and lines else [])
+
+
+def _of_error(error: Exception) -> list[str]:
+    """What is wrong with an answer, or with the lack of it. Texts of errors may quote the server: they are escaped."""
+    text = f"{type(error).__name__}: {error}"
+    lines = [line.encode("unicode_escape").decode() for line in text.splitlines()]
+    if isinstance(error, XdrError) and error.path:
+        lines.append(f"at {error.path}: {error.detail}".encode("unicode_escape").decode())
+    return lines
+
+
+def _marked(value: XdrType, fields: Sequence[str]) -> tuple[list[str], list[int]]:
+    """The fields of a value, and the indices of the lines of those that are named."""
+    lines = format_value(value, mark=fields[0] if fields else None, note=_SIGN)
+    signed = {at for at, line in enumerate(lines) if line.endswith(_SIGN)}
+    for field in fields[1:]:
+        others = format_value(value, mark=field, note=_SIGN)
+        if len(others) == len(lines):  # what is marked may be printed on more lines than otherwise
+            signed |= {at for at, line in enumerate(others) if line.endswith(_SIGN)}
+    return [line.removesuffix(f"    <-- {_SIGN}") for line in lines], sorted(signed)
+
+
+def _cut(lines: list[str], signed: list[int]) -> tuple[list[str], list[int]]:
+    """At most `MOST_LINES` lines: the first ones, and those around what is marked."""
+    if len(lines) <= MOST_LINES:
+        return lines, signed
+    near = {at for mark in signed[:4] for at in range(mark - _AROUND // 2, mark + _AROUND // 2)}
+    kept = {at for at in range(len(lines)) if at < MOST_LINES - len(near) or at in near}
+    found: list[str] = []
+    places: list[int] = []
+    skipped = 0
+    for at, line in enumerate(lines):
+        if at not in kept:
+            skipped += 1
+            continue
+        if skipped:
+            found.append(f"... {skipped} lines are left out")
+            skipped = 0
+        if at in signed:
+            places.append(len(found))
+        found.append(line)
+    if skipped:
+        found.append(f"... {skipped} lines are left out")
+    return found, places
+
+
+def _bounded(parts: list[_Part], began: float) -> list[MessageRecord]:
+    """The first and the last of many messages, and those that a verdict is about."""
+    last = len(parts) - MOST_LAST
+    kept = [at < MOST_FIRST or at >= last or bool(part.marks) for at, part in enumerate(parts)]
+    found: list[MessageRecord] = []
+    skipped = 0
+    for is_kept, part in zip(kept, parts, strict=True):
+        if not is_kept:
+            skipped += 1
+            continue
+        if skipped:
+            text = f"... {skipped} messages are left out; they are in the capture"
+            found.append(MessageRecord(0, round(part.at - began, 6), "", text))
+            skipped = 0
+        found.append(part.record(began))
+    return found

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: MIT
+"""What a run keeps of its checks: for which, what is in it, and what happens when it cannot be kept."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+import pytest
+
+from nfsjudge.capture import OWN_BYTES
+from nfsjudge.records import FindingRecord, RunRecord
+from tests.plugin.conftest import Suite
+from tests.plugin.test_plugin_wireshark import packets_of
+
+RED = """
+@proves(RULE, killed_by=MUTANT)
+def test_green(nfs3):
+    nfs3.null()
+
+@proves(RULE, killed_by=MUTANT)
+def test_red(nfs3, root):
+    nlink = nfs3.getattr(root).resok.obj_attributes.nlink
+    expect(nlink, "links").equals(77)
+
+@proves(ADVICE, killed_by=MUTANT)
+def test_advised(nfs3):
+    nfs3.null()
+    expect(1, "x").equals(2)
+
+@proves(RULE, killed_by=MUTANT)
+def test_void(nfs3):
+    nfs3.null()
+    raise KeyError
+
+@proves(RULE, killed_by=MUTANT)
+def test_skipped(nfs3):
+    nfs3.null()
+    skip("because")
+"""
+KEPT = {
+    "failure": {"red", "advised", "void"},
+    "always": {"red", "advised", "void", "green", "skipped"},
+    "never": set(),
+}
+
+
+@pytest.mark.parametrize("mode", KEPT)
+def test_of_which_checks_evidence_is_kept(suite: Suite, mode: str) -> None:
+    suite.write(RED)
+    checks = suite.run(f"--evidence={mode}").checks
+    assert {name for name, check in checks.items() if check.capture} == KEPT[mode]
+    assert {name for name, check in checks.items() if check.messages} == KEPT[mode]
+
+
+def test_messages_have_all_fields_and_the_deviating_one_is_pointed_at(suite: Suite) -> None:
+    suite.write(RED)
+    call, reply = suite.run().checks["red"].messages[-2:]
+    assert (call.direction, reply.direction) == ("call", "reply")
+    assert call.number == reply.number
+    assert 0 <= call.time <= reply.time < 60
+    assert call.summary.startswith("GETATTR xid 0x")
+    assert reply.summary.endswith(": NFS3_OK")
+    assert [line.partition(":")[0].strip() for line in call.fields] == ["object"]
+    (at,) = reply.deviating
+    assert reply.fields[at].strip().startswith("nlink: ")
+    assert "    mode: " in "\n".join(reply.fields)
+
+
+def test_a_capture_names_its_check_its_verdict_and_what_deviates(suite: Suite) -> None:
+    suite.write(RED)
+    outcome = suite.run()
+    path = outcome.report / outcome.checks["red"].capture
+    assert (
+        b"check nfs3/fake/red\nverdict FAIL\nRFC 1813 section 3.3.1: the rule of this suite"
+        in path.read_bytes()
+    )
+    comments = [comment for _, _, comment in packets_of(path)]
+    assert comments[0].startswith("check nfs3/fake/red\nverdict FAIL")
+    assert comments[-1].startswith("FAIL nfs3/fake/red: expected ")
+    assert "77" in comments[-1]
+
+
+def test_what_the_lint_finds_keeps_the_evidence_of_a_check_that_passes(suite: Suite) -> None:
+    suite.write(
+        """
+        @proves(RULE, killed_by=MUTANT)
+        def test_looks_elsewhere(stage, nfs3, root):
+            from nfsclient.protocol.nfs3 import Ftype3
+            nfs3.getattr(root)
+            stage.exchanges[-1].result.resok.obj_attributes.type = Ftype3(99)
+        """
+    )
+    outcome = suite.run()
+    (finding, *_) = [line for line in outcome.lines if isinstance(line, FindingRecord)]
+    check = outcome.checks["looks_elsewhere"]
+    assert check.verdict == "PASS"
+    assert finding.capture == check.capture != ""
+    assert any(message.deviating for message in check.messages)
+
+
+def test_bytes_of_a_check_itself_are_in_the_capture_with_their_record_marks(suite: Suite) -> None:
+    suite.write(
+        """
+        @proves(RULE, killed_by=MUTANT)
+        def test_raw(wire):
+            one = wire()
+            one.send(b"\\x80\\x00\\x00\\x08" + b"notacall")
+            one.ask(one.make())
+            expect(1, "x").equals(2)
+        """
+    )
+    outcome = suite.run()
+    check = outcome.checks["raw"]
+    packets = list(packets_of(outcome.report / check.capture))
+    own = [frame[54:] for _, frame, comment in packets if OWN_BYTES in comment]
+    assert own[0] == b"\x80\x00\x00\x08notacall"
+    assert len(own) == 2  # the call is there once, though it is an exchange as well
+    assert check.messages[0].number == 0
+    assert check.messages[0].summary == "12 bytes of the check itself"
+
+
+def test_when_a_check_began_and_what_it_ran_on(suite: Suite) -> None:
+    suite.write(RED)
+    outcome = suite.run()
+    run = outcome.lines[0]
+    assert isinstance(run, RunRecord)
+    assert platform.python_version() in run.environment["python"]
+    assert run.environment["pytest"] == pytest.__version__
+    assert set(run.environment) == {"python", "platform", "nfsproof", "pytest"}
+    assert platform.node() not in " ".join(run.environment.values()).split()
+    times = [check.began for check in outcome.checks.values()]
+    assert times == sorted(times)
+    assert 0 < times[0] < times[-1] < 60
+
+
+@pytest.mark.parametrize("place", ["report", "report/evidence", "report/below"])
+def test_a_folder_that_cannot_be_written_ends_the_run_before_it_begins(suite: Suite, place: str) -> None:
+    suite.write(RED)
+    in_the_way = suite.pytester.path / ("report" if place == "report/below" else place)
+    in_the_way.parent.mkdir(exist_ok=True)
+    in_the_way.write_text("a file")
+    report = str(suite.pytester.path / place) if place == "report/below" else str(suite.report)
+    result = suite.pytester.runpytest_subprocess(*suite.arguments("--report", report), timeout=120)
+    assert result.ret == 4
+    (line,) = [line for line in [*result.outlines, *result.errlines] if line.strip()]
+    assert "expected a folder for the report that can be written" in line
+    assert in_the_way.read_text() == "a file"
+
+
+def test_records_that_cannot_be_written_as_well(suite: Suite) -> None:
+    suite.write(RED)
+    (suite.report / "records.jsonl").mkdir(parents=True)
+    outcome_of = suite.pytester.runpytest_subprocess(*suite.arguments(), timeout=120)
+    assert outcome_of.ret == 4
+
+
+def test_a_disk_that_fails_while_the_run_goes_on_is_told(suite: Suite) -> None:
+    suite.write(
+        RED
+        + """
+@proves(RULE, killed_by=MUTANT)
+def test_spoils(nfs3, stage):
+    import shutil
+    shutil.rmtree(stage.report / "evidence")
+    (stage.report / "evidence").write_text("in the way")
+    nfs3.null()
+    expect(1, "x").equals(2)
+"""
+    )
+    outcome = suite.run()
+    assert outcome.exit_code == 1
+    assert outcome.checks["spoils"].capture == ""
+    assert outcome.checks["spoils"].messages
+    assert "the capture of nfs3/fake/spoils could not be written" in outcome.text
+
+
+def test_a_worker_tells_times_since_the_beginning_of_the_run(suite: Suite) -> None:
+    suite.write(RED)
+    outcome = suite.run_apart("-p", "xdist.plugin", "-n2")
+    assert all(0 < check.began < 60 for check in outcome.checks.values())
+    assert outcome.checks["red"].messages[-1].deviating
+    assert Path(outcome.report / outcome.checks["red"].capture).exists()

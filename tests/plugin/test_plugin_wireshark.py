@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""Wireshark's own dissectors read every capture of a whole run, and find nothing malformed in it.
+
+But for what a check makes wrong on purpose: every packet with bytes of a check's own making says so in its comment, and
+only such packets may be malformed, or be a server's answer to them that no dissector of NFS is made for.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nfsjudge import pcapng
+from nfsjudge.capture import OWN_BYTES
+from nfsjudge.records import CheckRecord, read_records
+from tests.plugin.conftest import ROOT
+
+_PACKET = 6
+_COMMENT = 1
+
+
+def packets_of(path: Path) -> Iterator[tuple[float, bytes, str]]:
+    """(seconds, frame, comment) of each packet of a capture of ours."""
+    data, at = path.read_bytes(), 0
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        if kind == _PACKET:
+            _, high, low, size, _ = struct.unpack_from("<IIIII", data, at + 8)
+            begin, end = at + 28, at + 28 + size
+            options = data[end + -size % 4 : at + length - 4]
+            code, long = struct.unpack_from("<HH", options) if options else (0, 0)
+            comment = options[4 : 4 + long].decode() if code == _COMMENT else ""
+            yield (high << 32 | low) / 1e9, data[begin:end], comment
+        at += length
+
+
+def moved(frame: bytes, number: int) -> bytes:
+    """A packet between addresses of its capture's own, so that many captures can lie in one file."""
+    address = bytes([10, number >> 16 & 255, number >> 8 & 255, number & 255])
+    assert frame[12:14] == b"\x08\x00"
+    return frame[:26] + address * 2 + frame[34:]
+
+
+def joined(captures: list[Path], out: Path) -> list[tuple[Path, str]]:
+    """Write all captures as one; for each packet, the capture that it is of, and its comment."""
+    origin = []
+    with out.open("wb") as file:
+        file.write(pcapng.section() + pcapng.interface())
+        for number, path in enumerate(captures):
+            for moment, frame, comment in packets_of(path):
+                file.write(pcapng.packet(moment, moved(frame, number), ""))
+                origin.append((path, comment))
+    return origin
+
+
+def complaints(path: Path) -> list[tuple[int, str]]:
+    """(number from 1, what is said) of the packets in which the dissectors see malformed data, or an error."""
+    wrong = '_ws.malformed || _ws.unreassembled || _ws.expert.severity == "Error"'
+    command = ["tshark", "-n", "-2", "-r", str(path), "-Y", wrong]
+    fields = ["-T", "fields", "-e", "frame.number", "-e", "_ws.expert.message", "-e", "_ws.col.Info"]
+    result = subprocess.run([*command, *fields], capture_output=True, text=True, check=True, timeout=600)
+    return [(int(line.split("\t")[0]), line) for line in result.stdout.splitlines()]
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
+def test_tshark_finds_nothing_malformed_but_what_a_check_makes_so(tmp_path: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    command = [sys.executable, "-m", "pytest", "suites", "-q", "-p", "no:cacheprovider", "--evidence=always"]
+    report = tmp_path / "report"
+    run = subprocess.run(
+        [*command, f"--report={report}"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        timeout=600,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout.decode()[-2000:]
+    with (report / "records.jsonl").open() as lines:
+        checks = [record for record in read_records(lines) if isinstance(record, CheckRecord)]
+    captures = [report / check.capture for check in checks if check.capture]
+    assert len(captures) > 2000
+    origin = joined(captures, tmp_path / "all.pcapng")
+    said = complaints(tmp_path / "all.pcapng")
+    found = [(*origin[number - 1], text) for number, text in said if OWN_BYTES not in origin[number - 1][1]]
+    assert found == []
+    # The dissectors do look: some checks send malformed bytes, and it shows.
+    assert len(said) > 10
