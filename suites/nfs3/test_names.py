@@ -114,6 +114,7 @@ def test_nothing_is_found_without_a_name(nfs3: Nfs3, place: Place, procedure: st
     reply = CALLS[procedure](nfs3, place, place.here, b"")
     # Where the empty name stands for the directory, RENAME takes it away with all that is in it.
     expect(nfs3.lookup(place.here, b"file")).ok()
+    expect(sorted(place.scratch.names()), "the names in its parent").equals([b"elsewhere", b"here"])
     expect(place.names(), "the names in the directory").equals([b"file"])
     observe(f"{procedure.upper()} of the empty name", expect(reply).refused())
 
@@ -140,8 +141,9 @@ def test_nothing_is_taken_by_an_alias(nfs3: Nfs3, place: Place, procedure: str, 
     place.scratch.file("file", b"precious")
     reply = TAKING[procedure](nfs3, place, place.here, name)
     observe(f"{procedure.upper()} of {name.decode()}", reply.status)
-    expect(place.names(), "the names in the directory").equals([b"file"])
+    # The parent first: a directory that was moved away cannot be read.
     expect(sorted(place.scratch.names()), "the names in its parent").equals([b"elsewhere", b"file", b"here"])
+    expect(place.names(), "the names in the directory").equals([b"file"])
 
 
 # ---------------------------------------------------------------- bytes that may not be
