@@ -4,10 +4,14 @@
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsjudge import Level, Requirement, expect, skip
+from nfsclient.errors import GarbageArgs, SystemErr
+from nfsjudge import Level, Requirement, expect, observe, skip
+
+R = t.TypeVar("R")
 
 NOENT_IS_MEANT = Requirement(
     rfc="RFC 1813", section="2.6", level=Level.SHOULD, gist="NOENT says that the name does not exist"
@@ -25,6 +29,26 @@ NO_TRUNC = Requirement(
 )
 _LONGEST: t.Final = 4096
 """name_max above this is taken for "no limit" and not tried."""
+
+
+def heard(call: Callable[[], R], what: str) -> R | None:
+    """The reply to a call with a name that no server has to take; None where the server will not even read it.
+
+    Many look at names while they decode the arguments, so that GARBAGE_ARGS is how they refuse one: which error it is
+    is no more than a "should" (RFC 1813 section 3.2).
+    """
+    try:
+        return call()
+    except (GarbageArgs, SystemErr) as refusal:
+        observe(what, type(refusal).__name__)
+        return None
+
+
+def expect_name_refused(reply: t.Any, what: str, *, because: Requirement | None = None) -> None:
+    """What was `heard` is no success."""
+    __tracebackhide__ = True
+    if reply is not None:
+        observe(what, expect(reply, because=because).refused())
 
 
 def too_long_name(nfs3: Nfs3, scratch: Scratch) -> bytes:

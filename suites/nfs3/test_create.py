@@ -15,6 +15,7 @@ from suites.nfs3.creating import (
     expect_own_handle,
     expect_type,
 )
+from suites.nfs3.naming import NO_EMPTY_NAME, expect_name_refused, heard
 
 CREATES_A_FILE = Requirement(
     rfc="RFC 1813", section="3.3.8", gist="CREATE creates a regular file under the name"
@@ -63,13 +64,6 @@ EXCLUSIVE_REPLAY = Requirement(
 OF_A_DIRECTORY = Requirement(
     rfc="RFC 1813", section="3.3.8", gist="a file is created in a directory, not in another object"
 )
-NO_EMPTY_NAME = Requirement(
-    rfc="RFC 1813",
-    section="3.2",
-    level=Level.SHOULD,
-    gist="a filename must not be empty: such a request is refused with ACCES",
-)
-
 _VERIFIER = b"\x11\x22\x33\x44\x55\x66\x77\x01"
 _OTHER = b"\xee\xdd\xcc\xbb\xaa\x99\x88\x7e"
 """Differs in every byte: verifiers may be stored with fewer bits."""
@@ -166,5 +160,6 @@ def test_refuses_a_file_as_the_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 @proves(NO_EMPTY_NAME, killed_by="create3-takes-the-empty-name")
 def test_refuses_the_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
-    reply = nfs3.create(scratch.handle, b"", CreateMode3.GUARDED, Sattr3(mode=0o644))
-    observe("CREATE of the empty name", expect(reply).refused())
+    what = "CREATE of the empty name"
+    reply = heard(lambda: nfs3.create(scratch.handle, b"", CreateMode3.GUARDED, Sattr3(mode=0o644)), what)
+    expect_name_refused(reply, what)

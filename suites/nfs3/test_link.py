@@ -9,7 +9,7 @@ from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
 from suites.nfs3.agreement import expect_same_object
 from suites.nfs3.creating import EXIST_IS_MEANT, expect_kept, expect_not_a_directory, expect_type
-from suites.nfs3.naming import NO_EMPTY_NAME, NO_TRUNC, too_long_name
+from suites.nfs3.naming import NO_EMPTY_NAME, NO_TRUNC, expect_name_refused, heard, too_long_name
 
 LINKS = Requirement(
     rfc="RFC 1813", section="3.3.15", gist="LINK creates a hard link: another name for the same object"
@@ -156,9 +156,10 @@ def test_a_directory_is_linked_or_refused(nfs3: Nfs3, scratch: Scratch) -> None:
 
 @proves(NO_EMPTY_NAME, killed_by="link3-takes-the-empty-name", needs="hardlink")
 def test_refuses_the_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
-    reply = nfs3.link(scratch.file("file"), scratch.handle, b"")
+    what = "LINK to the empty name"
+    reply = heard(lambda: nfs3.link(scratch.file("file"), scratch.handle, b""), what)
     expect(scratch.names(), "the names in the directory").equals([b"file"])
-    observe("LINK to the empty name", expect(reply).refused())
+    expect_name_refused(reply, what)
 
 
 @proves(NO_TRUNC, killed_by="link3-cuts-long-names", needs=("hardlink", "no_trunc"))

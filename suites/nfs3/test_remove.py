@@ -8,7 +8,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3, Sattr3
 from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
 from suites.nfs3.creating import NOTDIR_IS_MEANT, expect_kept
-from suites.nfs3.naming import NO_EMPTY_NAME, NOENT_IS_MEANT
+from suites.nfs3.naming import NO_EMPTY_NAME, NOENT_IS_MEANT, expect_name_refused, heard
 
 REMOVES_THE_ENTRY = Requirement(
     rfc="RFC 1813", section="3.3.12", gist="REMOVE removes the entry from the directory"
@@ -125,6 +125,7 @@ def test_a_refused_directory_keeps_what_is_in_it(nfs3: Nfs3, scratch: Scratch) -
 @proves(NO_EMPTY_NAME, killed_by="remove3-takes-the-empty-name")
 def test_refuses_the_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
     scratch.file("file")
-    reply = nfs3.remove(scratch.handle, b"")
+    what = "REMOVE of the empty name"
+    reply = heard(lambda: nfs3.remove(scratch.handle, b""), what)
     expect(scratch.names(), "the names in the directory").equals([b"file"])
-    observe("REMOVE of the empty name", expect(reply).refused())
+    expect_name_refused(reply, what)

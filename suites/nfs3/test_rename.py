@@ -12,7 +12,14 @@ from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
 from suites.nfs3.agreement import STEADY
 from suites.nfs3.creating import NOTDIR_IS_MEANT, expect_kept, expect_type
-from suites.nfs3.naming import NO_EMPTY_NAME, NO_TRUNC, NOENT_IS_MEANT, too_long_name
+from suites.nfs3.naming import (
+    NO_EMPTY_NAME,
+    NO_TRUNC,
+    NOENT_IS_MEANT,
+    expect_name_refused,
+    heard,
+    too_long_name,
+)
 
 RENAMES = Requirement(
     rfc="RFC 1813",
@@ -370,9 +377,10 @@ def test_each_directory_is_spoken_of_in_its_place(nfs3: Nfs3, scratch: Scratch) 
 @proves(NO_EMPTY_NAME, killed_by="rename3-takes-the-empty-name")
 def test_refuses_the_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
     scratch.file("file", b"precious")
-    reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"")
+    what = "RENAME to the empty name"
+    reply = heard(lambda: nfs3.rename(scratch.handle, b"file", scratch.handle, b""), what)
     expect_kept(scratch, b"file", b"precious")
-    observe("RENAME to the empty name", expect(reply).refused())
+    expect_name_refused(reply, what)
 
 
 @proves(NO_TRUNC, killed_by="rename3-cuts-long-names", needs="no_trunc")

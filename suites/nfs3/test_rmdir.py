@@ -8,7 +8,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
 from suites.nfs3.creating import NOTDIR_IS_MEANT, expect_kept
-from suites.nfs3.naming import NO_EMPTY_NAME, NOENT_IS_MEANT
+from suites.nfs3.naming import NO_EMPTY_NAME, NOENT_IS_MEANT, expect_name_refused, heard
 
 REMOVES_THE_DIRECTORY = Requirement(
     rfc="RFC 1813", section="3.3.13", gist="RMDIR removes a subdirectory from a directory"
@@ -131,6 +131,7 @@ def test_dotdot_keeps_what_is_in_the_parent(nfs3: Nfs3, scratch: Scratch) -> Non
 
 @proves(NO_EMPTY_NAME, killed_by="rmdir3-takes-the-empty-name")
 def test_refuses_the_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
-    reply = nfs3.rmdir(scratch.directory("directory"), b"")
+    what = "RMDIR of the empty name"
+    reply = heard(lambda: nfs3.rmdir(scratch.directory("directory"), b""), what)
     expect(scratch.names(), "the names in the parent").equals([b"directory"])
-    observe("RMDIR of the empty name", expect(reply).refused())
+    expect_name_refused(reply, what)
