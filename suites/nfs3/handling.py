@@ -7,6 +7,7 @@ import typing as t
 from collections.abc import Callable, Mapping
 
 from nfsclient.clients import Nfs3
+from nfsclient.errors import GarbageArgs, SystemErr
 from nfsclient.protocol.nfs3 import Ftype3, Mknoddata3, Nfsstat3, Sattr3
 from nfsjudge import Requirement, expect, observe
 from nfsjudge.expect import StatusReply
@@ -75,19 +76,29 @@ WITHOUT_EFFECT: t.Final[dict[str, Call]] = {
 """Calls that change nothing even if a server takes a damaged handle for one of its own, maybe of somebody's file."""
 
 
+def tried(call: Call, nfs3: Nfs3, handle: bytes) -> StatusReply | None:
+    """The reply to a call with a handle of which the server may not even read the length: None where it does not."""
+    try:
+        return call(nfs3, handle)
+    except (GarbageArgs, SystemErr):
+        return None
+
+
 def expect_no_handle(
-    replies: Mapping[str, StatusReply], because: Requirement, *, right: StatusReply | None = None
+    replies: Mapping[str, StatusReply | None], because: Requirement, *, right: StatusReply | None = None
 ) -> None:
     """Handles that the server never gave out are refused as such; a simple server may take one for its own.
 
-    `right` is what the call was answered with the handle from which the others were made.
+    `right` is what the call was answered with the handle from which the others were made. None is a refusal to read
+    the arguments: no word on the handle, and no success either.
     """
     __tracebackhide__ = True
     seen: dict[str, list[str]] = {}
     for what, reply in replies.items():
-        seen.setdefault(str(reply.status), []).append(what)
+        seen.setdefault("GARBAGE_ARGS" if reply is None else str(reply.status), []).append(what)
     for status, those in seen.items():
         observe(status, ", ".join(those))
     for reply in replies.values():
-        if reply.status not in {Nfsstat3.NFS3_OK, None if right is None else right.status}:
-            expect(reply).refused(*NOT_A_HANDLE, because=because)
+        if reply is None or reply.status in {Nfsstat3.NFS3_OK, None if right is None else right.status}:
+            continue
+        expect(reply).refused(*NOT_A_HANDLE, because=because)

@@ -32,10 +32,10 @@ _LONGEST: t.Final = 4096
 
 
 def heard(call: Callable[[], R], what: str) -> R | None:
-    """The reply to a call with a name that no server has to take; None where the server will not even read it.
+    """The reply to a call with a string that no server has to take; None where the server will not even read it.
 
-    Many look at names while they decode the arguments, so that GARBAGE_ARGS is how they refuse one: which error it is
-    is no more than a "should" (RFC 1813 section 3.2).
+    Many look at names and paths while they decode the arguments, so that GARBAGE_ARGS is how they refuse one: which
+    error it is is no more than a "should" (RFC 1813 section 3.2).
     """
     try:
         return call()

@@ -10,7 +10,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from nfsjudge.expect import StatusReply
-from suites.nfs3.handling import IN_A_DIRECTORY, ON_A_FILE, WITHOUT_EFFECT, expect_no_handle
+from suites.nfs3.handling import IN_A_DIRECTORY, ON_A_FILE, WITHOUT_EFFECT, expect_no_handle, tried
 
 ONE_OBJECT = Requirement(
     rfc="RFC 1813",
@@ -65,7 +65,7 @@ def test_handle_of_another_length_is_refused_by(nfs3: Nfs3, scratch: Scratch, pr
     right = len(handle)
     lengths = {1, 4, right // 2, right - 1, min(64, right + 1), 64} - {0, right}
     cut = {length: handle[:length].ljust(length, b"\0") for length in sorted(lengths)}
-    replies = {f"{length} bytes": call(nfs3, other) for length, other in cut.items()}
+    replies = {f"{length} bytes": tried(call, nfs3, other) for length, other in cut.items()}
     expect_no_handle(replies, because=BAD, right=call(nfs3, handle))
 
 

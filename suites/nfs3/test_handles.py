@@ -22,7 +22,7 @@ from nfsclient.xdr import Opaque, Struct
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from nfsjudge.expect import StatusReply
 from suites.nfs3.contents import difference, pattern
-from suites.nfs3.handling import ON_A_FILE, ON_ANYTHING, expect_no_handle
+from suites.nfs3.handling import ON_A_FILE, ON_ANYTHING, expect_no_handle, tried
 
 ONE_FILE = Requirement(
     rfc="RFC 1813",
@@ -190,13 +190,15 @@ def test_handle_of_another_length_is_refused_as_such(nfs3: Nfs3, scratch: Scratc
     right = len(handle)
     lengths = {1, 4, right // 2, right - 1, min(64, right + 1), 64} - {0, right}
     cut = {length: handle[:length].ljust(length, b"\0") for length in sorted(lengths)}
-    expect_no_handle({f"{length} bytes": nfs3.getattr(other) for length, other in cut.items()}, because=BAD)
+    getattr_by = ON_A_FILE["getattr"]
+    replies = {f"{length} bytes": tried(getattr_by, nfs3, other) for length, other in cut.items()}
+    expect_no_handle(replies, because=BAD)
 
 
 @proves(BAD, killed_by="getattr3-empty-handle-is-noent")
 def test_empty_handle_is_the_public_one_or_none(nfs3: Nfs3, scratch: Scratch) -> None:
     # RFC 2055 section 5: WebNFS gives it a meaning, so that success is right.
-    expect_no_handle({"the empty handle": nfs3.getattr(b"")}, because=BAD)
+    expect_no_handle({"the empty handle": tried(ON_A_FILE["getattr"], nfs3, b"")}, because=BAD)
 
 
 @proves(AT_MOST_64, killed_by="getattr3-cuts-long-handles")
