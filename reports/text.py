@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from nfsjudge.records import FindingRecord, failure_text
+from nfsjudge.records import FindingRecord, StatisticsRecord, failure_text
 from reports.plain import printable
 from reports.run import VERDICTS, Run
 
 _IN_FULL = ("FAIL", "VOID", "NONSTRICT")
+_LATENCIES = {"mean ms": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "max": "max"}
 _WITH_REASON = ("SKIP", "UNSUPPORTED")
 
 
@@ -23,6 +24,8 @@ def render_text(run: Run) -> str:
     ]
     if left_out:
         parts.append("\n".join(left_out))
+    if run.statistics is not None and run.statistics.procedures:
+        parts.append(_statistics(run.statistics))
     return printable("\n\n".join(parts) + "\n")
 
 
@@ -54,3 +57,46 @@ def _table(run: Run) -> str:
         cells = (f"{counts[verdict]:>{len(verdict)}}" for verdict in VERDICTS)
         lines.append(f"{name:<{width}}  " + "  ".join(cells))
     return "\n".join(lines)
+
+
+def _statistics(statistics: StatisticsRecord) -> str:
+    """Calls as nfsstat tells them, a procedure a line; times in milliseconds."""
+    columns = ("procedure", "calls", "share", "retrans", "sent", "received", *_LATENCIES)
+    rows = [columns]
+    for one in statistics.procedures:
+        calls = sum(other.calls for other in statistics.procedures if other.protocol == one.protocol)
+        share = f"{100 * one.calls / calls:.0f}%" if calls else ""
+        times = [
+            f"{one.latency[name] * 1000:.3f}" if name in one.latency else "" for name in _LATENCIES.values()
+        ]
+        name = f"{one.protocol} {one.procedure.lower()}"
+        numbers = (str(one.retransmissions), in_bytes(one.bytes_sent), in_bytes(one.bytes_received))
+        rows.append((name, str(one.calls), share, *numbers, *times))
+    widths = [max(len(row[at]) for row in rows) for at in range(len(columns))]
+    lines = [
+        f"{row[0]:<{widths[0]}}" + "".join(f"  {cell:>{widths[at]}}" for at, cell in enumerate(row[1:], 1))
+        for row in rows
+    ]
+    return "\n".join([f"rpc: {totals(statistics)}", *(printable(line.rstrip()) for line in lines)])
+
+
+def totals(statistics: StatisticsRecord) -> str:
+    """All calls in one line."""
+    rows = statistics.procedures
+    calls, replies = sum(one.calls for one in rows), sum(one.replies for one in rows)
+    resent = sum(one.retransmissions for one in rows)
+    sent, received = sum(one.bytes_sent for one in rows), sum(one.bytes_received for one in rows)
+    return (
+        f"{calls} calls, {calls - replies} without a reply, {resent} retransmissions, "
+        f"{in_bytes(sent)} sent, {in_bytes(received)} received"
+    )
+
+
+def in_bytes(count: int) -> str:
+    """A number of bytes in a few characters: ``812``, ``1.2 K``, ``34 M``."""
+    size = float(count)
+    for unit in ("", " K", " M", " G"):
+        if size < 1000 or unit == " G":
+            return f"{size:.0f}{unit}" if size >= 10 or not unit else f"{size:.1f}{unit}"
+        size /= 1000
+    raise AssertionError

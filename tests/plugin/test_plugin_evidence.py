@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nfsjudge.capture import OWN_BYTES
-from nfsjudge.records import FindingRecord, RunRecord
+from nfsjudge.records import FindingRecord, RunRecord, StatisticsRecord
 from tests.plugin.conftest import Suite
 from tests.plugin.test_plugin_wireshark import packets_of
 
@@ -181,3 +181,23 @@ def test_a_worker_tells_times_since_the_beginning_of_the_run(suite: Suite) -> No
     assert all(0 < check.began < 60 for check in outcome.checks.values())
     assert outcome.checks["red"].messages[-1].deviating
     assert Path(outcome.report / outcome.checks["red"].capture).exists()
+
+
+@pytest.mark.parametrize("workers", [[], ["-p", "xdist.plugin", "-n2"]], ids=["serial", "xdist"])
+def test_every_call_is_counted_also_those_of_workers(suite: Suite, workers: list[str]) -> None:
+    body = "\n".join(
+        f"@proves(RULE, killed_by=MUTANT)\ndef test_n{n}(nfs3):\n    nfs3.pathconf(b'x' * 16)"
+        for n in range(10)
+    )
+    suite.write(body)
+    outcome = suite.run_apart(*workers)
+    statistics, end = outcome.lines[-2:]
+    assert isinstance(statistics, StatisticsRecord)
+    assert end.kind == "end"
+    (row,) = [one for one in statistics.procedures if one.procedure == "PATHCONF"]
+    probes = row.calls - 10
+    assert 0 <= probes <= 3
+    assert row.replies == row.calls
+    assert 0 < row.latency["p50"] <= row.latency["max"] < 10
+    assert "rpc: " in outcome.text
+    assert "nfs3 pathconf" in (outcome.report / "report.txt").read_text()
