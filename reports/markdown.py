@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+"""Runs as Markdown for a pull request: the numbers, what failed and why, details folded. GitHub and GitLab show it.
+
+What came from a target stands in `code` and `pre` elements with every character that means something written as a
+number: there it is neither markup, nor a link, nor a mention of somebody.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord
+from reports.plain import clause_url, printable, shortened
+from reports.run import MEANINGS, VERDICTS, Run, distinct_labels
+
+LIMIT = 60_000
+"""Characters. GitHub takes 65,536 in a comment, and 1 MiB in the summary of a job."""
+
+_IN_FULL = ("FAIL", "VOID", "NONSTRICT")
+_RESERVE = 100
+"""Characters for the line that says what was left out."""
+_LONG = 300
+_DETAILS = 3000
+"""Characters of one text of a record, and of the folded details of one check."""
+
+_NUMBERED = {ord(sign): f"&#{ord(sign)};" for sign in string.punctuation if sign not in "-/,=+;'%{}?"}
+_IN_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A check, or a rule that was broken: one line, or with its details. The first of its kind has a title."""
+
+    title: str
+    short: str
+    full: str
+
+
+def render_markdown(runs: Sequence[Run], limit: int = LIMIT) -> str:
+    """The text, of at most `limit` characters (5,000 at least): what does not fit is left out and counted.
+
+    Details go first: up to half of the text is kept for a line of each check.
+    """
+    labels = distinct_labels(runs)
+    text = "".join(_head(run, label) for run, label in zip(runs, labels, strict=True))
+    if len(text) > limit - _RESERVE:
+        return f"### nfsproof: {len(runs)} runs, too many for a summary\n"
+    room = limit - _RESERVE - len(text)
+    entries = [
+        one for run, label in zip(runs, labels, strict=True) for one in _entries(run, label, len(runs) > 1)
+    ]
+    lines_left = sum(len(one.title) + len(one.short) for one in entries)
+    for number, one in enumerate(entries):
+        lines_left -= len(one.title) + len(one.short)
+        in_full = one.title + one.full
+        chosen = in_full if len(in_full) + min(lines_left, limit // 2) <= room else one.title + one.short
+        if len(chosen) > room:
+            return f"{text}\n*{len(entries) - number} more are left out here: a longer text would not be shown.*\n"
+        text += chosen
+        room -= len(chosen)
+    return text
+
+
+def as_code(text: str, length: int = _LONG) -> str:
+    """Text from anywhere, on one line, in a `code` element."""
+    shown = shortened(printable(" ".join(text.split())), length)
+    return f"<code>{shown.translate(_NUMBERED)}</code>"
+
+
+def _entries(run: Run, label: str, several: bool) -> Iterator[_Entry]:
+    of = f" of {as_code(label)}" if several else ""
+    for verdict in _IN_FULL:
+        found = run.of_verdict(verdict)
+        title = f"\n#### {verdict}{of}: {MEANINGS[verdict]} ({len(found)})\n\n"
+        for number, check in enumerate(found):
+            yield _entry("" if number else title, check)
+    title = f"\n#### Rules broken in the exchanges{of}\n\n"
+    for number, (record, checks) in enumerate(run.rules_broken):
+        yield _entry("" if number else title, record, checks)
+
+
+def _head(run: Run, label: str) -> str:
+    """What was tested, how it ended, and the table of counts."""
+    counts = run.counts()
+    told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+    lines = [f"### nfsproof: {as_code(label)}: {told or 'no check was executed'}", ""]
+    if run.trouble:
+        lines += [f"**This run is not complete or not sound:** {as_code(run.trouble)}", ""]
+    columns = [verdict for verdict in VERDICTS if counts[verdict]]
+    if columns:
+        lines += [f"| protocol | {' | '.join(columns)} |", "| --- |" + " ---: |" * len(columns)]
+        for protocol in run.protocols[:20]:
+            cells = run.counts(protocol)
+            lines.append(
+                f"| {as_code(protocol, 40)} | " + " | ".join(str(cells[one]) for one in columns) + " |"
+            )
+    return "\n".join(lines) + "\n\n"
+
+
+def _entry(title: str, record: CheckRecord | FindingRecord, checks: Sequence[str] = ()) -> _Entry:
+    """A line for the check with what was seen, and the same with its details folded."""
+    reason = record.reason if isinstance(record, CheckRecord) else ""
+    told = [as_code(record.id)]
+    told += [_clause(record.requirement)] if record.requirement is not None else []
+    told += [f"seen: {as_code(record.observed)}"] if record.observed else []
+    told += [as_code(reason)] if reason else []
+    line = " · ".join(told)
+    more = [record.requirement.gist] if record.requirement is not None else []
+    more += [f"expected: {one}" for one in record.expected[:5]]
+    more += [f"also in: {check}" for check in checks if check != getattr(record, "check", "")][:20]
+    more += [f"again: {record.rerun}"] if record.rerun else []
+    details = shortened(printable("\n".join([*more, "", *record.transcript])), _DETAILS).translate(_IN_HTML)
+    # A line of its own that begins with pre: up to its end all is HTML, and blank lines do not end it.
+    full = f"<details><summary>{line}</summary>\n\n<pre>\n{details}\n</pre>\n\n</details>\n\n"
+    return _Entry(title, f"- {line}\n", full)
+
+
+def _clause(requirement: RequirementRecord) -> str:
+    citation = shortened(printable(f"{requirement.citation} ({requirement.level})"), 80)
+    url = clause_url(requirement)
+    return f'<a href="{url}">{citation.translate(_NUMBERED)}</a>' if url else as_code(citation)

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""The summary for a pull request: nothing from a target is markup in it, and it is never too long."""
+
+from __future__ import annotations
+
+import html
+import re
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from nfsjudge.records import AnyRecord, CheckRecord, EndRecord, FindingRecord, RequirementRecord, RunRecord
+from reports.markdown import LIMIT, as_code, render_markdown
+from reports.plain import printable
+from reports.run import VERDICTS, Run, from_records
+
+CLAUSE = RequirementRecord("RFC 1813", "3.3.7", "DESCRIPTION", "STATED", "a gist")
+NASTY = st.text(
+    st.sampled_from("|`*_[]()<>&\\~#@:!$\n\r\t -=+.1aw/\"'\x1b\u202e") | st.characters(codec="utf-8")
+)
+KNOWN = set(
+    [
+        "h3",
+        "h4",
+        "p",
+        "ul",
+        "li",
+        "table",
+        "thead",
+        "tbody",
+        "tr",
+        "th",
+        "td",
+        "code",
+        "a",
+        "details",
+        "summary",
+        "pre",
+        "strong",
+        "em",
+    ]
+)
+PARSER = MarkdownIt("commonmark", {"html": True}).enable("table").enable("strikethrough")
+
+HOSTILE = [
+    "@everyone look", "a|b|c", "`code` ``` ~~~", "<script>alert(1)</script>", "</pre></code></details><img src=x>",
+    "[x](javascript:alert(1))", "# heading\n\n- list\n\n```\n", "https://evil.example www.evil.example",
+    "&lt;b&gt; &#64; &copy;", "\x1b[31m\u202e", "$`x`$ $$y$$ :smile: #12 ~~gone~~ \\", "line\n::error::x",
+]  # fmt: skip
+
+
+class Page(HTMLParser):
+    """Tags, and the texts of elements that hold what is not ours."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.links: set[str] = set()
+        self.outside: list[str] = []
+        self.code: list[str] = []
+        self.pre: list[str] = []
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.links |= {value or "" for name, value in attrs if name == "href"}
+        assert {name for name, _ in attrs} <= {"href", "style"}
+        self.open.append(tag)
+        if tag in {"code", "pre"}:
+            (self.code if tag == "code" else self.pre).append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "pre" in self.open:
+            self.pre[-1] += data
+        elif "code" in self.open:
+            self.code[-1] += data
+        else:
+            self.outside.append(data)
+
+
+def run_of(*records: AnyRecord) -> Run:
+    return from_records([RunRecord("embedded"), *records, EndRecord(1)])[-1]
+
+
+def page_of(text: str) -> Page:
+    page = Page(PARSER.render(text))
+    assert page.tags <= KNOWN
+    return page
+
+
+def hostile_run(text: str, verdict: str = "FAIL") -> Run:
+    clause = RequirementRecord(text, text, text, text, text)
+    check = CheckRecord(f"nfs3/{text}", verdict, clause, [text], text, text)
+    check.transcript, check.rerun = [text, "", text], text
+    found = FindingRecord(f"lint/{text}", text, "NONSTRICT", clause, [text], text, transcript=[text])
+    run = run_of(check, found)
+    assert run.about is not None
+    assert run.end is not None
+    run.about.label = run.end.note = text or "x"
+    return run
+
+
+@given(NASTY)
+def test_code_is_what_it_was_on_one_line(text: str) -> None:
+    expected = printable(" ".join(text.split()))
+    for source in (
+        as_code(text, 10_000),
+        f"| {as_code(text, 10_000)} | b |\n| --- | --- |",
+        f"- {as_code(text, 10_000)}",
+    ):
+        page = page_of(source)
+        assert page.code == [expected]
+        assert not page.links
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("verdict", ["FAIL", "VOID", "NONSTRICT"])
+def test_what_a_target_said_is_text(text: str, verdict: str) -> None:
+    source = render_markdown([hostile_run(text, verdict)])
+    page = page_of(source)
+    shown = printable(" ".join(text.split()))
+    assert page.code.count(shown) >= 3
+    assert all(shown not in piece for piece in page.outside)
+    assert printable(text) in "".join(page.pre)
+    assert all(link.startswith("https://www.rfc-editor.org/rfc/rfc") for link in page.links)
+
+
+@given(NASTY, st.sampled_from(VERDICTS), st.integers(1, 3))
+def test_any_text_in_any_field(text: str, verdict: str, number: int) -> None:
+    page = page_of(render_markdown([hostile_run(text, verdict)] * number))
+    assert not re.search(r"@\w", "".join(page.outside))
+
+
+@pytest.mark.parametrize("limit", [5_000, 20_000, LIMIT])
+@pytest.mark.parametrize("size", [1, 500])
+def test_never_longer_than_the_limit(limit: int, size: int) -> None:
+    checks = [CheckRecord(f"nfs3/a/b[{n}]", "FAIL", CLAUSE, ["x"], "|" * size * 10) for n in range(size)]
+    for check in checks:
+        check.transcript = ["<" * 100] * size
+    text = render_markdown([run_of(*checks)], limit)
+    assert len(text) <= limit
+    page_of(text)
+    if size == 500:
+        assert "more are left out here" in text
+        assert ("<details>" in text) == (limit == LIMIT)
+        assert "\n- <code>" in text
+
+
+def test_many_runs_are_not_too_long() -> None:
+    assert len(render_markdown([run_of(CheckRecord("nfs3/a/b", "PASS"))] * 2000, 5_000)) <= 5_000
+
+
+def test_numbers_clause_and_what_was_seen() -> None:
+    run = run_of(
+        CheckRecord("nfs3/write/keeps", "FAIL", CLAUSE, ["4"], "count is 5"),
+        CheckRecord("mount/mnt/it", "PASS"),
+    )
+    text = render_markdown([run])
+    assert "1 FAIL, 1 PASS" in text
+    assert "| <code>nfs3</code> | 1 | 0 |" in text
+    assert 'href="https://www.rfc-editor.org/rfc/rfc1813#section-3.3.7"' in text
+    assert "count is 5" in html.unescape(text)
+
+
+def test_a_run_that_was_killed_says_so() -> None:
+    text = render_markdown([from_records([RunRecord("embedded")])[-1]])
+    assert "not complete" in text
+    assert "no check was executed" in text
