@@ -215,24 +215,36 @@ def doctor(url: str) -> int:
 
 
 @commands.command()
-@click.argument("folder", metavar="[DIR]", default="nfsproof-report", type=click.Path(path_type=Path))
-@click.option("--html", "page", type=click.Path(path_type=Path), metavar="FILE", help="Write a page instead.")
-def report(folder: Path, page: Path | None) -> None:
-    """Tells again what a run found, from the records that it left in DIR (nfsproof-report if none is named)."""
-    starter.put_home_first()
-    from nfsjudge.records import BadRecord
-    from reports import load, render_html, render_text
+@click.argument("runs", metavar="[RUN ...]", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="A page to look at.")
+@click.option(
+    "--allure", type=click.Path(path_type=Path), metavar="FOLDER", help="Results for Allure, and its page."
+)
+@click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="JUnit XML, for CI.")
+@click.option(
+    "--markdown", type=click.Path(path_type=Path), metavar="FILE", help="A summary for a pull request."
+)
+@click.option("--annotate", is_flag=True, help="Print annotations for GitHub Actions.")
+def report(
+    runs: tuple[Path, ...],
+    html: Path | None,
+    allure: Path | None,
+    junit: Path | None,
+    markdown: Path | None,
+    annotate: bool,
+) -> None:
+    """Tells again what runs found, from the records that they left: as text, or in the forms that are named.
 
+    RUN is the folder of a run (nfsproof-report if none is named), its records.jsonl, or a folder of such folders.
+    FILE may be - for the output. docs/reports.md says what is in each form.
+    """
+    starter.put_home_first()
+    from nfsproof import reporting
+
+    forms = reporting.Forms(html, allure, junit, markdown, annotate)
     try:
-        told = load(folder)
-        if page is None:
-            click.echo(render_text(told), nl=False)
-        else:
-            page.write_text(render_html(told), encoding="utf-8")
-            click.echo(f"written: {page}")
-    except FileNotFoundError as error:
-        raise Trouble(f"no records of a run: {error.filename} is not there") from error
-    except (OSError, BadRecord) as error:
+        reporting.report(runs or (Path("nfsproof-report"),), forms, click.echo, reporting.to_stderr)
+    except reporting.ReportError as error:
         raise Trouble(str(error)) from error
 
 

@@ -21,28 +21,26 @@ CLAUSE = RequirementRecord("RFC 1813", "3.3.7", "DESCRIPTION", "STATED", "a gist
 NASTY = st.text(
     st.sampled_from("|`*_[]()<>&\\~#@:!$\n\r\t -=+.1aw/\"'\x1b\u202e") | st.characters(codec="utf-8")
 )
-KNOWN = set(
-    [
-        "h3",
-        "h4",
-        "p",
-        "ul",
-        "li",
-        "table",
-        "thead",
-        "tbody",
-        "tr",
-        "th",
-        "td",
-        "code",
-        "a",
-        "details",
-        "summary",
-        "pre",
-        "strong",
-        "em",
-    ]
-)
+KNOWN = {
+    "h3",
+    "h4",
+    "p",
+    "ul",
+    "li",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
+    "code",
+    "a",
+    "details",
+    "summary",
+    "pre",
+    "strong",
+    "em",
+}
 PARSER = MarkdownIt("commonmark", {"html": True}).enable("table").enable("strikethrough")
 
 HOSTILE = [

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof report`: what runs have left, in the forms that were asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfsjudge.records import BadRecord
+from nfsproof import allure_page
+from reports import Run, load_all, render_html, render_text
+from reports.allure import write_allure
+from reports.annotations import annotation_lines
+from reports.junit import render_junit
+from reports.markdown import render_markdown
+
+STDOUT = Path("-")
+
+
+class ReportError(Exception):
+    """What the user can mend, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """What is wanted. `Path("-")` is the output; None is not wanted. Nothing at all: text on the output."""
+
+    html: Path | None = None
+    allure: Path | None = None
+    """A folder."""
+    junit: Path | None = None
+    markdown: Path | None = None
+    annotate: bool = False
+
+
+def report(
+    paths: Sequence[Path], forms: Forms, say: Callable[[str], None], warn: Callable[[str], None]
+) -> None:
+    """Read the runs, warn of what cannot be read of them, and write each form. Raises ReportError."""
+    hold_outputs(forms)
+    runs = _load(paths, warn)
+    if forms == Forms():
+        say("\n".join(render_text(run) for run in runs).rstrip("\n"))
+        return
+    for path, text in _texts(runs, forms):
+        if path == STDOUT:
+            say(text.rstrip("\n"))
+        else:
+            _write(path, text)
+            warn(f"written: {path}")
+    if forms.allure is not None:
+        _write_allure(runs, forms.allure, warn)
+    if forms.annotate:
+        for line in annotation_lines(runs, Path.cwd()):
+            say(line)
+
+
+def _load(paths: Sequence[Path], warn: Callable[[str], None]) -> list[Run]:
+    try:
+        runs, problems = load_all(paths)
+    except FileNotFoundError as error:
+        raise ReportError(f"no records of a run: {error.filename} is not there") from error
+    except OSError as error:
+        raise ReportError(f"cannot read {error.filename}: {error.strerror}") from error
+    except BadRecord as error:
+        raise ReportError(str(error)) from error
+    for problem in problems:
+        warn(f"warning: {problem}")
+    return runs
+
+
+def _texts(runs: Sequence[Run], forms: Forms) -> Iterator[tuple[Path, str]]:
+    if forms.html is not None:
+        yield forms.html, _page(runs)
+    if forms.junit is not None:
+        yield forms.junit, render_junit(runs)
+    if forms.markdown is not None:
+        yield forms.markdown, render_markdown(runs)
+
+
+def _page(runs: Sequence[Run]) -> str:
+    if len(runs) > 1:
+        raise ReportError(f"a page is of one run, there are {len(runs)}: name one of them")
+    return render_html(runs[0])
+
+
+def hold_outputs(forms: Forms) -> None:
+    """Before anything is read: can the outputs be written? Raises ReportError."""
+    outputs = [path for path in (forms.html, forms.junit, forms.markdown) if path is not None]
+    for path in outputs:
+        if path != STDOUT:
+            _hold_file(path)
+    named = [path.absolute() for path in outputs]
+    if len(set(named)) < len(named):
+        raise ReportError("two outputs have the same name; give each its own")
+    if forms.allure is not None:
+        try:
+            forms.allure.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ReportError(f"cannot make the folder {forms.allure}: {error.strerror}") from error
+        if not os.access(forms.allure, os.W_OK | os.X_OK):
+            raise ReportError(f"cannot write into the folder {forms.allure}")
+
+
+def _hold_file(path: Path) -> None:
+    if path.is_dir():
+        raise ReportError(f"cannot write {path}: it is a folder; name a file")
+    if not path.parent.is_dir():
+        raise ReportError(f"cannot write {path}: there is no folder {path.parent}")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ReportError(f"cannot write {path}: permission denied")
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ReportError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _write_allure(runs: Sequence[Run], folder: Path, warn: Callable[[str], None]) -> None:
+    """The results, and the page if Allure can be run here."""
+    results, page = folder / "results", folder / "page"
+    try:
+        number = write_allure(runs, results)
+    except OSError as error:
+        raise ReportError(f"cannot write {error.filename or results}: {error.strerror}") from error
+    warn(f"written: {number} results for Allure in {results}")
+    warn(allure_page.render(results, page))
+
+
+def to_stderr(line: str) -> None:
+    """Warnings do not mix with a report on the output."""
+    sys.stderr.write(f"nfsproof: {line}\n")

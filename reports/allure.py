@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: MIT
+"""Runs as results for Allure (https://allurereport.org), also later and on another machine.
+
+Written with Allure's own library: one result a check, and one for each rule that the lint saw broken. Results carry
+no name of the machine that tested; a target that has a label is told by it alone.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+import html
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from allure_commons.logger import AllureFileLogger
+from allure_commons.model2 import Attachment, Label, Link, Parameter, Status, StatusDetails, TestResult
+from allure_commons.types import AttachmentType, LabelType, LinkType, Severity
+
+from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord
+from reports.plain import clause_url, printable, shortened
+from reports.run import Run, distinct_labels
+
+SEVERITIES = {
+    "MUST": Severity.CRITICAL,
+    "STATED": Severity.CRITICAL,
+    "SHOULD": Severity.NORMAL,
+    "MAY": Severity.MINOR,
+}
+"""By the level of the requirement; MINOR for what names none."""
+
+STATUSES = {
+    "PASS": Status.PASSED,
+    "FAIL": Status.FAILED,
+    "NONSTRICT": Status.PASSED,
+    "UNSUPPORTED": Status.SKIPPED,
+    "SKIP": Status.SKIPPED,
+    "VOID": Status.BROKEN,
+}
+"""NONSTRICT of a strict run is FAILED."""
+
+CATEGORIES = {
+    "FAIL": "Server defect: a MUST or a stated rule was broken",
+    "NONSTRICT": "SHOULD not followed",
+    "UNSUPPORTED": "Unsupported: optional, and the target does not have it",
+    "VOID": "Void: could not be judged",
+    "SKIP": "Skipped: a precondition was missing",
+}
+
+EPICS = {
+    "nfs2": "NFSv2",
+    "nfs3": "NFSv3",
+    "nfs4": "NFSv4",
+    "rpc": "ONC RPC",
+    "portmap": "rpcbind",
+    "lint": "Lint",
+}
+"""Other protocols are their names in capitals."""
+
+MAX_ATTACHMENT = 16 * 2**20
+"""Bytes. A larger capture or log stays where it is."""
+
+_LONG = 2000
+
+
+@dataclass(slots=True)
+class _Writer:
+    """The results of one run on their way into a folder."""
+
+    run: Run
+    label: str
+    log: AllureFileLogger
+    began: int | None
+    """Milliseconds since 1970."""
+    logs: list[Attachment] = field(default_factory=list)
+
+
+def write_allure(runs: Sequence[Run], folder: Path) -> int:
+    """Write the results, `environment.properties` and `categories.json`; the number of results.
+
+    What an earlier call has left in the folder is replaced, files of others are kept. Raises OSError.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for pattern in ("*-result.json", "*-attachment.*"):
+        for old in folder.glob(f"nfsproof-{pattern}"):
+            old.unlink()
+    log = AllureFileLogger(folder)
+    labels = distinct_labels(runs)
+    (folder / "categories.json").write_text(_categories(), encoding="utf-8")
+    (folder / "environment.properties").write_text(_environment(runs, labels), encoding="ascii")
+    number = 0
+    for run, label in zip(runs, labels, strict=True):
+        writer = _Writer(run, label, log, _epoch(run))
+        writer.logs = [
+            one
+            for name in (run.end.logs if run.end else [])
+            if (one := _attach_file(writer, name, "server log"))
+        ]
+        results = [_of_check(writer, check) for check in run.checks]
+        results += [_of_finding(writer, record, checks) for record, checks in run.rules_broken]
+        for result in results:
+            log.report_result(result)
+        number += len(results)
+    return number
+
+
+class _Result(TestResult):
+    """With names of our own, to find them again."""
+
+    file_pattern = "nfsproof-{prefix}-result.json"
+
+
+def _of_check(writer: _Writer, check: CheckRecord) -> TestResult:
+    base, bracket, parameters = check.id.partition("[")
+    result = _result(writer, check, check.protocol)
+    result.name = printable(base.rpartition("/")[2].replace("_", " ") + bracket + parameters)
+    if bracket:
+        result.parameters.append(Parameter(name="case", value=printable(parameters.removesuffix("]"))))
+    result.parameters += [
+        Parameter(name=printable(key), value=printable(value), excluded=True)
+        for key, value in check.observations.items()
+    ]
+    if writer.began is not None:
+        result.start = writer.began + round(1000 * check.began)
+        result.stop = result.start + round(1000 * max(0.0, check.duration))
+    result.descriptionHtml = _description(writer, check, check.reason)
+    if check.script:
+        result.attachments += filter(None, [_attach_file(writer, check.script, "script that sends the same")])
+    return result
+
+
+def _of_finding(writer: _Writer, record: FindingRecord, checks: Sequence[str]) -> TestResult:
+    result = _result(writer, record, "lint")
+    result.name = printable(record.id)
+    if writer.run.about is not None and writer.run.about.lint == "report":
+        result.status = Status.PASSED
+    also = "in the exchanges of " + ", ".join(shortened(check, 200) for check in checks[:50])
+    result.descriptionHtml = _description(writer, record, also)
+    if writer.began is not None:
+        result.start = result.stop = writer.began
+    return result
+
+
+def _result(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str) -> _Result:
+    """What checks and findings have in common."""
+    is_strict = record.verdict == "NONSTRICT" and writer.run.is_strict
+    reason = record.reason if isinstance(record, CheckRecord) else ""
+    result = _Result(
+        uuid=_digest(writer.run.about.started if writer.run.about else "", writer.label, record.id),
+        historyId=_digest(record.id, writer.label),
+        testCaseId=_digest(record.id),
+        fullName=printable(record.id),
+        titlePath=[writer.label, *printable(record.id).split("/")[:-1]],
+        status=Status.FAILED if is_strict else STATUSES[record.verdict],
+        labels=_labels(writer, record, protocol),
+        parameters=[Parameter(name="target", value=printable(writer.label))],
+        stage="finished",
+    )
+    if record.verdict != "PASS":
+        message = printable(f"{record.verdict}: {record.observed or reason}")
+        trace = "\n".join(f"expected: {one}" for one in record.expected)
+        result.statusDetails = StatusDetails(
+            message=shortened(message, _LONG), trace=shortened(printable(trace), _LONG)
+        )
+    requirement = record.requirement
+    if requirement is not None and (url := clause_url(requirement)):
+        result.links = [Link(type=LinkType.LINK, url=url, name=printable(requirement.citation))]
+    result.attachments = _attachments(writer, record)
+    return result
+
+
+def _labels(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str) -> list[Label]:
+    epic = EPICS.get(protocol, protocol.upper())
+    feature = record.id.split("/")[1] if record.id.count("/") > 1 else protocol
+    pairs = [
+        (LabelType.EPIC, epic),
+        (LabelType.FEATURE, feature.upper().replace("_", " ")),
+        (LabelType.STORY, _story(record.requirement)),
+        (LabelType.SEVERITY, _severity(record.requirement)),
+        (LabelType.PARENT_SUITE, writer.label),
+        (LabelType.SUITE, epic),
+        (LabelType.SUB_SUITE, feature),
+        (LabelType.TAG, record.verdict),
+        (LabelType.FRAMEWORK, "nfsproof"),
+    ]
+    pairs += [(LabelType.TAG, record.requirement.level)] if record.requirement is not None else []
+    return [Label(name=str(name), value=printable(value)) for name, value in pairs]
+
+
+def _story(requirement: RequirementRecord | None) -> str:
+    return "no clause" if requirement is None else f"{requirement.citation}: {requirement.gist}"
+
+
+def _severity(requirement: RequirementRecord | None) -> str:
+    level = "" if requirement is None else requirement.level
+    return SEVERITIES.get(level, Severity.MINOR).value
+
+
+def _description(writer: _Writer, record: CheckRecord | FindingRecord, more: str) -> str:
+    """HTML with nothing in it that is not escaped."""
+    rows = [("requirement", _story(record.requirement))]
+    if record.requirement is not None:
+        rows.append(("level", f"{record.requirement.level}, {record.requirement.part}"))
+    rows += [("expected", one) for one in record.expected]
+    rows += [("seen", record.observed), ("verdict", f"{record.verdict} {more}".strip())]
+    rows += [] if writer.run.is_anonymous else [("again", record.rerun)]
+    cells = ((name, html.escape(shortened(printable(text), _LONG))) for name, text in rows if text)
+    return "".join(f"<p><b>{name}</b>: <code>{text}</code></p>" for name, text in cells)
+
+
+def _attachments(writer: _Writer, record: CheckRecord | FindingRecord) -> list[Attachment]:
+    found: list[Attachment | None] = []
+    if record.transcript:
+        source = f"nfsproof-{_digest(writer.label, record.id, 'transcript')}-attachment.txt"
+        writer.log.report_attached_data(printable("\n".join(record.transcript) + "\n"), source)
+        found.append(Attachment(name="transcript", source=source, type=AttachmentType.TEXT.mime_type))
+    if record.capture:
+        found.append(_attach_file(writer, record.capture, "capture for Wireshark"))
+    if record.verdict in {"FAIL", "VOID"}:
+        found += writer.logs
+    return [one for one in found if one is not None]
+
+
+_TYPES = {
+    ".pcapng": AttachmentType.PCAP.mime_type,
+    ".py": AttachmentType.TEXT.mime_type,
+    ".log": AttachmentType.TEXT.mime_type,
+}
+
+
+def _attach_file(writer: _Writer, name: str, title: str) -> Attachment | None:
+    """Copy a file that lies beside the records; None for what is not there, elsewhere, or too large."""
+    if writer.run.folder is None:
+        return None
+    root = writer.run.folder.resolve()
+    try:
+        path = (root / name).resolve()
+        usable = path.is_relative_to(root) and path.is_file() and path.stat().st_size <= MAX_ATTACHMENT
+    except (OSError, ValueError, RuntimeError):
+        return None
+    kind = _TYPES.get(path.suffix)
+    if not usable or kind is None:
+        return None
+    source = f"nfsproof-{_digest(writer.label, name)}-attachment{path.suffix}"
+    writer.log.report_attached_file(path, source)
+    return Attachment(name=f"{title}: {printable(path.name)}", source=source, type=kind)
+
+
+def _categories() -> str:
+    """For the tab of categories: told apart by the message, which begins with the verdict."""
+    return json.dumps(
+        [
+            {
+                "name": name,
+                "messageRegex": f"^{verdict}:[\\s\\S]*",
+                "matchedStatuses": sorted(
+                    {STATUSES[verdict]} | ({Status.FAILED} if verdict == "NONSTRICT" else set())
+                ),
+            }
+            for verdict, name in CATEGORIES.items()
+        ],
+        indent=1,
+    )
+
+
+def _environment(runs: Sequence[Run], labels: Sequence[str]) -> str:
+    """As Java reads properties: ASCII, each pair on its line."""
+    pairs: list[tuple[str, str]] = []
+    for run, label in zip(runs, labels, strict=True):
+        told = {"target": run.target, "ended": run.ending, "note": run.end.note if run.end else ""}
+        if run.about is not None:
+            told |= {"nfsproof": run.about.version, "started": run.about.started} | run.about.environment
+            lacks = [name for name, value in run.about.capabilities.items() if value != "yes"]
+            told["lacks"] = ", ".join(lacks)
+        prefix = f"{label}: " if len(runs) > 1 else ""
+        pairs += [(prefix + key, value) for key, value in told.items() if value]
+    return "".join(f"{_property(key)}={_property(shortened(value, _LONG))}\n" for key, value in pairs)
+
+
+def _property(text: str) -> str:
+    marked = "".join(
+        f"\\{sign}" if sign in "\\ :=#!" else sign for sign in printable(text).replace("\n", " ")
+    )
+    units = marked.encode("utf-16-be")
+    pairs = (units[at : at + 2] for at in range(0, len(units), 2))
+    numbers = (int.from_bytes(pair, "big") for pair in pairs)
+    return "".join(chr(number) if 32 <= number < 127 else f"\\u{number:04x}" for number in numbers)
+
+
+def _epoch(run: Run) -> int | None:
+    """When the run began, in milliseconds since 1970; None if it does not say."""
+    try:
+        began = dt.datetime.fromisoformat(run.about.started if run.about is not None else "")
+        return round(1000 * began.timestamp())
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _digest(*parts: str) -> str:
+    """Stable, and as long as Allure's own."""
+    return hashlib.md5("\0".join(parts).encode(), usedforsecurity=False).hexdigest()
