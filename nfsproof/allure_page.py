@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
 from pathlib import Path
+
+from reports.allure import category_rules
 
 PACKAGE = "allure@3.18.0"
 """Of the npm registry. Allure 3: it needs no Java, and makes a page in one file that works from disk."""
@@ -16,9 +20,24 @@ _SECONDS = 600.0
 """The first time npx fetches some 50 MB."""
 
 
-def render(results: Path, page: Path) -> str:
-    """Make `page`/index.html; a line that says where it is, or why not and how it can be made."""
-    command = ["npx", "--yes", PACKAGE, *_arguments(results, page)]
+_CONFIG = {
+    "name": "nfsproof",
+    "categories": category_rules(),  # Allure 3 does not read those of the results
+    "plugins": {"awesome": {"options": {"singleFile": True, "groupBy": ["epic", "feature", "story"]}}},
+}
+# The page would tell Google that it was opened; Allure has no switch for it.
+_ANALYTICS = re.compile(rb'<script async src="https://www\.googletagmanager\.com/[^"<>]*"></script>')
+
+
+def render(folder: Path) -> str:
+    """Make `page/index.html` of `results` in a folder; a line that says where it is, or how it can be made.
+
+    Raises OSError if the folder cannot be written.
+    """
+    page, config = folder.absolute() / "page", folder.absolute() / "allurerc.json"
+    config.write_text(json.dumps(_CONFIG, indent=1) + "\n", encoding="utf-8")
+    options = ["--config", str(config), "--output", str(page), str(folder.absolute() / "results")]
+    command = ["npx", "--yes", PACKAGE, "generate", *options]
     by_hand = shlex.join(command)
     npx = shutil.which("npx")
     if npx is None:
@@ -40,12 +59,8 @@ def render(results: Path, page: Path) -> str:
         return f"the page was not made: {npx}: {error.strerror}; to try again: {by_hand}"
     made = page / "index.html"
     if done.returncode == 0 and made.is_file():
+        made.write_bytes(_ANALYTICS.sub(b"", made.read_bytes(), count=1))
         return f"written: {made}"
     said = [line.strip() for line in (done.stderr + done.stdout).splitlines() if line.strip()]
     why = next((line for line in said if "err" in line.lower()), said[-1] if said else "it said nothing")
     return f"the page was not made: {why[:200]!r} (exit status {done.returncode}); to try again: {by_hand}"
-
-
-def _arguments(results: Path, page: Path) -> list[str]:
-    name = ["--report-name", "nfsproof", "--group-by", "epic,feature,story"]
-    return ["awesome", "--single-file", *name, "--output", str(page.absolute()), str(results.absolute())]

@@ -123,13 +123,13 @@ def _write(path: Path, text: str) -> None:
 
 def _write_allure(runs: Sequence[Run], folder: Path, warn: Callable[[str], None]) -> None:
     """The results, and the page if Allure can be run here."""
-    results, page = folder / "results", folder / "page"
+    results = folder / "results"
     try:
         number = write_allure(runs, results)
+        warn(f"written: {number} results for Allure in {results}")
+        warn(allure_page.render(folder))
     except OSError as error:
-        raise ReportError(f"cannot write {error.filename or results}: {error.strerror}") from error
-    warn(f"written: {number} results for Allure in {results}")
-    warn(allure_page.render(results, page))
+        raise ReportError(f"cannot write {error.filename or folder}: {error.strerror}") from error
 
 
 def to_stderr(line: str) -> None:

@@ -1,54 +1,179 @@
 # SPDX-License-Identifier: MIT
-"""`nfsproof report` on what a run has left."""
+"""`nfsproof report` on what runs have left."""
 
 from __future__ import annotations
 
+import json
+import os
+import typing as t
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from nfsjudge.records import CheckRecord, EndRecord, RequirementRecord, RunRecord, to_line
+from nfsproof import allure_page
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
 
 CLAUSE = RequirementRecord("RFC 1813", "3.3.7", "DESCRIPTION", "STATED", "count is what was written")
+Captured: t.TypeAlias = pytest.CaptureFixture[str]
 
 
-@pytest.fixture
-def left(tmp_path: Path) -> Path:
+def leave(folder: Path, target: str = "embedded") -> Path:
     """The folder of a run with one check of each of two verdicts."""
     records = (
-        RunRecord("embedded"),
+        RunRecord(target),
         CheckRecord("nfs3/null/is_answered", "PASS"),
         CheckRecord("nfs3/write/keeps_data", "FAIL", CLAUSE, ["4"], "resok.count is 101"),
         EndRecord(1),
     )
-    (tmp_path / "records.jsonl").write_text("".join(to_line(record) + "\n" for record in records))
-    return tmp_path
+    folder.mkdir(exist_ok=True)
+    (folder / "records.jsonl").write_text("".join(to_line(record) + "\n" for record in records))
+    return folder
 
 
-def test_a_run_is_told_again(left: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_command_line(["report", str(left)]) == Exit.OK
+@pytest.fixture
+def left(tmp_path: Path) -> Path:
+    return leave(tmp_path)
+
+
+@pytest.fixture
+def npx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> t.Callable[[str], Path]:
+    """Puts a program in the place of npx, and gives the file to which it writes its arguments."""
+
+    def place(script: str) -> Path:
+        program = tmp_path / "bin" / "npx"
+        program.parent.mkdir()
+        program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >"$0.arguments"\n{script}\n')
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+        return tmp_path / "bin" / "npx.arguments"
+
+    return place
+
+
+def report(*words: str | Path) -> int:
+    return run_command_line(["report", *map(str, words)])
+
+
+def test_a_run_is_told_again(left: Path, capsys: Captured) -> None:
+    assert report(left) == Exit.OK
     out = capsys.readouterr().out
     assert "nfs3/write/keeps_data" in out
     assert "resok.count is 101" in out
 
 
-def test_as_a_page(left: Path, tmp_path: Path) -> None:
-    page = tmp_path / "page.html"
-    assert run_command_line(["report", str(left), "--html", str(page)]) == Exit.OK
+def test_every_form_at_once(left: Path, tmp_path: Path, capsys: Captured) -> None:
+    page, xml, text = (tmp_path / name for name in ("page.html", "junit.xml", "summary.md"))
+    assert report(left, "--html", page, "--junit", xml, "--markdown", text, "--annotate") == Exit.OK
     assert "nfs3/write/keeps_data" in page.read_text()
+    assert ET.parse(xml).getroot().get("failures") == "1"
+    assert "RFC 1813" in text.read_text()
+    out, err = capsys.readouterr()
+    assert out.startswith("::error ")
+    assert len(out.splitlines()) == 1
+    assert [line.partition("written: ")[2] for line in err.splitlines()] == [str(page), str(xml), str(text)]
 
 
-def test_a_folder_without_records(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_form_on_the_output_stands_there_alone(left: Path, capsys: Captured) -> None:
+    assert report(left, "--junit", "-") == Exit.OK
+    out, err = capsys.readouterr()
+    assert ET.fromstring(out).get("tests") == "2"
+    assert not err
+
+
+def test_several_runs_and_folders_of_runs(tmp_path: Path, capsys: Captured) -> None:
+    for name in ("one", "two"):
+        leave(tmp_path / name, name)
+    assert report(tmp_path, tmp_path / "one" / "records.jsonl", "--markdown", "-") == Exit.OK
+    out = capsys.readouterr().out
+    assert [line for line in out.splitlines() if line.startswith("### ")] == [
+        f"### nfsproof: <code>{name}</code>: 1 FAIL, 1 PASS" for name in ("one", "two", "one &#40;2&#41;")
+    ]
+
+
+def test_a_folder_without_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run_command_line(["report"]) == Exit.USAGE
+    assert report() == Exit.USAGE
     assert "nfsproof-report is not there" in capsys.readouterr().err
 
 
-def test_a_file_that_holds_something_else(left: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_holds_something_else(left: Path, capsys: Captured) -> None:
     (left / "records.jsonl").write_text("hello\n")
-    assert run_command_line(["report", str(left)]) == Exit.USAGE
-    assert "no record" in capsys.readouterr().err
+    assert report(left) == Exit.USAGE
+    err = capsys.readouterr().err
+    assert "no record of a run in it; line 1 is no record" in err
+    assert len(err.splitlines()) == 1
+
+
+def test_a_foreign_line_is_a_warning(left: Path, capsys: Captured) -> None:
+    path = left / "records.jsonl"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:2], "\x1b[31mhello", *lines[2:]]) + "\n")
+    assert report(left) == Exit.OK
+    out, err = capsys.readouterr()
+    assert "nfs3/write/keeps_data" in out
+    assert err.startswith(f"nfsproof: warning: {path}: line 3 is no record")
+    assert "\x1b" not in err
+
+
+@pytest.mark.parametrize("option", ["--html", "--junit", "--markdown"])
+@pytest.mark.parametrize(
+    ("name", "why"), [("no/such/file", "there is no folder"), ("", "it is a folder; name a file")]
+)
+def test_an_output_that_cannot_be_written_fails_before_anything_is_read(
+    tmp_path: Path, capsys: Captured, option: str, name: str, why: str
+) -> None:
+    assert report(tmp_path / "no records here", option, tmp_path / name) == Exit.USAGE
+    err = capsys.readouterr().err
+    assert why in err
+    assert len(err.splitlines()) == 1
+
+
+def test_two_outputs_in_one_file(left: Path, capsys: Captured) -> None:
+    assert report(left, "--html", left / "x", "--junit", left / "x") == Exit.USAGE
+    assert "same name" in capsys.readouterr().err
+
+
+def test_a_folder_for_allure_that_is_a_file(left: Path, capsys: Captured) -> None:
+    assert report(left, "--allure", left / "records.jsonl") == Exit.USAGE
+    assert "cannot make the folder" in capsys.readouterr().err
+
+
+def test_allure_makes_the_page(
+    left: Path, npx: t.Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    google = '<script async src="https://www.googletagmanager.com/gtag/js?id=G-1"></script>'
+    arguments = npx(f"mkdir -p out/page; printf '%s' 'a{google}b' >out/page/index.html")
+    monkeypatch.chdir(left)
+    assert report(left, "--allure", "out") == Exit.OK
+    config, output, results = left / "out" / "allurerc.json", left / "out" / "page", left / "out" / "results"
+    assert arguments.read_text().splitlines() == [
+        "--yes", allure_page.PACKAGE, "generate", "--config", str(config), "--output", str(output), str(results),
+    ]  # fmt: skip
+    assert len(list(results.glob("*-result.json"))) == 2
+    assert json.loads(config.read_text())["plugins"]["awesome"]["options"]["singleFile"] is True
+    assert (output / "index.html").read_text() == "ab"
+    assert capsys.readouterr().err.splitlines()[-1] == f"nfsproof: written: {output}/index.html"
+
+
+@pytest.mark.parametrize("script", ["echo 'npm error network' >&2; exit 1", "exit 0", "kill -9 $$"])
+def test_allure_that_fails_is_told_in_a_line(
+    left: Path, npx: t.Callable[[str], Path], capsys: Captured, script: str
+) -> None:
+    npx(script)
+    assert report(left, "--allure", left / "out") == Exit.OK
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 2
+    assert "the page was not made" in told[1]
+    assert f"npx --yes {allure_page.PACKAGE} generate" in told[1]
+
+
+def test_without_node_the_results_are_there_and_a_line_says_how(
+    left: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setenv("PATH", str(left))
+    assert report(left, "--allure", left / "out") == Exit.OK
+    assert "install Node.js" in capsys.readouterr().err
+    assert list((left / "out" / "results").glob("*-result.json"))
