@@ -185,9 +185,9 @@ READ_EOF = _clause("3.3.6", "eof is TRUE if offset and count make the size of th
 @rule("nfs3/write-count", WRITE_COUNT, of=(nfs3.WRITE,), killed_by="write3-reports-more-than-sent")
 def write_count(case: Case) -> Breach | None:
     """More written than sent."""
-    if case.ok is None or case.args is None:
-        return None
-    sent = min(case.args.count, len(case.args.data))
+    if case.ok is None or case.args is None or case.args.count != len(case.args.data):
+        return None  # no text says what such a call means
+    sent = case.args.count
     if case.ok.count <= sent:
         return None
     return Breach(f"count is at most {sent}", f"count is {case.ok.count}, {sent} were sent", "resok.count")
@@ -296,8 +296,8 @@ NAMES_DIFFER = _clause("3.3.16", "a page has the entries of a directory, each on
 def readdir_count(case: Case) -> Breach | None:
     """A page that is larger than was asked for."""
     reply = case.exchange.reply
-    if case.ok is None or case.args is None or reply is None:
-        return None
+    if case.ok is None or case.args is None or reply is None or not case.ok.entries:
+        return None  # too little for an empty page is the client's fault
     limit = case.args.count if case.exchange.procedure is nfs3.READDIR else case.args.maxcount
     if len(reply) - USUAL_REPLY_SIZE - 4 <= limit:
         return None

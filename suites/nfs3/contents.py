@@ -82,6 +82,18 @@ def _size(nfs3: Nfs3, file: bytes) -> int:
     return reply.resok.obj_attributes.size
 
 
+def committed(nfs3: Nfs3, file: bytes, answers: list[Write3ResOk], offset: int = 0, count: int = 0) -> None:
+    """COMMIT what was written.
+
+    Ends the check as SKIP where the verifier is no longer that of the WRITEs: the server has said that it may have
+    lost data (RFC 1813 section 3.3.21), and promises nothing of it.
+    """
+    __tracebackhide__ = True
+    verf = expect(nfs3.commit(file, offset, count)).ok().verf
+    if any(answer.verf != verf for answer in answers if answer.committed == StableHow.UNSTABLE):
+        skip("the verifier of COMMIT is not that of the WRITEs: data may be lost")
+
+
 def put(
     nfs3: Nfs3, file: bytes, offset: int, data: bytes, stable: StableHow = StableHow.FILE_SYNC
 ) -> list[Write3ResOk]:

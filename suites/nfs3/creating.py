@@ -9,6 +9,7 @@ from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
 from nfsjudge import Level, Requirement, expect, unsupported
+from suites.nfs3.agreement import expect_same_object
 
 EXIST_IS_MEANT = Requirement(
     rfc="RFC 1813", section="2.6", level=Level.SHOULD, gist="EXIST says that the name exists already"
@@ -19,8 +20,6 @@ NOTDIR_IS_MEANT = Requirement(
     level=Level.SHOULD,
     gist="NOTDIR is the error for a directory operation on an object that is no directory",
 )
-STABLE_FIELDS = ("type", "mode", "nlink", "uid", "gid", "size", "fsid", "fileid")
-"""Attributes that do not drift by themselves."""
 
 
 def expect_type(nfs3: Nfs3, scratch: Scratch, name: bytes, kind: Ftype3) -> None:
@@ -36,8 +35,7 @@ def expect_own_attributes(nfs3: Nfs3, scratch: Scratch, name: bytes, reply: t.An
         unsupported("the server withholds the attributes of what it made")
     found = expect(nfs3.lookup(scratch.handle, name)).ok()
     known = expect(nfs3.getattr(found.object)).ok().obj_attributes
-    for field in STABLE_FIELDS:
-        expect(reply).field(f"resok.obj_attributes.{field}").equals(getattr(known, field))
+    expect_same_object(reply, "resok.obj_attributes", known)
 
 
 def expect_own_handle(nfs3: Nfs3, scratch: Scratch, name: bytes, reply: t.Any) -> None:

@@ -16,6 +16,12 @@ R = t.TypeVar("R")
 NOENT_IS_MEANT = Requirement(
     rfc="RFC 1813", section="2.6", level=Level.SHOULD, gist="NOENT says that the name does not exist"
 )
+NLINK_COUNTS = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    level=Level.SHOULD,  # a server may have to simulate fields
+    gist="nlink is the number of names of a file: a name more, or less, or none is counted so",
+)
 NO_EMPTY_NAME = Requirement(
     rfc="RFC 1813",
     section="3.2",

@@ -8,10 +8,10 @@ import pytest
 from fixtures.checks import TargetView
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import StableHow
+from nfsclient.protocol.nfs3 import StableHow, Write3ResOk
 from nfsjudge import Level, Part, Requirement, expect, proves, unsupported
 from suites.nfs3.agreement import expect_same_object
-from suites.nfs3.contents import difference, need_kept, pattern, put, read_range
+from suites.nfs3.contents import committed, difference, need_kept, pattern, put, read_range
 
 DATA_IS_FLUSHED = Requirement(
     rfc="RFC 1813",
@@ -50,9 +50,9 @@ WCC_AFTER = Requirement(
 )
 
 
-def _write_unstable(nfs3: Nfs3, file: bytes, data: bytes, offset: int = 0) -> bytes:
-    """Write `data` with UNSTABLE; the verifier of the last answer."""
-    return put(nfs3, file, offset, data, StableHow.UNSTABLE)[-1].verf
+def _write_unstable(nfs3: Nfs3, file: bytes, data: bytes) -> list[Write3ResOk]:
+    """Write `data` with UNSTABLE; the answers."""
+    return put(nfs3, file, 0, data, StableHow.UNSTABLE)
 
 
 @proves(DATA_IS_FLUSHED, killed_by="commit3-drops-data")
@@ -70,8 +70,7 @@ def test_committed_data_can_be_read(nfs3: Nfs3, scratch: Scratch) -> None:
 def test_committed_data_survives_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
     file = scratch.file("f")
     data = pattern(10_000)
-    _write_unstable(nfs3, file, data)
-    expect(nfs3.commit(file)).ok()
+    committed(nfs3, file, _write_unstable(nfs3, file, data))
     target.crash()
     seen = read_range(target.nfs3(), file, 0, len(data))
     expect(difference(seen, data), "first wrong byte after the crash").is_absent()
@@ -82,8 +81,7 @@ def test_committed_data_survives_a_crash(nfs3: Nfs3, scratch: Scratch, target: T
 def test_committed_range_survives_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
     file = scratch.file("f")
     data = pattern(30_000)
-    _write_unstable(nfs3, file, data)
-    expect(nfs3.commit(file, 10_000, 9000)).ok()
+    committed(nfs3, file, _write_unstable(nfs3, file, data), 10_000, 9000)
     target.crash()
     seen = read_range(target.nfs3(), file, 10_000, 9000)
     expect(difference(seen, data[10_000:19_000]), "first wrong byte of the range after the crash").is_absent()
@@ -92,7 +90,7 @@ def test_committed_range_survives_a_crash(nfs3: Nfs3, scratch: Scratch, target: 
 @proves(ONE_VERIFIER, killed_by="commit3-has-its-own-verifier")
 def test_verifier_is_that_of_write(nfs3: Nfs3, scratch: Scratch) -> None:
     file = scratch.file("f")
-    verf = _write_unstable(nfs3, file, b"data")
+    verf = _write_unstable(nfs3, file, b"data")[-1].verf
     reply = nfs3.commit(file)
     expect(reply).ok()
     expect(reply).field("resok.verf").equals(verf)

@@ -25,7 +25,10 @@ MODE_BITS = Requirement(
 )
 SIZE = Requirement(rfc="RFC 1813", section="2.5", gist="size is the size of the file in bytes, in 64 bits")
 NLINK = Requirement(
-    rfc="RFC 1813", section="2.5", gist="nlink is the number of different names for the same file"
+    rfc="RFC 1813",
+    section="2.5",
+    level=Level.SHOULD,  # a server may have to simulate fields
+    gist="nlink is the number of different names for the same file",
 )
 FILEID = Requirement(
     rfc="RFC 1813", section="2.5", gist="fileid uniquely identifies the file within its file system"

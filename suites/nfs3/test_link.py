@@ -9,7 +9,14 @@ from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
 from suites.nfs3.agreement import expect_same_object
 from suites.nfs3.creating import EXIST_IS_MEANT, expect_kept, expect_not_a_directory, expect_type
-from suites.nfs3.naming import NO_EMPTY_NAME, NO_TRUNC, expect_name_refused, heard, too_long_name
+from suites.nfs3.naming import (
+    NLINK_COUNTS,
+    NO_EMPTY_NAME,
+    NO_TRUNC,
+    expect_name_refused,
+    heard,
+    too_long_name,
+)
 
 LINKS = Requirement(
     rfc="RFC 1813", section="3.3.15", gist="LINK creates a hard link: another name for the same object"
@@ -30,11 +37,6 @@ NEW_ONLY = Requirement(
     rfc="RFC 1813",
     section="3.3.15",
     gist="LINK creates a name: it does not succeed on one that exists, nor harm it",
-)
-NLINK_COUNTS = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="nlink is the number of names of a file: what made no name counts none",
 )
 ATTRIBUTES_OF_FAILURE = Requirement(
     rfc="RFC 1813",
@@ -129,7 +131,7 @@ def test_a_refused_link_is_not_counted(nfs3: Nfs3, scratch: Scratch) -> None:
     file = scratch.file("file")
     scratch.file("there")
     before = scratch.attributes(file).nlink
-    expect(nfs3.link(file, scratch.handle, b"there")).refused()
+    expect(nfs3.link(file, scratch.handle, b"there"), because=NEW_ONLY).refused()
     expect(scratch.attributes(file).nlink, "nlink").equals(before)
 
 

@@ -12,7 +12,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3, Sattr3
 from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
 from suites.nfs3 import kinds
-from suites.nfs3.agreement import STEADY
+from suites.nfs3.agreement import expect_same_attributes
 from suites.nfs3.listing import FORMS, read_all
 
 NAME = Requirement(
@@ -115,8 +115,7 @@ def test_attributes_are_those_of_a(nfs3: Nfs3, scratch: Scratch, kind: str) -> N
     attributes = _entry(nfs3, scratch, "READDIRPLUS", b"file").name_attributes
     if attributes is None:
         unsupported("the server withholds the attributes")
-    for field in STEADY:
-        expect(getattr(attributes, field), field).equals(getattr(known, field))
+    expect_same_attributes(attributes, known)
 
 
 @pytest.mark.parametrize("kind", kinds.ALL)

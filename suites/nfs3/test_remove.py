@@ -8,7 +8,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3, Sattr3
 from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
 from suites.nfs3.creating import NOTDIR_IS_MEANT, expect_kept
-from suites.nfs3.naming import NO_EMPTY_NAME, NOENT_IS_MEANT, expect_name_refused, heard
+from suites.nfs3.naming import NLINK_COUNTS, NO_EMPTY_NAME, NOENT_IS_MEANT, expect_name_refused, heard
 
 REMOVES_THE_ENTRY = Requirement(
     rfc="RFC 1813", section="3.3.12", gist="REMOVE removes the entry from the directory"
@@ -54,7 +54,7 @@ def test_a_file_stays_under_its_other_name(nfs3: Nfs3, scratch: Scratch) -> None
     expect_kept(scratch, b"other", b"precious")
 
 
-@proves(ONLY_THE_ENTRY, killed_by="remove3-forgets-to-count", needs="hardlink")
+@proves(NLINK_COUNTS, killed_by="remove3-forgets-to-count", needs="hardlink")
 def test_nlink_is_one_less(nfs3: Nfs3, scratch: Scratch) -> None:
     file = scratch.file("file")
     scratch.link(file, "other")

@@ -14,7 +14,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, StableHow
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from nfsjudge.expect import StatusReply
-from suites.nfs3.contents import difference, pattern, put, read_range
+from suites.nfs3.contents import committed, difference, pattern, put, read_range
 from suites.nfs3.preserved import LONG_AGO, at_client_time
 
 FILE_SYNC_IS_STABLE = Requirement(
@@ -66,9 +66,9 @@ def _survives(nfs3: Nfs3, scratch: Scratch, target: TargetView, way: str, stable
     """Write in one of the `WAYS`, commit if `stable` does not, crash; the data is there."""
     before, offset, size = WAYS[way]
     file, data = scratch.file("f", pattern(before)), pattern(size, salt=1)
-    put(nfs3, file, offset, data, stable)
+    answers = put(nfs3, file, offset, data, stable)
     if stable is StableHow.UNSTABLE:
-        expect(nfs3.commit(file)).ok()
+        committed(nfs3, file, answers)
     target.crash()
     seen = read_range(target.nfs3(), file, offset, size)
     expect(difference(seen, data), "first wrong byte after the crash").is_absent()
