@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from reports.html import render_html
+from reports.board import render_board, render_html
 from reports.reading import load, load_all
 from reports.run import Run
 from reports.text import render_text
 
-__all__ = ["Run", "load", "load_all", "render_html", "render_text"]
+__all__ = ["Run", "load", "load_all", "render_board", "render_html", "render_text"]

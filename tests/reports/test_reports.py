@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ast
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -47,40 +46,6 @@ def one_of_each() -> Run:
     return from_records(records)[-1]
 
 
-class Page(HTMLParser):
-    """Text, tags and attributes of a page; checks that elements are closed in order."""
-
-    VOID_ELEMENTS = frozenset({"meta", "br"})
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[str] = []
-        self.text: list[str] = []
-        self.marked: list[str] = []
-        self.links: list[str] = []
-        self.ids: list[str] = []
-        self.feed(text)
-        self.close()
-        assert not self.open
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.links += [value or "" for name, value in attrs if name in {"href", "src"}]
-        self.ids += [value or "" for name, value in attrs if name == "id"]
-        if tag not in self.VOID_ELEMENTS:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        # The end tag of li is never left out here, so that nesting can be held strictly.
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        self.text.append(data)
-        if self.open and self.open[-1] == "mark":
-            self.marked.append(data)
-
-
 def test_counts_by_verdict_and_protocol() -> None:
     run = one_of_each()
     assert run.counts() == dict.fromkeys(VERDICTS, 1)
@@ -104,28 +69,6 @@ def test_text_has_everything_that_is_not_green() -> None:
     assert "nfs3/read/passes" not in text
 
 
-def test_page_is_well_formed_self_contained_and_without_scripts() -> None:
-    page = Page(reports.render_html(one_of_each()))
-    assert "script" not in page.tags
-    assert all(link.startswith(("#", "evidence/", "logs/")) for link in page.links)
-    assert "evidence/a%20b.pcapng" in page.links
-
-
-def test_page_escapes_what_came_from_the_target() -> None:
-    html = reports.render_html(one_of_each())
-    assert HOSTILE not in html
-    assert "".join(Page(html).text).count(HOSTILE) == 4  # seen, transcript, capability, observation
-
-
-def test_page_has_each_check_and_marks_the_field() -> None:
-    page = Page(reports.render_html(one_of_each()))
-    text = "".join(page.text)
-    assert "RFC 1813 section 3.3.7 (SHOULD, IMPLEMENTATION): a gist with <angles> & more" in text
-    assert page.marked == [f"  count: 11 {HOSTILE}    <-- expected at most 10"]
-    assert {"nfs3/write/fails", "nfs3/write/is_lax", "rpc/null/unknown"} <= set(page.ids)
-    assert "the target is gone" in text
-
-
 def test_a_run_that_was_killed_says_so(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     lines = [to_line(RunRecord("embedded")), to_line(check("nfs3/a/b")), '{"kind":"check","id":"nf']
@@ -138,7 +81,6 @@ def test_a_run_that_was_killed_says_so(tmp_path: Path) -> None:
 
 def test_an_empty_run_can_be_told() -> None:
     assert "unknown target" in reports.render_text(Run())
-    Page(reports.render_html(Run()))
 
 
 def test_what_is_no_record_is_refused(tmp_path: Path) -> None:

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// The page of a check: beside the matrix where there is room, over it where there is none.
+
+const panel = document.getElementById("panel");
+let returnTo = null;
+
+function openCheck(check, run = null) {
+  returnTo = document.activeElement;
+  go({ check: CHECKS[check][0], run: run === null ? "" : String(run) }, { step: true });
+  document.getElementById("panel-title")?.focus();
+}
+
+function closeCheck() {
+  go({ check: "", run: "" }, { step: true });
+  const row = state.view === "checks" ? matrix.shown.get(activeNumber()) : null;
+  (row ?? (returnTo?.isConnected ? returnTo : document.getElementById("q"))).focus();
+}
+
+/** The run whose details show first: the worst verdict, unless the URL names one. */
+function runToShow(check) {
+  const worst = RUNS.map((_, run) => run).sort((a, b) => verdictOf(a, check).rank - verdictOf(b, check).rank)[0];
+  return runNumber(state.run, worst);
+}
+
+function showPanel() {
+  const check = NUMBERS.get(state.check);
+  document.body.classList.toggle("with-panel", check !== undefined);
+  panel.hidden = check === undefined;
+  if (check === undefined) {
+    panel.replaceChildren();
+    return;
+  }
+  const run = runToShow(check);
+  const isSame = panel.dataset.check === String(check);
+  const place = panel.scrollTop;
+  panel.dataset.check = check;
+  panel.replaceChildren(panelHead(check), requirementPart(check, run), targetsPart(check, run), runPart(check, run));
+  panel.scrollTop = isSame ? place : 0;
+}
+
+function panelHead(check) {
+  const [protocol, procedure] = GROUPS[GROUP_OF.get(check)];
+  return el("header", {},
+    el("div", { class: "crumbs quiet" }, `${protocol}${procedure ? ` › ${procedure}` : ""}`),
+    el("h2", { id: "panel-title", tabindex: "-1", text: CHECKS[check][0] }),
+    el("div", { class: "ends" },
+      button("‹", () => stepCheck(-1), { class: "plain", "aria-label": "Previous check" }),
+      button("›", () => stepCheck(1), { class: "plain", "aria-label": "Next check" }),
+      button("✕", closeCheck, { class: "plain close", "aria-label": "Close (Esc)" })));
+}
+
+/** The check before or after, as the filters leave them. */
+function stepCheck(by) {
+  const checks = filtered();
+  const now = checks.indexOf(NUMBERS.get(state.check));
+  const next = checks[now + by];
+  if (next !== undefined) go({ check: CHECKS[next][0] });
+  document.getElementById("panel-title").focus();
+}
+
+function clauseLine(clause, tag = "div") {
+  return el(tag, { class: "clause" },
+    link(clause.url, clause.citation), el("span", { class: "tag", text: clause.level }),
+    clause.part === "IMPLEMENTATION" ? el("span", { class: "tag quiet", text: clause.part }) : null,
+    el("p", { text: clause.gist }));
+}
+
+function requirementPart(check, run) {
+  const judged = RESULTS[run].clauses[check] ?? CHECKS[check][1][0];
+  const others = CHECKS[check][1].filter((one) => one !== judged);
+  const main = clauseOf(judged);
+  return el("section", {}, el("h3", { text: "Requirement" }),
+    main === null ? el("p", { class: "quiet", text: "The record names none." }) : clauseLine(main),
+    others.length === 0 ? null
+      : el("details", {}, el("summary", { text: `proves ${plural(others.length, "other clause")} as well` }),
+        el("ul", { class: "bare" }, ...others.map((one) => clauseLine(clauseOf(one), "li")))));
+}
+
+/** The verdicts of all targets side by side; choosing one shows what it did. */
+function targetsPart(check, chosen) {
+  if (RUNS.length === 1) return "";
+  const rows = RUNS.map((run, number) => {
+    const isThere = letterOf(number, check) !== "-";
+    const name = isThere
+      ? button(run.label, () => { go({ run: String(number) }); panel.querySelector("[aria-pressed=true]")?.focus(); },
+        { class: "choose", "aria-pressed": String(number === chosen) })
+      : el("span", { class: "quiet", text: run.label });
+    return el("tr", { class: number === chosen ? "chosen" : "" },
+      el("th", { scope: "row" }, name), el("td", {}, badge(verdictOf(number, check))),
+      el("td", { class: "short", text: saidOf(number, check) }));
+  });
+  return el("section", {}, el("h3", { text: "All targets" }),
+    el("table", { class: "targets" }, el("thead", { class: "unseen" },
+      el("tr", {}, ...["Target", "Verdict", "What was said"].map((text) => el("th", { scope: "col", text })))),
+    el("tbody", {}, ...rows)));
+}
+
+function runPart(check, run) {
+  const details = detailsOf(run, check);
+  const heading = el("h3", {}, badge(verdictOf(run, check)), RUNS.length > 1 ? ` ${RUNS[run].label}` : "");
+  if (details === null) return el("section", {}, heading, el("p", { class: "quiet", text: "This run does not have the check." }));
+  const verdict = verdictOf(run, check);
+  return el("section", { class: `run v-${verdict.name}` }, heading, facts(details, verdict), evidence(details), ...lintParts(details), exchangesPart(details));
+}
+
+function facts(details, verdict) {
+  const rows = [];
+  const add = (name, ...values) => rows.push(el("dt", { text: name }), el("dd", {}, ...values));
+  if (details.verdict) add("verdict as told", details.verdict);
+  details.lines(details.expected).forEach((one, number) => add(number ? "or" : "expected", one));
+  if (details.observed) add("observed", el("strong", { text: details.observed }));
+  if (details.reason) add("reason", details.reason);
+  for (const [key, value] of details.noted ?? []) add("noted", `${key}: ${value}`);
+  add("meaning", el("span", { class: "quiet", text: verdict.meaning }));
+  const times = [details.exchanges ? plural(details.exchanges, "exchange") : "no exchange",
+    details.seconds ? `${duration(details.seconds)}` : "",
+    details.began ? `${duration(details.began)} after the start` : ""].filter(Boolean);
+  add("effort", el("span", { class: "quiet", text: times.join(", ") }));
+  return el("dl", {}, ...rows);
+}
+
+function evidence(details) {
+  const files = [["Capture for Wireshark", details.capture], ["Script that sends the same", details.script]]
+    .filter(([, file]) => file)
+    .map(([name, [path, url]]) => el("p", { class: "file" }, el("span", { class: "quiet", text: `${name}: ` }), link(url, path),
+      url ? null : el("span", { class: "quiet", text: " (not beside this page)" })));
+  if (details.rerun) {
+    const copier = button("Copy", () => copy(details.rerun, copier), { class: "plain", "aria-label": "Copy the command" });
+    files.push(el("div", { class: "command" }, el("code", { text: details.rerun }), copier));
+  }
+  return el("div", { class: "evidence" }, ...files);
+}
+
+function lintParts(details) {
+  return (details.findings ?? []).map((finding) => {
+    const clause = clauseOf(finding.clause);
+    const lines = finding.transcript ? details.lines(finding.transcript) : [];
+    return el("div", { class: "found" },
+      el("h4", {}, badge(verdictNamed(finding.verdict)), ` ${finding.id}`),
+      clause === null ? null : clauseLine(clause),
+      el("dl", {}, ...finding.expected.flatMap((one, number) => [el("dt", { text: number ? "or" : "expected" }), el("dd", { text: one })]),
+        el("dt", { text: "observed" }), el("dd", { text: finding.observed })),
+      lines.length === 0 ? null : lazily("exchanges in which it shows", () => transcript(fromLines(lines))));
+  });
+}
+
+function lazily(title, make, isOpen = false) {
+  const box = el("details", {}, el("summary", { text: title }));
+  box.addEventListener("toggle", () => {
+    if (box.open && box.childElementCount === 1) box.append(make());
+  });
+  box.open = isOpen;
+  return box;
+}
+
+function exchangesPart(details) {
+  const messages = messagesOf(details);
+  if (messages.length === 0) return el("p", { class: "quiet", text: "No transcript was kept." });
+  const opener = button("Open all", () => {
+    const boxes = [...part.querySelectorAll(".transcript details")];
+    const isOpening = boxes.some((box) => !box.open);
+    for (const box of boxes) box.open = isOpening;
+    opener.textContent = isOpening ? "Close all" : "Open all";
+  }, { class: "plain" });
+  const hasFields = messages.some((message) => message.lines.length > 0);
+  const part = el("div", {}, el("div", { class: "bar" }, el("h3", { text: "Transcript" }), hasFields ? opener : null), transcript(messages));
+  return part;
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// Puts the page together and keeps it in step with the state.
+
+const CLEAR = Object.fromEntries(FILTERS.map((key) => [key, ""]));
+const byId = (id) => document.getElementById(id);
+const FILTERED_VIEWS = ["checks", "compare", "requirements"];
+
+function announce(text) {
+  byId("status").textContent = text;
+}
+
+function fill(select, options, all) {
+  select.replaceChildren(el("option", { value: "", text: all }), ...options.map(([value, text]) => el("option", { value, text })));
+}
+
+function fillFilters() {
+  const protocols = [...new Set(GROUPS.map(([protocol]) => protocol))];
+  fill(byId("protocol"), protocols.map((one) => [one, one]), "all");
+  fillProcedures();
+  const sections = [...new Set(CHECKS.flatMap(([, clauses]) => clauses.map((one) => `${CLAUSES[one][0]} ${CLAUSES[one][1]}`)))];
+  const order = (text) => [text.slice(0, text.lastIndexOf(" ")), bySection(text.slice(text.lastIndexOf(" ") + 1))];
+  sections.sort((x, y) => {
+    const [[rfcX, sectionX], [rfcY, sectionY]] = [order(x), order(y)];
+    return rfcX.localeCompare(rfcY, "en", { numeric: true }) || sectionX.localeCompare(sectionY);
+  });
+  fill(byId("section"), sections.map((one) => [one, one.replace(/ (\S*)$/, " § $1")]), "all");
+  fill(byId("target"), RUNS.map((run, number) => [String(number), `${number + 1}: ${run.label}`]), "any");
+  byId("levels").append(...levelNames().map((level) => button(level, () => go({ levels: toggled(state.levels, level) }), { class: "chip", "data-value": level })));
+  byId("verdicts").append(...[...VERDICTS.values()].map((one) => {
+    const chip = button("", () => go({ verdicts: toggled(state.verdicts, one.name) }), { class: `chip v-${one.name}`, title: one.meaning, "data-value": one.name });
+    chip.append(badge(one), el("span", { class: "amount" }));
+    return chip;
+  }));
+}
+
+function fillProcedures() {
+  const procedures = GROUPS.filter(([protocol, procedure]) => procedure && (!state.protocol || protocol === state.protocol)).map(([, procedure]) => procedure);
+  fill(byId("procedure"), [...new Set(procedures)].sort().map((one) => [one, one]), "all");
+}
+
+/** The controls say what the state says. */
+function showFilters() {
+  if (byId("q").value !== state.q) byId("q").value = state.q;
+  fillProcedures();
+  for (const name of ["protocol", "procedure", "section", "target"]) byId(name).value = state[name];
+  byId("differ").checked = state.differ !== "";
+  for (const name of ["levels", "verdicts"]) {
+    for (const chip of byId(name).querySelectorAll(".chip")) {
+      chip.setAttribute("aria-pressed", String(listed(state[name]).includes(chip.dataset.value)));
+    }
+  }
+  byId("reset").disabled = !isFiltered();
+  byId("filters").hidden = !FILTERED_VIEWS.includes(state.view);
+  byId("verdicts").hidden = state.view === "compare";
+  byId("target-field").hidden = byId("differ-field").hidden = RUNS.length < 2 || state.view === "compare";
+}
+
+/** Beside each verdict: the checks that have it in a target that is looked at. */
+function showAmounts() {
+  const scope = runNumber(state.target, null);
+  const runs = scope === null ? RUNS.map((_, run) => run) : [scope];
+  const counts = new Map();
+  for (const check of filtered(false)) for (const letter of new Set(runs.map((run) => letterOf(run, check)))) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+  for (const chip of byId("verdicts").querySelectorAll(".chip")) {
+    chip.querySelector(".amount").textContent = (counts.get(BY_NAME.get(chip.dataset.value).letter) ?? 0).toLocaleString("en");
+  }
+}
+
+const SHOW = {
+  checks: () => {
+    showSummary();
+    showAmounts();
+    const checks = layMatrix();
+    announce(checks.length === CHECKS.length ? plural(CHECKS.length, "check") : `${checks.length.toLocaleString("en")} of ${plural(CHECKS.length, "check")}`);
+  },
+  compare: showCompare, requirements: showRequirements, findings: showFindings, choices: showChoices,
+  statistics: showStatistics, charts: () => {}, targets: showTargets,
+};
+const LAID_BY = [...FILTERS, "view", "by", "open", "closed", "a", "b", "changes"];
+
+function show(now, before) {
+  const isNew = before === null;
+  if (isNew || LAID_BY.some((key) => now[key] !== before[key])) {
+    showFilters();
+    for (const [name] of VIEWS) byId(`view-${name}`).hidden = name !== now.view;
+    for (const one of byId("views").children) {
+      if (one.dataset.view === now.view) one.setAttribute("aria-current", "page");
+      else one.removeAttribute("aria-current");
+    }
+    if (isNew || now.view !== before.view) announce("");
+    SHOW[now.view]();
+    if (now.view !== "checks" && FILTERED_VIEWS.includes(now.view)) showAmounts();
+    if (!isNew && now.view !== before.view) window.scrollTo(0, 0);
+    if (now.view === "checks") fitColumns();
+  }
+  if (isNew || now.check !== before.check || now.run !== before.run) {
+    showPanel();
+    for (const [number, element] of matrix.shown) {
+      const row = matrix.rows[number];
+      if (row.kind === "check") element.setAttribute("aria-selected", String(row.key === now.check));
+    }
+  }
+}
+
+// ---- Head of the page
+
+function showHead() {
+  const run = RUNS[0];
+  const about = RUNS.length === 1
+    ? [plural(CHECKS.length, "check"), run.ending, run.started && `started ${run.started}`, duration(run.seconds)]
+    : [plural(CHECKS.length, "check"), RUNS.map((one) => one.label).join(", ")];
+  byId("tagline").textContent = about.filter(Boolean).join(" · ");
+  byId("notes").append(...RUNS.flatMap((one) => [one.trouble, ...one.problems].filter(Boolean).map((text) =>
+    el("p", { class: "note" }, el("strong", { text: `${one.label}: ` }), text))));
+  byId("views").append(...VIEWS.map(([name, title]) => el("a", { href: `#view=${name}`, "data-view": name, text: title,
+    on: { click: (event) => { event.preventDefault(); go({ view: name, check: "", run: "" }, { step: true }); } } })));
+}
+
+const THEMES = { "": ["Auto", "as the system has them"], light: ["Light", "light"], dark: ["Dark", "dark"] };
+
+function setTheme(name) {
+  document.documentElement.dataset.theme = name;
+  byId("theme").textContent = THEMES[name][0];
+  byId("theme").setAttribute("aria-label", `Colours: ${THEMES[name][1]}`);
+}
+
+function wireTheme() {
+  const kept = (() => { try { return localStorage.getItem("nfsproof-theme"); } catch { return null; } })();
+  setTheme(Object.hasOwn(THEMES, kept ?? "") ? kept ?? "" : "");
+  byId("theme").addEventListener("click", () => {
+    const names = Object.keys(THEMES);
+    const next = names[(names.indexOf(document.documentElement.dataset.theme) + 1) % names.length];
+    setTheme(next);
+    try { localStorage.setItem("nfsproof-theme", next); } catch { /* a page from disk may be refused its store */ }
+  });
+}
+
+const KEYS = [["/", "search"], ["Esc", "close the check, or clear the search"], ["↑ ↓", "row by row; with a check open, it follows"],
+  ["→ ←", "open and close a group; into and out of the targets"], ["Enter", "open the check, of the target in focus"],
+  ["Home End, Page ↑ ↓", "further"], ["n p", "next and previous check"], ["?", "these keys"]];
+
+function wireKeys() {
+  const keys = byId("keys");
+  keys.append(el("h2", { id: "keys-title", text: "Keys" }),
+    el("dl", {}, ...KEYS.flatMap(([key, what]) => [el("dt", {}, el("kbd", { text: key })), el("dd", { text: what })])),
+    button("Close", () => keys.close(), { class: "plain" }));
+  byId("help").addEventListener("click", () => keys.showModal());
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || keys.open) return;
+    const isTyping = event.target.matches("input, select, textarea");
+    if (event.key === "Escape") {
+      if (isTyping && state.q) go({ q: "" });
+      else if (state.check) closeCheck();
+    } else if (isTyping) {
+      if (event.key === "ArrowDown" && event.target.id === "q" && matrix.rows.length) { event.preventDefault(); focusRow(0, -1); }
+    } else if (event.key === "/") {
+      event.preventDefault();
+      if (!FILTERED_VIEWS.includes(state.view)) go({ view: "checks" }, { step: true });
+      byId("q").focus();
+    } else if (event.key === "?") keys.showModal();
+    else if (event.key === "n" && state.check) stepCheck(1);
+    else if (event.key === "p" && state.check) stepCheck(-1);
+  });
+}
+
+function wireFilters() {
+  byId("filters").addEventListener("submit", (event) => event.preventDefault());
+  byId("q").addEventListener("input", () => go({ q: byId("q").value }));
+  byId("protocol").addEventListener("change", () => go({ protocol: byId("protocol").value, procedure: "" }));
+  for (const name of ["procedure", "section", "target"]) byId(name).addEventListener("change", () => go({ [name]: byId(name).value }));
+  byId("differ").addEventListener("change", () => go({ differ: byId("differ").checked ? "1" : "" }));
+  byId("reset").addEventListener("click", () => { go(CLEAR); byId("q").focus(); });
+  byId("expand").addEventListener("click", () => go({ open: "*", closed: "" }));
+  byId("collapse").addEventListener("click", () => go({ open: "", closed: "*" }));
+  byId("more").addEventListener("click", () => {
+    const isOpen = byId("filters").classList.toggle("all");
+    byId("more").setAttribute("aria-expanded", String(isOpen));
+    byId("more").textContent = isOpen ? "Fewer filters" : "More filters";
+  });
+  byId("skip").addEventListener("click", (event) => { event.preventDefault(); focusRow(activeNumber(), -1); });
+}
+
+state = readFragment();
+byId("main").hidden = byId("views").hidden = false;
+showHead();
+fillFilters();
+matrixHeads();
+wireTheme();
+wireKeys();
+wireFilters();
+wireMatrix();
+listeners.push(show);
+show(state, null);
+document.documentElement.dataset.ready = "yes";

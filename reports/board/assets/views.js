@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// Everything but the matrix: counts on top of it, the comparison, and the tables of a run as a whole.
+
+const body = (name) => document.querySelector(`#view-${name} .body`);
+
+// ---- Counts: rows by target, level or protocol; each number is a filter.
+
+function pivotRows(by, checks) {
+  const scope = runNumber(state.target, null);
+  const runs = scope === null ? RUNS.map((_, run) => run) : [scope];
+  if (by === "target") return RUNS.map((run, number) => [run.label, tally(number, checks), { target: String(number) }, number]);
+  const sum = (fits) => {
+    const counts = new Map();
+    for (const run of runs) {
+      for (const check of checks) {
+        const letter = letterOf(run, check);
+        if (letter !== "-" && fits(run, check)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+      }
+    }
+    return counts;
+  };
+  const all = [...(RUNS.length === 1 || by !== "target" ? [["all", sum(() => true), {}]] : [])];
+  if (by === "level") return [...levelNames().map((level) => [level, sum((run, check) => levelIn(run, check) === level), { levels: level }]), ...all];
+  const names = [...new Set(GROUPS.map(([protocol]) => protocol))];
+  return [...names.map((name) => [name, sum((run, check) => GROUPS[GROUP_OF.get(check)][0] === name), { protocol: name, procedure: "" }]), ...all];
+}
+
+function levelNames() {
+  const found = new Set(CHECKS.flatMap((_, check) => RUNS.map((__, run) => levelIn(run, check))).filter(Boolean));
+  return [...LEVEL_ORDER.filter((level) => found.has(level)), ...[...found].filter((level) => !LEVEL_ORDER.includes(level)).sort()];
+}
+
+function showSummary() {
+  const checks = filtered(false);
+  const ways = [...(RUNS.length > 1 ? ["target"] : []), "level", "protocol"];
+  const by = ways.includes(state.by) ? state.by : ways[0];
+  const choose = el("div", { class: "segments", role: "group", "aria-label": "Count by" }, el("span", { class: "quiet", text: "Counts by" }),
+    ...ways.map((way) => button(way, () => go({ by: way }), { "aria-pressed": String(way === by) })));
+  const heads = el("tr", {}, el("th", { scope: "col", text: by }),
+    ...LETTERS.map((letter) => el("th", { scope: "col", class: "number" }, badge(VERDICTS.get(letter)))),
+    el("th", { scope: "col", class: "number", text: "all" }), el("th", { class: "wide", "aria-hidden": "true" }));
+  const rows = pivotRows(by, checks).map(([name, counts, filter, number]) => {
+    const all = LETTERS.reduce((sum, letter) => sum + (counts.get(letter) ?? 0), 0);
+    const head = el("th", { scope: "row", title: number === undefined ? undefined : RUNS[number].target },
+      number === undefined ? null : el("span", { class: "number", text: String(number + 1) }), name);
+    return el("tr", {}, head,
+      ...LETTERS.map((letter) => el("td", { class: "number" }, countButton(counts.get(letter) ?? 0, VERDICTS.get(letter), name, filter))),
+      el("td", { class: "number", text: all.toLocaleString("en") }), el("td", { class: "wide", "aria-hidden": "true" }, bar(counts)));
+  });
+  document.getElementById("summary").replaceChildren(choose,
+    el("div", { class: "scroll" }, el("table", { class: "counts" }, el("caption", { class: "unseen", text: `Checks by ${by} and verdict` }),
+      el("thead", {}, heads), el("tbody", {}, ...rows))));
+}
+
+function countButton(count, verdict, name, filter) {
+  if (count === 0) return el("span", { class: "zero", text: "0" });
+  return button(count.toLocaleString("en"), () => go({ ...filter, verdicts: verdict.name }),
+    { class: `count v-${verdict.name}`, title: `Show these ${count}`, "aria-label": `${count} ${verdict.name}, ${name}: show them` });
+}
+
+// ---- Comparison
+
+function showCompare() {
+  if (RUNS.length < 2) return;
+  const a = runNumber(state.a, 0), b = runNumber(state.b, a === 1 ? 0 : 1);
+  const choose = (name, value) => {
+    const select = el("select", { id: `compare-${name}`, on: { change: () => go({ [name]: select.value }) } },
+      ...RUNS.map((run, number) => el("option", { value: number, text: `${number + 1}: ${run.label}` })));
+    select.value = String(value);
+    return el("div", { class: "field" }, el("label", { for: `compare-${name}`, text: name === "a" ? "A, before" : "B, after" }), select);
+  };
+  const changes = new Map(DATA.changes.map(([name]) => [name, []]));
+  for (const check of filtered(false)) {
+    const found = changeOf(a, b, check);
+    if (found !== undefined) changes.get(found).push(check);
+  }
+  const wanted = listed(state.changes);
+  const chips = DATA.changes.map(([name, meaning]) => button("", () => go({ changes: toggled(state.changes, name) }),
+    { class: `change c-${name.replaceAll(" ", "-")}`, title: meaning, "aria-pressed": String(wanted.includes(name)) }));
+  chips.forEach((chip, number) => {
+    const name = DATA.changes[number][0];
+    chip.append(el("b", { text: changes.get(name).length.toLocaleString("en") }), el("span", { text: name }));
+  });
+  const lists = DATA.changes.filter(([name]) => changes.get(name).length && (!wanted.length || wanted.includes(name)))
+    .map(([name, meaning]) => changeList(name, meaning, changes.get(name), a, b));
+  body("compare").replaceChildren(
+    el("div", { class: "choose-runs" }, choose("a", a),
+      button("⇄", () => go({ a: String(b), b: String(a) }), { class: "plain", "aria-label": "Exchange A and B" }), choose("b", b)),
+    el("div", { class: "changes", role: "group", "aria-label": "Kinds of change" }, ...chips),
+    ...(lists.length ? lists : [el("p", { class: "nothing", text: "No difference in the checks that the filters let through." })]));
+  const count = [...changes.values()].reduce((sum, checks) => sum + checks.length, 0);
+  announce(`${plural(count, "difference")} between ${RUNS[a].label} and ${RUNS[b].label}`);
+}
+
+function changeOf(a, b, check) {
+  const before = letterOf(a, check), after = letterOf(b, check);
+  const isRed = before === after && (before === "F" || before === "N");
+  if (isRed && symptomOf(a, check) !== symptomOf(b, check)) return "other symptom";
+  return DATA.change[before + after];
+}
+
+function changeList(name, meaning, checks, a, b) {
+  const list = el("ul", { class: "bare differences" });
+  const item = (check) => el("li", {},
+    button(CHECKS[check][0], () => openCheck(check, b), { class: "choose" }),
+    el("span", { class: "from-to" }, badge(verdictOf(a, check)), el("span", { "aria-label": "then", text: "→" }), badge(verdictOf(b, check))),
+    said("A", saidOf(a, check)), said("B", saidOf(b, check)));
+  const said = (side, text) => (text ? el("p", { class: "short" }, el("span", { class: "quiet", text: `${side}: ` }), text) : null);
+  return el("section", { class: `changed c-${name.replaceAll(" ", "-")}` },
+    el("h3", { text: `${name} (${checks.length.toLocaleString("en")})` }), el("p", { class: "quiet", text: meaning }),
+    portioned(list, checks, item));
+}
+
+/** A list that grows on demand. */
+function portioned(list, all, item, size = 150) {
+  let made = 0;
+  const more = button("", () => extend(), { class: "plain" });
+  const extend = () => {
+    list.append(...all.slice(made, made + size).map(item));
+    made = Math.min(all.length, made + size);
+    more.textContent = `Show more: ${all.length - made} are left`;
+    more.hidden = made >= all.length;
+  };
+  extend();
+  return el("div", {}, list, more);
+}
+
+// ---- Requirements
+
+function bySection(text) {
+  return text.split(".").map((part) => (/^\d+$/.test(part) ? part.padStart(4, "0") : part)).join(".");
+}
+
+function showRequirements() {
+  const checks = filtered();
+  const found = new Map();
+  for (const check of checks) for (const one of CHECKS[check][1]) found.set(one, [...(found.get(one) ?? []), check]);
+  const rows = [...found].map(([one, of]) => ({ clause: clauseOf(one), of }))
+    .sort((x, y) => x.clause.rfc.localeCompare(y.clause.rfc, "en", { numeric: true })
+      || bySection(x.clause.section).localeCompare(bySection(y.clause.section)));
+  const sections = new Map();
+  for (const row of rows) sections.set(row.clause.citation, [...(sections.get(row.clause.citation) ?? []), row]);
+  const list = el("div", { class: "requirements" });
+  body("requirements").replaceChildren(
+    el("p", { class: "quiet", text: `${plural(rows.length, "requirement")} in ${plural(sections.size, "section")}, proved by ${plural(checks.length, "check")}.` }),
+    portioned(list, [...sections], ([citation, each]) => sectionPart(citation, each), 60));
+  announce(plural(rows.length, "requirement"));
+}
+
+function sectionPart(citation, rows) {
+  const { rfc, section, url } = rows[0].clause;
+  const verdicts = (of) => RUNS.map((run, number) => {
+    const counts = tally(number, of);
+    return el("span", { class: "target", title: `${run.label}: ${told(counts)}` },
+      RUNS.length > 1 ? el("span", { class: "quiet number", text: String(number + 1) }) : null,
+      ...LETTERS.filter((letter) => counts.get(letter)).map((letter) =>
+        el("span", { class: `worst v-${VERDICTS.get(letter).name}` }, `${VERDICTS.get(letter).symbol} ${counts.get(letter)}`,
+          el("span", { class: "unseen", text: ` ${VERDICTS.get(letter).name}` }))),
+      LETTERS.some((letter) => counts.get(letter)) ? null : el("span", { class: "quiet", text: "·" }));
+  });
+  return el("section", {}, el("h3", {}, link(url, citation), " ",
+    button("show its checks", () => go({ ...CLEAR, view: "checks", section: `${rfc} ${section}` }, { step: true }), { class: "plain small" })),
+  ...rows.map(({ clause, of }) => el("div", { class: "requirement" },
+    el("span", { class: "tag", text: clause.level }), el("p", { text: clause.gist }),
+    el("span", { class: "quiet", text: plural(of.length, "check") }), el("span", { class: "verdicts" }, ...verdicts(of)))));
+}
+
+// ---- What the lint found; which legal answers were seen; what was counted; what was tested
+
+function checkLink(name, number, run) {
+  if (number === null || number === undefined) return el("code", { text: name });
+  return button(name, () => openCheck(number, run), { class: "choose" });
+}
+
+function showFindings() {
+  const cards = DATA.findings.map((finding) => {
+    const clause = clauseOf(finding.clause);
+    return el("article", { class: `card v-${finding.verdict}` },
+      el("h3", {}, badge(verdictNamed(finding.verdict)), ` ${finding.id}`, RUNS.length > 1 ? el("span", { class: "quiet", text: ` ${RUNS[finding.run].label}` }) : null),
+      clause === null ? null : clauseLine(clause),
+      el("dl", {}, ...finding.expected.flatMap((one, number) => [el("dt", { text: number ? "or" : "expected" }), el("dd", { text: one })]),
+        el("dt", { text: "observed" }), el("dd", { text: finding.observed })),
+      lazily(`in ${plural(finding.checks.length, "check")}`, () =>
+        portioned(el("ul", { class: "bare" }), finding.checks, ([name, number]) => el("li", {}, checkLink(name, number, finding.run))), finding.checks.length <= 5));
+  });
+  body("findings").replaceChildren(...cards);
+}
+
+function showChoices() {
+  const choices = new Map();
+  for (const [check, run, key, value] of DATA.observations) {
+    const name = `${check}\n${key}`;
+    if (!choices.has(name)) choices.set(name, { check, key, values: RUNS.map(() => "") });
+    choices.get(name).values[run] = value;
+  }
+  let last = -1;
+  const rows = [...choices.values()].sort((x, y) => x.check - y.check).map(({ check, key, values }) => {
+    const isNew = check !== last;
+    last = check;
+    return [isNew ? checkLink(CHECKS[check][0], check, null) : "", key, ...values];
+  });
+  body("choices").replaceChildren(
+    el("p", { class: "quiet", text: "Where the RFC leaves a choice, which of the legal answers was seen. No verdict depends on it." }),
+    table("Choices seen", ["check", "choice", ...RUNS.map((run) => (RUNS.length > 1 ? run.label : "answer"))], rows, { class: "choices" }));
+}
+
+function showStatistics() {
+  const milliseconds = (seconds) => (seconds === null ? "" : (seconds * 1000).toFixed(2));
+  const numeric = (text) => ({ text, numeric: true });
+  const heads = ["protocol", "procedure", ...["calls", "replies", "again", "bytes out", "bytes in", "p50 ms", "p90 ms", "p99 ms", "max ms", "mean ms"].map(numeric)];
+  const parts = RUNS.filter((run) => run.statistics.length > 0).map((run) => {
+    const rows = run.statistics.map((row) => [...row.slice(0, 7), ...row.slice(7).map(milliseconds)]);
+    const sum = (column) => run.statistics.reduce((total, row) => total + row[column], 0);
+    rows.push(["all", "", sum(2), sum(3), sum(4), sum(5), sum(6), "", "", "", "", ""]);
+    return el("section", {}, el("h3", { text: run.label }), table(`RPC statistics of ${run.label}`, heads, rows));
+  });
+  body("statistics").replaceChildren(el("p", { class: "quiet", text: "Calls of the whole run, by procedure; “again” counts retransmissions, times are from call to reply." }), ...parts);
+}
+
+function showTargets() {
+  const parts = RUNS.map((run) => {
+    const pairs = (pairsOf) => pairsOf.flatMap(([key, value]) => [el("dt", { text: key }), el("dd", { text: value })]);
+    const logs = run.logs.flatMap(([name, url]) => [el("dt", { text: "server log" }), el("dd", {}, link(url, name))]);
+    return el("section", { class: "card" }, el("h3", { text: run.label }),
+      el("dl", {}, ...pairs([["target", run.target], ["ended", run.ending], ["started", run.started], ["took", duration(run.seconds)],
+        ["nfsproof", run.version], ["finding", run.trouble === run.ending ? "" : run.trouble]].filter(([, value]) => value)), ...logs, ...pairs(run.environment)));
+  });
+  const names = [...new Set(RUNS.flatMap((run) => run.capabilities.map(([name]) => name)))].sort();
+  const rows = names.map((name) => [name, ...RUNS.map((run) => {
+    const value = run.capabilities.find(([one]) => one === name)?.[1] ?? "";
+    return value === "yes" ? el("span", { class: "yes", text: "✓ yes" }) : el("span", { text: value ? `– ${value}` : "" });
+  })]);
+  body("targets").replaceChildren(el("div", { class: "cards" }, ...parts),
+    ...(names.length ? [el("h3", { text: "Capabilities" }), table("Capabilities", ["capability", ...RUNS.map((run) => run.label)], rows, { class: "choices" })] : []));
+}

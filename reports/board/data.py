@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: MIT
+"""The data of a board: an index of all that is shown at once, and details in portions that are read when asked for.
+
+Strings that come again and again (lines of transcripts, reasons, clauses) are kept once and told by number.
+"""
+
+from __future__ import annotations
+
+import math
+import typing as t
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from nfsjudge.records import CheckRecord, FindingRecord, MessageRecord, ProcedureStatistics, RequirementRecord
+from reports.board.safe import clause_url, inside, visible, visible_line
+from reports.changes import MEANINGS as CHANGES
+from reports.changes import change, symptom
+from reports.run import MEANINGS, VERDICTS, Run, distinct_labels
+
+SYMBOLS = {"FAIL": "✗", "VOID": "?", "NONSTRICT": "!", "SKIP": "»", "UNSUPPORTED": "○", "PASS": "✓"}
+"""What stands beside, or in narrow columns instead of, the word."""
+
+LETTERS = {verdict: verdict[0] for verdict in VERDICTS}
+"""One letter a verdict: the verdicts of a run are one string."""
+
+Plain: t.TypeAlias = dict[str, t.Any]
+
+
+@dataclass(slots=True)
+class Table:
+    """Strings, each once."""
+
+    strings: list[str] = field(default_factory=list)
+    _numbers: dict[str, int] = field(default_factory=dict)
+
+    def number(self, text: str) -> int:
+        """The number of a string; it is made visible before it is kept."""
+        known = self._numbers.get(text)
+        if known is None:
+            known = self._numbers[text] = len(self.strings)
+            self.strings.append(visible(text))
+        return known
+
+    def numbers(self, texts: Iterable[str]) -> list[int]:
+        """The same for several."""
+        return [self.number(text) for text in texts]
+
+
+@dataclass(slots=True)
+class Clauses:
+    """Requirements, each once."""
+
+    rows: list[list[str]] = field(default_factory=list)
+    _numbers: dict[tuple[str, ...], int] = field(default_factory=dict)
+
+    def number(self, one: RequirementRecord) -> int:
+        """[rfc, section, part, level, gist, URL] by number."""
+        key = (one.rfc, one.section, one.part, one.level, one.gist)
+        known = self._numbers.get(key)
+        if known is None:
+            known = self._numbers[key] = len(self.rows)
+            self.rows.append([*map(visible_line, key), clause_url(one.rfc, one.section)])
+        return known
+
+
+@dataclass(slots=True)
+class Board:
+    """Everything that the page gets."""
+
+    index: Plain
+    portions: dict[str, Plain]
+    """Name -> {"strings": [...], "checks": {number of the check: details}}."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the records of a run come from."""
+
+    folder: str | None
+    """As in `inside`."""
+    hidden: str = ""
+    """The address of a target that a label stands for; empty if it may be told."""
+
+    def file(self, path: str) -> list[str]:
+        """[path as told, URL or nothing]; empty for no file."""
+        return [visible_line(path), inside(path, self.folder)] if path else []
+
+    def command(self, text: str) -> str:
+        """A command that names the target only if it may be told."""
+        return visible_line(text.replace(self.hidden, "TARGET") if self.hidden else text)
+
+
+def _source(run: Run, folder: str | None) -> Source:
+    return Source(folder, run.about.target if run.about is not None and run.is_anonymous else "")
+
+
+def group_of(check_id: str) -> tuple[str, str]:
+    """Protocol and procedure (or mechanism): the first two parts of an id."""
+    parts = check_id.split("/")
+    return parts[0], parts[1] if len(parts) > 2 else ""
+
+
+def worst_first(checks: Iterable[CheckRecord]) -> dict[str, CheckRecord]:
+    """The checks of a run by id. An id that came twice keeps its worse verdict: a repetition must not hide a red."""
+    chosen: dict[str, CheckRecord] = {}
+    for check in checks:
+        other = chosen.get(check.id)
+        if other is None or _rank(check.verdict) < _rank(other.verdict):
+            chosen[check.id] = check
+    return chosen
+
+
+def _rank(verdict: str) -> int:
+    return VERDICTS.index(verdict) if verdict in VERDICTS else -1
+
+
+def build(runs: Sequence[Run], folders: Sequence[str | None]) -> Board:
+    """The data of some runs. `folders`: from the page to the records of each run, as in `inside`."""
+    clauses, strings = Clauses(), Table()
+    by_id = [worst_first(run.checks) for run in runs]
+    ids = sorted({one for checks in by_id for one in checks}, key=lambda one: (*group_of(one), one))
+    numbers = {one: number for number, one in enumerate(ids)}
+    groups = _groups(ids)
+    index: Plain = {
+        "verdicts": [
+            [verdict, SYMBOLS[verdict], MEANINGS[verdict], LETTERS[verdict]] for verdict in VERDICTS
+        ],
+        "changes": [[name, meaning] for name, meaning in CHANGES.items()],
+        "change": _change_table(),
+        "runs": [
+            _about(run, label, folder)
+            for run, label, folder in zip(runs, distinct_labels(runs), folders, strict=True)
+        ],
+        "checks": [[visible_line(one), _clauses_of(one, by_id, clauses)] for one in ids],
+        "groups": [[*map(visible_line, name), first, last] for name, first, last in groups],
+        "results": [_results(checks, ids, clauses, strings) for checks in by_id],
+        "observations": [
+            [number, run, visible(key), visible(value)]
+            for run, checks in enumerate(by_id)
+            for one, check in checks.items()
+            for number in [numbers[one]]
+            for key, value in check.observations.items()
+        ],
+        "findings": [
+            _finding(finding, checks, run, numbers, clauses)
+            for run, one in enumerate(runs)
+            for finding, checks in one.rules_broken
+        ],
+    }
+    sources = [_source(run, folder) for run, folder in zip(runs, folders, strict=True)]
+    portions = {
+        f"{run}-{group}": _portion(ids[first:last], first, checks, findings, clauses, sources[run])
+        for run, checks in enumerate(by_id)
+        for findings in [_findings_by_check(runs[run].findings)]
+        for group, (_, first, last) in enumerate(groups)
+    }
+    index["requirements"] = clauses.rows
+    index["strings"] = strings.strings
+    return Board(index, {name: portion for name, portion in portions.items() if portion["checks"]})
+
+
+def _groups(ids: Sequence[str]) -> list[tuple[tuple[str, str], int, int]]:
+    """(protocol, procedure), number of its first check, number after its last."""
+    groups: list[tuple[tuple[str, str], int, int]] = []
+    for number, one in enumerate(ids):
+        name = group_of(one)
+        if groups and groups[-1][0] == name:
+            groups[-1] = (name, groups[-1][1], number + 1)
+        else:
+            groups.append((name, number, number + 1))
+    return groups
+
+
+def _change_table() -> dict[str, str]:
+    """Letters of two verdicts ("-" for absent) -> how the check has changed."""
+    letters: dict[str | None, str] = {None: "-"}
+    letters.update((verdict, letter) for verdict, letter in LETTERS.items())
+    return {
+        letters[before] + letters[after]: found
+        for before in letters
+        for after in letters
+        if (found := change(before, after)) is not None
+    }
+
+
+def _clauses_of(one: str, by_id: Sequence[dict[str, CheckRecord]], clauses: Clauses) -> list[int]:
+    """The requirements of a check in all runs; first the one that a red verdict is about, if there is one."""
+    found = [checks[one] for checks in by_id if one in checks]
+    judged = [check for check in found if check.verdict in {"FAIL", "NONSTRICT"}] or found
+    first = [check.requirement for check in judged if check.requirement is not None]
+    rest = [each for check in found for each in [check.requirement, *check.requirements] if each is not None]
+    return list(dict.fromkeys(clauses.number(each) for each in [*first[:1], *rest]))
+
+
+def _results(checks: dict[str, CheckRecord], ids: Sequence[str], clauses: Clauses, strings: Table) -> Plain:
+    """Of one run: a letter a check, and what was said of those that are not green, by number of the check."""
+    letters, said, symptoms, levels = [], {}, {}, {}
+    for number, one in enumerate(ids):
+        check = checks.get(one)
+        if check is None:
+            letters.append("-")
+            continue
+        letters.append(LETTERS.get(check.verdict, "V"))  # a verdict of a stranger could not be judged here
+        text = check.reason or check.observed
+        if text:
+            said[number] = strings.number(text[:400])
+        if check.verdict != "PASS":
+            symptoms[number] = strings.number(symptom(check))
+        if check.requirement is not None:
+            levels[number] = clauses.number(check.requirement)
+    return {"letters": "".join(letters), "said": said, "symptoms": symptoms, "clauses": levels}
+
+
+def _about(run: Run, label: str, folder: str | None) -> Plain:
+    """What the page tells of a run as a whole."""
+    about, end = run.about, run.end
+    facts: Plain = {
+        "label": visible_line(label),
+        "target": visible_line(run.target),
+        "ending": visible(run.ending),
+        "trouble": visible(run.trouble),
+        "problems": [visible_line(problem) for problem in run.problems],
+        "seconds": _number(end.duration) if end is not None else None,
+        "logs": [[visible_line(log), inside(log, folder)] for log in (end.logs if end is not None else [])],
+        "started": visible_line(about.started) if about is not None else "",
+        "version": visible_line(about.version) if about is not None else "",
+        "capabilities": _pairs(about.capabilities) if about is not None else [],
+        "environment": _pairs(about.environment) if about is not None else [],
+        "statistics": [_procedure(one) for one in run.statistics.procedures]
+        if run.statistics is not None
+        else [],
+    }
+    return facts
+
+
+def _pairs(values: dict[str, str]) -> list[list[str]]:
+    return [[visible_line(key), visible(value)] for key, value in values.items()]
+
+
+def _number(value: float) -> float | None:
+    """A number that JSON can hold."""
+    return round(value, 6) if math.isfinite(value) else None
+
+
+def _procedure(one: ProcedureStatistics) -> list[t.Any]:
+    latency = [
+        _number(one.latency[key]) if key in one.latency else None
+        for key in ("p50", "p90", "p99", "max", "mean")
+    ]
+    counts = [one.calls, one.replies, one.retransmissions, one.bytes_sent, one.bytes_received]
+    return [visible_line(one.protocol), visible_line(one.procedure), *counts, *latency]
+
+
+def _finding(
+    one: FindingRecord, checks: Sequence[str], run: int, numbers: dict[str, int], clauses: Clauses
+) -> Plain:
+    """A rule that the lint found broken in a run: once, with all checks that show it."""
+    return {
+        "run": run,
+        "id": visible_line(one.id),
+        "verdict": visible_line(one.verdict),
+        "clause": clauses.number(one.requirement) if one.requirement is not None else None,
+        "expected": [visible(each) for each in one.expected],
+        "observed": visible(one.observed),
+        "checks": [[visible_line(each), numbers.get(each)] for each in checks],
+    }
+
+
+def _findings_by_check(findings: Iterable[FindingRecord]) -> dict[str, list[FindingRecord]]:
+    found: defaultdict[str, list[FindingRecord]] = defaultdict(list)
+    for one in findings:
+        found[one.check].append(one)
+    return found
+
+
+def _portion(
+    ids: Sequence[str],
+    first: int,
+    checks: dict[str, CheckRecord],
+    findings: dict[str, list[FindingRecord]],
+    clauses: Clauses,
+    source: Source,
+) -> Plain:
+    """The details of the checks of one group in one run."""
+    strings = Table()
+    return {
+        "checks": {
+            first + offset: _details(checks[one], findings.get(one, []), strings, clauses, source)
+            for offset, one in enumerate(ids)
+            if one in checks
+        },
+        "strings": strings.strings,
+    }
+
+
+def _details(
+    check: CheckRecord,
+    findings: Sequence[FindingRecord],
+    strings: Table,
+    clauses: Clauses,
+    source: Source,
+) -> Plain:
+    """All of a check that the index does not have; what is empty is left out."""
+    details: Plain = {
+        "clause": clauses.number(check.requirement) if check.requirement is not None else None,
+        "expected": strings.numbers(check.expected),
+        "observed": visible(check.observed),
+        "reason": visible(check.reason),
+        "noted": _pairs(check.observations),
+        "seconds": _number(check.duration),
+        "began": _number(check.began),
+        "exchanges": check.exchanges,
+        "messages": [_message(one, strings) for one in check.messages],
+        "transcript": strings.numbers(check.transcript) if not check.messages else [],
+        "capture": source.file(check.capture),
+        "script": source.file(check.script),
+        "rerun": source.command(check.rerun),
+        "verdict": visible_line(check.verdict) if check.verdict not in VERDICTS else "",
+        "findings": [_finding_of_check(one, strings, clauses) for one in findings],
+    }
+    return {key: value for key, value in details.items() if value not in ("", [], None, 0)}
+
+
+def _message(one: MessageRecord, strings: Table) -> list[t.Any]:
+    """[number, seconds, 1 for a reply, summary, lines of all fields, indices of those that deviate]."""
+    is_reply = int(one.direction == "reply")
+    lines = strings.numbers(one.fields)
+    return [one.number, _number(one.time), is_reply, visible_line(one.summary), lines, one.deviating]
+
+
+def _finding_of_check(one: FindingRecord, strings: Table, clauses: Clauses) -> Plain:
+    return {
+        "id": visible_line(one.id),
+        "verdict": visible_line(one.verdict),
+        "clause": clauses.number(one.requirement) if one.requirement is not None else None,
+        "expected": [visible(each) for each in one.expected],
+        "observed": visible(one.observed),
+        "transcript": strings.numbers(one.transcript),
+    }

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""The board as one file of HTML: nothing to load beside it, nothing asked from a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from reports.board.charts import drawing
+from reports.board.data import SYMBOLS, Board, build
+from reports.board.safe import json_block, visible, visible_line
+from reports.run import MEANINGS, VERDICTS, Run
+
+_ASSETS = Path(__file__).parent / "assets"
+_SCRIPTS = (
+    "data.js",
+    "elements.js",
+    "state.js",
+    "matrix.js",
+    "transcript.js",
+    "details.js",
+    "views.js",
+    "main.js",
+)
+_IN_FULL = ("FAIL", "VOID", "NONSTRICT")
+
+
+def render_board(
+    runs: Sequence[Run], *, charts: Sequence[tuple[str, str]] = (), at: Path | None = None
+) -> str:
+    """The page of one or several runs.
+
+    `charts`: titles and texts of SVG. `at`: where the page will be written, so that it can link the evidence of runs
+    that were read from a folder; without it the page of one run is taken to lie beside its records, and one of several
+    links none. Raises `BadDrawing`.
+    """
+    board = build(runs, _folders(runs, at))
+    style, script = _style(), _script()
+    return _template().render(
+        policy=_policy(style, script),
+        style=Markup(style),  # noqa: S704  a file of ours
+        script=Markup(script),  # noqa: S704  a file of ours
+        title=_title(runs),
+        index=Markup(json_block(board.index)),  # noqa: S704  escaped by json_block
+        portions=_portions(board),
+        charts=[(visible_line(title), Markup(drawing(svg))) for title, svg in charts],  # noqa: S704  rebuilt
+        runs=runs,
+        verdicts=VERDICTS,
+        meanings=MEANINGS,
+        symbols=SYMBOLS,
+        in_full=_IN_FULL,
+    )
+
+
+def render_html(run: Run) -> str:
+    """The page of one run, which lies beside its records."""
+    return render_board([run])
+
+
+def _portions(board: Board) -> list[tuple[str, Markup]]:
+    return [(name, Markup(json_block(one))) for name, one in board.portions.items()]  # noqa: S704  as above
+
+
+def _folders(runs: Sequence[Run], at: Path | None) -> list[str | None]:
+    """For each run the relative URL from the page to its records, empty or ending with a slash; None: not known."""
+    if at is None:
+        return ["" if len(runs) == 1 else None] * len(runs)
+    return [_relative(run.folder, at.parent) if run.folder is not None else None for run in runs]
+
+
+def _relative(folder: Path, page: Path) -> str:
+    way = Path(os.path.relpath(folder.absolute(), page.absolute())).as_posix()
+    return "" if way == "." else quote(way) + "/"
+
+
+def _title(runs: Sequence[Run]) -> str:
+    if len(runs) == 1:
+        return visible_line(runs[0].target)
+    return f"{len(runs)} targets"
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=FileSystemLoader(_ASSETS),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["visible"] = visible
+    return environment.get_template("board.html.j2")
+
+
+@cache
+def _style() -> str:
+    return (_ASSETS / "board.css").read_text(encoding="utf-8")
+
+
+@cache
+def _script() -> str:
+    """All scripts as one function: they share names with each other and with nothing else."""
+    parts = [(_ASSETS / name).read_text(encoding="utf-8") for name in _SCRIPTS]
+    return '"use strict";\n(() => {\n' + "\n".join(parts) + "})();\n"
+
+
+def _policy(style: str, script: str) -> str:
+    """What the browser may do with the page: run and apply exactly these two texts, and load nothing."""
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src '{_digest(script)}'",
+            f"style-src '{_digest(style)}'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        ]
+    )
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT
+"""What differs between two runs, check by check: the words for it, and when a red check shows another symptom."""
+
+from __future__ import annotations
+
+import re
+
+from nfsjudge.records import CheckRecord
+
+GONE = "gone"
+NEW = "new"
+BROKEN = "broken"
+FIXED = "fixed"
+SYMPTOM = "other symptom"
+UNJUDGED = "no longer judged"
+OTHER = "other verdict"
+
+MEANINGS = {
+    BROKEN: "was not red, and is: FAIL, or NONSTRICT",
+    FIXED: "was red and is PASS",
+    SYMPTOM: "red in both, but something else was seen",
+    UNJUDGED: "was judged, and is SKIP, UNSUPPORTED or VOID now: nothing is known of it any more",
+    OTHER: "another verdict, but neither better nor worse",
+    NEW: "only the second run has it",
+    GONE: "only the first run has it",
+}
+"""Every way in which a check may differ, what deserves a look first, first."""
+
+_RED = ("FAIL", "NONSTRICT")
+_JUDGED = (*_RED, "PASS")
+
+_VOLATILE = (
+    (re.compile(r"nfsproof-[0-9a-f]{6,}"), "nfsproof-*"),  # names of scratch folders
+    (re.compile(r"\b(?:0x)?[0-9a-f]{8,}\b"), "*"),  # handles, verifiers, XIDs
+    (re.compile(r"\d{6,}"), "*"),  # times, file ids, file systems
+    (re.compile(r"\d+(?:\.\d+)? m?s\b"), "* s"),
+)
+
+
+def change(before: str | None, after: str | None) -> str | None:
+    """How a check has changed (a key of `MEANINGS`), None if it has not. A verdict of None: the run lacks the check."""
+    if before == after:
+        return None
+    if before is None or after is None:
+        return NEW if before is None else GONE
+    if after == "FAIL" or (after == "NONSTRICT" and before not in _RED):
+        return BROKEN
+    if after == "PASS" and before in _RED:
+        return FIXED
+    if before in _JUDGED and after not in _JUDGED:
+        return UNJUDGED
+    return OTHER
+
+
+def symptom(check: CheckRecord) -> str:
+    """What a check that is not green has shown, without what differs from run to run (names, handles, times)."""
+    if check.verdict == "PASS":
+        return ""
+    text = "\n".join([*check.expected, check.observed, check.reason])
+    for pattern, stand_in in _VOLATILE:
+        text = pattern.sub(stand_in, text)
+    return text
