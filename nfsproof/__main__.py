@@ -16,6 +16,9 @@ def main() -> int:
         hint = "start with bin/nfsproof, which installs it"
         sys.stderr.write(f"nfsproof: the package {error.name} is not installed; {hint}\n")
         return 4
+    except KeyboardInterrupt:
+        sys.stderr.write("\nnfsproof: interrupted\n")
+        return 2
     return run_command_line(sys.argv[1:])
 
 

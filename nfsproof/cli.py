@@ -119,7 +119,13 @@ def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...])
 
 @commands.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=20490, show_default=True, help="One port for NFS, MOUNT and portmap; 0: any.")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=20490,
+    show_default=True,
+    help="One port for NFS, MOUNT and portmap; 0: any.",
+)
 @click.option(
     "--export", "exports", multiple=True, metavar="PATH", help="An export; may be repeated. [/export]"
 )

@@ -101,10 +101,11 @@ def test_a_taken_port_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["--mutant", "x"], "--list-mutants"),
         (["--export", "x"], "/export"),
+        (["--port", "99999"], "not in the range 0<=x<=65535"),
         (["--set", "x=1"], "--list-knobs"),
         (["--set", "rtmax=few"], "rtmax is a whole number of at least 1, or none, not 'few'"),
     ],
-    ids=["mutant", "export", "knob", "value"],
+    ids=["mutant", "export", "port", "knob", "value"],
 )
 def test_wrong_words_end_with_a_hint(words: list[str], hint: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["serve", *words]) == Exit.USAGE

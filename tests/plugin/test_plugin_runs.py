@@ -89,6 +89,13 @@ def test_an_unknown_target_is_wrong_usage(suite: Suite) -> None:
     assert "Traceback" not in outcome.text
 
 
+def test_an_option_that_a_target_does_not_have_is_wrong_usage(suite: Suite) -> None:
+    suite.write(GREEN)
+    result = suite.pytester.runpytest_inprocess(*suite.arguments(), "--target", "embedded:x")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*target 'embedded' comes in one form*"])
+
+
 def test_a_target_that_does_not_answer_is_wrong_usage(suite: Suite) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
