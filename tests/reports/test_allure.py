@@ -10,7 +10,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfsjudge.records import AnyRecord, CheckRecord, EndRecord, FindingRecord, RequirementRecord, RunRecord
@@ -204,6 +204,7 @@ def test_several_runs(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("*-result.json"))) == 2
 
 
+@settings(deadline=None)
 @given(text=TEXT.filter(str.strip), verdict=st.sampled_from(VERDICTS), seconds=st.floats(-1, 1e6))
 def test_any_text_in_any_field(
     tmp_path_factory: pytest.TempPathFactory, text: str, verdict: str, seconds: float

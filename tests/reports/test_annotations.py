@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfsjudge.records import AnyRecord, CheckRecord, EndRecord, FindingRecord, RequirementRecord, RunRecord
@@ -37,6 +37,7 @@ def undone(text: str) -> str:
     return re.sub(r"%(0D|0A|3A|2C|25)", lambda code: chr(int(code[1], 16)), text)
 
 
+@settings(deadline=None)
 @given(NASTY, st.sampled_from(["FAIL", "VOID", "NONSTRICT"]))
 def test_any_text_is_one_command_that_says_it(text: str, verdict: str) -> None:
     record = CheckRecord(f"nfs3/{text}", verdict, CLAUSE, [text], f"<{text}>", nodeid=text)
@@ -87,6 +88,7 @@ def test_a_run_that_was_killed_is_an_error() -> None:
     assert "did not come to its end" in line
 
 
+@settings(deadline=None)
 @given(NASTY)
 def test_no_line_of_the_text_report_is_a_command_or_an_escape(text: str) -> None:
     record = CheckRecord(f"nfs3/{text}", "FAIL", CLAUSE, [text], text, text, transcript=[text], rerun=text)

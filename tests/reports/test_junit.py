@@ -6,7 +6,7 @@ from __future__ import annotations
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfsjudge.records import AnyRecord, CheckRecord, EndRecord, FindingRecord, RequirementRecord, RunRecord
@@ -68,6 +68,7 @@ def properties(element: ET.Element) -> dict[str, str]:
     return {one.attrib["name"]: one.attrib["value"] for one in element.findall("properties/property")}
 
 
+@settings(deadline=None)
 @given(TEXT)
 def test_legal_text_is_left_alone_and_all_text_becomes_legal(text: str) -> None:
     element = ET.Element("a", b=legal_in_xml(text))
@@ -79,6 +80,7 @@ def test_legal_text_is_left_alone_and_all_text_becomes_legal(text: str) -> None:
         assert legal_in_xml(text) == text
 
 
+@settings(deadline=None)
 @given(
     verdict=st.sampled_from(VERDICTS),
     text=TEXT.filter(str.strip),

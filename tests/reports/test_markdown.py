@@ -8,7 +8,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -107,6 +107,7 @@ def hostile_run(text: str, verdict: str = "FAIL") -> Run:
     return run
 
 
+@settings(deadline=None)
 @given(NASTY)
 def test_code_is_what_it_was_on_one_line(text: str) -> None:
     expected = printable(" ".join(text.split()))
@@ -132,6 +133,7 @@ def test_what_a_target_said_is_text(text: str, verdict: str) -> None:
     assert all(link.startswith("https://www.rfc-editor.org/rfc/rfc") for link in page.links)
 
 
+@settings(deadline=None)
 @given(NASTY, st.sampled_from(VERDICTS), st.integers(1, 3))
 def test_any_text_in_any_field(text: str, verdict: str, number: int) -> None:
     page = page_of(render_markdown([hostile_run(text, verdict)] * number))

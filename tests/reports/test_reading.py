@@ -9,7 +9,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reports
@@ -146,6 +146,7 @@ def test_fields_of_later_versions_are_dropped_everywhere() -> None:
     assert from_line(json.dumps(plain)) == record
 
 
+@settings(deadline=None)
 @given(st.text(max_size=30))
 def test_what_is_read_can_be_written_as_utf8(text: str) -> None:
     record = CheckRecord("nfs3/a/b", "PASS", observed=text, observations={text: text})
@@ -156,6 +157,7 @@ def test_what_is_read_can_be_written_as_utf8(text: str) -> None:
     assert again.observations == {expected: expected}
 
 
+@settings(deadline=None)
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
