@@ -86,6 +86,8 @@ class CheckRecord:
     """All clauses that the check proves; `requirement` is the one that the verdict is about."""
     began: float = 0.0
     """Seconds since the run began."""
+    statuses: list[str] = field(default_factory=list)
+    """What the target answered in its exchanges: ``nfs3 GETATTR NFS3ERR_STALE``, each once, sorted."""
     target: str = ""
     rerun: str = ""
     """The command that runs this check alone."""

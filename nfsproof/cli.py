@@ -255,6 +255,44 @@ def report(
 
 
 @commands.command()
+@click.option("--update", "mode", flag_value="update", help="Write the pages of docs/ anew.")
+@click.option("--check", "mode", flag_value="check", help="Red unless they are as they would be written.")
+@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
+def coverage(mode: str | None, folder: Path | None) -> int:
+    """Says which sections of the RFCs, and which errors of each operation, the checks cover (docs/coverage.md).
+
+    Made from the records of a whole run on the embedded server: those in DIR; without DIR there is one first. What one
+    run on your server covered is told by nfsproof report --coverage.
+    """
+    starter.put_home_first()
+    from nfsproof import covering
+
+    if mode is None:
+        raise click.UsageError("Missing option '--update' or '--check'.")
+    if not starter.is_checkout():
+        raise Trouble(
+            "the pages are in the checkout only; docs/coverage.md of the project says what is covered"
+        )
+    docs = starter.home() / "docs"
+    try:
+        pages = covering.make_pages(folder)
+    except covering.CannotCover as error:
+        raise Trouble(str(error)) from error
+    if mode == "update":
+        for name in covering.write(pages, docs):
+            click.echo(f"written: docs/{name}")
+    wrong = covering.differences(pages, docs)
+    for line in wrong:
+        click.echo(line)
+    click.echo(
+        "docs/coverage.md does not agree; bin/nfsproof coverage --update"
+        if wrong
+        else "docs/coverage.md agrees"
+    )
+    return int(Exit.FAIL if wrong else Exit.OK)
+
+
+@commands.command()
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path), required=False)
 @click.option("--alone", is_flag=True, help="Nobody used the server but those in FILE, nor restarted it.")
 @click.option("--strict", is_flag=True, help="A broken SHOULD is red as well.")

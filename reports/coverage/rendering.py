@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: MIT
+"""Coverage as pages of the documentation, and as Markdown, HTML and JSON of runs."""
+
+from __future__ import annotations
+
+import json
+import re
+import typing as t
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from nfsjudge.records import RequirementRecord
+from reports.coverage.errors import ErrorCoverage, Pair, cover_errors
+from reports.coverage.sections import (
+    Claim,
+    CoveredDocument,
+    CoveredSection,
+    SectionCoverage,
+    cover_sections,
+    function_of,
+)
+from reports.coverage.tables import read_error_tables, read_tables
+from reports.plain import printable
+from reports.run import VERDICTS, Run
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_NAMED = 3
+"""Checks that are named with a pair."""
+_RED: t.Final = ("FAIL", "VOID", "NONSTRICT")
+Rules: t.TypeAlias = Iterable[tuple[str, RequirementRecord]]
+
+
+# ---------------------------------------------------------------- pages of the suite
+
+
+@dataclass(frozen=True, slots=True)
+class Pages:
+    """The pages of docs/, by file name, and what is wrong with the tables."""
+
+    texts: dict[str, str]
+    faults: list[str]
+
+
+def suite_pages(run: Run, rules: Rules) -> Pages:
+    """The pages about the suite itself, from a whole run on the reference server. The same records, the same text."""
+    coverage = cover_sections([run], read_tables(), rules)
+    errors = cover_errors([run], read_error_tables())
+    ids = {check.id for check in run.checks}
+    rule_ids = {rule for claim in coverage.claims for rule in claim.rules}
+    values = {
+        "coverage": coverage,
+        "errors": errors,
+        "checks": len(ids),
+        "functions": len({function_of(one) for one in ids}),
+        "rules": len(rule_ids),
+    }
+    texts = {
+        "coverage.md": _markdown("suite.md.j2", values),
+        "coverage-checks.md": _markdown("checks.md.j2", values),
+    }
+    refuted = [
+        f"{one.protocol} {pair.operation} {pair.error}: a reason says that it is not provoked, but by "
+        f"{pair.functions[0]} it is"
+        for one in errors
+        for pair in one.refuted
+    ]
+    covered = [
+        f"{one.section.rfc} section {one.section.number}: a reason says that it cannot be covered, but by "
+        f"{min(one.checks | one.rules)} it is"
+        for document in coverage.documents
+        for one in document.sections
+        if one.claims and one.reason
+    ]
+    tabled = {document.document.name for document in coverage.documents}
+    unknown = [
+        f"{one.requirement.citation}: the RFC has no such section"
+        for one in coverage.elsewhere
+        if one.requirement.rfc in tabled
+    ]
+    return Pages(texts, refuted + covered + unknown)
+
+
+# ---------------------------------------------------------------- runs
+
+
+def render_coverage(runs: Sequence[Run], form: str, charts: Sequence[tuple[str, str]] = ()) -> str:
+    """What `runs` cover; `form` is "md", "html" or "json". `charts` (title, SVG of ours) go into the HTML."""
+    coverage = cover_sections(runs, read_tables())
+    errors = cover_errors(runs, read_error_tables())
+    match form:
+        case "md":
+            return _markdown("runs.md.j2", {"coverage": coverage, "errors": errors})
+        case "html":
+            drawn = [(title, Markup(svg)) for title, svg in charts]  # noqa: S704  (SVG of reports.charts: escaped there)
+            template = _environment(html=True).get_template("runs.html.j2")
+            return template.render(coverage=coverage, errors=errors, charts=drawn)
+        case "json":
+            return json.dumps(to_plain(coverage, errors), indent=1) + "\n"
+    raise ValueError(f"{form!r} is no form of coverage; there are md, html, json")
+
+
+def to_plain(coverage: SectionCoverage, errors: Sequence[ErrorCoverage]) -> dict[str, t.Any]:
+    """Both as str, int, list and dict."""
+    return {
+        "targets": coverage.targets,
+        "documents": [
+            {
+                "rfc": one.document.name,
+                "title": one.document.title,
+                "numbers": dict(one.numbers()),
+                "levels": dict(one.levels()),
+                "sections": [_plain_section(each) for each in one.sections if each.state != "silent"],
+            }
+            for one in coverage.documents
+        ],
+        "elsewhere": [_plain_claim(one) for one in coverage.elsewhere],
+        "errors": [
+            {
+                "protocol": one.protocol,
+                "numbers": dict(one.counts),
+                "pairs": [_plain_pair(pair) for pair in one.pairs],
+                "unlisted": [_plain_pair(pair) for pair in one.unlisted],
+            }
+            for one in errors
+        ],
+    }
+
+
+def _plain_section(one: CoveredSection) -> dict[str, t.Any]:
+    section = one.section
+    return {
+        "section": section.number,
+        "title": section.title,
+        "words": {"must": section.must, "should": section.should, "may": section.may},
+        "state": one.state,
+        "reason": one.reason,
+        "requirements": [_plain_claim(claim) for claim in one.claims],
+    }
+
+
+def _plain_claim(claim: Claim) -> dict[str, t.Any]:
+    one = claim.requirement
+    return {
+        "citation": one.citation,
+        "part": one.part,
+        "level": one.level,
+        "gist": one.gist,
+        "checks": sorted(claim.checks),
+        "rules": sorted(claim.rules),
+        "verdicts": claim.verdicts,
+    }
+
+
+def _plain_pair(pair: Pair) -> dict[str, t.Any]:
+    reason = pair.reason.text if pair.reason is not None else ""
+    named = {"operation": pair.operation, "error": pair.error, "state": pair.state, "reason": reason}
+    return {**named, "checks": sorted(pair.checks)}
+
+
+# ---------------------------------------------------------------- words of the templates
+
+
+def _environment(*, html: bool) -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=html,  # noqa: S701  (Markdown is escaped by the filter md)
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters |= {
+        "chapters": _chapters,
+        "citations": lambda claims: sorted({claim.requirement.citation for claim in claims}),
+        "count": lambda count: "" if count is None else count,
+        "is_bad": lambda one, run: any(one.counts(run)[name] for name in _RED),
+        "is_broken": lambda claim: any(
+            each in _RED for verdicts in claim.verdicts for each in verdicts.values()
+        ),
+        "md": escape_markdown,
+        "provoked": _provoked,
+        "seen_in": _seen_in,
+        "standing": lambda one: (
+            one.reason and f"outside: {one.reason}" if one.state == "outside" else one.state
+        ),
+        "tally": lambda claim, run: _tally(claim.counts(run)),
+        "unlisted": lambda pairs: [f"{pair.operation} {escape_markdown(pair.error)}" for pair in pairs],
+        "verdicts": lambda one, run: _tally(one.counts(run)) if one.claims else one.state,
+    }
+    return environment
+
+
+def _markdown(template: str, values: dict[str, t.Any]) -> str:
+    text = _environment(html=False).get_template(template).render(values)
+    return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
+
+
+def escape_markdown(text: str) -> str:
+    """A text that stands in one line and one cell, and is no markup, whoever it came from."""
+    flat = " ".join(printable(text).split())
+    quoted = re.sub(r"([\\`*_\[\]<>|#&~$@])", r"\\\1", flat).replace("\\<", "&lt;").replace("\\>", "&gt;")
+    return quoted.replace("://", ":\\//").replace("www.", "www\\.")  # GitHub makes links of bare addresses
+
+
+def _tally(counts: Counter[str]) -> str:
+    names = [*VERDICTS, *sorted(set(counts) - set(VERDICTS))]
+    return (
+        ", ".join(f"{counts[name]} {escape_markdown(name)}" for name in names if counts[name]) or "no verdict"
+    )
+
+
+def _provoked(pair: Pair) -> str:
+    """The cell of a pair, as Markdown."""
+    if not pair.checks:
+        return STATES_OF_PAIRS[pair.state] + (f": {escape_markdown(pair.reason.text)}" if pair.reason else "")
+    named = ", ".join(f"`{one}`" for one in map(_in_code, pair.functions[:_NAMED]))
+    more = len(pair.functions) - _NAMED
+    return named + (f" and {more} more" if more > 0 else "")
+
+
+def _in_code(text: str) -> str:
+    return printable(text).replace("`", "'").replace("|", "/").replace("\n", " ")
+
+
+def _seen_in(pair: Pair) -> str:
+    """The cell of a pair, as plain text."""
+    if not pair.checks:
+        return STATES_OF_PAIRS[pair.state] + (f": {pair.reason.text}" if pair.reason else "")
+    more = len(pair.functions) - _NAMED
+    return ", ".join(pair.functions[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+STATES_OF_PAIRS: t.Final = {
+    "outside": "not from outside",
+    "server": "not with the reference server",
+    "open": "open",
+}
+
+
+def _chapters(one: CoveredDocument) -> list[dict[str, t.Any]]:
+    """The sections at the top, each with the sum of those in it; those without normative words are left out."""
+    found: list[dict[str, t.Any]] = []
+    for each in one.sections:
+        section = each.section
+        if not found or found[-1]["number"] != section.chapter:
+            title = section.title if section.number == section.chapter else ""
+            found.append({"number": section.chapter, "title": title} | dict.fromkeys(_SUMS, 0))
+        last = found[-1]
+        last["worded"] += bool(section.words)
+        last["covered"] += each.state == "covered"
+        last["must"] += section.must or 0
+        last["should"] += section.should or 0
+        last["may"] += section.may or 0
+    return [chapter for chapter in found if chapter["worded"] or chapter["covered"]]
+
+
+_SUMS: t.Final = ("worded", "covered", "must", "should", "may")
