@@ -52,6 +52,13 @@ def make_old(nfs3: Nfs3, file: bytes, *, mtime: bool = True, atime: bool = False
         skip("a time cannot be set to one of old, from which to see it move")
 
 
+def need_settable(nfs3: Nfs3, handle: bytes, asked: Sattr3) -> None:
+    """Set attributes that a check goes on to ask for in vain. SKIP where they cannot be set anyway."""
+    status = nfs3.setattr(handle, asked).status
+    if status != Nfsstat3.NFS3_OK:
+        skip(f"this cannot be set without a guard either: SETATTR answers {status}")
+
+
 def with_mode(nfs3: Nfs3, handle: bytes, mode: int) -> bytes:
     """The handle, of an object whose mode is `mode` now: CREATE may have masked it. SKIP if that cannot be."""
     if _mode(nfs3, handle) != mode:

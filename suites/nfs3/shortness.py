@@ -10,7 +10,7 @@ import pytest
 
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.errors import ConnectionLost, GarbageArgs, SystemErr
+from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import StableHow, Write3Res
 from nfsjudge import observe, skip
 from suites.nfs3.limits import fsinfo
@@ -45,7 +45,7 @@ class Sender:
         """One WRITE of up to `most` bytes. None where the server did not handle so large a call."""
         try:
             reply = self.nfs3.write(file, offset, data[: self.most], stable)
-        except (GarbageArgs, SystemErr, ConnectionLost) as refusal:
+        except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
             observe("WRITE of more than wtmax", type(refusal).__name__)
             return None
         shortness = "not answered with success" if reply.resok is None else "short"

@@ -106,4 +106,4 @@ def test_names_keep_their_case(nfs3: Nfs3, scratch: Scratch) -> None:
     if not _pathconf(nfs3, scratch).case_preserving:
         unsupported("PATHCONF does not claim case_preserving")
     scratch.file("MiXeD")
-    expect(read_all(page, nfs3, scratch.handle).names, "the names").equals([b"MiXeD"])
+    expect(read_all(page, nfs3, scratch.handle).names, "the names").contains(b"MiXeD")

@@ -22,6 +22,7 @@ from suites.nfs3.preserved import (
     expect_change,
     expect_preserved,
     make_old,
+    need_settable,
 )
 from suites.nfs3.times import expect_time
 
@@ -268,6 +269,7 @@ def test_matching_guard_lets_the_change_through(nfs3: Nfs3, scratch: Scratch) ->
 @proves(GUARD_STATUS, killed_by="setattr3-wrong-guard-is-inval")
 def test_wrong_guard_is_answered_with_not_sync(nfs3: Nfs3, scratch: Scratch) -> None:
     for handle in (scratch.file("f", b"data"), scratch.directory("d")):
+        need_settable(nfs3, handle, Sattr3(mode=0o700))
         reply = nfs3.setattr(handle, Sattr3(mode=0o700), guard=_wrong(scratch.attributes(handle)))
         expect(reply).status(Nfsstat3.NFS3ERR_NOT_SYNC)
 

@@ -247,7 +247,8 @@ def test_rename_replaces_it(nfs3: Nfs3, scratch: Scratch, source: str, target: s
     known = scratch.attributes(make(nfs3, scratch, source, b"source"))
     make(nfs3, scratch, target, b"target", data=b"other")
     expect(nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")).ok()
-    expect(scratch.names(), "the names in the directory").equals([b"target"])
+    # What was replaced may be kept under a name of the server's own while it is in use.
+    expect(scratch.names(), "the names in the directory").lacks(b"source")
     expect(_identity(nfs3, scratch.handle, b"target"), "fileid and type").equals(
         (known.fileid, known.type.name)
     )

@@ -217,7 +217,7 @@ def test_more_than_wtmax_does_no_damage(
     counted = 0
     try:
         reply = second_client.write(file, 0, data)
-    except (GarbageArgs, SystemErr, ConnectionLost) as refusal:
+    except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
         observe("WRITE of more than wtmax", type(refusal).__name__)
     else:
         observe("WRITE of more than wtmax", reply.status)
