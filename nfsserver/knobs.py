@@ -164,13 +164,19 @@ class Settings:
         "RFC 1813 section 2.6",
     )
     rtmax: int | None = _knob(
-        None, "the most that READ gives, as FSINFO says", "RFC 1813 section 3.3.19", least=1, limit="read_max"
+        None,
+        "the most that READ gives, as FSINFO says",
+        "RFC 1813 section 3.3.19",
+        least=1,
+        most=2**32 - 1,
+        limit="read_max",
     )
     wtmax: int | None = _knob(
         None,
         "the most that WRITE takes, as FSINFO says",
         "RFC 1813 section 3.3.19",
         least=1,
+        most=2**32 - 1,
         limit="write_max",
     )
     dtmax: int | None = _knob(
@@ -178,6 +184,7 @@ class Settings:
         "the most that a directory listing gives",
         "RFC 1813 section 3.3.19",
         least=512,
+        most=2**32 - 1,
         limit="directory_max",
     )
     case_insensitive: bool = _knob(

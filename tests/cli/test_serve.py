@@ -103,7 +103,7 @@ def test_a_taken_port_is_said(capsys: pytest.CaptureFixture[str]) -> None:
         (["--export", "x"], "/export"),
         (["--port", "99999"], "not in the range 0<=x<=65535"),
         (["--set", "x=1"], "--list-knobs"),
-        (["--set", "rtmax=few"], "rtmax is a whole number of at least 1, or none, not 'few'"),
+        (["--set", "write_accepts=few"], "write_accepts is a whole number of at least 1, or none, not 'few'"),
     ],
     ids=["mutant", "export", "port", "knob", "value"],
 )
