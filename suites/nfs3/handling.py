@@ -11,6 +11,7 @@ from nfsclient.errors import GarbageArgs, SystemErr
 from nfsclient.protocol.nfs3 import Ftype3, Mknoddata3, Nfsstat3, Sattr3
 from nfsjudge import Requirement, expect, observe
 from nfsjudge.expect import StatusReply
+from suites.nfs3.naming import go_on
 
 NOT_A_HANDLE = (
     Nfsstat3.NFS3ERR_BADHANDLE,
@@ -81,6 +82,7 @@ def tried(call: Call, nfs3: Nfs3, handle: bytes) -> StatusReply | None:
     try:
         return call(nfs3, handle)
     except (GarbageArgs, SystemErr):
+        go_on(nfs3)
         return None
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.errors import GarbageArgs, SystemErr
+from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, observe, skip
 
 R = t.TypeVar("R")
@@ -37,7 +38,7 @@ _LONGEST: t.Final = 4096
 """name_max above this is taken for "no limit" and not tried."""
 
 
-def heard(call: Callable[[], R], what: str) -> R | None:
+def heard(nfs3: Nfs3, call: Callable[[], R], what: str) -> R | None:
     """The reply to a call with a string that no server has to take; None where the server will not even read it.
 
     Many look at names and paths while they decode the arguments, so that GARBAGE_ARGS is how they refuse one: which
@@ -47,7 +48,14 @@ def heard(call: Callable[[], R], what: str) -> R | None:
         return call()
     except (GarbageArgs, SystemErr) as refusal:
         observe(what, type(refusal).__name__)
+        go_on(nfs3)
         return None
+
+
+def go_on(nfs3: Nfs3) -> None:
+    """A new connection: a server may close one after a call that it could not decode."""
+    if isinstance(nfs3.rpc, RpcClient):
+        nfs3.rpc.reconnect()
 
 
 def expect_name_refused(reply: t.Any, what: str, *, because: Requirement | None = None) -> None:

@@ -161,5 +161,7 @@ def test_refuses_a_file_as_the_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(NO_EMPTY_NAME, killed_by="create3-takes-the-empty-name")
 def test_refuses_the_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
     what = "CREATE of the empty name"
-    reply = heard(lambda: nfs3.create(scratch.handle, b"", CreateMode3.GUARDED, Sattr3(mode=0o644)), what)
+    reply = heard(
+        nfs3, lambda: nfs3.create(scratch.handle, b"", CreateMode3.GUARDED, Sattr3(mode=0o644)), what
+    )
     expect_name_refused(reply, what)

@@ -267,7 +267,7 @@ _TARGETS = {
 @pytest.mark.parametrize("target", _TARGETS)
 @proves(NOT_INTERPRETED, STORED_THOUGH_NO_ASCII, killed_by="symlink3-adds-a-byte", needs="symlink")
 def test_data_of_a_link_is_stored_or_refused(nfs3: Nfs3, scratch: Scratch, target: str) -> None:
-    made = heard(lambda: nfs3.symlink(scratch.handle, b"link", _TARGETS[target]), "such data")
+    made = heard(nfs3, lambda: nfs3.symlink(scratch.handle, b"link", _TARGETS[target]), "such data")
     if made is None:
         unsupported("the server does not read such data")
     observe(f"SYMLINK with such data: {target.replace('_', ' ')}", made.status)

@@ -159,7 +159,7 @@ def test_a_directory_is_linked_or_refused(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(NO_EMPTY_NAME, killed_by="link3-takes-the-empty-name", needs="hardlink")
 def test_refuses_the_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
     what = "LINK to the empty name"
-    reply = heard(lambda: nfs3.link(scratch.file("file"), scratch.handle, b""), what)
+    reply = heard(nfs3, lambda: nfs3.link(scratch.file("file"), scratch.handle, b""), what)
     expect(scratch.names(), "the names in the directory").equals([b"file"])
     expect_name_refused(reply, what)
 

@@ -105,7 +105,7 @@ def _distinguishes_case(nfs3: Nfs3, place: Place) -> None:
 @proves(NO_EMPTY_NAME, killed_by="names3-take-the-empty-name")
 def test_nothing_is_made_without_a_name(nfs3: Nfs3, place: Place, procedure: str) -> None:
     what = f"{procedure.upper()} of the empty name"
-    reply = heard(lambda: CALLS[procedure](nfs3, place, place.here, b""), what)
+    reply = heard(nfs3, lambda: CALLS[procedure](nfs3, place, place.here, b""), what)
     expect(place.names(), "the names in the directory").equals([])
     expect_name_refused(reply, what)
 
@@ -115,7 +115,7 @@ def test_nothing_is_made_without_a_name(nfs3: Nfs3, place: Place, procedure: str
 def test_nothing_is_found_without_a_name(nfs3: Nfs3, place: Place, procedure: str) -> None:
     place.put(procedure, b"file")
     what = f"{procedure.upper()} of the empty name"
-    reply = heard(lambda: CALLS[procedure](nfs3, place, place.here, b""), what)
+    reply = heard(nfs3, lambda: CALLS[procedure](nfs3, place, place.here, b""), what)
     # Where the empty name stands for the directory, RENAME takes it away with all that is in it.
     expect(nfs3.lookup(place.here, b"file")).ok()
     expect(sorted(place.scratch.names()), "the names in its parent").equals([b"elsewhere", b"here"])
@@ -158,7 +158,7 @@ def test_nothing_is_taken_by_an_alias(nfs3: Nfs3, place: Place, procedure: str, 
 def test_a_slash_makes_nothing_in_another_directory(nfs3: Nfs3, place: Place, procedure: str) -> None:
     below = place.scratch.directory("below", directory=place.here)
     what = f"{procedure.upper()} of a name with a slash"
-    reply = heard(lambda: MAKING[procedure](nfs3, place, place.here, b"below/new"), what)
+    reply = heard(nfs3, lambda: MAKING[procedure](nfs3, place, place.here, b"below/new"), what)
     expect(place.scratch.names(below), "the names in the directory below").equals([])
     if b"below/new" not in place.names():  # a server may handle slashes in names
         expect_name_refused(reply, what, because=HANDLED_OR_REFUSED)
@@ -170,7 +170,7 @@ def test_a_slash_takes_nothing_from_another_directory(nfs3: Nfs3, place: Place, 
     below = place.scratch.directory("below", directory=place.here)
     place.put(procedure, b"inside", below)
     what = f"{procedure.upper()} of a name with a slash"
-    reply = heard(lambda: TAKING[procedure](nfs3, place, place.here, b"below/inside"), what)
+    reply = heard(nfs3, lambda: TAKING[procedure](nfs3, place, place.here, b"below/inside"), what)
     expect(place.scratch.names(below), "the names in the directory below").equals([b"inside"])
     expect_name_refused(reply, what, because=HANDLED_OR_REFUSED)
 
@@ -179,7 +179,7 @@ def test_a_slash_takes_nothing_from_another_directory(nfs3: Nfs3, place: Place, 
 @proves(HANDLED_OR_REFUSED, killed_by="names3-end-at-a-nul")
 def test_a_name_does_not_end_at_a_nul(nfs3: Nfs3, place: Place, procedure: str) -> None:
     what = f"{procedure.upper()} of a name with a NUL"
-    reply = heard(lambda: MAKING[procedure](nfs3, place, place.here, b"cut\0tail"), what)
+    reply = heard(nfs3, lambda: MAKING[procedure](nfs3, place, place.here, b"cut\0tail"), what)
     if reply is not None:
         observe(what, reply.status)
     expect(place.names(), "the names in the directory").lacks(b"cut")
@@ -190,7 +190,7 @@ def test_a_name_does_not_end_at_a_nul(nfs3: Nfs3, place: Place, procedure: str) 
 def test_a_name_with_a_nul_is_not_the_one_before_it(nfs3: Nfs3, place: Place, procedure: str) -> None:
     place.put(procedure, b"cut")
     what = f"{procedure.upper()} of a name with a NUL"
-    reply = heard(lambda: TAKING[procedure](nfs3, place, place.here, b"cut\0tail"), what)
+    reply = heard(nfs3, lambda: TAKING[procedure](nfs3, place, place.here, b"cut\0tail"), what)
     expect(place.names(), "the names in the directory").equals([b"cut"])
     expect_name_refused(reply, what, because=HANDLED_OR_REFUSED)
 

@@ -126,6 +126,6 @@ def test_a_refused_directory_keeps_what_is_in_it(nfs3: Nfs3, scratch: Scratch) -
 def test_refuses_the_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
     scratch.file("file")
     what = "REMOVE of the empty name"
-    reply = heard(lambda: nfs3.remove(scratch.handle, b""), what)
+    reply = heard(nfs3, lambda: nfs3.remove(scratch.handle, b""), what)
     expect(scratch.names(), "the names in the directory").equals([b"file"])
     expect_name_refused(reply, what)

@@ -378,7 +378,7 @@ def test_each_directory_is_spoken_of_in_its_place(nfs3: Nfs3, scratch: Scratch) 
 def test_refuses_the_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
     scratch.file("file", b"precious")
     what = "RENAME to the empty name"
-    reply = heard(lambda: nfs3.rename(scratch.handle, b"file", scratch.handle, b""), what)
+    reply = heard(nfs3, lambda: nfs3.rename(scratch.handle, b"file", scratch.handle, b""), what)
     expect_kept(scratch, b"file", b"precious")
     expect_name_refused(reply, what)
 

@@ -132,6 +132,6 @@ def test_dotdot_keeps_what_is_in_the_parent(nfs3: Nfs3, scratch: Scratch) -> Non
 @proves(NO_EMPTY_NAME, killed_by="rmdir3-takes-the-empty-name")
 def test_refuses_the_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
     what = "RMDIR of the empty name"
-    reply = heard(lambda: nfs3.rmdir(scratch.directory("directory"), b""), what)
+    reply = heard(nfs3, lambda: nfs3.rmdir(scratch.directory("directory"), b""), what)
     expect(scratch.names(), "the names in the parent").equals([b"directory"])
     expect_name_refused(reply, what)
