@@ -11,11 +11,12 @@ from pathlib import Path
 
 from nfsjudge.records import BadRecord
 from nfsproof import allure_page
-from reports import Run, load_all, render_html, render_text
+from reports import Run, load_all, render_board, render_text
 from reports.allure import write_allure
 from reports.annotations import annotation_lines
 from reports.junit import render_junit
 from reports.markdown import render_markdown
+from reports.plain import printable
 
 STDOUT = Path("-")
 
@@ -66,25 +67,19 @@ def _load(paths: Sequence[Path], warn: Callable[[str], None]) -> list[Run]:
     except OSError as error:
         raise ReportError(f"cannot read {error.filename}: {error.strerror}") from error
     except BadRecord as error:
-        raise ReportError(str(error)) from error
+        raise ReportError(printable(str(error))) from error
     for problem in problems:
-        warn(f"warning: {problem}")
+        warn(f"warning: {printable(problem)}")
     return runs
 
 
 def _texts(runs: Sequence[Run], forms: Forms) -> Iterator[tuple[Path, str]]:
     if forms.html is not None:
-        yield forms.html, _page(runs)
+        yield forms.html, render_board(runs, at=None if forms.html == STDOUT else forms.html)
     if forms.junit is not None:
         yield forms.junit, render_junit(runs)
     if forms.markdown is not None:
         yield forms.markdown, render_markdown(runs)
-
-
-def _page(runs: Sequence[Run]) -> str:
-    if len(runs) > 1:
-        raise ReportError(f"a page is of one run, there are {len(runs)}: name one of them")
-    return render_html(runs[0])
 
 
 def hold_outputs(forms: Forms) -> None:

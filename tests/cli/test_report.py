@@ -86,7 +86,10 @@ def test_a_form_on_the_output_stands_there_alone(left: Path, capsys: Captured) -
 def test_several_runs_and_folders_of_runs(tmp_path: Path, capsys: Captured) -> None:
     for name in ("one", "two"):
         leave(tmp_path / name, name)
-    assert report(tmp_path, tmp_path / "one" / "records.jsonl", "--markdown", "-") == Exit.OK
+    page = tmp_path / "page.html"
+    runs = (tmp_path, tmp_path / "one" / "records.jsonl")
+    assert report(*runs, "--markdown", "-", "--html", page) == Exit.OK
+    assert page.read_text().count("nfs3/write/keeps_data") >= 1
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if line.startswith("### ")] == [
         f"### nfsproof: <code>{name}</code>: 1 FAIL, 1 PASS" for name in ("one", "two", "one &#40;2&#41;")
