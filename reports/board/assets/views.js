@@ -42,7 +42,7 @@ function showSummary() {
   const rows = pivotRows(by, checks).map(([name, counts, filter, number]) => {
     const all = LETTERS.reduce((sum, letter) => sum + (counts.get(letter) ?? 0), 0);
     const head = el("th", { scope: "row", title: number === undefined ? undefined : RUNS[number].target },
-      number === undefined ? null : el("span", { class: "number", text: String(number + 1) }), name);
+      number === undefined ? null : el("span", { class: "number", text: String(number + 1) }), " ", name);
     return el("tr", {}, head,
       ...LETTERS.map((letter) => el("td", { class: "number" }, countButton(counts.get(letter) ?? 0, VERDICTS.get(letter), name, filter))),
       el("td", { class: "number", text: all.toLocaleString("en") }), el("td", { class: "wide", "aria-hidden": "true" }, bar(counts)));

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""A real browser for the board, without a window: Chromium of the system, driven by playwright."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import typing as t
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+if t.TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PATIENCE = 20_000
+"""Milliseconds for anything that the page is to show: a deadline, not a wait."""
+
+
+def missing() -> str:
+    """What is not there for a browser to be started; empty if all is."""
+    try:
+        import playwright  # noqa: F401  only whether it is there
+    except ImportError:
+        return "playwright is not installed (extra: dev)"
+    return "" if program() else "no Chromium is installed (Debian: chromium)"
+
+
+def program() -> str:
+    """The browser: that of NFSPROOF_CHROMIUM, or the first of the usual names on the path; empty if there is none."""
+    named = os.environ.get("NFSPROOF_CHROMIUM", "")
+    return named or next((found for name in NAMES if (found := shutil.which(name))), "")
+
+
+@contextmanager
+def started() -> Iterator[Browser]:
+    """A browser. It has no sandbox, as root cannot have one: it sees pages of ours only."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(
+            executable_path=program(), args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+class Visit:
+    """A page in the browser, and everything that it complained about or asked for."""
+
+    def __init__(
+        self, browser: Browser, file: Path, *, width: int = 1400, height: int = 900, dark: bool = False
+    ) -> None:
+        self.file = file
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self._context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        )
+        self.page: Page = self._context.new_page()
+        self.page.set_default_timeout(PATIENCE)
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.complaints.append(f"dialog: {dialog.message}"))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+
+    def open(self, fragment: str = "") -> Page:
+        """Goes to the page from disk, and comes back when it has been put together."""
+        self.page.goto(self.file.as_uri() + fragment)
+        self.page.wait_for_selector("html[data-ready=yes]")
+        return self.page
+
+    def close(self) -> None:
+        """Ends the visit."""
+        self._context.close()

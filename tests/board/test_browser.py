@@ -1,0 +1,363 @@
+# SPDX-License-Identifier: MIT
+"""The board in a real browser: what a reader does with it, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from reports.board import render_board
+from reports.run import Run
+from tests.board import browser as browsers
+from tests.board.browser import Visit
+from tests.board.records import ganesha, gone_nfs, hostile, many
+
+if t.TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+if browsers.missing():
+    pytest.skip(f"a browser is needed: {browsers.missing()}", allow_module_level=True)
+
+ROWS = "#rows [role=row]"
+PANEL = "#panel:not([hidden])"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with browsers.started() as one:
+        yield one
+
+
+@pytest.fixture
+def visit(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Visit]]:
+    """Visits pages of runs; at the end none of them may have complained or asked for anything but itself."""
+    visits: list[Visit] = []
+
+    def go(runs: list[Run], **options: t.Any) -> Visit:
+        file = tmp_path / f"board{len(visits)}.html"
+        file.write_text(render_board(runs), encoding="utf-8")
+        visits.append(Visit(browser, file, **options))
+        return visits[-1]
+
+    yield go
+    for one in visits:
+        one.close()
+        assert one.complaints == []
+        assert {url.partition("#")[0] for url in one.requests} <= {one.file.as_uri()}
+
+
+@pytest.fixture
+def page(visit: Callable[..., Visit]) -> Page:
+    return visit([ganesha(), gone_nfs()]).open()
+
+
+def rows(page: Page, kind: str = "check") -> list[str]:
+    """Names of the rows that are shown, in order from top to bottom."""
+    found = page.locator(f"#rows .row.{kind}").evaluate_all(
+        "all => all.map(row => [row.offsetTop, row.querySelector('.label').textContent]).sort((a, b) => a[0] - b[0])"
+    )
+    return [name for _, name in found]
+
+
+def fragment(page: Page) -> str:
+    return str(page.evaluate("decodeURIComponent(location.hash)"))
+
+
+def test_all_checks_and_targets_are_shown_with_counts(page: Page) -> None:
+    assert rows(page, "protocol") == ["mount", "nfs3"]
+    assert len(rows(page)) == 8
+    assert page.locator("#heads [role=columnheader]").count() == 3
+    assert page.locator("#status").inner_text() == "8 checks"
+    first = page.locator("#summary tbody tr").first.inner_text().split()
+    assert first == ["1", "ganesha", "1", "1", "1", "1", "1", "2", "7"]  # a count a verdict, and all
+
+
+def test_text_filters_by_id_clause_and_what_was_seen(page: Page) -> None:
+    for text, left in (
+        ("keeps", ["keeps_data"]),
+        ("short read", ["all", "short"]),
+        ("4000000000", ["never_more"]),
+    ):
+        page.fill("#q", text)
+        assert rows(page) == left
+    page.fill("#q", "nothing has this")
+    assert "No check fits" in page.locator("#rows").inner_text()
+    assert page.locator("#status").inner_text() == "0 of 8 checks"
+
+
+def test_selects_and_chips_filter(page: Page) -> None:
+    page.select_option("#protocol", "nfs3")
+    page.select_option("#procedure", "write")
+    assert rows(page) == ["keeps_data", "never_more"]
+    page.click("#verdicts [data-value=PASS]")
+    assert rows(page) == ["keeps_data"]
+    assert page.get_attribute("#verdicts [data-value=PASS]", "aria-pressed") == "true"
+    page.select_option("#target", "1")
+    assert rows(page) == []
+    page.click("#reset")
+    page.select_option("#section", "RFC 1094 A.5.1")
+    assert rows(page) == ["brand_new", "null", "odd", "rooted"]
+    page.click("#reset")
+    page.click("#levels [data-value=SHOULD]")
+    assert rows(page) == ["all", "short"]
+    page.click("#reset")
+    page.check("#differ")
+    assert rows(page) == ["brand_new", "rooted", "all", "short", "keeps_data"]
+
+
+def test_a_count_is_a_filter(page: Page) -> None:
+    page.get_by_role("button", name="2 FAIL, go-nfs: show them").click()
+    assert rows(page) == ["keeps_data", "never_more"]
+    page.get_by_role("button", name="level", exact=True).click()
+    assert "MUST" in page.locator("#summary tbody").inner_text()
+
+
+def test_the_url_tells_what_is_shown(page: Page, visit: Callable[..., Visit]) -> None:
+    page.fill("#q", "write")
+    page.click("#verdicts [data-value=FAIL]")
+    page.locator(ROWS, has_text="never_more").click()
+    told = page.evaluate("location.hash")
+    again = visit([ganesha(), gone_nfs()]).open(told)
+    assert rows(again) == ["keeps_data", "never_more"]
+    assert again.input_value("#q") == "write"
+    assert again.locator("#panel-title").inner_text() == "nfs3/write/never_more"
+    page.go_back()
+    page.wait_for_selector("#panel", state="hidden")
+
+
+def test_a_bare_id_in_the_url_opens_the_check(visit: Callable[..., Visit]) -> None:
+    page = visit([ganesha()]).open("#nfs3/write/never_more")
+    assert page.locator("#panel-title").inner_text() == "nfs3/write/never_more"
+
+
+def test_groups_open_and_close(page: Page) -> None:
+    page.click("#collapse")
+    assert rows(page) == []
+    assert rows(page, "group") == ["mnt", "read", "write"]
+    page.locator("#rows .row.group", has_text="write").click()
+    assert rows(page) == ["keeps_data", "never_more"]
+    page.click("#expand")
+    assert len(rows(page)) == 8
+    page.locator("#rows .row.protocol", has_text="mount").click()
+    assert len(rows(page)) == 4
+
+
+def test_a_check_tells_everything_that_was_recorded(visit: Callable[..., Visit]) -> None:
+    page = visit([ganesha()]).open()
+    page.locator(ROWS, has_text="never_more").click()
+    text = page.locator(PANEL).inner_text()
+    for part in (
+        "count is what was written",
+        "STATED",
+        "at most 10",
+        "count is 11",
+        "1 exchange",
+        "lint/nfs3/write-count",
+    ):
+        assert part in text
+    links = page.locator(f"{PANEL} a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
+    assert links[0] == "https://www.rfc-editor.org/rfc/rfc1813#section-3.3.7"
+    assert {"evidence/nfs3/write/never%20more.pcapng", "evidence/nfs3/write/never_more.py"} <= set(links)
+    assert page.locator(f"{PANEL} .command code").inner_text() == "nfsproof run x 'nfs3/write/never_more'"
+
+
+def test_the_transcript_opens_where_it_deviates(visit: Callable[..., Visit]) -> None:
+    page = visit([ganesha()]).open("#check=nfs3/write/never_more")
+    messages = page.locator("#panel .transcript li")
+    assert messages.count() == 2
+    page.wait_for_selector("#panel .transcript mark")
+    assert page.locator("#panel .transcript mark").inner_text().strip() == "count: 11"
+    assert "deviates" in messages.nth(1).inner_text()
+    assert messages.nth(0).locator("pre").count() == 0  # made when it is asked for
+    messages.nth(0).locator("summary").click()
+    assert "data: 10 bytes" in messages.nth(0).locator("pre").inner_text()
+
+
+def test_a_transcript_of_lines_does_as_well(visit: Callable[..., Visit]) -> None:
+    page = visit([ganesha()]).open("#check=mount/mnt/odd")
+    page.wait_for_selector("#panel .transcript mark")
+    assert "a: 1" in page.locator("#panel .transcript mark").inner_text()
+
+
+def test_the_command_is_copied(visit: Callable[..., Visit]) -> None:
+    one = visit([ganesha()])
+    page = one.open("#check=nfs3/write/never_more")
+    page.click("#panel .command button")
+    page.wait_for_function("() => document.querySelector('#panel .command button').textContent === 'Copied'")
+
+
+def test_all_targets_stand_side_by_side(page: Page) -> None:
+    page.locator(ROWS, has_text="keeps_data").click()
+    table = page.locator("#panel .targets tbody tr")
+    assert [" ".join(text.split()) for text in table.all_inner_texts()] == [
+        "ganesha ✓ PASS",
+        "go-nfs ✗ FAIL other data",
+    ]
+    assert "equal data" in page.locator("#panel .run").inner_text()  # the red one first
+    page.get_by_role("button", name="ganesha", exact=True).click()
+    assert "verifier: the same" in page.locator("#panel .run").inner_text()
+    assert page.evaluate("document.activeElement.textContent") == "ganesha"
+
+
+def test_comparison(page: Page) -> None:
+    page.click("#views [data-view=compare]")
+    chips = {
+        name: int(count)
+        for count, name in (text.split("\n") for text in page.locator(".change").all_inner_texts())
+    }
+    assert chips == {
+        "broken": 1,
+        "fixed": 1,
+        "other symptom": 1,
+        "no longer judged": 1,
+        "other verdict": 0,
+        "new": 1,
+        "gone": 1,
+    }
+    assert "nfs3/write/keeps_data" in page.locator(".c-broken.changed").inner_text()
+    assert "nfs3/read/short" in page.locator(".c-fixed.changed").inner_text()
+    assert "mount/mnt/brand_new" in page.locator(".c-new.changed").inner_text()
+    assert page.locator("#status").inner_text() == "6 differences between ganesha and go-nfs"
+    page.get_by_role("button", name="Exchange A and B").click()
+    assert "nfs3/write/keeps_data" in page.locator(".c-fixed.changed").inner_text()
+    page.locator(".change", has_text="fixed").click()
+    assert page.locator(".changed").count() == 1
+    page.get_by_role("button", name="nfs3/write/keeps_data").click()
+    assert page.locator("#panel-title").inner_text() == "nfs3/write/keeps_data"
+
+
+def test_a_check_can_be_read_without_a_mouse(page: Page) -> None:
+    page.keyboard.press("/")
+    page.keyboard.type("write")
+    page.keyboard.press("ArrowDown")
+    for _ in range(3):
+        page.keyboard.press("ArrowDown")
+    assert "never_more" in page.evaluate("document.activeElement.textContent")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.getAttribute('role')") == "gridcell"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "panel-title"
+    assert "4000000000" in page.locator("#panel .run").inner_text()  # of the target in focus
+    page.keyboard.press("Escape")
+    assert page.locator("#panel").is_hidden()
+    assert "never_more" in page.evaluate("document.activeElement.textContent")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")  # to the heading of the group
+    assert page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
+    page.keyboard.press("ArrowLeft")
+    assert rows(page) == []
+    page.keyboard.press("End")
+    page.keyboard.press("Home")
+    assert "nfs3" in page.evaluate("document.activeElement.textContent")
+
+
+def test_with_a_check_open_it_follows_the_row(page: Page) -> None:
+    page.locator(ROWS, has_text="keeps_data").click()
+    page.locator(ROWS, has_text="keeps_data").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.locator("#panel-title").inner_text() == "nfs3/write/never_more"
+    page.keyboard.press("p")
+    assert page.locator("#panel-title").inner_text() == "nfs3/write/keeps_data"
+    page.get_by_role("button", name="Next check").click()
+    assert page.locator("#panel-title").inner_text() == "nfs3/write/never_more"
+
+
+def test_roles_and_names_for_a_screen_reader(page: Page) -> None:
+    grid = page.get_by_role("treegrid", name="Checks by target")
+    assert grid.get_attribute("aria-rowcount") == "14"  # 2 protocols, 3 groups, 8 checks, the heads
+    row = page.locator("#rows .row.check").first
+    assert row.get_attribute("aria-level") == "3"
+    assert (
+        page.get_by_role("gridcell", name="FAIL", exact=True).count() == 3
+    )  # words, not only colours and symbols
+    assert page.locator("#status").get_attribute("aria-live") == "polite"
+    unnamed = page.locator("button, select, input").evaluate_all(
+        "all => all.filter(one => !one.labels?.length && !one.ariaLabel && !one.textContent.trim())"
+        ".map(one => one.outerHTML)"
+    )
+    assert unnamed == []
+
+
+def test_other_views_tell_what_was_recorded(page: Page) -> None:
+    for view, part in (
+        ("requirements", "a short read is no error"),
+        ("findings", "WRITE: count is 11"),
+        ("choices", "verifier"),
+        ("statistics", "1,200"),
+        ("targets", "logs/ganesha.log"),
+    ):
+        page.click(f"#views [data-view={view}]")
+        assert part in page.locator(f"#view-{view}").inner_text()
+        assert page.locator("main > section:visible").count() == 1
+
+
+def test_views_without_data_are_not_offered(visit: Callable[..., Visit]) -> None:
+    run = gone_nfs()
+    page = visit([run]).open()
+    assert page.locator("#views a").all_inner_texts() == ["Checks", "Requirements", "Target"]
+    assert visit([Run()]).open().locator("#status").inner_text() == "0 checks"
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_colours_follow_the_system_and_the_button(visit: Callable[..., Visit], *, dark: bool) -> None:
+    page = visit([ganesha()], dark=dark).open()
+    assert is_dark(page) is dark
+    page.click("#theme")
+    assert is_dark(page) is False
+    page.click("#theme")
+    assert is_dark(page) is True
+    page.reload()
+    assert is_dark(page) is True  # remembered
+
+
+def is_dark(page: Page) -> bool:
+    colour = page.evaluate("getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)")
+    return bool(sum(colour) < 3 * 128)
+
+
+def test_nothing_hostile_is_executed_or_breaks_the_page(visit: Callable[..., Visit]) -> None:
+    one = visit([hostile(), hostile()])
+    page = one.open()
+    page.click("#expand")
+    for view in page.locator("#views a").evaluate_all("all => all.map(one => one.dataset.view)"):
+        page.click(f"#views [data-view={view}]")
+    ids = page.evaluate("JSON.parse(document.getElementById('index').textContent).checks.map(one => one[0])")
+    for check in ids:
+        page.evaluate("id => { location.hash = '#check=' + encodeURIComponent(id); }", check)
+        page.wait_for_function("id => document.getElementById('panel-title')?.textContent === id", arg=check)
+        links = page.locator("a[href]").evaluate_all("all => all.map(one => one.href)")
+        assert all(link.startswith(("file:", "https://www.rfc-editor.org/")) for link in links)
+        assert not any("alert(" in link for link in links)
+    assert page.evaluate("window.hurt") is None
+    assert page.locator("main img, main script, main svg").count() == 0
+
+
+@pytest.mark.parametrize("width", [400, 800])
+def test_narrow_windows_show_targets_without_scrolling_sideways(
+    visit: Callable[..., Visit], width: int
+) -> None:
+    page = visit([ganesha(), gone_nfs()] * 3, width=width).open()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator("#rows .row.check").first.locator(".symbol").count() == 6
+    page.locator(ROWS, has_text="never_more").click()
+    assert page.locator(PANEL).bounding_box()["width"] <= width  # type: ignore[index]
+
+
+def test_only_rows_near_the_window_exist(visit: Callable[..., Visit]) -> None:
+    page = visit(many(2000, 2)).open("#open=*")
+    assert page.get_attribute("#checks", "aria-rowcount") == str(2000 + 4 + 120 + 1)
+    assert page.locator(ROWS).count() < 120
+    page.locator(ROWS).first.focus()
+    page.keyboard.press("End")
+    page.wait_for_function("() => document.activeElement.getAttribute('aria-rowindex') === '2125'")
+    assert page.locator(ROWS).count() < 120
+    page.evaluate("scrollTo(0, 0)")
+    page.wait_for_selector("#rows [aria-rowindex='2']")
+    assert (
+        page.evaluate("document.activeElement.getAttribute('aria-rowindex')") == "2125"
+    )  # focus is not lost
