@@ -293,6 +293,43 @@ def coverage(mode: str | None, folder: Path | None) -> int:
 
 
 @commands.command()
+@click.argument("name", metavar="ID")
+@click.option(
+    "--report",
+    "folder",
+    metavar="DIR",
+    default="nfsproof-report",
+    show_default=True,
+    type=click.Path(path_type=Path),
+)
+@click.option("--target", metavar="TARGET", help="Another server than the one of the run.")
+@click.option("--script", is_flag=True, help="Run the script that the check left, and not the check.")
+@click.option("--print", "show", is_flag=True, help="Print that script, and run nothing.")
+def reproduce(name: str, folder: Path, target: str | None, script: bool, show: bool) -> int:
+    """Runs one check of a run again, by its ID in the records that the run left.
+
+    With --script the messages that it sent are sent again by nfsclient alone, and every answer is printed. The script
+    is a file of the report: read it first (--print) when the report came from somebody else.
+    """
+    starter.put_home_first()
+    from nfsjudge.records import BadRecord
+    from nfsproof import reproducing
+
+    try:
+        found = reproducing.find(name, folder)
+        if show:
+            click.echo(reproducing.script_path(found).read_text(encoding="ascii"), nl=False)
+            return int(Exit.OK)
+        return reproducing.run_script(found, target) if script else reproducing.run_again(found, target)
+    except FileNotFoundError as error:
+        raise Trouble(
+            f"no records of a run: {error.filename} is not there; --report=DIR names another"
+        ) from error
+    except (OSError, BadRecord, ValueError, reproducing.CannotReproduce) as error:
+        raise Trouble(str(error)) from error
+
+
+@commands.command()
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path), required=False)
 @click.option("--alone", is_flag=True, help="Nobody used the server but those in FILE, nor restarted it.")
 @click.option("--strict", is_flag=True, help="A broken SHOULD is red as well.")

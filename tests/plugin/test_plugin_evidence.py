@@ -172,7 +172,7 @@ def test_spoils(nfs3, stage):
     assert outcome.exit_code == 1
     assert outcome.checks["spoils"].capture == ""
     assert outcome.checks["spoils"].messages
-    assert "the capture of nfs3/fake/spoils could not be written" in outcome.text
+    assert "the evidence of nfs3/fake/spoils could not be written" in outcome.text
 
 
 def test_a_worker_tells_times_since_the_beginning_of_the_run(suite: Suite) -> None:

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: MIT
+"""Sends recorded messages again: what the scripts stand on that a failed check leaves (docs/evidence.md).
+
+A script names its messages one by one; this module connects, sends, prints every answer, and finds in new answers what
+the server gives at run time. Nothing that goes wrong with one message ends it: that is printed, and the next is sent.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+import sys
+import typing as t
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from nfsclient import highlevel
+from nfsclient.clients import Nfs2
+from nfsclient.discovery import Endpoint, Ports, as_url, discover, find_ports, open_connection
+from nfsclient.errors import MountFailed, NfsClientError, UrlError
+from nfsclient.protocol.portmap import PORT as RPCBIND_PORT
+from nfsclient.rpc.auth import Credential
+from nfsclient.rpc.blocking import RpcClient
+from nfsclient.rpc.core import Pending
+from nfsclient.rpc.loop import Loop
+from nfsclient.rpc.messages import parse_reply
+from nfsclient.rpc.program import Procedure
+from nfsclient.url import NfsUrl
+from nfsclient.xdr import XdrType, format_value
+
+Service: t.TypeAlias = t.Literal["nfs", "mount", "portmap"]
+Say: t.TypeAlias = Callable[[str], object]
+
+TIMEOUT = 5.0
+"""Seconds for a call."""
+SILENCE = 1.0
+"""Seconds after which no answer to bare bytes is expected any more."""
+_SHOWN = 128
+_ARROW = "    <-- "
+_EXIT_USAGE = 4
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Story:
+    """What is told beside the answers: where the messages come from."""
+
+    check: str
+    verdict: str
+    clause: str = ""
+    expected: tuple[str, ...] = ()
+    observed: str = ""
+
+
+class Replay:
+    """One run of a script."""
+
+    def __init__(
+        self, url: NfsUrl, story: Story, *, say: Say | None = None, timeout: float = TIMEOUT
+    ) -> None:
+        self.url = url
+        self.story = story
+        self.timeout = timeout
+        self.loop = Loop()
+        self._say: Say = say if say is not None else _print
+        self._endpoints: dict[int, Endpoint] = {}
+        self._known_ports: Ports | None = None
+        self._fresh: list[bytes] = []
+        self._clients: list[RpcClient] = []
+        self._line(f"check {story.check}: {story.verdict}")
+        self._line(f"server {url}")
+
+    @classmethod
+    def of_arguments(cls, default: str, story: Story) -> Replay:
+        """The server is the first word of the command line, or the one that the check was run on."""
+        try:
+            url = as_url(sys.argv[1] if len(sys.argv) > 1 else default, (2, 3))
+        except UrlError as error:
+            sys.stderr.write(f"{error}\n")
+            sys.exit(_EXIT_USAGE)
+        return cls(url, story)
+
+    def _line(self, text: str) -> None:
+        """Print a line; nothing that a server sent moves the cursor."""
+        self._say("".join(char if char.isprintable() else ascii(char)[1:-1] for char in text))
+
+    # ------------------------------------------------------------ what the server gives
+
+    def root(self, version: int = 3) -> bytes:
+        """The handle of the directory that the URL means. Ends the script where it cannot be had."""
+        return self._endpoint(version).root
+
+    @property
+    def path(self) -> bytes:
+        """The path of the URL."""
+        return self.url.path
+
+    def export(self, version: int = 3) -> bytes:
+        """The part of the path that is mounted."""
+        return self._endpoint(version).export
+
+    def _endpoint(self, version: int) -> Endpoint:
+        if version not in self._endpoints:
+            url = dataclasses.replace(self.url, version=version, minor=None)
+            try:
+                self._endpoints[version] = discover(url, loop=self.loop, timeout=self.timeout)
+            except (MountFailed, NfsClientError) as error:
+                self._line(f"the server cannot be asked: {error}")
+                self._line("name another one: the first argument is nfs://HOST/EXPORT")
+                sys.exit(_EXIT_USAGE)
+        return self._endpoints[version]
+
+    def fresh_name(self) -> bytes:
+        """A name that is not there yet, for one that the check made for itself; removed at the end."""
+        self._fresh.append(b"nfsproof-" + secrets.token_hex(6).encode())
+        return self._fresh[-1]
+
+    def take(self, reply: object, path: str, recorded: t.Any) -> t.Any:
+        """What a new answer has at a dotted path (``resok.entries[3].cookie``), or else what was recorded."""
+        value: t.Any = reply
+        for step in path.split("."):
+            name, _, index = step.partition("[")
+            value = getattr(value, name, None)
+            if index and value is not None:
+                place = int(index.rstrip("]"))
+                value = value[place] if place < len(value) else None
+        if value is None:
+            self._line(f"    the answer has no {path} now: what was recorded is sent in its place")
+            return recorded
+        return bytes(value) if isinstance(value, memoryview) else value
+
+    # ------------------------------------------------------------ messages
+
+    def connect(
+        self, service: Service = "nfs", proto: str = "tcp", fragment_sizes: Sequence[int] | None = None
+    ) -> RpcClient:
+        """A connection to one of the server's services. Ends the script where there is none."""
+        try:
+            url = dataclasses.replace(self.url, proto=proto)
+            if self._known_ports is None and service != "portmap":
+                self._known_ports = find_ports(self.url, loop=self.loop, timeout=self.timeout)
+            port = self._port(service)
+            client = open_connection(url, port, loop=self.loop, timeout=self.timeout)
+        except (MountFailed, NfsClientError) as error:
+            self._line(f"the server cannot be reached: {error}")
+            self._line("name another one: the first argument is nfs://HOST/EXPORT")
+            sys.exit(_EXIT_USAGE)
+        if fragment_sizes is not None and proto == "tcp":
+            t.cast("t.Any", client.core).fragment_sizes = fragment_sizes
+        self._clients.append(client)
+        return client
+
+    def _port(self, service: Service) -> int:
+        if service == "portmap" or self._known_ports is None:
+            return self.url.rpcbindport or RPCBIND_PORT
+        return self._known_ports.nfs if service == "nfs" else self._known_ports.mount
+
+    def call(
+        self,
+        number: int,
+        client: RpcClient,
+        procedure: Procedure[t.Any, t.Any],
+        args: XdrType,
+        *,
+        credential: Credential | None = None,
+        xid: int | None = None,
+        deviates: str | None = None,
+        note: str = "",
+    ) -> t.Any:
+        """Make a call, print its answer and give it; None without one.
+
+        `deviates` is the path of the field in the answer by which the check judged, empty for the answer as a whole;
+        `note` is what was said of it.
+        """
+        pending = self.submit(number, client, procedure, args, credential=credential, xid=xid)
+        return self.wait(number, client, pending, deviates=deviates, note=note)
+
+    def submit(
+        self,
+        number: int,
+        client: RpcClient,
+        procedure: Procedure[t.Any, t.Any],
+        args: XdrType,
+        *,
+        credential: Credential | None = None,
+        xid: int | None = None,
+    ) -> Pending[t.Any] | None:
+        """Make a call without waiting for its answer; None where it could not be made."""
+        self._line(f"#{number} {procedure.name}")
+        for line in format_value(args):
+            self._line(f"    {line}")
+        try:
+            return client.submit(procedure, args, credential=credential, timeout=self.timeout, xid=xid)
+        except (NfsClientError, ValueError) as error:
+            self._line(f"    not sent: {type(error).__name__}: {error}")
+            return None
+
+    def wait(
+        self,
+        number: int,
+        client: RpcClient,
+        pending: Pending[t.Any] | None,
+        *,
+        deviates: str | None = None,
+        note: str = "",
+    ) -> t.Any:
+        """Wait for the answer to a call, print it and give it; None without one."""
+        sign = _sign(note) if deviates is not None else ""
+        if pending is None:
+            return None
+        try:
+            result = client.wait(pending)
+        except NfsClientError as error:
+            self._line(f"  #{number} -> {type(error).__name__}: {error}{sign}")
+            return None
+        self._line(f"  #{number} ->{sign if not deviates else ''}")
+        lines = format_value(result, mark=deviates or None, note=sign.removeprefix(_ARROW))
+        for line in lines or ["(no data)"]:
+            self._line(f"    {line}")
+        return result
+
+    def send(self, client: RpcClient, data: bytes) -> None:
+        """Send bytes as they are: over TCP a piece of the stream with its own record marks."""
+        self._send(f"{len(data)} bytes as they are", data, lambda: client.send_raw(data))
+
+    def tell(self, client: RpcClient, message: bytes) -> None:
+        """Send bytes as one message, behind a record mark over TCP."""
+        self._send(f"a message of {len(message)} bytes", message, lambda: client.send_record(message))
+
+    def _send(self, what: str, data: bytes, send: Callable[[], None]) -> None:
+        self._line(f"sent: {what}: {_hex(data)}")
+        try:
+            send()
+        except NfsClientError as error:
+            self._line(f"    not sent: {type(error).__name__}: {error}")
+
+    def hear(
+        self, client: RpcClient, seconds: float = TIMEOUT, *, deviates: bool = False, note: str = ""
+    ) -> None:
+        """Print the next message that answers no call of `call`, or that there is none."""
+        sign = _sign(note) if deviates else ""
+        try:
+            reply = client.receive_record(seconds)
+        except NfsClientError as error:
+            self._line(f"heard: nothing: {type(error).__name__}: {error}{sign}")
+            return
+        self._line(f"heard: {_meaning(reply)}: {_hex(reply)}{sign}")
+
+    def happened(self, text: str) -> None:
+        """Something that the check did to the server, which a script cannot: time to do it by hand."""
+        self._line(f"here the check did to the server: {text}")
+        if sys.stdin is not None and sys.stdin.isatty():
+            self._line("do the same, and press Enter")
+            sys.stdin.readline()
+
+    # ------------------------------------------------------------ the end
+
+    def end(self) -> None:
+        """Tell what the check made of it, and remove what was made."""
+        story = self.story
+        self._line(f"recorded: {story.verdict} of {story.check}")
+        if story.clause:
+            self._line(f"clause:   {story.clause}")
+        for text in story.expected:
+            self._line(f"expected: {text}")
+        if story.observed:
+            self._line(f"seen:     {story.observed}")
+        for client in self._clients:
+            client.close()
+        for name in self._fresh:
+            self._remove(name)
+        self.loop.close()
+
+    def _remove(self, name: bytes) -> None:
+        """Remove a directory of ours with what is in it, as far as that can be done."""
+        try:
+            if self.url.version == 2:
+                self._remove2(name)
+            else:
+                with highlevel.connect(self.url, timeout=self.timeout) as client:
+                    _remove_tree(client, b"/" + name)
+        except (OSError, NfsClientError) as error:
+            self._line(f"left behind: {name!r}: {error}")
+
+    def _remove2(self, name: bytes) -> None:
+        rpc = open_connection(self.url, self._port("nfs"), loop=self.loop, timeout=self.timeout)
+        nfs, root = Nfs2(rpc), self.root(2)
+        found = nfs.lookup(root, name).resok
+        if found is not None:
+            for entry in getattr(nfs.readdir(found.file).resok, "entries", []):
+                nfs.remove(found.file, entry.name)
+                nfs.rmdir(found.file, entry.name)
+            nfs.rmdir(root, name)
+        rpc.close()
+
+
+_MOST_REMOVED = 20_000
+
+
+def _remove_tree(client: highlevel.NfsClient, path: bytes, depth: int = 0) -> None:
+    if not client.exists(path) or depth > 64:
+        return
+    with suppress(OSError):
+        client.chmod(path, 0o777)
+    for name in client.listdir(path)[:_MOST_REMOVED]:
+        inside = path + b"/" + name
+        try:
+            client.remove(inside)
+        except OSError:
+            _remove_tree(client, inside, depth + 1)
+    client.rmdir(path)
+
+
+def opaque(data: bytes) -> bytes:
+    """Variable-length opaque data in XDR: length, bytes, padding."""
+    return len(data).to_bytes(4, "big") + data + bytes(-len(data) % 4)
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text + "\n")
+
+
+def _sign(note: str) -> str:
+    return f"{_ARROW}{note or 'here it deviated'}"
+
+
+def _hex(data: bytes) -> str:
+    return data[:_SHOWN].hex() + (f"... ({len(data)} bytes)" if len(data) > _SHOWN else "")
+
+
+def _meaning(reply: bytes) -> str:
+    """What a reply message says."""
+    try:
+        _, error = parse_reply(reply, 0, "the call")
+    except NfsClientError as broken:
+        return f"{type(broken).__name__}: {broken}"
+    return "a reply of success" if error is None else f"{type(error).__name__}: {error}"
