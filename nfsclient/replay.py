@@ -12,12 +12,11 @@ import secrets
 import sys
 import typing as t
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 
-from nfsclient import highlevel
-from nfsclient.clients import Nfs2
+from nfsclient.clients import Nfs2, Nfs3
 from nfsclient.discovery import Endpoint, Ports, as_url, discover, find_ports, open_connection
 from nfsclient.errors import MountFailed, NfsClientError, UrlError
+from nfsclient.protocol import nfs2, nfs3
 from nfsclient.protocol.portmap import PORT as RPCBIND_PORT
 from nfsclient.rpc.auth import Credential
 from nfsclient.rpc.blocking import RpcClient
@@ -36,6 +35,8 @@ TIMEOUT = 5.0
 SILENCE = 1.0
 """Seconds after which no answer to bare bytes is expected any more."""
 _SHOWN = 128
+_MOST_PAGES = 10_000
+_DEEPEST = 64
 _ARROW = "    <-- "
 _EXIT_USAGE = 4
 
@@ -271,43 +272,52 @@ class Replay:
         self.loop.close()
 
     def _remove(self, name: bytes) -> None:
-        """Remove a directory of ours with what is in it, as far as that can be done."""
+        """Remove what is below the root by a name of ours, as far as that can be done."""
+        version = 2 if self.url.version == 2 else 3
         try:
-            if self.url.version == 2:
-                self._remove2(name)
-            else:
-                with highlevel.connect(self.url, timeout=self.timeout) as client:
-                    _remove_tree(client, b"/" + name)
-        except (OSError, NfsClientError) as error:
+            with open_connection(self.url, self._port("nfs"), loop=self.loop, timeout=self.timeout) as rpc:
+                nfs: Nfs2 | Nfs3 = Nfs2(rpc) if version == 2 else Nfs3(rpc)
+                _remove_tree(nfs, self.root(version), name)
+                if nfs.lookup(self.root(version), name).resok is not None:
+                    self._line(f"left behind: {name!r}")
+        except NfsClientError as error:
             self._line(f"left behind: {name!r}: {error}")
 
-    def _remove2(self, name: bytes) -> None:
-        rpc = open_connection(self.url, self._port("nfs"), loop=self.loop, timeout=self.timeout)
-        nfs, root = Nfs2(rpc), self.root(2)
-        found = nfs.lookup(root, name).resok
-        if found is not None:
-            for entry in getattr(nfs.readdir(found.file).resok, "entries", []):
-                nfs.remove(found.file, entry.name)
-                nfs.rmdir(found.file, entry.name)
-            nfs.rmdir(root, name)
-        rpc.close()
 
-
-_MOST_REMOVED = 20_000
-
-
-def _remove_tree(client: highlevel.NfsClient, path: bytes, depth: int = 0) -> None:
-    if not client.exists(path) or depth > 64:
+def _remove_tree(nfs: Nfs2 | Nfs3, directory: bytes, name: bytes, depth: int = 0) -> None:
+    if int(nfs.remove(directory, name).status) == 0 or depth > _DEEPEST:
         return
-    with suppress(OSError):
-        client.chmod(path, 0o777)
-    for name in client.listdir(path)[:_MOST_REMOVED]:
-        inside = path + b"/" + name
-        try:
-            client.remove(inside)
-        except OSError:
-            _remove_tree(client, inside, depth + 1)
-    client.rmdir(path)
+    found = nfs.lookup(directory, name).resok
+    if found is None:
+        return
+    if isinstance(nfs, Nfs2):
+        inside = t.cast("nfs2.Diropok", found).file
+        nfs.setattr(inside, nfs2.Sattr(mode=0o777))
+    else:
+        inside = t.cast("nfs3.Lookup3ResOk", found).object
+        nfs.setattr(inside, nfs3.Sattr3(mode=0o777))
+    for entry in _names(nfs, inside):
+        _remove_tree(nfs, inside, entry, depth + 1)
+    nfs.rmdir(directory, name)
+
+
+def _names(nfs: Nfs2 | Nfs3, directory: bytes) -> list[bytes]:
+    """What is in a directory; a server that goes round in circles does not keep us."""
+    found: dict[bytes, None] = {}
+    cookie: t.Any = 0 if isinstance(nfs, Nfs3) else bytes(4)
+    verifier = bytes(8)
+    for _ in range(_MOST_PAGES):
+        if isinstance(nfs, Nfs3):
+            page: t.Any = nfs.readdir(directory, cookie, verifier, 8192).resok
+            verifier = verifier if page is None else page.cookieverf
+        else:
+            page = nfs.readdir(directory, cookie, 4096).resok
+        before = len(found)
+        found.update(dict.fromkeys(entry.name for entry in (page.entries if page is not None else ())))
+        if len(found) == before or page.eof:
+            break
+        cookie = page.entries[-1].cookie
+    return [name for name in found if name not in {b".", b".."}]
 
 
 def opaque(data: bytes) -> bytes:

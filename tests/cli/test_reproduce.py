@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof reproduce`, and the scripts that failed checks leave, on servers that are bent in the same way."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from nfsclient.clients import Nfs3
+from nfsclient.discovery import discover
+from nfsclient.rpc.auth import AuthSys
+from nfsclient.rpc.blocking import connect_tcp
+from nfsjudge.records import CheckRecord, FindingRecord, RunRecord, read_records, to_line
+from nfsproof.cli import run_command_line
+from nfsproof.exits import Exit
+
+ROOT = Path(__file__).resolve().parents[2]
+FAILING = {
+    "nfs3/write/never_accepts_more_than_sent": ("write3-reports-more-than-sent", "count: "),
+    "nfs3/readdir/result_fits_into_count": ("readdir3-exceeds-count", "READDIR"),
+    "nfs3/readdir/eof_comes_with_or_behind_the_last_entry": ("readdir3-never-says-eof", "eof: False"),
+    "nfs2/getattr/a_new_file_has_one_name": ("getattr2-counts-a-name-too-many", "nlink: 2"),
+    "rpc/message/any_xid_is_echoed[4294967295-tcp]": ("rpc-bends-xids-at-the-ends", "heard: "),
+    "mount/entries/old_versions_list_what_was_mounted[1]": ("mnt1-records-nothing", "DUMP"),
+}
+"""Check -> the mutant that it is to see, and what stands in the line of its script that is marked, or near it."""
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1"}
+
+
+def python(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *words], env=environment(), capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.fixture(scope="module")
+def bent() -> Iterator[str]:
+    """The URL of a server that is bent in all those ways."""
+    mutants = [word for mutant, _ in FAILING.values() for word in ("--mutant", mutant)]
+    with subprocess.Popen(
+        [sys.executable, "-m", "nfsproof", "serve", "--port", "0", *mutants],
+        env=environment(), stdout=subprocess.PIPE, text=True,
+    ) as server:  # fmt: skip
+        assert server.stdout is not None
+        yield server.stdout.readline().split()[1]
+        server.terminate()
+
+
+@pytest.fixture(scope="module")
+def report(bent: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a run on it leaves."""
+    folder = tmp_path_factory.mktemp("run") / "report"
+    result = python("-m", "nfsproof", "run", bent, *FAILING, f"--report={folder}", "-q")
+    assert result.returncode == Exit.FAIL, result.stdout
+    return folder
+
+
+def check_of(report: Path, name: str) -> CheckRecord:
+    with (report / "records.jsonl").open() as lines:
+        return next(one for one in read_records(lines) if isinstance(one, CheckRecord) and one.id == name)
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_a_script_shows_the_deviation_again(report: Path, bent: str, name: str) -> None:
+    check = check_of(report, name)
+    assert check.verdict in {"FAIL", "NONSTRICT"}
+    result = python(str(report / check.script), bent)
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+    out = result.stdout
+    assert f"recorded: {check.verdict} of {name}" in out
+    assert "what was recorded is sent in its place" not in out
+    assert "not sent" not in out
+    assert "left behind: " not in out
+    marked = [line for line in out.splitlines() if "    <-- " in line]
+    shown = marked or [line for line in out.splitlines() if line.startswith(("#", "heard", "  #"))]
+    assert any(FAILING[name][1] in line for line in shown), out
+    assert f"seen:     {check.observed}" in out
+
+
+def test_what_a_script_made_is_removed(report: Path, bent: str) -> None:
+    def names() -> list[bytes]:
+        endpoint = discover(bent)
+        with connect_tcp(endpoint.host, endpoint.nfs_port, credential=AuthSys(0, 0)) as rpc:
+            listed = Nfs3(rpc).readdir(endpoint.root, 0, bytes(8), 65536).resok
+        assert listed is not None
+        return sorted(entry.name for entry in listed.entries)
+
+    before = names()
+    check = check_of(report, "nfs3/write/never_accepts_more_than_sent")
+    assert python(str(report / check.script), bent).returncode == 0
+    assert names() == before
+
+
+def test_a_right_server_shows_no_deviation(report: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "nfsproof", "serve", "--port", "0", "--export", "/other/place"],
+        env=environment(), stdout=subprocess.PIPE, text=True,
+    ) as server:  # fmt: skip
+        assert server.stdout is not None
+        url = server.stdout.readline().split()[1]
+        check = check_of(report, "nfs3/write/never_accepts_more_than_sent")
+        bent_count = next(
+            line.strip() for one in check.messages for line in (one.fields[at] for at in one.deviating)
+        )
+        result = python(str(report / check.script), url)
+        server.terminate()
+    assert result.returncode == 0
+    (marked,) = [line for line in result.stdout.splitlines() if "    <-- " in line]
+    assert "count: " in marked
+    assert not marked.strip().startswith(bent_count)
+
+
+def test_a_server_that_is_not_there_is_said_in_words(report: Path) -> None:
+    check = check_of(report, "nfs3/write/never_accepts_more_than_sent")
+    result = python(str(report / check.script), "nfs://127.0.0.1:1/export?mountport=1")
+    assert result.returncode == Exit.USAGE
+    assert "Traceback" not in result.stderr
+    assert "the first argument is nfs://HOST/EXPORT" in result.stdout
+    assert python(str(report / check.script), "http://x").returncode == Exit.USAGE
+
+
+def test_the_command_runs_the_check_again_beside_the_records(report: Path, bent: str) -> None:
+    name = "nfs3/write/never_accepts_more_than_sent"
+    before = (report / "records.jsonl").read_bytes()
+    result = python("-m", "nfsproof", "reproduce", name, f"--report={report}")
+    assert result.returncode == Exit.FAIL
+    assert "1 failed" in result.stdout
+    assert check_of(report / "reproduced", name).messages
+    assert (report / "records.jsonl").read_bytes() == before
+    again = python("-m", "nfsproof", "reproduce", name, f"--report={report}", "--target=embedded")
+    assert again.returncode == Exit.OK
+
+
+def test_the_command_runs_the_script_or_prints_it(report: Path, bent: str) -> None:
+    name = "nfs3/write/never_accepts_more"  # the beginning is enough
+    run = python("-m", "nfsproof", "reproduce", name, f"--report={report}", "--script", f"--target={bent}")
+    assert run.returncode == Exit.OK
+    assert "    <-- FAIL nfs3/write/never_accepts_more_than_sent: " in run.stdout
+    shown = python("-m", "nfsproof", "reproduce", name, f"--report={report}", "--print")
+    assert shown.stdout == (report / check_of(report, f"{name}_than_sent").script).read_text()
+
+
+def test_a_rule_of_the_lint_leads_to_the_first_check_that_broke_it(report: Path) -> None:
+    with (report / "records.jsonl").open() as lines:
+        finding = next(one for one in read_records(lines) if isinstance(one, FindingRecord))
+    shown = python("-m", "nfsproof", "reproduce", finding.id, f"--report={report}", "--print")
+    assert shown.returncode == Exit.OK
+    assert f"check='{finding.check}'" in shown.stdout
+
+
+@pytest.fixture
+def left(tmp_path: Path) -> Callable[..., Path]:
+    def write(*records: CheckRecord | RunRecord) -> Path:
+        (tmp_path / "records.jsonl").write_text("".join(to_line(record) + "\n" for record in records))
+        return tmp_path
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("nfs3/nothing", "expected the id of a check of this run"),
+        ("nfs3/write", "expected the id of one check"),
+        ("nfs3/write/one", "run it again with --evidence=always"),
+        ("nfs3/write/two", "which is none"),
+    ],
+)
+def test_what_cannot_be_reproduced_is_said_in_a_line(
+    left: Callable[..., Path], capsys: pytest.CaptureFixture[str], name: str, complaint: str
+) -> None:
+    outside = "../../../etc/passwd"
+    checks = CheckRecord("nfs3/write/one", "PASS"), CheckRecord("nfs3/write/two", "PASS", script=outside)
+    folder = left(RunRecord("embedded"), *checks)
+    assert run_command_line(["reproduce", name, "--report", str(folder), "--print"]) == Exit.USAGE
+    (line,) = capsys.readouterr().err.splitlines()
+    assert complaint in line
+
+
+def test_without_records_there_is_nothing_to_reproduce(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_command_line(["reproduce", "x", "--report", str(tmp_path)]) == Exit.USAGE
+    assert "no records of a run" in capsys.readouterr().err
