@@ -6,7 +6,7 @@ from __future__ import annotations
 import errno
 import secrets
 import typing as t
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -127,8 +127,8 @@ class Server:
 
         Those of wire mutants have no procedure, and callers saw silence.
         """
-        self.asked: set[Key] = set()
-        """(program, version, number) of the procedures that were called; for whoever wants to know, to be cleared."""
+        self.asked: Counter[Key] = Counter()
+        """(program, version, number) of procedures -> how often they were called, until somebody clears it."""
         self.replays = ReplayCache(nfs2.NOT_REPEATABLE | nfs3.NOT_REPEATABLE)
         self.dispatcher = self._make_dispatcher()
         self._silenced = False
@@ -262,7 +262,7 @@ class Server:
             return handler(self, context, args)
 
         def answer(context: CallContext, args: t.Any) -> t.Any:
-            self.asked.add(key)
+            self.asked[key] += 1
             proceed: Callable[[CallContext, t.Any], t.Any] = handle
             for middleware in self._chain(key):
                 proceed = self._around(middleware, proceed)
