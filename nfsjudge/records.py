@@ -91,6 +91,8 @@ class CheckRecord:
     target: str = ""
     rerun: str = ""
     """The command that runs this check alone."""
+    elsewhere: list[str] = field(default_factory=list)
+    """Other servers, of which the same is known."""
     worker: str = ""
     nodeid: str = ""
     kind: str = "check"
@@ -122,6 +124,8 @@ class FindingRecord:
     capture: str = ""
     target: str = ""
     rerun: str = ""
+    elsewhere: list[str] = field(default_factory=list)
+    """Other servers, of which the same is known."""
     worker: str = ""
     kind: str = "finding"
     schema: int = SCHEMA
@@ -147,6 +151,8 @@ class RunRecord:
     """Whether NONSTRICT was red."""
     lint: str = ""
     """"off", "report" or "fail": whether findings were red. Empty: not known."""
+    is_partial: bool = False
+    """Only some of the checks were chosen."""
     kind: str = "run"
     schema: int = SCHEMA
 
@@ -325,6 +331,7 @@ def failure_text(record: CheckRecord | FindingRecord) -> str:
         lines.append(f"  acceptable: {record.expected[0]}")
         lines += [f"          or: {other}" for other in record.expected[1:]]
         lines.append(f"  seen:       {record.observed}")
+    lines += [f"  elsewhere:  also on {server}" for server in record.elsewhere]
     if isinstance(record, CheckRecord):
         lines += [f"  reason:     {record.reason}"] if record.reason else []
         lines += [f"  noted:      {key}: {value}" for key, value in record.observations.items()]

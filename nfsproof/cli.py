@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+import typing as t
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
@@ -35,6 +36,7 @@ def commands() -> None:
     nfsproof run nfs://host/export nfs3/write        only those of WRITE
     nfsproof run ganesha                     against an NFS-Ganesha that is started and stopped for it
     nfsproof install shenaniganfs            other servers to run them against
+    nfsproof run nfs://host/export --baseline mine.toml      red only where something is new
     nfsproof doctor nfs://host/export        why does my server not answer?
     nfsproof serve                           an NFS server of your own, right or wrong as you like
 
@@ -252,6 +254,74 @@ def report(
         reporting.report(runs or (Path("nfsproof-report"),), forms, click.echo, reporting.to_stderr)
     except reporting.ReportError as error:
         raise Trouble(str(error)) from error
+
+
+@commands.group(epilog="Words and fields: docs/baselines.md.")
+def baseline() -> None:
+    """Holds a run against what is known of its server: a file of checks that fail, each with its reason."""
+
+
+@baseline.command("check")
+@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("word", metavar="FILE")
+def baseline_check(run_folder: Path, word: str) -> int:
+    """Says how the records of RUN differ from FILE, or from a baseline of ours by its name (ganesha-4.3-vfs).
+
+    Exit status 0: they do not; 11: they do.
+    """
+    return _tell(lambda: _baselines().check(run_folder, word))
+
+
+@baseline.command("update")
+@click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Show the change, write nothing.")
+def baseline_update(run_folder: Path, file: Path, dry_run: bool) -> int:
+    """Brings FILE up to what RUN has found, and shows the change; makes FILE if it is not there.
+
+    Reasons, links, comments and order are kept. What is new stands at the end, and waits for its reason.
+    """
+    return _tell(lambda: _baselines().update(run_folder, file, dry_run=dry_run))
+
+
+@baseline.command("list")
+def baseline_list() -> None:
+    """Names the baselines that come with nfsproof."""
+    starter.put_home_first()
+    from reports.baseline import shipped
+
+    for one in shipped():
+        click.echo(f"{Path(one.name).stem:<28} {one.server}: {len(one.entries)} known causes")
+
+
+@commands.command()
+@click.argument("before", metavar="RUN", type=click.Path(path_type=Path))
+@click.argument("after", metavar="RUN", type=click.Path(path_type=Path))
+def diff(before: Path, after: Path) -> int:
+    """Says what changed from one run to another: broken, fixed, other verdict or symptom, new, gone.
+
+    Exit status 0: nothing did; 11: something did.
+    """
+    return _tell(lambda: _baselines().difference(before, after))
+
+
+def _baselines() -> t.Any:
+    starter.put_home_first()
+    from nfsproof import baselines
+
+    return baselines
+
+
+def _tell(work: Callable[[], t.Any]) -> int:
+    """Print what a comparison found; what the user can mend is a line."""
+    try:
+        told = work()
+    except OSError as error:
+        raise Trouble(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from error
+    except ValueError as error:  # of a baseline, a record or an update: it says where
+        raise Trouble(str(error)) from error
+    click.echo("\n".join(told.lines))
+    return int(Exit.OK if told.is_good else Exit.BASELINE)
 
 
 @commands.command()

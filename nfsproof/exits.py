@@ -16,6 +16,7 @@ class Exit(IntEnum):
     USAGE = 4
     NOTHING = 5
     VOID = 10
+    BASELINE = 11
 
 
 EXIT_CODES = {
@@ -26,4 +27,5 @@ EXIT_CODES = {
     Exit.USAGE: "wrong usage, or the target does not answer",
     Exit.NOTHING: "no check was selected",
     Exit.VOID: "no check failed but one could not be judged (VOID)",
+    Exit.BASELINE: "the run is not as its baseline says",
 }

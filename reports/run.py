@@ -91,6 +91,7 @@ class Run:
             4: "wrong usage, or the target did not answer",
             5: "no check was selected",
             10: "could not judge everything",
+            11: "not as its baseline says",
         }
         return endings.get(self.end.exit_code, f"exit status {self.end.exit_code}")
 

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""Baselines: what is known of one server, held against its runs."""
+
+from __future__ import annotations
+
+from reports.baseline.gate import Difference, Kind, gate_lines, hold_against
+from reports.baseline.model import CATEGORIES, BadBaseline, Baseline, Entry, load_baseline, parse_baseline
+from reports.baseline.shipped import find_baseline, known_elsewhere, shipped, shipped_names
+
+__all__ = [
+    "CATEGORIES",
+    "BadBaseline",
+    "Baseline",
+    "Difference",
+    "Entry",
+    "Kind",
+    "find_baseline",
+    "gate_lines",
+    "hold_against",
+    "known_elsewhere",
+    "load_baseline",
+    "parse_baseline",
+    "shipped",
+    "shipped_names",
+]

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: MIT
+"""A baseline: which checks one server is known to fail, with reasons. Read from TOML.
+
+Every mistake in a file is told with its line and its field.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+import tomllib
+import typing as t
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+VERDICTS = ("FAIL", "VOID", "NONSTRICT", "SKIP", "UNSUPPORTED", "PASS")
+CATEGORIES = {
+    "proto": "the server deviates from the text of the RFC",
+    "feature": "the server lacks a feature that the check needs, and does not say so as the RFC has it",
+    "env": "the environment of the run: privilege, size of the file system, the machine",
+    "bug": "a fault of the server that no clause is about: a crash, a leak, a call that is never answered",
+    "suite": "a fault of nfsproof, to be mended there",
+}
+_ENTRY = "entry"
+_HEAD = "baseline"
+
+
+class BadBaseline(ValueError):
+    """A file that is no baseline; the text names line and field."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is expected of some checks, and why."""
+
+    ids: tuple[str, ...]
+    """Stable ids of checks, or of rules of the lint (``lint/nfs3/readdir-count``); ``*`` is any text."""
+    verdict: str = "FAIL"
+    category: str = "proto"
+    reason: str = ""
+    link: str = ""
+    symptom: str = ""
+    """A regular expression that is found in what was seen; empty: anything."""
+    expires: dt.date | None = None
+    """The first day on which it counts no more."""
+    sometimes: bool = False
+    """The checks may pass as well: of a server that does not do the same each time."""
+    line: int = 0
+    """Where it stands."""
+
+    def __str__(self) -> str:
+        return self.ids[0] if len(self.ids) == 1 else f"{self.ids[0]} and {len(self.ids) - 1} more"
+
+
+@dataclass(slots=True)
+class Baseline:
+    """A file."""
+
+    target: str = ""
+    server: str = ""
+    """Name and version of the server, as reports call it."""
+    floor: int = 0
+    """So many checks have to be executed: judged as something else than SKIP or UNSUPPORTED."""
+    unlisted: tuple[str, ...] = ("PASS", "NONSTRICT", "SKIP", "UNSUPPORTED")
+    """The verdicts that a check without an entry may have."""
+    entries: list[Entry] = field(default_factory=list)
+    name: str = ""
+    """The name of the file."""
+
+
+def glob(pattern: str) -> re.Pattern[str]:
+    """A pattern of ids: ``*`` is any text, all else is itself (brackets are a part of ids)."""
+    return re.compile(".*".join(re.escape(part) for part in pattern.split("*")), re.DOTALL)
+
+
+def load_baseline(path: Path) -> Baseline:
+    """Read a file. Raises OSError and `BadBaseline`."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise BadBaseline(f"{path}: expected text in UTF-8: {error}") from error
+    return parse_baseline(text, str(path))
+
+
+def parse_baseline(text: str, name: str) -> Baseline:
+    """A baseline of the text of a file. Raises `BadBaseline`."""
+    try:
+        plain = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadBaseline(f"{name}: not TOML: {error}") from error
+    reader = _Reader(text, name)
+    reader.only(plain, (_HEAD, _ENTRY), 0, "the file")
+    head = plain.get(_HEAD, {})
+    if not isinstance(head, dict):
+        raise reader.bad(0, _HEAD, "expected a table [baseline]")
+    entries = plain.get(_ENTRY, [])
+    if not (isinstance(entries, list) and all(isinstance(one, dict) for one in entries)):
+        raise reader.bad(0, _ENTRY, "expected tables [[entry]]")
+    baseline = reader.head(head)
+    baseline.name = Path(name).name
+    baseline.entries = [reader.entry(one, number) for number, one in enumerate(entries)]
+    reader.refuse_twice(baseline.entries)
+    return baseline
+
+
+_HEADERS = re.compile(r"^\s*\[\[\s*entry\s*\]\]", re.MULTILINE)
+
+
+class _Reader:
+    """Checks plain values field by field, and knows in which line they stand."""
+
+    def __init__(self, text: str, name: str) -> None:
+        self._lines = text.splitlines()
+        self._name = name
+        self._starts = [number for number, line in enumerate(self._lines, 1) if _HEADERS.match(line)]
+
+    def bad(self, start: int, key: str, what: str) -> BadBaseline:
+        """The error; `start` is the line of the table."""
+        line = start
+        for number in range(max(start, 1), len(self._lines) + 1):
+            text = self._lines[number - 1]
+            if number > start and text.lstrip().startswith("["):
+                break
+            if re.match(rf"""\s*["']?{re.escape(key)}["']?\s*=""", text):
+                line = number
+                break
+        where = f"{self._name}:{line}" if line else self._name
+        return BadBaseline(f"{where}: {key}: {what}")
+
+    def only(self, table: dict[str, object], known: Iterable[str], start: int, what: str) -> None:
+        for key in table:
+            if key not in known:
+                raise self.bad(start, key, f"no field of {what}; there are {', '.join(known)}")
+
+    def head(self, table: dict[str, t.Any]) -> Baseline:
+        start = next((n for n, line in enumerate(self._lines, 1) if line.strip().startswith("[baseline]")), 0)
+        self.only(table, ("target", "server", "floor", "unlisted"), start, "[baseline]")
+        floor = table.get("floor", 0)
+        if not isinstance(floor, int) or isinstance(floor, bool) or floor < 0:
+            raise self.bad(start, "floor", f"expected a number of checks, 0 or more, seen {floor!r}")
+        unlisted = table.get("unlisted", list(Baseline().unlisted))
+        if not (isinstance(unlisted, list) and unlisted and all(one in VERDICTS for one in unlisted)):
+            raise self.bad(start, "unlisted", f"expected a list of verdicts ({', '.join(VERDICTS)})")
+        return Baseline(
+            self._text(table, "target", start), self._text(table, "server", start), floor, tuple(unlisted)
+        )
+
+    def entry(self, table: dict[str, t.Any], number: int) -> Entry:
+        start = self._starts[number] if number < len(self._starts) else 0
+        fields = ("id", "ids", "verdict", "category", "reason", "link", "symptom", "expires", "sometimes")
+        self.only(table, fields, start, "[[entry]]")
+        expires = table.get("expires")
+        if expires is not None and (not isinstance(expires, dt.date) or isinstance(expires, dt.datetime)):
+            raise self.bad(start, "expires", f"expected a date such as 2027-01-31, seen {expires!r}")
+        sometimes = table.get("sometimes", False)
+        if not isinstance(sometimes, bool):
+            raise self.bad(start, "sometimes", f"expected true or false, seen {sometimes!r}")
+        return Entry(
+            ids=self._ids(table, start),
+            verdict=self._one_of(table, "verdict", VERDICTS, "FAIL", start),
+            category=self._one_of(table, "category", tuple(CATEGORIES), "proto", start),
+            reason=self._text(table, "reason", start),
+            link=self._text(table, "link", start),
+            symptom=self._pattern(table, start),
+            expires=expires,
+            sometimes=sometimes,
+            line=start,
+        )
+
+    def _ids(self, table: dict[str, t.Any], start: int) -> tuple[str, ...]:
+        if ("id" in table) == ("ids" in table):
+            raise self.bad(start, "id", "expected one of id (a text) and ids (a list of texts)")
+        key = "id" if "id" in table else "ids"
+        ids = [table["id"]] if key == "id" else table["ids"]
+        if not (isinstance(ids, list) and ids and all(isinstance(one, str) and one.strip() for one in ids)):
+            raise self.bad(start, key, "expected stable ids of checks, such as nfs3/read/*")
+        return tuple(ids)
+
+    def _text(self, table: dict[str, t.Any], key: str, start: int) -> str:
+        value = table.get(key, "")
+        if not isinstance(value, str):
+            raise self.bad(start, key, f"expected a text, seen {value!r}")
+        return value
+
+    def _one_of(
+        self, table: dict[str, t.Any], key: str, known: tuple[str, ...], default: str, start: int
+    ) -> str:
+        value = table.get(key, default)
+        if value not in known:
+            raise self.bad(start, key, f"expected one of {', '.join(known)}, seen {value!r}")
+        return str(value)
+
+    def _pattern(self, table: dict[str, t.Any], start: int) -> str:
+        value = self._text(table, "symptom", start)
+        try:
+            re.compile(value)
+        except re.error as error:
+            raise self.bad(start, "symptom", f"expected a regular expression: {error}") from error
+        return value
+
+    def refuse_twice(self, entries: Iterable[Entry]) -> None:
+        seen: dict[str, int] = {}
+        for entry in entries:
+            for one in entry.ids:
+                if one in seen:
+                    raise self.bad(entry.line, "id", f"{one} stands already at line {seen[one]}")
+                seen[one] = entry.line

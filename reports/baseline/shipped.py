@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""The baselines that come with nfsproof: what is known of the servers that it runs itself."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from pathlib import Path
+
+from reports.baseline.model import Baseline, glob, load_baseline
+
+
+def folder() -> Path:
+    """Where they are: beside `reports`, in the checkout and in the wheel."""
+    return Path(__file__).resolve().parents[2] / "baselines"
+
+
+def shipped_names() -> list[str]:
+    """The names that stand for a file: ``ganesha-4.3-vfs``."""
+    return sorted(path.stem for path in folder().glob("*.toml"))
+
+
+def find_baseline(word: str) -> Path:
+    """The file that a word of the command line means: a path, or the name of one of ours. Raises FileNotFoundError."""
+    path = Path(word)
+    if path.exists():
+        return path
+    ours = folder() / f"{word}.toml"
+    if "/" not in word and ours.exists():
+        return ours
+    known = ", ".join(shipped_names())
+    raise FileNotFoundError(f"no baseline {word}: expected a file, or one of {known}")
+
+
+@functools.cache
+def shipped() -> tuple[Baseline, ...]:
+    """All of them. Raises `BadBaseline`."""
+    return tuple(load_baseline(folder() / f"{name}.toml") for name in shipped_names())
+
+
+def known_elsewhere(check_id: str, verdict: str, *, target: str = "") -> Iterator[str]:
+    """The servers that are known for the same verdict of the same check; `target` itself is left out."""
+    for baseline in shipped():
+        if baseline.target in {target, "embedded"}:
+            continue
+        for entry in baseline.entries:
+            if any(pattern == check_id or glob(pattern).fullmatch(check_id) for pattern in entry.ids):
+                if entry.verdict == verdict:
+                    yield baseline.server
+                break
