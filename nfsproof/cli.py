@@ -233,6 +233,12 @@ def doctor(url: str) -> int:
     "--markdown", type=click.Path(path_type=Path), metavar="FILE", help="A summary for a pull request."
 )
 @click.option("--annotate", is_flag=True, help="Print annotations for GitHub Actions.")
+@click.option(
+    "--coverage",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Sections of the RFCs and errors that were covered; FILE ends in .html, .md or .json.",
+)
 def report(
     runs: tuple[Path, ...],
     html: Path | None,
@@ -240,6 +246,7 @@ def report(
     junit: Path | None,
     markdown: Path | None,
     annotate: bool,
+    coverage: Path | None,
 ) -> None:
     """Tells again what runs found, from the records that they left: as text, or in the forms that are named.
 
@@ -249,7 +256,7 @@ def report(
     starter.put_home_first()
     from nfsproof import reporting
 
-    forms = reporting.Forms(html, allure, junit, markdown, annotate)
+    forms = reporting.Forms(html, allure, junit, markdown, annotate, coverage)
     try:
         reporting.report(runs or (Path("nfsproof-report"),), forms, click.echo, reporting.to_stderr)
     except reporting.ReportError as error:

@@ -14,11 +14,14 @@ from nfsproof import allure_page
 from reports import Run, load_all, render_board, render_text
 from reports.allure import write_allure
 from reports.annotations import annotation_lines
+from reports.charts import charts_of
+from reports.coverage import render_coverage
 from reports.junit import render_junit
 from reports.markdown import render_markdown
 from reports.plain import printable
 
 STDOUT = Path("-")
+_COVERAGE = (".html", ".md", ".json")
 
 
 class ReportError(Exception):
@@ -35,6 +38,8 @@ class Forms:
     junit: Path | None = None
     markdown: Path | None = None
     annotate: bool = False
+    coverage: Path | None = None
+    """Its ending says which form: .html, .md or .json."""
 
 
 def report(
@@ -80,14 +85,21 @@ def _texts(runs: Sequence[Run], forms: Forms) -> Iterator[tuple[Path, str]]:
         yield forms.junit, render_junit(runs)
     if forms.markdown is not None:
         yield forms.markdown, render_markdown(runs)
+    if forms.coverage is not None:
+        charts = charts_of(runs[0]) if len(runs) == 1 else []
+        yield forms.coverage, render_coverage(runs, forms.coverage.suffix.lstrip("."), charts)
 
 
 def hold_outputs(forms: Forms) -> None:
     """Before anything is read: can the outputs be written? Raises ReportError."""
-    outputs = [path for path in (forms.html, forms.junit, forms.markdown) if path is not None]
+    outputs = [path for path in (forms.html, forms.junit, forms.markdown, forms.coverage) if path is not None]
     for path in outputs:
         if path != STDOUT:
             _hold_file(path)
+    if forms.coverage is not None and forms.coverage.suffix not in _COVERAGE:
+        raise ReportError(
+            f"cannot tell the form of {forms.coverage}: a name that ends in {', '.join(_COVERAGE)} says it"
+        )
     named = [path.absolute() for path in outputs]
     if len(set(named)) < len(named):
         raise ReportError("two outputs have the same name; give each its own")

@@ -180,3 +180,27 @@ def test_without_node_the_results_are_there_and_a_line_says_how(
     assert report(left, "--allure", left / "out") == Exit.OK
     assert "install Node.js" in capsys.readouterr().err
     assert list((left / "out" / "results").glob("*-result.json"))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"), [("c.html", "<h1>Coverage of embedded</h1>"), ("c.md", "1 FAIL"), ("c.json", '"FAIL"')]
+)
+def test_coverage_is_written_in_the_form_that_its_name_says(left: Path, name: str, said: str) -> None:
+    assert run_command_line(["report", str(left), "--coverage", str(left / name)]) == Exit.OK
+    assert said in (left / name).read_text()
+
+
+def test_coverage_of_several_runs_has_a_column_each(tmp_path: Path) -> None:
+    runs = [str(leave(tmp_path / name, name)) for name in ("one", "two")]
+    assert run_command_line(["report", *runs, "--coverage", str(tmp_path / "c.md")]) == Exit.OK
+    assert "| one | two |" in (tmp_path / "c.md").read_text()
+
+
+def test_coverage_of_no_known_form_is_refused_before_anything_is_read(
+    tmp_path: Path, capsys: Captured
+) -> None:
+    assert (
+        run_command_line(["report", str(tmp_path / "none"), "--coverage", str(tmp_path / "c.pdf")])
+        == Exit.USAGE
+    )
+    assert ".html, .md, .json" in capsys.readouterr().err

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT
+"""Charts of a run as SVG: latency by procedure, verdicts by section. Text only: no scripts, no styles, nothing loaded.
+
+Drawn here rather than by a library: pygal puts scripts and styles into its SVG, matplotlib draws letters as
+paths, which no screen reader reads and no page colours. Lines and letters have the colour of the text around them, so
+that the same SVG stands in a light and a dark page; elements have classes (``FAIL``, ``p99``, ``axis``) for styles.
+"""
+
+from __future__ import annotations
+
+import math
+import typing as t
+from collections import Counter
+from xml.etree import ElementTree as ET
+
+from nfsjudge.records import ProcedureStatistics
+from reports.coverage.sections import CoveredDocument, cover_sections
+from reports.coverage.tables import read_tables
+from reports.plain import legal_in_xml, printable, shortened
+from reports.run import VERDICTS, Run
+
+_COLOURS: t.Final = {
+    "FAIL": "#d1453b",
+    "VOID": "#9b5fc0",
+    "NONSTRICT": "#c08a1e",
+    "SKIP": "#6f8ba6",
+    "UNSUPPORTED": "#2f94a8",
+    "PASS": "#2f9150",
+}
+"""Legible on white and on black; the verdict stands beside the bar in words as well."""
+_PERCENTILES: t.Final = ("p50", "p90", "p99")
+_WIDTH = 760
+_LEFT = 230
+"""Where the bars begin: names stand before it."""
+_RIGHT = 560
+"""Where they end: numbers stand behind it."""
+_TOP = 34
+_ROW = 20
+_MOST_ROWS = 60
+_NAME_LENGTH = 34
+_SHORTEST, _LONGEST = 1e-7, 1e5
+"""Seconds that fit on the axis: what a record says beyond is drawn at its ends."""
+
+
+def charts_of(run: Run) -> list[tuple[str, str]]:
+    """(title, SVG) of all that can be drawn of a run; those without numbers are left out."""
+    documents = cover_sections([run], read_tables()).documents
+    found = [
+        ("Latency by procedure", latency_chart(run)),
+        *((f"Verdicts by section of {one.document.name}", _sections_chart(one)) for one in documents),
+    ]
+    return [(title, svg) for title, svg in found if svg]
+
+
+# ---------------------------------------------------------------- latency
+
+
+def latency_chart(run: Run) -> str:
+    """p50, p90 and p99 of each procedure on a logarithmic axis; empty where the run has no latencies.
+
+    When there are too many procedures, those that were called most are shown.
+    """
+    measured = [one for one in (run.statistics.procedures if run.statistics else []) if _percentiles(one)]
+    if not measured:
+        return ""
+    most = sorted(measured, key=lambda one: -one.calls)[:_MOST_ROWS]
+    rows = sorted(most, key=lambda one: (one.protocol, one.procedure))
+    values = [value for one in rows for value in _percentiles(one).values()]
+    low = math.floor(math.log10(min(values)))
+    high = max(math.ceil(math.log10(max(values))), low + 1)
+
+    def place(seconds: float) -> float:
+        return round(_LEFT + (math.log10(seconds) - low) / (high - low) * (_RIGHT - _LEFT), 1)
+
+    left_out = f"; {len(measured) - len(rows)} more are not shown" if len(rows) < len(measured) else ""
+    svg = _svg(
+        len(rows),
+        "Latency by procedure",
+        f"Time from call to reply of {len(rows)} procedures, logarithmic: a dot at the 50th percentile, a bar to the "
+        f"90th, a ring at the 99th{left_out}.",
+    )
+    bottom = _TOP + len(rows) * _ROW
+    for power in range(low, high + 1):
+        x = place(10.0**power)
+        _line(svg, x, _TOP - 6, x, bottom, "axis", opacity="0.2")
+        _text(svg, x, _TOP - 12, _seconds(10.0**power), "tick", anchor="middle")
+    for number, one in enumerate(rows):
+        _latency_row(svg, _TOP + number * _ROW + _ROW // 2, one, place)
+    return _written(svg)
+
+
+def _percentiles(one: ProcedureStatistics) -> dict[str, float]:
+    """Those that can be drawn, in the order of time whatever the record says."""
+    values = [one.latency.get(name) for name in _PERCENTILES]
+    usable = [
+        min(max(float(value), _SHORTEST), _LONGEST)
+        for value in values
+        if isinstance(value, int | float) and math.isfinite(value) and value >= 0
+    ]
+    return dict(zip(_PERCENTILES, sorted(usable), strict=True)) if len(usable) == len(_PERCENTILES) else {}
+
+
+def _latency_row(
+    svg: ET.Element, y: int, one: ProcedureStatistics, place: t.Callable[[float], float]
+) -> None:
+    found = _percentiles(one)
+    texts = {name: _seconds(value) for name, value in found.items()}
+    name = f"{one.protocol} {one.procedure}"
+    row = ET.SubElement(svg, "g", {"class": "row"})
+    _title(
+        row, f"{name}: " + ", ".join(f"{key} {text}" for key, text in texts.items()) + f", {one.calls} calls"
+    )
+    _text(row, _LEFT - 10, y + 4, shortened(name, _NAME_LENGTH), "name", anchor="end")
+    first, middle, last = (place(found[key]) for key in _PERCENTILES)
+    _line(row, first, y, last, y, "p99", opacity="0.5")
+    _line(row, first, y, middle, y, "p90", width="5", opacity="0.6")
+    ET.SubElement(
+        row, "circle", _plain({"class": "p50", "cx": first, "cy": y, "r": 4, "fill": "currentColor"})
+    )
+    ring = {"class": "p99", "cx": last, "cy": y, "r": 3.5, "fill": "none", "stroke": "currentColor"}
+    ET.SubElement(row, "circle", _plain(ring))
+    _text(row, _RIGHT + 14, y + 4, " / ".join(texts.values()), "number")
+
+
+def _seconds(seconds: float) -> str:
+    """``12 µs``, ``3.4 ms``, ``2 s``: two digits."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
+        if seconds >= size * 0.9999:
+            return f"{_two_digits(seconds / size)} {unit}"
+    return f"{_two_digits(seconds / 1e-9)} ns"
+
+
+def _two_digits(value: float) -> str:
+    return f"{value:.0f}" if value >= 9.95 else f"{value:.2g}"
+
+
+# ---------------------------------------------------------------- verdicts
+
+
+def verdicts_chart(run: Run, rfc: str) -> str:
+    """The verdicts of the checks in each section of an RFC as stacked bars; empty where it has none."""
+    documents = cover_sections([run], read_tables()).documents
+    return next((_sections_chart(one) for one in documents if one.document.name == rfc), "")
+
+
+def _sections_chart(document: CoveredDocument) -> str:
+    counted = [(one.section, one.counts(0)) for one in document.sections]
+    rows = [(section, counts) for section, counts in counted if counts]
+    if not rows:
+        return ""
+    widest = max(counts.total() for _, counts in rows)
+    total: Counter[str] = sum((counts for _, counts in rows), Counter())
+    svg = _svg(
+        len(rows),
+        f"Verdicts by section of {document.document.name}",
+        f"{len(rows)} sections; verdicts in all: {_words(total)}. A check is counted in each section that it proves.",
+    )
+    for number, (section, counts) in enumerate(rows):
+        y = _TOP + number * _ROW
+        name = f"{section.number} {section.title}"
+        row = ET.SubElement(svg, "g", {"class": "row"})
+        _title(row, f"{document.document.name} section {name}: {_words(counts)}")
+        _text(row, _LEFT - 10, y + 14, shortened(name, _NAME_LENGTH), "name", anchor="end")
+        x = float(_LEFT)
+        for verdict in _known(counts):
+            width = counts[verdict] / widest * (_RIGHT - _LEFT)
+            shape = {
+                "class": verdict,
+                "x": round(x, 1),
+                "y": y + 3,
+                "width": round(width, 1),
+                "height": _ROW - 6,
+            }
+            ET.SubElement(row, "rect", _plain(shape | {"fill": _COLOURS[verdict]}))
+            x += width
+        _text(row, x + 8, y + 14, _words(counts), "number")
+    return _written(svg)
+
+
+def _known(counts: Counter[str]) -> list[str]:
+    """The verdicts that there are, what deserves a look first, first; others than ours are not drawn."""
+    return [verdict for verdict in VERDICTS if counts[verdict]]
+
+
+def _words(counts: Counter[str]) -> str:
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in _known(counts)) or "none"
+
+
+# ---------------------------------------------------------------- shapes
+
+
+def _svg(rows: int, title: str, description: str) -> ET.Element:
+    height = _TOP + rows * _ROW + 10
+    svg = ET.Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "role": "img",
+            "aria-label": title,
+            "viewBox": f"0 0 {_WIDTH} {height}",
+            "width": str(_WIDTH),
+            "height": str(height),
+            "fill": "currentColor",
+            "font-family": "system-ui, sans-serif",
+            "font-size": "12",
+        },
+    )
+    _title(svg, title)
+    ET.SubElement(svg, "desc").text = _safe(description)
+    return svg
+
+
+def _title(parent: ET.Element, text: str) -> None:
+    ET.SubElement(parent, "title").text = _safe(text)
+
+
+def _text(parent: ET.Element, x: float, y: float, text: str, kind: str, *, anchor: str = "start") -> None:
+    attributes = _plain({"class": kind, "x": x, "y": y, "text-anchor": anchor})
+    ET.SubElement(parent, "text", attributes).text = _safe(text)
+
+
+def _line(
+    parent: ET.Element,
+    x1: float,
+    y1: float,
+    x2: float,
+    y2: float,
+    kind: str,
+    *,
+    width: str = "1",
+    opacity: str,
+) -> None:
+    ends = {"class": kind, "x1": x1, "y1": y1, "x2": x2, "y2": y2}
+    ink = {"stroke": "currentColor", "stroke-width": width, "stroke-opacity": opacity}
+    ET.SubElement(parent, "line", _plain(ends | ink))
+
+
+def _plain(attributes: dict[str, t.Any]) -> dict[str, str]:
+    return {
+        key: f"{value:g}" if isinstance(value, float) else str(value) for key, value in attributes.items()
+    }
+
+
+def _safe(text: str) -> str:
+    """ElementTree escapes; what XML cannot carry, and what cannot be seen, is made visible before."""
+    return legal_in_xml(printable(text))
+
+
+def _written(svg: ET.Element) -> str:
+    return ET.tostring(svg, encoding="unicode")
