@@ -9,6 +9,7 @@ that the same SVG stands in a light and a dark page; elements have classes (``FA
 from __future__ import annotations
 
 import math
+import re
 import typing as t
 from collections import Counter
 from xml.etree import ElementTree as ET
@@ -29,15 +30,21 @@ _COLOURS: t.Final = {
 }
 """Legible on white and on black; the verdict stands beside the bar in words as well."""
 _PERCENTILES: t.Final = ("p50", "p90", "p99")
-_WIDTH = 760
-_LEFT = 230
+_WIDTH = 920
+_LEFT = 240
 """Where the bars begin: names stand before it."""
-_RIGHT = 560
-"""Where they end: numbers stand behind it."""
+_RIGHT = 480
+"""Where they end: numbers stand behind it, at most those of six verdicts."""
 _TOP = 34
+"""Room for an axis."""
+_EDGE = 8
 _ROW = 20
+_NARROWEST = 2.0
+"""One FAIL among hundreds is to be seen."""
 _MOST_ROWS = 60
 _NAME_LENGTH = 34
+_PROCEDURE = re.compile(r"(?:Procedure|Operation) [0-9]+: (\w+) - .*")
+"""Of such titles the name is enough."""
 _SHORTEST, _LONGEST = 1e-7, 1e5
 """Seconds that fit on the axis: what a record says beyond is drawn at its ends."""
 
@@ -74,12 +81,13 @@ def latency_chart(run: Run) -> str:
 
     left_out = f"; {len(measured) - len(rows)} more are not shown" if len(rows) < len(measured) else ""
     svg = _svg(
-        len(rows),
+        _TOP + len(rows) * _ROW,
         "Latency by procedure",
         f"Time from call to reply of {len(rows)} procedures, logarithmic: a dot at the 50th percentile, a bar to the "
         f"90th, a ring at the 99th{left_out}.",
     )
     bottom = _TOP + len(rows) * _ROW
+    _text(svg, _RIGHT + 34, _TOP - 12, " / ".join(_PERCENTILES), "tick")
     for power in range(low, high + 1):
         x = place(10.0**power)
         _line(svg, x, _TOP - 6, x, bottom, "axis", opacity="0.2")
@@ -119,7 +127,7 @@ def _latency_row(
     )
     ring = {"class": "p99", "cx": last, "cy": y, "r": 3.5, "fill": "none", "stroke": "currentColor"}
     ET.SubElement(row, "circle", _plain(ring))
-    _text(row, _RIGHT + 14, y + 4, " / ".join(texts.values()), "number")
+    _text(row, _RIGHT + 34, y + 4, " / ".join(texts.values()), "number")
 
 
 def _seconds(seconds: float) -> str:
@@ -151,19 +159,19 @@ def _sections_chart(document: CoveredDocument) -> str:
     widest = max(counts.total() for _, counts in rows)
     total: Counter[str] = sum((counts for _, counts in rows), Counter())
     svg = _svg(
-        len(rows),
+        _EDGE + len(rows) * _ROW,
         f"Verdicts by section of {document.document.name}",
         f"{len(rows)} sections; verdicts in all: {_words(total)}. A check is counted in each section that it proves.",
     )
     for number, (section, counts) in enumerate(rows):
-        y = _TOP + number * _ROW
-        name = f"{section.number} {section.title}"
+        y = _EDGE + number * _ROW
+        name = f"{section.number} " + _PROCEDURE.sub(r"\1", section.title)
         row = ET.SubElement(svg, "g", {"class": "row"})
         _title(row, f"{document.document.name} section {name}: {_words(counts)}")
         _text(row, _LEFT - 10, y + 14, shortened(name, _NAME_LENGTH), "name", anchor="end")
         x = float(_LEFT)
         for verdict in _known(counts):
-            width = counts[verdict] / widest * (_RIGHT - _LEFT)
+            width = max(counts[verdict] / widest * (_RIGHT - _LEFT), _NARROWEST)
             shape = {
                 "class": verdict,
                 "x": round(x, 1),
@@ -189,8 +197,8 @@ def _words(counts: Counter[str]) -> str:
 # ---------------------------------------------------------------- shapes
 
 
-def _svg(rows: int, title: str, description: str) -> ET.Element:
-    height = _TOP + rows * _ROW + 10
+def _svg(bottom: int, title: str, description: str) -> ET.Element:
+    height = bottom + _EDGE
     svg = ET.Element(
         "svg",
         {

@@ -49,7 +49,7 @@ def test_a_row_says_its_percentiles() -> None:
 
 def test_the_axis_has_a_tick_a_power_of_ten() -> None:
     svg = latency_chart(timed(measured("WRITE", 0.0002, 0.003, 0.05)))
-    assert texts(svg, "tick") == ["100 µs", "1 ms", "10 ms", "100 ms"]
+    assert texts(svg, "tick") == ["p50 / p90 / p99", "100 µs", "1 ms", "10 ms", "100 ms"]
 
 
 def test_a_power_of_ten_lies_where_its_tick_is() -> None:
@@ -67,7 +67,7 @@ def test_what_cannot_be_drawn_is_left_out(value: float) -> None:
 @pytest.mark.parametrize("value", [0.0, 1e-300, 1e300])
 def test_what_is_beyond_the_axis_is_drawn_at_its_end(value: float) -> None:
     root = ET.fromstring(latency_chart(timed(measured("WRITE", value, value, value))))
-    assert all(0 <= float(one.get("cx", "")) <= 760 for one in root.iter(f"{SVG}circle"))
+    assert all(0 <= float(one.get("cx", "")) <= 920 for one in root.iter(f"{SVG}circle"))
 
 
 def test_of_too_many_procedures_those_with_most_calls_are_shown() -> None:
@@ -84,6 +84,16 @@ def test_verdicts_are_told_in_words_what_is_worst_first() -> None:
     bars = [(one.get("class"), float(one.get("width", ""))) for one in ET.fromstring(svg).iter(f"{SVG}rect")]
     assert [name for name, _ in bars] == ["FAIL", "SKIP", "PASS"]
     assert bars[2][1] == pytest.approx(2 * bars[0][1])
+
+
+def test_one_failure_among_hundreds_is_seen() -> None:
+    svg = verdicts_chart(judged("FAIL", *["PASS"] * 1000), "RFC 1813")
+    widths = [float(one.get("width", "")) for one in ET.fromstring(svg).iter(f"{SVG}rect")]
+    assert widths[0] >= 2
+
+
+def test_a_section_of_a_procedure_is_called_by_its_name() -> None:
+    assert texts(verdicts_chart(judged("PASS"), "RFC 1813"), "name") == ["3.3.7 WRITE"]
 
 
 def test_an_rfc_without_checks_has_no_chart() -> None:
