@@ -18,6 +18,8 @@ A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
 
 _NOTHING_SET: t.Final = p.Sattr3()
+_MODE_OF_LINKS: t.Final = p.Sattr3(mode=0o777)
+"""As other clients ask for; some servers make nothing without a mode."""
 _ZERO_VERF: t.Final = bytes(8)
 
 
@@ -119,7 +121,7 @@ class Nfs3(TypedClient):
         return self.call(p.MKDIR, p.Mkdir3Args(p.Diropargs3(dir, name), attributes))
 
     def symlink(
-        self, dir: bytes, name: bytes, data: bytes, attributes: p.Sattr3 = _NOTHING_SET
+        self, dir: bytes, name: bytes, data: bytes, attributes: p.Sattr3 = _MODE_OF_LINKS
     ) -> p.Symlink3Res:
         """SYMLINK: a symbolic link with the text `data` (section 3.3.10)."""
         link = p.Symlinkdata3(attributes, data)

@@ -42,7 +42,7 @@ def _link_over(nfs3: Nfs3, scratch: Scratch) -> t.Any:
 _FIFO: t.Final = Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644))
 CHANGES: t.Final[dict[str, Change]] = {
     "create": Change(
-        lambda nfs3, scratch: nfs3.create(scratch.handle, b"new", CreateMode3.GUARDED, Sattr3())
+        lambda nfs3, scratch: nfs3.create(scratch.handle, b"new", CreateMode3.GUARDED, Sattr3(mode=0o644))
     ),
     "mkdir": Change(lambda nfs3, scratch: nfs3.mkdir(scratch.handle, b"new", Sattr3(mode=0o755))),
     "symlink": Change(lambda nfs3, scratch: nfs3.symlink(scratch.handle, b"new", b"target")),
@@ -55,9 +55,9 @@ CHANGES: t.Final[dict[str, Change]] = {
 }
 REFUSED: t.Final[dict[str, Change]] = {
     "create": Change(
-        lambda nfs3, scratch: nfs3.create(scratch.handle, b"file", CreateMode3.GUARDED, Sattr3())
+        lambda nfs3, scratch: nfs3.create(scratch.handle, b"file", CreateMode3.GUARDED, Sattr3(mode=0o644))
     ),
-    "mkdir": Change(lambda nfs3, scratch: nfs3.mkdir(scratch.handle, b"file", Sattr3())),
+    "mkdir": Change(lambda nfs3, scratch: nfs3.mkdir(scratch.handle, b"file", Sattr3(mode=0o755))),
     "remove": Change(lambda nfs3, scratch: nfs3.remove(scratch.handle, b"nobody-made-this")),
     "rename": Change(
         lambda nfs3, scratch: nfs3.rename(scratch.handle, b"nobody-made-this", scratch.handle, b"new"),

@@ -38,11 +38,11 @@ ON_A_FILE: t.Final[dict[str, Call]] = {
 }
 IN_A_DIRECTORY: t.Final[dict[str, Call]] = {
     "lookup": lambda nfs3, handle: nfs3.lookup(handle, b"name"),
-    "create": lambda nfs3, handle: nfs3.create(handle, b"name"),
-    "mkdir": lambda nfs3, handle: nfs3.mkdir(handle, b"name"),
+    "create": lambda nfs3, handle: nfs3.create(handle, b"name", attributes=Sattr3(mode=0o644)),
+    "mkdir": lambda nfs3, handle: nfs3.mkdir(handle, b"name", Sattr3(mode=0o755)),
     "symlink": lambda nfs3, handle: nfs3.symlink(handle, b"name", b"text"),
     "mknod": lambda nfs3, handle: nfs3.mknod(
-        handle, b"name", Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3())
+        handle, b"name", Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644))
     ),
     "remove": lambda nfs3, handle: nfs3.remove(handle, b"name"),
     "rmdir": lambda nfs3, handle: nfs3.rmdir(handle, b"name"),

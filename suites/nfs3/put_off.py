@@ -79,14 +79,16 @@ CALLS: t.Final[dict[str, Call]] = {
     ),
     "create": Call(
         p.CREATE,
-        lambda s: p.Create3Args(_where(s), p.Createhow3(p.CreateMode3.GUARDED, obj_attributes=Sattr3())),
+        lambda s: p.Create3Args(
+            _where(s), p.Createhow3(p.CreateMode3.GUARDED, obj_attributes=Sattr3(mode=0o644))
+        ),
         _THERE,
         changes=True,
     ),
     "mkdir": Call(p.MKDIR, lambda s: p.Mkdir3Args(_where(s), Sattr3(mode=0o755)), _THERE, changes=True),
     "symlink": Call(
         p.SYMLINK,
-        lambda s: p.Symlink3Args(_where(s), p.Symlinkdata3(Sattr3(), b"target")),
+        lambda s: p.Symlink3Args(_where(s), p.Symlinkdata3(Sattr3(mode=0o777), b"target")),
         _THERE,
         changes=True,
     ),

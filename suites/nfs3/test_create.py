@@ -111,7 +111,7 @@ def test_unchecked_keeps_the_data_of_an_existing_file(nfs3: Nfs3, scratch: Scrat
 @proves(GUARDED_REFUSES, killed_by="create3-guarded-takes-existing")
 def test_guarded_refuses_an_existing_file(nfs3: Nfs3, scratch: Scratch) -> None:
     scratch.file("file", b"precious")
-    reply = nfs3.create(scratch.handle, b"file", CreateMode3.GUARDED, Sattr3())
+    reply = nfs3.create(scratch.handle, b"file", CreateMode3.GUARDED, Sattr3(mode=0o644))
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=GUARDED_REFUSES)
 
 
@@ -125,7 +125,7 @@ def test_guarded_keeps_the_data_of_an_existing_file(nfs3: Nfs3, scratch: Scratch
 @proves(GUARDED_REFUSES, killed_by="create3-guarded-takes-directories")
 def test_guarded_refuses_an_existing_directory(nfs3: Nfs3, scratch: Scratch) -> None:
     scratch.directory("directory")
-    reply = nfs3.create(scratch.handle, b"directory", CreateMode3.GUARDED, Sattr3())
+    reply = nfs3.create(scratch.handle, b"directory", CreateMode3.GUARDED, Sattr3(mode=0o644))
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=GUARDED_REFUSES)
 
 
@@ -155,7 +155,9 @@ def test_exclusive_refuses_a_file_that_was_made_otherwise(nfs3: Nfs3, scratch: S
 
 @proves(OF_A_DIRECTORY, killed_by="create3-creates-in-files")
 def test_refuses_a_file_as_the_directory(nfs3: Nfs3, scratch: Scratch) -> None:
-    expect_not_a_directory(nfs3.create(scratch.file("file"), b"name", CreateMode3.GUARDED, Sattr3()))
+    expect_not_a_directory(
+        nfs3.create(scratch.file("file"), b"name", CreateMode3.GUARDED, Sattr3(mode=0o644))
+    )
 
 
 @proves(NO_EMPTY_NAME, killed_by="create3-takes-the-empty-name")

@@ -287,7 +287,7 @@ def test_a_link_is_never_seen_without_its_data(
     other = rpc_connect("nfs")
     for number in range(_ROUNDS):
         name, data = b"link-%d" % number, b"target-%d" % number
-        args = Symlink3Args(Diropargs3(scratch.handle, name), Symlinkdata3(Sattr3(), data))
+        args = Symlink3Args(Diropargs3(scratch.handle, name), Symlinkdata3(Sattr3(mode=0o777), data))
         making = other.submit(SYMLINK, args)
         for _ in range(3):
             found = nfs3.lookup(scratch.handle, name).resok

@@ -124,7 +124,8 @@ def test_create_in_a_removed_directory_reaches_no_later_one(nfs3: Nfs3, scratch:
     removed = scratch.directory("removed")
     _expect_gone(nfs3.rmdir(scratch.handle, b"removed"), "the directory")
     later = [scratch.directory(f"later {number}") for number in range(LATER)]
-    observe("CREATE by the handle of a removed directory", nfs3.create(removed, b"intruder").status)
+    reply = nfs3.create(removed, b"intruder", attributes=Sattr3(mode=0o644))
+    observe("CREATE by the handle of a removed directory", reply.status)
     found = [name for directory in later for name in list_names(nfs3, directory)]
     expect(found, "the names in later directories").equals([])
 

@@ -132,7 +132,7 @@ def _create(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
 
 
 def _mknod(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
-    return nfs3.mknod(scratch.handle, b"new", Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3()))
+    return nfs3.mknod(scratch.handle, b"new", Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644)))
 
 
 def _remove(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
@@ -156,7 +156,7 @@ def _link(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
 
 NAMING: t.Final[dict[str, tuple[Callable[[Nfs3, Scratch], StatusReply], list[bytes]]]] = {
     "CREATE": (_create, [b"new"]),
-    "MKDIR": (lambda nfs3, scratch: nfs3.mkdir(scratch.handle, b"new"), [b"new"]),
+    "MKDIR": (lambda nfs3, scratch: nfs3.mkdir(scratch.handle, b"new", Sattr3(mode=0o755)), [b"new"]),
     "SYMLINK": (lambda nfs3, scratch: nfs3.symlink(scratch.handle, b"new", b"target"), [b"new"]),
     "MKNOD": (_mknod, [b"new"]),
     "REMOVE": (_remove, []),

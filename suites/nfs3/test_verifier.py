@@ -55,7 +55,7 @@ DEEDS: t.Final[dict[str, Deed]] = {
     "SETATTR of the size": lambda nfs3, _scratch, file: nfs3.setattr(file, Sattr3(size=2)),
     "RENAME": lambda nfs3, scratch, _file: nfs3.rename(scratch.handle, b"f", scratch.handle, b"g"),
     "REMOVE": lambda nfs3, scratch, _file: nfs3.remove(scratch.handle, b"f"),
-    "MKDIR": lambda nfs3, scratch, _file: nfs3.mkdir(scratch.handle, b"d"),
+    "MKDIR": lambda nfs3, scratch, _file: nfs3.mkdir(scratch.handle, b"d", Sattr3(mode=0o755)),
     "READDIR": lambda nfs3, scratch, _file: nfs3.readdir(scratch.handle),
     "a refused WRITE": lambda nfs3, scratch, _file: nfs3.write(scratch.handle, 0, b"data"),
 }
