@@ -197,6 +197,8 @@ class EndRecord:
     """A finding about the run as a whole, such as a target that died."""
     logs: list[str] = field(default_factory=list)
     """Logs of servers that were started for the run: files beside the records."""
+    missing: list[str] = field(default_factory=list)
+    """Required capabilities that the target lacks, with the reasons: the run is red for them."""
     kind: str = "end"
     schema: int = SCHEMA
 

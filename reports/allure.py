@@ -134,7 +134,7 @@ def _of_check(writer: _Writer, check: CheckRecord) -> TestResult:
 def _of_finding(writer: _Writer, record: FindingRecord, checks: Sequence[str]) -> TestResult:
     result = _result(writer, record, "lint")
     result.name = printable(record.id)
-    if writer.run.about is not None and writer.run.about.lint == "report":
+    if writer.run.is_only_told(record):
         result.status = Status.PASSED
     also = "in the exchanges of " + ", ".join(shortened(check, 200) for check in checks[:50])
     result.descriptionHtml = _description(writer, record, also)
@@ -265,7 +265,7 @@ def _environment(runs: Sequence[Run], labels: Sequence[str]) -> str:
     """As Java reads properties: ASCII, each pair on its line."""
     pairs: list[tuple[str, str]] = []
     for run, label in zip(runs, labels, strict=True):
-        told = {"target": run.target, "ended": run.ending, "note": run.end.note if run.end else ""}
+        told = {"target": run.target, "ended": run.ending, "note": run.trouble}
         if run.about is not None:
             told |= {"nfsproof": run.about.version, "started": run.about.started} | run.about.environment
             lacks = [name for name, value in run.about.capabilities.items() if value != "yes"]

@@ -38,7 +38,7 @@ def annotation_lines(runs: Sequence[Run], root: Path | None = None) -> list[str]
 
 def _of_run(run: Run, prefix: str, root: Path | None) -> Iterator[str]:
     if run.trouble:
-        yield _command("error", {"title": f"{prefix}the run is not complete or not sound"}, run.trouble)
+        yield _command("error", {"title": f"{prefix}the run as a whole"}, run.trouble)
     for verdict in _KINDS:
         for check in run.of_verdict(verdict):
             yield _annotation(run, check, prefix, root)
@@ -48,7 +48,7 @@ def _of_run(run: Run, prefix: str, root: Path | None) -> Iterator[str]:
 
 def _annotation(run: Run, record: CheckRecord | FindingRecord, prefix: str, root: Path | None) -> str:
     kind = "error" if run.is_strict else _KINDS[record.verdict]
-    if isinstance(record, FindingRecord) and run.about is not None and run.about.lint == "report":
+    if isinstance(record, FindingRecord) and run.is_only_told(record):
         kind = "warning"
     properties = {"file": _file_of(record, root), "title": f"{prefix}{record.verdict} {record.id}"}
     clause = "" if record.requirement is None else f"{record.requirement.citation}: {record.requirement.gist}"

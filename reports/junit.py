@@ -132,6 +132,6 @@ def _finding(run: Run, record: FindingRecord, checks: Sequence[str], prefix: str
     properties |= {"observed": record.observed, "checks": " ".join(checks)}
     name = record.id.removeprefix("lint/")
     case = _case(f"{prefix}lint", name, 0.0, properties)
-    if run.about is None or run.about.lint != "report":
+    if not run.is_only_told(record):
         _add_outcome(case, record, strict=run.is_strict)
     return case

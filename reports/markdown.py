@@ -87,7 +87,7 @@ def _head(run: Run, label: str) -> str:
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
     lines = [f"### nfsproof: {as_code(label)}: {told or 'no check was executed'}", ""]
     if run.trouble:
-        lines += [f"**This run is not complete or not sound:** {as_code(run.trouble)}", ""]
+        lines += [f"**The run as a whole:** {as_code(run.trouble)}", ""]
     columns = [verdict for verdict in VERDICTS if counts[verdict]]
     if columns:
         lines += [f"| protocol | {' | '.join(columns)} |", "| --- |" + " ---: |" * len(columns)]

@@ -73,10 +73,15 @@ class Run:
 
     @property
     def trouble(self) -> str:
-        """Why the run as a whole cannot be trusted to be complete; empty if it can."""
+        """What is wrong with the run as a whole, such as that it is not complete; empty if nothing is."""
         if self.end is None or self.end.exit_code in {2, 3, 4}:
             return self.ending
-        return self.end.note
+        missing = [f"a required capability is missing: {text}" for text in self.end.missing]
+        return "; ".join([*([self.end.note] if self.end.note else []), *missing])
+
+    def is_only_told(self, finding: FindingRecord) -> bool:
+        """Whether a finding was not red, as `--lint=report` has it."""
+        return self.about is not None and self.about.lint == "report" and finding.verdict != "VOID"
 
     @property
     def ending(self) -> str:

@@ -43,6 +43,7 @@ def _head(run: Run) -> str:
     if run.end is not None and run.end.note:
         lines.append(f"finding: {run.end.note}")
     if run.end is not None:
+        lines += [f"missing: {text}, which is required" for text in run.end.missing]
         lines += [f"log:     {log}" for log in run.end.logs]
     return "\n".join(lines)
 

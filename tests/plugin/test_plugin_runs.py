@@ -148,6 +148,8 @@ def test_require(suite: Suite) -> None:
     missing = suite.run_apart("--require", "symlink", "--require", "udp")
     assert missing.exit_code == 1
     assert "udp: silence" in missing.text
+    (error,) = missing.junit()["is_complete"].iter("error")
+    assert "udp: silence" in error.attrib["message"]
     unknown = suite.run_apart("--require", "simlink")
     assert unknown.exit_code == 4
     assert "simlink" in unknown.text

@@ -147,7 +147,10 @@ def test_several_runs_are_told_apart() -> None:
     assert names == ["embedded/nfs3.a", "embedded (2)/nfs3.a"]
 
 
-@pytest.mark.parametrize("end", [None, EndRecord(2), EndRecord(10, note="the target is gone")])
+ENDS = [None, EndRecord(2), EndRecord(10, note="the target is gone"), EndRecord(1, missing=["udp: no"])]
+
+
+@pytest.mark.parametrize("end", ENDS)
 def test_a_run_that_is_not_complete_is_an_error(end: EndRecord | None) -> None:
     run = from_records([RunRecord("embedded"), CheckRecord("nfs3/a/b", "PASS")])[-1]
     run.end = end

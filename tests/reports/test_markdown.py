@@ -173,5 +173,6 @@ def test_numbers_clause_and_what_was_seen() -> None:
 
 def test_a_run_that_was_killed_says_so() -> None:
     text = render_markdown([from_records([RunRecord("embedded")])[-1]])
-    assert "not complete" in text
+    assert "The run as a whole" in text
+    assert "did not come to its end" in html.unescape(text)
     assert "no check was executed" in text
