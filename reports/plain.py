@@ -12,7 +12,7 @@ _CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
 # What GitHub and Azure take for a command where it begins a line: `::add-mask::`, `##[error]`.
-_COMMANDS = re.compile(r"(?m)^(\s*)(?=::|##\[)")
+_COMMANDS = re.compile(r"(?m)^([^\S\n]*+)(?=::|##\[)")
 _ILLEGAL_IN_XML = re.compile("[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NUMBERED = re.compile(r"RFC (\d{1,5})")
 _SECTION = re.compile(r"\d+(\.\d+)*")
