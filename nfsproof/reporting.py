@@ -80,14 +80,16 @@ def _load(paths: Sequence[Path], warn: Callable[[str], None]) -> list[Run]:
 
 def _texts(runs: Sequence[Run], forms: Forms) -> Iterator[tuple[Path, str]]:
     if forms.html is not None:
-        yield forms.html, render_board(runs, at=None if forms.html == STDOUT else forms.html)
+        yield (
+            forms.html,
+            render_board(runs, charts=charts_of(runs), at=None if forms.html == STDOUT else forms.html),
+        )
     if forms.junit is not None:
         yield forms.junit, render_junit(runs)
     if forms.markdown is not None:
         yield forms.markdown, render_markdown(runs)
     if forms.coverage is not None:
-        charts = charts_of(runs[0]) if len(runs) == 1 else []
-        yield forms.coverage, render_coverage(runs, forms.coverage.suffix.lstrip("."), charts)
+        yield forms.coverage, render_coverage(runs, forms.coverage.suffix.lstrip("."), charts_of(runs))
 
 
 def hold_outputs(forms: Forms) -> None:

@@ -12,10 +12,11 @@ import math
 import re
 import typing as t
 from collections import Counter
+from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from nfsjudge.records import ProcedureStatistics
-from reports.coverage.sections import CoveredDocument, cover_sections
+from reports.coverage.sections import CoveredDocument, cover_sections, label_of
 from reports.coverage.tables import read_tables
 from reports.plain import legal_in_xml, printable, shortened
 from reports.run import VERDICTS, Run
@@ -49,11 +50,17 @@ _SHORTEST, _LONGEST = 1e-7, 1e5
 """Seconds that fit on the axis: what a record says beyond is drawn at its ends."""
 
 
-def charts_of(run: Run) -> list[tuple[str, str]]:
-    """(title, SVG) of all that can be drawn of a run; those without numbers are left out."""
-    documents = cover_sections([run], read_tables()).documents
+def charts_of(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """(title, SVG) of all that can be drawn of runs; those without numbers are left out.
+
+    Of several runs the latencies alone, each with its target: their verdicts are better compared in a table.
+    """
+    if len(runs) != 1:
+        found = [(f"Latency by procedure: {label_of(run)}", latency_chart(run)) for run in runs]
+        return [(title, svg) for title, svg in found if svg]
+    documents = cover_sections(runs, read_tables()).documents
     found = [
-        ("Latency by procedure", latency_chart(run)),
+        ("Latency by procedure", latency_chart(runs[0])),
         *((f"Verdicts by section of {one.document.name}", _sections_chart(one)) for one in documents),
     ]
     return [(title, svg) for title, svg in found if svg]

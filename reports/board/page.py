@@ -17,6 +17,7 @@ from markupsafe import Markup
 from reports.board.charts import drawing
 from reports.board.data import SYMBOLS, Board, build
 from reports.board.safe import json_block, visible, visible_line
+from reports.charts import charts_of
 from reports.run import MEANINGS, VERDICTS, Run
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -62,7 +63,7 @@ def render_board(
 
 def render_html(run: Run) -> str:
     """The page of one run, which lies beside its records."""
-    return render_board([run])
+    return render_board([run], charts=charts_of([run]))
 
 
 def _portions(board: Board) -> list[tuple[str, Markup]]:

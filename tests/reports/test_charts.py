@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from nfsjudge.records import CheckRecord, ProcedureStatistics, RequirementRecord, RunRecord, StatisticsRecord
+from reports.board import render_html
 from reports.charts import charts_of, latency_chart, verdicts_chart
 from reports.run import Run
 
@@ -35,7 +36,7 @@ def texts(svg: str, kind: str) -> list[str]:
 
 
 def test_a_run_without_numbers_has_no_charts() -> None:
-    assert charts_of(Run()) == []
+    assert charts_of([Run()]) == charts_of([]) == []
     assert not latency_chart(timed(ProcedureStatistics("nfs3", "NULL", 1)))
 
 
@@ -108,9 +109,9 @@ def test_an_unknown_verdict_is_not_drawn() -> None:
 def test_charts_have_a_name_and_a_description_for_those_who_do_not_see_them() -> None:
     run = judged("PASS", "FAIL")
     run.statistics = timed(measured("WRITE", 0.1, 0.2, 0.3)).statistics
-    titles = [title for title, _ in charts_of(run)]
+    titles = [title for title, _ in charts_of([run])]
     assert titles == ["Latency by procedure", "Verdicts by section of RFC 1813"]
-    for title, svg in charts_of(run):
+    for title, svg in charts_of([run]):
         root = ET.fromstring(svg)
         assert root.get("role") == "img"
         assert root.findtext(f"{SVG}title") == title
@@ -126,7 +127,21 @@ def test_nothing_of_a_target_is_trusted() -> None:
 
 
 def test_charts_carry_neither_scripts_nor_styles_nor_links() -> None:
-    for _, svg in charts_of(judged("PASS", "FAIL", "NONSTRICT")):
+    for _, svg in charts_of([judged("PASS", "FAIL", "NONSTRICT")]):
         names = {str(one.tag).removeprefix(SVG) for one in ET.fromstring(svg).iter()}
         assert names <= {"svg", "g", "title", "desc", "text", "line", "circle", "rect"}
         assert "url(" not in svg
+
+
+def test_of_several_runs_there_are_the_latencies_of_each() -> None:
+    run = timed(measured("WRITE", 0.1, 0.2, 0.3))
+    assert [title for title, _ in charts_of([run, judged("FAIL"), run])] == [
+        "Latency by procedure: embedded",
+        "Latency by procedure: embedded",
+    ]
+
+
+def test_the_board_shows_the_charts_of_a_run() -> None:
+    page = render_html(judged("PASS", "FAIL"))
+    assert "Verdicts by section of RFC 1813" in page
+    assert 'class="FAIL"' in page
