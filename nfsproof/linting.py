@@ -62,6 +62,7 @@ def _head(path: Path, statistics: Statistics) -> Iterator[str]:
     notes = {
         "calls without an answer": statistics.unanswered,
         "replies to calls that were not seen": statistics.unmatched,
+        "packets that were cut when they were captured (capture with a snapshot length of 0)": statistics.cut,
         "places where bytes were not captured": statistics.lost,
     }
     for text, count in notes.items():

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -63,9 +64,10 @@ def serve_until_stopped(offer: Offer, say: Callable[[str], None]) -> None:
         raise CannotServe(str(error)) from error
     except OSError as error:
         reason = error.strerror or str(error)
-        raise CannotServe(
-            f"cannot listen on {offer.host} port {offer.port}: {reason}; try --port 0"
-        ) from error
+        advice = (
+            "; is it an address of this machine?" if isinstance(error, socket.gaierror) else "; try --port 0"
+        )
+        raise CannotServe(f"cannot listen on {offer.host} port {offer.port}: {reason}{advice}") from error
 
 
 def _known(names: Iterable[str]) -> tuple[str, ...]:

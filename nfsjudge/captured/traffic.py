@@ -32,6 +32,8 @@ class Statistics:
     unanswered: int = 0
     unmatched: int = 0
     """Replies to calls that were not seen, where that proves nothing."""
+    cut: int = 0
+    """Packets of which the capture kept the beginning only (a snapshot length)."""
     lost: int = 0
     """Places where bytes of a stream with RPC in it were not captured."""
 
@@ -58,6 +60,7 @@ class Traffic:
     def take(self, packet: Packet) -> None:
         """One packet. Raises `BadCapture` for frames that cannot be read."""
         self.statistics.packets += 1
+        self.statistics.cut += len(packet.data) < packet.size
         segment = self._dissector.segment(packet)
         if segment is None:
             return

@@ -28,6 +28,15 @@ def test_a_right_server(rig: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "  MOUNT version 3: 2\n" in out
 
 
+def test_a_capture_that_kept_the_beginnings_of_packets_says_so(
+    rig: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "x.pcap"
+    path.write_bytes(pcap(frames_of(play(rig)), keep=60))
+    run_command_line(["lint", str(path)])
+    assert "packets that were cut when they were captured" in capsys.readouterr().out
+
+
 def test_findings_are_red(rig: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rig.server.mutants.add("write3-reports-more-than-sent")
     assert run_command_line(["lint", save(play(rig), tmp_path / "x.pcap")]) == 1

@@ -96,6 +96,11 @@ def test_a_taken_port_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert f"port {port}" in capsys.readouterr().err
 
 
+def test_a_host_without_an_address_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["serve", "--host", "no such host"]) == Exit.USAGE
+    assert "is it an address of this machine?" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "hint"),
     [

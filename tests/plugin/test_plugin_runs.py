@@ -89,6 +89,14 @@ def test_an_unknown_target_is_wrong_usage(suite: Suite) -> None:
     assert "Traceback" not in outcome.text
 
 
+@pytest.mark.parametrize("seconds", ["-1", "0", "nan"])
+def test_a_limit_that_is_none_is_wrong_usage(suite: Suite, seconds: str) -> None:
+    suite.write(GREEN)
+    outcome = suite.run(f"--call-timeout={seconds}")
+    assert outcome.exit_code == 4
+    assert "expected seconds, more than 0" in outcome.text
+
+
 def test_an_option_that_a_target_does_not_have_is_wrong_usage(suite: Suite) -> None:
     suite.write(GREEN)
     result = suite.pytester.runpytest_inprocess(*suite.arguments(), "--target", "embedded:x")

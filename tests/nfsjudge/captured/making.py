@@ -25,12 +25,15 @@ def frames_of(exchanges: Iterable[Exchange]) -> list[Timed]:
 # ---------------------------------------------------------------- files
 
 
-def pcap(frames: Sequence[Timed], *, order: str = "<", ticks: int = 10**6, link: int = 1) -> bytes:
+def pcap(
+    frames: Sequence[Timed], *, order: str = "<", ticks: int = 10**6, link: int = 1, keep: int = 262_144
+) -> bytes:
     magic = 0xA1B2C3D4 if ticks == 10**6 else 0xA1B23C4D
     out = [struct.pack(order + "IHHiIII", magic, 2, 4, 0, 0, 262_144, link)]
     for moment, frame in frames:
         seconds, fraction = divmod(round(moment * ticks), ticks)
-        out.append(struct.pack(order + "IIII", seconds, fraction, len(frame), len(frame)) + frame)
+        kept = frame[:keep]
+        out.append(struct.pack(order + "IIII", seconds, fraction, len(kept), len(frame)) + kept)
     return b"".join(out)
 
 
