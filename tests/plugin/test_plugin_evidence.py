@@ -201,3 +201,35 @@ def test_every_call_is_counted_also_those_of_workers(suite: Suite, workers: list
     assert 0 < row.latency["p50"] <= row.latency["max"] < 10
     assert "rpc: " in outcome.text
     assert "nfs3 pathconf" in (outcome.report / "report.txt").read_text()
+
+
+def test_a_script_says_that_calls_were_made_which_it_lacks(suite: Suite) -> None:
+    suite.write(
+        """
+        @proves(RULE, killed_by=MUTANT)
+        def test_in_bulk(nfs3, rpc_connect):
+            rpc_connect("nfs").on_exchange = None
+            nfs3.null()
+            expect(1, "x").equals(2)
+        """
+    )
+    outcome = suite.run()
+    script = (outcome.report / outcome.checks["in_bulk"].script).read_text()
+    assert "replay.happened('many calls were made at once and not recorded; " in script
+
+
+def test_a_second_run_removes_the_scripts_of_the_first_and_no_file_elsewhere(suite: Suite) -> None:
+    suite.write(RED)
+    first = suite.run()
+    script = first.report / first.checks["red"].script
+    assert script.exists()
+    own = suite.report / "own.py"
+    own.write_text("")
+    records = suite.report / "records.jsonl"
+    records.write_text(
+        records.read_text() + '{"capture":"evidence/../own.py","script":"evidence/../../x.py"}\n'
+    )
+    suite.write("def test_nothing():\n    pass\n")
+    suite.run()
+    assert not script.exists()
+    assert own.exists()
