@@ -73,3 +73,11 @@ def test_a_check_that_the_target_is_known_not_to_survive(tmp_path: Path, ids: li
 def test_of_an_unknown_version_only_void_counts(tmp_path: Path, ids: list[str]) -> None:
     assert hold(tmp_path, dict.fromkeys(ids, "FAIL"), "not there") == ""
     assert "VOID: " in hold(tmp_path, dict.fromkeys(ids, "VOID"), "not there")
+
+
+@pytest.mark.parametrize("verdict", ["PASS", "FAIL", "VOID"])
+def test_what_chance_decides(verdict: str, tmp_path: Path, ids: list[str]) -> None:
+    known = f"MAYBE: {ids[0]}  # by the load of the machine\n"
+    passed = dict.fromkeys(ids, "PASS")
+    assert hold(tmp_path, passed | {ids[0]: verdict}, known) == ""
+    assert hold(tmp_path, passed | {ids[0]: verdict, ids[1]: "FAIL"}, known) == f"new FAIL: {ids[1]}\n"
