@@ -44,7 +44,7 @@ def run_suite(args: Sequence[str]) -> int:
         *("--rootdir", str(root), "--noconftest"),
         *("-p", "xdist.plugin", "-p", "fixtures.plugin", "-p", "nfsproof.selection"),
         *("-p", "no:cacheprovider"),
-        "-rN",
+        *("-rN", "--progress=auto"),
     ]
     return _pytest([*options, *args])
 
