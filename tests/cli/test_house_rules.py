@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("nfsclient", "nfsserver", "nfsjudge", "nfsfaults", "fixtures", "suites", "reports", "nfsproof")
-PROGRAMS = (*ROOMS, "tests", "benchmarks")
+PROGRAMS = (*ROOMS, "tests", "benchmarks", "tools")
 STANDARD_LIBRARY_ONLY = ("nfsclient", "nfsserver", "nfsjudge", "nfsfaults")
 LONGEST_MODULE = 600
 

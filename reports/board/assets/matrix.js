@@ -176,7 +176,7 @@ function checkCells(row) {
 function matrixHeads() {
   const cells = RUNS.map((run, number) =>
     el("div", { role: "columnheader", class: "cell", title: run.target },
-      el("span", { class: "number", "aria-hidden": "true", text: String(number + 1) }), el("span", { class: "label", text: run.label })));
+      el("span", { class: "number", "aria-hidden": "true", text: String(number + 1) }), breakable(run.label)));
   const said = RUNS.length === 1 ? [el("div", { role: "columnheader", class: "said", text: "What was said" })] : [];
   document.getElementById("heads").replaceChildren(
     el("div", { role: "row", class: "row heads", "aria-rowindex": "1" },
@@ -186,9 +186,16 @@ function matrixHeads() {
   grid.classList.toggle("single", RUNS.length === 1);
 }
 
+/** A label that may be broken behind a colon or a slash. */
+function breakable(label) {
+  const parts = label.split(/(?<=[:/])/);
+  return el("span", { class: "label" }, ...parts.flatMap((part, number) => (number ? [el("wbr"), part] : [part])));
+}
+
 /** Narrow: symbols without words, numbers without labels. */
 function fitColumns() {
   grid.classList.toggle("compact", grid.clientWidth > 0 && grid.clientWidth < 260 + RUNS.length * 116);
+  document.getElementById("summary").classList.toggle("tight", grid.clientWidth > 0 && grid.clientWidth < 780);
   showRows();
 }
 

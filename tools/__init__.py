@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Programs for those who work on the project; none of them is installed."""
