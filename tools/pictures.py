@@ -17,6 +17,7 @@ from pathlib import Path
 
 from reports import Run, load
 from reports.board import render_board
+from reports.charts import charts_of
 from tests.board import browser as browsers
 from tests.board.browser import Visit
 
@@ -78,7 +79,9 @@ def main() -> None:
         chosen.images.mkdir(parents=True, exist_ok=True)
         boards = {"all": runs, "one": [runs[-1]]}
         for name, of in boards.items():
-            (Path(scratch) / f"{name}.html").write_text(render_board(of), encoding="utf-8")
+            (Path(scratch) / f"{name}.html").write_text(
+                render_board(of, charts=charts_of(of)), encoding="utf-8"
+            )
         with browsers.started() as browser:
             for picture in PICTURES:
                 take(picture, browser, Path(scratch), chosen.images / f"{picture.name}.png")

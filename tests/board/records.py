@@ -95,7 +95,18 @@ def ganesha() -> Run:
             "lint/nfs3/write-count", "nfs3/write/never_more", "FAIL", WRITE, ["10"], "WRITE: count is 11"
         ),
         StatisticsRecord(
-            [ProcedureStatistics("nfs3", "WRITE", 1200, 1199, 1, 50000, 40000, {"p50": 0.001, "max": 0.5})]
+            [
+                ProcedureStatistics(
+                    "nfs3",
+                    "WRITE",
+                    1200,
+                    1199,
+                    1,
+                    50000,
+                    40000,
+                    {"p50": 0.001, "p90": 0.002, "p99": 0.1, "max": 0.5, "mean": 0.01},
+                )
+            ]
         ),
         EndRecord(1, 12.5, logs=["logs/ganesha.log"]),
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from reports.board import render_board
+from reports.charts import charts_of
 from reports.run import Run
 from tests.board import browser as browsers
 from tests.board.browser import Visit
@@ -38,7 +39,7 @@ def visit(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Visit]]:
 
     def go(runs: list[Run], **options: t.Any) -> Visit:
         file = tmp_path / f"board{len(visits)}.html"
-        file.write_text(render_board(runs), encoding="utf-8")
+        file.write_text(render_board(runs, charts=charts_of(runs)), encoding="utf-8")
         visits.append(Visit(browser, file, **options))
         return visits[-1]
 
@@ -289,6 +290,7 @@ def test_other_views_tell_what_was_recorded(page: Page) -> None:
         ("findings", "WRITE: count is 11"),
         ("choices", "verifier"),
         ("statistics", "1,200"),
+        ("charts", "Latency by procedure"),
         ("targets", "logs/ganesha.log"),
     ):
         page.click(f"#views [data-view={view}]")
@@ -299,7 +301,7 @@ def test_other_views_tell_what_was_recorded(page: Page) -> None:
 def test_views_without_data_are_not_offered(visit: Callable[..., Visit]) -> None:
     run = gone_nfs()
     page = visit([run]).open()
-    assert page.locator("#views a").all_inner_texts() == ["Checks", "Requirements", "Target"]
+    assert page.locator("#views a").all_inner_texts() == ["Checks", "Requirements", "Charts", "Target"]
     assert visit([Run()]).open().locator("#status").inner_text() == "0 checks"
 
 

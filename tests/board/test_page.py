@@ -107,7 +107,7 @@ def test_nothing_hostile_stands_in_the_page_as_markup() -> None:
         assert hurt not in text
     assert "\u202e" not in text
     assert "\x1b" not in text
-    assert {tag for tag, _, _ in page.elements} == {
+    assert {tag for tag, _, _ in page.elements} <= {
         tag for tag, _, _ in Page(render_board([ganesha()])).elements
     }
 
