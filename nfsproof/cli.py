@@ -250,7 +250,8 @@ def report(
 ) -> None:
     """Tells again what runs found, from the records that they left: as text, or in the forms that are named.
 
-    RUN is the folder of a run (nfsproof-report if none is named), its records.jsonl, or a folder of such folders.
+    RUN is the folder of a run (nfsproof-report if none is named), its records.jsonl, an archive, or a folder of
+    such folders or archives.
     FILE may be - for the output. docs/reports.md says what is in each form.
     """
     starter.put_home_first()
@@ -261,6 +262,48 @@ def report(
         reporting.report(runs or (Path("nfsproof-report"),), forms, click.echo, reporting.to_stderr)
     except reporting.ReportError as error:
         raise Trouble(str(error)) from error
+
+
+@commands.command()
+@click.argument("run_folder", metavar="[RUN]", default="nfsproof-report", type=click.Path(path_type=Path))
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="A .tar.gz or .zip. [RUN.tar.gz]"
+)
+@click.option("--label", default="", metavar="TEXT", help="How the target is called: Server A.")
+@click.option(
+    "--anonymous/--named",
+    default=None,
+    help="Hide which server it is as well: its kind, its description, its export. [anonymous with a label]",
+)
+@click.option("--hide", multiple=True, metavar="WORD", help="Hide a word more; may be repeated.")
+@click.option("--with-hosts", is_flag=True, help="Hide nothing.")
+@click.option("--with-logs", is_flag=True, help="The logs of servers that were started for the run, too.")
+def archive(
+    run_folder: Path,
+    output: Path | None,
+    label: str,
+    anonymous: bool | None,
+    hide: tuple[str, ...],
+    with_hosts: bool,
+    with_logs: bool,
+) -> None:
+    """Packs what a run has left into one file to hand over, without names of hosts, addresses and paths.
+
+    RUN is the folder of a run. nfsproof report reads archives as it reads folders. What may remain in them
+    is told in docs/interop-event.md.
+    """
+    starter.put_home_first()
+    from nfsproof import archiving
+
+    wishes = archiving.Wishes(label, anonymous, with_hosts, with_logs, hide)
+    try:
+        packed = archiving.pack(run_folder, output or archiving.default_name(run_folder, label), wishes)
+    except archiving.ArchiveError as error:
+        raise Trouble(str(error)) from error
+    for problem in packed.problems:
+        click.echo(f"nfsproof: warning: {problem}", err=True)
+    told = "nothing hidden" if with_hosts else f"called {packed.manifest.label or 'by its name'}"
+    click.echo(f"written: {packed.file} ({len(packed.manifest.files)} files, {told})")
 
 
 @commands.group(epilog="Words and fields: docs/baselines.md.")

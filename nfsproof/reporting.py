@@ -47,7 +47,7 @@ def report(
 ) -> None:
     """Read the runs, warn of what cannot be read of them, and write each form. Raises ReportError."""
     hold_outputs(forms)
-    runs = _load(paths, warn)
+    runs = _load(paths, forms, warn)
     if forms == Forms():
         say("\n".join(render_text(run) for run in runs).rstrip("\n"))
         return
@@ -64,9 +64,12 @@ def report(
             say(line)
 
 
-def _load(paths: Sequence[Path], warn: Callable[[str], None]) -> list[Run]:
+def _load(paths: Sequence[Path], forms: Forms, warn: Callable[[str], None]) -> list[Run]:
+    html = forms.html if forms.html != STDOUT else None
+    # A page links the evidence: that of archives has to lie somewhere.
+    beside = None if html is None else html.with_name(f"{html.stem}-files")
     try:
-        runs, problems = load_all(paths)
+        runs, problems = load_all(paths, beside)
     except FileNotFoundError as error:
         raise ReportError(f"no records of a run: {error.filename} is not there") from error
     except OSError as error:

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import tempfile
 import typing as t
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nfsjudge.records import AnyRecord, BadRecord, CheckRecord, FindingRecord, from_line
+from reports.archived import BadArchive, find_archives, is_archive, replace_folder, stem, unpack
 from reports.run import VERDICTS, Run, from_records
 
 MAX_LINE = 32 * 2**20
@@ -18,27 +21,41 @@ MAX_PROBLEMS = 20
 RECORDS = "records.jsonl"
 
 
+_KEPT: list[tempfile.TemporaryDirectory[str]] = []
+"""What was unpacked, as long as this process lives."""
+
+
 def load(path: Path) -> Run:
-    """The run in `records.jsonl`, or in the one of a report folder; the last one if there are several.
+    """The run in `records.jsonl`, or in the one of a report folder, or in an archive; of several the last.
 
     What is wrong with the file is in `Run.problems`. Raises OSError, and `nfsjudge.records.BadRecord` when nothing
     in the file can be used.
     """
+    if not path.is_dir() and is_archive(path):
+        return load_archive(path)[-1]
     return load_runs(path / RECORDS if path.is_dir() else path)[-1]
 
 
-def load_all(paths: Iterable[Path]) -> tuple[list[Run], list[str]]:
-    """The runs in files and folders, in their order, and what is wrong there.
+def load_all(paths: Iterable[Path], unpack_into: Path | None = None) -> tuple[list[Run], list[str]]:
+    """The runs in files, folders and archives, in their order, and what is wrong there.
 
-    A folder without records stands for those right below it. Raises OSError and BadRecord, of the first that cannot
-    be used, when none can.
+    A folder without records stands for those right below it, or else for the archives in it. Archives are unpacked
+    below `unpack_into`, or else into a folder that goes with this process. Raises OSError and BadRecord, of the first
+    that cannot be used, when none can.
     """
     runs: list[Run] = []
     problems: list[str] = []
     errors: list[OSError | BadRecord] = []
+    taken: Counter[str] = Counter()
     for file in (file for path in paths for file in find_records(path)):
         try:
-            found = load_runs(file)
+            if is_archive(file):
+                taken[stem(file)] += 1
+                number = taken[stem(file)]
+                place = stem(file) + (f"-{number}" if number > 1 else "")
+                found = load_archive(file, None if unpack_into is None else unpack_into / place)
+            else:
+                found = load_runs(file)
         except (OSError, BadRecord) as error:
             errors.append(error)
             problems.append(str(error))
@@ -51,27 +68,48 @@ def load_all(paths: Iterable[Path]) -> tuple[list[Run], list[str]]:
 
 
 def find_records(path: Path) -> list[Path]:
-    """The files of records that a path stands for; at least one, which need not be there."""
+    """The files of records, or archives, that a path stands for; at least one, which need not be there."""
     if not path.is_dir():
         return [path]
     here = path / RECORDS
-    below = [] if here.exists() else sorted(path.glob(f"*/{RECORDS}"))
+    below = [] if here.exists() else sorted(path.glob(f"*/{RECORDS}")) or find_archives(path)
     return below or [here]
 
 
-def load_runs(file: Path) -> list[Run]:
-    """All runs of one file, mostly one. Raises OSError, and BadRecord when there is none."""
+def load_archive(file: Path, folder: Path | None = None) -> list[Run]:
+    """The runs in an archive, which is unpacked into a folder. Raises OSError and BadRecord, as `load_runs` does."""
+    if folder is None:
+        _KEPT.append(tempfile.TemporaryDirectory(prefix="nfsproof-"))
+        folder = Path(_KEPT[-1].name)
+    else:
+        replace_folder(folder)
+    try:
+        unpacked = unpack(file, folder)
+    except BadArchive as error:
+        raise BadRecord(str(error)) from error
+    runs = load_runs(folder / RECORDS, str(file))
+    for run in runs:
+        run.problems = [*unpacked.problems, *run.problems]
+    return runs
+
+
+def load_runs(file: Path, name: str = "") -> list[Run]:
+    """All runs of one file, mostly one. Raises OSError, and BadRecord when there is none.
+
+    `name` is how problems call the file, where it is not its own.
+    """
+    name = name or str(file)
     problems: list[str] = []
     with file.open("rb") as stream:
         records = list(_records(stream, problems))
     unnamed = max(0, len(problems) - MAX_PROBLEMS)
-    told = [f"{file}: {text}" for text in problems[:MAX_PROBLEMS]]
-    told += [f"{file}: {unnamed} more lines are no records"] if unnamed else []
+    told = [f"{name}: {text}" for text in problems[:MAX_PROBLEMS]]
+    told += [f"{name}: {unnamed} more lines are no records"] if unnamed else []
     runs = from_records(records)
     if not any(run.about or run.checks or run.findings for run in runs):
-        raise BadRecord(f"{file}: no record of a run in it" + (f"; {problems[0]}" if problems else ""))
+        raise BadRecord(f"{name}: no record of a run in it" + (f"; {problems[0]}" if problems else ""))
     if runs[0].about is None:
-        told.append(f"{file}: the line that says what was tested is missing")
+        told.append(f"{name}: the line that says what was tested is missing")
     for run in runs:
         run.problems, run.folder = told, file.parent
     return runs

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MIT
+"""Captures without what is not to be told: other addresses in the headers, other letters in the messages.
+
+Only captures that nfsproof wrote are understood (nfsjudge.capture): little-endian pcapng, Ethernet, no IP options.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nfsproof.archiving.scrub import Scrubber
+from nfsproof.archiving.secrets import Address
+
+_SECTION, _INTERFACE, _PACKET = 0x0A0D0D0A, 1, 6
+_COMMENT = 1
+_TCP, _UDP = 6, 17
+_ETHERNET = 14
+_MADE_UP = {
+    4: int(ipaddress.IPv4Address("192.0.2.0")),
+    6: int(ipaddress.IPv6Address("2001:db8::")),
+}
+"""Addresses of documentation (RFC 5737, RFC 3849)."""
+_MADE_UP_NETS = (ipaddress.ip_network("192.0.2.0/24"), ipaddress.ip_network("2001:db8::/32"))
+
+
+class NotOurs(ValueError):
+    """A file that nfsproof did not write, or one that is torn."""
+
+
+@dataclass(slots=True)
+class _Packet:
+    """One packet, taken apart."""
+
+    head: bytes
+    """Of the block: interface and time."""
+    ethernet: bytes
+    source: Address
+    destination: Address
+    ip: bytes
+    protocol: int
+    header: bytes
+    """Of TCP or UDP."""
+    payload: bytes
+    options: bytes
+
+    @property
+    def flow(self) -> tuple[Address, Address, int, bytes]:
+        """All packets of one direction of a connection have the same."""
+        return self.source, self.destination, self.protocol, self.header[:4]
+
+
+def addresses_in(data: bytes) -> set[Address]:
+    """The addresses in the headers of a capture that were not made up, and are not loopback. Raises `NotOurs`."""
+    found: set[Address] = set()
+    for kind, body in _blocks(data):
+        if kind == _PACKET:
+            packet = _taken_apart(body)
+            found |= {packet.source, packet.destination}
+    return {one for one in found if not one.is_loopback and not any(one in net for net in _MADE_UP_NETS)}
+
+
+def scrubbed(data: bytes, scrubber: Scrubber) -> bytes:
+    """The capture with made-up addresses, and without what the scrubber hides. Raises `NotOurs`."""
+    hidden = sorted(addresses_in(data), key=lambda one: (one.version, int(one)))
+    instead = {one: ipaddress.ip_address(_MADE_UP[one.version] + 2 + at) for at, one in enumerate(hidden)}
+    blocks = list(_blocks(data))
+    packets = [_taken_apart(body) for kind, body in blocks if kind == _PACKET]
+    _scrub_streams(packets, scrubber)
+    done = bytearray()
+    rest = iter(packets)
+    for kind, body in blocks:
+        if kind == _PACKET:
+            done += _block(kind, _put_together(next(rest), instead, scrubber))
+        elif kind == _SECTION:
+            done += _block(kind, body[:16] + _options(body[16:], scrubber))
+        else:
+            done += _block(kind, body)
+    return bytes(done)
+
+
+def _scrub_streams(packets: list[_Packet], scrubber: Scrubber) -> None:
+    """What was sent in one direction of a connection is one text: a name may be cut by the end of a packet."""
+    flows: dict[object, list[_Packet]] = {}
+    for packet in packets:
+        flows.setdefault(packet.flow, []).append(packet)
+    for ones in flows.values():
+        stream = scrubber.data(b"".join(one.payload for one in ones))
+        at = 0
+        for one in ones:
+            one.payload = stream[at : at + len(one.payload)]
+            at += len(one.payload)
+
+
+def _blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
+    at = 0
+    while at < len(data):
+        if at + 12 > len(data):
+            raise NotOurs("the last block is torn")
+        kind, length = struct.unpack_from("<II", data, at)
+        if length < 12 or length % 4 or at + length > len(data):
+            raise NotOurs(f"a block of {length} bytes at {at}")
+        if at == 0 and (kind != _SECTION or data[8:12] != b"\x4d\x3c\x2b\x1a"):
+            raise NotOurs("no pcapng, or of another byte order")
+        if kind not in {_SECTION, _INTERFACE, _PACKET}:
+            raise NotOurs(f"a block of kind {kind}")
+        yield kind, data[at + 8 : at + length - 4]
+        at += length
+
+
+def _block(kind: int, body: bytes) -> bytes:
+    length = 12 + len(body)
+    return struct.pack("<II", kind, length) + body + struct.pack("<I", length)
+
+
+def _taken_apart(body: bytes) -> _Packet:
+    try:
+        (length,) = struct.unpack_from("<I", body, 12)
+        frame, options = body[20 : 20 + length], body[20 + length + -length % 4 :]
+        (kind,) = struct.unpack_from(">H", frame, 12)
+        if kind == 0x0800:
+            size, protocol = (frame[_ETHERNET] & 15) * 4, frame[_ETHERNET + 9]
+            ends = frame[26:30], frame[30:34]
+        else:
+            size, protocol = 40, frame[_ETHERNET + 6]
+            ends = frame[22:38], frame[38:54]
+        ip = frame[_ETHERNET : _ETHERNET + size]
+        above = frame[_ETHERNET + size :]
+        count = (above[12] >> 4) * 4 if protocol == _TCP else 8
+    except (struct.error, IndexError) as error:
+        raise NotOurs("a packet that is torn") from error
+    if kind not in {0x0800, 0x86DD} or protocol not in {_TCP, _UDP} or len(above) < count:
+        raise NotOurs("a packet of another kind")
+    source, destination = (ipaddress.ip_address(one) for one in ends)
+    return _Packet(
+        body[:12], frame[:_ETHERNET], source, destination, ip, protocol, above[:count], above[count:], options
+    )
+
+
+def _put_together(packet: _Packet, instead: dict[Address, Address], scrubber: Scrubber) -> bytes:
+    source = instead.get(packet.source, packet.source)
+    destination = instead.get(packet.destination, packet.destination)
+    length = len(packet.header) + len(packet.payload)
+    if source.version == 4:
+        head = packet.ip[:10] + bytes(2) + source.packed + destination.packed + packet.ip[20:]
+        ip = head[:10] + struct.pack(">H", checksum(head)) + head[12:]
+        pseudo = source.packed + destination.packed + struct.pack(">BBH", 0, packet.protocol, length)
+    else:
+        ip = packet.ip[:8] + source.packed + destination.packed
+        pseudo = source.packed + destination.packed + struct.pack(">I3xB", length, packet.protocol)
+    at = 16 if packet.protocol == _TCP else 6
+    header = packet.header[:at] + bytes(2) + packet.header[at + 2 :]
+    total = checksum(pseudo + header + packet.payload) or 0xFFFF
+    frame = packet.ethernet + ip + header[:at] + struct.pack(">H", total) + header[at + 2 :] + packet.payload
+    size = struct.pack("<II", len(frame), len(frame))
+    return packet.head + size + frame + bytes(-len(frame) % 4) + _options(packet.options, scrubber)
+
+
+def _options(data: bytes, scrubber: Scrubber) -> bytes:
+    """Options with comments that tell nothing."""
+    done, at = bytearray(), 0
+    while at + 4 <= len(data):
+        code, length = struct.unpack_from("<HH", data, at)
+        value = data[at + 4 : at + 4 + length]
+        at += 4 + length + -length % 4
+        if code == _COMMENT:
+            value = scrubber.text(value.decode("utf-8", "replace")).encode()[:65_000]
+        done += struct.pack("<HH", code, len(value)) + value + bytes(-len(value) % 4)
+        if code == 0:
+            break
+    return bytes(done)
+
+
+def checksum(data: bytes) -> int:
+    """The Internet checksum (RFC 1071)."""
+    total: int = sum(struct.unpack(f">{(len(data) + 1) // 2}H", data + bytes(len(data) % 2)))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF

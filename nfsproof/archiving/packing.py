@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: MIT
+"""From the folder of a run to one archive."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+import gzip
+import io
+import json
+import os
+import re
+import secrets as chance
+import tarfile
+import typing as t
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nfsjudge.records import (
+    SCHEMA,
+    AnyRecord,
+    BadRecord,
+    CheckRecord,
+    EndRecord,
+    FindingRecord,
+    RunRecord,
+    from_line,
+    to_line,
+)
+from nfsproof import __version__
+from nfsproof.archiving import captures, secrets
+from nfsproof.archiving.scrub import Scrubber
+from reports.archived import ENDINGS, MANIFEST, Manifest
+from reports.reading import MAX_LINE, RECORDS
+
+
+class ArchiveError(Exception):
+    """What the user can mend, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What is to be told in an archive, and what not."""
+
+    label: str = ""
+    """How the target is called; empty: as the run says, or by a number that was drawn."""
+    anonymous: bool | None = None
+    """Whether the server is hidden as well: its kind, its description, its export. None: if the run has a label."""
+    with_hosts: bool = False
+    """Nothing is hidden."""
+    with_logs: bool = False
+    hide: tuple[str, ...] = ()
+    """More words that are not to be told."""
+
+
+@dataclass(slots=True)
+class Packed:
+    """What was packed."""
+
+    file: Path
+    manifest: Manifest
+    problems: list[str] = field(default_factory=list)
+
+
+def default_name(folder: Path, label: str = "") -> Path:
+    """``Server-A.tar.gz`` beside the folder of the run."""
+    return folder.absolute().parent / f"{slug(label or folder.absolute().name)}.tar.gz"
+
+
+def slug(label: str) -> str:
+    """A label as the name of a file."""
+    return re.sub(r"[^A-Za-z0-9._+-]+", "-", label).strip("-.") or "target"
+
+
+def pack(folder: Path, file: Path, wishes: Wishes) -> Packed:
+    """Write the archive. Raises `ArchiveError`; a file that was begun is removed."""
+    if not file.name.endswith(ENDINGS):
+        raise ArchiveError(
+            f"cannot tell the form of {file}: a name that ends in {', '.join(ENDINGS)} says it"
+        )
+    try:
+        about = _about(folder / RECORDS)
+        packer = _Packer(folder, wishes, about)
+        part = file.with_name(f".{file.name}.part")
+        try:
+            with part.open("wb") as out:
+                _write(out, file.name.endswith(".zip"), packer)
+            part.replace(file)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise ArchiveError(f"{error.filename or file}: {error.strerror or error}") from error
+    return Packed(file, packer.manifest, packer.problems)
+
+
+def _about(records: Path) -> RunRecord:
+    """What was tested. Raises OSError and `ArchiveError`."""
+    with records.open("rb") as lines:
+        for line in _lines(lines):
+            try:
+                record = from_line(line)
+            except BadRecord:
+                continue
+            if isinstance(record, RunRecord):
+                return record
+    raise ArchiveError(f"{records}: it does not say what was tested: what must not be told cannot be known")
+
+
+def _lines(stream: t.BinaryIO) -> Iterator[str]:
+    while line := stream.readline(MAX_LINE):
+        yield line.decode("utf-8", "replace")
+
+
+class _Packer:
+    """The members of one archive, made one after the other; the manifest comes last, and knows all."""
+
+    def __init__(self, folder: Path, wishes: Wishes, about: RunRecord) -> None:
+        self._folder = folder
+        self._wishes = wishes
+        self.problems: list[str] = []
+        is_url = "://" in about.target
+        anonymous = bool(about.label or wishes.label) if wishes.anonymous is None else wishes.anonymous
+        self._anonymous = anonymous and not wishes.with_hosts
+        label = wishes.label or about.label
+        if not label and (is_url or self._anonymous) and not wishes.with_hosts:
+            label = f"target {chance.token_hex(2)}"
+        self.manifest = Manifest(
+            nfsproof=about.version or __version__,
+            label=label,
+            anonymous=self._anonymous,
+            with_hosts=wishes.with_hosts,
+            made=dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+            records_schema=SCHEMA,
+        )
+        self._scrubber = Scrubber({} if wishes.with_hosts else self._secrets(about))
+
+    def _secrets(self, about: RunRecord) -> dict[str, str]:
+        found = secrets.of_machine(self._folder, secrets.host_of(about.target))
+        for one in self._files("evidence", ".pcapng"):
+            try:
+                addresses = captures.addresses_in(one.read_bytes())
+            except captures.NotOurs:
+                continue
+            found |= {text: secrets.HOST for each in addresses for text in secrets.spellings(each)}
+        found |= secrets.of_run(about, anonymous=self._anonymous, hide=self._wishes.hide)
+        # A label may hold a name that is hidden elsewhere: whoever chose it wants it told.
+        return found
+
+    def _files(self, below: str, *endings: str) -> list[Path]:
+        """Files of ours in the folder, in order. Links are not followed."""
+        found = [
+            Path(root, name)
+            for root, _, names in os.walk(self._folder / below)
+            for name in names
+            if name.endswith(endings)
+        ]
+        return sorted(one for one in found if one.is_file() and not one.is_symlink())
+
+    def members(self) -> Iterator[tuple[str, bytes]]:
+        """(name, contents) of each. Raises OSError."""
+        # Evidence first: the records say of what was left out that it is not there.
+        for path in self._files("evidence", ".pcapng", ".py"):
+            yield from self._member(path)
+        if self._wishes.with_logs:
+            for path in self._files("logs", ".log"):
+                yield from self._member(path)
+        data = self._records()
+        self.manifest.files[RECORDS] = len(data)
+        yield RECORDS, data
+        yield MANIFEST, json.dumps(dataclasses.asdict(self.manifest), indent=1).encode() + b"\n"
+
+    def _member(self, path: Path) -> Iterator[tuple[str, bytes]]:
+        name = path.relative_to(self._folder).as_posix()
+        data = path.read_bytes()
+        if not self._wishes.with_hosts:
+            try:
+                if path.suffix == ".pcapng":
+                    data = captures.scrubbed(data, self._scrubber)
+                else:
+                    text = data.decode("utf-8", "replace")
+                    data = "\n".join(self._scrubber.lines(text.split("\n"))).encode()
+            except captures.NotOurs as error:
+                self._leave_out(name, str(error))
+                return
+            if not self._scrubber.is_clean(data):
+                self._leave_out(name, "something in it could not be hidden")
+                return
+        self.manifest.files[name] = len(data)
+        yield name, data
+
+    def _leave_out(self, name: str, why: str) -> None:
+        self.manifest.left_out[name] = why
+        self.problems.append(f"{name} is left out: {why}")
+
+    def _records(self) -> bytes:
+        out = io.BytesIO()
+        with (self._folder / RECORDS).open("rb") as lines:
+            for number, line in enumerate(_lines(lines), 1):
+                try:
+                    record = from_line(line)
+                except BadRecord:
+                    # What is not understood cannot be cleaned.
+                    self.problems.append(f"line {number} of {RECORDS} is no record, and left out")
+                    continue
+                out.write(to_line(self._told(record)).encode() + b"\n")
+        return out.getvalue()
+
+    def _told(self, record: AnyRecord) -> AnyRecord:
+        """A record as it is handed over."""
+        manifest = self.manifest
+        kind = type(record)
+        if not self._wishes.with_hosts:
+            plain = self._scrubber.plain(dataclasses.asdict(record))
+            record = from_line(json.dumps(plain))
+            assert isinstance(record, kind)
+        match record:
+            case RunRecord():
+                record.label = manifest.label
+                if not self._wishes.with_hosts:
+                    is_hidden = self._anonymous or secrets.TARGET in record.description
+                    record.description = "" if is_hidden else record.description
+                    record.target = self._name_of(record.target)
+            case EndRecord():
+                record.logs = [one for one in record.logs if one in manifest.files]
+            case CheckRecord() | FindingRecord():
+                record.target = self._name_of(record.target)
+                record.capture = record.capture if record.capture in manifest.files else ""
+                if self._anonymous:
+                    # What other servers are known for says which one this is not.
+                    record.elsewhere = []
+        if isinstance(record, CheckRecord):
+            record.script = record.script if record.script in manifest.files else ""
+        return record
+
+    def _name_of(self, target: str) -> str:
+        return target if self._wishes.with_hosts or not self.manifest.label else self.manifest.label
+
+
+def _write(out: t.BinaryIO, as_zip: bool, packer: _Packer) -> None:
+    top = f"nfsproof-{slug(packer.manifest.label or 'run')}"
+    if as_zip:
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in packer.members():
+                archive.writestr(f"{top}/{name}", data)
+        return
+    with (
+        gzip.GzipFile(filename="", fileobj=out, mode="wb", mtime=0) as packed,
+        tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
+    ):
+        for name, data in packer.members():
+            # Made up from nothing: a file's owner and times would tell of the machine.
+            member = tarfile.TarInfo(f"{top}/{name}")
+            member.size, member.mode = len(data), 0o644
+            archive.addfile(member, io.BytesIO(data))

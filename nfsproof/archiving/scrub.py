@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""Takes what is not to be told out of texts, bytes and records. Bytes keep their length, which messages tell."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+from collections.abc import Iterable, Mapping
+
+_LEAST_IN_BYTES = 4
+"""Shorter words are hidden in bytes only where they stand alone, as an XDR string: others would be found by chance."""
+_LONG = 6
+_DUMP = re.compile(r"(?P<head>\s*[0-9a-f]{6}  )(?P<data>[0-9a-f]{2,8}(?: [0-9a-f]{2,8})*)")
+_OURS = frozenset(
+    {
+        *("id", "kind", "schema", "verdict", "nodeid", "check", "capture", "script", "statuses", "worker"),
+        *("requirement", "requirements", "protocol", "procedure", "direction", "version", "lint", "started"),
+        *("counts", "findings", "logs"),
+    }
+)
+"""Fields of records that come from the suite alone: ids and clauses stay as they are, whatever a server is called."""
+
+
+class Scrubber:
+    """Replaces texts, as whole words and in any case, by others."""
+
+    def __init__(self, secrets: Mapping[str, str]) -> None:
+        self._instead = {key.casefold(): value for key, value in secrets.items() if key}
+        words = sorted(self._instead, key=len, reverse=True)
+        self._text = _joined(_in_text(word) for word in words)
+        data = [(word, word.encode("utf-8", "surrogateescape")) for word in words]
+        parts = [_in_bytes(word, one).decode("latin-1") for word, one in data]
+        self._bytes = re.compile("|".join(parts).encode("latin-1"), re.IGNORECASE) if parts else None
+        self._hex = _joined(
+            one.hex() if len(one) >= _LEAST_IN_BYTES else _marked(one).hex() for _, one in data
+        )
+
+    def text(self, text: str) -> str:
+        """A text without them; also where it writes bytes as hexadecimal digits."""
+        if self._text is None:
+            return text
+        text = self._text.sub(self._word, text)
+        return self._hex.sub(self._digits, text) if self._hex is not None else text
+
+    def _word(self, match: re.Match[str]) -> str:
+        return self._instead.get(match.group().casefold(), "HIDDEN")
+
+    def _digits(self, match: re.Match[str]) -> str:
+        return self.data(bytes.fromhex(match.group())).hex() if len(match.group()) % 2 == 0 else match.group()
+
+    def data(self, data: bytes) -> bytes:
+        """Bytes without them, of the same length."""
+        return self._bytes.sub(_masked, data) if self._bytes is not None else data
+
+    def lines(self, lines: Iterable[str]) -> list[str]:
+        """Lines without them, also where they dump bytes: a name may stand on two lines."""
+        done: list[str] = []
+        dump: list[re.Match[str]] = []
+        for line in lines:
+            match = _DUMP.fullmatch(line)
+            if match is not None:
+                dump.append(match)
+                continue
+            done += self._dumped(dump)
+            dump = []
+            done.append(self.text(line))
+        return [*done, *self._dumped(dump)]
+
+    def _dumped(self, dump: list[re.Match[str]]) -> list[str]:
+        if not dump:
+            return []
+        digits = "".join(match["data"].replace(" ", "") for match in dump)
+        if len(digits) % 2:
+            return [self.text(match.group()) for match in dump]
+        rest = iter(self.data(bytes.fromhex(digits)).hex())
+        return [
+            match["head"] + "".join(one if one == " " else next(rest) for one in match["data"])
+            for match in dump
+        ]
+
+    def plain(self, value: t.Any) -> t.Any:
+        """The plain values of a record without them."""
+        match value:
+            case str():
+                return self.text(value)
+            case list() if value and all(isinstance(one, str) for one in value):
+                return self.lines(value)
+            case list():
+                return [self.plain(one) for one in value]
+            case dict():
+                return {key: one if key in _OURS else self.plain(one) for key, one in value.items()}
+        return value
+
+    def is_clean(self, data: bytes) -> bool:
+        """Whether nothing is left in bytes that could be found."""
+        return self._bytes is None or self.data(data) == data
+
+
+def _joined(patterns: Iterable[str]) -> re.Pattern[str] | None:
+    text = "|".join(patterns)
+    return re.compile(text, re.IGNORECASE) if text else None
+
+
+def _is_telling(word: str) -> bool:
+    """Whether a word is no part of others: a name with a dot in it, or a path; an IPv4 address may be one."""
+    return len(word) >= _LONG and not set(word) <= set("0123456789.") and bool({".", "/"} & set(word))
+
+
+def _in_text(word: str) -> str:
+    found = re.escape(word)
+    return found if _is_telling(word) else rf"(?<![A-Za-z0-9]){found}(?![A-Za-z0-9])"
+
+
+def _in_bytes(word: str, data: bytes) -> bytes:
+    """As in text. What stands before it may also be its length, which may look like a letter."""
+    found = re.escape(data)
+    if len(data) < _LEAST_IN_BYTES:
+        return rb"(?<=" + re.escape(len(data).to_bytes(4, "big")) + rb")" + found
+    if _is_telling(word) or len(data) >= _LONG:
+        return found
+    return rb"(?:(?<![A-Za-z0-9])|(?<=\x00\x00\x00[\x00-\xff]))" + found + rb"(?![A-Za-z0-9])"
+
+
+def _marked(data: bytes) -> bytes:
+    """A string of XDR (RFC 4506 section 4.11), without its padding."""
+    return len(data).to_bytes(4, "big") + data
+
+
+def _masked(match: re.Match[bytes]) -> bytes:
+    """Letters become x and digits 0: what is around them (dots, slashes) still says what it was."""
+    return bytes(0x30 if 0x30 <= one <= 0x39 else one if one in b"./:-" else 0x78 for one in match.group())
