@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +14,8 @@ from nfsproof import starter
 from reports import load
 from reports.baseline import find_baseline, gate_lines, hold_against, load_baseline
 from reports.baseline.update import left_over, shown_difference, updated
-from reports.compare import Change, Changed, compare
+from reports.changes import MEANINGS
+from reports.compare import compare
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +67,6 @@ def difference(before: Path, after: Path) -> Told:
     changed = compare(load(before), load(after))
     if not changed:
         return Told(["no difference"], is_good=True)
-    counts = [f"{len(ones)} {change}" for change in Change if (ones := _of(changed, change))]
-    return Told([*map(str, changed), ", ".join(counts)], is_good=False)
-
-
-def _of(changed: Sequence[Changed], change: Change) -> list[Changed]:
-    return [one for one in changed if one.change is change]
+    counts = Counter(one.how for one in changed)
+    told = ", ".join(f"{counts[how]} {how}" for how in MEANINGS if counts[how])
+    return Told([*map(str, changed), told], is_good=False)

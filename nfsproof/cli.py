@@ -82,8 +82,9 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     "--mutants",
     is_flag=False,
     flag_value="pairs",
-    metavar="[pairs|matrix]",
-    help="Instead: run each check on the clean server and on the mutants that it names; with =matrix on all.",
+    metavar="[pairs|sample|matrix]",
+    help="Instead: run each check on the clean server and on the mutants that it names; "
+    "=sample: also on some others; =matrix: on all.",
 )
 @click.option(
     "--knobs",
@@ -105,7 +106,7 @@ def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...])
         from nfsproof import freedoms
 
         return freedoms.try_all(arguments, click.echo, knobs)
-    if mutants not in {None, "pairs", "matrix"}:
+    if mutants not in {None, "pairs", "sample", "matrix"}:
         # `--mutants nfs3/write`: the parser takes what follows for the option's value.
         mutants, arguments = "pairs", (str(mutants), *arguments)
     if mutants is None and starter.is_checkout():

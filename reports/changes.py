@@ -56,7 +56,11 @@ def symptom(check: CheckRecord) -> str:
     """What a check that is not green has shown, without what differs from run to run (names, handles, times)."""
     if check.verdict == "PASS":
         return ""
-    text = "\n".join([*check.expected, check.observed, check.reason])
+    return lasting("\n".join([*check.expected, check.observed, check.reason]))
+
+
+def lasting(text: str) -> str:
+    """A text without what differs from run to run."""
     for pattern, stand_in in _VOLATILE:
         text = pattern.sub(stand_in, text)
     return text

@@ -4,28 +4,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from reports.baseline.gate import Seen, seen_in
+from reports.changes import MEANINGS, SYMPTOM, change, lasting
 from reports.run import Run
-
-
-class Change(StrEnum):
-    """What happened to a check from one run to another, worst first."""
-
-    BROKEN = "broken"
-    OTHER_VERDICT = "other verdict"
-    OTHER_SYMPTOM = "other symptom"
-    GONE = "gone"
-    NEW = "new"
-    FIXED = "fixed"
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A check that is not the same in both runs."""
+    """A check, or a rule of the lint, that is not the same in both runs."""
 
-    change: Change
+    how: str
+    """A key of `reports.changes.MEANINGS`."""
     id: str
     before: Seen | None
     after: Seen | None
@@ -35,24 +25,14 @@ class Changed:
         after = self.after.verdict if self.after is not None else "not there"
         text = self.after.text if self.after is not None else ""
         first = text.splitlines()[0][:160] if text else ""
-        return f"{self.change}: {self.id}: {before} -> {after}{f'  {first}' if first else ''}"
+        return f"{self.how}: {self.id}: {before} -> {after}{f'  {first}' if first else ''}"
 
 
-_GREEN = frozenset({"PASS"})
-_RED = frozenset({"FAIL", "VOID", "NONSTRICT"})
-
-
-def _change(before: Seen | None, after: Seen | None) -> Change | None:
-    if before is None or after is None:
-        return Change.NEW if before is None else Change.GONE
-    if before.verdict == after.verdict:
-        is_other = before.verdict in _RED and before.text != after.text
-        return Change.OTHER_SYMPTOM if is_other else None
-    if after.verdict in _GREEN:
-        return Change.FIXED
-    if before.verdict not in _RED and after.verdict in _RED:
-        return Change.BROKEN
-    return Change.OTHER_VERDICT
+def _how(before: Seen | None, after: Seen | None) -> str | None:
+    found = change(before.verdict if before else None, after.verdict if after else None)
+    if found is None and before is not None and after is not None and before.verdict != "PASS":
+        return None if lasting(before.text) == lasting(after.text) else SYMPTOM
+    return found
 
 
 def _seen(run: dict[str, Seen], one: str) -> Seen | None:
@@ -61,13 +41,13 @@ def _seen(run: dict[str, Seen], one: str) -> Seen | None:
 
 
 def compare(before: Run, after: Run) -> list[Changed]:
-    """What differs, worst first, then in order of id. The rules of the lint count as checks."""
+    """What differs, in the order of `MEANINGS`, then of ids."""
     first, second = seen_in(before), seen_in(after)
     found = []
-    for one in sorted(first.keys() | second.keys()):
+    for one in first.keys() | second.keys():
         pair = _seen(first, one), _seen(second, one)
-        change = _change(*pair)
-        if change is not None:
-            found.append(Changed(change, one, *pair))
-    order = list(Change)
-    return sorted(found, key=lambda one: (order.index(one.change), one.id))
+        how = _how(*pair)
+        if how is not None:
+            found.append(Changed(how, one, *pair))
+    order = list(MEANINGS)
+    return sorted(found, key=lambda one: (order.index(one.how), one.id))

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from fixtures.kills import KillTable, without_mutant
+from fixtures.kills import KillTable, in_sample, without_mutant
 from fixtures.mutants import Trace
 from nfsjudge import Verdict
 from nfsserver.mutants import all_mutants
@@ -179,6 +179,23 @@ def test_checks_that_make_thousands_of_calls_are_tried_on_what_they_name_alone()
     assert trace.may_see(node, "write3-reports-more-than-sent")
     trace.note(node, Counter({write: 2000, (100003, 3, 1): 1}))
     assert not trace.may_see(node, "write3-reports-more-than-sent")
+
+
+def test_a_sample_is_a_sixth_of_the_pairs_and_the_same_each_time() -> None:
+    pairs = [(f"nfs3/read/c{one}", f"read3-m{other}") for one in range(60) for other in range(60)]
+    chosen = [pair for pair in pairs if in_sample(*pair)]
+    assert 500 < len(chosen) < 700
+    assert chosen == [pair for pair in pairs if in_sample(*pair)]
+
+
+def test_a_sample_counts_each_kill_for_those_that_it_left_out() -> None:
+    table = KillTable(is_sample=True)
+    for number in range(200):
+        table.add(f"suites/nfs3/test_x.py::test_c{number}[clean]", "clean", Verdict.PASS, "", [])
+    table.killers["m"] = {f"nfs3/x/c{number}" for number in range(4)}
+    assert not table.has_blunt
+    table.killers["m"] = {f"nfs3/x/c{number}" for number in range(6)}
+    assert table.has_blunt
 
 
 def test_a_mutant_of_the_wire_is_never_left_out() -> None:
