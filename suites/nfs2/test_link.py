@@ -38,7 +38,7 @@ NAMES_OF_FILES = Requirement(
 
 
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["beside", "elsewhere"])
-@proves(CREATES, killed_by="link2-makes-a-copy", needs="hardlink")
+@proves(CREATES, killed_by="link2-makes-a-copy", needs="hardlink2")
 def test_makes_a_name_of_the_same_file(nfs2: Nfs2, scratch2: Scratch2, elsewhere: bool) -> None:
     file = scratch2.file("first", b"data")
     where = scratch2.directory("d") if elsewhere else scratch2.handle
@@ -47,7 +47,7 @@ def test_makes_a_name_of_the_same_file(nfs2: Nfs2, scratch2: Scratch2, elsewhere
     expect_same(found.attributes, scratch2.attributes(file))
 
 
-@proves(SAME_DATA, killed_by="link2-makes-a-copy", needs="hardlink")
+@proves(SAME_DATA, killed_by="link2-makes-a-copy", needs="hardlink2")
 def test_data_written_by_one_name_is_read_by_the_other(nfs2: Nfs2, scratch2: Scratch2) -> None:
     file = scratch2.file("first", b"data")
     expect(nfs2.link(file, scratch2.handle, b"second")).ok()
@@ -56,7 +56,7 @@ def test_data_written_by_one_name_is_read_by_the_other(nfs2: Nfs2, scratch2: Scr
     expect(scratch2.read(file), "the data by the first name").equals(b"DATA")
 
 
-@proves(SAME_DATA, killed_by="link2-makes-a-copy", needs="hardlink")
+@proves(SAME_DATA, killed_by="link2-makes-a-copy", needs="hardlink2")
 def test_attributes_set_by_one_name_show_by_the_other(nfs2: Nfs2, scratch2: Scratch2) -> None:
     file = scratch2.file("first", mode=0o644)
     expect(nfs2.link(file, scratch2.handle, b"second")).ok()
@@ -66,7 +66,7 @@ def test_attributes_set_by_one_name_show_by_the_other(nfs2: Nfs2, scratch2: Scra
 
 
 @pytest.mark.parametrize("names", [1, 2, 5])
-@proves(NLINK, killed_by="link2-counts-two-names-at-most", needs="hardlink")
+@proves(NLINK, killed_by="link2-counts-two-names-at-most", needs="hardlink2")
 def test_nlink_counts_the_names(nfs2: Nfs2, scratch2: Scratch2, names: int) -> None:
     file = scratch2.file("first")
     before = scratch2.attributes(file).nlink
@@ -75,7 +75,7 @@ def test_nlink_counts_the_names(nfs2: Nfs2, scratch2: Scratch2, names: int) -> N
     expect(scratch2.attributes(file).nlink, "nlink").equals(before + names)
 
 
-@proves(NOT_CREATED, killed_by="link2-replaces-in-spite-of-it", needs="hardlink")
+@proves(NOT_CREATED, killed_by="link2-replaces-in-spite-of-it", needs="hardlink2")
 def test_a_refused_link_is_not_there(nfs2: Nfs2, scratch2: Scratch2) -> None:
     file = scratch2.file("first", b"data")
     taken = scratch2.file("taken", b"other")
@@ -85,14 +85,14 @@ def test_a_refused_link_is_not_there(nfs2: Nfs2, scratch2: Scratch2) -> None:
     expect(scratch2.read(taken), "the data of what has the name").equals(b"other")
 
 
-@proves(NAMES_OF_FILES, killed_by="link2-links-directories", needs="hardlink")
+@proves(NAMES_OF_FILES, killed_by="link2-links-directories", needs="hardlink2")
 def test_a_directory_is_not_linked_below_itself(nfs2: Nfs2, scratch2: Scratch2) -> None:
     directory = scratch2.directory("d")
     observe("answer", nfs2.link(directory, directory, b"loop").status)
     expect(scratch2.names(directory), "the names in the directory").equals([])
 
 
-@proves(NOT_CREATED, killed_by="link2-links-what-is-gone", needs="hardlink")
+@proves(NOT_CREATED, killed_by="link2-links-what-is-gone", needs="hardlink2")
 def test_a_file_that_is_gone_is_not_linked_to_another(nfs2: Nfs2, scratch2: Scratch2) -> None:
     file = scratch2.file("f", b"data")
     expect(nfs2.remove(scratch2.handle, b"f")).ok()

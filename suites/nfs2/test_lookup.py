@@ -130,7 +130,7 @@ def test_dots_are_the_directory_and_its_parent(nfs2: Nfs2, scratch2: Scratch2, n
         expect(reply.resok.attributes.fileid, f"the fileid of {name.decode()}").equals(known.fileid)
 
 
-@proves(LINKS_ARE_THE_CLIENTS, killed_by="lookup2-follows-links", needs="symlink")
+@proves(LINKS_ARE_THE_CLIENTS, killed_by="lookup2-follows-links", needs="symlink2")
 def test_does_not_follow_a_link(nfs2: Nfs2, scratch2: Scratch2) -> None:
     scratch2.file("f")
     scratch2.symlink("l", b"f")

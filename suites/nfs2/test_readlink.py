@@ -27,7 +27,7 @@ OF_A_LINK = Requirement(
 )
 
 
-@proves(MAKES_A_LINK, killed_by="symlink2-makes-a-file", needs="symlink")
+@proves(MAKES_A_LINK, killed_by="symlink2-makes-a-file", needs="symlink2")
 def test_makes_a_link(nfs2: Nfs2, scratch2: Scratch2) -> None:
     expect(nfs2.symlink(scratch2.handle, b"l", b"target", Sattr(mode=0o777))).ok()
     found = expect(nfs2.lookup(scratch2.handle, b"l")).ok()
@@ -39,7 +39,7 @@ def test_makes_a_link(nfs2: Nfs2, scratch2: Scratch2) -> None:
     [b"name", b"../up", b"/abs/olute", b"a//b/./c/", b"\xff\xfe", b"sp ace", b".", b"x" * 1023],
     ids=["name", "up", "absolute", "not-normal", "not-utf8", "space", "dot", "long"],
 )
-@proves(TEXT_IS_STORED, killed_by="readlink2-cleans-the-text", needs="symlink")
+@proves(TEXT_IS_STORED, killed_by="readlink2-cleans-the-text", needs="symlink2")
 def test_gives_the_text_as_it_was(nfs2: Nfs2, second_nfs2: Nfs2, scratch2: Scratch2, text: bytes) -> None:
     # A string of XDR is one of ASCII: others may be garbage.
     reply = wide.tolerate(lambda: second_nfs2.symlink(scratch2.handle, b"l", text, Sattr(mode=0o777)))
@@ -50,7 +50,7 @@ def test_gives_the_text_as_it_was(nfs2: Nfs2, second_nfs2: Nfs2, scratch2: Scrat
     expect(expect(nfs2.readlink(link)).ok(), "the text of the link").equals(text)
 
 
-@proves(TEXT_IS_STORED, killed_by="readlink2-cleans-the-text", needs="symlink")
+@proves(TEXT_IS_STORED, killed_by="readlink2-cleans-the-text", needs="symlink2")
 def test_the_longest_text_is_kept_whole_or_refused(nfs2: Nfs2, scratch2: Scratch2) -> None:
     # Section 3.5 has the most that can be asked; how much a server stores is its own affair.
     text = b"x" * MAXPATHLEN
@@ -63,7 +63,7 @@ def test_the_longest_text_is_kept_whole_or_refused(nfs2: Nfs2, scratch2: Scratch
     expect(expect(nfs2.readlink(link)).ok(), "the text of the link").equals(text)
 
 
-@proves(TEXT_IS_STORED, killed_by="symlink2-cuts-long-texts", needs="symlink")
+@proves(TEXT_IS_STORED, killed_by="symlink2-cuts-long-texts", needs="symlink2")
 def test_a_text_beyond_the_limit_is_kept_whole_or_refused(
     nfs2: Nfs2, second_nfs2: Nfs2, scratch2: Scratch2
 ) -> None:

@@ -58,7 +58,7 @@ def test_leaves_other_files(nfs2: Nfs2, scratch2: Scratch2) -> None:
     expect(sorted(scratch2.names()), "the names that are left").equals([b"a", b"c"])
 
 
-@proves(ONLY_THE_NAME, killed_by="remove2-empties-other-names", needs="hardlink")
+@proves(ONLY_THE_NAME, killed_by="remove2-empties-other-names", needs="hardlink2")
 def test_leaves_other_names_of_the_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
     file = scratch2.file("first", b"data")
     scratch2.link(file, "second")
@@ -67,7 +67,7 @@ def test_leaves_other_names_of_the_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
     expect(scratch2.read(found.file), "the data by the other name").equals(b"data")
 
 
-@proves(NLINK, killed_by="remove2-keeps-nlink", needs="hardlink")
+@proves(NLINK, killed_by="remove2-keeps-nlink", needs="hardlink2")
 def test_nlink_is_one_less(nfs2: Nfs2, scratch2: Scratch2) -> None:
     file = scratch2.file("first")
     scratch2.link(file, "second")
