@@ -65,6 +65,8 @@ SANE = Requirement(
     gist="what is returned for any cookie are entries of the directory",
 )
 
+_MOST_PAGES = 2000
+"""More than the entries of any directory here: a page may hold one."""
 SMALL = 512
 FEW = 12
 
@@ -88,7 +90,7 @@ def _page(nfs2: Nfs2, directory: bytes, cookie: bytes = START, count: int = MAXD
 def _read_all(nfs2: Nfs2, directory: bytes, cookie: bytes = START, count: int = SMALL) -> Listing:
     """Page to the end, or to a page that brings neither entries nor eof. A refused page fails the check."""
     entries: list[Entry] = []
-    for _ in range(500):
+    for _ in range(_MOST_PAGES):
         page = _page(nfs2, directory, cookie, count)
         entries += page.entries
         if page.eof or not page.entries:
