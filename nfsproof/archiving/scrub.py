@@ -9,7 +9,15 @@ from collections.abc import Iterable, Mapping
 
 _LEAST_IN_BYTES = 4
 """Shorter words are hidden in bytes only where they stand alone, as an XDR string: others would be found by chance."""
+_NO_LETTER_BEFORE = "|".join(
+    [
+        r"(?<![A-Za-z0-9])",
+        *(r"(?<=\\[abfnrtv])", r"(?<=\\x[0-9A-Fa-f]{2})", r"(?<=\\[0-7]{3})", r"(?<=\\u[0-9A-Fa-f]{4})"),
+    ]
+)
+"""The letters of an escape (\\n, \\x00) are none of the word behind it."""
 _LONG = 6
+"""Letters of a word that is no part of other bytes by chance."""
 _DUMP = re.compile(r"(?P<head>\s*[0-9a-f]{6}  )(?P<data>[0-9a-f]{2,8}(?: [0-9a-f]{2,8})*)")
 _OURS = frozenset(
     {
@@ -108,7 +116,7 @@ def _is_telling(word: str) -> bool:
 
 def _in_text(word: str) -> str:
     found = re.escape(word)
-    return found if _is_telling(word) else rf"(?<![A-Za-z0-9]){found}(?![A-Za-z0-9])"
+    return found if _is_telling(word) else rf"(?:{_NO_LETTER_BEFORE}){found}(?![A-Za-z0-9])"
 
 
 def _in_bytes(word: str, data: bytes) -> bytes:
