@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import tomllib
 import typing as t
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from reports.places import Places
 
 VERDICTS = ("FAIL", "VOID", "NONSTRICT", "SKIP", "UNSUPPORTED", "PASS")
 CATEGORIES = {
@@ -85,11 +86,8 @@ def load_baseline(path: Path) -> Baseline:
 
 def parse_baseline(text: str, name: str) -> Baseline:
     """A baseline of the text of a file. Raises `BadBaseline`."""
-    try:
-        plain = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise BadBaseline(f"{name}: not TOML: {error}") from error
-    reader = _Reader(text, name)
+    reader = _Reader(text, name, BadBaseline)
+    plain = reader.parse()
     reader.only(plain, (_HEAD, _ENTRY), 0, "the file")
     head = plain.get(_HEAD, {})
     if not isinstance(head, dict):
@@ -104,67 +102,37 @@ def parse_baseline(text: str, name: str) -> Baseline:
     return baseline
 
 
-_HEADERS = re.compile(r"^\s*\[\[\s*entry\s*\]\]", re.MULTILINE)
-
-
-class _Reader:
+class _Reader(Places):
     """Checks plain values field by field, and knows in which line they stand."""
 
-    def __init__(self, text: str, name: str) -> None:
-        self._lines = text.splitlines()
-        self._name = name
-        self._starts = [number for number, line in enumerate(self._lines, 1) if _HEADERS.match(line)]
-
-    def bad(self, start: int, key: str, what: str) -> BadBaseline:
-        """The error; `start` is the line of the table."""
-        line = start
-        for number in range(max(start, 1), len(self._lines) + 1):
-            text = self._lines[number - 1]
-            if number > start and text.lstrip().startswith("["):
-                break
-            if re.match(rf"""\s*["']?{re.escape(key)}["']?\s*=""", text):
-                line = number
-                break
-        where = f"{self._name}:{line}" if line else self._name
-        return BadBaseline(f"{where}: {key}: {what}")
-
-    def only(self, table: dict[str, object], known: Iterable[str], start: int, what: str) -> None:
-        for key in table:
-            if key not in known:
-                raise self.bad(start, key, f"no field of {what}; there are {', '.join(known)}")
-
     def head(self, table: dict[str, t.Any]) -> Baseline:
-        start = next((n for n, line in enumerate(self._lines, 1) if line.strip().startswith("[baseline]")), 0)
+        start = self.table(_HEAD)
         self.only(table, ("target", "server", "floor", "unlisted"), start, "[baseline]")
-        floor = table.get("floor", 0)
-        if not isinstance(floor, int) or isinstance(floor, bool) or floor < 0:
-            raise self.bad(start, "floor", f"expected a number of checks, 0 or more, seen {floor!r}")
+        floor = self.number(table, "floor", 0, start, "a number of checks")
         unlisted = table.get("unlisted", list(Baseline().unlisted))
         if not (isinstance(unlisted, list) and unlisted and all(one in VERDICTS for one in unlisted)):
             raise self.bad(start, "unlisted", f"expected a list of verdicts ({', '.join(VERDICTS)})")
         return Baseline(
-            self._text(table, "target", start), self._text(table, "server", start), floor, tuple(unlisted)
+            self.text(table, "target", start), self.text(table, "server", start), floor, tuple(unlisted)
         )
 
     def entry(self, table: dict[str, t.Any], number: int) -> Entry:
-        start = self._starts[number] if number < len(self._starts) else 0
+        starts = self.tables(_ENTRY)
+        start = starts[number] if number < len(starts) else 0
         fields = ("id", "ids", "verdict", "category", "reason", "link", "symptom", "expires", "sometimes")
         self.only(table, fields, start, "[[entry]]")
         expires = table.get("expires")
         if expires is not None and (not isinstance(expires, dt.date) or isinstance(expires, dt.datetime)):
             raise self.bad(start, "expires", f"expected a date such as 2027-01-31, seen {expires!r}")
-        sometimes = table.get("sometimes", False)
-        if not isinstance(sometimes, bool):
-            raise self.bad(start, "sometimes", f"expected true or false, seen {sometimes!r}")
         return Entry(
             ids=self._ids(table, start),
-            verdict=self._one_of(table, "verdict", VERDICTS, "FAIL", start),
-            category=self._one_of(table, "category", tuple(CATEGORIES), "proto", start),
-            reason=self._text(table, "reason", start),
-            link=self._text(table, "link", start),
+            verdict=self.one_of(table, "verdict", VERDICTS, "FAIL", start),
+            category=self.one_of(table, "category", tuple(CATEGORIES), "proto", start),
+            reason=self.text(table, "reason", start),
+            link=self.text(table, "link", start),
             symptom=self._pattern(table, start),
             expires=expires,
-            sometimes=sometimes,
+            sometimes=self.flag(table, "sometimes", False, start),
             line=start,
         )
 
@@ -177,22 +145,8 @@ class _Reader:
             raise self.bad(start, key, "expected stable ids of checks, such as nfs3/read/*")
         return tuple(ids)
 
-    def _text(self, table: dict[str, t.Any], key: str, start: int) -> str:
-        value = table.get(key, "")
-        if not isinstance(value, str):
-            raise self.bad(start, key, f"expected a text, seen {value!r}")
-        return value
-
-    def _one_of(
-        self, table: dict[str, t.Any], key: str, known: tuple[str, ...], default: str, start: int
-    ) -> str:
-        value = table.get(key, default)
-        if value not in known:
-            raise self.bad(start, key, f"expected one of {', '.join(known)}, seen {value!r}")
-        return str(value)
-
     def _pattern(self, table: dict[str, t.Any], start: int) -> str:
-        value = self._text(table, "symptom", start)
+        value = self.text(table, "symptom", start)
         try:
             re.compile(value)
         except re.error as error:
