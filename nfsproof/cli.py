@@ -37,6 +37,7 @@ def commands() -> None:
     nfsproof run ganesha                     against an NFS-Ganesha that is started and stopped for it
     nfsproof install shenaniganfs            other servers to run them against
     nfsproof run nfs://host/export --baseline mine.toml      red only where something is new
+    nfsproof event FILE.toml                 several servers, with archives to hand over and one board
     nfsproof doctor nfs://host/export        why does my server not answer?
     nfsproof serve                           an NFS server of your own, right or wrong as you like
 
@@ -262,6 +263,47 @@ def report(
     try:
         reporting.report(runs or (Path("nfsproof-report"),), forms, click.echo, reporting.to_stderr)
     except reporting.ReportError as error:
+        raise Trouble(str(error)) from error
+
+
+@commands.command(epilog="The file: docs/target-file.md.")
+@click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="Where all goes. [FILE without .toml]",
+)
+@click.option("--check", "only_check", is_flag=True, help="Look for mistakes in the file, run nothing.")
+def event(file: Path, output: Path | None, only_check: bool) -> int:
+    """Runs the checks against several targets, and packs what each has left into an archive to hand over.
+
+    FILE names the targets, how they are called, and what is run. A target that is not there is told, and the
+    others go on. Ctrl-C ends all in order; what was judged is kept. The exit status is that of the worst run.
+    """
+    starter.put_home_first()
+    from nfsproof import events
+    from nfsproof.events.holding import CannotHold
+    from nfsproof.events.known import what_is_known
+
+    try:
+        found = events.load_event(file, what_is_known())
+    except OSError as error:
+        raise Trouble(f"cannot read {file}: {error.strerror}") from error
+    except events.BadEvent as error:
+        raise Trouble(str(error)) from error
+    if only_check:
+        click.echo(f"{file}: {len(found.targets)} targets")
+        return int(Exit.OK)
+    try:
+        return events.hold(
+            found,
+            output or Path(file.stem),
+            click.echo,
+            lambda line: click.echo(f"nfsproof: {line}", err=True),
+        )
+    except CannotHold as error:
         raise Trouble(str(error)) from error
 
 

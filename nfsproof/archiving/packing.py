@@ -81,8 +81,7 @@ def pack(folder: Path, file: Path, wishes: Wishes) -> Packed:
             f"cannot tell the form of {file}: a name that ends in {', '.join(ENDINGS)} says it"
         )
     try:
-        about = _about(folder / RECORDS)
-        packer = _Packer(folder, wishes, about)
+        packer = _Packer(folder, wishes, *_about(folder / RECORDS))
         part = file.with_name(f".{file.name}.part")
         try:
             with part.open("wb") as out:
@@ -95,8 +94,10 @@ def pack(folder: Path, file: Path, wishes: Wishes) -> Packed:
     return Packed(file, packer.manifest, packer.problems)
 
 
-def _about(records: Path) -> RunRecord:
-    """What was tested. Raises OSError and `ArchiveError`."""
+def _about(records: Path) -> tuple[RunRecord, frozenset[str]]:
+    """What was tested, and the files of evidence that the records name. Raises OSError and `ArchiveError`."""
+    about: RunRecord | None = None
+    named: set[str] = set()
     with records.open("rb") as lines:
         for line in _lines(lines):
             try:
@@ -104,7 +105,11 @@ def _about(records: Path) -> RunRecord:
             except BadRecord:
                 continue
             if isinstance(record, RunRecord):
-                return record
+                about = about or record
+            elif isinstance(record, CheckRecord):
+                named |= {record.capture, record.script}
+    if about is not None:
+        return about, frozenset(named)
     raise ArchiveError(f"{records}: it does not say what was tested: what must not be told cannot be known")
 
 
@@ -116,8 +121,9 @@ def _lines(stream: t.BinaryIO) -> Iterator[str]:
 class _Packer:
     """The members of one archive, made one after the other; the manifest comes last, and knows all."""
 
-    def __init__(self, folder: Path, wishes: Wishes, about: RunRecord) -> None:
+    def __init__(self, folder: Path, wishes: Wishes, about: RunRecord, named: frozenset[str]) -> None:
         self._folder = folder
+        self._named = named
         self._wishes = wishes
         self.problems: list[str] = []
         is_url = "://" in about.target
@@ -162,7 +168,8 @@ class _Packer:
         """(name, contents) of each. Raises OSError."""
         # Evidence first: the records say of what was left out that it is not there.
         for path in self._files("evidence", ".pcapng", ".py"):
-            yield from self._member(path)
+            if path.relative_to(self._folder).as_posix() in self._named:  # others are of earlier runs
+                yield from self._member(path)
         if self._wishes.with_logs:
             for path in self._files("logs", ".log"):
                 yield from self._member(path)

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""The file of an event (docs/target-file.md). Every mistake in it is told with its line and its field."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nfsclient.errors import UrlError
+from nfsclient.url import NfsUrl
+from nfsproof.archiving.packing import slug
+from reports.places import Places
+
+_HEAD, _TARGET = "event", "target"
+_HEAD_FIELDS = ("name", "parallel", "format", "with_hosts", "with_logs", "hide")
+_FIELDS = (
+    *("target", "label", "anonymous", "hide", "checks", "baseline", "floor", "require", "strict", "lint"),
+    *("evidence", "workers", "call_timeout", "timeout"),
+)
+MOST_PARALLEL = 64
+
+
+class BadEvent(ValueError):
+    """A file that describes no event; the text names line and field."""
+
+
+@dataclass(frozen=True, slots=True)
+class TargetEntry:
+    """One target, and how it is tested."""
+
+    target: str
+    label: str = ""
+    anonymous: bool = False
+    hide: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    baseline: str = ""
+    floor: int = 0
+    """So many checks have to be executed."""
+    require: tuple[str, ...] = ()
+    strict: bool = False
+    lint: str = "fail"
+    evidence: str = "failure"
+    workers: int = 0
+    """Processes; 0: one, without xdist."""
+    call_timeout: int = 0
+    """Seconds; 0: as ever."""
+    timeout: int = 0
+    """Seconds after which the run is ended; 0: never."""
+
+    @property
+    def name(self) -> str:
+        """How it is called on the terminal."""
+        return self.label or self.target
+
+    @property
+    def folder(self) -> str:
+        """The name of its folder."""
+        return slug(self.name)
+
+    def words(self) -> list[str]:
+        """The words of `nfsproof run` that test it."""
+        found = [self.target, *self.checks, "--lint", self.lint, "--evidence", self.evidence]
+        found += ["--label", self.label] if self.label else []
+        found += ["--baseline", self.baseline] if self.baseline else []
+        found += ["--require", ",".join(self.require)] if self.require else []
+        found += ["--strict"] if self.strict else []
+        found += ["-n", str(self.workers)] if self.workers else []
+        found += ["--call-timeout", str(self.call_timeout)] if self.call_timeout else []
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A file."""
+
+    name: str = ""
+    parallel: int = 1
+    format: str = "tar.gz"
+    with_hosts: bool = False
+    with_logs: bool = False
+    targets: tuple[TargetEntry, ...] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the words in a file may be. The functions raise ValueError or LookupError, whose text says what is wrong."""
+
+    targets: Sequence[str]
+    """Names of servers that can be started."""
+    capabilities: Sequence[str]
+    check: Callable[[str], object]
+    baseline: Callable[[str], object]
+
+
+def load_event(path: Path, known: Known) -> Event:
+    """Read a file. Raises OSError and `BadEvent`."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise BadEvent(f"{path}: expected text in UTF-8: {error}") from error
+    return parse_event(text, path, known)
+
+
+def parse_event(text: str, path: Path, known: Known) -> Event:
+    """An event of the text of a file. Raises `BadEvent`."""
+    return _Reader(text, path, known).event()
+
+
+class _Reader(Places):
+    def __init__(self, text: str, path: Path, known: Known) -> None:
+        super().__init__(text, str(path), BadEvent)
+        self._folder = path.parent
+        self._known = known
+
+    def event(self) -> Event:
+        plain = self.parse()
+        self.only(plain, (_HEAD, _TARGET), 0, "the file")
+        head = plain.get(_HEAD, {})
+        if not isinstance(head, dict):
+            raise self.bad(0, _HEAD, "expected a table [event]")
+        start = self.table(_HEAD)
+        self.only(head, _HEAD_FIELDS, start, "[event]")
+        tables = plain.get(_TARGET, [])
+        if not (isinstance(tables, list) and tables and all(isinstance(one, dict) for one in tables)):
+            raise self.bad(0, _TARGET, "expected tables [[target]], at least one")
+        parallel = self.number(head, "parallel", 1, start, "a number of runs side by side", 1)
+        if parallel > MOST_PARALLEL:
+            raise self.bad(start, "parallel", f"expected {MOST_PARALLEL} at most, seen {parallel}")
+        hide = self.texts(head, "hide", start)
+        lines = [*self.tables(_TARGET), *([0] * len(tables))]
+        targets = [self._target(one, line, hide) for one, line in zip(tables, lines, strict=False)]
+        self._refuse_twice(targets, lines)
+        return Event(
+            name=self.text(head, "name", start),
+            parallel=parallel,
+            format=self.one_of(head, "format", ("tar.gz", "zip"), "tar.gz", start),
+            with_hosts=self.flag(head, "with_hosts", False, start),
+            with_logs=self.flag(head, "with_logs", False, start),
+            targets=tuple(targets),
+        )
+
+    def _target(self, table: dict[str, t.Any], start: int, hide: tuple[str, ...]) -> TargetEntry:
+        self.only(table, _FIELDS, start, "[[target]]")
+        label = self.text(table, "label", start).strip()
+        target = self._address(table, start)
+        if not label and "://" in target:
+            raise self.bad(start, "label", "expected a label: the URL would name the host")
+        return TargetEntry(
+            target=target,
+            label=label,
+            anonymous=self.flag(table, "anonymous", bool(label), start),
+            hide=(*hide, *self.texts(table, "hide", start)),
+            checks=self._each(table, "checks", start, self._known.check),
+            baseline=self._baseline(table, start),
+            floor=self.number(table, "floor", 0, start, "a number of checks"),
+            require=self._each(table, "require", start, self._capability),
+            strict=self.flag(table, "strict", False, start),
+            lint=self.one_of(table, "lint", ("fail", "report", "off"), "fail", start),
+            evidence=self.one_of(table, "evidence", ("failure", "always", "never"), "failure", start),
+            workers=self.number(table, "workers", 0, start, "a number of processes"),
+            call_timeout=self.number(table, "call_timeout", 0, start, "seconds"),
+            timeout=self.number(table, "timeout", 0, start, "seconds"),
+        )
+
+    def _address(self, table: dict[str, t.Any], start: int) -> str:
+        target = self.text(table, "target", start).strip()
+        names = ", ".join(self._known.targets)
+        if not target:
+            raise self.bad(start, "target", f"expected nfs://HOST/EXPORT or one of {names}")
+        if "://" in target:
+            try:
+                NfsUrl.parse(target)
+            except UrlError as error:
+                raise self.bad(start, "target", str(error)) from error
+        elif target.partition(":")[0] not in self._known.targets:
+            raise self.bad(
+                start, "target", f"expected nfs://HOST/EXPORT or one of {names}, seen {target!r:.80}"
+            )
+        return target
+
+    def _each(
+        self, table: dict[str, t.Any], key: str, start: int, hold: Callable[[str], object]
+    ) -> tuple[str, ...]:
+        found = self.texts(table, key, start)
+        for one in found:
+            if one.startswith("-"):
+                raise self.bad(start, key, f"expected names, seen the option {one!r}")
+            try:
+                hold(one)
+            except (ValueError, LookupError) as error:
+                raise self.bad(start, key, str(error.args[0] if error.args else error)) from error
+        return found
+
+    def _capability(self, name: str) -> None:
+        if name not in self._known.capabilities:
+            raise LookupError(
+                f"unknown capability {name}; there are {', '.join(sorted(self._known.capabilities))}"
+            )
+
+    def _baseline(self, table: dict[str, t.Any], start: int) -> str:
+        """A file is looked for beside this one; anything else is the name of a baseline of ours."""
+        word = self.text(table, "baseline", start)
+        beside = self._folder / word
+        word = str(beside.absolute()) if word and beside.is_file() else word
+        try:
+            if word:
+                self._known.baseline(word)
+        except (OSError, ValueError) as error:
+            raise self.bad(start, "baseline", str(error)) from error
+        return word
+
+    def _refuse_twice(self, targets: Sequence[TargetEntry], lines: Sequence[int]) -> None:
+        seen: dict[str, int] = {}
+        for one, line in zip(targets, lines, strict=False):
+            other = seen.setdefault(one.folder.casefold(), line)
+            if other != line:
+                raise self.bad(
+                    line,
+                    "label",
+                    f"{one.name!r} and the label at line {other} make the same folder {one.folder}",
+                )

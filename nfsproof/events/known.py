@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+"""What the words in the file of an event may be: asked of those who know."""
+
+from __future__ import annotations
+
+from fixtures.capabilities import KNOWN
+from fixtures.targets import TARGETS
+from nfsproof import starter
+from nfsproof.events.file import Known
+from nfsproof.selection import Selector
+from reports.baseline import find_baseline, load_baseline
+
+
+def what_is_known() -> Known:
+    """Targets, capabilities, checks and baselines of this nfsproof."""
+    selector = Selector(starter.home() / "suites")
+    return Known(
+        tuple(TARGETS), tuple(KNOWN), selector.translate, lambda word: load_baseline(find_baseline(word))
+    )

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""The file of an event: what it may say, and how each mistake is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nfsproof.events.file import BadEvent, Event, Known, parse_event
+from nfsproof.events.known import what_is_known
+
+FILE = Path("/nowhere/e.toml")
+NAMED = '[[target]]\ntarget = "embedded"\n'
+URL = '[[target]]\ntarget = "nfs://host/export"\n'
+
+
+def _check(word: str) -> None:
+    if not word.startswith("nfs3"):
+        raise LookupError(f"no check is named {word}")
+
+
+def _baseline(word: str) -> None:
+    if word != "known":
+        raise ValueError(f"{word}:3: id: expected stable ids")
+
+
+KNOWN = Known(("embedded", "ganesha"), ("nfs3", "udp"), _check, _baseline)
+
+
+def parsed(text: str) -> Event:
+    return parse_event(text, FILE, KNOWN)
+
+
+def test_everything_that_a_file_may_say() -> None:
+    event = parsed(
+        """
+[event]
+name = "Practice"
+parallel = 3
+format = "zip"
+with_logs = true
+hide = ["Acme"]
+
+[[target]]
+target = "nfs://10.0.0.5/vol/x?uid=0"
+label = "Server A"
+hide = ["AcmeFS"]
+checks = ["nfs3/write", "nfs3/read*"]
+baseline = "known"
+floor = 100
+require = ["udp"]
+strict = true
+lint = "report"
+evidence = "always"
+workers = 2
+call_timeout = 20
+timeout = 3600
+
+[[target]]
+target = "ganesha:mem"
+"""
+    )
+    first, second = event.targets
+    assert (event.name, event.parallel, event.format, event.with_logs) == ("Practice", 3, "zip", True)
+    assert (first.anonymous, second.anonymous) == (True, False)
+    assert first.hide == ("Acme", "AcmeFS")
+    assert first.words() == [
+        *(
+            "nfs://10.0.0.5/vol/x?uid=0",
+            "nfs3/write",
+            "nfs3/read*",
+            "--lint",
+            "report",
+            "--evidence",
+            "always",
+        ),
+        *("--label", "Server A", "--baseline", "known", "--require", "udp", "--strict", "-n", "2"),
+        *("--call-timeout", "20"),
+    ]
+    assert (first.folder, second.folder) == ("Server-A", "ganesha-mem")
+
+
+MISTAKES = [
+    ("[[target", "e.toml: not TOML"),
+    ("", "e.toml: target: expected tables [[target]]"),
+    ("target = 1", "e.toml:1: target: expected tables [[target]]"),
+    ("event = 1\n" + NAMED, "e.toml:1: event: expected a table [event]"),
+    (f"[event]\nparalel = 2\n{NAMED}", "e.toml:2: paralel: no field of [event]; there are name, parallel"),
+    (
+        f"[event]\nparallel = 0\n{NAMED}",
+        "e.toml:2: parallel: expected a number of runs side by side, 1 or",
+    ),
+    (f"[event]\nparallel = true\n{NAMED}", "e.toml:2: parallel: expected a number"),
+    (f"[event]\nparallel = 999\n{NAMED}", "e.toml:2: parallel: expected 64 at most"),
+    (f'[event]\nformat = "rar"\n{NAMED}', "e.toml:2: format: expected one of tar.gz, zip, seen 'rar'"),
+    ("[[target]]\nlabel = 'A'\n", "e.toml:1: target: expected nfs://HOST/EXPORT or one of embedded, ganesha"),
+    ("[[target]]\ntarget = 'nfs://'\n", "e.toml:2: target: "),
+    ("[[target]]\ntarget = 'knfsd'\n", "e.toml:2: target: expected nfs://HOST/EXPORT or one of embedded"),
+    ("[[target]]\ntarget = '--help'\n", "e.toml:2: target: expected nfs://"),
+    (URL, "e.toml:1: label: expected a label: the URL would name the host"),
+    (NAMED + "label = 3\n", "e.toml:3: label: expected a text, seen 3"),
+    (NAMED + "colour = 'red'\n", "e.toml:3: colour: no field of [[target]]"),
+    (NAMED + NAMED + "checks = ['nfs9']\n", "e.toml:5: checks: no check is named nfs9"),
+    (NAMED + "checks = 'nfs3'\n", "e.toml:3: checks: expected a list of texts, seen 'nfs3'"),
+    (NAMED + "checks = ['-x']\n", "e.toml:3: checks: expected names, seen the option '-x'"),
+    (NAMED + "baseline = 'mine.toml'\n", "e.toml:3: baseline: mine.toml:3: id: expected stable ids"),
+    (NAMED + "require = ['quota']\n", "e.toml:3: require: unknown capability quota; there are nfs3, udp"),
+    (NAMED + "floor = -1\n", "e.toml:3: floor: expected a number of checks, 0 or more, seen -1"),
+    (NAMED + "timeout = 1.5\n", "e.toml:3: timeout: expected seconds"),
+    (NAMED + "strict = 'yes'\n", "e.toml:3: strict: expected true or false, seen 'yes'"),
+    (NAMED + "lint = 'maybe'\n", "e.toml:3: lint: expected one of fail, report, off"),
+    (NAMED + NAMED, "e.toml:3: label: 'embedded' and the label at line 1 make the same folder embedded"),
+    (NAMED + "label = 'a b'\n" + NAMED + "label = 'A/b'\n", "e.toml:6: label: 'A/b' and the label at line 1"),
+]
+
+
+@pytest.mark.parametrize(("text", "told"), MISTAKES, ids=[told[:40] for _, told in MISTAKES])
+def test_a_mistake_is_told_with_line_and_field(text: str, told: str) -> None:
+    with pytest.raises(BadEvent) as caught:
+        parsed(text)
+    assert told in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_an_event_or_refused(text: str) -> None:
+    for one in (text, NAMED + text, f"{NAMED}label = {text!r}"):
+        try:
+            parsed(one)
+        except BadEvent:
+            continue
+
+
+def test_names_of_the_suite_are_known() -> None:
+    known = what_is_known()
+    known.check("nfs3/write")
+    with pytest.raises(LookupError, match="near: "):
+        known.check("nfs3/wirte")
+    assert {"embedded", "ganesha"} <= set(known.targets)
