@@ -39,9 +39,9 @@ def load(path: Path) -> Run:
 def load_all(paths: Iterable[Path], unpack_into: Path | None = None) -> tuple[list[Run], list[str]]:
     """The runs in files, folders and archives, in their order, and what is wrong there.
 
-    A folder without records stands for those right below it, or else for the archives in it. Archives are unpacked
-    below `unpack_into`, or else into a folder that goes with this process. Raises OSError and BadRecord, of the first
-    that cannot be used, when none can.
+    A folder without records stands for the folders and archives right below it; where both have one name, the
+    archive counts. Archives are unpacked below `unpack_into`, or else into a folder that goes with this process.
+    Raises OSError and BadRecord, of the first that cannot be used, when none can.
     """
     runs: list[Run] = []
     problems: list[str] = []
@@ -72,7 +72,13 @@ def find_records(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     here = path / RECORDS
-    below = [] if here.exists() else sorted(path.glob(f"*/{RECORDS}")) or find_archives(path)
+    if here.exists():
+        return [here]
+    archives = find_archives(path)
+    # Server-A/ and Server-A.tar.gz are the same run: the archive is what may be shown.
+    packed = {stem(one) for one in archives}
+    folders = [one for one in path.glob(f"*/{RECORDS}") if one.parent.name not in packed]
+    below = sorted([*folders, *archives])
     return below or [here]
 
 

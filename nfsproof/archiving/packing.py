@@ -27,7 +27,6 @@ from nfsjudge.records import (
     FindingRecord,
     RunRecord,
     from_line,
-    to_line,
 )
 from nfsproof import __version__
 from nfsproof.archiving import captures, secrets
@@ -211,35 +210,32 @@ class _Packer:
                     # What is not understood cannot be cleaned.
                     self.problems.append(f"line {number} of {RECORDS} is no record, and left out")
                     continue
-                out.write(to_line(self._told(record)).encode() + b"\n")
+                out.write(json.dumps(self._told(record), separators=(",", ":")).encode() + b"\n")
         return out.getvalue()
 
-    def _told(self, record: AnyRecord) -> AnyRecord:
-        """A record as it is handed over."""
-        manifest = self.manifest
-        kind = type(record)
+    def _told(self, record: AnyRecord) -> dict[str, t.Any]:
+        """A record as it is handed over, in plain values."""
+        manifest, plain = self.manifest, dataclasses.asdict(record)
         if not self._wishes.with_hosts:
-            plain = self._scrubber.plain(dataclasses.asdict(record))
-            record = from_line(json.dumps(plain))
-            assert isinstance(record, kind)
+            plain = self._scrubber.plain(plain)
         match record:
             case RunRecord():
-                record.label = manifest.label
+                plain["label"] = manifest.label
                 if not self._wishes.with_hosts:
-                    is_hidden = self._anonymous or secrets.TARGET in record.description
-                    record.description = "" if is_hidden else record.description
-                    record.target = self._name_of(record.target)
+                    is_hidden = self._anonymous or secrets.TARGET in plain["description"]
+                    plain["description"] = "" if is_hidden else plain["description"]
+                    plain["target"] = self._name_of(record.target)
             case EndRecord():
-                record.logs = [one for one in record.logs if one in manifest.files]
+                plain["logs"] = [one for one in record.logs if one in manifest.files]
             case CheckRecord() | FindingRecord():
-                record.target = self._name_of(record.target)
-                record.capture = record.capture if record.capture in manifest.files else ""
+                plain["target"] = self._name_of(record.target)
+                plain["capture"] = record.capture if record.capture in manifest.files else ""
                 if self._anonymous:
                     # What other servers are known for says which one this is not.
-                    record.elsewhere = []
+                    plain["elsewhere"] = []
         if isinstance(record, CheckRecord):
-            record.script = record.script if record.script in manifest.files else ""
-        return record
+            plain["script"] = record.script if record.script in manifest.files else ""
+        return plain
 
     def _name_of(self, target: str) -> str:
         return target if self._wishes.with_hosts or not self.manifest.label else self.manifest.label

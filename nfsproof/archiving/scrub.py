@@ -39,13 +39,16 @@ class Scrubber:
         data = [(word, word.encode("utf-8", "surrogateescape")) for word in words]
         parts = [_in_bytes(word, one).decode("latin-1") for word, one in data]
         self._bytes = re.compile("|".join(parts).encode("latin-1"), re.IGNORECASE) if parts else None
-        self._hex = _joined(
-            one.hex() if len(one) >= _LEAST_IN_BYTES else _marked(one).hex() for _, one in data
-        )
+        digits = [one.hex() if len(one) >= _LEAST_IN_BYTES else _marked(one).hex() for _, one in data]
+        self._hex = _joined(digits)
+        # Looked for first, without case and at any place: that is fast, and mostly there is nothing.
+        self._words = [*words, *digits]
+        self._pieces = [one.lower() for _, one in data]
 
     def text(self, text: str) -> str:
         """A text without them; also where it writes bytes as hexadecimal digits."""
-        if self._text is None:
+        lowered = text.casefold()
+        if self._text is None or not any(word in lowered for word in self._words):
             return text
         text = self._text.sub(self._word, text)
         return self._hex.sub(self._digits, text) if self._hex is not None else text
@@ -58,7 +61,10 @@ class Scrubber:
 
     def data(self, data: bytes) -> bytes:
         """Bytes without them, of the same length."""
-        return self._bytes.sub(_masked, data) if self._bytes is not None else data
+        lowered = data.lower()
+        if self._bytes is None or not any(piece in lowered for piece in self._pieces):
+            return data
+        return self._bytes.sub(_masked, data)
 
     def lines(self, lines: Iterable[str]) -> list[str]:
         """Lines without them, also where they dump bytes: a name may stand on two lines."""

@@ -100,6 +100,7 @@ class Runs:
     ) -> None:
         self.runs = runs
         self.interrupts = 0
+        self._shown_at = 0.0
         self._parallel = parallel
         self._show = show
         self._finish = finish
@@ -117,12 +118,19 @@ class Runs:
                     self._end_what_must()
                     for run in self.runs:
                         self._reap(run)
-                    self._show(self.runs)
+                    self._show_now_and_then()
             finally:
                 for run in self.runs:
                     if run.process is not None and run.process.poll() is None:
                         run.process.kill()
                         run.process.wait()
+
+    def _show_now_and_then(self) -> None:
+        """Not whenever one of the runs says something: together they say much."""
+        now = self._clock()
+        if now - self._shown_at >= _TICK or all(run.is_over for run in self.runs):
+            self._shown_at = now
+            self._show(self.runs)
 
     @contextlib.contextmanager
     def _heeding_signals(self) -> Iterator[None]:

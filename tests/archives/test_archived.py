@@ -244,3 +244,11 @@ def test_a_folder_of_the_users_is_not_replaced(tmp_path: Path, capsys: pytest.Ca
     )
     assert mine.read_text() == "mine"
     assert "not unpacked from an archive" in capsys.readouterr().err
+
+
+def test_the_archive_of_a_folder_stands_for_it(tmp_path: Path) -> None:
+    for name in ("A", "B"):
+        make_run(tmp_path / name)
+    packed(tmp_path / "A", tmp_path / "A.tar.gz", label="a")
+    found = [path.relative_to(tmp_path).as_posix() for path in reports.reading.find_records(tmp_path)]
+    assert found == ["A.tar.gz", "B/records.jsonl"]
