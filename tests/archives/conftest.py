@@ -58,7 +58,7 @@ def make_run(folder: Path, *, host: str = HOST, address: str = ADDRESS, said: st
     (folder / SCRIPT).write_text(
         f"url = '{target}'\ndata = bytes.fromhex('{data.hex()}')\n", encoding="utf-8"
     )
-    peer = f"{address}:2049"
+    peer = f"[{address}]:2049" if ":" in address else f"{address}:2049"
     exchange = Exchange(1, None, None, None, data, 1.0, peer, "tcp", reply=data, received_at=2.0)
     # The host's name cut in two, and a message that is longer than a packet of the capture.
     pieces = [RawBytes(3.0, True, part, peer, "tcp") for part in (data[:125], data[125:])]

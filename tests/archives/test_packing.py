@@ -172,6 +172,15 @@ def test_a_cleaned_capture_is_one_still(tmp_path: Path) -> None:
     assert {tuple(line.split()) for line in told.splitlines()} == {("1", "1")}
 
 
+def test_an_address_of_ipv6_is_hidden_in_all_its_forms(tmp_path: Path) -> None:
+    address = ipaddress.IPv6Address("2620:1ec::77")
+    said = f"{address} {address.exploded} {str(address).upper()}"
+    files = packed(make_run(tmp_path / "run", address=str(address), said=said), tmp_path / "a.zip", label="A")
+    assert leaks(files, str(address), address.exploded) == []
+    assert not any(address.packed in data for data in files.values())
+    assert addresses_in(files[CAPTURE]) == set()
+
+
 def test_nothing_to_hide_changes_no_byte(tmp_path: Path) -> None:
     data = (make_run(tmp_path / "run", address="127.0.0.1") / CAPTURE).read_bytes()
     assert scrubbed(data, Scrubber({})) == data
