@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from nfsjudge.records import CheckRecord, EndRecord, FindingRecord
+from nfsjudge.records import CheckRecord, EndRecord, FindingRecord, StatisticsRecord
 from tests.plugin.conftest import Outcome, Suite
 
 BENT = """
@@ -154,7 +154,8 @@ def test_findings_travel_from_workers(suite: Suite) -> None:
     (finding,) = findings(outcome)
     assert finding.worker.startswith("gw")
     assert outcome.exit_code == 1
-    assert all(isinstance(record, CheckRecord | FindingRecord) for record in outcome.lines[1:-1])
+    between = outcome.lines[1:-1]
+    assert all(isinstance(one, CheckRecord | FindingRecord | StatisticsRecord) for one in between)
 
 
 def test_a_fault_of_the_lint_is_void(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
