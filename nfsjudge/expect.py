@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection
 from nfsclient.errors import NfsClientError
 from nfsclient.protocol.mount import MountStat1
 from nfsclient.protocol.nfs2 import Nfsstat2
+from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.xdr import XdrEnum
 from nfsclient.xdr.printer import format_bytes
 from nfsjudge.outcome import Nonconformance, current_requirement, observe, skip, unsupported
@@ -26,6 +27,7 @@ from nfsjudge.requirement import CLOSED_STATUS, Requirement
 T = t.TypeVar("T")
 T_co = t.TypeVar("T_co", covariant=True)
 
+_FBIG = 27
 _NOTSUPP = 10004
 _TOOSMALL = 10005
 _JUKEBOX = 10008
@@ -36,6 +38,8 @@ _NOT_TO_BE_JUDGED = {
     _JUKEBOX: "the server is not ready, for as long as it was asked",
 }
 """NOSPC, DQUOT, TOOSMALL, JUKEBOX: legal wherever success is, and no word on what was to be seen."""
+_DENIED = frozenset({1, 13, 30})
+"""PERM, ACCES, ROFS: who may do what is the server's policy (RFC 1813 sections 2.6 and 4.4), and no broken rule."""
 _OPEN = (Nfsstat2, MountStat1)
 """Statuses that are error numbers of UNIX, with no sentence that there are no others (RFC 1094 2.3.1, A.4.2)."""
 _UNIX_NOTSUPP = frozenset({45, 95})
@@ -246,16 +250,28 @@ class ReplyExpectation(t.Generic[T]):
         """Success: gives the results.
 
         NOTSUPP ends the check as UNSUPPORTED (RFC 1813 section 1.6), what says nothing of the server as SKIP: no
-        room, a buffer too small for it, and JUKEBOX, which any procedure may answer (section 2.6).
+        room, a buffer too small for it, a file too large for the server, and JUKEBOX, which any
+        procedure may answer (section 2.6); and a denial.
         """
         __tracebackhide__ = True
         status = self._status()
         if status in _NOT_TO_BE_JUDGED:
             skip(f"{_NOT_TO_BE_JUDGED[status]}: {show(status)}")
+        if status == _FBIG:  # whether files may be as large as FSINFO says is a check of its own
+            skip(f"the server's files are smaller: {show(status)}")
+        if status in _DENIED and isinstance(status, Nfsstat2 | Nfsstat3):
+            skip(f"the server denies it: {show(status)}")
         self._is_an_answer(status)
         if status != 0:
             _fail(("success",), show(status), self._because, self._reply, self._status_field)
         return t.cast("T", self._reply.resok)
+
+    def granted(self) -> T:
+        """`ok`, where the claim is that nothing is denied, or that nothing is too large."""
+        __tracebackhide__ = True
+        if self._status() in {*_DENIED, _FBIG}:
+            _fail(("success",), show(self._status()), self._because, self._reply, self._status_field)
+        return self.ok()
 
     def ok_or_unsupported(self) -> T:
         """`ok`, where the text itself calls the procedure, or what is asked of it, optional."""

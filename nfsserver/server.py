@@ -168,7 +168,11 @@ class Server:
     def transfers(self, context: CallContext) -> Transfers:
         """What one call may carry; over UDP everything must fit into one datagram."""
         limits = self.limits
-        bound = limits.datagram_max if context.transport == "udp" else limits.read_max + limits.write_max
+        bound = (
+            limits.datagram_max
+            if context.transport == "udp"
+            else limits.read_max + limits.write_max + limits.directory_max
+        )
         return Transfers(
             read_max=min(bound, limits.read_max),
             write_max=min(bound, limits.write_max),

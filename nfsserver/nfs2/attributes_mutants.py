@@ -81,8 +81,8 @@ def counts_a_name_too_many(_server: Server, _args: FhandleArgs, attributes: Fatt
 
 @_bends_fattr("getattr2-shares-a-fileid", "gives two neighbouring files the same fileid")
 def shares_a_fileid(_server: Server, _args: FhandleArgs, attributes: Fattr) -> Fattr:
-    """Without the lowest bit."""
-    return replace(attributes, fileid=attributes.fileid & ~1)
+    """Without the lowest bits: numbers between theirs may be of other objects."""
+    return replace(attributes, fileid=attributes.fileid & ~63)
 
 
 @_bends_fattr("getattr2-fileid-changes-with-the-size", "makes fileid out of number and size")

@@ -52,7 +52,9 @@ ACTS: t.Final[dict[str, Act]] = {
 
 
 @pytest.mark.parametrize("act", ACTS)
-@proves(DENIED, ACCES_IS_MEANT, killed_by="nfs3-data-is-for-everybody", needs="other_users")
+@proves(
+    DENIED, ACCES_IS_MEANT, killed_by="nfs3-data-is-for-everybody", needs=("other_users", "distinct_users")
+)
 def test_others_are_kept_out_of(nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., Nfs3], act: str) -> None:
     file = with_mode(nfs3, scratch.file("f", pattern(100)), 0o600)
     directory = with_mode(nfs3, scratch.directory("d"), 0o700)
@@ -61,7 +63,7 @@ def test_others_are_kept_out_of(nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[
 
 
 @pytest.mark.parametrize("stable", list(StableHow), ids=lambda stable: stable.name)
-@proves(REFUSED_IS_NOT_DONE, killed_by="write3-denies-and-writes", needs="other_users")
+@proves(REFUSED_IS_NOT_DONE, killed_by="write3-denies-and-writes", needs=("other_users", "distinct_users"))
 def test_what_was_denied_is_not_written(
     nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., Nfs3], stable: StableHow
 ) -> None:

@@ -116,7 +116,7 @@ def test_mode_leaves_all_else_alone(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(scratch.read(file), "the data").equals(b"data")
 
 
-@proves(OWNERS_ONLY, killed_by="setattr3-anybody-changes-the-mode", needs="other_users")
+@proves(OWNERS_ONLY, killed_by="setattr3-anybody-changes-the-mode", needs=("other_users", "distinct_users"))
 def test_mode_of_anothers_file_stays(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
     file = scratch.file("f", mode=0o644)
     known = scratch.attributes(file)

@@ -137,7 +137,7 @@ def test_without_room_for_objects_none_is_made(
 
 @proves(NOSPC_IS_MEANT, killed_by="creations3-no-room-is-io", needs="symlink")
 def test_without_room_for_its_data_no_link_is_made(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
-    knobs.set(free_bytes=0)
+    knobs.set(free_bytes=0, path_max=1000)
     reply = nfs3.symlink(place.here, b"name", b"t" * 1000)
     expect(place.names(), "the names in the directory", because=NOTHING_IS_LEFT).equals([])
     expect(reply).refused(Nfsstat3.NFS3ERR_NOSPC, because=NOSPC_IS_MEANT)
