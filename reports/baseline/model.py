@@ -46,7 +46,7 @@ class Entry:
     expires: dt.date | None = None
     """The first day on which it counts no more."""
     sometimes: bool = False
-    """The checks may pass as well: of a server that does not do the same each time."""
+    """Of a server that does not do the same each time: the checks may pass as well, and fail where VOID is expected."""
     line: int = 0
     """Where it stands."""
 

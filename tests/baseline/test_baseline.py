@@ -98,6 +98,8 @@ def test_sometimes_may_pass_but_not_become_another_thing() -> None:
     assert held(text, run_of(check("a/b/c"), check("a/b/d", "FAIL"))) == []
     assert held(text, run_of(check("a/b/c", "VOID"))) == [(Kind.UNEXPECTED, "a/b/c")]
     assert held(text, run_of(check("x/y/z"))) == []
+    text += 'verdict = "VOID"\n'
+    assert held(text, run_of(check("a/b/c", "FAIL"), check("a/b/d", "VOID"), check("a/b/e"))) == []
 
 
 def test_the_first_entry_that_fits_speaks_for_a_check() -> None:
