@@ -12,7 +12,7 @@ import tomlkit
 from tomlkit.items import AoT, Array, Table
 
 from reports.baseline.gate import Difference, Kind, Match, Seen, hold_against, seen_in
-from reports.baseline.model import VERDICTS, Baseline, Entry, parse_baseline
+from reports.baseline.model import VERDICTS, Baseline, Entry, glob, parse_baseline
 from reports.run import Run
 
 UNEXPLAINED = "TODO: compare with the text of the RFC"
@@ -70,7 +70,7 @@ def _keep_entries(
         if not still:
             del tables[number]
             continue
-        orphans |= _narrow(table, still, mine)
+        orphans |= _narrow(table, entry, still, mine)
     return orphans
 
 
@@ -89,18 +89,28 @@ def _forget_ids(table: Table, gone: Sequence[str], entry: Entry) -> None:
         _set_ids(table, kept)
 
 
-def _narrow(table: Table, still: Sequence[Seen], mine: Sequence[Seen]) -> set[str]:
+def _narrow(table: Table, entry: Entry, still: Sequence[Seen], mine: Sequence[Seen]) -> set[str]:
     """An entry for what is still wrong of what it was for, with one verdict; gives those with others."""
     worst = min((one.verdict for one in still), key=VERDICTS.index)
     kept = [one for one in still if one.verdict == worst]
     if len(kept) < len(mine):
-        _set_ids(table, sorted(one.id for one in kept))
+        _set_ids(table, _patterns(entry, {one.id for one in kept}, {one.id for one in mine}))
     if str(table.get("verdict", "FAIL")) != worst:
         table["verdict"] = worst
     symptom = str(table.get("symptom", ""))
     if symptom and not all(re.search(symptom, one.text) for one in kept):
         del table["symptom"]
     return {one.id for one in still if one.verdict != worst}
+
+
+def _patterns(entry: Entry, kept: set[str], mine: set[str]) -> list[str]:
+    """The ids of an entry, where each pattern that fits something else than `kept` gives way to what it kept."""
+    found: list[str] = []
+    for pattern in entry.ids:
+        fitting = {one for one in mine if one == pattern or glob(pattern).fullmatch(one)}
+        whole = [pattern] if fitting and fitting <= kept else sorted(fitting & kept)
+        found += [one for one in whole if one not in found]
+    return found
 
 
 def _set_ids(table: Table, ids: Sequence[str]) -> None:

@@ -202,6 +202,14 @@ def test_an_update_narrows_a_pattern_to_what_is_still_red() -> None:
     assert 'verdict = "VOID"' in text
 
 
+def test_an_update_leaves_patterns_alone_that_still_fit() -> None:
+    text = '[[entry]]\nids = [\n    "a/whole/*",\n    "a/part/*",\n]\nreason = "r"\n'
+    names = ("a/whole/1", "a/whole/2", "a/part/1", "a/part/2")
+    run = run_of(*(check(name, "PASS" if name == "a/part/2" else "FAIL") for name in names))
+    baseline = parse_baseline(updated(text, run, "b.toml"), "b.toml")
+    assert [entry.ids for entry in baseline.entries] == [("a/whole/*", "a/part/1")]
+
+
 def test_a_new_baseline_groups_what_shows_alike() -> None:
     run = run_of(check("a/b/c", "FAIL", "IO"), check("a/b/d", "FAIL", "IO"), check("a/b/e", "VOID", "died"))
     text = updated("", run, "b.toml")
