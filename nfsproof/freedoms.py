@@ -21,7 +21,7 @@ from nfsproof import starter
 from nfsproof.exits import Exit
 
 SETTINGS: tuple[tuple[str, ...], ...] = (
-    ("write_accepts=37", "read_returns=37", "readdir_page=1"),
+    ("write_accepts=333", "read_returns=37", "readdir_page=1"),
     ("write_accepts=4096", "read_returns=100", "readdir_page=3"),
     ("write_accepts_random=7",),
     ("jukebox_calls=1",),
