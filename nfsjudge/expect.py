@@ -15,6 +15,7 @@ import typing as t
 from collections.abc import Callable, Collection
 
 from nfsclient.errors import NfsClientError
+from nfsclient.protocol import nfs2, nfs3
 from nfsclient.protocol.mount import MountStat1
 from nfsclient.protocol.nfs2 import Nfsstat2
 from nfsclient.protocol.nfs3 import Nfsstat3
@@ -38,6 +39,8 @@ _NOT_TO_BE_JUDGED = {
     _JUKEBOX: "the server is not ready, for as long as it was asked",
 }
 """NOSPC, DQUOT, TOOSMALL, JUKEBOX: legal wherever success is, and no word on what was to be seen."""
+_STORING = (nfs2.Attrstat, nfs3.Setattr3Res, nfs3.Write3Res)
+"""Replies of what makes files larger: only there is FBIG an answer (RFC 1813 section 3.3.7, RFC 1094 section 2.3.1)."""
 _DENIED = frozenset({1, 13, 30})
 """PERM, ACCES, ROFS: who may do what is the server's policy (RFC 1813 sections 2.6 and 4.4), and no broken rule."""
 _OPEN = (Nfsstat2, MountStat1)
@@ -250,16 +253,16 @@ class ReplyExpectation(t.Generic[T]):
         """Success: gives the results.
 
         NOTSUPP ends the check as UNSUPPORTED (RFC 1813 section 1.6), what says nothing of the server as SKIP: no
-        room, a buffer too small for it, a file too large for the server, and JUKEBOX, which any
-        procedure may answer (section 2.6); and a denial.
+        room, a buffer too small for it, a file too large for the server, a denial, and JUKEBOX, which any procedure
+        may answer (section 2.6). Where one of these is the claim, `granted`, `status` or `refused` judges it.
         """
         __tracebackhide__ = True
         status = self._status()
         if status in _NOT_TO_BE_JUDGED:
             skip(f"{_NOT_TO_BE_JUDGED[status]}: {show(status)}")
-        if status == _FBIG:  # whether files may be as large as FSINFO says is a check of its own
+        if self._is_too_large(status):
             skip(f"the server's files are smaller: {show(status)}")
-        if status in _DENIED and isinstance(status, Nfsstat2 | Nfsstat3):
+        if self._is_denied(status):
             skip(f"the server denies it: {show(status)}")
         self._is_an_answer(status)
         if status != 0:
@@ -269,9 +272,18 @@ class ReplyExpectation(t.Generic[T]):
     def granted(self) -> T:
         """`ok`, where the claim is that nothing is denied, or that nothing is too large."""
         __tracebackhide__ = True
-        if self._status() in {*_DENIED, _FBIG}:
-            _fail(("success",), show(self._status()), self._because, self._reply, self._status_field)
+        status = self._status()
+        if self._is_denied(status) or self._is_too_large(status):
+            _fail(("success",), show(status), self._because, self._reply, self._status_field)
         return self.ok()
+
+    @staticmethod
+    def _is_denied(status: XdrEnum) -> bool:
+        return status in _DENIED and isinstance(status, Nfsstat2 | Nfsstat3)
+
+    def _is_too_large(self, status: XdrEnum) -> bool:
+        """FBIG. Whether files may be as large as FSINFO says is a check of its own."""
+        return status == _FBIG and isinstance(self._reply, _STORING)
 
     def ok_or_unsupported(self) -> T:
         """`ok`, where the text itself calls the procedure, or what is asked of it, optional."""

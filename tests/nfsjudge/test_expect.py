@@ -44,6 +44,32 @@ def test_ok_gives_the_results_and_refusals_are_nonconformance() -> None:
     assert caught.value.field == "status"
 
 
+@pytest.mark.parametrize("status", [1, 13, 30])
+def test_a_denial_is_policy_unless_it_is_the_claim(status: int) -> None:
+    with pytest.raises(Skipped, match="denies"):
+        expect(_refusal(status), because=RULE).ok()
+    with pytest.raises(Nonconformance):
+        expect(_refusal(status), because=RULE).granted()
+    with pytest.raises(Nonconformance):
+        expect(_refusal(status), because=RULE).status(Nfsstat3.NFS3_OK)
+
+
+def test_only_what_makes_files_larger_may_find_them_too_large() -> None:
+    with pytest.raises(Skipped, match="smaller"):
+        expect(_refusal(27), because=RULE).ok()
+    with pytest.raises(Nonconformance):
+        expect(_refusal(27), because=RULE).granted()
+    with pytest.raises(Nonconformance):
+        expect(Getattr3Res(Nfsstat3(27)), because=RULE).ok()
+
+
+def test_granted_is_ok_otherwise() -> None:
+    with pytest.raises(Skipped, match="no room"):
+        expect(_refusal(28), because=RULE).granted()
+    with pytest.raises(Nonconformance):
+        expect(_refusal(70), because=RULE).granted()
+
+
 def test_a_status_outside_the_enum_fails_whatever_is_expected() -> None:
     for judge in (
         lambda reply: expect(reply, because=RULE).ok(),
