@@ -276,3 +276,10 @@ def test_full_file_system(make_rig: t.Callable[..., Rig]) -> None:
     assert nfs3.fsstat(rig.root).resok.abytes == 0
     assert nfs3.write(handle, 0, b"over").status == S.NFS3_OK
     assert nfs3.create(rig.root, b"g", CreateMode3.GUARDED).status == S.NFS3_OK
+
+
+def test_small_transfers_of_data_leave_listings_alone(rig: Rig, nfs3: AnyNfs3, root: bytes) -> None:
+    rig.file(b"a-name-of-a-file")
+    rig.server.knobs.update(rtmax=64, wtmax=64)
+    names = [entry.name for entry in nfs3.readdir(root).resok.entries]
+    assert b"a-name-of-a-file" in names

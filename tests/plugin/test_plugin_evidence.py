@@ -233,3 +233,23 @@ def test_a_second_run_removes_the_scripts_of_the_first_and_no_file_elsewhere(sui
     suite.run()
     assert not script.exists()
     assert own.exists()
+
+
+def test_the_memory_for_the_messages_of_one_check_is_bounded(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fixtures.stage._KEPT_BYTES", 10_000)
+    suite.write("""
+@proves(RULE, killed_by=MUTANT)
+def test_much(nfs3, scratch):
+    file = scratch.file("f")
+    for _ in range(20):
+        nfs3.write(file, 0, bytes(4000))
+
+@proves(RULE, killed_by=MUTANT)
+def test_next(nfs3):
+    nfs3.null()
+""")
+    checks = suite.run().checks
+    assert 3 <= checks["much"].exchanges <= 6
+    assert checks["next"].exchanges == 1
