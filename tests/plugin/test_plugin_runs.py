@@ -39,6 +39,7 @@ def test_header_and_summary(suite: Suite) -> None:
     assert "target: embedded" in outcome.text
     assert "capabilities: " in outcome.text
     assert f"report: {suite.report}" in outcome.text
+    assert "a server of yours: bin/nfsproof run nfs://HOST/EXPORT" in outcome.text
     (row,) = [line.split() for line in outcome.text.splitlines() if line.startswith("nfs3 ")]
     assert row[1] == row[-1] == "2"
 
