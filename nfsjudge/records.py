@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 import types
 import typing as t
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,6 +17,9 @@ from dataclasses import asdict, dataclass, field, is_dataclass
 
 SCHEMA = 1
 """Grows when a field changes its meaning or goes away; new fields do not change it."""
+
+_TOO_LARGE = 1e15
+"""No number of a record is as large: seconds, bytes, calls. Infinity and NaN are refused with them."""
 
 _T = t.TypeVar("_T")
 
@@ -308,7 +310,7 @@ def _fitting(value: t.Any, wanted: t.Any, where: str) -> t.Any:
         return _made(t.cast("type", wanted), value, where)
     if wanted is float and type(value) is int:
         value = float(value)
-    if origin is None and type(value) is wanted and (wanted is not float or math.isfinite(value)):
+    if origin is None and type(value) is wanted and (wanted not in (int, float) or abs(value) < _TOO_LARGE):
         return value
     raise TypeError(f"{where} is {value!r:.40}")
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import typing as t
@@ -541,6 +542,12 @@ def run_command_line(args: Sequence[str]) -> int:
         # The reader has gone (`| head`). Nothing more can be said, not even by a flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(Exit.OK)
+    except OSError as error:
+        if error.errno != errno.ENOSPC or error.filename is not None:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        click.echo("nfsproof: cannot write to the output: no space is left", err=True)
+        return int(Exit.USAGE)
     return int(result or 0)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -127,8 +128,21 @@ def _hold_file(path: Path) -> None:
 
 
 def _write(path: Path, text: str) -> None:
+    """Whole, or not at all: what was there stays until the new text is on the disk."""
+    real = path.resolve()
     try:
-        path.write_text(text, encoding="utf-8")
+        # A pipe or a terminal is written as it is, and so is a file in a folder that takes no other.
+        if (path.exists() and not path.is_file()) or not os.access(real.parent, os.W_OK):
+            path.write_text(text, encoding="utf-8")
+            return
+        beside = real.with_name(f"{real.name[:200]}.new")
+        try:
+            beside.write_text(text, encoding="utf-8")
+            if real.exists():
+                shutil.copymode(real, beside)
+            beside.replace(real)
+        finally:
+            beside.unlink(missing_ok=True)
     except OSError as error:
         raise ReportError(f"cannot write {path}: {error.strerror}") from error
 

@@ -11,8 +11,9 @@ from nfsjudge.records import RequirementRecord
 _CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
-# What GitHub and Azure take for a command where it begins a line: `::add-mask::`, `##[error]`.
-_COMMANDS = re.compile(r"(?m)^([^\S\n]*+)(?=::|##\[)")
+# What the CI of GitHub, Azure or TeamCity takes for a command: `::add-mask::` where it begins a line, `##[error]`,
+# `##vso[...]` and `##teamcity[...]` wherever they stand.
+_COMMANDS = re.compile(r"(?m)^([^\S\n]*+)(?=::)|(##)(?=\w{0,20}\[)")
 _ILLEGAL_IN_XML = re.compile("[^\t\n\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _NUMBERED = re.compile(r"RFC (\d{1,5})")
 _SECTION = re.compile(r"\d+(\.\d+)*")
@@ -20,13 +21,17 @@ _APPENDIX = re.compile(r"(?:Appendix )?([A-Z](?:\.\d+)*)")
 
 
 def printable(text: str) -> str:
-    """For a terminal or a log: control characters as ``\\x1b``, no line that a CI takes for a command."""
-    return _COMMANDS.sub(r"\1\\", _CONTROLS.sub(_escape, text))
+    """For a terminal or a log: control characters as ``\\x1b``, nothing that a CI takes for a command."""
+    return _COMMANDS.sub(_no_command, _CONTROLS.sub(_escape, text))
 
 
 def legal_in_xml(text: str) -> str:
     """For XML 1.0: what it cannot carry, or a parser would change, as ``\\x1b``; all else as it is."""
     return _ILLEGAL_IN_XML.sub(_escape, text)
+
+
+def _no_command(match: re.Match[str]) -> str:
+    return match[0] + "\\"
 
 
 def _escape(match: re.Match[str]) -> str:

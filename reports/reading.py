@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nfsjudge.records import AnyRecord, BadRecord, CheckRecord, FindingRecord, from_line
 from reports.archived import BadArchive, find_archives, is_archive, replace_folder, stem, unpack
+from reports.plain import shortened
 from reports.run import VERDICTS, Run, from_records
 
 MAX_LINE = 32 * 2**20
@@ -116,9 +117,20 @@ def load_runs(file: Path, name: str = "") -> list[Run]:
         raise BadRecord(f"{name}: no record of a run in it" + (f"; {problems[0]}" if problems else ""))
     if runs[0].about is None:
         told.append(f"{name}: the line that says what was tested is missing")
+    told += [f"{name}: {text}" for run in runs for text in _repeated(run)]
     for run in runs:
         run.problems, run.folder = told, file.parent
     return runs
+
+
+def _repeated(run: Run) -> list[str]:
+    """A line if checks share an id: each of them counts in the forms that count records, one of them on the board."""
+    times = Counter(check.id for check in run.checks)
+    again = [one for one, count in times.items() if count > 1]
+    if not again:
+        return []
+    first = shortened(again[0], 200)
+    return [f"ids that come more than once: {len(again)}, such as {first}; the board shows the worst of each"]
 
 
 def _records(stream: t.BinaryIO, problems: list[str]) -> Iterator[AnyRecord]:

@@ -152,10 +152,15 @@ def from_records(records: Iterable[AnyRecord]) -> list[Run]:
 
 
 def distinct_labels(runs: Iterable[Run]) -> list[str]:
-    """The labels of runs, with a number where one comes again."""
-    seen: Counter[str] = Counter()
-    labels = []
-    for run in runs:
-        seen[run.label] += 1
-        labels.append(run.label if seen[run.label] == 1 else f"{run.label} ({seen[run.label]})")
+    """The labels of runs, with a number where one comes again; none twice, whatever the labels are."""
+    all_runs = list(runs)
+    labels: list[str] = []
+    names, used = {run.label for run in all_runs}, set[str]()
+    for run in all_runs:
+        label, number = run.label, 1
+        while label in used or (number > 1 and label in names):
+            number += 1
+            label = f"{run.label} ({number})"
+        used.add(label)
+        labels.append(label)
     return labels

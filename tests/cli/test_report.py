@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import subprocess
+import sys
 import typing as t
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -204,3 +207,39 @@ def test_coverage_of_no_known_form_is_refused_before_anything_is_read(
         == Exit.USAGE
     )
     assert ".html, .md, .json" in capsys.readouterr().err
+
+
+def test_a_full_disk_leaves_what_was_there(
+    left: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("old")
+
+    def full(path: Path, text: str, encoding: str) -> int:
+        with path.open("w", encoding=encoding) as file:
+            file.write(text[:10])
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(Path, "write_text", full)
+    assert report(left, "--markdown", page) == Exit.USAGE
+    assert capsys.readouterr().err == f"nfsproof: cannot write {page}: No space left on device\n"
+    assert page.read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["page.md", "records.jsonl"]
+
+
+def test_a_new_report_has_the_mode_of_the_old_one(left: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("old")
+    page.chmod(0o600)
+    assert report(left, "--markdown", page) == Exit.OK
+    assert page.stat().st_mode & 0o777 == 0o600
+    assert page.read_text() != "old"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
+def test_an_output_that_is_full_ends_in_a_line(left: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "nfsproof", "report", str(left)]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == Exit.USAGE
+    assert done.stderr == "nfsproof: cannot write to the output: no space is left\n"

@@ -289,3 +289,15 @@ def test_parameters_are_part_of_the_id(suite: Suite) -> None:
     outcome = suite.run()
     assert outcome.verdicts == {"takes[0]": "PASS", "takes[1]": "FAIL"}
     assert "nfs3/fake/takes[1]" in outcome.text
+
+
+@pytest.mark.parametrize(
+    ("observed", "told"), [("##[add-mask]x", "##\\[add-mask]x"), ("\x1b[2J", "\\x1b[2J")]
+)
+def test_what_a_server_sent_is_no_command_in_the_log_of_a_job(suite: Suite, observed: str, told: str) -> None:
+    class_ = f"type('Shown', (), {{'__repr__': lambda self: {observed!r}}})()"
+    suite.write(check("it", f"expect({class_}, 'name').equals(2)"))
+    outcome = suite.run()
+    assert observed in outcome.checks["it"].observed
+    assert observed not in outcome.text
+    assert outcome.text.count(told) >= 2

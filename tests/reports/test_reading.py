@@ -26,7 +26,7 @@ from nfsjudge.records import (
 )
 from reports import reading
 from reports.reading import MAX_PROBLEMS, find_records, load_runs
-from reports.run import Run, from_records
+from reports.run import Run, distinct_labels, from_records
 
 GOOD = [to_line(RunRecord("embedded")), to_line(CheckRecord("nfs3/a/b", "PASS")), to_line(EndRecord(0))]
 CHECK = json.loads(GOOD[1])
@@ -65,6 +65,8 @@ FOREIGN = {
     "duration_is_text": changed(duration="1"),
     "duration_is_no_number": changed(duration=float("nan")),
     "duration_is_endless": changed(duration=1).replace('"duration": 1', '"duration": 1' + "0" * 400),
+    "duration_is_beyond_reason": changed(duration=1e308),
+    "a_count_of_400_digits": changed(exchanges=10**400),
     "digits": changed(exchanges=1).replace('"exchanges": 1', '"exchanges": ' + "1" * 5000),
     "deep": "[" * 100_000,
     "not_utf8": b'{"kind":"check","id":"\xff"}',
@@ -216,3 +218,23 @@ def test_a_label_hides_the_address() -> None:
     run = from_records([RunRecord("nfs://secret/", "secret at 10.0.0.1", label="target A")])[-1]
     assert (run.target, run.label, run.is_anonymous) == ("target A", "target A", True)
     assert Run().label == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (["A", "B"], ["A", "B"]),
+        (["A", "A", "A"], ["A", "A (2)", "A (3)"]),
+        (["A", "A (2)", "A"], ["A", "A (2)", "A (3)"]),
+        (["A", "A", "A (2)"], ["A", "A (3)", "A (2)"]),
+    ],
+)
+def test_no_two_runs_are_called_the_same(labels: list[str], told: list[str]) -> None:
+    assert distinct_labels([Run(about=RunRecord("embedded", label=label)) for label in labels]) == told
+
+
+def test_an_id_that_comes_twice_is_told(tmp_path: Path) -> None:
+    run = reports.load(left(tmp_path, *GOOD[:2], GOOD[1], GOOD[2]))
+    (problem,) = run.problems
+    assert "nfs3/a/b" in problem
+    assert "more than once" in problem
