@@ -233,3 +233,18 @@ _invents(
     "MNT refuses paths of 256 to 1000 bytes with a status that MOUNT does not have",
     lambda path: 256 <= len(path) <= 1000,
 )
+
+
+@mutant(
+    "mnt3-too-long-is-io",
+    bends=MNT3,
+    breaks=_STATUS,
+    gist="MNT answers IO where a name in the path is too long",
+)
+def mnt3_too_long_is_io(
+    _server: Server, context: CallContext, args: DirpathArgs, proceed: Proceed[DirpathArgs, Mnt3Res]
+) -> Mnt3Res:
+    """Take another status."""
+    reply = proceed(context, args)
+    is_too_long = reply.fhs_status == MountStat3.MNT3ERR_NAMETOOLONG
+    return Mnt3Res(MountStat3.MNT3ERR_IO) if is_too_long else reply

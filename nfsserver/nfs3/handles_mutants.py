@@ -9,12 +9,15 @@ from nfsclient.protocol.nfs3 import (
     ACCESS,
     COMMIT,
     CREATE,
+    FSINFO,
+    FSSTAT,
     GETATTR,
     LOOKUP,
     MKDIR,
     NFS3,
     NFS3_FHSIZE,
     NULL,
+    PATHCONF,
     READ,
     RENAME,
     SETATTR,
@@ -163,9 +166,9 @@ def read3_follows_the_name(
 
 @mutant(
     "nfs3-removed-is-noent",
-    bends=(GETATTR, SETATTR, ACCESS, READ, WRITE, COMMIT),
+    bends=(GETATTR, SETATTR, ACCESS, READ, WRITE, COMMIT, FSSTAT, FSINFO, PATHCONF),
     breaks=_HANDLES,
-    gist="procedures on a file answer NOENT, not STALE, when it is gone",
+    gist="procedures on a file, or about its file system, answer NOENT, not STALE, when it is gone",
 )
 def nfs3_removed_is_noent(
     _server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]

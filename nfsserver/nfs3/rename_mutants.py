@@ -282,6 +282,20 @@ def rename_forgets_to_count(
     return reply
 
 
+@bends(
+    RENAME,
+    "too-many-directories-is-io",
+    "into a directory that can have no more subdirectories is refused with IO",
+    section="2.6",
+)
+def too_many_directories_is_io(
+    _server: Server, context: CallContext, args: Rename3Args, proceed: RenameProceed
+) -> Rename3Res:
+    """Say something else."""
+    reply = proceed(context, args)
+    return replace(reply, status=Nfsstat3.NFS3ERR_IO) if reply.status == Nfsstat3.NFS3ERR_MLINK else reply
+
+
 @bends(RENAME, "follows-symlinks", "of a symbolic link renames what it points to")
 def rename_follows_symlinks(
     server: Server, context: CallContext, args: Rename3Args, proceed: RenameProceed

@@ -15,11 +15,18 @@ from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.errors import GarbageArgs
 from nfsclient.protocol.mount import MountStat3
-from nfsjudge import Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from suites.mount.clauses import EVERY_VERSION, MAPS_A_PATH, OF_A_DIRECTORY, OLD_VERSIONS, PATH_LENGTH
+from suites.nfs3.naming import too_long_name
 
 CLOSED_STATUS = Requirement(
     rfc="RFC 1813", section="5.1.5", gist="the status of MNT is one of those that mountstat3 lists"
+)
+TOO_LONG_IS_MEANT = Requirement(
+    rfc="RFC 1813",
+    section="5.1.5",
+    level=Level.SHOULD,
+    gist="MNT3ERR_NAMETOOLONG says that a name in the path is too long",
 )
 Names = tuple[bytes, bytes]
 
@@ -157,6 +164,20 @@ def test_a_removed_directory_is_refused(
     expect(nfs3.rmdir(scratch.handle, b"removed")).ok()
     status = int(mount.mnt(path).status)
     expect(status, "the status of MNT of what was removed", because=MAPS_A_PATH.of(version)).differs_from(0)
+
+
+@proves(MAPS_A_PATH.new, TOO_LONG_IS_MEANT, killed_by="mnt3-too-long-is-io", needs=("mount", "no_trunc"))
+def test_a_name_that_is_too_long_is_refused_as_such(
+    mounting: MakeMounting, nfs3: Nfs3, scratch: Scratch
+) -> None:
+    mount = mounting(3)
+    path = mount.below(scratch.name, too_long_name(nfs3, scratch))
+    if len(path) > 1024:
+        skip("no path has room for a name that is too long")
+    reply = mount.mnt(path)
+    # There is no such name either; and a server that mounts exports only does not look at what lies below them.
+    below = (MountStat3.MNT3ERR_NOENT, MountStat3.MNT3ERR_ACCES)
+    expect(reply).refused(MountStat3.MNT3ERR_NAMETOOLONG, *below, because=TOO_LONG_IS_MEANT)
 
 
 def _path_of(length: int, export: bytes) -> bytes:

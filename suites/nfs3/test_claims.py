@@ -10,7 +10,19 @@ import pytest
 
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import LINK, REMOVE, Diropargs3, Link3Args, Nfsstat3, Remove3Args
+from nfsclient.protocol.nfs3 import (
+    LINK,
+    MKDIR,
+    REMOVE,
+    RMDIR,
+    Diropargs3,
+    Link3Args,
+    Mkdir3Args,
+    Nfsstat3,
+    Remove3Args,
+    Rmdir3Args,
+    Sattr3,
+)
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
 from suites.nfs3 import kinds
@@ -141,3 +153,40 @@ def test_no_more_links_than_linkmax(nfs3: Nfs3, scratch: Scratch, links: Links) 
         return
     reply = nfs3.link(file, scratch.handle, b"one too many")
     expect(reply).refused(Nfsstat3.NFS3ERR_MLINK, because=MLINK_IS_MEANT)
+
+
+@pytest.fixture
+def subdirectories(rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> Iterator[Links]:
+    """Gives a directory many subdirectories at once, up to the first refusal. Takes them away again."""
+    del scratch  # removed after them
+    rpc = rpc_connect("nfs")
+    places: list[Diropargs3] = []
+
+    def act(directory: bytes, count: int) -> t.Any:
+        places.extend(Diropargs3(directory, b"directory-%05d" % number) for number in range(count))
+        asked = (Mkdir3Args(place, Sattr3(mode=0o755)) for place in places)
+        for _, reply in rpc.pipeline(MKDIR, asked, outstanding=1):
+            if reply.status != Nfsstat3.NFS3_OK:
+                return reply
+        return None
+
+    yield act
+    if rpc.is_open:
+        for _ in rpc.pipeline(RMDIR, (Rmdir3Args(place) for place in places)):
+            pass
+
+
+@proves(MLINK_IS_MEANT, killed_by="rename3-too-many-directories-is-io")
+def test_a_directory_too_many_is_told_as_such(nfs3: Nfs3, scratch: Scratch, subdirectories: Links) -> None:
+    full = scratch.directory("full")
+    linkmax = expect(nfs3.pathconf(full)).ok().linkmax
+    observe("linkmax", linkmax)
+    if not 2 <= linkmax <= MOST_LINKS:
+        skip(f"linkmax is {linkmax}: checks do not make so many directories")
+    # On UNIX each is a link to the one above, by its dotdot; that one has its own name and its dot besides.
+    subdirectories(full, linkmax - 2)
+    scratch.directory("moved")
+    reply = nfs3.rename(scratch.handle, b"moved", full, b"moved")
+    observe("RENAME of one too many", reply.status)
+    if reply.status != Nfsstat3.NFS3_OK:  # links of directories may not be counted at all
+        expect(reply).refused(Nfsstat3.NFS3ERR_MLINK, because=MLINK_IS_MEANT)

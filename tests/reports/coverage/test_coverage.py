@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from nfsclient.protocol.mount import MountStat3
 from nfsclient.protocol.nfs3 import NFS3, Nfsstat3
 from nfsjudge.records import CheckRecord, EndRecord, FindingRecord, RequirementRecord, RunRecord
 from reports.coverage import render_coverage, suite_pages
@@ -114,6 +115,12 @@ class TestErrors:
         assert states["READ", "IO"] == "outside"
         assert not nfs3.unlisted
 
+    def test_errors_of_mount_are_those_of_its_version(self) -> None:
+        statuses = ["mount1 MNT UNKNOWN_13", "mount3 MNT MNT3ERR_ACCES", "mount3 MNT MNT3ERR_PERM"]
+        mount = cover_errors([run_of(check("mount/mnt/one", statuses=statuses))], read_error_tables())[1]
+        assert mount.counts == {"provoked": 1, "open": 3, "outside": 1}
+        assert [(pair.operation, pair.error) for pair in mount.unlisted] == [("MNT", "PERM")]
+
     def test_an_error_that_the_rfc_does_not_list_is_told_apart(self) -> None:
         nfs3 = cover_errors(
             [run_of(check("a/b", statuses=["nfs3 READ NFS3ERR_EXIST"]))], read_error_tables()
@@ -146,6 +153,12 @@ class TestTables:
         assert set(table.errors) == {one.name for one in NFS3.procedures} - {"NULL"}
         assert {f"NFS3ERR_{error}" for _, error in table.pairs} <= set(Nfsstat3.__members__)
         assert len(table.pairs) == len(set(table.pairs)) == 186
+
+    def test_the_pairs_of_mount_are_those_of_mnt_and_its_statuses(self) -> None:
+        table = next(one for one in read_error_tables() if one.protocol == "mount3")
+        assert set(table.errors) == {"MNT"}
+        assert {f"MNT3ERR_{error}" for _, error in table.pairs} <= set(MountStat3.__members__)
+        assert len(table.pairs) == 5
 
     def test_sections_are_there_once(self) -> None:
         numbers = [(one.rfc, one.number) for document in read_tables().documents for one in document.sections]
