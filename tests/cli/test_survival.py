@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""What `rpc/survival` says of servers that stop to serve: for good, or for as long as one client keeps them busy."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nfsjudge.records import CheckRecord, read_records
+
+ROOT = Path(__file__).resolve().parents[2]
+SLOW = "rpc/survival/others_are_served_beside_slow_clients[nothing]"
+BROKEN = "rpc/survival/others_are_served_after_a_broken_stream[half a mark]"
+
+
+@pytest.fixture
+def bent(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The URL of a server that is bent by the parameter."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "nfsproof", "serve", "--port", "0", "--mutant", request.param],
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, text=True,
+    ) as server:  # fmt: skip
+        assert server.stdout is not None
+        yield server.stdout.readline().split()[1]
+        server.terminate()
+
+
+@pytest.mark.parametrize(
+    ("bent", "check", "verdict"),
+    [
+        pytest.param("rpc-waits-for-the-slow", SLOW, "NONSTRICT", id="one-client-at-a-time"),
+        pytest.param("rpc-dies-of-broken-streams", BROKEN, "FAIL", id="dead"),
+    ],
+    indirect=["bent"],
+)
+def test_only_what_stays_unserved_is_a_failure(bent: str, check: str, verdict: str, tmp_path: Path) -> None:
+    # RFC 1831 section 3 asks for no model of concurrency; it does have a server await the next call.
+    subprocess.run(
+        [sys.executable, "-m", "nfsproof", "run", bent, check, f"--report={tmp_path / 'report'}", "-q"],
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=120, check=False,
+    )  # fmt: skip
+    with (tmp_path / "report" / "records.jsonl").open() as lines:
+        found = [one for one in read_records(lines) if isinstance(one, CheckRecord)]
+    assert [(one.id, one.verdict) for one in found] == [(check, verdict)]
