@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime as dt
+import errno
+import os
+import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,11 +15,15 @@ from pathlib import Path
 
 from fixtures.ids import SUITES, IdList
 from nfsproof import starter
-from reports import load
+from nfsproof.exits import Exit
+from reports import Run, load
 from reports.baseline import find_baseline, gate_lines, hold_against, load_baseline
+from reports.baseline.gate import not_judged
+from reports.baseline.model import read_text
 from reports.baseline.update import left_over, shown_difference, updated
 from reports.changes import MEANINGS
 from reports.compare import compare
+from reports.plain import printable
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +31,7 @@ class Told:
     """Lines for the terminal, and whether all is well."""
 
     lines: Sequence[str]
-    is_good: bool
+    status: Exit
 
 
 def _promised() -> frozenset[str]:
@@ -41,32 +49,97 @@ def check(folder: Path, word: str) -> Told:
         promised=frozenset() if partial else _promised(),
         is_partial=partial,
     )
-    return Told(gate_lines(found, baseline, run), not found)
+    lines = gate_lines(found, baseline, run)
+    missing = [] if run.end is None else run.end.missing
+    lines += [printable(f"REQUIRED capability is missing: {text}") for text in missing]
+    return Told(lines, Exit.FAIL if missing else Exit.BASELINE if found else Exit.OK)
 
 
-class Partial(ValueError):
-    """The run judged some of the checks only: what it did not run would be taken for gone."""
+class CannotUpdate(ValueError):
+    """The run does not say of every check how it is: what it did not judge would be taken for gone."""
 
 
 def update(folder: Path, file: Path, *, dry_run: bool) -> Told:
-    """Write a baseline anew for a run; the lines are the change. Raises OSError, `BadBaseline` and `Partial`."""
+    """Write a baseline anew for a run; the lines are the change. Raises OSError, `BadBaseline` and `CannotUpdate`."""
     run = load(folder)
-    if run.about is not None and run.about.is_partial:
-        raise Partial(f"{folder}: the run judged only some of the checks; a baseline needs a whole run")
-    before = file.read_text(encoding="utf-8") if file.exists() else ""
+    _hold_whole(run, folder)
+    before = read_text(file) if file.exists() else ""
     after = updated(before, run, str(file))
     if not dry_run and after != before:
-        file.write_text(after, encoding="utf-8")
+        _replace(file, after)
     lines = shown_difference(before, after, file.name).splitlines() or [f"{file}: nothing to change"]
-    rest = [str(one) for one in left_over(after, run, str(file), dt.datetime.now(dt.UTC).date())]
-    return Told([*lines, *rest], not rest)
+    today = dt.datetime.now(dt.UTC).date()
+    rest = [str(one) for one in left_over(after, run, str(file), today, _promised())]
+    return Told([*lines, *rest], Exit.BASELINE if rest else Exit.OK)
+
+
+def _hold_whole(run: Run, folder: Path) -> None:
+    """A run that judged everything, and whose records can all be read. Raises `CannotUpdate`."""
+    whole = "a baseline needs a whole run"
+    if run.problems:
+        raise CannotUpdate(f"{printable(run.problems[0])}; {whole}, with all its records")
+    if run.about is not None and run.about.is_partial:
+        raise CannotUpdate(f"{folder}: the run judged only some of the checks; {whole}")
+    if run.end is None or run.end.note or run.end.exit_code in {2, 3, 4, 5}:
+        why = run.end.note if run.end is not None and run.end.note else run.ending
+        raise CannotUpdate(f"{folder}: {printable(why)}; {whole}, up to its end")
+    if missing := not_judged(run, _promised()):
+        raise CannotUpdate(
+            f"{folder}: {len(missing)} checks of this version of nfsproof were not judged, such as {missing[0]}; "
+            f"{whole}, of the same version"
+        )
+
+
+def _replace(file: Path, text: str) -> None:
+    """Write all of it or nothing; a link stays one, and line ends stay as they were. Raises OSError."""
+    place = file.resolve()
+    content = text.encode()
+    mode = None
+    if place.exists():
+        if not os.access(place, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))
+        mode = place.stat().st_mode
+        if b"\r\n" in place.read_bytes():
+            content = content.replace(b"\n", b"\r\n")
+    try:
+        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.")
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(file)) from error
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if mode is None:
+            mask = os.umask(0)
+            os.umask(mask)
+            mode = 0o666 & ~mask
+        Path(name).chmod(mode & 0o7777)
+        Path(name).replace(place)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
 
 
 def difference(before: Path, after: Path) -> Told:
     """What changed from one run to another. Raises OSError and `BadRecord`."""
-    changed = compare(load(before), load(after))
-    if not changed:
-        return Told(["no difference"], is_good=True)
+    runs = load(before), load(after)
+    lines = [printable(f"warning: {text}") for run in runs for text in run.problems]
+    lines += [
+        printable(f"warning: {folder}: {_cut_short(run)}")
+        for folder, run in zip((before, after), runs, strict=True)
+        if _cut_short(run)
+    ]
+    changed = compare(*runs)
     counts = Counter(one.how for one in changed)
     told = ", ".join(f"{counts[how]} {how}" for how in MEANINGS if counts[how])
-    return Told([*map(str, changed), told], is_good=False)
+    lines += [*map(str, changed), told or "no difference"]
+    return Told(lines, Exit.BASELINE if changed or any(run.problems for run in runs) else Exit.OK)
+
+
+def _cut_short(run: Run) -> str:
+    """Why there is not all of a run; empty if there is."""
+    if run.about is not None and run.about.is_partial:
+        return "only some of the checks were chosen"
+    return run.ending if run.end is None or run.end.exit_code in {2, 3, 4, 5} else run.end.note

@@ -415,7 +415,7 @@ def _tell(work: Callable[[], t.Any]) -> int:
     except ValueError as error:  # of a baseline, a record or an update: it says where
         raise Trouble(str(error)) from error
     click.echo("\n".join(told.lines))
-    return int(Exit.OK if told.is_good else Exit.BASELINE)
+    return int(told.status)
 
 
 @commands.command()

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reports.baseline.gate import Seen, seen_in
+from reports.baseline.gate import LINT, Seen, seen_in
 from reports.changes import MEANINGS, SYMPTOM, change, lasting
+from reports.plain import printable
 from reports.run import Run
 
 
@@ -25,7 +26,7 @@ class Changed:
         after = self.after.verdict if self.after is not None else "not there"
         text = self.after.text if self.after is not None else ""
         first = text.splitlines()[0][:160] if text else ""
-        return f"{self.how}: {self.id}: {before} -> {after}{f'  {first}' if first else ''}"
+        return printable(f"{self.how}: {self.id}: {before} -> {after}{f'  {first}' if first else ''}")
 
 
 def _how(before: Seen | None, after: Seen | None) -> str | None:
@@ -35,9 +36,18 @@ def _how(before: Seen | None, after: Seen | None) -> str | None:
     return found
 
 
-def _seen(run: dict[str, Seen], one: str) -> Seen | None:
-    """A rule of the lint that was not broken has left no record: it is held."""
-    return run.get(one, Seen(one, "PASS", "") if one.startswith("lint/") else None)
+def _seen(run: Run, seen: dict[str, Seen], one: str, other: Run) -> Seen | None:
+    """What a run says of a check or a rule, None if nothing.
+
+    A rule of the lint that was not broken has left no record: it is held, if the run looked for it in the exchanges of
+    every check in which the other one found it broken.
+    """
+    if one in seen or not one.startswith(LINT):
+        return seen.get(one)
+    if run.about is not None and run.about.lint == "off":
+        return None
+    broken = {finding.check for finding in other.findings if finding.id == one}
+    return Seen(one, "PASS", "") if broken <= {check.id for check in run.checks} else None
 
 
 def compare(before: Run, after: Run) -> list[Changed]:
@@ -45,7 +55,7 @@ def compare(before: Run, after: Run) -> list[Changed]:
     first, second = seen_in(before), seen_in(after)
     found = []
     for one in first.keys() | second.keys():
-        pair = _seen(first, one), _seen(second, one)
+        pair = _seen(before, first, one, after), _seen(after, second, one, before)
         how = _how(*pair)
         if how is not None:
             found.append(Changed(how, one, *pair))

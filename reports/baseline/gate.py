@@ -4,17 +4,22 @@
 from __future__ import annotations
 
 import datetime as dt
-import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from nfsjudge.records import CheckRecord, FindingRecord
 from reports.baseline.model import VERDICTS, Baseline, Entry, glob
+from reports.baseline.symptoms import TooSlow, finds
+from reports.plain import printable, shortened
 from reports.run import Run
 
 _NOT_EXECUTED = frozenset({"SKIP", "UNSUPPORTED"})
 _NOT_RED = frozenset({"PASS", *_NOT_EXECUTED})
+LINT = "lint/"
+"""How the ids of its rules begin."""
+_LONG = 500
+"""Characters of one difference: what a server sent may be as long as it likes."""
 
 
 class Kind(StrEnum):
@@ -27,6 +32,8 @@ class Kind(StrEnum):
     SYMPTOM = "other symptom"
     STALE = "matches nothing"
     """No check of the run is what an entry names."""
+    HIDDEN = "hidden"
+    """An entry before speaks for all that a pattern fits."""
     VANISHED = "vanished"
     """A check that there is was not judged."""
     EXPIRED = "expired"
@@ -47,7 +54,9 @@ class Difference:
 
     def __str__(self) -> str:
         where = f" (line {self.line})" if self.line else ""
-        return f"{self.kind}: {self.subject}{where}: {self.text}"
+        # Parts of it come from a server: one line, with nothing in it that a terminal or a CI would obey.
+        told = " ".join(f"{self.kind}: {self.subject}{where}: {self.text}".split())
+        return shortened(printable(told), _LONG)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +80,25 @@ def seen_in(run: Run) -> dict[str, Seen]:
     return seen
 
 
+def held_in(run: Run) -> dict[str, Seen]:
+    """What is held against a baseline: not the rules of the lint where their findings are only told."""
+    return {
+        one: seen
+        for one, seen in seen_in(run).items()
+        if holds_lint(run) or not one.startswith(LINT) or seen.verdict == "VOID"
+    }
+
+
+def holds_lint(run: Run) -> bool:
+    """Whether findings of the lint are red: it was neither off nor asked to tell them only."""
+    return run.about is None or run.about.lint not in {"off", "report"}
+
+
+def unlisted_in(run: Run, baseline: Baseline) -> frozenset[str]:
+    """The verdicts that a check without an entry may have; NONSTRICT is not among them with `--strict`."""
+    return frozenset(baseline.unlisted) - ({"NONSTRICT"} if run.is_strict else frozenset())
+
+
 def _text_of(record: CheckRecord | FindingRecord) -> str:
     reason = record.reason if isinstance(record, CheckRecord) else ""
     return record.observed or reason
@@ -83,13 +111,22 @@ class Match:
         self.entry_of: dict[str, Entry] = {}
         self.empty: list[tuple[Entry, str]] = []
         """Patterns that fit nothing."""
+        self.hidden: list[tuple[Entry, str, Entry]] = []
+        """Patterns that fit nothing but what an entry before speaks of, and that entry."""
         for entry in baseline.entries:
             for pattern in entry.ids:
                 fitting = [pattern] if pattern in ids else list(filter(glob(pattern).fullmatch, ids))
                 if not fitting:
                     self.empty.append((entry, pattern))
-                for one in fitting:
-                    self.entry_of.setdefault(one, entry)
+                    continue
+                owners = [self.entry_of.setdefault(one, entry) for one in fitting]
+                if all(owner is not entry for owner in owners):
+                    self.hidden.append((entry, pattern, owners[0]))
+
+    def useless(self, entry: Entry) -> list[str]:
+        """The patterns of an entry that speak of nothing."""
+        pairs = [*self.empty, *((one, pattern) for one, pattern, _ in self.hidden)]
+        return [pattern for one, pattern in pairs if one is entry]
 
 
 def hold_against(
@@ -103,20 +140,30 @@ def hold_against(
     """The differences, in the order of the report: none means that the run is as expected.
 
     `promised` are the ids (without parameters) that a whole run judges; a part of the suite (`is_partial`) is held
-    against what it ran, and against no floor.
+    against what it ran, and against no floor. Of a run that did not come to its end the checks that are missing are
+    counted, not named: that it was cut short is what there is to say.
     """
-    seen = seen_in(run)
+    seen = held_in(run)
     match = Match(baseline, seen)
-    found = [*_unfinished(run)]
+    unlisted = unlisted_in(run, baseline)
+    unfinished = [*_unfinished(run)]
+    found = [*unfinished]
     for one in sorted(seen.values(), key=lambda one: one.id):
         entry = match.entry_of.get(one.id)
-        found += _without_entry(one, baseline) if entry is None else _with_entry(one, entry)
+        found += _without_entry(one, unlisted) if entry is None else _with_entry(one, entry)
+    concerned = [*match.entry_of.values()] if is_partial else baseline.entries
     found += [
-        Difference(Kind.EXPIRED, str(entry), f"it counted until {entry.expires}: {entry.reason}", entry.line)
+        Difference(
+            Kind.EXPIRED, str(entry), f"counts no more since {entry.expires}: {entry.reason}", entry.line
+        )
         for entry in baseline.entries
-        if entry.expires is not None and entry.expires <= today
+        if entry.expires is not None and entry.expires <= today and entry in concerned
     ]
-    return found if is_partial else [*found, *_missing(run, baseline, match, promised)]
+    if is_partial:
+        return found
+    if unfinished:
+        return [*found, *_not_judged(run, promised)]
+    return [*found, *_missing(run, baseline, match, promised)]
 
 
 def _unfinished(run: Run) -> Iterator[Difference]:
@@ -124,10 +171,12 @@ def _unfinished(run: Run) -> Iterator[Difference]:
         yield Difference(Kind.UNFINISHED, "the run", run.ending)
     elif run.end.exit_code in {2, 3, 4, 5} or run.end.note:
         yield Difference(Kind.UNFINISHED, "the run", run.end.note or run.ending)
+    for problem in run.problems:  # what could not be read may have been something new
+        yield Difference(Kind.UNFINISHED, "its records", problem)
 
 
-def _without_entry(one: Seen, baseline: Baseline) -> Iterator[Difference]:
-    if one.verdict not in baseline.unlisted:
+def _without_entry(one: Seen, unlisted: Collection[str]) -> Iterator[Difference]:
+    if one.verdict not in unlisted:
         yield Difference(Kind.NEW, one.id, f"{one.verdict} {one.text}".strip())
 
 
@@ -136,21 +185,44 @@ def _with_entry(one: Seen, entry: Entry) -> Iterator[Difference]:
         if not (entry.sometimes and (entry.verdict == "VOID" or one.verdict in _NOT_RED)):
             text = f"expected {entry.verdict}, seen {one.verdict} {one.text}".rstrip()
             yield Difference(Kind.UNEXPECTED, one.id, text, entry.line)
-    elif entry.symptom and not re.search(entry.symptom, one.text):
+        return
+    try:
+        if finds(entry.symptom, one.text):
+            return
         text = f"expected {entry.symptom!r}, seen {one.text!r}"
-        yield Difference(Kind.SYMPTOM, one.id, text, entry.line)
+    except TooSlow as error:
+        text = f"{entry.symptom!r} {error}"
+    yield Difference(Kind.SYMPTOM, one.id, text, entry.line)
+
+
+def agrees(one: Seen, entry: Entry) -> bool:
+    """Whether a check is as its entry says."""
+    return not any(_with_entry(one, entry))
+
+
+def not_judged(run: Run, promised: Collection[str]) -> list[str]:
+    """The ids, without parameters, of which there is no record in the run."""
+    return sorted(set(promised) - {record.id.partition("[")[0] for record in run.checks})
+
+
+def _not_judged(run: Run, promised: Collection[str]) -> Iterator[Difference]:
+    if missing := not_judged(run, promised):
+        text = f"{len(missing)} of {len(promised)} checks were not judged, such as {missing[0]}"
+        yield Difference(Kind.VANISHED, "the run", text)
 
 
 def _missing(run: Run, baseline: Baseline, match: Match, promised: Collection[str]) -> Iterator[Difference]:
     for entry, pattern in match.empty:
-        if entry.sometimes:
+        if entry.sometimes or (pattern.startswith(LINT) and not holds_lint(run)):
             continue
-        if pattern.startswith("lint/") and entry.verdict != "PASS":
+        if pattern.startswith(LINT) and entry.verdict != "PASS":
             yield Difference(Kind.UNEXPECTED, pattern, "the rule is not broken any more", entry.line)
         else:
             yield Difference(Kind.STALE, pattern, "no check of the run has this id", entry.line)
-    judged = {record.id.partition("[")[0] for record in run.checks}
-    for one in sorted(set(promised) - judged):
+    for entry, pattern, owner in match.hidden:
+        text = f"the entry at line {owner.line} speaks for it already: put the narrow one first"
+        yield Difference(Kind.HIDDEN, pattern, text, entry.line)
+    for one in not_judged(run, promised):
         yield Difference(Kind.VANISHED, one, "the check was not judged")
     executed = sum(1 for record in run.checks if record.verdict not in _NOT_EXECUTED)
     if executed < baseline.floor:
@@ -160,7 +232,13 @@ def _missing(run: Run, baseline: Baseline, match: Match, promised: Collection[st
 
 def gate_lines(found: Sequence[Difference], baseline: Baseline, run: Run) -> list[str]:
     """The outcome for people: a line each, and a summary."""
-    known = Match(baseline, seen_in(run)).entry_of
+    seen = held_in(run)
+    owners = Match(baseline, seen).entry_of
+    known = sum(1 for one, entry in owners.items() if seen[one].verdict == entry.verdict != "PASS")
+    waiting = sum(1 for entry in baseline.entries if not entry.is_explained)
+    wait = f", {waiting} of its entries without a reason" if waiting else ""
     if not found:
-        return [f"as the baseline says ({baseline.name}): {len(known)} known deviations"]
-    return [*(str(one) for one in found), f"{len(found)} differences to the baseline {baseline.name}"]
+        told = f"{known} known {'deviation' if known == 1 else 'deviations'}"
+        return [f"as the baseline says ({baseline.name}): {told}{wait}"]
+    many = "1 difference" if len(found) == 1 else f"{len(found)} differences"
+    return [*(str(one) for one in found), f"{many} to the baseline {baseline.name}{wait}"]

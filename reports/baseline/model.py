@@ -23,6 +23,8 @@ CATEGORIES = {
     "bug": "a fault of the server that no clause is about: a crash, a leak, a call that is never answered",
     "suite": "a fault of nfsproof, to be mended there",
 }
+UNEXPLAINED = "TODO: compare with the text of the RFC"
+"""How the reason of an entry begins that nobody has looked at yet."""
 _ENTRY = "entry"
 _HEAD = "baseline"
 
@@ -49,6 +51,11 @@ class Entry:
     """Of a server that does not do the same each time: the checks may pass as well, and fail where VOID is expected."""
     line: int = 0
     """Where it stands."""
+
+    @property
+    def is_explained(self) -> bool:
+        """Whether somebody wrote a reason."""
+        return bool(self.reason.strip()) and not self.reason.startswith(UNEXPLAINED)
 
     def __str__(self) -> str:
         return self.ids[0] if len(self.ids) == 1 else f"{self.ids[0]} and {len(self.ids) - 1} more"
@@ -77,11 +84,19 @@ def glob(pattern: str) -> re.Pattern[str]:
 
 def load_baseline(path: Path) -> Baseline:
     """Read a file. Raises OSError and `BadBaseline`."""
+    return parse_baseline(read_text(path), str(path))
+
+
+def read_text(path: Path) -> str:
+    """The text of a file, its line ends as ``\\n``. Raises OSError and `BadBaseline`."""
+    content = path.read_bytes()
     try:
-        text = path.read_text(encoding="utf-8")
+        # Editors of Windows begin a file with a byte order mark, which TOML does not know.
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise BadBaseline(f"{path}: expected text in UTF-8: {error}") from error
-    return parse_baseline(text, str(path))
+        line = content[: error.start].count(b"\n") + 1
+        raise BadBaseline(f"{path}:{line}: expected text in UTF-8: {error.reason}") from error
+    return text.replace("\r\n", "\n")
 
 
 def parse_baseline(text: str, name: str) -> Baseline:

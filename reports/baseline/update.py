@@ -6,35 +6,61 @@ from __future__ import annotations
 import datetime as dt
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import typing as t
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import tomlkit
 from tomlkit.items import AoT, Array, Table
 
-from reports.baseline.gate import Difference, Kind, Match, Seen, hold_against, seen_in
-from reports.baseline.model import VERDICTS, Baseline, Entry, glob, parse_baseline
+from reports.baseline.gate import (
+    LINT,
+    Difference,
+    Match,
+    Seen,
+    agrees,
+    held_in,
+    hold_against,
+    holds_lint,
+    unlisted_in,
+)
+from reports.baseline.model import UNEXPLAINED, VERDICTS, BadBaseline, Baseline, Entry, glob, parse_baseline
+from reports.plain import printable
 from reports.run import Run
 
-UNEXPLAINED = "TODO: compare with the text of the RFC"
 _CATEGORY = {"FAIL": "proto", "NONSTRICT": "proto", "VOID": "bug", "SKIP": "env", "UNSUPPORTED": "feature"}
 
 
 def updated(text: str, run: Run, name: str) -> str:
     """The text of the file after the run; an empty text makes a new file. Raises `BadBaseline`.
 
-    Entries that fit no check any more go; a list of ids loses those that do; a verdict or symptom that changed is
-    set; what is red and has no entry gets one. Comments, order, reasons, links and dates are kept.
+    Entries that fit no check any more go; a list of ids loses those that do; what is red and has no entry gets one.
+    Comments, order, reasons, links and dates are kept; but an entry of which nothing is as it says waits for another
+    reason, beside its old one: the old one was about something else.
     """
+    # A check that loses its entry may fall to a later one, which is then about it: until nothing changes.
+    for _ in range(2 + len(parse_baseline(text, name).entries)):
+        before, text = text, _pass(text, run, name)
+        if text == before:
+            break
+    return text
+
+
+def _pass(text: str, run: Run, name: str) -> str:
     baseline = parse_baseline(text, name)
     document = tomlkit.parse(text) if text.strip() else _new_document(run)
-    seen = seen_in(run)
+    if "entry" in document and not isinstance(document["entry"], AoT):
+        if baseline.entries:
+            raise BadBaseline(f"{name}: entry: an update needs tables [[entry]], seen a list in brackets")
+        del document["entry"]
+    unlisted = unlisted_in(run, baseline)
+    seen = held_in(run)
     match = Match(baseline, seen)
-    orphans = _keep_entries(document, baseline, match, seen)
-    orphans |= {
-        one for one in seen if one not in match.entry_of and seen[one].verdict not in baseline.unlisted
-    }
+    keeper = _Keeper(document, match, seen, unlisted, are_rules_held=holds_lint(run))
+    orphans = keeper.keep(baseline)
+    orphans |= {one for one in seen if one not in match.entry_of and seen[one].verdict not in unlisted}
     _add_entries(document, [seen[one] for one in sorted(orphans)])
-    return _without_gaps(tomlkit.dumps(document))
+    after = keeper.lead + tomlkit.dumps(document)
+    return text if after == text else _without_gaps(after)
 
 
 def _new_document(run: Run) -> tomlkit.TOMLDocument:
@@ -44,84 +70,132 @@ def _new_document(run: Run) -> tomlkit.TOMLDocument:
     head["target"] = run.about.target if run.about is not None else ""
     head["server"] = run.target
     head["floor"] = sum(1 for one in run.checks if one.verdict not in {"SKIP", "UNSUPPORTED"})
+    head.add(tomlkit.nl())
     document["baseline"] = head
     return document
 
 
-def _keep_entries(
-    document: tomlkit.TOMLDocument, baseline: Baseline, match: Match, seen: dict[str, Seen]
-) -> set[str]:
-    """Mend those that are there: `baseline.entries` are the tables of the document, one for one.
+class _Keeper:
+    """Mends the entries that are there: those of the baseline are the tables of the document, one for one."""
 
-    Gives the ids that have lost their entry, since it is about another verdict.
-    """
-    orphans: set[str] = set()
-    tables = document.get("entry")
-    if not isinstance(tables, AoT):
+    def __init__(
+        self,
+        document: tomlkit.TOMLDocument,
+        match: Match,
+        seen: dict[str, Seen],
+        unlisted: Collection[str],
+        *,
+        are_rules_held: bool,
+    ) -> None:
+        self.document = document
+        self.match = match
+        self.seen = seen
+        self.unlisted = unlisted
+        self.are_rules_held = are_rules_held
+        self.lead = ""
+        """Comments that have lost the table before them, and stand at the beginning now."""
+
+    def keep(self, baseline: Baseline) -> set[str]:
+        """Go through all of them. Gives the ids that have lost their entry, since it is about something else."""
+        tables = self.document.get("entry")
+        orphans: set[str] = set()
+        if not isinstance(tables, AoT):
+            return orphans
+        for number in reversed(range(len(tables))):
+            orphans |= self._keep_one(tables, number, baseline.entries[number])
+        if not len(tables):
+            del self.document["entry"]
         return orphans
-    for number in reversed(range(len(tables))):
-        entry = baseline.entries[number]
-        mine = [seen[one] for one, owner in match.entry_of.items() if owner is entry]
+
+    def _keep_one(self, tables: AoT, number: int, entry: Entry) -> set[str]:
+        mine = [self.seen[one] for one, owner in self.match.entry_of.items() if owner is entry]
+        good = {one.id for one in mine if agrees(one, entry)}
+        red = [one for one in mine if one.id not in good and one.verdict not in self.unlisted]
         table = tables[number]
-        if entry.sometimes or _is_good(entry, mine):
-            _forget_ids(table, [pattern for owner, pattern in match.empty if owner is entry], entry)
-            continue
-        still = [one for one in mine if one.verdict not in {"PASS", *baseline.unlisted}]
-        if not still:
-            del tables[number]
-            continue
-        orphans |= _narrow(table, entry, still, mine)
-    return orphans
+        if good or not red:
+            ids = self._patterns(entry, good, {one.id for one in mine})
+            if ids:
+                _set_ids(table, ids, entry)
+            else:
+                self._remove(tables, number)
+            return {one.id for one in red}
+        worst = min((one.verdict for one in red), key=VERDICTS.index)
+        kept = [one for one in red if one.verdict == worst]
+        ids = self._patterns(entry, {one.id for one in kept}, {one.id for one in mine})
+        _set_ids(table, ids, entry)
+        _wait_for_a_reason(table, entry, kept)
+        return {one.id for one in red if one.verdict != worst}
+
+    def _patterns(self, entry: Entry, kept: Collection[str], mine: set[str]) -> list[str]:
+        """The ids of an entry, where each pattern that fits something else than `kept` gives way to what it kept."""
+        useless = self.match.useless(entry)
+        found: list[str] = []
+        for pattern in entry.ids:
+            fitting = {one for one in mine if one == pattern or glob(pattern).fullmatch(one)}
+            if pattern in useless:
+                whole = [pattern] if self._may_fit_later(entry, pattern) else []
+            else:
+                whole = [pattern] if fitting and fitting <= set(kept) else sorted(fitting & set(kept))
+            found += [one for one in whole if one not in found]
+        return found
+
+    def _may_fit_later(self, entry: Entry, pattern: str) -> bool:
+        """Whether a pattern stays that fits nothing: it need not each time, or this run could not tell."""
+        fits_nothing = any(one is entry and its == pattern for one, its in self.match.empty)
+        return fits_nothing and (entry.sometimes or (pattern.startswith(LINT) and not self.are_rules_held))
+
+    def _remove(self, tables: AoT, number: int) -> None:
+        """Take a table out. What tomlkit holds for its end, comments that stand before the next table, stays."""
+        body = tables[number].value.body
+        tail: list[tuple[t.Any, t.Any]] = []
+        while body and body[-1][0] is None:
+            tail.insert(0, body.pop())
+        before = tables[number - 1] if number else self.document.get("baseline")
+        keys = list(self.document)
+        if isinstance(before, Table) and (number or keys.index("baseline") < keys.index("entry")):
+            before.value.body.extend(tail)
+        else:
+            self.lead = "".join(item.as_string() for _, item in tail).lstrip("\n") + self.lead
+        del tables[number]
 
 
-def _is_good(entry: Entry, mine: Sequence[Seen]) -> bool:
-    fits = [
-        one.verdict == entry.verdict and (not entry.symptom or re.search(entry.symptom, one.text))
-        for one in mine
-    ]
-    return bool(fits) and all(fits)
-
-
-def _forget_ids(table: Table, gone: Sequence[str], entry: Entry) -> None:
-    """Leave out the ids that fit nothing, of an entry that has others."""
-    kept = [one for one in entry.ids if one not in gone]
-    if gone and kept and not entry.sometimes:
-        _set_ids(table, kept)
-
-
-def _narrow(table: Table, entry: Entry, still: Sequence[Seen], mine: Sequence[Seen]) -> set[str]:
-    """An entry for what is still wrong of what it was for, with one verdict; gives those with others."""
-    worst = min((one.verdict for one in still), key=VERDICTS.index)
-    kept = [one for one in still if one.verdict == worst]
-    if len(kept) < len(mine):
-        _set_ids(table, _patterns(entry, {one.id for one in kept}, {one.id for one in mine}))
-    if str(table.get("verdict", "FAIL")) != worst:
-        table["verdict"] = worst
-    symptom = str(table.get("symptom", ""))
-    if symptom and not all(re.search(symptom, one.text) for one in kept):
+def _wait_for_a_reason(table: Table, entry: Entry, kept: Sequence[Seen]) -> None:
+    """Nothing is as the entry says: what its reason explains is not what there is now."""
+    verdict, text = kept[0].verdict, kept[0].text
+    told = f"{UNEXPLAINED}. Seen: {_first_line(text) or verdict}"
+    if entry.is_explained:
+        told += f". Before, of {entry.verdict}: {entry.reason}"
+    table["reason"] = told
+    if verdict != entry.verdict:
+        table["verdict"] = verdict
+        table["category"] = _CATEGORY.get(verdict, "proto")
+    if "symptom" in table:
         del table["symptom"]
-    return {one.id for one in still if one.verdict != worst}
 
 
-def _patterns(entry: Entry, kept: set[str], mine: set[str]) -> list[str]:
-    """The ids of an entry, where each pattern that fits something else than `kept` gives way to what it kept."""
-    found: list[str] = []
-    for pattern in entry.ids:
-        fitting = {one for one in mine if one == pattern or glob(pattern).fullmatch(one)}
-        whole = [pattern] if fitting and fitting <= kept else sorted(fitting & kept)
-        found += [one for one in whole if one not in found]
-    return found
+def _first_line(text: str) -> str:
+    return printable(text.splitlines()[0][:200]) if text else ""
 
 
-def _set_ids(table: Table, ids: Sequence[str]) -> None:
-    key = "ids" if "ids" in table else "id"
-    if len(ids) == 1:
-        table[key] = [ids[0]] if key == "ids" else ids[0]
+def _set_ids(table: Table, ids: Sequence[str], entry: Entry) -> None:
+    """The ids of an entry that has `entry.ids`; comments within a list stay as long as it only loses some."""
+    if tuple(ids) == entry.ids:
         return
-    many = _array(ids)
-    if key == "id":
+    if "ids" not in table:
+        if len(ids) == 1:
+            table["id"] = ids[0]
+            return
         table.remove("id")
-    table["ids"] = many
+        table["ids"] = _array(ids)
+        return
+    there = table["ids"]
+    if isinstance(there, Array) and [one for one in entry.ids if one in ids] == list(ids):
+        for number in reversed(range(len(entry.ids))):
+            if entry.ids[number] not in ids:
+                del there[number]
+        if list(there) == list(ids):
+            return
+    table["ids"] = _array(ids)
 
 
 def _array(ids: Iterable[str]) -> Array:
@@ -149,7 +223,7 @@ def _add_entries(document: tomlkit.TOMLDocument, fresh: Iterable[Seen]) -> None:
             table["ids"] = _array(ids)
         table["verdict"] = verdict
         table["category"] = _CATEGORY.get(verdict, "proto")
-        table["reason"] = f"{UNEXPLAINED}. Seen: {text.splitlines()[0][:200] if text else verdict}"
+        table["reason"] = f"{UNEXPLAINED}. Seen: {_first_line(text) or verdict}"
         tables.append(table)
 
 
@@ -165,8 +239,8 @@ def shown_difference(before: str, after: str, name: str) -> str:
     return "".join(lines)
 
 
-def left_over(text: str, run: Run, name: str, today: dt.date) -> Iterator[Difference]:
-    """What an update cannot settle: an entry that has expired, a run that has not finished, too few checks."""
-    for one in hold_against(run, parse_baseline(text, name), today=today):
-        if one.kind in {Kind.EXPIRED, Kind.UNFINISHED, Kind.FLOOR}:
-            yield one
+def left_over(
+    text: str, run: Run, name: str, today: dt.date, promised: Collection[str] = ()
+) -> Iterator[Difference]:
+    """What an update cannot settle: an entry that has expired, too few checks. Raises `BadBaseline`."""
+    yield from hold_against(run, parse_baseline(text, name), today=today, promised=promised)

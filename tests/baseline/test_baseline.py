@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,9 +12,18 @@ from hypothesis import strategies as st
 
 from nfsjudge.records import CheckRecord, EndRecord, FindingRecord, RunRecord
 from reports import changes
-from reports.baseline import BadBaseline, Kind, hold_against, parse_baseline, shipped
-from reports.baseline.model import VERDICTS, glob
-from reports.baseline.update import UNEXPLAINED, updated
+from reports.baseline import (
+    BadBaseline,
+    Kind,
+    gate_lines,
+    hold_against,
+    load_baseline,
+    parse_baseline,
+    shipped,
+    symptoms,
+)
+from reports.baseline.model import UNEXPLAINED, VERDICTS, glob
+from reports.baseline.update import updated
 from reports.compare import compare
 from reports.run import Run
 
@@ -105,6 +115,78 @@ def test_sometimes_may_pass_but_not_become_another_thing() -> None:
 def test_the_first_entry_that_fits_speaks_for_a_check() -> None:
     text = '[[entry]]\nid = "a/b[1]"\nverdict = "VOID"\n\n[[entry]]\nid = "a/*"\n'
     assert held(text, run_of(check("a/b[1]", "VOID"), check("a/b[2]", "FAIL"))) == []
+
+
+def test_a_run_that_was_cut_short_tells_how_much_is_missing_in_one_line() -> None:
+    run = run_of(check("a/b/c"), status=2)
+    missing = tuple(f"a/b/{number}" for number in range(100))
+    assert held(ONE, run, promised=missing) == [(Kind.UNFINISHED, "the run"), (Kind.VANISHED, "the run")]
+
+
+def test_a_line_that_could_not_be_read_may_have_been_red() -> None:
+    run = run_of(check("a/b/c"))
+    run.problems = ["records.jsonl: line 7 is no record"]
+    assert held("", run) == [(Kind.UNFINISHED, "its records")]
+
+
+def test_an_entry_in_the_shadow_of_another_is_told() -> None:
+    text = '[[entry]]\nid = "a/*"\n\n[[entry]]\nids = ["a/b", "c"]\n'
+    run = run_of(check("a/b", "FAIL"), check("c", "FAIL"))
+    assert held(text, run) == [(Kind.HIDDEN, "a/b")]
+
+
+def test_strict_runs_have_no_unlisted_nonstrict() -> None:
+    run = run_of(check("a/b/c", "NONSTRICT"))
+    assert held("", run) == []
+    assert run.about is not None
+    run.about.strict = True
+    assert held("", run) == [(Kind.NEW, "a/b/c")]
+
+
+@pytest.mark.parametrize("lint", ["off", "report"])
+def test_rules_that_are_only_told_or_not_looked_for_are_not_held(lint: str) -> None:
+    text = '[[entry]]\nid = "lint/nfs3/x"\n'
+    found = (FindingRecord("lint/nfs3/y", "a", "FAIL"),) if lint == "report" else ()
+    run = run_of(check("a"), findings=found)
+    assert run.about is not None
+    run.about.lint = lint
+    assert held(text, run) == []
+    assert updated(text, run, "b.toml") == text
+
+
+def test_a_part_of_the_suite_hears_of_expired_entries_of_its_own_only() -> None:
+    text = '[[entry]]\nid = "a/*"\nexpires = 2020-01-01\n\n[[entry]]\nid = "z/*"\nexpires = 2020-01-01\n'
+    assert held(text, run_of(check("a/b/c", "FAIL")), is_partial=True) == [(Kind.EXPIRED, "a/*")]
+
+
+def test_a_pattern_that_never_ends_is_a_difference(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(symptoms, "SECONDS", 0.1)
+    text = '[[entry]]\nid = "a"\nsymptom = "(x+)+y"\n'
+    (found,) = hold_against(run_of(check("a", "FAIL", "x" * 60)), parse_baseline(text, "b.toml"), today=TODAY)
+    assert found.kind is Kind.SYMPTOM
+    assert "takes longer than 0.1 s" in found.text
+
+
+def test_what_a_server_sent_is_one_harmless_line() -> None:
+    run = run_of(check("a", "FAIL", "x\n::error::mine\x1b[2J" + "y" * 9000))
+    (found,) = hold_against(run, parse_baseline("", "b.toml"), today=TODAY)
+    assert str(found).startswith("new: a: FAIL x ::error::mine\\x1b[2Jyyy")
+    assert len(str(found)) <= 500
+
+
+def test_the_outcome_says_how_many_entries_wait_for_a_reason() -> None:
+    baseline = parse_baseline(f'[[entry]]\nid = "a"\nreason = "{UNEXPLAINED}. Seen: x"\n', "b.toml")
+    (line,) = gate_lines([], baseline, run_of(check("a", "FAIL")))
+    assert line == "as the baseline says (b.toml): 1 known deviation, 1 of its entries without a reason"
+
+
+def test_a_byte_order_mark_and_line_ends_of_windows_do_not_matter(tmp_path: Path) -> None:
+    file = tmp_path / "b.toml"
+    file.write_bytes(b'\xef\xbb\xbf[[entry]]\r\nid = "a"\r\n')
+    assert load_baseline(file).entries[0].ids == ("a",)
+    file.write_bytes(b'[[entry]]\nid = "a"\nreason = "\xe4"\n')
+    with pytest.raises(BadBaseline, match=r"b.toml:3: expected text in UTF-8"):
+        load_baseline(file)
 
 
 @given(st.text(max_size=20), st.text(max_size=20))
@@ -210,6 +292,58 @@ def test_an_update_leaves_patterns_alone_that_still_fit() -> None:
     assert [entry.ids for entry in baseline.entries] == [("a/whole/*", "a/part/1")]
 
 
+def test_an_update_keeps_the_comments_around_what_goes() -> None:
+    text = (
+        "[baseline]\nfloor = 1\n\n# first\n[[entry]]\nid = 'a'\n\n# second\n[[entry]]\nids = [\n"
+        "    'b',  # about b\n    'c',\n]\n\n# third\n[[entry]]\nid = 'd'\n"
+    )
+    run = run_of(check("a"), check("b", "FAIL"), check("c"), check("d", "FAIL"))
+    after = updated(text, run, "b.toml")
+    assert [entry.ids for entry in parse_baseline(after, "b.toml").entries] == [("b",), ("d",)]
+    for comment in ("# first", "# second", "# about b", "# third"):
+        assert comment in after
+    assert after.index("# second") < after.index("'b'") < after.index("# third") < after.index("'d'")
+
+
+@pytest.mark.parametrize("verdict", ["VOID", "SKIP", "FAIL"])
+def test_a_reason_is_not_lent_to_what_it_does_not_explain(verdict: str) -> None:
+    text = (
+        f'[[entry]]\nid = "a"\nverdict = "{verdict}"\nreason = "it crashes"\n'
+        'symptom = "gone"\nlink = "http://x"\n'
+    )
+    run = run_of(check("a", "FAIL", "eof is FALSE"))
+    after = updated(text, run, "b.toml")
+    (entry,) = parse_baseline(after, "b.toml").entries
+    assert (entry.verdict, entry.category, entry.symptom, entry.link) == ("FAIL", "proto", "", "http://x")
+    assert entry.reason == f"{UNEXPLAINED}. Seen: eof is FALSE. Before, of {verdict}: it crashes"
+    assert held(after, run) == []
+    assert updated(after, run, "b.toml") == after
+
+
+def test_another_symptom_of_some_of_its_checks_is_an_entry_of_its_own() -> None:
+    text = '[[entry]]\nid = "a/*"\nreason = "r"\nsymptom = "eof"\n'
+    run = run_of(check("a/1", "FAIL", "eof"), check("a/2", "FAIL", "no answer"))
+    old, new = parse_baseline(updated(text, run, "b.toml"), "b.toml").entries
+    assert (old.ids, old.reason, old.symptom) == (("a/1",), "r", "eof")
+    assert (new.ids, new.is_explained) == (("a/2",), False)
+
+
+def test_an_update_refuses_entries_in_brackets_rather_than_lose_them() -> None:
+    with pytest.raises(BadBaseline, match=r"b.toml: entry: an update needs tables \[\[entry\]\]"):
+        updated('entry = [{id = "a", reason = "r"}]\n', run_of(check("a", "FAIL")), "b.toml")
+
+
+def test_what_need_not_change_is_left_as_it_is() -> None:
+    text = '# x\n\n\n\n[[entry]]\nid = "a"\nreason = """one\n\n\n\ntwo"""'
+    assert updated(text, run_of(check("a", "FAIL")), "b.toml") == text
+
+
+def test_a_baseline_whose_last_entry_goes_is_one_still() -> None:
+    after = updated('[baseline]\nfloor = 1\n\n[[entry]]\nid = "a"\n', run_of(check("a")), "b.toml")
+    assert "entry" not in after
+    assert "[[entry]]" in updated(after, run_of(check("a", "FAIL")), "b.toml")
+
+
 def test_a_new_baseline_groups_what_shows_alike() -> None:
     run = run_of(check("a/b/c", "FAIL", "IO"), check("a/b/d", "FAIL", "IO"), check("a/b/e", "VOID", "died"))
     text = updated("", run, "b.toml")
@@ -241,6 +375,33 @@ def test_after_an_update_the_run_is_as_the_baseline_says(
     assert held(text, second) == []
 
 
+GLOBS = st.sampled_from(
+    ["*", "nfs3/read/*", "nfs3/*/x", "nfs3/read/x", "nfs3/*[1]", "nfs3/write/y[2]", "no/*"]
+)
+ENTRIES = st.dictionaries(
+    GLOBS,
+    st.tuples(st.sampled_from(VERDICTS), st.booleans(), st.sampled_from(["", "IO", "b$", "never"])),
+    max_size=5,
+)
+
+
+@given(ENTRIES, RUNS)
+def test_after_an_update_of_any_file_the_run_is_as_it_says(
+    entries: dict[str, tuple[str, bool, str]], plain: dict[str, tuple[str, str]]
+) -> None:
+    text = "".join(
+        f'# {number}\n[[entry]]\nid = "{pattern}"\nverdict = "{verdict}"\nreason = "r{number}"\n'
+        f'sometimes = {str(sometimes).lower()}\nsymptom = "{symptom}"\n\n'
+        for number, (pattern, (verdict, sometimes, symptom)) in enumerate(entries.items())
+    )
+    run = run_of(*(check(name, *seen) for name, seen in plain.items()))
+    after = updated(text, run, "b.toml")
+    assert held(after, run) == []
+    assert updated(after, run, "b.toml") == after
+    for number in range(len(entries)):
+        assert f"# {number}\n" in after
+
+
 # ---------------------------------------------------------------- two runs, and what is shipped
 
 
@@ -264,6 +425,15 @@ def test_a_rule_of_the_lint_that_is_not_broken_any_more_is_fixed() -> None:
     broken = run_of(check("a"), findings=(FindingRecord("lint/nfs3/x", "a", "FAIL"),))
     assert [one.how for one in compare(broken, run_of(check("a")))] == [changes.FIXED]
     assert [one.how for one in compare(run_of(check("a")), broken)] == [changes.BROKEN]
+
+
+def test_a_rule_is_not_fixed_where_nobody_looked() -> None:
+    broken = run_of(check("a"), check("b"), findings=(FindingRecord("lint/nfs3/x", "a", "FAIL"),))
+    off = run_of(check("a"), check("b"))
+    assert off.about is not None
+    off.about.lint = "off"
+    assert [one.how for one in compare(broken, off)] == [changes.GONE]
+    assert [one.how for one in compare(broken, run_of(check("b")))] == [changes.GONE, changes.GONE]
 
 
 def test_the_same_run_has_no_difference() -> None:

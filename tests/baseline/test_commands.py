@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof baseline` and `nfsproof diff`: which runs an update takes, how the file is written, exit statuses."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from nfsjudge.records import AnyRecord, CheckRecord, EndRecord, RunRecord, to_line
+from nfsproof import baselines
+from nfsproof.cli import run_command_line
+from nfsproof.exits import Exit
+
+GREEN = (RunRecord("mine"), CheckRecord("a/b/c", "PASS"), CheckRecord("a/b/d", "FAIL", observed="IO"))
+KNOWN = '# mine\n[[entry]]\nid = "a/b/c"\nreason = "r"\n\n[[entry]]\nid = "a/b/d"\nreason = "r"\n'
+
+
+@pytest.fixture(autouse=True)
+def _two_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(baselines, "_promised", lambda: frozenset({"a/b/c", "a/b/d"}))
+
+
+def run_in(folder: Path, records: Iterable[AnyRecord] = (*GREEN, EndRecord(1)), torn: str = "") -> Path:
+    folder.mkdir(exist_ok=True)
+    text = "".join(f"{to_line(record)}\n" for record in records)
+    (folder / "records.jsonl").write_text(text + torn)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("records", "torn", "told"),
+    [
+        (GREEN, "", "did not come to its end"),
+        ((*GREEN, EndRecord(2)), "", "interrupted"),
+        ((*GREEN, EndRecord(1, note="the target is gone")), "", "the target is gone"),
+        (
+            (GREEN[0], GREEN[1], EndRecord(1)),
+            "",
+            "1 checks of this version of nfsproof were not judged, such as a/b/d",
+        ),
+        ((RunRecord("mine", is_partial=True), *GREEN[1:], EndRecord(1)), "", "only some of the checks"),
+        ((*GREEN, EndRecord(1)), '{"kind":"che', "line 5, the last one, was not written to its end"),
+    ],
+)
+def test_an_update_takes_whole_runs_only(
+    records: tuple[AnyRecord, ...], torn: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "b.toml"
+    file.write_text(KNOWN)
+    folder = run_in(tmp_path / "run", records, torn)
+    assert run_command_line(["baseline", "update", str(folder), str(file)]) == Exit.USAGE
+    error = capsys.readouterr().err
+    assert told in error
+    assert "needs a whole run" in error
+    assert file.read_text() == KNOWN
+
+
+def test_an_update_writes_all_or_nothing_and_leaves_links_modes_and_line_ends(tmp_path: Path) -> None:
+    file, link = tmp_path / "b.toml", tmp_path / "link.toml"
+    file.write_bytes(KNOWN.replace("\n", "\r\n").encode())
+    file.chmod(0o640)
+    link.symlink_to(file)
+    arguments = ["baseline", "update", str(run_in(tmp_path / "run")), str(link)]
+    assert run_command_line([*arguments, "--dry-run"]) == Exit.OK
+    assert b"a/b/c" in file.read_bytes()
+    assert run_command_line(arguments) == Exit.OK
+    content = file.read_bytes()
+    assert b"a/b/c" not in content
+    assert content.count(b"\n") == content.count(b"\r\n") > 3
+    assert link.is_symlink()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b.toml", "link.toml", "run"]
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "nowhere" / "b.toml"
+    assert run_command_line(["baseline", "update", str(run_in(tmp_path / "run")), str(file)]) == Exit.USAGE
+    assert capsys.readouterr().err == f"nfsproof: {file}: No such file or directory\n"
+    assert run_command_line(["baseline", "update", str(tmp_path / "run"), str(tmp_path)]) == Exit.USAGE
+    assert capsys.readouterr().err == f"nfsproof: {tmp_path}: Is a directory\n"
+
+
+def test_a_torn_record_is_never_green(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "b.toml"
+    file.write_text('[[entry]]\nid = "a/b/d"\nreason = "r"\n')
+    folder = run_in(tmp_path / "run", (*GREEN[:2], CheckRecord("a/b/d", "FAIL"), EndRecord(11)))
+    assert run_command_line(["baseline", "check", str(folder), str(file)]) == Exit.OK
+    run_in(folder, (*GREEN, EndRecord(11)), torn='{"kind":"che\n')
+    assert run_command_line(["baseline", "check", str(folder), str(file)]) == Exit.BASELINE
+    assert "not finished: its records:" in capsys.readouterr().out
+
+
+def test_a_missing_capability_stays_red(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "b.toml"
+    file.write_text('[[entry]]\nid = "a/b/d"\nreason = "r"\n')
+    folder = run_in(tmp_path / "run", (*GREEN, EndRecord(1, missing=["hardlink: no"])))
+    assert run_command_line(["baseline", "check", str(folder), str(file)]) == Exit.FAIL
+    assert "REQUIRED capability is missing: hardlink: no" in capsys.readouterr().out
+
+
+def test_a_comparison_warns_of_runs_that_are_not_whole(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole, cut = run_in(tmp_path / "whole"), run_in(tmp_path / "cut", GREEN)
+    assert run_command_line(["diff", str(whole), str(whole)]) == Exit.OK
+    assert capsys.readouterr().out == "no difference\n"
+    assert run_command_line(["diff", str(whole), str(cut)]) == Exit.OK
+    assert f"warning: {cut}: the run did not come to its end" in capsys.readouterr().out
+    run_in(cut, (*GREEN, EndRecord(1)), torn="{\n")
+    assert run_command_line(["diff", str(whole), str(cut)]) == Exit.BASELINE

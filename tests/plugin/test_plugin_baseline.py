@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""`--baseline` in a run: what is known is green, and never because the rest was left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from nfsjudge.records import EndRecord
+from tests.plugin.conftest import Suite
+
+SUITE = """
+@proves(RULE, killed_by=MUTANT)
+def test_known():
+    expect(1, 'count').equals(2)
+
+@proves(ADVICE, killed_by=MUTANT)
+def test_other():
+    expect(LATER, 'count').equals(2)
+"""
+KNOWN = '[[entry]]\nid = "nfs3/fake/known"\nreason = "r"\n'
+
+
+def held(suite: Suite, baseline: str, *options: str, later: int = 2) -> tuple[int, str]:
+    suite.write(SUITE.replace("LATER", str(later)))
+    file = suite.pytester.path / "b.toml"
+    file.write_text(baseline)
+    outcome = suite.run("--baseline", str(file), *options)
+    return outcome.exit_code, "\n".join(
+        line for line in outcome.text.splitlines() if line.startswith("BASELINE")
+    )
+
+
+def test_what_is_known_is_green(suite: Suite) -> None:
+    status, told = held(suite, KNOWN, "-k", "known or other")
+    assert (status, told) == (0, "BASELINE   as the baseline says (b.toml): 1 known deviation")
+
+
+def test_a_run_that_stops_at_a_known_failure_is_red(suite: Suite) -> None:
+    status, told = held(suite, KNOWN, "-k", "known or other", "-x")
+    assert status == 11
+    assert "not finished: the run: the run was stopped before its end: stopping after 1 failures" in told
+    outcome = suite.run("-x")
+    assert outcome.exit_code == 1
+    end = outcome.lines[-1]
+    assert isinstance(end, EndRecord)
+    assert "stopped before its end" in end.note
+
+
+def test_strict_holds_for_what_has_no_entry(suite: Suite) -> None:
+    assert held(suite, KNOWN, "-k", "known or other", later=3)[0] == 0
+    status, told = held(suite, KNOWN, "-k", "known or other", "--strict-should", later=3)
+    assert status == 11
+    assert "new: nfs3/fake/other: NONSTRICT" in told
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--mutants=pairs",), "--baseline is for runs against a server, not for --mutants"),
+        ((), "--baseline: {path}: Is a directory"),
+    ],
+)
+def test_what_cannot_be_held_against_a_baseline_is_told(
+    suite: Suite, options: tuple[str, ...], told: str
+) -> None:
+    suite.write(SUITE.replace("LATER", "2"))
+    outcome = suite.run("--baseline", str(suite.pytester.path), *options)
+    assert outcome.exit_code == 4
+    assert told.format(path=suite.pytester.path) in outcome.text
