@@ -16,6 +16,7 @@ from nfsproof import __version__, starter
 from nfsproof.exits import EXIT_CODES, Exit
 
 EPILOG = "Exit status: " + "; ".join(f"{code.value} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
+READS = "Exit status: 0 done; 4 wrong usage, or nothing could be read or written."
 PASS_ON = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
 
 
@@ -62,9 +63,23 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     CHECK is a stable id (nfs3/write/never_accepts_more_than_sent), the beginning of one (nfs3/write) or a
     pattern (nfs3/read*). Without any, all checks run.
 
-    Options that are not listed here go to pytest: -x (stop at the first failure), -n 2 (two workers), -k, -v,
-    --junitxml=FILE, and those of the plugin:
-    --require CAPABILITY,... (red when the target lacks one), --list-requirements.
+    \b
+    What is red:
+      --baseline FILE           only what differs from this file, or a baseline of ours
+      --require CAPABILITY,...  also when the target lacks one of these
+      --lint fail|report|off    what rules held against every exchange find: red, told, not looked for
+    What is left:
+      --report DIR              the folder of records and reports [nfsproof-report]
+      --evidence failure|always|never
+                                of which checks captures and scripts are kept
+      --label TEXT              how the target is called in reports
+    How it runs:
+      --progress auto|rich|plain|off
+      --call-timeout SECONDS    for one call [10]
+      --knob NAME=VALUE         a legal freedom that the embedded server takes; may be repeated
+      --list-requirements       print the requirements with their checks, run nothing
+
+    All other options go to pytest: -x (stop at the first failure), -n 2 (two workers), -k, -v, --junitxml=FILE.
     All of them: nfsproof run -- --help.
     """
     starter.put_home_first()
@@ -79,7 +94,10 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     return starter.run_suite(["--target", found or "embedded", *strictly, *rest])
 
 
-@commands.command(context_settings=PASS_ON)
+@commands.command(
+    context_settings=PASS_ON,
+    epilog="Exit status: as of nfsproof run; 1: a test failed, or a mutant survived.",
+)
 @click.option(
     "--mutants",
     is_flag=False,
@@ -122,7 +140,7 @@ def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...])
     return starter.run_suite([f"--mutants={mutants or 'pairs'}", *arguments])
 
 
-@commands.command()
+@commands.command(epilog="Exit status: 0 stopped, or listed; 4 wrong usage, or the port is taken.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port",
@@ -155,7 +173,7 @@ def serve(
     list_mutants: bool,
     list_knobs: bool,
 ) -> None:
-    """Serves NFSv3 from memory: the embedded reference server, for other clients.
+    """Serves NFSv2 and NFSv3 from memory: the embedded reference server, for other clients.
 
     What is written is lost when it ends. There is no authentication beyond AUTH_SYS: keep it on loopback or
     on a network that you trust.
@@ -182,7 +200,9 @@ def serve(
         raise Trouble(str(error)) from error
 
 
-@commands.command()
+@commands.command(
+    epilog="Exit status: 0 installed, or listed; 4 it could not be: the line says what is needed."
+)
 @click.option("--list", "list_them", is_flag=True, help="Print what can be installed and what is, and end.")
 @click.argument("names", nargs=-1, metavar="[NAME ...]")
 def install(list_them: bool, names: tuple[str, ...]) -> None:
@@ -205,7 +225,7 @@ def install(list_them: bool, names: tuple[str, ...]) -> None:
         click.echo(line)
 
 
-@commands.command()
+@commands.command(epilog="Exit status: 0 nothing stands in the way; 4 something does.")
 @click.argument("url", metavar="URL")
 def doctor(url: str) -> int:
     """Says what stands between you and a server that does not answer, and what to do about it.
@@ -225,7 +245,7 @@ def doctor(url: str) -> int:
     return int(Exit.OK if diagnosis.healthy else Exit.USAGE)
 
 
-@commands.command()
+@commands.command(epilog=READS + " The verdicts do not count.")
 @click.argument("runs", metavar="[RUN ...]", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="A page to look at.")
 @click.option(
@@ -267,7 +287,10 @@ def report(
         raise Trouble(str(error)) from error
 
 
-@commands.command(epilog="The file: docs/target-file.md.")
+@commands.command(
+    epilog="Exit status: that of the worst run, in the order 2, 3, 1, 4, 11, 10, 5, 0; 4 also for a mistake in FILE. "
+    "The file: docs/target-file.md."
+)
 @click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
 @click.option(
     "-o",
@@ -281,7 +304,7 @@ def event(file: Path, output: Path | None, only_check: bool) -> int:
     """Runs the checks against several targets, and packs what each has left into an archive to hand over.
 
     FILE names the targets, how they are called, and what is run. A target that is not there is told, and the
-    others go on. Ctrl-C ends all in order; what was judged is kept. The exit status is that of the worst run.
+    others go on. Ctrl-C ends all in order; what was judged is kept.
     """
     starter.put_home_first()
     from nfsproof import events
@@ -308,7 +331,7 @@ def event(file: Path, output: Path | None, only_check: bool) -> int:
         raise Trouble(str(error)) from error
 
 
-@commands.command()
+@commands.command(epilog=READS)
 @click.argument("run_folder", metavar="[RUN]", default="nfsproof-report", type=click.Path(path_type=Path))
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="A .tar.gz or .zip. [RUN.tar.gz]"
@@ -355,18 +378,17 @@ def baseline() -> None:
     """Holds a run against what is known of its server: a file of checks that fail, each with its reason."""
 
 
-@baseline.command("check")
+@baseline.command(
+    "check", epilog="Exit status: 0 no difference; 11 some; 4 wrong usage, or a file that cannot be read."
+)
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("word", metavar="FILE")
 def baseline_check(run_folder: Path, word: str) -> int:
-    """Says how the records of RUN differ from FILE, or from a baseline of ours by its name (ganesha-4.3-vfs).
-
-    Exit status 0: they do not; 11: they do.
-    """
+    """Says how the records of RUN differ from FILE, or from a baseline of ours by its name (ganesha-4.3-vfs)."""
     return _tell(lambda: _baselines().check(run_folder, word))
 
 
-@baseline.command("update")
+@baseline.command("update", epilog=READS)
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Show the change, write nothing.")
@@ -378,7 +400,7 @@ def baseline_update(run_folder: Path, file: Path, dry_run: bool) -> int:
     return _tell(lambda: _baselines().update(run_folder, file, dry_run=dry_run))
 
 
-@baseline.command("list")
+@baseline.command("list", epilog="Exit status: 0.")
 def baseline_list() -> None:
     """Names the baselines that come with nfsproof."""
     starter.put_home_first()
@@ -388,14 +410,13 @@ def baseline_list() -> None:
         click.echo(f"{Path(one.name).stem:<28} {one.server}: {len(one.entries)} known causes")
 
 
-@commands.command()
+@commands.command(
+    epilog="Exit status: 0 no difference; 11 some; 4 wrong usage, or a run that cannot be read."
+)
 @click.argument("before", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("after", metavar="RUN", type=click.Path(path_type=Path))
 def diff(before: Path, after: Path) -> int:
-    """Says what changed from one run to another: broken, fixed, other verdict or symptom, new, gone.
-
-    Exit status 0: nothing did; 11: something did.
-    """
+    """Says what changed from one run to another: broken, fixed, other verdict or symptom, new, gone."""
     return _tell(lambda: _baselines().difference(before, after))
 
 
@@ -418,15 +439,16 @@ def _tell(work: Callable[[], t.Any]) -> int:
     return int(told.status)
 
 
-@commands.command()
+@commands.command(epilog="Exit status: 0 the pages agree; 1 they do not; 4 no whole run to make them of.")
 @click.option("--update", "mode", flag_value="update", help="Write the pages of docs/ anew.")
 @click.option("--check", "mode", flag_value="check", help="Red unless they are as they would be written.")
 @click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
 def coverage(mode: str | None, folder: Path | None) -> int:
-    """Says which sections of the RFCs, and which errors of each operation, the checks cover (docs/coverage.md).
+    """Makes the pages that say which sections and errors the checks cover (docs/coverage.md), or holds them.
 
-    Made from the records of a whole run on the embedded server: those in DIR; without DIR there is one first. What one
-    run on your server covered is told by nfsproof report --coverage.
+    Made from the records of a whole run on the embedded server: those in DIR; without DIR there is one first. One of
+    --update and --check is needed; both are for a checkout. What one run on your server covered is told by
+    nfsproof report --coverage.
     """
     starter.put_home_first()
     from nfsproof import covering
@@ -456,7 +478,10 @@ def coverage(mode: str | None, folder: Path | None) -> int:
     return int(Exit.FAIL if wrong else Exit.OK)
 
 
-@commands.command()
+@commands.command(
+    epilog="Exit status: of the check, as of nfsproof run; with --script 0 when all was sent, whatever was "
+    "answered, and 4 when the server was not reached."
+)
 @click.argument("name", metavar="ID")
 @click.option(
     "--report",
@@ -493,7 +518,9 @@ def reproduce(name: str, folder: Path, target: str | None, script: bool, show: b
         raise Trouble(str(error)) from error
 
 
-@commands.command()
+@commands.command(
+    epilog="Exit status: 0 no rule broken; 1 one was; 4 wrong usage, or a capture that cannot be read to its end."
+)
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path), required=False)
 @click.option("--alone", is_flag=True, help="Nobody used the server but those in FILE, nor restarted it.")
 @click.option("--strict", is_flag=True, help="A broken SHOULD is red as well.")
@@ -501,7 +528,7 @@ def reproduce(name: str, folder: Path, target: str | None, script: bool, show: b
 def lint(file: Path | None, alone: bool, strict: bool, list_rules: bool) -> int:
     """Judges the exchanges in a capture: FILE is pcap or pcapng, made by tcpdump, Wireshark or nfsproof.
 
-    Every reply of NFSv3, MOUNT and RPC over TCP and UDP is held against the rules of docs/lint.md. With --alone
+    Every reply of NFSv2, NFSv3, MOUNT and RPC over TCP and UDP is held against the rules of docs/lint.md. With --alone
     also against what the server said before: then a change that no call shows is the server's. Numbers are those of
     the packets in which calls ended.
     """

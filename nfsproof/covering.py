@@ -64,10 +64,10 @@ def _whole(folder: Path) -> Run:
     except (OSError, ValueError) as error:
         raise CannotCover(f"no records of a run in {folder}: {error}") from error
     target = run.about.target if run.about is not None else "unknown"
-    if target != "embedded" or run.end is None:
-        raise CannotCover(
-            f"{folder} is not of a run on the embedded server that came to its end, but of {target}"
-        )
+    if target != "embedded":
+        raise CannotCover(f"expected a run on the embedded server in {folder}, saw one on {target}")
+    if run.end is None:
+        raise CannotCover(f"expected a run that came to its end in {folder}, saw one that did not")
     listed = (starter.home() / "suites" / "ids.txt").read_text(encoding="utf-8").splitlines()
     ids = {line.strip() for line in listed if line.strip() and not line.startswith("#")}
     seen = {check.id.partition("[")[0] for check in run.checks}

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from fixtures.ids import IdList
+from fixtures.targets import TARGETS
 from nfsproof.starter import home
 
 
@@ -76,7 +77,14 @@ class Selector:
         ids = self.known_ids()
         groups = {"/".join(known.split("/")[:depth]) for known in ids for depth in (1, 2)}
         near = difflib.get_close_matches(name, [*sorted(groups), *ids], n=3)
-        return f"; near: {', '.join(near)}" if near else "; suites/ids.txt lists the names"
+        if near:
+            return f"; near: {', '.join(near)}"
+        listed = "; nfsproof run --list-requirements lists them"
+        return (
+            listed
+            if "/" in name
+            else f"{listed}. Nor is it a server: {', '.join(TARGETS)}, or nfs://HOST/EXPORT"
+        )
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -60,7 +60,7 @@ PICTURES = (
     Picture("board", "all"),
     Picture("board-run", "one", "#verdicts=FAIL,NONSTRICT"),
     Picture("board-check", "one", f"#verdicts=FAIL&check={EARLY}", 740, 1080),
-    Picture("board-check-dark", "all", f"#q=nfs3/write/&check={CHECK}&run=2", 1150, 720, dark=True),
+    Picture("board-check-dark", "all", f"#q=nfs3/write/&check={CHECK}&run=2", 1150, 680, dark=True),
     Picture("board-compare", "all", "#view=compare&a=2&b=3"),
     Picture("board-narrow", "all", "#q=nfs3/write/&verdicts=FAIL", width=420, height=900),
 )
@@ -79,9 +79,8 @@ def main() -> None:
         chosen.images.mkdir(parents=True, exist_ok=True)
         boards = {"all": runs, "one": [runs[-1]]}
         for name, of in boards.items():
-            (Path(scratch) / f"{name}.html").write_text(
-                render_board(of, charts=charts_of(of)), encoding="utf-8"
-            )
+            page = Path(scratch) / f"{name}.html"
+            page.write_text(render_board(of, charts=charts_of(of), at=page), encoding="utf-8")
         with browsers.started() as browser:
             for picture in PICTURES:
                 take(picture, browser, Path(scratch), chosen.images / f"{picture.name}.png")

@@ -6,9 +6,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
+import click
 import pytest
 
+from fixtures import options
 from nfsproof import __version__
 from nfsproof.cli import commands, run_command_line
 from nfsproof.exits import EXIT_CODES, Exit
@@ -45,6 +48,33 @@ def test_help_shows_every_command_and_exit_status(capsys: pytest.CaptureFixture[
 def test_every_command_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line([command, "--help"]) == Exit.OK
     assert capsys.readouterr().out.startswith(f"Usage: nfsproof {command} ")
+
+
+COMMANDS = [[name] for name, one in sorted(commands.commands.items()) if not isinstance(one, click.Group)]
+PARTS = [
+    [name, part]
+    for name, one in commands.commands.items()
+    if isinstance(one, click.Group)
+    for part in one.commands
+]
+
+
+@pytest.mark.parametrize("words", [*COMMANDS, *PARTS], ids=" ".join)
+def test_every_command_tells_its_exit_statuses(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line([*words, "--help"]) == Exit.OK
+    assert "Exit status: " in capsys.readouterr().out
+
+
+def test_the_help_of_run_has_every_option_of_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    named: list[str] = []
+    parser = mock.Mock()
+    parser.getgroup.return_value.addoption = lambda name, **_: named.append(name)
+    options.add_options(parser)
+    assert len(named) > 10
+    run_command_line(["run", "--help"])
+    text = capsys.readouterr().out
+    # --strict stands for --strict-should; the other two are for those who work on nfsproof.
+    assert [name for name in named if f"{name} " not in text] == ["--strict-should", "--ids", "--mutants"]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_one_of_both_options_is_needed(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("target", "ended", "said"),
     [
-        ("ganesha", True, "not of a run on the embedded server"),
+        ("ganesha", True, "expected a run on the embedded server"),
         ("embedded", False, "came to its end"),
         ("embedded", True, "a whole run is needed"),
     ],

@@ -71,3 +71,10 @@ def test_an_unknown_name_is_refused(word: str, selector: Selector) -> None:
 def test_the_nearest_names_are_said(selector: Selector) -> None:
     with pytest.raises(UnknownCheck, match=r"nfs3/wrote; near: .*nfs3/write"):
         selector.translate("nfs3/wrote")
+
+
+def test_a_word_that_is_neither_check_nor_server_is_told_what_both_are(selector: Selector) -> None:
+    with pytest.raises(
+        UnknownCheck, match=r"--list-requirements.*: embedded, ganesha.* or nfs://HOST/EXPORT"
+    ):
+        selector.translate("my-host")
