@@ -204,7 +204,11 @@ def _description(writer: _Writer, record: CheckRecord | FindingRecord, more: str
     if record.requirement is not None:
         rows.append(("level", f"{record.requirement.level}, {record.requirement.part}"))
     rows += [("expected", one) for one in record.expected]
-    rows += [("seen", record.observed), ("verdict", f"{record.verdict} {more}".strip())]
+    rows += [
+        ("seen", record.observed),
+        ("also on", ", ".join(record.elsewhere)),
+        ("verdict", f"{record.verdict} {more}".strip()),
+    ]
     rows += [] if writer.run.is_anonymous else [("again", record.rerun)]
     cells = ((name, html.escape(shortened(printable(text), _LONG))) for name, text in rows if text)
     return "".join(f"<p><b>{name}</b>: <code>{text}</code></p>" for name, text in cells)
@@ -232,7 +236,7 @@ _TYPES = {
 
 def _attach_file(writer: _Writer, name: str, title: str) -> Attachment | None:
     """Copy a file that lies beside the records; None for what is not there, elsewhere, or too large."""
-    if writer.run.folder is None:
+    if writer.run.folder is None or _would_tell(writer.run):
         return None
     root = writer.run.folder.resolve()
     try:
@@ -246,6 +250,11 @@ def _attach_file(writer: _Writer, name: str, title: str) -> Attachment | None:
     source = f"nfsproof-{_digest(writer.label, name)}-attachment{path.suffix}"
     writer.log.report_attached_file(path, source)
     return Attachment(name=f"{title}: {printable(path.name)}", source=source, type=kind)
+
+
+def _would_tell(run: Run) -> bool:
+    """Whether the files of a run tell the address that its label hides. Those of an archive do not."""
+    return run.is_anonymous and run.about is not None and "://" in run.about.target
 
 
 def category_rules() -> list[dict[str, object]]:
@@ -265,7 +274,14 @@ def _environment(runs: Sequence[Run], labels: Sequence[str]) -> str:
     """As Java reads properties: ASCII, each pair on its line."""
     pairs: list[tuple[str, str]] = []
     for run, label in zip(runs, labels, strict=True):
-        told = {"target": run.target, "ended": run.ending, "note": run.trouble}
+        told = {
+            "target": run.target,
+            "ended": run.ending,
+            "note": run.trouble,
+            "rules broken": run.rules_told,
+        }
+        if _would_tell(run):
+            told["files"] = "left out: they tell the address; a report of the archive of the run has them"
         if run.about is not None:
             told |= {"nfsproof": run.about.version, "started": run.about.started} | run.about.environment
             lacks = [name for name, value in run.about.capabilities.items() if value != "yes"]

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord
+from reports.excerpt import excerpt
 from reports.plain import clause_url, printable, shortened
 from reports.run import MEANINGS, VERDICTS, Run, distinct_labels
 
@@ -23,7 +24,9 @@ _RESERVE = 100
 """Characters for the line that says what was left out."""
 _LONG = 300
 _DETAILS = 3000
-"""Characters of one text of a record, and of the folded details of one check."""
+"""Characters of the folded details of one check, about."""
+_TRANSCRIPT = 2000
+"""Characters that its exchanges have of them, at least."""
 
 _NUMBERED = {ord(sign): f"&#{ord(sign)};" for sign in string.punctuation if sign not in "-/,=+;'%{}?"}
 _IN_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
@@ -76,7 +79,7 @@ def _entries(run: Run, label: str, several: bool) -> Iterator[_Entry]:
         title = f"\n#### {verdict}{of}: {MEANINGS[verdict]} ({len(found)})\n\n"
         for number, check in enumerate(found):
             yield _entry("" if number else title, check)
-    title = f"\n#### Rules broken in the exchanges{of}\n\n"
+    title = f"\n#### Rules broken in the exchanges{of}, whatever the checks looked at: {run.rules_told}\n\n"
     for number, (record, checks) in enumerate(run.rules_broken):
         yield _entry("" if number else title, record, checks)
 
@@ -85,9 +88,12 @@ def _head(run: Run, label: str) -> str:
     """What was tested, how it ended, and the table of counts."""
     counts = run.counts()
     told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
-    lines = [f"### nfsproof: {as_code(label)}: {told or 'no check was executed'}", ""]
+    rules = f"; rules broken in the exchanges: {run.rules_told}" if run.rules_told else ""
+    lines = [f"### nfsproof: {as_code(label)}: {told or 'no check was executed'}{rules}", ""]
     if run.trouble:
         lines += [f"**The run as a whole:** {as_code(run.trouble)}", ""]
+    else:
+        lines += [f"Ended: {run.ending}.", ""]
     columns = [verdict for verdict in VERDICTS if counts[verdict]]
     if columns:
         lines += [f"| protocol | {' | '.join(columns)} |", "| --- |" + " ---: |" * len(columns)]
@@ -102,7 +108,8 @@ def _head(run: Run, label: str) -> str:
 def _entry(title: str, record: CheckRecord | FindingRecord, checks: Sequence[str] = ()) -> _Entry:
     """A line for the check with what was seen, and the same with its details folded."""
     reason = record.reason if isinstance(record, CheckRecord) else ""
-    told = [as_code(record.id)]
+    is_rule = isinstance(record, FindingRecord)
+    told = [f"{record.verdict} {as_code(record.id)}" if is_rule else as_code(record.id)]
     told += [_clause(record.requirement)] if record.requirement is not None else []
     told += [f"seen: {as_code(record.observed)}"] if record.observed else []
     told += [as_code(reason)] if reason else []
@@ -110,8 +117,12 @@ def _entry(title: str, record: CheckRecord | FindingRecord, checks: Sequence[str
     more = [record.requirement.gist] if record.requirement is not None else []
     more += [f"expected: {one}" for one in record.expected[:5]]
     more += [f"also in: {check}" for check in checks if check != getattr(record, "check", "")][:20]
+    more += [f"also on: {server}" for server in record.elsewhere[:20]]
     more += [f"again: {record.rerun}"] if record.rerun else []
-    details = shortened(printable("\n".join([*more, "", *record.transcript])), _DETAILS).translate(_IN_HTML)
+    known = printable("\n".join([*more, "", ""]))
+    exchanges = printable(excerpt(record.transcript, max(_TRANSCRIPT, _DETAILS - len(known))))
+    details = shortened(known, _DETAILS - _TRANSCRIPT) + shortened(exchanges, _DETAILS)
+    details = details.rstrip("\n").translate(_IN_HTML)
     # A line of its own that begins with pre: up to its end all is HTML, and blank lines do not end it.
     full = f"<details><summary>{line}</summary>\n\n<pre>\n{details}\n</pre>\n\n</details>\n\n"
     return _Entry(title, f"- {line}\n", full)

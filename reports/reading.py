@@ -120,6 +120,7 @@ def load_runs(file: Path, name: str = "") -> list[Run]:
     told += [f"{name}: {text}" for run in runs for text in _repeated(run)]
     for run in runs:
         run.problems, run.folder = told, file.parent
+        run.hide_address()
     return runs
 
 

@@ -79,6 +79,23 @@ class Run:
         missing = [f"a required capability is missing: {text}" for text in self.end.missing]
         return "; ".join([*([self.end.note] if self.end.note else []), *missing])
 
+    @property
+    def rules_told(self) -> str:
+        """How many rules the lint saw broken, in words: ``2 FAIL, 1 NONSTRICT``; empty if none."""
+        counts = Counter(record.verdict for record, _ in self.rules_broken)
+        told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+        return (
+            f"{told}, only told" if told and self.about is not None and self.about.lint == "report" else told
+        )
+
+    def hide_address(self) -> None:
+        """A target that has a label is told by it alone: TARGET stands for its name or URL in commands."""
+        if self.about is None or not self.is_anonymous or not self.about.target:
+            return
+        records: list[CheckRecord | FindingRecord] = [*self.checks, *self.findings]
+        for record in records:
+            record.rerun = record.rerun.replace(self.about.target, "TARGET")
+
     def is_only_told(self, finding: FindingRecord) -> bool:
         """Whether a finding was not red, as `--lint=report` has it."""
         return self.about is not None and self.about.lint == "report" and finding.verdict != "VOID"

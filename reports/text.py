@@ -40,6 +40,8 @@ def _head(run: Run) -> str:
     if run.about is not None and run.about.started:
         lines.append(f"started: {run.about.started}")
     lines.append(f"ended:   {run.ending}")
+    if run.rules_told:
+        lines.append(f"lint:    rules broken in the exchanges: {run.rules_told}")
     if run.end is not None and run.end.note:
         lines.append(f"finding: {run.end.note}")
     if run.end is not None:

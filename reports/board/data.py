@@ -263,6 +263,7 @@ def _finding(
         "clause": clauses.number(one.requirement) if one.requirement is not None else None,
         "expected": [visible(each) for each in one.expected],
         "observed": visible(one.observed),
+        "elsewhere": [visible_line(each) for each in one.elsewhere],
         "checks": [[visible_line(each), numbers.get(each)] for each in checks],
     }
 
@@ -308,6 +309,7 @@ def _details(
         "observed": visible(check.observed),
         "reason": visible(check.reason),
         "noted": _pairs(check.observations),
+        "elsewhere": strings.numbers(check.elsewhere),
         "seconds": _number(check.duration),
         "began": _number(check.began),
         "exchanges": check.exchanges,
@@ -336,5 +338,6 @@ def _finding_of_check(one: FindingRecord, strings: Table, clauses: Clauses) -> P
         "clause": clauses.number(one.requirement) if one.requirement is not None else None,
         "expected": [visible(each) for each in one.expected],
         "observed": visible(one.observed),
+        "elsewhere": strings.numbers(one.elsewhere),
         "transcript": strings.numbers(one.transcript),
     }

@@ -123,6 +123,21 @@ def test_the_history_of_a_check_is_that_of_its_id_and_target(tmp_path: Path) -> 
     assert history(4, "nfs3/a/b", "2026-01-01T00:00:00+00:00", label="other") != first
 
 
+@pytest.mark.parametrize(("target", "is_there"), [("nfs://secret/", False), ("TARGET", True)])
+def test_files_that_tell_the_address_behind_a_label_are_left_out(
+    tmp_path: Path, target: str, is_there: bool
+) -> None:
+    (tmp_path / "it.py").write_text("Client('nfs://secret/')")
+    run = run_of(CheckRecord("nfs3/a/b", "FAIL", script="it.py"), folder=tmp_path, label="A")
+    assert run.about is not None
+    run.about.target = target
+    found = results(tmp_path / "out", run)
+    names = [one["name"] for one in found["nfs3/a/b"].get("attachments", [])]
+    assert ("script that sends the same: it.py" in names) == is_there
+    told = properties((tmp_path / "out" / "environment.properties").read_text("ascii"))
+    assert ("files" in told) == (not is_there)
+
+
 def test_a_target_with_a_label_is_told_by_it_alone(tmp_path: Path) -> None:
     run = run_of(CheckRecord("nfs3/a/b", "FAIL", CLAUSE, ["1"], "2", rerun="run nfs://secret/"), label="A")
     assert run.about is not None

@@ -176,3 +176,26 @@ def test_a_run_that_was_killed_says_so() -> None:
     assert "The run as a whole" in text
     assert "did not come to its end" in html.unescape(text)
     assert "no check was executed" in text
+
+
+def test_rules_that_the_lint_saw_broken_are_in_the_first_line_with_their_verdicts() -> None:
+    found = [FindingRecord(f"lint/{one}", "nfs3/a/b", one, CLAUSE) for one in ("NONSTRICT", "FAIL")]
+    text = render_markdown([run_of(CheckRecord("nfs3/a/b", "PASS"), *found)])
+    first = text.splitlines()[0]
+    assert first.endswith("1 PASS; rules broken in the exchanges: 1 FAIL, 1 NONSTRICT")
+    assert "Ended: red." in text
+    assert "FAIL <code>lint/FAIL</code>" in text
+    run = run_of(*found)
+    assert run.about is not None
+    run.about.lint = "report"
+    assert "1 FAIL, 1 NONSTRICT, only told" in render_markdown([run])
+
+
+def test_the_details_show_what_deviates() -> None:
+    check = CheckRecord("nfs3/a/b", "FAIL", CLAUSE, ["4"], "5", elsewhere=["knfsd 6.1"])
+    fields = [f"  field {n}" for n in range(200)]
+    check.transcript = ["#1 MKDIR", *fields, "#2 GETATTR", *fields, "  size: 5    <-- expected 4"]
+    text = html.unescape(render_markdown([run_of(check)]))
+    assert "  size: 5    <-- expected 4" in text
+    assert "#1 MKDIR" in text
+    assert "also on: knfsd 6.1" in text

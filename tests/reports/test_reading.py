@@ -25,9 +25,12 @@ from nfsjudge.records import (
     to_line,
 )
 from reports import reading
+from reports.junit import render_junit
+from reports.markdown import render_markdown
 from reports.reading import MAX_PROBLEMS, find_records, load_runs
 from reports.run import Run, distinct_labels, from_records
 
+CLAUSE = RequirementRecord("RFC 1813", "3.3.7", "DESCRIPTION", "STATED", "a gist")
 GOOD = [to_line(RunRecord("embedded")), to_line(CheckRecord("nfs3/a/b", "PASS")), to_line(EndRecord(0))]
 CHECK = json.loads(GOOD[1])
 
@@ -238,3 +241,28 @@ def test_an_id_that_comes_twice_is_told(tmp_path: Path) -> None:
     (problem,) = run.problems
     assert "nfs3/a/b" in problem
     assert "more than once" in problem
+
+
+def test_commands_do_not_tell_the_address_behind_a_label(tmp_path: Path) -> None:
+    again = "bin/nfsproof run 'nfs://secret/export?port=1' nfs3/a/b"
+    about = RunRecord("nfs://secret/export?port=1", label="A")
+    check = CheckRecord("nfs3/a/b", "FAIL", CLAUSE, ["1"], "2", rerun=again)
+    found = FindingRecord("lint/a", "nfs3/a/b", "FAIL", CLAUSE, ["1"], "2", rerun=again)
+    run = reports.load(left(tmp_path, to_line(about), to_line(check), to_line(found), GOOD[2]))
+    for text in (
+        reports.render_text(run),
+        render_junit([run]),
+        render_markdown([run]),
+        reports.render_html(run),
+    ):
+        assert "secret" not in text
+        assert "TARGET" in text
+    about.label = ""
+    run = reports.load(left(tmp_path, to_line(about), to_line(check), to_line(found), GOOD[2]))
+    assert run.checks[0].rerun == again
+
+
+def test_the_text_tells_of_broken_rules_at_its_head(tmp_path: Path) -> None:
+    found = FindingRecord("lint/a", "nfs3/a/b", "FAIL", CLAUSE)
+    text = reports.render_text(reports.load(left(tmp_path, *GOOD[:2], to_line(found), GOOD[2])))
+    assert "\nlint:    rules broken in the exchanges: 1 FAIL\n" in text

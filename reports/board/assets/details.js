@@ -110,6 +110,7 @@ function facts(details, verdict) {
   details.lines(details.expected).forEach((one, number) => add(number ? "or" : "expected", one));
   if (details.observed) add("observed", el("strong", { text: details.observed }));
   if (details.reason) add("reason", details.reason);
+  if (details.elsewhere) add("also on", details.lines(details.elsewhere).join(", "));
   for (const [key, value] of details.noted ?? []) add("noted", `${key}: ${value}`);
   add("meaning", el("span", { class: "quiet", text: verdict.meaning }));
   const times = [details.exchanges ? plural(details.exchanges, "exchange") : "no exchange",
@@ -131,15 +132,21 @@ function evidence(details) {
   return el("div", { class: "evidence" }, ...files);
 }
 
+/** Other servers that are known for the same; nothing where none is. */
+function alsoOn(servers) {
+  return servers.length === 0 ? [] : [el("dt", { text: "also on" }), el("dd", { text: servers.join(", ") })];
+}
+
 function lintParts(details) {
   return (details.findings ?? []).map((finding) => {
     const clause = clauseOf(finding.clause);
     const lines = finding.transcript ? details.lines(finding.transcript) : [];
-    return el("div", { class: "found" },
+    return el("div", { class: `found v-${finding.verdict}` },
       el("h4", {}, badge(verdictNamed(finding.verdict)), ` ${finding.id}`),
       clause === null ? null : clauseLine(clause),
       el("dl", {}, ...finding.expected.flatMap((one, number) => [el("dt", { text: number ? "or" : "expected" }), el("dd", { text: one })]),
-        el("dt", { text: "observed" }), el("dd", { text: finding.observed })),
+        el("dt", { text: "observed" }), el("dd", { text: finding.observed }),
+        ...alsoOn(details.lines(finding.elsewhere))),
       lines.length === 0 ? null : lazily("exchanges in which it shows", () => transcript(fromLines(lines))));
   });
 }

@@ -179,7 +179,7 @@ function showFindings() {
       el("h3", {}, badge(verdictNamed(finding.verdict)), ` ${finding.id}`, RUNS.length > 1 ? el("span", { class: "quiet", text: ` ${RUNS[finding.run].label}` }) : null),
       clause === null ? null : clauseLine(clause),
       el("dl", {}, ...finding.expected.flatMap((one, number) => [el("dt", { text: number ? "or" : "expected" }), el("dd", { text: one })]),
-        el("dt", { text: "observed" }), el("dd", { text: finding.observed })),
+        el("dt", { text: "observed" }), el("dd", { text: finding.observed }), ...alsoOn(finding.elsewhere)),
       lazily(`in ${plural(finding.checks.length, "check")}`, () =>
         portioned(el("ul", { class: "bare" }), finding.checks, ([name, number]) => el("li", {}, checkLink(name, number, finding.run))), finding.checks.length <= 5));
   });
