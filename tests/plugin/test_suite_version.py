@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Records say which checks judged: the version, and in a checkout the commit."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from fixtures.suite_version import suite_version
+from nfsproof import __version__
+
+
+def git(folder: Path, *words: str) -> None:
+    who = ["-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True, timeout=60)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A folder that looks like one, below a repository of something else."""
+    git(tmp_path, "init", "-q")
+    home = tmp_path / "checkout"
+    (home / "nfsproof").mkdir(parents=True)
+    (home / "nfsproof" / "__init__.py").write_text('"""x"""\n\n__version__ = "1.2.3"\n')
+    return home
+
+
+def test_this_one_says_the_version_that_the_command_says() -> None:
+    assert suite_version().startswith(f"{__version__}+")
+
+
+def test_without_a_repository_of_its_own_it_is_a_checkout(checkout: Path) -> None:
+    assert suite_version(checkout) == "1.2.3+checkout"
+
+
+def test_the_commit_is_told_and_whether_it_was_changed(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git(checkout, "init", "-q")
+    assert suite_version(checkout) == "1.2.3+checkout"
+    git(checkout, "add", ".")
+    git(checkout, "commit", "-q", "-m", "x")
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
+    assert re.fullmatch(r"1\.2\.3\+[0-9a-f]{9}", suite_version(checkout))
+    monkeypatch.delenv("GIT_DIR")
+    (checkout / "nfsproof" / "__init__.py").write_text('__version__ = "1.2.4"\n')
+    assert re.fullmatch(r"1\.2\.4\+[0-9a-f]{9}-dirty", suite_version(checkout))
+
+
+def test_a_machine_without_git_is_no_error(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git(checkout, "init", "-q")
+    monkeypatch.setenv("PATH", "")
+    assert suite_version(checkout) == "1.2.3+checkout"
