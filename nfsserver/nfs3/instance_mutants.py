@@ -167,6 +167,27 @@ def restart_in_order_loses_data(
 
 # ---------------------------------------------------------------- what is lost in a crash
 
+
+@mutant(
+    "write3-stable-data-outlives-one-crash",
+    bends=(READ, WRITE),
+    breaks="RFC 1813 section 4.8",
+    gist="the data of a file written with FILE_SYNC is gone after the second crash in a row",
+)
+def stable_data_outlives_one_crash(
+    server: Server, context: CallContext, args: t.Any, proceed: AnyProceed
+) -> t.Any:
+    """Recover from what was left of the recovery before."""
+    stable = server.mutant_state("write3-stable-data-outlives-one-crash")
+    inode, file = _inode(server, args.file), args.file.hex()
+    if server.boots - stable.get(file, server.boots) > 1 and inode is not None and inode.data is not None:
+        inode.data.truncate(0)
+        del stable[file]
+    if context.procedure is WRITE and args.stable is StableHow.FILE_SYNC:
+        stable[file] = server.boots
+    return proceed(context, args)
+
+
 Undo: t.TypeAlias = Callable[[], object]
 
 _NAMING: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME, LINK)

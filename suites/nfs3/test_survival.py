@@ -45,6 +45,12 @@ ATTRIBUTES_ARE_STABLE = Requirement(
     gist="modifying operations are synchronous: what SETATTR has set should outlive a crash",
     level=Level.SHOULD,  # 1.6 has no SETATTR in its list
 )
+RECOVERS = Requirement(
+    rfc="RFC 1813",
+    section="4.8",
+    gist="a server recovers without loss of data from several failures in quick succession",
+    level=Level.MUST,
+)
 STATELESS = Requirement(
     rfc="RFC 1813",
     section="1.6",
@@ -115,6 +121,19 @@ def test_stable_data_among_unstable_data_outlives_a_crash(
         broken = DATA_SYNC_IS_STABLE if level is StableHow.DATA_SYNC else FILE_SYNC_IS_STABLE
         seen = read_range(target.nfs3(), file, at, 500)
         expect(difference(seen, stable), f"first wrong byte of those at {at}", because=broken).is_absent()
+
+
+@pytest.mark.exclusive
+@proves(RECOVERS, killed_by="write3-stable-data-outlives-one-crash")
+def test_stable_data_outlives_crashes_in_quick_succession(
+    nfs3: Nfs3, scratch: Scratch, target: TargetView
+) -> None:
+    file, data = scratch.file("f"), pattern(9000)
+    put(nfs3, file, 0, data, StableHow.FILE_SYNC)
+    for _ in range(3):
+        target.crash()
+    seen = read_range(target.nfs3(), file, 0, len(data))
+    expect(difference(seen, data), "first wrong byte after three crashes").is_absent()
 
 
 # ---------------------------------------------------------------- names

@@ -31,7 +31,6 @@ TELLS_OF_LOSS = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="the server does not destroy data without changing verf",
-    level=Level.MUST,
 )
 UNIQUE = Requirement(
     rfc="RFC 1813",

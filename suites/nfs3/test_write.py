@@ -83,7 +83,6 @@ VERIFIER_TELLS_OF_LOSS = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="the server does not destroy data without changing verf",
-    level=Level.MUST,
 )
 GAP_IS_ZERO = Requirement(
     rfc="RFC 1813",
