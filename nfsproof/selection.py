@@ -7,6 +7,7 @@ first, so that values of options are not taken for names of checks. Each worker 
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import re
 from collections.abc import Iterable
@@ -40,10 +41,12 @@ class Selector:
         if separator or path.endswith(".py") or Path(path).is_absolute():
             return [self._path(path) + separator + name]
         name = word.strip("/")
-        if "*" in name or "?" in name:
+        found: list[str] = []
+        if {"*", "?"} & set(name.partition("[")[0]):
             found = [argument for known in self._matching(name) for argument in self._find(known)]
         else:
-            found = self._find(name)
+            with contextlib.suppress(OSError):  # a name that is too long for a file
+                found = self._find(name)
         if not found:
             raise UnknownCheck(f"no check is named {word}{self._near(name)}")
         return found
@@ -56,17 +59,18 @@ class Selector:
     def _find(self, name: str) -> list[str]:
         if (self.suites / name).is_dir():
             return [str(self.suites / name)]
-        folder, _, last = name.rpartition("/")
+        # What is in the brackets may hold anything, slashes as well.
+        base, bracket, parameters = name.partition("[")
+        folder, _, last = base.rpartition("/")
         module = self.suites / folder / f"test_{last}.py"
-        if module.is_file():
+        if module.is_file() and not bracket:
             return [str(module)]
         folder, _, stem = folder.rpartition("/")
         module = self.suites / folder / f"test_{stem}.py"
-        function = last.partition("[")[0]
         if module.is_file() and re.search(
-            rf"^def test_{re.escape(function)}\(", module.read_text(), re.MULTILINE
+            rf"^def test_{re.escape(last)}\(", module.read_text(), re.MULTILINE
         ):
-            return [f"{module}::test_{last}"]
+            return [f"{module}::test_{last}{bracket}{parameters}"]
         return []
 
     def _matching(self, pattern: str) -> Iterable[str]:

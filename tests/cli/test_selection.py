@@ -32,6 +32,7 @@ def selector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Selector:
         ("nfs3/write", ["suites/nfs3/test_write.py"]),
         ("nfs3/write/works", ["suites/nfs3/test_write.py::test_works"]),
         ("nfs3/write/works[tcp]", ["suites/nfs3/test_write.py::test_works[tcp]"]),
+        ("nfs3/write/works[sub/../a*]", ["suites/nfs3/test_write.py::test_works[sub/../a*]"]),
         (
             "nfs3/read*/is_right",
             ["suites/nfs3/test_read.py::test_is_right", "suites/nfs3/test_readdir.py::test_is_right"],
@@ -46,6 +47,7 @@ def selector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Selector:
         "procedure",
         "check",
         "parameter",
+        "parameter-with-slashes",
         "pattern",
         "question-mark",
         "node-id",

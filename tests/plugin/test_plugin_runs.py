@@ -210,7 +210,7 @@ WAITING = """
 
 
 @pytest.mark.parametrize("workers", [[], ["-p", "xdist.plugin", "-n2"]], ids=["serial", "xdist"])
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_signals_end_a_run_in_order(suite: Suite, number: signal.Signals, workers: list[str]) -> None:
     suite.write(
         WAITING.format(
@@ -228,6 +228,45 @@ def test_signals_end_a_run_in_order(suite: Suite, number: signal.Signals, worker
     assert last.exit_code == 2
     assert f"report: {suite.report}" in outcome.text
     assert "nfs3/fake/a_first" in (suite.report / "report.html").read_text()
+
+
+@pytest.mark.parametrize("moment", ["pytest_keyboard_interrupt", "pytest_terminal_summary"])
+def test_a_second_interrupt_does_not_make_the_report_say_that_nothing_is_red(
+    suite: Suite, moment: str
+) -> None:
+    suite.write(check("a", "pass") + check("b", "raise KeyboardInterrupt"))
+    suite.write(f"def {moment}():\n    raise KeyboardInterrupt\n", "conftest.py")
+    outcome = suite.run_apart()
+    last = outcome.lines[-1]
+    assert isinstance(last, EndRecord)
+    assert last.exit_code == 2
+    assert "interrupted" in (suite.report / "report.txt").read_text()
+
+
+FILLING = """
+import pathlib
+import resource
+
+def fill():
+    size = pathlib.Path({records!r}).stat().st_size + 20
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+"""
+
+
+def test_a_disk_that_fills_up_ends_the_run_in_one_line(suite: Suite) -> None:
+    suite.write(
+        FILLING.format(records=str(suite.report / "records.jsonl"))
+        + check("a", "pass")
+        + check("b", "fill()")
+        + check("c", "pass")
+    )
+    outcome = suite.run_apart()
+    assert outcome.exit_code == 3
+    assert "the records cannot be written" in outcome.text
+    assert "Traceback" not in outcome.text
+    kept = (suite.report / "records.jsonl").read_text()
+    assert "nfs3/fake/a" in kept
+    assert "nfs3/fake/c" not in kept
 
 
 def test_what_was_judged_survives_a_crash_of_the_run(suite: Suite) -> None:
