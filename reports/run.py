@@ -132,11 +132,13 @@ class Run:
 
     @property
     def rules_broken(self) -> list[tuple[FindingRecord, list[str]]]:
-        """What the lint found: the first record of each rule, and the checks that show it; FAIL first."""
+        """What the lint found: the first of the worst records of each rule, and the checks that show it; FAIL first."""
         checks: dict[str, list[str]] = {}
         first: dict[str, FindingRecord] = {}
         for record in self.findings:
-            first.setdefault(record.id, record)
+            known = first.setdefault(record.id, record)
+            if VERDICTS.index(record.verdict) < VERDICTS.index(known.verdict):
+                first[record.id] = record
             checks.setdefault(record.id, []).append(record.check)
         ordered = sorted(first.values(), key=lambda one: (VERDICTS.index(one.verdict), one.id))
         return [(record, sorted(checks[record.id])) for record in ordered]

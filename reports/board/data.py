@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from nfsjudge.records import CheckRecord, FindingRecord, MessageRecord, ProcedureStatistics, RequirementRecord
 from reports.board.safe import clause_url, inside, visible, visible_line
 from reports.changes import MEANINGS as CHANGES
-from reports.changes import change, symptom
+from reports.changes import change, lasting, symptom
 from reports.run import MEANINGS, VERDICTS, Run, distinct_labels
 
 SYMBOLS = {"FAIL": "✗", "VOID": "?", "NONSTRICT": "!", "SKIP": "»", "UNSUPPORTED": "○", "PASS": "✓"}
@@ -143,7 +143,7 @@ def build(runs: Sequence[Run], folders: Sequence[str | None]) -> Board:
             for key, value in check.observations.items()
         ],
         "findings": [
-            _finding(finding, checks, run, numbers, clauses)
+            _finding(finding, checks, run, numbers, clauses) | {"symptom": strings.number(_symptom(finding))}
             for run, one in enumerate(runs)
             for finding, checks in one.rules_broken
         ],
@@ -223,6 +223,7 @@ def _about(run: Run, label: str, folder: str | None) -> Plain:
         "problems": [visible_line(problem) for problem in run.problems],
         "seconds": _number(end.duration) if end is not None else None,
         "logs": [[visible_line(log), inside(log, folder)] for log in (end.logs if end is not None else [])],
+        "lint": visible_line(about.lint) if about is not None else "",
         "started": visible_line(about.started) if about is not None else "",
         "version": visible_line(about.version) if about is not None else "",
         "capabilities": _pairs(about.capabilities) if about is not None else [],
@@ -266,6 +267,10 @@ def _finding(
         "elsewhere": [visible_line(each) for each in one.elsewhere],
         "checks": [[visible_line(each), numbers.get(each)] for each in checks],
     }
+
+
+def _symptom(one: FindingRecord) -> str:
+    return lasting("\n".join([*one.expected, one.observed]))
 
 
 def _findings_by_check(findings: Iterable[FindingRecord]) -> dict[str, list[FindingRecord]]:

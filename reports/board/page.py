@@ -85,7 +85,8 @@ def _relative(folder: Path, page: Path) -> str:
 def _title(runs: Sequence[Run]) -> str:
     if len(runs) == 1:
         return visible_line(runs[0].target)
-    return f"{len(runs)} targets"
+    targets = {run.label for run in runs}
+    return f"{len(runs)} targets" if len(targets) == len(runs) else f"{len(runs)} runs"
 
 
 @cache

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from nfsjudge.records import EndRecord, FindingRecord, RunRecord
 from reports.board import render_board
 from reports.charts import charts_of
-from reports.run import Run
+from reports.compare import compare
+from reports.run import Run, from_records
 from tests.board import browser as browsers
 from tests.board.browser import Visit
-from tests.board.records import ganesha, gone_nfs, hostile, many
+from tests.board.records import ADVICE, MNT, WRITE, check, ganesha, gone_nfs, hostile, many
 
 if t.TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -73,7 +75,8 @@ def test_all_checks_and_targets_are_shown_with_counts(page: Page) -> None:
     assert page.locator("#heads [role=columnheader]").count() == 3
     assert page.locator("#status").inner_text() == "8 checks"
     first = page.locator("#summary tbody tr").first.inner_text().split()
-    assert first == ["1", "ganesha", "1", "1", "1", "1", "1", "2", "7"]  # a count a verdict, and all
+    # A count a verdict, all, and the rules that the lint saw broken.
+    assert first == ["1", "ganesha", "1", "1", "1", "1", "1", "2", "7", "✗", "1"]
 
 
 def test_text_filters_by_id_clause_and_what_was_seen(page: Page) -> None:
@@ -114,6 +117,41 @@ def test_a_count_is_a_filter(page: Page) -> None:
     assert rows(page) == ["keeps_data", "never_more"]
     page.get_by_role("button", name="level", exact=True).click()
     assert "MUST" in page.locator("#summary tbody").inner_text()
+
+
+@pytest.mark.parametrize("by", ["target", "level", "protocol"])
+def test_every_count_shows_as_many_checks(page: Page, by: str) -> None:
+    page.get_by_role("button", name=by, exact=True).click()
+    buttons = page.locator("#summary tbody tr:not(.lint) td.number .count")
+    assert buttons.count() > 5
+    for number in range(buttons.count()):
+        told = buttons.nth(number).inner_text()
+        buttons.nth(number).click()
+        assert page.locator("#status").inner_text() == f"{told} of 8 checks"
+        assert page.locator("#verdicts [aria-pressed=true] .amount").inner_text() == told
+        page.click("#reset")
+
+
+def test_level_and_verdict_are_those_of_one_run(visit: Callable[..., Visit]) -> None:
+    judged = [("PASS", ADVICE), ("FAIL", MNT)]
+    runs = [
+        from_records([RunRecord(verdict), check("nfs3/a/b", verdict, clause)])[-1]
+        for verdict, clause in judged
+    ]
+    page = visit(runs).open()
+    for level, found in (("MUST", 1), ("SHOULD", 0)):
+        page.goto(f"{page.url.partition('#')[0]}#verdicts=FAIL&levels={level}")
+        assert len(rows(page)) == found
+
+
+def test_a_run_that_is_red_by_the_lint_alone_does_not_look_green(visit: Callable[..., Visit]) -> None:
+    found = FindingRecord("lint/nfs3/write-count", "nfs3/a/b", "FAIL", WRITE, ["10"], "count is 11")
+    run = from_records([RunRecord("it"), check("nfs3/a/b"), found, EndRecord(1)])[-1]
+    page = visit([run]).open()
+    row = page.locator("#summary tr.lint")
+    assert row.inner_text().split() == ["rules", "broken", "(lint)", "1", "0", "0", "0", "0", "0", "1"]
+    row.get_by_role("button", name="rules broken, all: 1 FAIL: show them").click()
+    assert "count is 11" in page.locator("#view-findings").inner_text()
 
 
 def test_the_url_tells_what_is_shown(page: Page, visit: Callable[..., Visit]) -> None:
@@ -211,7 +249,7 @@ def test_comparison(page: Page) -> None:
     }
     assert chips == {
         "broken": 1,
-        "fixed": 1,
+        "fixed": 2,
         "other symptom": 1,
         "no longer judged": 1,
         "other verdict": 0,
@@ -221,13 +259,30 @@ def test_comparison(page: Page) -> None:
     assert "nfs3/write/keeps_data" in page.locator(".c-broken.changed").inner_text()
     assert "nfs3/read/short" in page.locator(".c-fixed.changed").inner_text()
     assert "mount/mnt/brand_new" in page.locator(".c-new.changed").inner_text()
-    assert page.locator("#status").inner_text() == "6 differences between ganesha and go-nfs"
+    assert "lint/nfs3/write-count" in page.locator(".c-fixed.changed").inner_text()
+    assert page.locator("#status").inner_text() == "7 differences between ganesha and go-nfs"
     page.get_by_role("button", name="Exchange A and B").click()
     assert "nfs3/write/keeps_data" in page.locator(".c-fixed.changed").inner_text()
+    assert "lint/nfs3/write-count" in page.locator(".c-broken.changed").inner_text()
     page.locator(".change", has_text="fixed").click()
     assert page.locator(".changed").count() == 1
     page.get_by_role("button", name="nfs3/write/keeps_data").click()
     assert page.locator("#panel-title").inner_text() == "nfs3/write/keeps_data"
+
+
+@pytest.mark.parametrize(
+    ("lint", "checks", "change"),
+    [("fail", ["a", "b"], "fixed"), ("off", ["a", "b"], "gone"), ("fail", ["b"], "gone")],
+)
+def test_a_rule_is_not_fixed_where_nobody_looked(
+    visit: Callable[..., Visit], lint: str, checks: list[str], change: str
+) -> None:
+    found = FindingRecord("lint/x", "nfs3/a/a", "FAIL", WRITE, observed="5")
+    before = from_records([RunRecord("A"), check("nfs3/a/a"), check("nfs3/a/b"), found])[-1]
+    after = from_records([RunRecord("B", lint=lint), *(check(f"nfs3/a/{one}") for one in checks)])[-1]
+    page = visit([before, after]).open("#view=compare")
+    assert "lint/x" in page.locator(f".c-{change}.changed").inner_text()
+    assert change in {one.how for one in compare(before, after) if one.id == "lint/x"}
 
 
 def test_a_check_can_be_read_without_a_mouse(page: Page) -> None:
@@ -284,6 +339,81 @@ def test_roles_and_names_for_a_screen_reader(page: Page) -> None:
     assert unnamed == []
 
 
+def test_rows_stand_in_their_order_for_a_screen_reader(visit: Callable[..., Visit]) -> None:
+    page = visit(many(500, 1)).open("#open=*")
+    for place in (9000, 5000, 8000, 0):
+        page.evaluate("place => scrollTo(0, place)", place)
+        page.wait_for_function(
+            "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+        )
+        numbers = page.locator(ROWS).evaluate_all("all => all.map(one => Number(one.dataset.number))")
+        assert numbers == sorted(numbers)
+
+
+@pytest.mark.parametrize("view", ["compare", "requirements", "findings", "targets"])
+def test_the_first_link_skips_to_the_view(page: Page, view: str) -> None:
+    page.click(f"#views [data-view={view}]")
+    page.locator("#skip").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == f"{view}-heading"
+
+
+def test_a_link_to_a_check_that_is_not_there_says_so(visit: Callable[..., Visit]) -> None:
+    page = visit([ganesha()]).open("#check=nfs3/none/such")
+    assert page.locator("#status").inner_text() == "This page has no check nfs3/none/such"
+    assert page.locator("#panel").is_hidden()
+
+
+def test_an_open_check_is_printed_whole_and_in_light_colours(visit: Callable[..., Visit]) -> None:
+    page = visit([ganesha()], dark=True).open("#check=nfs3/write/never_more")
+    for _ in range(2):
+        page.click("#theme")
+    page.emulate_media(media="print")
+    assert page.locator("main").is_hidden()
+    assert page.locator("#panel").evaluate("one => getComputedStyle(one).position") == "static"
+    assert not is_dark(page)
+
+
+CONTRAST = """() => {
+  const channels = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = (colour) => channels(colour).slice(0, 3).map((one) => one / 255)
+    .map((one) => (one <= 0.03928 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, one, at) => sum + one * [0.2126, 0.7152, 0.0722][at], 0);
+  const behind = (one) => {
+    for (; one; one = one.parentElement) {
+      const colour = getComputedStyle(one).backgroundColor;
+      if ((channels(colour)[3] ?? 1) === 1) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const weak = [];
+  for (const one of document.querySelectorAll("body *")) {
+    const hasText = [...one.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim());
+    if (!hasText || !one.checkVisibility() || one.disabled || one.closest(".unseen")) continue;
+    const [x, y] = [light(getComputedStyle(one).color), light(behind(one))].sort((a, b) => a - b);
+    const opacity = Number(getComputedStyle(one).opacity);
+    if ((y + 0.05) / (x + 0.05) < 4.5 || opacity < 1) weak.push(`${one.className}: ${one.textContent.slice(0, 30)}`);
+  }
+  return weak;
+}"""
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_all_text_stands_out(visit: Callable[..., Visit], *, dark: bool) -> None:
+    one = visit([ganesha(), gone_nfs()], dark=dark)
+    for place in (
+        "",
+        "#check=nfs3/write/never_more",
+        *(
+            f"#view={view}"
+            for view in ("compare", "requirements", "findings", "choices", "statistics", "targets")
+        ),
+    ):
+        page = one.open(place)
+        page.reload()
+        assert page.evaluate(CONTRAST) == []
+
+
 def test_other_views_tell_what_was_recorded(page: Page) -> None:
     for view, part in (
         ("requirements", "a short read is no error"),
@@ -329,9 +459,9 @@ def test_nothing_hostile_is_executed_or_breaks_the_page(visit: Callable[..., Vis
     for view in page.locator("#views a").evaluate_all("all => all.map(one => one.dataset.view)"):
         page.click(f"#views [data-view={view}]")
     ids = page.evaluate("JSON.parse(document.getElementById('index').textContent).checks.map(one => one[0])")
-    for check in ids:
-        page.evaluate("id => { location.hash = '#check=' + encodeURIComponent(id); }", check)
-        page.wait_for_function("id => document.getElementById('panel-title')?.textContent === id", arg=check)
+    for one_id in ids:
+        page.evaluate("id => { location.hash = '#check=' + encodeURIComponent(id); }", one_id)
+        page.wait_for_function("id => document.getElementById('panel-title')?.textContent === id", arg=one_id)
         links = page.locator("a[href]").evaluate_all("all => all.map(one => one.href)")
         assert all(link.startswith(("file:", "https://www.rfc-editor.org/")) for link in links)
         assert not any("alert(" in link for link in links)

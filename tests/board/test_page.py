@@ -254,6 +254,24 @@ def test_without_scripts_the_page_tells_what_is_red() -> None:
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><title>t &amp; u</title><rect width="9" fill="#123"/></svg>'
 
 
+def test_without_scripts_the_page_tells_the_rules_that_are_broken() -> None:
+    text = render_board([ganesha()])
+    static = text[text.index("<noscript>") : text.index("</noscript>")]
+    assert "whatever the checks looked at: 1 FAIL" in static
+    assert "lint/nfs3/write-count" in static
+    assert "WRITE: count is 11" in static
+
+
+def test_the_title_counts_targets_or_runs_of_the_same() -> None:
+    assert "<title>nfsproof: 2 targets</title>" in render_board([ganesha(), gone_nfs()])
+    assert "<title>nfsproof: 2 runs</title>" in render_board([ganesha(), ganesha()])
+
+
+def test_where_the_same_is_known_is_told() -> None:
+    record = check("nfs3/a/b", "FAIL", elsewhere=["knfsd 6.1"])
+    assert "knfsd 6.1" in render_board([from_records([RunRecord("it"), record])[-1]])
+
+
 def test_drawings_are_shown() -> None:
     page = Page(render_board([ganesha()], charts=[("Latency <1 s", SVG)]))
     assert page.texts("figcaption") == ["Latency <1 s"]

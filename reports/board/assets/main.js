@@ -60,7 +60,10 @@ function showAmounts() {
   const scope = runNumber(state.target, null);
   const runs = scope === null ? RUNS.map((_, run) => run) : [scope];
   const counts = new Map();
-  for (const check of filtered(false)) for (const letter of new Set(runs.map((run) => letterOf(run, check)))) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+  for (const check of filtered(false)) {
+    const fitting = runs.filter((run) => levelFits(run, check));
+    for (const letter of new Set(fitting.map((run) => letterOf(run, check)))) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+  }
   for (const chip of byId("verdicts").querySelectorAll(".chip")) {
     chip.querySelector(".amount").textContent = (counts.get(BY_NAME.get(chip.dataset.value).letter) ?? 0).toLocaleString("en");
   }
@@ -84,7 +87,11 @@ function show(now, before) {
     showFilters();
     for (const [name] of VIEWS) byId(`view-${name}`).hidden = name !== now.view;
     for (const one of byId("views").children) {
-      if (one.dataset.view === now.view) one.setAttribute("aria-current", "page");
+      if (one.dataset.view === now.view) {
+        one.setAttribute("aria-current", "page");
+        byId("views").scrollLeft = Math.min(byId("views").scrollLeft, one.offsetLeft);
+        byId("views").scrollLeft = Math.max(byId("views").scrollLeft, one.offsetLeft + one.offsetWidth - byId("views").clientWidth);
+      }
       else one.removeAttribute("aria-current");
     }
     if (isNew || now.view !== before.view) announce("");
@@ -95,6 +102,7 @@ function show(now, before) {
   }
   if (isNew || now.check !== before.check || now.run !== before.run) {
     showPanel();
+    if (state.check && !NUMBERS.has(state.check)) announce(`This page has no check ${state.check}`);
     for (const [number, element] of matrix.shown) {
       const row = matrix.rows[number];
       if (row.kind === "check") element.setAttribute("aria-selected", String(row.key === now.check));
@@ -177,7 +185,11 @@ function wireFilters() {
     byId("more").setAttribute("aria-expanded", String(isOpen));
     byId("more").textContent = isOpen ? "Fewer filters" : "More filters";
   });
-  byId("skip").addEventListener("click", (event) => { event.preventDefault(); focusRow(activeNumber(), -1); });
+  byId("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    if (state.view === "checks" && matrix.rows.length > 0) focusRow(activeNumber(), -1);
+    else byId(`${state.view}-heading`).focus();
+  });
 }
 
 state = readFragment();

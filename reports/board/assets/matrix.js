@@ -15,8 +15,9 @@ function filtered(withVerdicts = true) {
   const fits = (check, protocol, procedure) => {
     if (state.protocol && protocol !== state.protocol) return false;
     if (state.procedure && procedure !== state.procedure) return false;
-    if (levels.length && !scoped.some((run) => levels.includes(levelIn(run, check)))) return false;
-    if (wanted.length && !scoped.some((run) => wanted.includes(verdictOf(run, check).name))) return false;
+    // Level and verdict of one and the same run: that another one has the other is no match.
+    if ((levels.length || wanted.length) && !scoped.some((run) => levelFits(run, check)
+      && (!wanted.length || wanted.includes(verdictOf(run, check).name)))) return false;
     if (state.section && !CHECKS[check][1].some((one) => within(clauseOf(one), state.section))) return false;
     if (state.differ && new Set(RUNS.map((_, run) => letterOf(run, check))).size === 1) return false;
     if (scope !== null && letterOf(scope, check) === "-") return false;
@@ -24,6 +25,12 @@ function filtered(withVerdicts = true) {
   };
   return GROUPS.flatMap(([protocol, procedure, first, last]) =>
     range(first, last).filter((check) => fits(check, protocol, procedure)));
+}
+
+/** Whether the filters let the level through at which a run has judged a check. */
+function levelFits(run, check) {
+  const levels = listed(state.levels);
+  return levels.length === 0 || levels.includes(levelIn(run, check));
 }
 
 /** Whether a clause stands in a section, or in one below it. `section`: "RFC 1813 3.3.7". */
@@ -106,7 +113,7 @@ function showRows(all = false) {
   const first = all ? 0 : Math.max(0, Math.floor(top / height) - BEYOND);
   const last = all ? rows.length : Math.min(rows.length, Math.ceil((top + window.innerHeight) / height) + BEYOND);
   const wanted = new Set();
-  const made = [];
+  const made = new Set();
   for (let number = 0; number < rows.length; number += 1) {
     const isNear = number >= first && number < last;
     if (!isNear && rows[number].key !== matrix.active) continue;  // where the keyboard is stays, so that focus does
@@ -114,7 +121,7 @@ function showRows(all = false) {
     if (!shown.has(number)) {
       const element = rowElement(rows[number], number);
       shown.set(number, element);
-      made.push(element);
+      made.add(element);
     }
   }
   for (const [number, element] of shown) {
@@ -123,7 +130,12 @@ function showRows(all = false) {
       shown.delete(number);
     }
   }
-  rowsBox.append(...made);
+  // In the order of their numbers: a screen reader reads them as they stand here.
+  const order = [...shown.keys()].sort((x, y) => x - y);
+  order.forEach((number, place) => {
+    const element = shown.get(number);
+    if (made.has(element)) rowsBox.insertBefore(element, place === 0 ? rowsBox.firstChild : shown.get(order[place - 1]).nextSibling);
+  });
 }
 
 function rowElement(row, number) {

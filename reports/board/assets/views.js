@@ -8,14 +8,15 @@ const body = (name) => document.querySelector(`#view-${name} .body`);
 function pivotRows(by, checks) {
   const scope = runNumber(state.target, null);
   const runs = scope === null ? RUNS.map((_, run) => run) : [scope];
-  if (by === "target") return RUNS.map((run, number) => [run.label, tally(number, checks), { target: String(number) }, number]);
+  if (by === "target") return RUNS.map((run, number) => [run.label, tally(number, checks.filter((check) => levelFits(number, check))), { target: String(number) }, number]);
+  // A check counts once for each verdict that it has in a run: the filter behind the number shows as many.
   const sum = (fits) => {
-    const counts = new Map();
-    for (const run of runs) {
-      for (const check of checks) {
-        const letter = letterOf(run, check);
-        if (letter !== "-" && fits(run, check)) counts.set(letter, (counts.get(letter) ?? 0) + 1);
-      }
+    const counts = new Map([["all", 0]]);
+    for (const check of checks) {
+      const letters = new Set(runs.filter((run) => fits(run, check) && levelFits(run, check)).map((run) => letterOf(run, check)));
+      letters.delete("-");
+      for (const letter of letters) counts.set(letter, (counts.get(letter) ?? 0) + 1);
+      if (letters.size) counts.set("all", counts.get("all") + 1);
     }
     return counts;
   };
@@ -36,20 +37,64 @@ function showSummary() {
   const by = ways.includes(state.by) ? state.by : ways[0];
   const choose = el("div", { class: "segments", role: "group", "aria-label": "Count by" }, el("span", { class: "quiet", text: "Counts by" }),
     ...ways.map((way) => button(way, () => go({ by: way }), { "aria-pressed": String(way === by) })));
+  const hasRules = by === "target" && DATA.findings.length > 0;
   const heads = el("tr", {}, el("th", { scope: "col", text: by }),
     ...LETTERS.map((letter) => el("th", { scope: "col", class: "number" }, badge(VERDICTS.get(letter)))),
-    el("th", { scope: "col", class: "number", text: "all" }), el("th", { class: "wide", "aria-hidden": "true" }));
+    el("th", { scope: "col", class: "number", text: "all" }),
+    hasRules ? el("th", { scope: "col", class: "rules", title: RULES_TITLE, text: "rules broken" }) : null,
+    el("th", { class: "wide", "aria-hidden": "true" }));
   const rows = pivotRows(by, checks).map(([name, counts, filter, number]) => {
-    const all = LETTERS.reduce((sum, letter) => sum + (counts.get(letter) ?? 0), 0);
+    const all = counts.get("all") ?? LETTERS.reduce((sum, letter) => sum + (counts.get(letter) ?? 0), 0);
     const head = el("th", { scope: "row", title: number === undefined ? undefined : RUNS[number].target },
       number === undefined ? null : el("span", { class: "number", text: String(number + 1) }), " ", name);
     return el("tr", {}, head,
       ...LETTERS.map((letter) => el("td", { class: "number" }, countButton(counts.get(letter) ?? 0, VERDICTS.get(letter), name, filter))),
-      el("td", { class: "number", text: all.toLocaleString("en") }), el("td", { class: "wide", "aria-hidden": "true" }, bar(counts)));
+      el("td", { class: "number", text: all.toLocaleString("en") }),
+      hasRules ? el("td", { class: "rules" }, ...ruleButtons([number], name)) : null,
+      el("td", { class: "wide", "aria-hidden": "true" }, bar(counts)));
   });
+  if (!hasRules && DATA.findings.length > 0) rows.push(rulesRow());
   document.getElementById("summary").replaceChildren(choose,
     el("div", { class: "scroll" }, el("table", { class: "counts" }, el("caption", { class: "unseen", text: `Checks by ${by} and verdict` }),
       el("thead", {}, heads), el("tbody", {}, ...rows))));
+}
+
+// What the lint found is red as well, and no check has it: it stands beside the counts of checks, and leads to its view.
+
+const RULES_TITLE = "What the lint found in the exchanges of checks, whatever these looked at";
+
+/** How many rules some runs have broken, by verdict: Map letter -> number. */
+function rulesOf(runs) {
+  const ids = new Set(DATA.findings.filter((one) => runs.includes(one.run)).map((one) => `${one.verdict} ${one.id}`));
+  const counts = new Map();
+  for (const id of ids) {
+    const { letter } = verdictNamed(id.slice(0, id.indexOf(" ")));
+    counts.set(letter, (counts.get(letter) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function ruleButton(count, verdict, name, text) {
+  return button(text, () => go({ view: "findings" }, { step: true }),
+    { class: `count v-${verdict.name}`, title: RULES_TITLE, "aria-label": `rules broken, ${name}: ${count} ${verdict.name}: show them` });
+}
+
+function ruleButtons(runs, name) {
+  const counts = rulesOf(runs);
+  const found = LETTERS.filter((letter) => counts.get(letter));
+  if (found.length === 0) return [el("span", { class: "zero", text: "0" })];
+  return found.map((letter) => ruleButton(counts.get(letter), VERDICTS.get(letter), name, `${VERDICTS.get(letter).symbol} ${counts.get(letter)}`));
+}
+
+function rulesRow() {
+  const scope = runNumber(state.target, null);
+  const counts = rulesOf(scope === null ? RUNS.map((_, run) => run) : [scope]);
+  const cell = (letter) => (counts.get(letter)
+    ? ruleButton(counts.get(letter), VERDICTS.get(letter), "all", counts.get(letter).toLocaleString("en")) : el("span", { class: "zero", text: "0" }));
+  const all = LETTERS.reduce((sum, letter) => sum + (counts.get(letter) ?? 0), 0);
+  return el("tr", { class: "lint" }, el("th", { scope: "row", title: RULES_TITLE, text: "rules broken (lint)" }),
+    ...LETTERS.map((letter) => el("td", { class: "number" }, cell(letter))),
+    el("td", { class: "number", text: String(all) }), el("td", { class: "wide", "aria-hidden": "true" }));
 }
 
 function countButton(count, verdict, name, filter) {
@@ -74,6 +119,7 @@ function showCompare() {
     const found = changeOf(a, b, check);
     if (found !== undefined) changes.get(found).push(check);
   }
+  for (const rule of rulesChanged(a, b)) changes.get(rule.how).push(rule);
   const wanted = listed(state.changes);
   const chips = DATA.changes.map(([name, meaning]) => button("", () => go({ changes: toggled(state.changes, name) }),
     { class: `change c-${name.replaceAll(" ", "-")}`, title: meaning, "aria-pressed": String(wanted.includes(name)) }));
@@ -99,12 +145,39 @@ function changeOf(a, b, check) {
   return DATA.change[before + after];
 }
 
+/** Rules of the lint that are not the same in two runs: {how, id, before, after}, of which the last two are findings, or verdicts without one. */
+function rulesChanged(a, b) {
+  const words = state.q.toLowerCase().split(/\s+/).filter(Boolean);
+  const others = ["protocol", "procedure", "section", "levels"].some((key) => state[key] !== "");
+  if (others) return [];  // a rule has none of these
+  const ids = [...new Set(DATA.findings.filter((one) => one.run === a || one.run === b).map((one) => one.id))].sort();
+  return ids.flatMap((id) => {
+    const [inA, inB] = [a, b].map((run) => DATA.findings.find((one) => one.run === run && one.id === id));
+    const before = inA ?? heldIn(a, inB), after = inB ?? heldIn(b, inA);
+    const letter = (one) => (one === null ? "-" : verdictNamed(one.verdict).letter);
+    const isOther = inA && inB && inA.verdict === inB.verdict && inA.symptom !== inB.symptom;
+    const how = isOther ? "other symptom" : DATA.change[letter(before) + letter(after)];
+    const text = [id, before?.observed, after?.observed].join("\n").toLowerCase();
+    return how === undefined || !words.every((word) => text.includes(word)) ? [] : [{ how, id, before, after }];
+  });
+}
+
+/** A rule that a run has not broken was held, if the run looked for it in each check in which the other one broke it; null: it did not. */
+function heldIn(run, broken) {
+  if (RUNS[run].lint === "off") return null;
+  return broken.checks.every(([, check]) => check !== null && letterOf(run, check) !== "-") ? { verdict: "PASS", observed: "" } : null;
+}
+
 function changeList(name, meaning, checks, a, b) {
   const list = el("ul", { class: "bare differences" });
-  const item = (check) => el("li", {},
-    button(CHECKS[check][0], () => openCheck(check, b), { class: "choose" }),
-    el("span", { class: "from-to" }, badge(verdictOf(a, check)), el("span", { "aria-label": "then", text: "→" }), badge(verdictOf(b, check))),
-    said("A", saidOf(a, check)), said("B", saidOf(b, check)));
+  const line = (id, open, before, after, ...texts) => el("li", {},
+    button(id, open, { class: "choose" }),
+    el("span", { class: "from-to" }, badge(before), el("span", { role: "img", "aria-label": "then", text: "→" }), badge(after)),
+    said("A", texts[0]), said("B", texts[1]));
+  const told = (finding) => (finding === null ? ABSENT : verdictNamed(finding.verdict));
+  const item = (one) => (typeof one === "number"
+    ? line(CHECKS[one][0], () => openCheck(one, b), verdictOf(a, one), verdictOf(b, one), saidOf(a, one), saidOf(b, one))
+    : line(one.id, () => go({ view: "findings" }, { step: true }), told(one.before), told(one.after), one.before?.observed, one.after?.observed));
   const said = (side, text) => (text ? el("p", { class: "short" }, el("span", { class: "quiet", text: `${side}: ` }), text) : null);
   return el("section", { class: `changed c-${name.replaceAll(" ", "-")}` },
     el("h3", { text: `${name} (${checks.length.toLocaleString("en")})` }), el("p", { class: "quiet", text: meaning }),
