@@ -31,7 +31,10 @@ NEEDS_NONE = Requirement(
     gist="fields of attributes that are -1 are ignored: a file may be created without any",
 )
 MINUS_1 = Requirement(
-    rfc="RFC 1094", section="2.3.6", gist="a value of -1 is ignored: a size of -1 cuts nothing"
+    rfc="RFC 1094",
+    section="2.3.6",
+    level=Level.SHOULD,
+    gist="a value of -1 should be ignored: a size of -1 cuts nothing",
 )
 TRUNCATES = Requirement(
     rfc="RFC 1094",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SETATTR of a size (RFC 1094 section 2.3.6): 0 truncates, other sizes cut and extend."""
+"""SETATTR of a size (RFC 1094 sections 2.2.3 and 2.3.6): 0 truncates, other sizes cut and extend."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from nfsjudge import Level, Requirement, expect, proves, skip
 from suites.nfs2.objects import NOT_FILES, but, expect_change, expect_same, make
 from suites.nfs3.contents import difference, pattern
 
-TRUNCATES = Requirement(
-    rfc="RFC 1094", section="2.3.6", gist="a size of zero means that the file is truncated"
-)
 SETS_SIZE = Requirement(
     rfc="RFC 1094", section="2.2.3", gist="a size that is not -1 is the new size of the file"
 )
@@ -38,7 +35,7 @@ FILES_HAVE_SIZES = Requirement(
 
 
 @pytest.mark.parametrize("size", [1, 5000, 20_000])
-@proves(TRUNCATES, killed_by="setattr2-ignores-size-0")
+@proves(SETS_SIZE, killed_by="setattr2-ignores-size-0")
 def test_zero_truncates(nfs2: Nfs2, scratch2: Scratch2, size: int) -> None:
     file = scratch2.file("f", pattern(size))
     expect_change(nfs2.setattr(file, Sattr(size=0)))
