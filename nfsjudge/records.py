@@ -95,6 +95,8 @@ class CheckRecord:
     """The command that runs this check alone."""
     elsewhere: list[str] = field(default_factory=list)
     """Other servers, of which the same is known."""
+    others: int = 0
+    """How many other servers were looked at for that: of 0 nothing is said."""
     worker: str = ""
     nodeid: str = ""
     kind: str = "check"
@@ -128,6 +130,8 @@ class FindingRecord:
     rerun: str = ""
     elsewhere: list[str] = field(default_factory=list)
     """Other servers, of which the same is known."""
+    others: int = 0
+    """How many other servers were looked at for that: of 0 nothing is said."""
     worker: str = ""
     kind: str = "finding"
     schema: int = SCHEMA
@@ -201,6 +205,10 @@ class EndRecord:
     """Logs of servers that were started for the run: files beside the records."""
     missing: list[str] = field(default_factory=list)
     """Required capabilities that the target lacks, with the reasons: the run is red for them."""
+    baseline: str = ""
+    """The file that the run was held against; empty if it was not."""
+    differences: list[str] = field(default_factory=list)
+    """What is not as that file says, a line each: this alone is red then."""
     kind: str = "end"
     schema: int = SCHEMA
 
@@ -322,6 +330,13 @@ def read_records(lines: Iterable[str]) -> Iterator[AnyRecord]:
             yield from_line(line)
 
 
+def elsewhere_lines(record: CheckRecord | FindingRecord) -> list[str]:
+    """Which other servers are known for the same, or that none is; nothing where nobody has looked."""
+    if not record.elsewhere and record.others:
+        return [f"only here: not known of {record.others} other servers, where it may not have been judged"]
+    return [f"also on {server}" for server in record.elsewhere]
+
+
 def failure_text(record: CheckRecord | FindingRecord) -> str:
     """What is printed of a check that is not green, or of a finding."""
     lines = [f"{record.verdict}  {record.id}"]
@@ -335,7 +350,7 @@ def failure_text(record: CheckRecord | FindingRecord) -> str:
         lines.append(f"  acceptable: {record.expected[0]}")
         lines += [f"          or: {other}" for other in record.expected[1:]]
         lines.append(f"  seen:       {record.observed}")
-    lines += [f"  elsewhere:  also on {server}" for server in record.elsewhere]
+    lines += [f"  elsewhere:  {text}" for text in elsewhere_lines(record)]
     if isinstance(record, CheckRecord):
         lines += [f"  reason:     {record.reason}"] if record.reason else []
         lines += [f"  noted:      {key}: {value}" for key, value in record.observations.items()]

@@ -20,6 +20,8 @@ _KINDS = {"FAIL": "error", "VOID": "error", "NONSTRICT": "warning"}
 def annotation_lines(runs: Sequence[Run], root: Path | None = None) -> list[str]:
     """The lines: errors for FAIL and VOID, warnings for NONSTRICT (errors in a strict run).
 
+    Of a run with a baseline: an error for each difference, and nothing of what is known.
+
     `root` is the checkout that the job is about: a check whose file is there is shown at that file.
     """
     found = [
@@ -39,6 +41,11 @@ def annotation_lines(runs: Sequence[Run], root: Path | None = None) -> list[str]
 def _of_run(run: Run, prefix: str, root: Path | None) -> Iterator[str]:
     if run.trouble:
         yield _command("error", {"title": f"{prefix}the run as a whole"}, run.trouble)
+    if run.baseline:
+        for text in run.differences:
+            kind, _, told = text.partition(": ")
+            yield _command("error", {"title": f"{prefix}baseline: {kind}"}, told)
+        return
     for verdict in _KINDS:
         for check in run.of_verdict(verdict):
             yield _annotation(run, check, prefix, root)

@@ -45,6 +45,11 @@ def _suites(run: Run, prefix: str) -> Iterator[ET.Element]:
         case = _case(f"{prefix}run", "is_complete", 0.0, {"verdict": "VOID"})
         _told(case, "error", "VOID", run.trouble, run.trouble)
         yield _suite(run, prefix, "run", [case])
+    if run.baseline:
+        case = _case(f"{prefix}run", "is_as_the_baseline_says", 0.0, {"baseline": run.baseline})
+        if run.differences:
+            _told(case, "failure", "BASELINE", run.differences[0], "\n".join(run.differences))
+        yield _suite(run, prefix, "baseline", [case])
 
 
 _COUNTED = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}

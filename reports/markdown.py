@@ -11,7 +11,7 @@ import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord
+from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, elsewhere_lines
 from reports.excerpt import excerpt
 from reports.plain import clause_url, printable, shortened
 from reports.run import MEANINGS, VERDICTS, Run, distinct_labels
@@ -23,6 +23,8 @@ _IN_FULL = ("FAIL", "VOID", "NONSTRICT")
 _RESERVE = 100
 """Characters for the line that says what was left out."""
 _LONG = 300
+_DIFFERENCES = 20
+"""So many differences to a baseline are named."""
 _DETAILS = 3000
 """Characters of the folded details of one check, about."""
 _TRANSCRIPT = 2000
@@ -94,6 +96,7 @@ def _head(run: Run, label: str) -> str:
         lines += [f"**The run as a whole:** {as_code(run.trouble)}", ""]
     else:
         lines += [f"Ended: {run.ending}.", ""]
+    lines += _held(run)
     columns = [verdict for verdict in VERDICTS if counts[verdict]]
     if columns:
         lines += [f"| protocol | {' | '.join(columns)} |", "| --- |" + " ---: |" * len(columns)]
@@ -103,6 +106,19 @@ def _head(run: Run, label: str) -> str:
                 f"| {as_code(protocol, 40)} | " + " | ".join(str(cells[one]) for one in columns) + " |"
             )
     return "\n".join(lines) + "\n\n"
+
+
+def _held(run: Run) -> list[str]:
+    """What is not as the baseline says, or that all is; nothing without one."""
+    if not run.baseline:
+        return []
+    name = as_code(run.baseline, 100)
+    if not run.differences:
+        return [f"**As the baseline {name} says**: it lets pass what is listed here.", ""]
+    told = [f"- {as_code(text)}" for text in run.differences[:_DIFFERENCES]]
+    more = len(run.differences) - _DIFFERENCES
+    told += [f"- and {more} more"] if more > 0 else []
+    return [f"**Not as the baseline {name} says**; what else is listed here it lets pass:", "", *told, ""]
 
 
 def _entry(title: str, record: CheckRecord | FindingRecord, checks: Sequence[str] = ()) -> _Entry:
@@ -117,7 +133,7 @@ def _entry(title: str, record: CheckRecord | FindingRecord, checks: Sequence[str
     more = [record.requirement.gist] if record.requirement is not None else []
     more += [f"expected: {one}" for one in record.expected[:5]]
     more += [f"also in: {check}" for check in checks if check != getattr(record, "check", "")][:20]
-    more += [f"also on: {server}" for server in record.elsewhere[:20]]
+    more += [f"also on: {server}" for server in record.elsewhere[:20]] or elsewhere_lines(record)
     more += [f"again: {record.rerun}"] if record.rerun else []
     known = printable("\n".join([*more, "", ""]))
     exchanges = printable(excerpt(record.transcript, max(_TRANSCRIPT, _DETAILS - len(known))))

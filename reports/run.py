@@ -96,6 +96,16 @@ class Run:
         for record in records:
             record.rerun = record.rerun.replace(self.about.target, "TARGET")
 
+    @property
+    def baseline(self) -> str:
+        """The file that the run was held against, and what was otherwise alone is red; empty if it was not."""
+        return "" if self.end is None else self.end.baseline
+
+    @property
+    def differences(self) -> list[str]:
+        """What is not as the baseline says, a line each."""
+        return [] if self.end is None else self.end.differences
+
     def is_only_told(self, finding: FindingRecord) -> bool:
         """Whether a finding was not red, as `--lint=report` has it."""
         return self.about is not None and self.about.lint == "report" and finding.verdict != "VOID"

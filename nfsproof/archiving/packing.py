@@ -227,12 +227,14 @@ class _Packer:
                     plain["target"] = self._name_of(record.target)
             case EndRecord():
                 plain["logs"] = [one for one in record.logs if one in manifest.files]
+                if self._anonymous:  # a baseline is of one server, and its reasons may name it
+                    plain["baseline"], plain["differences"] = "", []
             case CheckRecord() | FindingRecord():
                 plain["target"] = self._name_of(record.target)
                 plain["capture"] = record.capture if record.capture in manifest.files else ""
                 if self._anonymous:
                     # What other servers are known for says which one this is not.
-                    plain["elsewhere"] = []
+                    plain["elsewhere"], plain["others"] = [], 0
         if isinstance(record, CheckRecord):
             plain["script"] = record.script if record.script in manifest.files else ""
         return plain

@@ -70,13 +70,14 @@ class Seen:
 
 def seen_in(run: Run) -> dict[str, Seen]:
     """What a baseline speaks of: each check, and each rule of the lint that was broken."""
-    seen = {record.id: Seen(record.id, record.verdict, _text_of(record)) for record in run.checks}
-    for finding in run.findings:
-        if finding.verdict == "INFO":
+    seen: dict[str, Seen] = {}
+    records: list[CheckRecord | FindingRecord] = [*run.checks, *run.findings]
+    for record in records:
+        if record.verdict == "INFO":
             continue
-        known = seen.get(finding.id)
-        if known is None or VERDICTS.index(finding.verdict) < VERDICTS.index(known.verdict):
-            seen[finding.id] = Seen(finding.id, finding.verdict, _text_of(finding))
+        known = seen.get(record.id)  # of what comes twice the worse counts
+        if known is None or VERDICTS.index(record.verdict) < VERDICTS.index(known.verdict):
+            seen[record.id] = Seen(record.id, record.verdict, _text_of(record))
     return seen
 
 

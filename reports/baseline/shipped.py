@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
 from pathlib import Path
 
 from reports.baseline.model import Baseline, glob, load_baseline
@@ -38,13 +37,18 @@ def shipped() -> tuple[Baseline, ...]:
     return tuple(load_baseline(folder() / f"{name}.toml") for name in shipped_names())
 
 
-def known_elsewhere(check_id: str, verdict: str, *, target: str = "") -> Iterator[str]:
-    """The servers that are known for the same verdict of the same check; `target` itself is left out."""
-    for baseline in shipped():
-        if baseline.target in {target, "embedded"}:
-            continue
+def known_elsewhere(check_id: str, verdict: str, *, target: str = "") -> tuple[list[str], int]:
+    """The servers that are known for the same verdict of the same check, and of how many something is known at all.
+
+    The server of `target` itself is left out in all its kinds (``ganesha:vfs``), and so is the embedded one.
+    """
+    mine = {target.partition(":")[0], "embedded"}
+    others = [baseline for baseline in shipped() if baseline.target.partition(":")[0] not in mine]
+    found = []
+    for baseline in others:
         for entry in baseline.entries:
             if any(pattern == check_id or glob(pattern).fullmatch(check_id) for pattern in entry.ids):
                 if entry.verdict == verdict:
-                    yield baseline.server
+                    found.append(baseline.server)
                 break
+    return found, len(others)

@@ -12,7 +12,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from nfsjudge.records import CheckRecord, FindingRecord, MessageRecord, ProcedureStatistics, RequirementRecord
+from nfsjudge.records import (
+    CheckRecord,
+    FindingRecord,
+    MessageRecord,
+    ProcedureStatistics,
+    RequirementRecord,
+    elsewhere_lines,
+)
 from reports.board.safe import clause_url, inside, visible, visible_line
 from reports.changes import MEANINGS as CHANGES
 from reports.changes import change, lasting, symptom
@@ -313,6 +320,7 @@ def _details(
         "expected": strings.numbers(check.expected),
         "observed": visible(check.observed),
         "reason": visible(check.reason),
+        "alone": "" if check.elsewhere else visible_line("; ".join(elsewhere_lines(check))),
         "noted": _pairs(check.observations),
         "elsewhere": strings.numbers(check.elsewhere),
         "seconds": _number(check.duration),

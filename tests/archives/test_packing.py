@@ -104,7 +104,8 @@ def test_a_server_that_was_started_for_the_run(tmp_path: Path, anonymous: bool) 
     about = RunRecord("ganesha:mem", "ganesha:mem (NFS-Ganesha 4.3, FSAL MEM)")
     check = CheckRecord("nfs3/a/b", "FAIL", observed="NFS-Ganesha says", rerun="nfsproof run ganesha:mem a")
     check.elsewhere = ["NFS-Ganesha 4.3"]
-    lines = f"{to_line(about)}\n{to_line(check)}\n"
+    end = EndRecord(11, baseline="ganesha-4.3-mem.toml", differences=["expired: a: as Ganesha has it"])
+    lines = f"{to_line(about)}\n{to_line(check)}\n{to_line(end)}\n"
     (tmp_path / "records.jsonl").write_text(lines, encoding="utf-8")
     files = packed(tmp_path, tmp_path / "a.zip", label="B", anonymous=anonymous)
     assert bool(leaks(files, "ganesha")) is not anonymous

@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfsjudge.records import CheckRecord, EndRecord, FindingRecord, RunRecord
+from nfsjudge.records import CheckRecord, EndRecord, FindingRecord, RunRecord, failure_text
 from reports import changes
 from reports.baseline import (
     BadBaseline,
     Kind,
     gate_lines,
     hold_against,
+    known_elsewhere,
     load_baseline,
     parse_baseline,
     shipped,
@@ -439,6 +440,27 @@ def test_a_rule_is_not_fixed_where_nobody_looked() -> None:
 def test_the_same_run_has_no_difference() -> None:
     run = run_of(check("a", "FAIL", "x"), check("b"))
     assert compare(run, run) == []
+
+
+def test_what_other_servers_are_known_for_is_told_or_that_none_is() -> None:
+    empty = "rpc/record_marking/a_fragment_may_be_empty[0]"
+    on, others = known_elsewhere(empty, "FAIL", target="nfs://host/export")
+    assert "NFS-Ganesha 4.3, VFS export" in on
+    assert "NFS-Ganesha 4.3, MEM export" in on
+    for target in ("ganesha", "ganesha:mem"):  # its other exports are the same program
+        mine, fewer = known_elsewhere(empty, "FAIL", target=target)
+        assert not [one for one in mine if "Ganesha" in one]
+        assert fewer == others - 2
+    record = CheckRecord(empty, "FAIL", elsewhere=on, others=others)
+    assert "  elsewhere:  also on NFS-Ganesha 4.3, VFS export\n" in failure_text(record)
+    record = check("a", "FAIL")
+    record.elsewhere, record.others = known_elsewhere("a", "FAIL")
+    assert f"elsewhere:  only here: not known of {others} other servers, where it" in failure_text(record)
+    assert "elsewhere" not in failure_text(check("a", "FAIL"))
+
+
+def test_of_a_check_that_comes_twice_the_worse_counts() -> None:
+    assert held("", run_of(check("a", "FAIL"), check("a"))) == [(Kind.NEW, "a")]
 
 
 def test_shipped_baselines_can_be_read_and_have_reasons() -> None:

@@ -231,6 +231,11 @@ def test_a_check_that_came_twice_keeps_its_worse_verdict() -> None:
     assert Page(render_board(runs)).data("index")["results"][0]["letters"] == "F"
 
 
+def test_what_is_known_of_other_servers_is_told() -> None:
+    check = CheckRecord("nfs3/a/b", "FAIL", others=7)
+    assert "only here: not known of 7 other servers" in render_board([Run(RunRecord("x"), [check])])
+
+
 def test_runs_of_the_same_target_are_told_apart() -> None:
     index = Page(render_board([ganesha(), ganesha()])).data("index")
     assert len({run["label"] for run in index["runs"]}) == 2

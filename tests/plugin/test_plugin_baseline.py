@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from nfsjudge.records import EndRecord
+from nfsjudge.records import EndRecord, read_records
 from tests.plugin.conftest import Suite
 
 SUITE = """
@@ -30,14 +30,24 @@ def held(suite: Suite, baseline: str, *options: str, later: int = 2) -> tuple[in
     )
 
 
+def held_end(suite: Suite) -> EndRecord:
+    with (suite.report / "records.jsonl").open() as lines:
+        end = list(read_records(lines))[-1]
+    assert isinstance(end, EndRecord)
+    return end
+
+
 def test_what_is_known_is_green(suite: Suite) -> None:
     status, told = held(suite, KNOWN, "-k", "known or other")
+    end = held_end(suite)
+    assert (end.baseline, end.differences) == ("b.toml", [])
     assert (status, told) == (0, "BASELINE   as the baseline says (b.toml): 1 known deviation")
 
 
 def test_a_run_that_stops_at_a_known_failure_is_red(suite: Suite) -> None:
     status, told = held(suite, KNOWN, "-k", "known or other", "-x")
     assert status == 11
+    assert [one[:12] for one in held_end(suite).differences] == ["not finished"]
     assert "not finished: the run: the run was stopped before its end: stopping after 1 failures" in told
     outcome = suite.run("-x")
     assert outcome.exit_code == 1

@@ -111,6 +111,7 @@ function facts(details, verdict) {
   if (details.observed) add("observed", el("strong", { text: details.observed }));
   if (details.reason) add("reason", details.reason);
   if (details.elsewhere) add("also on", details.lines(details.elsewhere).join(", "));
+  if (details.alone) add("elsewhere", details.alone);
   for (const [key, value] of details.noted ?? []) add("noted", `${key}: ${value}`);
   add("meaning", el("span", { class: "quiet", text: verdict.meaning }));
   const times = [details.exchanges ? plural(details.exchanges, "exchange") : "no exchange",
