@@ -105,6 +105,8 @@ def _head(run: Run, label: str) -> str:
             lines.append(
                 f"| {as_code(protocol, 40)} | " + " | ".join(str(cells[one]) for one in columns) + " |"
             )
+    if run.about is not None and run.about.version:
+        lines += [*([""] if columns else []), f"Judged by nfsproof {as_code(run.about.version, 60)}."]
     return "\n".join(lines) + "\n\n"
 
 

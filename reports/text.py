@@ -39,6 +39,8 @@ def _head(run: Run) -> str:
     lines = [f"target:  {run.target}"]
     if run.about is not None and run.about.started:
         lines.append(f"started: {run.about.started}")
+    if run.about is not None and run.about.version:
+        lines.append(f"suite:   nfsproof {run.about.version}")
     lines.append(f"ended:   {run.ending}")
     if run.rules_told:
         lines.append(f"lint:    rules broken in the exchanges: {run.rules_told}")

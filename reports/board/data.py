@@ -232,9 +232,8 @@ def _about(run: Run, label: str, folder: str | None) -> Plain:
         "logs": [[visible_line(log), inside(log, folder)] for log in (end.logs if end is not None else [])],
         "lint": visible_line(about.lint) if about is not None else "",
         "started": visible_line(about.started) if about is not None else "",
-        "version": visible_line(about.version) if about is not None else "",
         "capabilities": _pairs(about.capabilities) if about is not None else [],
-        "environment": _pairs(about.environment) if about is not None else [],
+        "environment": _pairs({"nfsproof": about.version, **about.environment}) if about is not None else [],
         "statistics": [_procedure(one) for one in run.statistics.procedures]
         if run.statistics is not None
         else [],

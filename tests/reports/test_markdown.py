@@ -171,6 +171,12 @@ def test_numbers_clause_and_what_was_seen() -> None:
     assert "count is 5" in html.unescape(text)
 
 
+def test_it_says_which_suite_judged() -> None:
+    run = from_records([RunRecord("embedded", version="0.1.0+664abba12"), EndRecord(0)])[-1]
+    told = html.unescape(render_markdown([run])).splitlines()
+    assert "Judged by nfsproof <code>0.1.0+664abba12</code>." in told
+
+
 def test_a_run_that_was_killed_says_so() -> None:
     text = render_markdown([from_records([RunRecord("embedded")])[-1]])
     assert "The run as a whole" in text

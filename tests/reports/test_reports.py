@@ -69,6 +69,11 @@ def test_text_has_everything_that_is_not_green() -> None:
     assert "nfs3/read/passes" not in text
 
 
+def test_text_says_which_suite_judged() -> None:
+    run = from_records([RunRecord("embedded", version="0.1.0+664abba12")])[-1]
+    assert "suite:   nfsproof 0.1.0+664abba12" in reports.render_text(run).splitlines()
+
+
 def test_a_run_that_was_killed_says_so(tmp_path: Path) -> None:
     path = tmp_path / "records.jsonl"
     lines = [to_line(RunRecord("embedded")), to_line(check("nfs3/a/b")), '{"kind":"check","id":"nf']

@@ -296,7 +296,7 @@ function showTargets() {
     const logs = run.logs.flatMap(([name, url]) => [el("dt", { text: "server log" }), el("dd", {}, link(url, name))]);
     return el("section", { class: "card" }, el("h3", { text: run.label }),
       el("dl", {}, ...pairs([["target", run.target], ["ended", run.ending], ["started", run.started], ["took", duration(run.seconds)],
-        ["nfsproof", run.version], ["finding", run.trouble === run.ending ? "" : run.trouble]].filter(([, value]) => value)), ...logs, ...pairs(run.environment)));
+        ["finding", run.trouble === run.ending ? "" : run.trouble]].filter(([, value]) => value)), ...logs, ...pairs(run.environment)));
   });
   const names = [...new Set(RUNS.flatMap((run) => run.capabilities.map(([name]) => name)))].sort();
   const rows = names.map((name) => [name, ...RUNS.map((run) => {
