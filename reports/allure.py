@@ -286,8 +286,9 @@ def _environment(runs: Sequence[Run], labels: Sequence[str]) -> str:
             told |= {"nfsproof": run.about.version, "started": run.about.started} | run.about.environment
             lacks = [name for name, value in run.about.capabilities.items() if value != "yes"]
             told["lacks"] = ", ".join(lacks)
-        prefix = f"{label}: " if len(runs) > 1 else ""
-        pairs += [(prefix + key, value) for key, value in told.items() if value]
+        # Behind the key: pages cut what is long.
+        of = f" ({label})" if len(runs) > 1 else ""
+        pairs += [(key + of, value) for key, value in told.items() if value]
     return "".join(f"{_property(key)}={_property(shortened(value, _LONG))}\n" for key, value in pairs)
 
 

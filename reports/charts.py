@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from nfsjudge.records import ProcedureStatistics
-from reports.coverage.sections import CoveredDocument, cover_sections, label_of
+from reports.coverage.sections import CoveredDocument, cover_sections
 from reports.coverage.tables import read_tables
 from reports.plain import legal_in_xml, printable, shortened
-from reports.run import VERDICTS, Run
+from reports.run import VERDICTS, Run, distinct_labels
 
 _COLOURS: t.Final = {
     "FAIL": "#d1453b",
@@ -56,7 +56,8 @@ def charts_of(runs: Sequence[Run]) -> list[tuple[str, str]]:
     Of several runs the latencies alone, each with its target: their verdicts are better compared in a table.
     """
     if len(runs) != 1:
-        found = [(f"Latency by procedure: {label_of(run)}", latency_chart(run)) for run in runs]
+        named = zip(runs, distinct_labels(runs), strict=True)
+        found = [(f"Latency by procedure: {label}", latency_chart(run)) for run, label in named]
         return [(title, svg) for title, svg in found if svg]
     documents = cover_sections(runs, read_tables()).documents
     found = [

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from nfsjudge.records import CheckRecord, RequirementRecord
 from reports.coverage.tables import Document, Section, Tables
-from reports.run import Run
+from reports.run import Run, distinct_labels
 
 LEVELS: t.Final = ("MUST", "STATED", "SHOULD", "MAY")
 State = t.Literal["covered", "outside", "open", "silent"]
@@ -199,14 +199,7 @@ def cover_sections(
         for document in tables.documents
     ]
     elsewhere = _ordered([claim for left in places.values() for claim in left])
-    return SectionCoverage([label_of(run) for run in runs], documents, elsewhere)
-
-
-def label_of(run: Run) -> str:
-    """How a run is called in a column."""
-    if run.about is None:
-        return run.target
-    return run.about.label or run.about.target
+    return SectionCoverage(distinct_labels(runs), documents, elsewhere)
 
 
 def _ordered(claims: list[Claim]) -> list[Claim]:

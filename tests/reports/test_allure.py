@@ -215,7 +215,7 @@ def test_several_runs(tmp_path: Path) -> None:
     run = run_of(CheckRecord("nfs3/a/b", "PASS"), environment={"python": "3.11"})
     write_allure([run, run], tmp_path)
     told = properties((tmp_path / "environment.properties").read_text())
-    assert told["embedded: python"] == told["embedded (2): python"] == "3.11"
+    assert told["python (embedded)"] == told["python (embedded (2))"] == "3.11"
     assert len(list(tmp_path.glob("*-result.json"))) == 2
 
 

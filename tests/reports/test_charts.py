@@ -137,7 +137,7 @@ def test_of_several_runs_there_are_the_latencies_of_each() -> None:
     run = timed(measured("WRITE", 0.1, 0.2, 0.3))
     assert [title for title, _ in charts_of([run, judged("FAIL"), run])] == [
         "Latency by procedure: embedded",
-        "Latency by procedure: embedded",
+        "Latency by procedure: embedded (3)",  # as all that tells runs of one target apart
     ]
 
 

@@ -215,6 +215,10 @@ class TestRendering:
         verdicts = [claim["verdicts"] for claim in sections["3.3.7"]["requirements"]]
         assert [{}, {"nfs3/write/two": "FAIL"}] in verdicts
 
+    def test_two_runs_of_one_target_are_told_apart(self) -> None:
+        plain = json.loads(render_coverage([run_of(check("a/b/c"))] * 2, "json"))
+        assert plain["targets"] == ["embedded", "embedded (2)"]
+
     def test_an_unknown_form_is_refused(self) -> None:
         with pytest.raises(ValueError, match="no form"):
             render_coverage([], "pdf")
