@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import typing as t
@@ -94,10 +95,10 @@ def render_coverage(runs: Sequence[Run], form: str, charts: Sequence[tuple[str, 
     errors = cover_errors(runs, read_error_tables())
     match form:
         case "md":
-            return _markdown("runs.md.j2", {"coverage": coverage, "errors": errors})
+            return _markdown("runs.md.j2", {"coverage": coverage, "errors": errors}, unseen=_NOT_SEEN)
         case "html":
             drawn = [(title, Markup(svg)) for title, svg in charts]  # noqa: S704  (SVG of reports.charts: escaped there)
-            template = _environment(html=True).get_template("runs.html.j2")
+            template = _environment(html=True, unseen=_NOT_SEEN).get_template("runs.html.j2")
             return template.render(coverage=coverage, errors=errors, charts=drawn)
         case "json":
             return json.dumps(to_plain(coverage, errors), indent=1) + "\n"
@@ -165,7 +166,8 @@ def _plain_pair(pair: Pair) -> dict[str, t.Any]:
 # ---------------------------------------------------------------- words of the templates
 
 
-def _environment(*, html: bool) -> Environment:
+def _environment(*, html: bool, unseen: str) -> Environment:
+    """`unseen`: what to call pairs that were not seen, and that have no reason for it."""
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=html,  # noqa: S701  (Markdown is escaped by the filter md)
@@ -183,8 +185,8 @@ def _environment(*, html: bool) -> Environment:
             each in _RED for verdicts in claim.verdicts for each in verdicts.values()
         ),
         "md": escape_markdown,
-        "provoked": _provoked,
-        "seen_in": _seen_in,
+        "provoked": functools.partial(_provoked, unseen=unseen),
+        "seen_in": functools.partial(_seen_in, unseen=unseen),
         "standing": lambda one: (
             one.reason and f"outside: {one.reason}" if one.state == "outside" else one.state
         ),
@@ -192,11 +194,12 @@ def _environment(*, html: bool) -> Environment:
         "unlisted": lambda pairs: [f"{pair.operation} {escape_markdown(pair.error)}" for pair in pairs],
         "verdicts": lambda one, run: _tally(one.counts(run)) if one.claims else one.state,
     }
+    environment.globals["unseen"] = unseen
     return environment
 
 
-def _markdown(template: str, values: dict[str, t.Any]) -> str:
-    text = _environment(html=False).get_template(template).render(values)
+def _markdown(template: str, values: dict[str, t.Any], *, unseen: str = "open") -> str:
+    text = _environment(html=False, unseen=unseen).get_template(template).render(values)
     return re.sub(r"\n{3,}", "\n\n", text).strip("\n") + "\n"
 
 
@@ -214,10 +217,10 @@ def _tally(counts: Counter[str]) -> str:
     )
 
 
-def _provoked(pair: Pair) -> str:
+def _provoked(pair: Pair, *, unseen: str) -> str:
     """The cell of a pair, as Markdown."""
     if not pair.checks:
-        return STATES_OF_PAIRS[pair.state] + (f": {escape_markdown(pair.reason.text)}" if pair.reason else "")
+        return _why_not(pair, unseen) + (f": {escape_markdown(pair.reason.text)}" if pair.reason else "")
     named = ", ".join(f"`{one}`" for one in map(_in_code, pair.functions[:_NAMED]))
     more = len(pair.functions) - _NAMED
     return named + (f" and {more} more" if more > 0 else "")
@@ -227,19 +230,21 @@ def _in_code(text: str) -> str:
     return printable(text).replace("`", "'").replace("|", "/").replace("\n", " ")
 
 
-def _seen_in(pair: Pair) -> str:
+def _seen_in(pair: Pair, *, unseen: str) -> str:
     """The cell of a pair, as plain text."""
     if not pair.checks:
-        return STATES_OF_PAIRS[pair.state] + (f": {pair.reason.text}" if pair.reason else "")
+        return _why_not(pair, unseen) + (f": {pair.reason.text}" if pair.reason else "")
     more = len(pair.functions) - _NAMED
     return ", ".join(pair.functions[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-STATES_OF_PAIRS: t.Final = {
-    "outside": "not from outside",
-    "server": "not with the reference server",
-    "open": "open",
-}
+def _why_not(pair: Pair, unseen: str) -> str:
+    return _STATES_OF_PAIRS.get(pair.state, unseen)
+
+
+_STATES_OF_PAIRS: t.Final = {"outside": "not from outside", "server": "not with the reference server"}
+_NOT_SEEN: t.Final = "not seen"
+"""In the report of runs, where "open" would say that there is no check."""
 
 
 def _chapters(one: CoveredDocument) -> list[dict[str, t.Any]]:

@@ -208,6 +208,13 @@ class TestRendering:
         assert re.search(r"(?<!\\)\]\(|https?://c", text) is None
         assert "\x1b" not in text
 
+    @pytest.mark.parametrize("form", ["md", "html"])
+    def test_a_pair_that_no_target_answered_with_is_not_said_to_lack_a_check(self, form: str) -> None:
+        run = run_of(check("nfs3/read/one", statuses=["nfs3 READ NFS3ERR_STALE"]))
+        words = re.sub(r"<[^>]*>|\|", " ", render_coverage([run], form)).split()
+        assert "READ ACCES not seen" in " ".join(words)
+        assert "| READ | ACCES | open |" in suite_pages(run, []).texts["coverage.md"]
+
     def test_json_has_every_verdict_by_target(self) -> None:
         plain = json.loads(render_coverage(self.hostile(), "json"))
         assert plain["targets"] == [HOSTILE, "other"]
