@@ -318,7 +318,8 @@ def event(file: Path, output: Path | None, only_check: bool) -> int:
     except events.BadEvent as error:
         raise Trouble(str(error)) from error
     if only_check:
-        click.echo(f"{file}: {len(found.targets)} targets")
+        number = len(found.targets)
+        click.echo(f"{file}: {number} {'target' if number == 1 else 'targets'}")
         return int(Exit.OK)
     try:
         return events.hold(

@@ -11,6 +11,7 @@ from pathlib import Path
 from nfsclient.errors import UrlError
 from nfsclient.url import NfsUrl
 from nfsproof.archiving.packing import slug
+from reports.archived import ENDINGS
 from reports.places import Places
 
 _HEAD, _TARGET = "event", "target"
@@ -20,6 +21,10 @@ _FIELDS = (
     *("evidence", "workers", "call_timeout", "timeout"),
 )
 MOST_PARALLEL = 64
+MOST_OF_LABEL = 100
+"""Characters: it is the name of a folder, too."""
+OURS = ("board.html", "board-files")
+"""What an event makes beside the folders of its targets."""
 
 
 class BadEvent(ValueError):
@@ -62,8 +67,9 @@ class TargetEntry:
     def words(self) -> list[str]:
         """The words of `nfsproof run` that test it."""
         found = [self.target, *self.checks, "--lint", self.lint, "--evidence", self.evidence]
-        found += ["--label", self.label] if self.label else []
-        found += ["--baseline", self.baseline] if self.baseline else []
+        # In one word: a label may begin with a dash.
+        found += [f"--label={self.label}"] if self.label else []
+        found += [f"--baseline={self.baseline}"] if self.baseline else []
         found += ["--require", ",".join(self.require)] if self.require else []
         found += ["--strict"] if self.strict else []
         found += ["-n", str(self.workers)] if self.workers else []
@@ -97,7 +103,7 @@ class Known:
 def load_event(path: Path, known: Known) -> Event:
     """Read a file. Raises OSError and `BadEvent`."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadEvent(f"{path}: expected text in UTF-8: {error}") from error
     return parse_event(text, path, known)
@@ -143,10 +149,13 @@ class _Reader(Places):
 
     def _target(self, table: dict[str, t.Any], start: int, hide: tuple[str, ...]) -> TargetEntry:
         self.only(table, _FIELDS, start, "[[target]]")
-        label = self.text(table, "label", start).strip()
+        label = self._label(table, start)
         target = self._address(table, start)
         if not label and "://" in target:
             raise self.bad(start, "label", "expected a label: the URL would name the host")
+        workers = self.number(table, "workers", 0, start, "a number of processes")
+        if workers > MOST_PARALLEL:
+            raise self.bad(start, "workers", f"expected {MOST_PARALLEL} at most, seen {workers}")
         return TargetEntry(
             target=target,
             label=label,
@@ -159,15 +168,28 @@ class _Reader(Places):
             strict=self.flag(table, "strict", False, start),
             lint=self.one_of(table, "lint", ("fail", "report", "off"), "fail", start),
             evidence=self.one_of(table, "evidence", ("failure", "always", "never"), "failure", start),
-            workers=self.number(table, "workers", 0, start, "a number of processes"),
+            workers=workers,
             call_timeout=self.number(table, "call_timeout", 0, start, "seconds"),
             timeout=self.number(table, "timeout", 0, start, "seconds"),
         )
 
+    def _label(self, table: dict[str, t.Any], start: int) -> str:
+        label = self.text(table, "label", start).strip()
+        if not label.isprintable():
+            raise self.bad(start, "label", f"expected characters that can be printed, seen {label!a:.80}")
+        if len(label) > MOST_OF_LABEL:
+            raise self.bad(start, "label", f"expected {MOST_OF_LABEL} characters at most, seen {len(label)}")
+        folder = slug(label).casefold()
+        if folder in OURS or folder.endswith(ENDINGS):
+            raise self.bad(
+                start, "label", f"expected another one, seen {label!r}: an event makes {slug(label)} itself"
+            )
+        return label
+
     def _address(self, table: dict[str, t.Any], start: int) -> str:
         target = self.text(table, "target", start).strip()
         names = ", ".join(self._known.targets)
-        if not target:
+        if not (target and target.isprintable()):
             raise self.bad(start, "target", f"expected nfs://HOST/EXPORT or one of {names}")
         if "://" in target:
             try:
@@ -212,12 +234,9 @@ class _Reader(Places):
         return word
 
     def _refuse_twice(self, targets: Sequence[TargetEntry], lines: Sequence[int]) -> None:
-        seen: dict[str, int] = {}
+        seen: dict[str, tuple[TargetEntry, int]] = {}
         for one, line in zip(targets, lines, strict=False):
-            other = seen.setdefault(one.folder.casefold(), line)
-            if other != line:
-                raise self.bad(
-                    line,
-                    "label",
-                    f"{one.name!r} and the label at line {other} make the same folder {one.folder}",
-                )
+            first, at = seen.setdefault(one.folder.casefold(), (one, line))
+            if first is not one:
+                other = f"the label at line {at}" if at else repr(first.name)
+                raise self.bad(line, "label", f"{one.name!r} and {other} make the same folder {one.folder}")

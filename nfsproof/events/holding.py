@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from rich.console import Console
@@ -16,9 +16,11 @@ from nfsproof.events.runs import OUTPUT, Runs, TargetRun
 from nfsproof.events.table import Display, LiveDisplay, PlainDisplay, table
 from nfsproof.exits import Exit
 from reports import load
+from reports.archived import find_archives
 from reports.plain import printable
 
 BOARD = "board.html"
+_MOST_NAMES = 5
 _MOST = 300
 """Characters of what a run said of its trouble."""
 _WORST_FIRST = (
@@ -42,10 +44,11 @@ def hold(event: Event, folder: Path, say: Callable[[str], None], warn: Callable[
     runs = [TargetRun(one, folder / one.folder) for one in event.targets]
     archives: dict[str, Path] = {}
     console = Console(highlight=False)
-    display: Display = LiveDisplay(console) if console.is_terminal else PlainDisplay(say)
+    is_live = console.is_terminal and not console.is_dumb_terminal
+    display: Display = LiveDisplay(console) if is_live else PlainDisplay(say)
 
     def finish(run: TargetRun) -> None:
-        _look_back(run)
+        look_back(run)
         file = folder / f"{run.entry.folder}.{event.format}"
         try:
             wishes = archiving.Wishes(
@@ -61,31 +64,45 @@ def hold(event: Event, folder: Path, say: Callable[[str], None], warn: Callable[
         group.hold()
     finally:
         display.close()
-    console.print(table(runs, is_final=True))
+    console.print(table(runs, console.width, is_final=True))
     for run in runs:
         if run.trouble:
             say(f"{run.entry.name}: {printable(run.trouble)[:_MOST]} (all of it: {run.folder / OUTPUT})")
+    _tell_of_others(folder, archives.values(), warn)
     _tell([archives[run.entry.folder] for run in runs if run.entry.folder in archives], folder, say, warn)
     return Exit.INTERRUPTED if group.interrupts else _status(runs)
 
 
-def _look_back(run: TargetRun) -> None:
+def look_back(run: TargetRun) -> None:
     """Counts from the records, which have the last word, and what they mean."""
     if run.records is None:
         run.remark = run.remark or "no records"
+        _is_not_whole(run)
         return
     try:
         found = load(run.folder)
     except (OSError, BadRecord):
         run.remark = run.remark or "no records that can be read"
+        _is_not_whole(run)
         return
+    if found.end is None:
+        _is_not_whole(run)
     run.counts = dict(found.counts())
     executed = sum(number for verdict, number in run.counts.items() if verdict not in {"SKIP", "UNSUPPORTED"})
     if executed < run.entry.floor:
         few = f"{executed} checks executed, expected {run.entry.floor} at least"
         run.remark = "; ".join(one for one in (run.remark or found.ending, few) if one)
-        run.status = Exit.FAIL
+        if run.status in {Exit.OK, Exit.VOID, Exit.BASELINE}:
+            run.status = Exit.FAIL
     run.remark = run.remark or found.ending
+    if found.rules_told:
+        run.remark += f"; lint: {found.rules_told}"
+
+
+def _is_not_whole(run: TargetRun) -> None:
+    """A run that has left no end says nothing by its exit status, even if that is 0."""
+    if run.status in {Exit.OK, Exit.FAIL, Exit.VOID, Exit.BASELINE}:
+        run.status = Exit.INTERNAL
 
 
 def _status(runs: list[TargetRun]) -> int:
@@ -109,6 +126,14 @@ def _tell(
         warn(f"no board: {error}")
         return
     say(f"board: {folder / BOARD}")
+
+
+def _tell_of_others(folder: Path, archives: Collection[Path], warn: Callable[[str], None]) -> None:
+    """Archives that lie there from earlier: handed over with the others, they would be taken for new ones."""
+    others = [one.name for one in find_archives(folder) if one not in archives]
+    if others:
+        more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
+        warn(f"not of this event, and not in its board: {', '.join(others[:_MOST_NAMES])}{more}, in {folder}")
 
 
 def _warn_of(line: str, warn: Callable[[str], None]) -> None:

@@ -8,6 +8,7 @@ import json
 import os
 import selectors
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -80,6 +81,16 @@ class TargetRun:
                     self.state = "runs"
 
 
+def _let_go_of_the_terminal() -> None:
+    """It has gone: what is still said, goes nowhere, and is no error. Files and pipes hear it on."""
+    with contextlib.suppress(OSError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for descriptor in (1, 2):
+            if stat.S_ISCHR(os.fstat(descriptor).st_mode):
+                os.dup2(nowhere, descriptor)
+        os.close(nowhere)
+
+
 def _written(path: Path) -> int:
     try:
         return path.stat().st_mtime_ns
@@ -108,7 +119,7 @@ class Runs:
         self._selector = selectors.DefaultSelector()
 
     def hold(self) -> None:
-        """Until all are over. Ctrl-C and SIGTERM end them in order; a second time at once."""
+        """Until all are over. Ctrl-C, SIGTERM and SIGHUP end them in order; a second time at once."""
         with self._heeding_signals(), self._selector:
             try:
                 while not all(run.is_over for run in self.runs):
@@ -134,10 +145,15 @@ class Runs:
 
     @contextlib.contextmanager
     def _heeding_signals(self) -> Iterator[None]:
-        def heed(_number: int, _frame: object) -> None:
+        def heed(number: int, _frame: object) -> None:
             self.interrupts += 1
+            if number == signal.SIGHUP:
+                _let_go_of_the_terminal()
 
-        before = [(one, signal.signal(one, heed)) for one in (signal.SIGINT, signal.SIGTERM)]
+        heeded = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as after nohup
+            heeded.append(signal.SIGHUP)
+        before = [(one, signal.signal(one, heed)) for one in heeded]
         try:
             yield
         finally:
@@ -152,7 +168,15 @@ class Runs:
             if self.interrupts:
                 run.state, run.remark = "left out", "not begun: interrupted"
                 continue
-            self._start(run)
+            try:
+                self._start(run)
+            except (
+                OSError,
+                ValueError,
+            ) as error:  # a full disk, a file in the place of the folder: the others go on
+                run.state, run.status, run.remark = "ended", int(Exit.INTERNAL), "not begun"
+                run.trouble = f"cannot be started: {error}"
+                self._finish(run)
 
     def _start(self, run: TargetRun) -> None:
         reader, writer = os.pipe()

@@ -7,6 +7,7 @@ import time
 import typing as t
 from collections.abc import Callable, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
@@ -26,30 +27,56 @@ _VERDICTS = {
 }
 
 
-def table(runs: Sequence[TargetRun], *, is_final: bool) -> Table:
-    """A line for each target."""
-    from fixtures.pace import roughly
+_ALWAYS = ("PASS", "FAIL")
+_ROOM = 16
+"""Columns that what a run is at should have."""
 
+
+def table(runs: Sequence[TargetRun], width: int, *, is_final: bool) -> Table:
+    """A line for each target, in `width` columns: names and counts, and what it is at as far as there is room."""
+    names = min(max([6, *(cell_len(printable(run.entry.name)) for run in runs)]), max(30, width) // 4)
+    headers, rest = _headers(runs, width - names)
     grid = Table(box=None, pad_edge=False, header_style="bold")
-    grid.add_column("target", no_wrap=True, max_width=30)
-    for verdict, style in _VERDICTS.items():
-        grid.add_column(verdict, justify="right", style=style, no_wrap=True)
+    grid.add_column("target", no_wrap=True, width=names)
+    for verdict, header in headers.items():
+        grid.add_column(
+            header, justify="right", style=_VERDICTS[verdict], no_wrap=True, width=max(4, len(header))
+        )
     grid.add_column(
-        "" if is_final else "done", no_wrap=not is_final, overflow="fold" if is_final else "ellipsis"
+        "" if is_final else "done",
+        no_wrap=not is_final,
+        overflow="fold" if is_final else "ellipsis",
+        max_width=rest,
     )
     for run in runs:
-        counts = [str(run.counts.get(verdict) or "·") for verdict in _VERDICTS]
-        if is_final or run.is_over:
-            state = run.remark
-        elif run.state in {"runs", "ends"} and run.total:
-            percent = run.done * 100 // run.total
-            state = "  ".join(
-                one for one in (f"{percent} %", run.remark, roughly(run.left), run.running) if one
-            )
-        else:
-            state = run.state
+        counts = [str(run.counts.get(verdict) or "·") for verdict in headers]
+        state = run.remark if is_final else _state(run)
         grid.add_row(Text(printable(run.entry.name)), *counts, Text(printable(state)))
     return grid
+
+
+def _headers(runs: Sequence[TargetRun], width: int) -> tuple[dict[str, str], int]:
+    """Verdict -> header of its column, and the columns that are left: all in words, or what there is room for."""
+    whole = {verdict: verdict for verdict in _VERDICTS}
+    short = {verdict: verdict if len(verdict) <= 4 else f"{verdict[:3]}." for verdict in _VERDICTS}
+    came_up = {v: one for v, one in short.items() if v in _ALWAYS or any(run.counts.get(v) for run in runs)}
+    main = {v: one for v, one in came_up.items() if v in {*_ALWAYS, "VOID"}}
+    for headers in (whole, short, came_up, main):
+        rest = width - 2 - sum(len(header) + 2 for header in headers.values())
+        if rest >= _ROOM:
+            break
+    return headers, max(4, rest)
+
+
+def _state(run: TargetRun) -> str:
+    from fixtures.pace import roughly
+
+    if run.is_over:
+        return run.remark
+    if run.state not in {"runs", "ends"} or not run.total:
+        return run.state
+    percent = run.done * 100 // run.total
+    return "  ".join(one for one in (f"{percent} %", run.remark, roughly(run.left), run.running) if one)
 
 
 class Display(t.Protocol):
@@ -66,12 +93,13 @@ class LiveDisplay:
     """The table, painted over, at most four times a second and by no thread."""
 
     def __init__(self, console: Console) -> None:
+        self._console = console
         self._live = Live(console=console, auto_refresh=False, transient=True, redirect_stderr=False)
         self._live.start()
 
     def show(self, runs: Sequence[TargetRun]) -> None:
         """Paint it."""
-        self._live.update(table(runs, is_final=False), refresh=True)
+        self._live.update(table(runs, self._console.width, is_final=False), refresh=True)
 
     def close(self) -> None:
         """Take it away."""

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import subprocess
@@ -11,11 +12,16 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 import reports
+from nfsjudge.records import RunRecord, to_line
 from nfsproof.events.file import TargetEntry
+from nfsproof.events.holding import look_back
 from nfsproof.events.runs import TargetRun
-from tests.archives.conftest import contents
+from nfsproof.events.table import table
+from nfsproof.exits import Exit
+from tests.archives.conftest import contents, make_run
 
 ROOT = Path(__file__).resolve().parents[2]
 ABSENT = '[[target]]\ntarget = "nfs://127.0.0.1/export?nfsport=1&mountport=1"\nlabel = "Absent"\n'
@@ -81,7 +87,7 @@ def test_a_run_that_takes_too_long_is_ended_and_packed(tmp_path: Path) -> None:
     assert run.end.exit_code == 2
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_ends_all_in_order(tmp_path: Path, number: signal.Signals) -> None:
     whole = 'checks = ["nfs3", "nfs2"]'
     process = begin(tmp_path, target("A", whole) + target("B", whole))
@@ -98,6 +104,59 @@ def test_an_interrupt_ends_all_in_order(tmp_path: Path, number: signal.Signals) 
     assert run.end is not None
     assert run.end.exit_code == 2
     assert len(run.checks) >= 5
+
+
+def test_a_run_that_cannot_begin_does_not_end_the_others(tmp_path: Path) -> None:
+    (tmp_path / "e").mkdir()
+    (tmp_path / "e" / "A").write_text("a file")
+    status, out, err = held(tmp_path, target("A") + target("--help"))
+    assert (status, err) == (3, "")
+    assert "A: cannot be started: " in out
+    assert (tmp_path / "e" / "help.tar.gz").exists()  # a label is no option
+
+
+@pytest.mark.parametrize("status", [Exit.OK, Exit.FAIL, Exit.VOID, Exit.BASELINE])
+def test_a_run_that_left_no_end_is_never_green(tmp_path: Path, status: Exit) -> None:
+    run = TargetRun(TargetEntry("embedded"), tmp_path)
+    run.status = status
+    look_back(run)
+    assert (run.status, run.remark) == (Exit.INTERNAL, "no records")
+    (tmp_path / "records.jsonl").write_text(to_line(RunRecord("embedded", "embedded", {}, "0.1")) + "\n")
+    run = TargetRun(TargetEntry("embedded"), tmp_path)
+    run.status = status
+    look_back(run)
+    assert run.status == Exit.INTERNAL
+
+
+def test_what_the_lint_found_is_told_beside_the_counts(tmp_path: Path) -> None:
+    run = TargetRun(TargetEntry("embedded"), make_run(tmp_path / "run"))
+    run.status = 1
+    look_back(run)
+    assert run.remark == "red; lint: 1 FAIL"
+
+
+def test_an_archive_of_an_earlier_event_is_told(tmp_path: Path) -> None:
+    held(tmp_path, target("A"))
+    _, _, err = held(tmp_path, ABSENT.replace("Absent", "A") + target("B"))
+    assert err == "nfsproof: not of this event, and not in its board: A.tar.gz, in e\n"
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
+@pytest.mark.parametrize("is_final", [True, False])
+def test_the_table_shows_names_and_counts_in_any_width(width: int, is_final: bool) -> None:
+    run = TargetRun(TargetEntry("embedded", label="Server A"), Path())
+    run.state, run.total, run.done = "runs", 2718, 1700
+    run.counts = {"PASS": 1580, "UNSUPPORTED": 932, "SKIP": 12, "NONSTRICT": 69, "VOID": 4, "FAIL": 66}
+    run.running, run.left, run.remark = "nfs3/write/never_accepts_more_than_sent", 75.0, "red"
+    console = Console(width=width, file=io.StringIO())
+    with console.capture() as captured:
+        console.print(table([run], width, is_final=is_final))
+    header, row = captured.get().splitlines()[:2]
+    assert {"target", "PASS", "VOID", "FAIL"} <= set(header.split())
+    assert row.startswith("Server A ")
+    assert {"1580", "4", "66"} <= set(row.split())
+    assert ("red" if is_final else "62 %") in row
+    assert ("NONSTRICT" in header) == (width >= 80)
 
 
 def test_records_of_an_earlier_event_are_not_taken_for_new_ones(tmp_path: Path) -> None:

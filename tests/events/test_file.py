@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nfsproof.events.file import BadEvent, Event, Known, parse_event
+from nfsproof.events.file import BadEvent, Event, Known, load_event, parse_event
 from nfsproof.events.known import what_is_known
 
 FILE = Path("/nowhere/e.toml")
@@ -77,7 +77,7 @@ target = "ganesha:mem"
             "--evidence",
             "always",
         ),
-        *("--label", "Server A", "--baseline", "known", "--require", "udp", "--strict", "-n", "2"),
+        *("--label=Server A", "--baseline=known", "--require", "udp", "--strict", "-n", "2"),
         *("--call-timeout", "20"),
     ]
     assert (first.folder, second.folder) == ("Server-A", "ganesha-mem")
@@ -113,16 +113,35 @@ MISTAKES = [
     (NAMED + "strict = 'yes'\n", "e.toml:3: strict: expected true or false, seen 'yes'"),
     (NAMED + "lint = 'maybe'\n", "e.toml:3: lint: expected one of fail, report, off"),
     (NAMED + NAMED, "e.toml:3: label: 'embedded' and the label at line 1 make the same folder embedded"),
+    (
+        "target = [{target = 'embedded', label = 'a'}, {target = 'embedded', label = 'A'}]",
+        "e.toml: label: 'A' and 'a'",
+    ),
+    (NAMED + "label = 'board.html'\n", "e.toml:3: label: expected another one, seen 'board.html'"),
+    (NAMED + "label = 'A.tar.gz'\n", "e.toml:3: label: expected another one, seen 'A.tar.gz'"),
+    (NAMED + f"label = '{'x' * 101}'\n", "e.toml:3: label: expected 100 characters at most, seen 101"),
+    (NAMED + 'label = "a\\u0000b"\n', "e.toml:3: label: expected characters that can be printed"),
+    (NAMED + 'label = "a\\u202eb"\n', "e.toml:3: label: expected characters that can be printed"),
+    ('[[target]]\ntarget = "ganesha:\\u0000"\n', "e.toml:2: target: expected nfs://HOST/EXPORT"),
+    (NAMED + "workers = 65\n", "e.toml:3: workers: expected 64 at most, seen 65"),
     (NAMED + "label = 'a b'\n" + NAMED + "label = 'A/b'\n", "e.toml:6: label: 'A/b' and the label at line 1"),
 ]
 
 
-@pytest.mark.parametrize(("text", "told"), MISTAKES, ids=[told[:40] for _, told in MISTAKES])
+@pytest.mark.parametrize(
+    ("text", "told"), MISTAKES, ids=[f"{number} {told[:40]}" for number, (_, told) in enumerate(MISTAKES)]
+)
 def test_a_mistake_is_told_with_line_and_field(text: str, told: str) -> None:
     with pytest.raises(BadEvent) as caught:
         parsed(text)
     assert told in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    file = tmp_path / "e.toml"
+    file.write_text(NAMED, encoding="utf-8-sig")
+    assert load_event(file, KNOWN).targets[0].target == "embedded"
 
 
 @given(st.text(max_size=200))
