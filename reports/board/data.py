@@ -33,6 +33,9 @@ LETTERS = {verdict: verdict[0] for verdict in VERDICTS}
 
 Plain: t.TypeAlias = dict[str, t.Any]
 
+_DIFFERENCES = 6
+"""So many differences to a baseline are named on top of the page."""
+
 
 @dataclass(slots=True)
 class Table:
@@ -219,6 +222,13 @@ def _results(checks: dict[str, CheckRecord], ids: Sequence[str], clauses: Clause
     return {"letters": "".join(letters), "said": said, "symptoms": symptoms, "clauses": levels}
 
 
+def _differences(run: Run) -> list[str]:
+    """What is not as the baseline of the run says: the first of them, and how many more."""
+    told = [f"baseline: {one}" for one in run.differences[:_DIFFERENCES]]
+    more = len(run.differences) - len(told)
+    return [*told, f"baseline: {more} more differences"] if more else told
+
+
 def _about(run: Run, label: str, folder: str | None) -> Plain:
     """What the page tells of a run as a whole."""
     about, end = run.about, run.end
@@ -227,7 +237,7 @@ def _about(run: Run, label: str, folder: str | None) -> Plain:
         "target": visible_line(run.target),
         "ending": visible(run.ending),
         "trouble": visible(run.trouble),
-        "problems": [visible_line(problem) for problem in run.problems],
+        "problems": [visible_line(one) for one in (*run.problems, *_differences(run))],
         "seconds": _number(end.duration) if end is not None else None,
         "logs": [[visible_line(log), inside(log, folder)] for log in (end.logs if end is not None else [])],
         "lint": visible_line(about.lint) if about is not None else "",

@@ -231,6 +231,14 @@ def test_a_check_that_came_twice_keeps_its_worse_verdict() -> None:
     assert Page(render_board(runs)).data("index")["results"][0]["letters"] == "F"
 
 
+def test_what_is_not_as_the_baseline_says_is_told() -> None:
+    end = EndRecord(11, baseline="b.toml", differences=[f"new: a/{number}: <b>" for number in range(9)])
+    page = render_board([Run(RunRecord("x"), [CheckRecord("nfs3/a/b", "PASS")], end=end)])
+    assert "baseline: new: a/5" in page
+    assert "baseline: new: a/6" not in page
+    assert "baseline: 3 more differences" in page
+
+
 def test_what_is_known_of_other_servers_is_told() -> None:
     check = CheckRecord("nfs3/a/b", "FAIL", others=7)
     assert "only here: not known of 7 other servers" in render_board([Run(RunRecord("x"), [check])])
