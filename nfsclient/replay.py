@@ -76,7 +76,7 @@ class Replay:
         try:
             url = as_url(sys.argv[1] if len(sys.argv) > 1 else default, (2, 3))
         except UrlError as error:
-            sys.stderr.write(f"{error}\n")
+            sys.stderr.write(f"{error}; the first argument names the server\n")
             sys.exit(_EXIT_USAGE)
         return cls(url, story)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from nfsjudge.records import CheckRecord
 from nfsproof import starter
 from reports import Run, load
+from reports.archived import is_archive
 
 AGAIN = "reproduced"
 """The folder below the report for that of the check that is run again: the records of the run stay."""
@@ -35,6 +36,10 @@ def find(name: str, report: Path) -> Found:
 
     Raises `CannotReproduce`, OSError and `BadRecord`.
     """
+    if report.is_file() and is_archive(report):
+        raise CannotReproduce(
+            f"expected the folder of a report, saw the archive {report}: take it out of that, and name its folder"
+        )
     run = load(report)
     folder = report if report.is_dir() else report.parent
     check = _check(name, run)
@@ -77,7 +82,8 @@ def script_path(found: Found) -> Path:
 
 def run_script(found: Found, target: str | None) -> int:
     """Run the script that a check left; its exit status."""
-    words = [sys.executable, str(script_path(found)), *([target] if target is not None else [])]
+    server = _target_of(found, target)  # where the run started one, only the script knows its port
+    words = [sys.executable, str(script_path(found)), *([server] if target is not None else [])]
     path = str(starter.PACKAGE.parent)
     return subprocess.run(words, check=False, env=_environment(path)).returncode
 
@@ -89,6 +95,21 @@ def _environment(path: str) -> dict[str, str]:
 
 def run_again(found: Found, target: str | None, arguments: tuple[str, ...] = ()) -> int:
     """Run the check again; its exit status. The report goes into a folder below that of the run."""
+    if found.check.id.startswith("-"):
+        raise CannotReproduce(f"expected the id of a check, saw {found.check.id!r} in the records")
     report = found.folder / AGAIN
-    words = ["--target", target or found.target, f"--report={report}", "--evidence=always", *arguments]
+    words = [f"--target={_target_of(found, target)}", f"--report={report}", "--evidence=always", *arguments]
     return starter.run_suite([*words, found.check.id])
+
+
+def _target_of(found: Found, target: str | None) -> str:
+    """The server that the user names, or the one of the run. Raises `CannotReproduce` where the records hide it."""
+    from fixtures.targets import TARGETS
+
+    if target is not None:
+        return target
+    if "://" in found.target or found.target.partition(":")[0] in TARGETS:
+        return found.target
+    raise CannotReproduce(
+        f"the records do not tell which server {found.target!r} is: name it with --target=nfs://HOST/EXPORT"
+    )

@@ -149,6 +149,8 @@ class _Packer:
             except captures.NotOurs:
                 continue
             found |= {text: secrets.HOST for each in addresses for text in secrets.spellings(each)}
+        for one in self._files("evidence", ".py") if self._anonymous else ():
+            found |= secrets.exports_in(one.read_text(encoding="utf-8", errors="replace"))
         found |= secrets.of_run(about, anonymous=self._anonymous, hide=self._wishes.hide)
         # A label may hold a name that is hidden elsewhere: whoever chose it wants it told.
         return found

@@ -122,7 +122,11 @@ def _is_telling(word: str) -> bool:
 
 def _in_text(word: str) -> str:
     found = re.escape(word)
-    return found if _is_telling(word) else rf"(?:{_NO_LETTER_BEFORE}){found}(?![A-Za-z0-9])"
+    if _is_telling(word):
+        return found
+    # A path stands behind a host or a port.
+    before = "" if word.startswith("/") else rf"(?:{_NO_LETTER_BEFORE})"
+    return rf"{before}{found}(?![A-Za-z0-9])"
 
 
 def _in_bytes(word: str, data: bytes) -> bytes:

@@ -34,7 +34,9 @@ def of_run(about: RunRecord, *, anonymous: bool, hide: Iterable[str] = ()) -> di
         url = NfsUrl.parse(about.target)
     except UrlError:
         if anonymous:
-            found |= dict.fromkeys([about.target, about.target.partition(":")[0]], TARGET)
+            name, _, kind = about.target.partition(":")
+            found |= dict.fromkeys([about.target, name], TARGET)
+            found |= {f"/{kind}": EXPORT} if kind else {}
             found |= dict.fromkeys(_names_in(about.description), SERVER)
     else:
         found |= {about.target: TARGET, str(url): TARGET} | dict.fromkeys(of_host(url.host), HOST)
@@ -42,6 +44,16 @@ def of_run(about: RunRecord, *, anonymous: bool, hide: Iterable[str] = ()) -> di
         if anonymous and path not in _COMMON_EXPORTS:
             found[path] = EXPORT
     return {key: value for key, value in found.items() if key.lower() not in _TOLD_BY_NOBODY}
+
+
+def exports_in(script: str) -> dict[str, str]:
+    """The exports of URLs in a script: where a server was started for the run, only scripts tell of it."""
+    found: dict[str, str] = {}
+    for word in re.findall(r"nfs://[^'\"\s]+", script):
+        with contextlib.suppress(UrlError):
+            path = NfsUrl.parse(word).path.decode("utf-8", "backslashreplace")
+            found |= {path: EXPORT} if path not in _COMMON_EXPORTS else {}
+    return found
 
 
 def _names_in(description: str) -> list[str]:

@@ -111,6 +111,23 @@ def test_a_server_that_was_started_for_the_run(tmp_path: Path, anonymous: bool) 
     assert bool(leaks(files, "ganesha")) is not anonymous
 
 
+@pytest.mark.parametrize(
+    ("target", "path"), [("ganesha:mem", "/mem"), ("ganesha", "/vfs"), ("fernfs", "/long/one")]
+)
+def test_the_export_of_a_server_that_was_started_for_the_run(tmp_path: Path, target: str, path: str) -> None:
+    check = CheckRecord("nfs3/mem/vfs", "FAIL", observed=f"dirpath: '{path}'", script=SCRIPT)
+    lines = f"{to_line(RunRecord(target, target))}\n{to_line(check)}\n{to_line(EndRecord(1))}\n"
+    (tmp_path / "records.jsonl").write_text(lines, encoding="utf-8")
+    (tmp_path / SCRIPT).parent.mkdir(parents=True)
+    sent = (len(path).to_bytes(4, "big") + path.encode()).hex()
+    (tmp_path / SCRIPT).write_text(f"run('nfs://127.0.0.1:41813{path}?mountport=1', '{sent}')\n")
+    files = packed(tmp_path, tmp_path / "a.zip", label="B")
+    assert set(files) >= {SCRIPT}
+    assert leaks(files, path) == [("records.jsonl", path)] * ("nfs3/mem/vfs".count(path))  # of the id alone
+    named = packed(tmp_path, tmp_path / "b.zip", label="B", anonymous=False)
+    assert path.encode() in named[SCRIPT]
+
+
 def _is_somebody(address: ipaddress.IPv4Address) -> bool:
     """Not of this machine, nor of those that captures are made up with."""
     made_up = ipaddress.ip_network("192.0.2.0/24")

@@ -15,9 +15,11 @@ from nfsclient.clients import Nfs3
 from nfsclient.discovery import discover
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import connect_tcp
-from nfsjudge.records import CheckRecord, FindingRecord, RunRecord, read_records, to_line
+from nfsjudge.records import AnyRecord, CheckRecord, FindingRecord, RunRecord, read_records, to_line
+from nfsproof.archiving import Wishes, pack
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
+from reports.archived import unpack
 
 ROOT = Path(__file__).resolve().parents[2]
 FAILING = {
@@ -191,3 +193,32 @@ def test_without_records_there_is_nothing_to_reproduce(
 ) -> None:
     assert run_command_line(["reproduce", "x", "--report", str(tmp_path)]) == Exit.USAGE
     assert "no records of a run" in capsys.readouterr().err
+
+
+def test_an_archive_is_taken_out_first_and_its_server_named(
+    report: Path, bent: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name, archive = next(iter(FAILING)), tmp_path / "a.tar.gz"
+    pack(report, archive, Wishes("Server A"))
+    words = ["reproduce", name, "--script"]
+    assert run_command_line([*words, f"--report={archive}"]) == Exit.USAGE
+    assert "saw the archive" in capsys.readouterr().err
+    folder = unpack(archive, tmp_path / "out").folder
+    for more in ([], ["--script"]):
+        assert run_command_line(["reproduce", name, *more, f"--report={folder}"]) == Exit.USAGE
+        assert "which server 'Server A' is: name it with --target" in capsys.readouterr().err
+    assert run_command_line([*words, f"--report={folder}", f"--target={bent}"]) == Exit.OK
+    result = python(str(folder / check_of(folder, name).script))
+    assert (result.returncode, len(result.stderr.splitlines())) == (4, 1)
+    assert "the first argument names the server" in result.stderr
+
+
+def test_an_id_in_foreign_records_is_no_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records: list[AnyRecord] = [
+        RunRecord("embedded", "embedded", {}, "0.1"),
+        CheckRecord(id="--junitxml=x", verdict="FAIL", target="embedded"),
+        FindingRecord("lint/nfs3/x", "--junitxml=x", "FAIL"),
+    ]
+    (tmp_path / "records.jsonl").write_text("".join(to_line(one) + "\n" for one in records))
+    assert run_command_line(["reproduce", "lint/nfs3/x", f"--report={tmp_path}"]) == Exit.USAGE
+    assert "expected the id of a check, saw '--junitxml=x'" in capsys.readouterr().err
