@@ -389,7 +389,11 @@ def baseline_check(run_folder: Path, word: str) -> int:
     return _tell(lambda: _baselines().check(run_folder, word))
 
 
-@baseline.command("update", epilog=READS)
+@baseline.command(
+    "update",
+    epilog="Exit status: 0 done; 11 something is left that an update does not settle (expired entries, the floor); "
+    "4 wrong usage, no whole run, or a file that cannot be read or written.",
+)
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
 @click.option("--dry-run", is_flag=True, help="Show the change, write nothing.")
