@@ -33,7 +33,7 @@ class Scrubber:
     """Replaces texts, as whole words and in any case, by others."""
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
-        self._instead = {key.casefold(): value for key, value in secrets.items() if key}
+        self._instead = {key.casefold(): _unlike(key, value) for key, value in secrets.items() if key}
         words = sorted(self._instead, key=len, reverse=True)
         self._text = _joined(_in_text(word) for word in words)
         data = [(word, word.encode("utf-8", "surrogateescape")) for word in words]
@@ -108,6 +108,11 @@ class Scrubber:
     def is_clean(self, data: bytes) -> bool:
         """Whether nothing is left in bytes that could be found."""
         return self._bytes is None or self.data(data) == data
+
+
+def _unlike(word: str, instead: str) -> str:
+    """What stands in the place of a word must not look like it, as for a host that is called host."""
+    return next((one for one in (instead, "HIDDEN", "***") if word.casefold() not in one.casefold()), "")
 
 
 def _joined(patterns: Iterable[str]) -> re.Pattern[str] | None:

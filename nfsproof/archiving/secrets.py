@@ -41,7 +41,7 @@ def of_run(about: RunRecord, *, anonymous: bool, hide: Iterable[str] = ()) -> di
     else:
         found |= {about.target: TARGET, str(url): TARGET} | dict.fromkeys(of_host(url.host), HOST)
         path = url.path.decode("utf-8", "backslashreplace")
-        if anonymous and path not in _COMMON_EXPORTS:
+        if anonymous and path.casefold() not in _COMMON_EXPORTS:
             found[path] = EXPORT
     return {key: value for key, value in found.items() if key.lower() not in _TOLD_BY_NOBODY}
 
@@ -52,7 +52,7 @@ def exports_in(script: str) -> dict[str, str]:
     for word in re.findall(r"nfs://[^'\"\s]+", script):
         with contextlib.suppress(UrlError):
             path = NfsUrl.parse(word).path.decode("utf-8", "backslashreplace")
-            found |= {path: EXPORT} if path not in _COMMON_EXPORTS else {}
+            found |= {path: EXPORT} if path.casefold() not in _COMMON_EXPORTS else {}
     return found
 
 

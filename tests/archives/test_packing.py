@@ -120,12 +120,21 @@ def test_the_export_of_a_server_that_was_started_for_the_run(tmp_path: Path, tar
     (tmp_path / "records.jsonl").write_text(lines, encoding="utf-8")
     (tmp_path / SCRIPT).parent.mkdir(parents=True)
     sent = (len(path).to_bytes(4, "big") + path.encode()).hex()
-    (tmp_path / SCRIPT).write_text(f"run('nfs://127.0.0.1:41813{path}?mountport=1', '{sent}')\n")
+    usage = "# python THIS_FILE nfs://HOST/EXPORT\n"
+    (tmp_path / SCRIPT).write_text(f"{usage}run('nfs://127.0.0.1:41813{path}?mountport=1', '{sent}')\n")
     files = packed(tmp_path, tmp_path / "a.zip", label="B")
     assert set(files) >= {SCRIPT}
     assert leaks(files, path) == [("records.jsonl", path)] * ("nfs3/mem/vfs".count(path))  # of the id alone
     named = packed(tmp_path, tmp_path / "b.zip", label="B", anonymous=False)
     assert path.encode() in named[SCRIPT]
+
+
+@pytest.mark.parametrize("word", ["host", "Server", "hidden", "TARGET"])
+def test_a_word_that_looks_like_what_stands_in_its_place(word: str) -> None:
+    scrubber = Scrubber({word: word.upper()})
+    hidden = scrubber.text(f"nfs://{word}/EXPORT says {word.upper()}")
+    assert word.casefold() not in hidden.casefold()
+    assert scrubber.is_clean(hidden.encode())
 
 
 def _is_somebody(address: ipaddress.IPv4Address) -> bool:
