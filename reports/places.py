@@ -8,12 +8,24 @@ import tomllib
 import typing as t
 from collections.abc import Iterable, Sequence
 
+_STRINGS = re.compile(
+    r'''"""(?:\\.|[^\\])*?"""|'{3}.*?'{3}|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|#[^\n]*''', re.DOTALL
+)
+"""Strings of TOML, and comments, in which quotes mean nothing."""
+
+
+def _blank(found: re.Match[str]) -> str:
+    """A string of several lines as its first and empty ones; all else as it is."""
+    first, _, rest = found[0].partition("\n")
+    return f"{first}\n" + "\n" * rest.count("\n") if rest else found[0]
+
 
 class Places:
     """The lines of a file, and checks of plain values that know where they stand."""
 
     def __init__(self, text: str, name: str, error: type[ValueError]) -> None:
-        self.lines = text.splitlines()
+        # What stands in a text of several lines looks like tables and fields, and is none.
+        self.lines = _STRINGS.sub(_blank, text).split("\n")
         self._text = text
         self._name = name
         self._error = error

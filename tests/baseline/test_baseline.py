@@ -7,7 +7,7 @@ import datetime as dt
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfsjudge.records import CheckRecord, EndRecord, FindingRecord, RunRecord, failure_text
@@ -219,6 +219,15 @@ def test_all_but_a_star_is_itself_in_a_pattern(before: str, after: str) -> None:
         ("[[entry]]\nid = 'a'\nsometimes = 'yes'\n", "b.toml:3: sometimes: expected true or false"),
         ("[[entry]]\nid = 'a'\nreason = 3\n", "b.toml:3: reason: expected a text"),
         ("[[entry]]\nid = 'a'\n[[entry]]\nid = 'a'\n", "b.toml:4: id: a stands already at line 1"),
+        (
+            '[[entry]]\nid = \'a\'\nreason = """\n[[entry]]\nverdict = \'x\'"""\n'
+            "[[entry]]\nid = 'b'\nverdict = 'y'\n",
+            "b.toml:8: verdict: expected one of",
+        ),
+        (
+            "# it's \u2028 one line\n[[entry]]\nid = 'a'\nverdict = 'y'\n",
+            "b.toml:4: verdict: expected one of",
+        ),
         ("[baseline]\nfloor = -1\n", "b.toml:2: floor: expected a number of checks"),
         ("[baseline]\nfloor = true\n", "b.toml:2: floor: expected a number of checks"),
         ("[baseline]\nunlisted = ['GREEN']\n", "b.toml:2: unlisted: expected a list of verdicts"),
@@ -363,6 +372,7 @@ RUNS = st.dictionaries(
 )
 
 
+@settings(deadline=None)
 @given(RUNS, RUNS)
 def test_after_an_update_the_run_is_as_the_baseline_says(
     before: dict[str, tuple[str, str]], after: dict[str, tuple[str, str]]
@@ -386,6 +396,7 @@ ENTRIES = st.dictionaries(
 )
 
 
+@settings(deadline=None)
 @given(ENTRIES, RUNS)
 def test_after_an_update_of_any_file_the_run_is_as_it_says(
     entries: dict[str, tuple[str, bool, str]], plain: dict[str, tuple[str, str]]
