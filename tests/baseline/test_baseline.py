@@ -220,8 +220,10 @@ def test_all_but_a_star_is_itself_in_a_pattern(before: str, after: str) -> None:
         ("[[entry]]\nid = 'a'\nreason = 3\n", "b.toml:3: reason: expected a text"),
         ("[[entry]]\nid = 'a'\n[[entry]]\nid = 'a'\n", "b.toml:4: id: a stands already at line 1"),
         (
-            '[[entry]]\nid = \'a\'\nreason = """\n[[entry]]\nverdict = \'x\'"""\n'
-            "[[entry]]\nid = 'b'\nverdict = 'y'\n",
+            (
+                '[[entry]]\nid = \'a\'\nreason = """\n[[entry]]\nverdict = \'x\'"""\n'
+                "[[entry]]\nid = 'b'\nverdict = 'y'\n"
+            ),
             "b.toml:8: verdict: expected one of",
         ),
         (
