@@ -85,6 +85,7 @@ def find_records(path: Path) -> list[Path]:
 
 def load_archive(file: Path, folder: Path | None = None) -> list[Run]:
     """The runs in an archive, which is unpacked into a folder. Raises OSError and BadRecord, as `load_runs` does."""
+    file.stat()  # what is not there shall leave no folder
     if folder is None:
         _KEPT.append(tempfile.TemporaryDirectory(prefix="nfsproof-"))
         folder = Path(_KEPT[-1].name)

@@ -150,7 +150,7 @@ def test_a_run_that_is_red_by_the_lint_alone_does_not_look_green(visit: Callable
     page = visit([run]).open()
     row = page.locator("#summary tr.lint")
     assert row.inner_text().split() == ["rules", "broken", "(lint)", "1", "0", "0", "0", "0", "0", "1"]
-    row.get_by_role("button", name="rules broken, all: 1 FAIL: show them").click()
+    row.get_by_role("button", name="1 FAIL, rules broken, all: show them").click()
     assert "count is 11" in page.locator("#view-findings").inner_text()
 
 
@@ -283,6 +283,13 @@ def test_a_rule_is_not_fixed_where_nobody_looked(
     page = visit([before, after]).open("#view=compare")
     assert "lint/x" in page.locator(f".c-{change}.changed").inner_text()
     assert change in {one.how for one in compare(before, after) if one.id == "lint/x"}
+
+
+def test_a_comparison_of_two_suites_says_so(visit: Callable[..., Visit]) -> None:
+    one, other = (from_records([RunRecord("it", version=number), check("nfs3/a/b")])[-1] for number in "12")
+    text = visit([one, other]).open("#view=compare").locator("#view-compare").inner_text()
+    assert "Judged by two versions of nfsproof, 1 and 2" in text
+    assert "Judged by" not in visit([one, one]).open("#view=compare").locator("#view-compare").inner_text()
 
 
 def test_a_check_can_be_read_without_a_mouse(page: Page) -> None:

@@ -266,3 +266,9 @@ def test_the_text_tells_of_broken_rules_at_its_head(tmp_path: Path) -> None:
     found = FindingRecord("lint/a", "nfs3/a/b", "FAIL", CLAUSE)
     text = reports.render_text(reports.load(left(tmp_path, *GOOD[:2], to_line(found), GOOD[2])))
     assert "\nlint:    rules broken in the exchanges: 1 FAIL\n" in text
+
+
+def test_an_archive_that_is_not_there_leaves_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        reports.load_all([tmp_path / "gone.tar.gz"], tmp_path / "board-files")
+    assert list(tmp_path.iterdir()) == []

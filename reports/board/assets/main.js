@@ -129,7 +129,7 @@ const THEMES = { "": ["Auto", "as the system has them"], light: ["Light", "light
 function setTheme(name) {
   document.documentElement.dataset.theme = name;
   byId("theme").textContent = THEMES[name][0];
-  byId("theme").setAttribute("aria-label", `Colours: ${THEMES[name][1]}`);
+  byId("theme").setAttribute("aria-label", `${THEMES[name][0]}: colours ${THEMES[name][1]}`);
 }
 
 function wireTheme() {

@@ -74,23 +74,25 @@ function rulesOf(runs) {
   return counts;
 }
 
-function ruleButton(count, verdict, name, text) {
-  return button(text, () => go({ view: "findings" }, { step: true }),
-    { class: `count v-${verdict.name}`, title: RULES_TITLE, "aria-label": `rules broken, ${name}: ${count} ${verdict.name}: show them` });
+function ruleButton(count, verdict, name, symbol = "") {
+  const shown = button("", () => go({ view: "findings" }, { step: true }),
+    { class: `count v-${verdict.name}`, title: RULES_TITLE, "aria-label": `${count} ${verdict.name}, rules broken, ${name}: show them` });
+  shown.append(symbol && el("span", { "aria-hidden": "true", text: `${symbol} ` }), String(count));
+  return shown;
 }
 
 function ruleButtons(runs, name) {
   const counts = rulesOf(runs);
   const found = LETTERS.filter((letter) => counts.get(letter));
   if (found.length === 0) return [el("span", { class: "zero", text: "0" })];
-  return found.map((letter) => ruleButton(counts.get(letter), VERDICTS.get(letter), name, `${VERDICTS.get(letter).symbol} ${counts.get(letter)}`));
+  return found.map((letter) => ruleButton(counts.get(letter), VERDICTS.get(letter), name, VERDICTS.get(letter).symbol));
 }
 
 function rulesRow() {
   const scope = runNumber(state.target, null);
   const counts = rulesOf(scope === null ? RUNS.map((_, run) => run) : [scope]);
   const cell = (letter) => (counts.get(letter)
-    ? ruleButton(counts.get(letter), VERDICTS.get(letter), "all", counts.get(letter).toLocaleString("en")) : el("span", { class: "zero", text: "0" }));
+    ? ruleButton(counts.get(letter), VERDICTS.get(letter), "all") : el("span", { class: "zero", text: "0" }));
   const all = LETTERS.reduce((sum, letter) => sum + (counts.get(letter) ?? 0), 0);
   return el("tr", { class: "lint" }, el("th", { scope: "row", title: RULES_TITLE, text: "rules broken (lint)" }),
     ...LETTERS.map((letter) => el("td", { class: "number" }, cell(letter))),
@@ -100,7 +102,7 @@ function rulesRow() {
 function countButton(count, verdict, name, filter) {
   if (count === 0) return el("span", { class: "zero", text: "0" });
   return button(count.toLocaleString("en"), () => go({ ...filter, verdicts: verdict.name }),
-    { class: `count v-${verdict.name}`, title: `Show these ${count}`, "aria-label": `${count} ${verdict.name}, ${name}: show them` });
+    { class: `count v-${verdict.name}`, title: `Show these ${count}`, "aria-label": `${count.toLocaleString("en")} ${verdict.name}, ${name}: show them` });
 }
 
 // ---- Comparison
@@ -132,10 +134,18 @@ function showCompare() {
   body("compare").replaceChildren(
     el("div", { class: "choose-runs" }, choose("a", a),
       button("⇄", () => go({ a: String(b), b: String(a) }), { class: "plain", "aria-label": "Exchange A and B" }), choose("b", b)),
+    otherSuite(a, b),
     el("div", { class: "changes", role: "group", "aria-label": "Kinds of change" }, ...chips),
     ...(lists.length ? lists : [el("p", { class: "nothing", text: "No difference in the checks that the filters let through." })]));
   const count = [...changes.values()].reduce((sum, checks) => sum + checks.length, 0);
   announce(`${plural(count, "difference")} between ${RUNS[a].label} and ${RUNS[b].label}`);
+}
+
+/** Two suites judge by two sets of checks: a verdict that changed may be theirs. */
+function otherSuite(a, b) {
+  const [before, after] = [a, b].map((run) => RUNS[run].environment.find(([key]) => key === "nfsproof")?.[1]);
+  if (before === after || !before || !after) return "";
+  return el("p", { class: "note", text: `Judged by two versions of nfsproof, ${before} and ${after}: what changed may have changed in the checks.` });
 }
 
 function changeOf(a, b, check) {
@@ -274,7 +284,7 @@ function showChoices() {
   });
   body("choices").replaceChildren(
     el("p", { class: "quiet", text: "Where the RFC leaves a choice, which of the legal answers was seen. No verdict depends on it." }),
-    table("Choices seen", ["check", "choice", ...RUNS.map((run) => (RUNS.length > 1 ? run.label : "answer"))], rows, { class: "choices" }));
+    table("Choices by check", ["check", "choice", ...RUNS.map((run) => (RUNS.length > 1 ? run.label : "answer"))], rows, { class: "choices" }));
 }
 
 function showStatistics() {
