@@ -59,7 +59,7 @@ EARLY = "nfs3/read/eof_is_not_told_before_the_last_byte"
 PICTURES = (
     Picture("board", "all"),
     Picture("board-run", "one", "#verdicts=FAIL,NONSTRICT"),
-    Picture("board-check", "one", f"#verdicts=FAIL&check={EARLY}", 740, 1080),
+    Picture("board-check", "one", f"#verdicts=FAIL&check={EARLY}", 740, 1120),
     Picture("board-check-dark", "all", f"#q=nfs3/write/&check={CHECK}&run=2", 1150, 680, dark=True),
     Picture("board-compare", "all", "#view=compare&a=2&b=3"),
     Picture("board-narrow", "all", "#q=nfs3/write/&verdicts=FAIL", width=420, height=900),
