@@ -122,7 +122,7 @@ def _twins(shown: dict[t.Any, list[_Message]], message: _Message) -> list[_Messa
 
 
 def _of_raw(raw: RawBytes) -> _Message:
-    comment = OWN_BYTES if raw.sent else "answers no call of a client"
+    comment = OWN_BYTES if raw.sent else "read by the check itself"
     flow = (raw.transport, raw.peer, raw.local)
     return _Message(raw.at, raw.sent, raw.data, flow, [comment], raw.sent, raw.sent)
 
@@ -133,13 +133,16 @@ def _of_exchange(number: int, exchange: Exchange, note: str) -> Iterator[_Messag
     error = "" if exchange.error is None else f"{type(exchange.error).__name__}: {exchange.error}"
     late = [text for text in (error, note) if text]
     flow = (exchange.transport, exchange.peer, exchange.local)
-    about = [f"exchange #{number}: {name}", *([OWN_BYTES] if is_own else [])]
+    # When it was sent again is not known: it is shown once.
+    again = f", sent {exchange.resent + 1} times, shown once" if exchange.resent else ""
+    about = [f"exchange #{number}: {name}{again}", *([OWN_BYTES] if is_own else [])]
     if exchange.call:
         comments = about if exchange.reply is not None else [*about, *late]
         yield _Message(exchange.sent_at, True, exchange.call, flow, comments, is_own=is_own)
     if exchange.reply is not None:
         moment = exchange.sent_at if exchange.received_at is None else exchange.received_at
-        yield _Message(moment, False, bytes(exchange.reply), flow, late)
+        whose = [f"exchange #{number}: the reply"] if is_own else []
+        yield _Message(moment, False, bytes(exchange.reply), flow, [*whose, *late])
 
 
 def _newest(messages: list[_Message], most: int) -> tuple[list[_Message], int]:

@@ -13,7 +13,7 @@ import pytest
 
 from nfsclient.errors import RpcTimeout
 from nfsclient.rpc.auth import AuthNone
-from nfsclient.rpc.exchange import Exchange
+from nfsclient.rpc.exchange import Exchange, RawBytes
 from nfsjudge.capture import write_capture
 
 NFS, VERSION, NULL, WRITE = 100003, 3, 0, 7
@@ -155,6 +155,29 @@ def test_notes_and_errors_become_comments(tmp_path: Path) -> None:
     assert b"at most 10" in reply
     assert b"exchange #2" in lost_call
     assert b"RpcTimeout" in lost_call
+
+
+def test_a_call_that_was_sent_again_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "x.pcapng"
+    again = exchange(1, transport="udp")
+    again.resent = 2
+    assert write_capture(path, [again]) == 2
+    call, reply = (options for _, _, options in frames(path))
+    assert b"sent 3 times, shown once" in call
+    assert b"sent" not in reply
+
+
+def test_what_a_check_reads_by_itself_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "x.pcapng"
+    own = exchange(1, transport="udp")
+    assert own.reply is not None
+    raw = [RawBytes(1.0, True, own.call, own.peer, "udp"), RawBytes(1.25, False, own.reply, own.peer, "udp")]
+    write_capture(path, [own], raw=raw, notes={1: "FAIL nfs3/a/b"})
+    call, reply = (options for _, _, options in frames(path))
+    assert b"exchange #1: raw bytes" in call
+    assert b"read by the check itself" in reply
+    assert b"exchange #1: the reply" in reply
+    assert b"FAIL nfs3/a/b" in reply
 
 
 def test_nothing_is_a_valid_capture(tmp_path: Path) -> None:
