@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT
+"""The page that Allure's own command line makes of our results, in a real browser.
+
+It fetches Allure from the npm registry, so it is tried only where `NFSPROOF_NPX` is set to something, as `.ci/run`
+does where Node.js is new enough.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import typing as t
+from collections.abc import Iterator
+
+import pytest
+
+from nfsjudge.records import AnyRecord, CheckRecord, EndRecord, RequirementRecord, RunRecord
+from nfsproof import allure_page
+from reports.allure import CATEGORIES, write_allure
+from reports.run import from_records
+from tests.board import browser
+from tests.board.browser import Visit
+
+if t.TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = [
+    pytest.mark.skipif(not os.environ.get("NFSPROOF_NPX"), reason="NFSPROOF_NPX is not set"),
+    pytest.mark.skipif(bool(browser.missing()), reason=browser.missing()),
+]
+
+SCRIPT = "<img src=x onerror=alert(1)><script>alert(2)</script>"
+CLAUSE = RequirementRecord("RFC 1813", "3.3.7", "DESCRIPTION", "STATED", "no more is written than was sent")
+SEEN = {"FAIL": "5", "NONSTRICT": SCRIPT, "UNSUPPORTED": "NOTSUPP", "VOID": "it died", "PASS": ""}
+KEPT = [f"nfs3/write/{verdict.lower()}_is_shown" for verdict in SEEN]
+
+
+def records() -> Iterator[AnyRecord]:
+    yield RunRecord("embedded", started="2026-11-21T10:00:00+00:00", environment={"kernel": SCRIPT})
+    for id_, (verdict, seen) in zip(KEPT, SEEN.items(), strict=True):
+        yield CheckRecord(id_, verdict, CLAUSE, ["4"], seen, transcript=["#1 WRITE", f"  data: {SCRIPT}"])
+    yield EndRecord(0)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Visit, Page]]:
+    """The page of one run with a check of each verdict, hostile words in each place that a server fills."""
+    folder = tmp_path_factory.mktemp("allure")
+    write_allure(from_records(list(records())), folder / "results")
+    told = allure_page.render(folder)
+    assert told == f"written: {folder / 'page' / 'index.html'}"
+    with browser.started() as chromium:
+        visit = Visit(chromium, folder / "page" / "index.html")
+        visit.page.goto(visit.file.as_uri())
+        yield visit, visit.page
+        visit.close()
+
+
+def opened(visit: Visit, id_: str) -> Page:
+    """The page of one check, from the front page."""
+    page = visit.page
+    page.goto(visit.file.as_uri())
+    page.reload()
+    page.locator("[data-testid=tree-leaf]", has_text=id_.rsplit("/", 1)[1].replace("_", " ")).first.click()
+    return page
+
+
+def test_node_can_run_allure() -> None:
+    node = shutil.which("node")
+    assert node is not None
+    version = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=60, check=True)
+    assert int(version.stdout.removeprefix("v").split(".")[0]) >= 20
+
+
+def test_every_check_is_a_leaf(page: tuple[Visit, Page]) -> None:
+    leaves = page[1].locator("[data-testid=tree-leaf]")
+    leaves.first.wait_for()
+    shown = "\n".join(leaves.all_inner_texts())
+    assert all(f"{verdict.lower()} is shown" in shown for verdict in SEEN), shown
+
+
+def test_a_failure_shows_what_was_seen_and_its_transcript(page: tuple[Visit, Page]) -> None:
+    opened(page[0], KEPT[0])
+    page[1].get_by_text("FAIL: 5").first.wait_for()
+    page[1].get_by_text("transcript").first.click()
+    page[1].get_by_text("#1 WRITE").first.wait_for()
+
+
+def test_nothing_that_a_server_said_is_run_and_nothing_is_fetched(page: tuple[Visit, Page]) -> None:
+    visit, _ = page
+    shown = opened(visit, KEPT[1])
+    # The description is in a frame of its own.
+    shown.frame_locator("iframe").first.get_by_text(SCRIPT).first.wait_for()
+    assert not [one for one in visit.complaints if one.startswith("dialog")]
+    assert not [url for url in visit.requests if not url.startswith(("file:", "blob:", "data:", "about:"))]
+
+
+def test_what_is_no_pass_has_the_category_of_its_verdict(page: tuple[Visit, Page]) -> None:
+    visit, shown = page
+    shown.goto(visit.file.as_uri())
+    shown.reload()
+    shown.get_by_text("Categories").first.click()
+    for verdict in SEEN:
+        if verdict in CATEGORIES:
+            shown.get_by_text(CATEGORIES[verdict]).first.wait_for()
