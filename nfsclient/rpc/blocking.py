@@ -277,9 +277,12 @@ class RpcClient(Link):
         deadline = self.loop.clock() + limit
         while not self.core.strays:
             self.require_open("receive_record")
-            if self.loop.clock() >= deadline:
+            if self.loop.clock() < deadline:
+                self.pump(deadline)
+                continue
+            self.loop.catch_up()
+            if not self.core.strays:
                 raise RpcTimeout("receive_record", limit)
-            self.pump(deadline)
         return self.core.strays.popleft()
 
     def wait_closed(self, timeout: float | None = None) -> bool:
@@ -287,6 +290,7 @@ class RpcClient(Link):
         deadline = self.loop.clock() + (self.timeout if timeout is None else timeout)
         while self.is_open and self.loop.clock() < deadline:
             self.pump(deadline)
+        self.loop.catch_up()
         return not self.is_open
 
 

@@ -212,8 +212,11 @@ class Link:
             return
         due = self.next_deadline()
         until = deadline if due is None else min(deadline, due)
-        if not self._allow_until(until) or not self._read(0, until):
-            self.on_deadline(self.loop.clock())
+        if not self._allow_until(until):
+            self.loop.catch_up()
+        elif self._read(0, until):
+            return
+        self.on_deadline(self.loop.clock())
 
     def _allow_until(self, deadline: float) -> bool:
         """Let the next receive wait until `deadline`; False when it has passed."""

@@ -74,7 +74,9 @@ class Pipeline(t.Generic[A, R]):
                     window.hold(reply)
                     return True
             if clock() >= deadline and not window.has_late:
-                raise RpcTimeout(label, self._timeout)
+                link.loop.catch_up()
+                if self._link.is_open and not window.has_late:  # else the loop goes round once more
+                    raise RpcTimeout(label, self._timeout)
         return False
 
     def _receive_alone(self, deadline: float) -> BulkReply | bytes:
