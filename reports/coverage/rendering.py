@@ -93,16 +93,26 @@ def render_coverage(runs: Sequence[Run], form: str, charts: Sequence[tuple[str, 
     """What `runs` cover; `form` is "md", "html" or "json". `charts` (title, SVG of ours) go into the HTML."""
     coverage = cover_sections(runs, read_tables())
     errors = cover_errors(runs, read_error_tables())
+    short = [(label, why) for label, why in zip(coverage.targets, map(_not_whole, runs), strict=True) if why]
     match form:
         case "md":
-            return _markdown("runs.md.j2", {"coverage": coverage, "errors": errors}, unseen=_NOT_SEEN)
+            values = {"coverage": coverage, "errors": errors, "short": short}
+            return _markdown("runs.md.j2", values, unseen=_NOT_SEEN)
         case "html":
             drawn = [(title, Markup(svg)) for title, svg in charts]  # noqa: S704  (SVG of reports.charts: escaped there)
             template = _environment(html=True, unseen=_NOT_SEEN).get_template("runs.html.j2")
-            return template.render(coverage=coverage, errors=errors, charts=drawn)
+            return template.render(coverage=coverage, errors=errors, charts=drawn, short=short)
         case "json":
-            return json.dumps(to_plain(coverage, errors), indent=1) + "\n"
+            plain = to_plain(coverage, errors) | {"not_whole": dict(short)}
+            return json.dumps(plain, indent=1) + "\n"
     raise ValueError(f"{form!r} is no form of coverage; there are md, html, json")
+
+
+def _not_whole(run: Run) -> str:
+    """Why sections are open that the suite has checks of; empty if all of them were judged."""
+    if run.about is not None and run.about.is_partial:
+        return "only some of the checks were chosen"
+    return run.ending if run.end is None or run.end.exit_code in {2, 3, 4, 5} else ""
 
 
 def to_plain(coverage: SectionCoverage, errors: Sequence[ErrorCoverage]) -> dict[str, t.Any]:

@@ -215,6 +215,15 @@ class TestRendering:
         assert "READ ACCES not seen" in " ".join(words)
         assert "| READ | ACCES | open |" in suite_pages(run, []).texts["coverage.md"]
 
+    @pytest.mark.parametrize("form", ["md", "html", "json"])
+    def test_what_was_not_chosen_is_not_said_to_lack_a_check(self, form: str) -> None:
+        whole = run_of(check("nfs3/write/one"))
+        assert "only some of the checks" not in render_coverage([whole], form)
+        part = Run(RunRecord("mine", is_partial=True), whole.checks, end=EndRecord(0))
+        assert "only some of the checks were chosen" in render_coverage([whole, part], form)
+        killed = Run(RunRecord("mine"), whole.checks)
+        assert "did not come to its end" in render_coverage([killed], form)
+
     def test_json_has_every_verdict_by_target(self) -> None:
         plain = json.loads(render_coverage(self.hostile(), "json"))
         assert plain["targets"] == [HOSTILE, "other"]
