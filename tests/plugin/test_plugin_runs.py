@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -130,6 +132,33 @@ DYING = """
     def test_later(nfs3, scratch):
         pass
 """
+
+
+def test_a_target_that_hangs_costs_no_check_the_timeout_of_a_call_until_it_is_back(suite: Suite) -> None:
+    command = [sys.executable, "-m", "nfsproof", "serve", "--port", "0"]
+    later = "".join(check(f"later_{number}", "nfs3.null()", "nfs3, scratch") for number in range(6))
+    hook = """
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    if "back" in item.name:
+        os.kill({pid}, {number})
+"""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            url = server.stdout.readline().split()[1]
+            stops = check("stops", f"os.kill({server.pid}, {int(signal.SIGSTOP)}); nfs3.null()", "nfs3")
+            suite.write(stops + later + check("back", "nfs3.null()", "nfs3, scratch"))
+            suite.write(hook.format(pid=server.pid, number=int(signal.SIGCONT)), "conftest.py")
+            outcome = suite.run_apart("--target", url, "--call-timeout", "3")
+        finally:
+            server.send_signal(signal.SIGCONT)
+            server.terminate()
+    assert set(outcome.verdicts.values()) == {"VOID", "PASS"}
+    assert outcome.verdicts["back"] == "PASS"
+    assert outcome.checks["later_5"].reason == outcome.checks["stops"].reason
+    assert "the target is gone" in outcome.checks["later_5"].reason
+    assert all(outcome.checks[f"later_{number}"].duration < 2.5 for number in range(6))
 
 
 def test_a_target_that_dies_is_void_and_a_finding(suite: Suite) -> None:

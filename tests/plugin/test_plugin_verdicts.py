@@ -156,6 +156,29 @@ def test_set_up_and_tear_down(suite: Suite) -> None:
     }
 
 
+def test_of_several_fixtures_that_cannot_tear_down_one_is_told(suite: Suite) -> None:
+    suite.write(
+        """
+        @pytest.fixture
+        def one():
+            yield
+            raise RuntimeError("one broke")
+
+        @pytest.fixture
+        def other():
+            yield
+            raise RuntimeError("other broke")
+
+        @proves(RULE, killed_by=MUTANT)
+        def test_void(one, other):
+            pass
+        """
+    )
+    outcome = suite.run()
+    assert outcome.verdicts == {"void": "VOID"}
+    assert outcome.checks["void"].reason in {"RuntimeError: one broke", "RuntimeError: other broke"}
+
+
 def test_needs(suite: Suite) -> None:
     suite.pytester.makeconftest("""
         import pytest
