@@ -79,9 +79,9 @@ def pack(folder: Path, file: Path, wishes: Wishes) -> Packed:
         raise ArchiveError(
             f"cannot tell the form of {file}: a name that ends in {', '.join(ENDINGS)} says it"
         )
+    part = file.with_name(f".{file.name}.part")
     try:
         packer = _Packer(folder, wishes, *_about(folder / RECORDS))
-        part = file.with_name(f".{file.name}.part")
         try:
             with part.open("wb") as out:
                 _write(out, file.name.endswith(".zip"), packer)
@@ -89,7 +89,8 @@ def pack(folder: Path, file: Path, wishes: Wishes) -> Packed:
         finally:
             part.unlink(missing_ok=True)
     except OSError as error:
-        raise ArchiveError(f"{error.filename or file}: {error.strerror or error}") from error
+        name = error.filename if error.filename not in {None, str(part)} else file
+        raise ArchiveError(f"{name}: {error.strerror or error}") from error
     return Packed(file, packer.manifest, packer.problems)
 
 

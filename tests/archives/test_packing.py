@@ -249,7 +249,7 @@ def test_links_are_not_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("file", "hint"),
-    [("a.rar", "ends in .tar.gz"), ("no/folder/a.zip", "No such file"), ("", "No such file")],
+    [("a.rar", "ends in .tar.gz"), ("no/folder/a.zip", "folder/a.zip: No such file"), ("", "No such file")],
 )
 def test_what_cannot_be_done_is_one_line(tmp_path: Path, file: str, hint: str) -> None:
     run = make_run(tmp_path / "run") if file else tmp_path
