@@ -188,3 +188,12 @@ def test_free_ports_differ() -> None:
     ports = free_ports(8)
     assert len(set(ports)) == 8
     assert min(ports) > 1023
+
+
+def test_a_server_has_not_the_whole_memory(server: KeptServer, tmp_path: Path) -> None:
+    program = "import resource, signal; print(*resource.getrlimit(resource.RLIMIT_DATA), 'up', flush=True); signal.pause()"
+    output = tmp_path / "output"
+    start(server, program, output)
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    soft, hard = map(int, output.read_text().split()[:2])
+    assert 0 < soft <= hard < whole
