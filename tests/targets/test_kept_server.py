@@ -191,7 +191,7 @@ def test_free_ports_differ() -> None:
 
 
 def test_a_server_has_not_the_whole_memory(server: KeptServer, tmp_path: Path) -> None:
-    program = "import resource, signal; print(*resource.getrlimit(resource.RLIMIT_DATA), 'up', flush=True); signal.pause()"
+    program = "import resource; print(*resource.getrlimit(resource.RLIMIT_DATA)); " + PATIENT
     output = tmp_path / "output"
     start(server, program, output)
     whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
