@@ -22,7 +22,7 @@ from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.xdr import XdrEnum
 from nfsclient.xdr.printer import format_bytes
 from nfsjudge.outcome import Nonconformance, current_requirement, observe, skip, unsupported
-from nfsjudge.pointing import names_of_claim
+from nfsjudge.pointing import Claim, claim_of
 from nfsjudge.requirement import CLOSED_STATUS, Requirement
 
 T = t.TypeVar("T")
@@ -94,8 +94,7 @@ def _fail(
     because: Requirement | None,
     subject: object,
     field: str | None,
-    value: object = None,
-    names: tuple[str, ...] = (),
+    claim: Claim | None = None,
 ) -> t.NoReturn:
     __tracebackhide__ = True
     raise Nonconformance(
@@ -104,8 +103,7 @@ def _fail(
         requirement=because if because is not None else current_requirement(),
         subject=subject,
         field=field,
-        value=value,
-        names=names,
+        claim=claim,
     )
 
 
@@ -131,15 +129,14 @@ class ValueExpectation(t.Generic[T]):
         if not holds:
             wanted = tuple(f"{self.what} {text}" for text in expected)
             # The check is two frames up: it called the method that called this one.
-            names = names_of_claim(sys._getframe(2)) if self._subject is None else ()
+            claim = claim_of(sys._getframe(2), self.value, self.what) if self._subject is None else None
             _fail(
                 wanted,
                 f"{self.what} is {show(self.value)}",
                 self._because,
                 self._subject,
                 self._field,
-                self.value,
-                names,
+                claim,
             )
         return self.value
 

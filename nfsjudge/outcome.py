@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from nfsjudge.pointing import Claim
 from nfsjudge.requirement import Requirement
 
 F = t.TypeVar("F", bound=Callable[..., object])
@@ -18,7 +19,7 @@ class Nonconformance(AssertionError):
     """The target broke a requirement: the only exception by which a check says so.
 
     `subject` is the reply in which it shows and `field` the dotted path in it, for the transcript to mark. A claim
-    about a value alone has neither: `value` and `names` (`nfsjudge.pointing`) help to find them.
+    about a value alone has neither: `claim` helps to find them.
     """
 
     def __init__(
@@ -29,8 +30,7 @@ class Nonconformance(AssertionError):
         requirement: Requirement | None = None,
         subject: object = None,
         field: str | None = None,
-        value: object = None,
-        names: tuple[str, ...] = (),
+        claim: Claim | None = None,
     ) -> None:
         super().__init__(f"expected {' or '.join(expected)}; observed {observed}")
         self.expected = expected
@@ -38,8 +38,7 @@ class Nonconformance(AssertionError):
         self.requirement = requirement
         self.subject = subject
         self.field = field
-        self.value = value
-        self.names = names
+        self.claim = claim
 
 
 class Unsupported(Exception):

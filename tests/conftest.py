@@ -3,5 +3,13 @@
 
 from __future__ import annotations
 
+import signal
+
 # Here and not beside the tests of the plugin: pytest takes this name from the first conftest files only.
 pytest_plugins = ["pytester"]
+
+# Where we are started with signals ignored (by nohup, in the background of a script), what we start would ignore them
+# too, and that is another case than the one that tests of signals are about.
+for _number, _handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_number) == signal.SIG_IGN:
+        signal.signal(_number, _handler)

@@ -3,13 +3,27 @@
 
 from __future__ import annotations
 
+import typing as t
+from dataclasses import dataclass
+
 import pytest
 
 from nfsclient.protocol import nfs3
-from nfsclient.protocol.nfs3 import Fattr3, Ftype3, Getattr3Res, Getattr3ResOk, Nfsstat3, Nfstime3, Specdata3
+from nfsclient.protocol.nfs3 import (
+    Entry3,
+    Fattr3,
+    Ftype3,
+    Getattr3Res,
+    Getattr3ResOk,
+    Nfsstat3,
+    Nfstime3,
+    Readdir3Res,
+    Readdir3ResOk,
+    Specdata3,
+)
 from nfsclient.rpc.exchange import Exchange
 from nfsjudge import Nonconformance, expect
-from nfsjudge.pointing import find_field
+from nfsjudge.pointing import Claim, find, find_field
 
 
 def attributes(size: int) -> Fattr3:
@@ -27,30 +41,35 @@ class Holder:
         return attributes(7)
 
 
+def claim(failed: pytest.ExceptionInfo[Nonconformance]) -> Claim:
+    assert failed.value.claim is not None
+    return failed.value.claim
+
+
 def test_names_come_from_the_source_of_the_claim() -> None:
     holder, size = Holder(), 7
     with pytest.raises(Nonconformance) as failed:
         expect(holder.attributes("é").size, "size").equals(8)
-    assert (failed.value.names, failed.value.value) == (("size",), 7)
+    assert (claim(failed).names, claim(failed).value) == (("size",), 7)
     with pytest.raises(Nonconformance) as failed:
         expect(
             holder.attributes("f").mtime.seconds,
             "seconds",
         ).at_least(8)
-    assert failed.value.names == ("mtime", "seconds")
+    assert claim(failed).names == ("mtime", "seconds")
     with pytest.raises(Nonconformance) as failed:
         expect(size, "size").at_most(6)
-    assert failed.value.names == ("size",)
+    assert claim(failed).names == ("size",)
     with pytest.raises(Nonconformance) as failed:
         expect(size + 1, "sum").at_most(6)
-    assert failed.value.names == ()
+    assert claim(failed).names == ()
 
 
 def test_a_claim_without_source_points_nowhere() -> None:
     code = "from nfsjudge import expect\nexpect(1, 'one').equals(2)\n"
     with pytest.raises(Nonconformance) as failed:
         exec(code, {})
-    assert failed.value.names == ()
+    assert claim(failed).names == ()
 
 
 def test_the_latest_field_with_the_value_is_found() -> None:
@@ -65,3 +84,74 @@ def test_the_latest_field_with_the_value_is_found() -> None:
 @pytest.mark.parametrize(("names", "value"), [((), 7), (("size",), 8), (("bulk",), 7), (("size",), True)])
 def test_what_is_not_there_is_not_found(names: tuple[str, ...], value: object) -> None:
     assert find_field([exchange(7), exchange(1)], names, value) is None
+
+
+def test_a_local_object_is_found_where_it_is_and_not_where_its_like_is() -> None:
+    exchanges = [exchange(7), exchange(7)]
+    first = exchanges[0].result
+    after = first.resok.obj_attributes
+    with pytest.raises(Nonconformance) as failed:
+        expect(after.size - 1, "the size").equals(8)
+    assert find(exchanges, claim(failed)) == (first, "resok.obj_attributes.size")
+    with pytest.raises(Nonconformance) as failed:
+        expect(after.mtime.seconds > 5, "that time goes on").is_true()
+    assert find(exchanges, claim(failed)) == (first, "resok.obj_attributes.mtime.seconds")
+    with pytest.raises(Nonconformance) as failed:
+        expect(first.resok is None, "that there is none").is_true()
+    assert find(exchanges, claim(failed)) == (first, "resok")
+
+
+@dataclass
+class Answer:
+    """As raw answers are: the bytes that came."""
+
+    reply: bytes
+    outcome: str = "SUCCESS"
+
+
+def raw(reply: bytes | None) -> Exchange:
+    return Exchange(1, None, None, None, b"call", 0.0, "", "tcp", reply=reply)
+
+
+@pytest.mark.parametrize(("reply", "index"), [(b"yes", 1), (b"", 2)])
+def test_a_raw_answer_is_its_exchange(reply: bytes, index: int) -> None:
+    exchanges = [raw(b"no"), raw(b"yes"), raw(None), exchange(7)]
+    said = Answer(reply)
+    with pytest.raises(Nonconformance) as failed:
+        expect(said.outcome, "the answer").equals("AUTH_ERROR")
+    assert find(exchanges, claim(failed)) == (exchanges[index], None)
+
+
+def page(*names: bytes) -> Exchange:
+    entries = [Entry3(number, name, number) for number, name in enumerate(names, 1)]
+    reply = Readdir3Res(Nfsstat3.NFS3_OK, Readdir3ResOk(None, bytes(8), entries, eof=True))
+    return Exchange(1, nfs3.READDIR, None, None, b"", 0.0, "", "tcp", result=reply)
+
+
+@pytest.mark.parametrize(
+    ("names", "index"),
+    [([b"a", b"b"], 2), ([b"c"], 0), ([], 1), ([b"d"], None), ([b"a"], None), (["a"], None)],
+)
+def test_names_are_those_of_the_latest_page_that_lists_no_others(
+    names: list[t.Any], index: int | None
+) -> None:
+    exchanges = [page(b".", b"c"), page(b".", b".."), page(b"a", b"b")]
+    found = find(exchanges, Claim(names, what="the names"))
+    assert (found and found[0]) is (None if index is None else exchanges[index].result)
+    assert found is None or str(found[1]).endswith("entries")
+
+
+@pytest.mark.parametrize(
+    ("what", "value", "field"),
+    [
+        ("size", 7, "size"),
+        ("permission bits of mode", 0o644, "mode"),
+        ("mtime in nanoseconds", 1_000_000_002, "mtime"),
+        ("the sum", 7, None),
+        ("size", 8, None),
+        ("size", True, None),
+    ],
+)
+def test_words_name_a_field_that_has_the_value(what: str, value: object, field: str | None) -> None:
+    found = find([exchange(7)], Claim(value, what=what))
+    assert (found and found[1]) == (field and f"resok.obj_attributes.{field}")
