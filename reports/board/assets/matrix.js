@@ -206,7 +206,7 @@ function breakable(label) {
 
 /** Narrow: symbols without words, numbers without labels. */
 function fitColumns() {
-  grid.classList.toggle("compact", grid.clientWidth > 0 && grid.clientWidth < 260 + RUNS.length * 116);
+  grid.classList.toggle("compact", grid.clientWidth > 0 && grid.clientWidth < 260 + RUNS.length * 132);
   document.getElementById("summary").classList.toggle("tight", grid.clientWidth > 0 && grid.clientWidth < 780);
   showRows();
 }
