@@ -19,7 +19,7 @@ from tests.board.browser import Visit
 from tests.board.records import ADVICE, MNT, WRITE, check, ganesha, gone_nfs, hostile, many
 
 if t.TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 if browsers.missing():
     pytest.skip(f"a browser is needed: {browsers.missing()}", allow_module_level=True)
@@ -241,8 +241,14 @@ def test_all_targets_stand_side_by_side(page: Page) -> None:
     assert page.evaluate("document.activeElement.textContent") == "ganesha"
 
 
+def text_of(part: Locator) -> str:
+    """All of its text, drawn or not: lines beyond the window are drawn when they come into it."""
+    return part.text_content() or ""
+
+
 def test_comparison(page: Page) -> None:
     page.click("#views [data-view=compare]")
+    page.locator(".change").last.wait_for()
     chips = {
         name: int(count)
         for count, name in (text.split("\n") for text in page.locator(".change").all_inner_texts())
@@ -256,14 +262,14 @@ def test_comparison(page: Page) -> None:
         "new": 1,
         "gone": 1,
     }
-    assert "nfs3/write/keeps_data" in page.locator(".c-broken.changed").inner_text()
-    assert "nfs3/read/short" in page.locator(".c-fixed.changed").inner_text()
-    assert "mount/mnt/brand_new" in page.locator(".c-new.changed").inner_text()
-    assert "lint/nfs3/write-count" in page.locator(".c-fixed.changed").inner_text()
+    assert "nfs3/write/keeps_data" in text_of(page.locator(".c-broken.changed"))
+    assert "nfs3/read/short" in text_of(page.locator(".c-fixed.changed"))
+    assert "mount/mnt/brand_new" in text_of(page.locator(".c-new.changed"))
+    assert "lint/nfs3/write-count" in text_of(page.locator(".c-fixed.changed"))
     assert page.locator("#status").inner_text() == "7 differences between ganesha and go-nfs"
     page.get_by_role("button", name="Exchange A and B").click()
-    assert "nfs3/write/keeps_data" in page.locator(".c-fixed.changed").inner_text()
-    assert "lint/nfs3/write-count" in page.locator(".c-broken.changed").inner_text()
+    assert "nfs3/write/keeps_data" in text_of(page.locator(".c-fixed.changed"))
+    assert "lint/nfs3/write-count" in text_of(page.locator(".c-broken.changed"))
     page.locator(".change", has_text="fixed").click()
     assert page.locator(".changed").count() == 1
     page.get_by_role("button", name="nfs3/write/keeps_data").click()
@@ -281,7 +287,7 @@ def test_a_rule_is_not_fixed_where_nobody_looked(
     before = from_records([RunRecord("A"), check("nfs3/a/a"), check("nfs3/a/b"), found])[-1]
     after = from_records([RunRecord("B", lint=lint), *(check(f"nfs3/a/{one}") for one in checks)])[-1]
     page = visit([before, after]).open("#view=compare")
-    assert "lint/x" in page.locator(f".c-{change}.changed").inner_text()
+    assert "lint/x" in text_of(page.locator(f".c-{change}.changed"))
     assert change in {one.how for one in compare(before, after) if one.id == "lint/x"}
 
 
