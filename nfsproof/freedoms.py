@@ -130,12 +130,12 @@ def _start(setting: tuple[str, ...], arguments: Sequence[str], folder: Path) -> 
 
 
 def outcomes(settings: Sequence[tuple[str, ...]], arguments: Sequence[str]) -> Iterator[Outcome]:
-    """The suite with each setting, as many runs at a time as there are processors."""
+    """The suite with each setting, one run more at a time than there are processors: those with JUKEBOX mostly wait."""
     with tempfile.TemporaryDirectory(prefix="nfsproof-knobs-") as place:
         running: list[_Run] = []
         try:
             for number, setting in enumerate(settings):
-                if len(running) >= (os.cpu_count() or 1):
+                if len(running) > (os.cpu_count() or 1):
                     yield running.pop(0).finish()
                 running.append(_start(setting, arguments, Path(place) / str(number)))
             while running:
