@@ -47,7 +47,8 @@ def updated(text: str, run: Run, name: str) -> str:
 
 def _pass(text: str, run: Run, name: str) -> str:
     baseline = parse_baseline(text, name)
-    document = tomlkit.parse(text) if text.strip() else _new_document(run)
+    whole = text if text.endswith("\n") else text + "\n"
+    document = tomlkit.parse(whole) if text.strip() else _new_document(run)
     if "entry" in document and not isinstance(document["entry"], AoT):
         if baseline.entries:
             raise BadBaseline(f"{name}: entry: an update needs tables [[entry]], seen a list in brackets")
@@ -60,7 +61,7 @@ def _pass(text: str, run: Run, name: str) -> str:
     orphans |= {one for one in seen if one not in match.entry_of and seen[one].verdict not in unlisted}
     _add_entries(document, [seen[one] for one in sorted(orphans)])
     after = keeper.lead + tomlkit.dumps(document)
-    return text if after == text else _without_gaps(after)
+    return text if after in {text, whole} else _without_gaps(after)
 
 
 def _new_document(run: Run) -> tomlkit.TOMLDocument:
@@ -217,6 +218,7 @@ def _add_entries(document: tomlkit.TOMLDocument, fresh: Iterable[Seen]) -> None:
         document["entry"] = tables
     for (verdict, text), ids in groups.items():
         table = tomlkit.table()
+        table.trivia.indent = "\n"  # the table before may end without an empty line
         if len(ids) == 1:
             table["id"] = ids[0]
         else:

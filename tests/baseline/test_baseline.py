@@ -356,6 +356,14 @@ def test_a_baseline_whose_last_entry_goes_is_one_still() -> None:
     assert "[[entry]]" in updated(after, run_of(check("a", "FAIL")), "b.toml")
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", "\n# the end\n"])
+def test_an_entry_that_is_added_stands_apart(end: str) -> None:
+    before = '[[entry]]\nid = "a/b/c"\nreason = "known"' + end
+    after = updated(before, run_of(check("a/b/c", "FAIL"), check("a/b/d", "FAIL", "5")), "x.toml")
+    assert after.count('\n\n[[entry]]\nid = "a/b/d"') == 1
+    assert "\n\n\n" not in after
+
+
 def test_a_new_baseline_groups_what_shows_alike() -> None:
     run = run_of(check("a/b/c", "FAIL", "IO"), check("a/b/d", "FAIL", "IO"), check("a/b/e", "VOID", "died"))
     text = updated("", run, "b.toml")
