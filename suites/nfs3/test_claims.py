@@ -184,7 +184,9 @@ def test_a_directory_too_many_is_told_as_such(nfs3: Nfs3, scratch: Scratch, subd
     if not 2 <= linkmax <= MOST_LINKS:
         skip(f"linkmax is {linkmax}: checks do not make so many directories")
     # On UNIX each is a link to the one above, by its dotdot; that one has its own name and its dot besides.
-    subdirectories(full, linkmax - 2)
+    refused = subdirectories(full, linkmax - 2)
+    if refused is not None and refused.status != Nfsstat3.NFS3ERR_MLINK:
+        skip(f"so many directories are not made: {refused.status}")
     scratch.directory("moved")
     reply = nfs3.rename(scratch.handle, b"moved", full, b"moved")
     observe("RENAME of one too many", reply.status)
