@@ -18,20 +18,20 @@ from suites.nfs3 import kinds
 from suites.nfs3.contents import committed, difference, need_kept, pattern, put, read_range
 from suites.nfs3.preserved import expect_preserved
 
-DATA_IS_FLUSHED = Requirement(
+COMMIT_FLUSHES_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
-    gist="COMMIT flushes to stable storage what was written before with UNSTABLE: it loses nothing of it",
+    gist="COMMIT flushes data written with UNSTABLE to stable storage and loses none of it",
 )
-FLUSHES_ONLY = Requirement(
+COMMIT_CHANGES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
-    gist="COMMIT flushes data that was written, and changes neither the contents nor the size of the file",
+    gist="COMMIT flushes data and changes neither the contents nor the size of the file",
 )
-ALWAYS_OK = Requirement(
+COMMIT_RETURNS_OK = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
-    gist="COMMIT returns NFS3_OK unless there was an unexpected error, whether or not there is something to flush",
+    gist="COMMIT returns NFS3_OK unless an unexpected error occurs, whether or not there is data to flush",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
 )
@@ -56,8 +56,9 @@ KNOWN_RANGES: t.Final = {
 
 
 @pytest.mark.parametrize("where", RANGES)
-@proves(FLUSHES_ONLY, killed_by="commit3-drops-data")
+@proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-drops-data")
 def test_data_and_size_stay_for(nfs3: Nfs3, scratch: Scratch, where: str) -> None:
+    """COMMIT of any range keeps the data and the size of the file."""
     file, data = scratch.file("f"), pattern(10_000)
     put(nfs3, file, 0, data, StableHow.UNSTABLE)
     need_kept(scratch, file, data)
@@ -67,18 +68,20 @@ def test_data_and_size_stay_for(nfs3: Nfs3, scratch: Scratch, where: str) -> Non
 
 
 @pytest.mark.parametrize("where", KNOWN_RANGES)
-@proves(ALWAYS_OK, killed_by="commit3-refuses-ranges")
+@proves(COMMIT_RETURNS_OK, killed_by="commit3-refuses-ranges")
 def test_is_answered_with_ok_for(nfs3: Nfs3, scratch: Scratch, where: str) -> None:
+    """COMMIT succeeds for any range."""
     file = scratch.file("f")
     put(nfs3, file, 0, pattern(10_000), StableHow.UNSTABLE)
     expect(nfs3.commit(file, *KNOWN_RANGES[where])).ok()
 
 
 @pytest.mark.parametrize("kind", kinds.NOT_REGULAR)
-@proves(FLUSHES_ONLY, killed_by="commit3-changes-what-is-no-file")
+@proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-changes-what-is-no-file")
 def test_what_is_no_file_stays_as_it_is(
     nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], kind: str
 ) -> None:
+    """COMMIT of an object that is not a regular file changes nothing."""
     handle = kinds.make(nfs3, scratch, kind)
     before = scratch.attributes(handle)
     # A server that opens a FIFO waits for somebody at its other end. Another one may be slow.
@@ -91,8 +94,9 @@ def test_what_is_no_file_stays_as_it_is(
     )
 
 
-@proves(FLUSHES_ONLY, killed_by="commit3-drops-other-files")
+@proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-drops-other-files")
 def test_data_of_other_files_stays(nfs3: Nfs3, scratch: Scratch) -> None:
+    """COMMIT of one file keeps the unstable data of another."""
     file, other, data = scratch.file("f"), scratch.file("other"), pattern(10_000)
     put(nfs3, file, 0, data, StableHow.UNSTABLE)
     put(nfs3, other, 0, data, StableHow.UNSTABLE)
@@ -102,10 +106,11 @@ def test_data_of_other_files_stays(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @pytest.mark.exclusive
-@proves(DATA_IS_FLUSHED, killed_by="commit3-flushes-its-own-data")
+@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-its-own-data")
 def test_data_of_all_clients_is_flushed(
     nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, target: TargetView
 ) -> None:
+    """COMMIT flushes the data of all clients."""
     file, data = scratch.file("f"), pattern(20_000)
     answers = put(nfs3, file, 0, data[:10_000], StableHow.UNSTABLE)
     answers += put(second_client, file, 10_000, data[10_000:], StableHow.UNSTABLE)
@@ -116,10 +121,11 @@ def test_data_of_all_clients_is_flushed(
 
 
 @pytest.mark.parametrize("where", ["first byte", "first 4 GiB"])
-@proves(FLUSHES_ONLY, killed_by="commit3-over-udp-flushes-nothing", needs="udp")
+@proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-over-udp-flushes-nothing", needs="udp")
 def test_over_udp_data_stays_for(
     nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], where: str
 ) -> None:
+    """COMMIT over UDP keeps the data of the file."""
     file, data = scratch.file("f"), pattern(10_000)
     put(nfs3, file, 0, data, StableHow.UNSTABLE)
     need_kept(scratch, file, data)

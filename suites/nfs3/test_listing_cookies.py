@@ -19,28 +19,28 @@ from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
 from suites.nfs3.listing import DOTS, FORMS, SMALL_PAGE, SMALL_PLUS_PAGE, Listing, many_names, only, read_all
 
-LISTS_ENTRIES = Requirement(
+READDIR_LISTS_ENTRIES = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
-    gist="a listing has the entries of the directory, and nothing else",
+    gist="READDIR lists each entry of the directory once, and nothing else",
 )
-STAYING_ENTRIES = Requirement(
+READDIR_SURVIVES_CHANGES = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="a cookie that is no longer usable is refused; while it is taken, entries that stayed come once each",
+    gist="a cookie that became invalid is refused; with an accepted cookie, unchanged entries are listed once",
 )
-VERIFIER = Requirement(
+READDIR_CHECKS_VERIFIER = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
     level=Level.SHOULD,  # the text asks clients for the right verifier, and lets servers ignore it
-    gist="a cookie with a verifier that is not its own is refused, or taken for what it is",
+    gist="a cookie with a verifier that is not its own is refused, or the verifier is ignored",
 )
-COOKIE_RESUMES = Requirement(
+READDIR_COOKIE_RESUMES = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
-    gist="the cookie of an entry, with its verifier, continues behind that entry, whoever else reads the directory",
+    gist="a cookie with its verifier resumes the listing after its entry",
 )
 
 PAGE_SIZE: t.Final = {"READDIR": SMALL_PAGE, "READDIRPLUS": SMALL_PLUS_PAGE}
@@ -96,8 +96,9 @@ def _rest(nfs3: Nfs3, scratch: Scratch, form: str, resok: t.Any, verf: bytes | N
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("form", FORMS)
-@proves(STAYING_ENTRIES, killed_by="list3-begins-again-after-a-change")
+@proves(READDIR_SURVIVES_CHANGES, killed_by="list3-begins-again-after-a-change")
 def test_what_stays_comes_once_after(nfs3: Nfs3, scratch: Scratch, form: str, change: str) -> None:
+    """READDIR and READDIRPLUS list unchanged entries once while the directory changes."""
     first, listed = _first_page(nfs3, scratch, form)
     CHANGES[change](nfs3, scratch, listed)
     rest = _rest(nfs3, scratch, form, first)
@@ -111,10 +112,11 @@ def test_what_stays_comes_once_after(nfs3: Nfs3, scratch: Scratch, form: str, ch
 
 
 @pytest.mark.parametrize("form", FORMS)
-@proves(COOKIE_RESUMES, killed_by="list3-keeps-the-place-itself")
+@proves(READDIR_COOKIE_RESUMES, killed_by="list3-keeps-the-place-itself")
 def test_two_listings_do_not_disturb_each_other(
     nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, form: str
 ) -> None:
+    """READDIR and READDIRPLUS resume correctly while another client lists the directory."""
     first, listed = _first_page(nfs3, scratch, form)
     other = expect(FORMS[form](second_client, scratch.handle, count=PAGE_SIZE[form])).ok()
     if not other.eof:
@@ -133,10 +135,11 @@ def test_two_listings_do_not_disturb_each_other(
 
 @pytest.mark.parametrize("cookie", INVENTED)
 @pytest.mark.parametrize("form", FORMS)
-@proves(LISTS_ENTRIES, killed_by="list3-invents-for-cookies")
+@proves(READDIR_LISTS_ENTRIES, killed_by="list3-invents-for-cookies")
 def test_an_invented_cookie_brings_no_invented_entries(
     nfs3: Nfs3, scratch: Scratch, form: str, cookie: str
 ) -> None:
+    """READDIR and READDIRPLUS return no invented entries for an invented cookie."""
     for name in many_names(5):
         scratch.file(name)
     verf = expect(FORMS[form](nfs3, scratch.handle)).ok().cookieverf
@@ -152,8 +155,9 @@ def test_an_invented_cookie_brings_no_invented_entries(
 
 @pytest.mark.parametrize("verf", [b"\xff" * 8, b"nfsproof"], ids=["ones", "text"])
 @pytest.mark.parametrize("form", FORMS)
-@proves(VERIFIER, killed_by="list3-begins-again-for-another-verifier")
+@proves(READDIR_CHECKS_VERIFIER, killed_by="list3-begins-again-for-another-verifier")
 def test_another_verifier_is_refused_or_ignored(nfs3: Nfs3, scratch: Scratch, form: str, verf: bytes) -> None:
+    """READDIR and READDIRPLUS refuse or ignore an invented cookie verifier."""
     first, listed = _first_page(nfs3, scratch, form)
     rest = _rest(nfs3, scratch, form, first, verf)
     if rest is not None:
@@ -161,10 +165,11 @@ def test_another_verifier_is_refused_or_ignored(nfs3: Nfs3, scratch: Scratch, fo
 
 
 @pytest.mark.parametrize("form", FORMS)
-@proves(VERIFIER, killed_by="list3-begins-again-for-another-verifier")
+@proves(READDIR_CHECKS_VERIFIER, killed_by="list3-begins-again-for-another-verifier")
 def test_the_verifier_of_another_directory_is_refused_or_ignored(
     nfs3: Nfs3, scratch: Scratch, form: str
 ) -> None:
+    """READDIR and READDIRPLUS refuse or ignore the cookie verifier of another directory."""
     first, listed = _first_page(nfs3, scratch, form)
     other = scratch.directory("other")
     verf = expect(FORMS[form](nfs3, other)).ok().cookieverf

@@ -31,38 +31,38 @@ from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip
 from suites.nfs3.limits import fsinfo
 from suites.nfs3.listing import DOTS, FORMS, LARGE_PAGE, many_names, only, read_all
 
-LISTS_ENTRIES = Requirement(
+READDIR_LISTS_ENTRIES = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
-    gist="the entries of a directory are returned in sequence, each with its name, and further ones by cookie",
+    gist="READDIR lists each entry of the directory once, and nothing else",
 )
-BOUND = Requirement(
+READDIR_COUNT_IS_LIMIT = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
-    gist="count, and maxcount of READDIRPLUS (3.3.17), is the most bytes of the result, all XDR overhead included",
+    gist="the result is at most count bytes (READDIRPLUS: maxcount, 3.3.17), including all XDR overhead",
 )
-TOOSMALL_IS_MEANT = Requirement(
+RETURNS_TOOSMALL = Requirement(
     rfc="RFC 1813",
     section="2.6",
     level=Level.SHOULD,  # the count of a client should not be less than dtpref (section 3.3.16, IMPLEMENTATION)
-    gist="TOOSMALL says that a buffer is too small, also for a page without an entry",
+    gist="NFS3ERR_TOOSMALL means that the buffer is too small, even for one entry",
 )
-EOF_IS_THE_END = Requirement(
+READDIR_EOF_AT_END = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
-    gist="eof is TRUE only when nothing of the directory is left behind the page",
+    gist="eof is TRUE if and only if no entries are left after this page",
 )
-ANY_COUNT = Requirement(
+READDIR_ACCEPTS_ANY_COUNT = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
-    gist="count is the most that the client takes: the server may return less, however much that is",
+    gist="count is an upper limit: the server accepts any count and may return less",
 )
-STAYING_ENTRIES = Requirement(
+READDIR_SURVIVES_CHANGES = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="a cookie that is no longer usable is refused; while it is taken, entries that stayed come once each",
+    gist="a cookie that became invalid is refused; with an accepted cookie, unchanged entries are listed once",
 )
 
 CROWD: t.Final = [b"entry-%05d" % number for number in range(10_000)]
@@ -119,8 +119,9 @@ def fill(scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[Fi
 
 @pytest.mark.parametrize("count", [0, 1, 88, 120, 200, 512, 1024])
 @pytest.mark.parametrize("form", FORMS)
-@proves(BOUND, EOF_IS_THE_END, TOOSMALL_IS_MEANT, killed_by="list3-ignores-small-counts")
+@proves(READDIR_COUNT_IS_LIMIT, READDIR_EOF_AT_END, RETURNS_TOOSMALL, killed_by="list3-ignores-small-counts")
 def test_a_page_fits_into(nfs3: Nfs3, scratch: Scratch, fill: Fill, form: str, count: int) -> None:
+    """READDIR and READDIRPLUS return a page that fits into a small count."""
     names = many_names()
     fill(names)
     reply = FORMS[form](nfs3, scratch.handle, count=count)
@@ -128,38 +129,41 @@ def test_a_page_fits_into(nfs3: Nfs3, scratch: Scratch, fill: Fill, form: str, c
     if reply.resok is None:
         expect(reply).refused()
         return
-    because = BOUND if reply.resok.entries else TOOSMALL_IS_MEANT
+    because = READDIR_COUNT_IS_LIMIT if reply.resok.entries else RETURNS_TOOSMALL
     expect(len(reply.resok.to_xdr()), "the size of resok in bytes", because=because).at_most(count)
     if set(names) - {entry.name for entry in reply.resok.entries}:
-        expect(reply, because=EOF_IS_THE_END).field("resok.eof").is_false()
+        expect(reply, because=READDIR_EOF_AT_END).field("resok.eof").is_false()
 
 
 @pytest.mark.parametrize("count", [65_536, 2**31 - 1, 2**31, 2**32 - 1])
 @pytest.mark.parametrize("form", FORMS)
-@proves(ANY_COUNT, LISTS_ENTRIES, killed_by="list3-refuses-huge-counts")
+@proves(READDIR_ACCEPTS_ANY_COUNT, READDIR_LISTS_ENTRIES, killed_by="list3-refuses-huge-counts")
 def test_everything_is_listed_in_pages_of(
     nfs3: Nfs3, scratch: Scratch, fill: Fill, form: str, count: int
 ) -> None:
+    """READDIR and READDIRPLUS list every entry in pages of a large count."""
     names = many_names()
     fill(names)
     listing = read_all(FORMS[form], nfs3, scratch.handle, count=count)
-    expect(only(listing.names, names), "the names", because=LISTS_ENTRIES).equals(sorted(names))
+    expect(only(listing.names, names), "the names", because=READDIR_LISTS_ENTRIES).equals(sorted(names))
 
 
 @pytest.mark.parametrize("form", FORMS)
-@proves(ANY_COUNT, LISTS_ENTRIES, killed_by="list3-refuses-huge-counts")
+@proves(READDIR_ACCEPTS_ANY_COUNT, READDIR_LISTS_ENTRIES, killed_by="list3-refuses-huge-counts")
 def test_everything_is_listed_in_pages_of_dtpref(nfs3: Nfs3, scratch: Scratch, fill: Fill, form: str) -> None:
+    """READDIR and READDIRPLUS list every entry in pages of dtpref."""
     names = many_names()
     fill(names)
     count = fsinfo(nfs3, scratch.handle).dtpref
     observe("dtpref", count)
     listing = read_all(FORMS[form], nfs3, scratch.handle, count=count)
-    expect(only(listing.names, names), "the names", because=LISTS_ENTRIES).equals(sorted(names))
+    expect(only(listing.names, names), "the names", because=READDIR_LISTS_ENTRIES).equals(sorted(names))
 
 
 @pytest.mark.parametrize("dircount", [0, 1, 512, 2**32 - 1])
-@proves(LISTS_ENTRIES, killed_by="readdirplus3-skips-an-entry")
+@proves(READDIR_LISTS_ENTRIES, killed_by="readdirplus3-skips-an-entry")
 def test_dircount_loses_no_entry_if_it_is(nfs3: Nfs3, scratch: Scratch, fill: Fill, dircount: int) -> None:
+    """READDIRPLUS lists every entry whatever dircount is."""
     names = many_names()
     fill(names)
     found: list[bytes] = []
@@ -184,8 +188,9 @@ def test_dircount_loses_no_entry_if_it_is(nfs3: Nfs3, scratch: Scratch, fill: Fi
 
 
 @pytest.mark.parametrize("form", FORMS)
-@proves(LISTS_ENTRIES, killed_by="list3-skips-a-name-in-a-crowd")
+@proves(READDIR_LISTS_ENTRIES, killed_by="list3-skips-a-name-in-a-crowd")
 def test_ten_thousand_entries_come_once_each(nfs3: Nfs3, scratch: Scratch, fill: Fill, form: str) -> None:
+    """READDIR and READDIRPLUS list each of 10,000 entries once."""
     fill(CROWD)
     # 64 KiB of READDIRPLUS hold a few hundred entries, of READDIR a few thousand.
     count = LARGE_PAGE if form == "READDIR" else 4 * LARGE_PAGE
@@ -195,10 +200,11 @@ def test_ten_thousand_entries_come_once_each(nfs3: Nfs3, scratch: Scratch, fill:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@proves(STAYING_ENTRIES, killed_by="list3-begins-again-after-a-change")
+@proves(READDIR_SURVIVES_CHANGES, killed_by="list3-begins-again-after-a-change")
 def test_entries_that_stay_come_once_in_a_large_directory_that_changes(
     nfs3: Nfs3, scratch: Scratch, fill: Fill, rpc_connect: Callable[..., RpcClient], form: str
 ) -> None:
+    """READDIR and READDIRPLUS list the remaining entries of a large changing directory once."""
     fill(CROWD)
     other = rpc_connect("nfs")
     leaving, staying = CROWD[::10], [name for number, name in enumerate(CROWD) if number % 10]
@@ -241,10 +247,11 @@ def _unlike_once(seen: list[bytes], wanted: list[bytes]) -> dict[bytes, int]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@proves(LISTS_ENTRIES, killed_by="list3-over-udp-loses-an-entry", needs="udp")
+@proves(READDIR_LISTS_ENTRIES, killed_by="list3-over-udp-loses-an-entry", needs="udp")
 def test_over_udp_everything_is_listed(
     scratch: Scratch, fill: Fill, rpc_connect: Callable[..., RpcClient], form: str
 ) -> None:
+    """READDIR and READDIRPLUS over UDP list every entry."""
     names = many_names(300)
     fill(names)
     over_udp = Nfs3(rpc_connect("nfs", proto="udp"))

@@ -17,42 +17,42 @@ from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsuppor
 from suites.nfs3.contents import difference, pattern, read_range
 from suites.nfs3.shortness import CAUSES, Sender, sender
 
-COUNTED_IS_WRITTEN = Requirement(
+WRITE_STORES_COUNTED_BYTES = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="the bytes that count tells of are in the file, beginning at offset",
+    gist="the bytes that WRITE counts are in the file, beginning at offset",
 )
-NO_MORE_IS_WRITTEN = Requirement(
+WRITE_STOPS_AT_COUNT = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="count is the number of bytes written: those behind them are as they were",
+    gist="count is the number of bytes written: bytes beyond it are unchanged",
 )
-SIZE = Requirement(
+WRITE_EXTENDS_SIZE = Requirement(
     rfc="RFC 1813",
     section="2.5",
-    gist="size is that of the file: a short WRITE at the end makes it larger by its count",
+    gist="size is the size of the file: WRITE at or beyond the end extends it to the last byte counted",
 )
-WCC_AFTER = Requirement(
+WRITE_WCC_AFTER = Requirement(
     rfc="RFC 1813", section="3.3.7", gist="file_wcc.after has the attributes of the file after the WRITE"
 )
-THE_REST = Requirement(
+WRITE_ACCEPTS_THE_REST = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="the client sends what is left in another WRITE, which is no error",
+    gist="the client sends the rest of a short WRITE in another WRITE, which succeeds",
 )
-PROGRESS = Requirement(
+WRITE_MAKES_PROGRESS = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="WRITE is short without an error only if some of the data was written: repeated short counts come to an end",
+    gist="a short WRITE without an error wrote some of the data, so that repeated WRITEs come to an end",
 )
-FILE_SYNC_IS_STABLE = Requirement(
+WRITE_FILE_SYNC_IS_STABLE = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="what a short WRITE with FILE_SYNC counts is on stable storage before it is answered",
+    gist="WRITE with FILE_SYNC puts the data that it counts on stable storage before it returns",
     level=Level.MUST,
 )
 
@@ -78,8 +78,9 @@ def _written(send: Sender, file: bytes, offset: int, data: bytes) -> Write3ResOk
 
 
 @each_cause
-@proves(COUNTED_IS_WRITTEN, killed_by="write3-short-count-loses-a-byte")
+@proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-short-count-loses-a-byte")
 def test_counted_bytes_are_in_the_file(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+    """A short WRITE stores the bytes that it counts."""
     file, data = scratch.file("f"), pattern(send.most, salt=1)
     count = _written(send, file, 0, data).count
     expect(count, "count").at_most(send.most)
@@ -88,8 +89,9 @@ def test_counted_bytes_are_in_the_file(nfs3: Nfs3, scratch: Scratch, send: Sende
 
 
 @each_cause
-@proves(NO_MORE_IS_WRITTEN, killed_by="write3-short-count-writes-all")
+@proves(WRITE_STOPS_AT_COUNT, killed_by="write3-short-count-writes-all")
 def test_bytes_behind_the_count_stay(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+    """A short WRITE changes no bytes beyond its count."""
     # Of data that is larger than the WRITE only the end matters, behind anything that can be counted.
     old, new = pattern(500), pattern(send.most, salt=1)
     file, offset = scratch.file("f"), max(0, send.most - 500)
@@ -101,16 +103,18 @@ def test_bytes_behind_the_count_stay(nfs3: Nfs3, scratch: Scratch, send: Sender)
 
 
 @each_cause
-@proves(SIZE, killed_by="write3-short-count-sizes-all")
+@proves(WRITE_EXTENDS_SIZE, killed_by="write3-short-count-sizes-all")
 def test_the_file_ends_where_count_says(scratch: Scratch, send: Sender) -> None:
+    """A short WRITE at the end of a file extends it by the count."""
     file = scratch.file("f", pattern(100))
     count = _written(send, file, 100, pattern(send.most, salt=1)).count
     expect(scratch.attributes(file).size, "size").equals(100 + count)
 
 
 @each_cause
-@proves(WCC_AFTER, killed_by="write3-short-wcc-tells-all")
+@proves(WRITE_WCC_AFTER, killed_by="write3-short-wcc-tells-all")
 def test_wcc_after_has_the_size_of_the_file(scratch: Scratch, send: Sender) -> None:
+    """A short WRITE returns the actual size of the file in file_wcc.after."""
     file = scratch.file("f", pattern(100))
     after = _written(send, file, 100, pattern(send.most, salt=1)).file_wcc.after
     if after is None:
@@ -119,18 +123,22 @@ def test_wcc_after_has_the_size_of_the_file(scratch: Scratch, send: Sender) -> N
 
 
 @each_cause
-@proves(THE_REST, COUNTED_IS_WRITTEN, killed_by="write3-refuses-the-rest")
+@proves(WRITE_ACCEPTS_THE_REST, WRITE_STORES_COUNTED_BYTES, killed_by="write3-refuses-the-rest")
 def test_the_rest_can_be_sent(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+    """WRITE accepts the data that a short WRITE left over."""
     file, data = scratch.file("f"), pattern(send.most + 4000, salt=1)
     count = _written(send, file, 0, data).count
     rest = expect(nfs3.write(file, count, data[count : count + 4000])).ok().count
     seen = read_range(nfs3, file, 0, count + rest)
-    expect(difference(seen, data[: count + rest]), "first wrong byte", because=COUNTED_IS_WRITTEN).is_absent()
+    expect(
+        difference(seen, data[: count + rest]), "first wrong byte", because=WRITE_STORES_COUNTED_BYTES
+    ).is_absent()
 
 
 @each_cause
-@proves(PROGRESS, COUNTED_IS_WRITTEN, killed_by="write3-makes-no-further-progress")
+@proves(WRITE_MAKES_PROGRESS, WRITE_STORES_COUNTED_BYTES, killed_by="write3-makes-no-further-progress")
 def test_short_counts_come_to_an_end(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+    """Repeated short WRITEs make progress until all data is stored."""
     file, data = scratch.file("f"), pattern(send.most + 100, salt=1)
     at = calls = 0
     end = len(data)
@@ -142,12 +150,13 @@ def test_short_counts_come_to_an_end(nfs3: Nfs3, scratch: Scratch, send: Sender)
         at, calls = at + count, calls + 1
     observe("WRITEs", calls)
     seen = read_range(nfs3, file, 0, at)
-    expect(difference(seen, data[:at]), "first wrong byte", because=COUNTED_IS_WRITTEN).is_absent()
+    expect(difference(seen, data[:at]), "first wrong byte", because=WRITE_STORES_COUNTED_BYTES).is_absent()
 
 
 @pytest.mark.parametrize("cause", ["wtmax and 1 byte", "4097 bytes taken", "a share taken"])
-@proves(FILE_SYNC_IS_STABLE, killed_by="write3-lies-about-file-sync")
+@proves(WRITE_FILE_SYNC_IS_STABLE, killed_by="write3-lies-about-file-sync")
 def test_what_was_counted_outlives_a_crash(scratch: Scratch, send: Sender, target: TargetView) -> None:
+    """The bytes that a short WRITE with FILE_SYNC counts survive a crash."""
     file, data = scratch.file("f"), pattern(send.most, salt=1)
     reply = send.write(file, 0, data, StableHow.FILE_SYNC)
     if reply is None or reply.resok is None:
