@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""COMMIT (RFC 1813 section 3.3.21): what was written is on stable storage afterwards."""
+"""COMMIT (RFC 1813 section 3.3.21): data on stable storage, verifier, ranges, wcc_data."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from suites.nfs3.contents import committed, difference, need_kept, pattern, put,
 COMMIT_FLUSHES_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
-    gist="COMMIT flushes data written with UNSTABLE to stable storage and loses none of it",
+    gist="COMMIT flushes data that was written with UNSTABLE to stable storage",
 )
-COMMIT_VERIFIER_IS_CONSISTENT = Requirement(
+COMMIT_VERIFIER_IS_CONSTANT = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
     gist="verf equals that of earlier WRITEs and COMMITs until the server reboots",
@@ -51,7 +51,7 @@ COMMIT_WCC_AFTER = Requirement(
 
 
 def _write_unstable(nfs3: Nfs3, file: bytes, data: bytes) -> list[Write3ResOk]:
-    """Write `data` with UNSTABLE; the answers."""
+    """Write `data` with UNSTABLE and return the results."""
     return put(nfs3, file, 0, data, StableHow.UNSTABLE)
 
 
@@ -90,7 +90,7 @@ def test_committed_range_survives_a_crash(nfs3: Nfs3, scratch: Scratch, target: 
     expect(difference(seen, data[10_000:19_000]), "first wrong byte of the range after the crash").is_absent()
 
 
-@proves(COMMIT_VERIFIER_IS_CONSISTENT, killed_by="commit3-has-its-own-verifier")
+@proves(COMMIT_VERIFIER_IS_CONSTANT, killed_by="commit3-has-its-own-verifier")
 def test_verifier_is_that_of_write(nfs3: Nfs3, scratch: Scratch) -> None:
     """COMMIT returns the verifier that WRITE returned."""
     file = scratch.file("f")
@@ -100,7 +100,7 @@ def test_verifier_is_that_of_write(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(reply).field("resok.verf").equals(verf)
 
 
-@proves(COMMIT_VERIFIER_IS_CONSISTENT, killed_by="commit3-changes-verifier")
+@proves(COMMIT_VERIFIER_IS_CONSTANT, killed_by="commit3-changes-verifier")
 def test_verifier_is_the_same_each_time(nfs3: Nfs3, scratch: Scratch) -> None:
     """COMMIT returns the same verifier each time."""
     file = scratch.file("f", b"data")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""COMMIT (RFC 1813 section 3.3.21): any range, objects of any type, several clients and files, UDP."""
+"""COMMIT (RFC 1813 section 3.3.21): ranges, objects of other types, several clients and files, UDP."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from suites.nfs3.preserved import expect_preserved
 COMMIT_FLUSHES_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
-    gist="COMMIT flushes data written with UNSTABLE to stable storage and loses none of it",
+    gist="COMMIT flushes data that was written with UNSTABLE to stable storage",
 )
 COMMIT_CHANGES_NOTHING = Requirement(
     rfc="RFC 1813",
@@ -37,22 +37,22 @@ COMMIT_RETURNS_OK = Requirement(
 )
 
 RANGES: t.Final = {
-    "first byte": (0, 1),
-    "first 4 GiB": (0, 2**32 - 1),
-    "from 2^31-1": (2**31 - 1, 1),
-    "from 2^31": (2**31, 0),
-    "from 2^32-1": (2**32 - 1, 2),
-    "from 2^32": (2**32, 2**32 - 1),
-    "from 2^63-1": (2**63 - 1, 1),
-    "from 2^63": (2**63, 0),
-    "to 2^64": (2**64 - 2, 1),
-    "beyond 2^64": (2**64 - 1, 2**32 - 1),
+    "first-byte": (0, 1),
+    "first-4g": (0, 2**32 - 1),
+    "from-2g-1": (2**31 - 1, 1),
+    "from-2g": (2**31, 0),
+    "from-4g-1": (2**32 - 1, 2),
+    "from-4g": (2**32, 2**32 - 1),
+    "from-int64max": (2**63 - 1, 1),
+    "from-int64max+1": (2**63, 0),
+    "to-uint64max": (2**64 - 2, 1),
+    "past-uint64max": (2**64 - 1, 2**32 - 1),
 }
-"""(offset, count): what COMMIT may be asked for, whatever the file has."""
+"""(offset, count) of COMMIT, within the file and beyond it."""
 KNOWN_RANGES: t.Final = {
     name: (offset, count) for name, (offset, count) in RANGES.items() if offset + count < 2**63
 }
-"""Those that a signed 64-bit number can tell."""
+"""The ranges that end below 2^63, so that signed 64-bit offsets can represent them."""
 
 
 @pytest.mark.parametrize("where", RANGES)
@@ -84,7 +84,7 @@ def test_what_is_no_file_stays_as_it_is(
     """COMMIT of an object that is not a regular file changes nothing."""
     handle = kinds.make(nfs3, scratch, kind)
     before = scratch.attributes(handle)
-    # A server that opens a FIFO waits for somebody at its other end. Another one may be slow.
+    # On a connection of its own: a server that opens the FIFO hangs until a writer opens it too.
     reply = Nfs3(rpc_connect("nfs")).commit(handle)
     observe(f"COMMIT of a {kind}", reply.status)
     if reply.status != Nfsstat3.NFS3_OK:
@@ -120,7 +120,7 @@ def test_data_of_all_clients_is_flushed(
     expect(difference(seen, data), "first wrong byte after the crash").is_absent()
 
 
-@pytest.mark.parametrize("where", ["first byte", "first 4 GiB"])
+@pytest.mark.parametrize("where", ["first-byte", "first-4g"])
 @proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-over-udp-flushes-nothing", needs="udp")
 def test_over_udp_data_stays_for(
     nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], where: str

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""WRITE of which a part is taken (RFC 1813 section 3.3.7): whatever count comes back, it is true.
+"""Short WRITEs (RFC 1813 section 3.3.7): whatever count the server returns is the number of bytes written.
 
-Above wtmax a server may write all, a part or nothing, refuse the arguments or end the connection (section 3.3.19);
-below, it may take a part at any time. Damage is what it may not do.
+Above wtmax a server may write everything, a part or nothing, reject the arguments or close the connection (section
+3.3.19); below wtmax it may write a part at any time. It may never damage the file.
 """
 
 from __future__ import annotations
@@ -49,28 +49,28 @@ WRITE_MAKES_PROGRESS = Requirement(
     part=Part.IMPLEMENTATION,
     gist="a short WRITE without an error wrote some of the data, so that repeated WRITEs come to an end",
 )
-WRITE_FILE_SYNC_IS_STABLE = Requirement(
+FILE_SYNC_DATA_IS_STABLE = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="WRITE with FILE_SYNC puts the data that it counts on stable storage before it returns",
+    gist="data written with FILE_SYNC is on stable storage before WRITE returns",
     level=Level.MUST,
 )
 
 NOT_HANDLED = "the server does not take so large a WRITE"
 _STEPS = 256
-"""How many short counts in a row are looked at."""
+"""The most short counts in a row that a check looks at."""
 each_cause = pytest.mark.parametrize("cause", CAUSES)
 pytestmark = pytest.mark.exclusive
 
 
 @pytest.fixture
 def send(request: pytest.FixtureRequest, nfs3: Nfs3, scratch: Scratch, cause: str) -> Sender:
-    """Sends more than the server takes at once, for the cause of the check."""
+    """Sends more than the server writes in one call, for the cause of the check."""
     return sender(request, nfs3, scratch, cause)
 
 
 def _written(send: Sender, file: bytes, offset: int, data: bytes) -> Write3ResOk:
-    """The answer to one WRITE of `data`. UNSUPPORTED where that was more than the server takes at all."""
+    """The result of one WRITE of `data`. UNSUPPORTED if the server rejects so much data."""
     reply = send.write(file, offset, data)
     if reply is None or reply.resok is None:
         unsupported(NOT_HANDLED if reply is None else f"{NOT_HANDLED}: {reply.status}")
@@ -92,7 +92,7 @@ def test_counted_bytes_are_in_the_file(nfs3: Nfs3, scratch: Scratch, send: Sende
 @proves(WRITE_STOPS_AT_COUNT, killed_by="write3-short-count-writes-all")
 def test_bytes_behind_the_count_stay(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
     """A short WRITE changes no bytes beyond its count."""
-    # Of data that is larger than the WRITE only the end matters, behind anything that can be counted.
+    # The old bytes lie where the sent data ends: a short count ends before or within them.
     old, new = pattern(500), pattern(send.most, salt=1)
     file, offset = scratch.file("f"), max(0, send.most - 500)
     scratch.write(file, old, offset)
@@ -145,7 +145,7 @@ def test_short_counts_come_to_an_end(nfs3: Nfs3, scratch: Scratch, send: Sender)
     while at < end:
         count = _written(send, file, at, data[at:]).count
         expect(count, "count of a WRITE of some data").between(1, len(data) - at)
-        # Hundreds of the same small step say no more than these.
+        # Stop after about _STEPS WRITEs: more of the same small counts show nothing new.
         end = min(end, at + count * (_STEPS - calls)) if calls < _STEPS else at
         at, calls = at + count, calls + 1
     observe("WRITEs", calls)
@@ -153,8 +153,8 @@ def test_short_counts_come_to_an_end(nfs3: Nfs3, scratch: Scratch, send: Sender)
     expect(difference(seen, data[:at]), "first wrong byte", because=WRITE_STORES_COUNTED_BYTES).is_absent()
 
 
-@pytest.mark.parametrize("cause", ["wtmax and 1 byte", "4097 bytes taken", "a share taken"])
-@proves(WRITE_FILE_SYNC_IS_STABLE, killed_by="write3-lies-about-file-sync")
+@pytest.mark.parametrize("cause", ["wtmax+1", "accepts-4097", "accepts-random"])
+@proves(FILE_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-file-sync")
 def test_what_was_counted_outlives_a_crash(scratch: Scratch, send: Sender, target: TargetView) -> None:
     """The bytes that a short WRITE with FILE_SYNC counts survive a crash."""
     file, data = scratch.file("f"), pattern(send.most, salt=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""READ (RFC 1813 section 3.3.6): which bytes are returned, how many, and when the end is told."""
+"""READ (RFC 1813 section 3.3.6): data, count, eof and attributes."""
 
 from __future__ import annotations
 
@@ -62,16 +62,16 @@ READ_KEEPS_MTIME = Requirement(
     section="2.5",
     gist="mtime is the time when the data was last modified: READ does not change it",
 )
-HANDLE_REFERS_TO_ONE_FILE = Requirement(
+HANDLE_IS_OF_ONE_FILE = Requirement(
     rfc="RFC 1813",
     section="2.5",
-    gist="equal file handles refer to the same file: the handle of a removed file never reaches another",
+    gist="equal file handles refer to the same file: the handle of a removed or replaced file never reaches another",
     level=Level.MUST,
 )
-ADDED_BYTES_ARE_ZERO = Requirement(
+EXTENSION_READS_AS_ZEROS = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
-    gist="bytes that SETATTR adds to a file read as zeros",
+    gist="bytes that a larger size adds to a file read as zeros",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
 )
@@ -166,7 +166,7 @@ def test_one_byte_is_returned_when_one_is_there(nfs3: Nfs3, scratch: Scratch) ->
     expect(reply).field("resok.count").equals(1)
 
 
-@proves(ADDED_BYTES_ARE_ZERO, killed_by="read3-fills-holes")
+@proves(EXTENSION_READS_AS_ZEROS, killed_by="read3-fills-holes")
 def test_bytes_never_written_read_as_zeros(nfs3: Nfs3, scratch: Scratch) -> None:
     """READ returns zeros for the bytes that SETATTR added to a file."""
     file = scratch.file("f", b"data")
@@ -246,7 +246,7 @@ def test_does_not_move_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(scratch.attributes(file).mtime, "mtime after READ").equals(before.mtime)
 
 
-@proves(HANDLE_REFERS_TO_ONE_FILE, killed_by="read3-reads-a-later-file")
+@proves(HANDLE_IS_OF_ONE_FILE, killed_by="read3-reads-a-later-file")
 def test_handle_of_a_removed_file_reaches_no_other(nfs3: Nfs3, scratch: Scratch) -> None:
     """READ by the handle of a removed file never returns data of another file."""
     content = pattern(100)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""READ (RFC 1813 section 3.3.6): offsets and counts at their limits, files of any size, objects of any type, UDP."""
+"""READ (RFC 1813 section 3.3.6): large offsets and counts, file sizes, special files, UDP."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ READ_BEYOND_EOF = Requirement(
 READ_BEYOND_INT64 = Requirement(
     rfc="RFC 1813",
     section="3.3.6",
-    level=Level.SHOULD,  # plain, but no signed 64-bit number holds these ranges, and INVAL is for such arguments
+    level=Level.SHOULD,  # servers with signed offsets cannot represent these ranges, and may return INVAL
     gist="READ beyond the end succeeds with count 0 and eof TRUE even if offset plus count is 2^63 or more",
 )
 READ_EOF_AT_END = Requirement(
@@ -57,19 +57,20 @@ READ_RETURNS_INVAL = Requirement(
 READ_NEEDS_REGULAR_FILE = Requirement(
     rfc="RFC 1813",
     section="3.3.6",
-    level=Level.SHOULD,  # said to clients; that a server refuses is said in the IMPLEMENTATION part
+    level=Level.SHOULD,  # addressed to clients; only the IMPLEMENTATION part says that the server refuses
     gist="READ works on regular files only",
 )
 
 FAR: t.Final = {"2^31": 2**31, "2^32": 2**32, "2^40": 2**40, "2^53": 2**53, "2^63-9": 2**63 - 9}
-"""Where arithmetic on fewer than 64 bits ends; data lies 8 bytes before and behind."""
+"""Limits of arithmetic with fewer than 64 bits. The data lies in the 8 bytes before and after."""
+FAR_IDS: t.Final = ("2g", "4g", "1t", "8p", "int64max-8")
 SIZES: t.Final = (0, 1, 3, 4095, 4096, 4097, 65_536, 100_000)
 
 
 # ---------------------------------------------------------------- offsets
 
 
-@pytest.mark.parametrize("place", FAR)
+@pytest.mark.parametrize("place", FAR, ids=FAR_IDS)
 @proves(READ_DATA_AT_OFFSET, killed_by="read3-misses-by-one-far-out")
 def test_returns_the_data_around(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
     """READ returns the data stored around a far offset."""
@@ -81,7 +82,11 @@ def test_returns_the_data_around(nfs3: Nfs3, scratch: Scratch, place: str) -> No
         expect(seen, f"data from byte {at} of 16 on").equals(data[at : at + len(seen)])
 
 
-@pytest.mark.parametrize("offset", [2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 11])
+@pytest.mark.parametrize(
+    "offset",
+    [2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 11],
+    ids=("2g-1", "2g", "4g-1", "4g", "int64max-10"),
+)
 @proves(READ_BEYOND_EOF, killed_by="read3-refuses-far-offsets")
 def test_nothing_and_eof_behind_the_end_at(nfs3: Nfs3, scratch: Scratch, offset: int) -> None:
     """READ far beyond the end of a file returns no data and sets eof."""
@@ -91,7 +96,9 @@ def test_nothing_and_eof_behind_the_end_at(nfs3: Nfs3, scratch: Scratch, offset:
     expect(reply).field("resok.eof").is_true()
 
 
-@pytest.mark.parametrize("offset", [2**63 - 1, 2**63, 2**64 - 11])
+@pytest.mark.parametrize(
+    "offset", [2**63 - 1, 2**63, 2**64 - 11], ids=("int64max", "int64max+1", "uint64max-10")
+)
 @proves(READ_BEYOND_INT64, killed_by="read3-refuses-far-offsets")
 def test_nothing_and_eof_beyond_signed_offsets_at(nfs3: Nfs3, scratch: Scratch, offset: int) -> None:
     """READ of a range that ends beyond 2^63 returns no data and sets eof."""
@@ -138,7 +145,9 @@ def test_large_reads_return_data_of_the_file(nfs3: Nfs3, root: bytes, scratch: S
     ).is_absent()
 
 
-@pytest.mark.parametrize("count", [2**17, 2**24, 2**31 - 1, 2**31, 2**32 - 1])
+@pytest.mark.parametrize(
+    "count", [2**17, 2**24, 2**31 - 1, 2**31, 2**32 - 1], ids=("128k", "16m", "2g-1", "2g", "4g-1")
+)
 @proves(READ_ABOVE_RTMAX, killed_by="read3-shifts-large-reads")
 def test_huge_counts_return_data_of_the_file(
     nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, count: int
@@ -159,7 +168,7 @@ def test_huge_counts_return_data_of_the_file(
     expect(data, "data").equals(content[: len(data)])
 
 
-# ---------------------------------------------------------------- what is no file
+# ---------------------------------------------------------------- special files
 
 
 @pytest.mark.parametrize("kind", kinds.SPECIAL)
@@ -167,7 +176,7 @@ def test_huge_counts_return_data_of_the_file(
 def test_special_file_is_refused(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
     """READ refuses a FIFO, a socket or a device."""
     reply = nfs3.read(kinds.make(nfs3, scratch, kind), 0, 100)
-    # A device may have nothing behind it, and a FIFO nobody at its other end.
+    # A device may have no driver, and a FIFO no reader or writer.
     meant = (Nfsstat3.NFS3ERR_INVAL, Nfsstat3.NFS3ERR_NXIO, Nfsstat3.NFS3ERR_NODEV)
     expect(reply).refused(*meant, because=READ_RETURNS_INVAL)
 

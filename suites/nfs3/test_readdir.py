@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""READDIR (RFC 1813 section 3.3.16): every entry, within the size asked for, resumable from each cookie."""
+"""READDIR (RFC 1813 section 3.3.16): entries, size of the result, eof, cookies."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RETURNS_TOOSMALL = Requirement(
     rfc="RFC 1813",
     section="2.6",
     level=Level.SHOULD,
-    gist="NFS3ERR_TOOSMALL means that the buffer is too small, even for one entry",
+    gist="NFS3ERR_TOOSMALL reports that the buffer is too small, even for one entry",
 )
 READDIR_RETURNS_FILEID = Requirement(
     rfc="RFC 1813", section="3.3.16", gist="an entry has the fileid of the object that it names"
@@ -49,7 +49,7 @@ RETURNS_NOTDIR = Requirement(
     rfc="RFC 1813",
     section="2.6",
     level=Level.SHOULD,
-    gist="NFS3ERR_NOTDIR means that a directory operation was attempted on an object that is not a directory",
+    gist="a directory operation on an object that is not a directory returns NFS3ERR_NOTDIR",
 )
 READDIR_RETURNS_DIR_ATTRIBUTES = Requirement(
     rfc="RFC 1813", section="3.3.16", gist="dir_attributes are the attributes of the directory"
@@ -90,7 +90,7 @@ def test_lists_nothing_that_is_not_there(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR lists only names that exist."""
     scratch.file("only")
     listing = read_all(page, nfs3, scratch.handle)
-    # What a server adds to every directory can be looked up.
+    # Some servers add entries to every directory; LOOKUP finds these.
     others = [name for name in listing.names if name != b"only" and scratch.lookup(name) is None]
     expect(others, "the names of nothing").equals([])
 
@@ -139,7 +139,7 @@ def test_an_empty_directory_has_an_end(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR of an empty directory lists no invented names and sets eof."""
     empty = scratch.directory("empty")
     listing = read_all(page, nfs3, empty, most_pages=10)
-    # What a server adds to every directory can be looked up.
+    # Some servers add entries to every directory; LOOKUP finds these.
     strange = [name for name in listing.names if scratch.lookup(name, directory=empty) is None]
     expect(strange, "the names of nothing in an empty directory").equals([])
     expect(listing.ended, "eof of an empty directory").is_true()

@@ -53,12 +53,12 @@ RETURNS_NOTDIR = Requirement(
     rfc="RFC 1813",
     section="2.6",
     level=Level.SHOULD,
-    gist="NFS3ERR_NOTDIR means that a directory operation was attempted on an object that is not a directory",
+    gist="a directory operation on an object that is not a directory returns NFS3ERR_NOTDIR",
 )
 
 
 def _entry(nfs3: Nfs3, scratch: Scratch, name: bytes) -> Entryplus3:
-    """The entry of `name` in the scratch directory."""
+    """The READDIRPLUS entry of `name` in the scratch directory."""
     listing = read_all(plus_page, nfs3, scratch.handle)
     found = next((entry for entry in listing.entries if entry.name == name), None)
     expect(found, f"the entry of {name.decode()}", because=READDIRPLUS_LISTS_ENTRIES).is_present()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""READ that returns less than it was asked for (RFC 1813 section 3.3.6): what came is true, and the rest follows."""
+"""Short READs (RFC 1813 section 3.3.6): the data is correct, and further READs return the rest."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ READ_ABOVE_RTMAX = Requirement(
 
 pytestmark = pytest.mark.exclusive
 KNOBS: t.Final[dict[str, dict[str, int]]] = {
-    "1 byte returned": {"read_returns": 1},
-    "100 bytes returned": {"read_returns": 100},
-    "4097 bytes returned": {"read_returns": 4097},
-    "rtmax of 512 bytes": {"rtmax": 512},
+    "returns-1": {"read_returns": 1},
+    "returns-100": {"read_returns": 100},
+    "returns-4097": {"read_returns": 4097},
+    "rtmax-512": {"rtmax": 512},
 }
 SIZES: t.Final = {name: next(iter(values.values())) + 300 for name, values in KNOBS.items()}
-"""Files that take several READs, and not too many."""
+"""Sizes of files that take several READs, but not too many."""
 
 
 @pytest.mark.parametrize("knob", KNOBS)

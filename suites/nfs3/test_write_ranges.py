@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""WRITE (RFC 1813 section 3.3.7): offsets and counts at their limits, overwriting, objects of any type, UDP."""
+"""WRITE (RFC 1813 section 3.3.7): large offsets and counts, overwriting, special files, UDP."""
 
 from __future__ import annotations
 
-import itertools
 import typing as t
 from collections.abc import Callable
 
@@ -31,7 +30,7 @@ WRITE_CHANGES_ONLY_ITS_RANGE = Requirement(
 WRITE_COUNT_BOUNDS_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    level=Level.SHOULD,  # no text says what a count is worth that is not the length of the data
+    level=Level.SHOULD,  # no RFC says what a count means that differs from the length of the data
     gist="WRITE writes no more than count bytes, and no more than its data",
 )
 WRITE_GAP_IS_ZERO = Requirement(
@@ -49,7 +48,7 @@ WTMAX_IS_SUPPORTED = Requirement(
 WRITE_NEEDS_REGULAR_FILE = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    level=Level.SHOULD,  # said to clients; that a server refuses is said in the IMPLEMENTATION part
+    level=Level.SHOULD,  # addressed to clients; only the IMPLEMENTATION part says that the server refuses
     gist="WRITE works on regular files only",
 )
 WRITE_RETURNS_INVAL = Requirement(
@@ -61,7 +60,8 @@ WRITE_RETURNS_INVAL = Requirement(
 )
 
 FAR: t.Final = {"2^31": 2**31, "2^32": 2**32, "2^40": 2**40, "2^53": 2**53, "2^63-9": 2**63 - 9}
-"""Where arithmetic on fewer than 64 bits ends; data lies 8 bytes before and behind."""
+"""Limits of arithmetic with fewer than 64 bits. The data lies in the 8 bytes before and after."""
+FAR_IDS: t.Final = ("2g", "4g", "1t", "8p", "int64max-8")
 TOO_FAR: t.Final = {
     "2^63-8": 2**63 - 8,
     "2^63-1": 2**63 - 1,
@@ -70,14 +70,28 @@ TOO_FAR: t.Final = {
     "2^64-8": 2**64 - 8,
     "2^64-1": 2**64 - 1,
 }
-"""Where 16 bytes lie, wholly or in part, behind what a signed or an unsigned 64-bit number counts."""
+"""Offsets where 16 bytes exceed, in whole or in part, a signed or an unsigned 64-bit number."""
+TOO_FAR_IDS: t.Final = (
+    "int64max-7",
+    "int64max",
+    "int64max+1",
+    "uint64max-15",
+    "uint64max-7",
+    "uint64max",
+)
 STABILITIES: t.Final = (StableHow.UNSTABLE, StableHow.DATA_SYNC, StableHow.FILE_SYNC)
+REWRITES: t.Final = (
+    (StableHow.UNSTABLE, StableHow.UNSTABLE),
+    (StableHow.UNSTABLE, StableHow.FILE_SYNC),
+    (StableHow.FILE_SYNC, StableHow.UNSTABLE),
+)
+"""Pairs that can take different code paths: cached over cached, stable over cached, cached over stable data."""
 
 
 # ---------------------------------------------------------------- offsets
 
 
-@pytest.mark.parametrize("place", FAR)
+@pytest.mark.parametrize("place", FAR, ids=FAR_IDS)
 @proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-misses-by-one-far-out")
 def test_data_lies_around(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
     """WRITE stores data around a far offset and nowhere else."""
@@ -90,7 +104,7 @@ def test_data_lies_around(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
     ).equals(b"near")
 
 
-@pytest.mark.parametrize("place", TOO_FAR)
+@pytest.mark.parametrize("place", TOO_FAR, ids=TOO_FAR_IDS)
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-clears-the-beginning-when-too-far")
 def test_no_file_is_damaged_from_as_far_as(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
     """WRITE of a range that ends beyond 2^63 does not damage other data of the file."""
@@ -113,10 +127,10 @@ def test_a_gap_reads_as_zeros_if_it_has(nfs3: Nfs3, scratch: Scratch, gap: int) 
     expect(read_range(nfs3, file, 100, gap).strip(b"\0"), "what is not zero in the gap").equals(b"")
 
 
-# ---------------------------------------------------------------- data over data
+# ---------------------------------------------------------------- overwriting
 
 
-@pytest.mark.parametrize("stable", STABILITIES, ids=lambda stable: stable.name)
+@pytest.mark.parametrize("stable", STABILITIES, ids=lambda stable: stable.name.lower())
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-clears-rest-of-block")
 def test_what_is_around_stays_at(nfs3: Nfs3, scratch: Scratch, stable: StableHow) -> None:
     """WRITE over existing data changes only its range."""
@@ -129,9 +143,7 @@ def test_what_is_around_stays_at(nfs3: Nfs3, scratch: Scratch, stable: StableHow
     expect(difference(scratch.read(file), wanted), "first wrong byte").is_absent()
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), [*itertools.product(STABILITIES, STABILITIES)], ids=lambda stable: stable.name
-)
+@pytest.mark.parametrize(("first", "second"), REWRITES, ids=lambda stable: stable.name.lower())
 @proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-keeps-what-was-first")
 def test_the_later_data_wins(nfs3: Nfs3, scratch: Scratch, first: StableHow, second: StableHow) -> None:
     """The later of two WRITEs to the same range determines the data."""
@@ -144,7 +156,7 @@ def test_the_later_data_wins(nfs3: Nfs3, scratch: Scratch, first: StableHow, sec
     expect(difference(scratch.read(file), wanted), "first wrong byte").is_absent()
 
 
-@pytest.mark.parametrize("stable", STABILITIES, ids=lambda stable: stable.name)
+@pytest.mark.parametrize("stable", STABILITIES, ids=lambda stable: stable.name.lower())
 @proves(
     WRITE_STORES_COUNTED_BYTES, WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-takes-the-end-for-the-offset"
 )
@@ -182,7 +194,7 @@ def test_large_data_is_in_the_file(nfs3: Nfs3, root: bytes, scratch: Scratch, le
     ).is_absent()
 
 
-@pytest.mark.parametrize("count", [2**31, 2**32 - 1])
+@pytest.mark.parametrize("count", [2**31, 2**32 - 1], ids=("2g", "4g-1"))
 @proves(WRITE_COUNT_BOUNDS_DATA, killed_by="write3-trusts-huge-counts")
 def test_no_more_than_the_data_is_written_for_a_count_of(
     nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, count: int
@@ -200,7 +212,7 @@ def test_no_more_than_the_data_is_written_for_a_count_of(
     expect(seen[:8] + seen[12:], "what is outside of the data").equals(old[:8] + old[12:])
 
 
-@pytest.mark.parametrize("stable", [3, 2**31 - 1])
+@pytest.mark.parametrize("stable", [3, 2**31 - 1], ids=("3", "2g-1"))
 @proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-drops-data-of-unknown-stability")
 def test_a_stability_that_is_none_loses_nothing_counted(
     nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, stable: int
@@ -220,7 +232,7 @@ def test_a_stability_that_is_none_loses_nothing_counted(
     expect(read_range(nfs3, file, 0, count), "the data that was counted").equals(data[:count])
 
 
-# ---------------------------------------------------------------- what is no file
+# ---------------------------------------------------------------- special files
 
 
 @pytest.mark.parametrize("kind", kinds.SPECIAL)
@@ -231,7 +243,7 @@ def test_special_file_is_refused(nfs3: Nfs3, scratch: Scratch, kind: str) -> Non
     before = scratch.attributes(handle)
     reply = nfs3.write(handle, 0, b"data")
     expect_preserved(scratch.attributes(handle), before, ("type", "mode", "nlink", "uid", "gid", "fileid"))
-    # A device may have nothing behind it, and a FIFO nobody at its other end.
+    # A device may have no driver, and a FIFO no reader or writer.
     meant = (Nfsstat3.NFS3ERR_INVAL, Nfsstat3.NFS3ERR_NXIO, Nfsstat3.NFS3ERR_NODEV)
     expect(reply).refused(*meant, because=WRITE_RETURNS_INVAL)
 
