@@ -17,10 +17,10 @@ from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsuppor
 from suites.nfs3.contents import difference, pattern, read_range
 from suites.nfs3.shortness import CAUSES, Sender, sender
 
-WRITE_STORES_COUNTED_BYTES = Requirement(
+WRITES_COUNT_BYTES = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="the bytes that WRITE counts are in the file, beginning at offset",
+    gist="the count bytes that WRITE reports are in the file, starting at offset",
 )
 WRITE_STOPS_AT_COUNT = Requirement(
     rfc="RFC 1813",
@@ -78,7 +78,7 @@ def _written(send: Sender, file: bytes, offset: int, data: bytes) -> Write3ResOk
 
 
 @each_cause
-@proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-short-count-loses-a-byte")
+@proves(WRITES_COUNT_BYTES, killed_by="write3-short-count-loses-a-byte")
 def test_counted_bytes_are_in_the_file(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
     """A short WRITE stores the bytes that it counts."""
     file, data = scratch.file("f"), pattern(send.most, salt=1)
@@ -123,20 +123,18 @@ def test_wcc_after_has_the_size_of_the_file(scratch: Scratch, send: Sender) -> N
 
 
 @each_cause
-@proves(WRITE_ACCEPTS_THE_REST, WRITE_STORES_COUNTED_BYTES, killed_by="write3-refuses-the-rest")
+@proves(WRITE_ACCEPTS_THE_REST, WRITES_COUNT_BYTES, killed_by="write3-refuses-the-rest")
 def test_the_rest_can_be_sent(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
     """WRITE accepts the data that a short WRITE left over."""
     file, data = scratch.file("f"), pattern(send.most + 4000, salt=1)
     count = _written(send, file, 0, data).count
     rest = expect(nfs3.write(file, count, data[count : count + 4000])).ok().count
     seen = read_range(nfs3, file, 0, count + rest)
-    expect(
-        difference(seen, data[: count + rest]), "first wrong byte", because=WRITE_STORES_COUNTED_BYTES
-    ).is_absent()
+    expect(difference(seen, data[: count + rest]), "first wrong byte", because=WRITES_COUNT_BYTES).is_absent()
 
 
 @each_cause
-@proves(WRITE_MAKES_PROGRESS, WRITE_STORES_COUNTED_BYTES, killed_by="write3-makes-no-further-progress")
+@proves(WRITE_MAKES_PROGRESS, WRITES_COUNT_BYTES, killed_by="write3-makes-no-further-progress")
 def test_short_counts_come_to_an_end(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
     """Repeated short WRITEs make progress until all data is stored."""
     file, data = scratch.file("f"), pattern(send.most + 100, salt=1)
@@ -150,7 +148,7 @@ def test_short_counts_come_to_an_end(nfs3: Nfs3, scratch: Scratch, send: Sender)
         at, calls = at + count, calls + 1
     observe("WRITEs", calls)
     seen = read_range(nfs3, file, 0, at)
-    expect(difference(seen, data[:at]), "first wrong byte", because=WRITE_STORES_COUNTED_BYTES).is_absent()
+    expect(difference(seen, data[:at]), "first wrong byte", because=WRITES_COUNT_BYTES).is_absent()
 
 
 @pytest.mark.parametrize("cause", ["wtmax+1", "accepts-4097", "accepts-random"])

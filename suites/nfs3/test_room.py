@@ -23,10 +23,10 @@ WRITE_KEEPS_OTHER_DATA = Requirement(
     section="3.3.7",
     gist="WRITE changes at most its own range: a WRITE that fails does not damage the file",
 )
-WRITE_STORES_COUNTED_BYTES = Requirement(
+WRITES_COUNT_BYTES = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="the bytes that WRITE counts are in the file, beginning at offset",
+    gist="the count bytes that WRITE reports are in the file, starting at offset",
 )
 MAXFILESIZE_IS_LIMIT = Requirement(
     rfc="RFC 1813",
@@ -91,7 +91,7 @@ def _largest_file(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str) ->
 
 @pytest.mark.parametrize("beyond", [1, 8, 16, 17])
 @pytest.mark.parametrize("limit", LIMITS)
-@proves(MAXFILESIZE_IS_LIMIT, WRITE_STORES_COUNTED_BYTES, killed_by="write3-exceeds-maxfilesize")
+@proves(MAXFILESIZE_IS_LIMIT, WRITES_COUNT_BYTES, killed_by="write3-exceeds-maxfilesize")
 def test_no_file_grows_beyond_maxfilesize(
     nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str, beyond: int
 ) -> None:
@@ -103,7 +103,7 @@ def test_no_file_grows_beyond_maxfilesize(
     expect(scratch.attributes(file).size, "size").at_most(most)
     if reply.resok is not None:
         seen = read_range(nfs3, file, offset, reply.resok.count)
-        expect(seen, "the data that was counted", because=WRITE_STORES_COUNTED_BYTES).equals(
+        expect(seen, "the data that was counted", because=WRITES_COUNT_BYTES).equals(
             data[: reply.resok.count]
         )
 
@@ -121,7 +121,7 @@ def test_behind_maxfilesize_is_refused_as_such(
 
 
 @pytest.mark.parametrize("short_of", [1, 0], ids=["maxfilesize-1", "maxfilesize"])
-@proves(MAXFILESIZE_IS_LIMIT, WRITE_STORES_COUNTED_BYTES, killed_by="write3-refuses-the-largest-file")
+@proves(MAXFILESIZE_IS_LIMIT, WRITES_COUNT_BYTES, killed_by="write3-refuses-the-largest-file")
 def test_a_file_can_be_as_large_as(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, short_of: int) -> None:
     """WRITE can extend a file up to maxfilesize."""
     knobs.set(max_file_size=100_000)
@@ -129,7 +129,7 @@ def test_a_file_can_be_as_large_as(nfs3: Nfs3, scratch: Scratch, knobs: KnobsVie
     offset = fsinfo(nfs3, scratch.handle).maxfilesize - short_of - 16
     count = expect(nfs3.write(file, offset, data)).granted().count
     seen = read_range(nfs3, file, offset, count)
-    expect(seen, "the data at the end", because=WRITE_STORES_COUNTED_BYTES).equals(data[:count])
+    expect(seen, "the data at the end", because=WRITES_COUNT_BYTES).equals(data[:count])
 
 
 @pytest.mark.parametrize("limit", ["as-is", "100000"])
@@ -147,7 +147,7 @@ def test_too_large_a_file_is_not_damaged(nfs3: Nfs3, scratch: Scratch, knobs: Kn
 
 
 @pytest.mark.parametrize("stable", list(StableHow), ids=lambda stable: stable.name.lower())
-@proves(WRITE_KEEPS_OTHER_DATA, WRITE_STORES_COUNTED_BYTES, killed_by="write3-refused-clears-the-beginning")
+@proves(WRITE_KEEPS_OTHER_DATA, WRITES_COUNT_BYTES, killed_by="write3-refused-clears-the-beginning")
 def test_a_full_disk_damages_no_file(
     nfs3: Nfs3, scratch: Scratch, target: TargetView, stable: StableHow
 ) -> None:
@@ -160,7 +160,7 @@ def test_a_full_disk_damages_no_file(
     expect(difference(read_range(nfs3, file, 0, 5000), content), "first wrong byte").is_absent()
     if reply.resok is not None:
         seen = read_range(nfs3, file, 100_000, reply.resok.count)
-        expect(seen, "the data that was counted", because=WRITE_STORES_COUNTED_BYTES).equals(
+        expect(seen, "the data that was counted", because=WRITES_COUNT_BYTES).equals(
             pattern(50_000, salt=1)[: reply.resok.count]
         )
 
@@ -178,7 +178,7 @@ def test_a_full_disk_is_told_as_such(nfs3: Nfs3, scratch: Scratch, target: Targe
 
 
 @pytest.mark.parametrize("room", [4096, 8192, 40_000])
-@proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-full-counts-all")
+@proves(WRITES_COUNT_BYTES, killed_by="write3-full-counts-all")
 def test_what_the_last_room_took_is_in_the_file(
     nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, room: int
 ) -> None:

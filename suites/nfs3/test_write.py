@@ -26,10 +26,10 @@ WRITE_MAKES_PROGRESS = Requirement(
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
 )
-WRITE_STORES_COUNTED_BYTES = Requirement(
+WRITES_COUNT_BYTES = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="the bytes that WRITE counts are in the file, beginning at offset",
+    gist="the count bytes that WRITE reports are in the file, starting at offset",
 )
 WRITE_CHANGES_ONLY_ITS_RANGE = Requirement(
     rfc="RFC 1813", section="3.3.7", gist="WRITE changes count bytes at offset and no others"
@@ -332,7 +332,7 @@ def test_verifier_changes_when_a_crash_loses_data(nfs3: Nfs3, scratch: Scratch, 
 # ---------------------------------------------------------------- data of the file
 
 
-@proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-drops-unaligned-tail")
+@proves(WRITES_COUNT_BYTES, killed_by="write3-drops-unaligned-tail")
 def test_counted_bytes_are_in_the_file(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE stores the bytes that it counts."""
     for size in (4, 5, 4095, 4097, 8001):
@@ -343,7 +343,7 @@ def test_counted_bytes_are_in_the_file(nfs3: Nfs3, scratch: Scratch) -> None:
         expect(difference(seen[:written], data[:written]), "first wrong byte").is_absent()
 
 
-@proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-hides-unstable-data")
+@proves(WRITES_COUNT_BYTES, killed_by="write3-hides-unstable-data")
 def test_unstable_data_is_read_by_others_at_once(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch) -> None:
     """Data written with UNSTABLE is visible to another client at once."""
     file = scratch.file("f")

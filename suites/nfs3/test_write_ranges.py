@@ -19,10 +19,10 @@ from suites.nfs3.contents import difference, pattern, put, read_range, stored, w
 from suites.nfs3.limits import fsinfo, to_move
 from suites.nfs3.preserved import expect_preserved
 
-WRITE_STORES_COUNTED_BYTES = Requirement(
+WRITES_COUNT_BYTES = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="the bytes that WRITE counts are in the file, beginning at offset",
+    gist="the count bytes that WRITE reports are in the file, starting at offset",
 )
 WRITE_CHANGES_ONLY_ITS_RANGE = Requirement(
     rfc="RFC 1813", section="3.3.7", gist="WRITE changes count bytes at offset and no others"
@@ -92,7 +92,7 @@ REWRITES: t.Final = (
 
 
 @pytest.mark.parametrize("place", FAR, ids=FAR_IDS)
-@proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-misses-by-one-far-out")
+@proves(WRITES_COUNT_BYTES, killed_by="write3-misses-by-one-far-out")
 def test_data_lies_around(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
     """WRITE stores data around a far offset and nowhere else."""
     file, data = stored(scratch, "f", b"near"), pattern(16)
@@ -144,7 +144,7 @@ def test_what_is_around_stays_at(nfs3: Nfs3, scratch: Scratch, stable: StableHow
 
 
 @pytest.mark.parametrize(("first", "second"), REWRITES, ids=lambda stable: stable.name.lower())
-@proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-keeps-what-was-first")
+@proves(WRITES_COUNT_BYTES, killed_by="write3-keeps-what-was-first")
 def test_the_later_data_wins(nfs3: Nfs3, scratch: Scratch, first: StableHow, second: StableHow) -> None:
     """The later of two WRITEs to the same range determines the data."""
     file = stored(scratch, "f", pattern(6000))
@@ -157,9 +157,7 @@ def test_the_later_data_wins(nfs3: Nfs3, scratch: Scratch, first: StableHow, sec
 
 
 @pytest.mark.parametrize("stable", STABILITIES, ids=lambda stable: stable.name.lower())
-@proves(
-    WRITE_STORES_COUNTED_BYTES, WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-takes-the-end-for-the-offset"
-)
+@proves(WRITES_COUNT_BYTES, WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-takes-the-end-for-the-offset")
 def test_two_clients_fill_one_file_at(
     nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, stable: StableHow
 ) -> None:
@@ -178,7 +176,7 @@ def test_two_clients_fill_one_file_at(
 @pytest.mark.parametrize("less", [1, 0], ids=["wtmax-1", "wtmax"])
 @proves(
     WTMAX_IS_SUPPORTED,
-    WRITE_STORES_COUNTED_BYTES,
+    WRITES_COUNT_BYTES,
     killed_by=("write3-clears-the-end-of-large-data", "write3-refuses-large-data"),
 )
 def test_large_data_is_in_the_file(nfs3: Nfs3, root: bytes, scratch: Scratch, less: int) -> None:
@@ -190,7 +188,7 @@ def test_large_data_is_in_the_file(nfs3: Nfs3, root: bytes, scratch: Scratch, le
     observe("WRITE of wtmax", "short" if written < size else "whole")
     seen = read_range(nfs3, file, 0, size)
     expect(
-        difference(seen[:written], data[:written]), "first wrong byte", because=WRITE_STORES_COUNTED_BYTES
+        difference(seen[:written], data[:written]), "first wrong byte", because=WRITES_COUNT_BYTES
     ).is_absent()
 
 
@@ -213,7 +211,7 @@ def test_no_more_than_the_data_is_written_for_a_count_of(
 
 
 @pytest.mark.parametrize("stable", [3, 2**31 - 1], ids=("3", "2g-1"))
-@proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-drops-data-of-unknown-stability")
+@proves(WRITES_COUNT_BYTES, killed_by="write3-drops-data-of-unknown-stability")
 def test_a_stability_that_is_none_loses_nothing_counted(
     nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, stable: int
 ) -> None:
@@ -252,7 +250,7 @@ def test_special_file_is_refused(nfs3: Nfs3, scratch: Scratch, kind: str) -> Non
 
 
 @pytest.mark.parametrize("size", [1, 1000, 8192])
-@proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-over-udp-loses-the-end", needs="udp")
+@proves(WRITES_COUNT_BYTES, killed_by="write3-over-udp-loses-the-end", needs="udp")
 def test_over_udp_data_is_in_the_file(
     nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], size: int
 ) -> None:
