@@ -11,19 +11,19 @@ from nfsjudge import Requirement, expect, skip
 
 DOTS = frozenset({b".", b".."})
 SMALL_PAGE = 1024
-"""Room for a dozen entries of READDIR: several pages for `MANY` names."""
+"""Bytes: a dozen entries of READDIR, so that `MANY` names take several pages."""
 SMALL_PLUS_PAGE = 4096
 LARGE_PAGE = 65536
 MANY = 60
-"""Files that take several small pages, whatever the server's entries cost."""
+"""Number of files that need several small pages, whatever the size of the server's entries."""
 
 
 class Listing(t.NamedTuple):
-    """What paging through a directory gave."""
+    """The result of reading a directory page by page."""
 
     entries: list[Entry3 | Entryplus3]
     ended: bool
-    """Whether eof was reached; paging stops when a page brings neither entries nor eof."""
+    """Whether eof was reached. Reading stops early at a page with neither entries nor eof."""
 
     @property
     def names(self) -> list[bytes]:
@@ -32,22 +32,22 @@ class Listing(t.NamedTuple):
 
 
 def only(listed: t.Iterable[bytes], names: t.Iterable[bytes]) -> list[bytes]:
-    """What was listed of `names`, sorted, as often as it came: a server may have entries of its own beside them."""
+    """The listed names that are in `names`, sorted, with repetitions. A server may list other entries as well."""
     known = set(names)
     return sorted(name for name in listed if name in known)
 
 
 class PageReply(t.Protocol):
-    """What pages of both procedures have."""
+    """The common part of the replies of both procedures."""
 
     @property
     def resok(self) -> t.Any:
-        """The page."""
+        """The page, or None if the call failed."""
         ...
 
 
 def many_names(count: int = MANY) -> list[bytes]:
-    """Names of different lengths, so that entries differ in size."""
+    """`count` names of different lengths, so that the entries differ in size."""
     return [b"entry-%03d-" % number + b"x" * (number % 17) for number in range(count)]
 
 
@@ -75,7 +75,7 @@ def read_all(
     verf: bytes = bytes(8),
     most_pages: int = 500,
 ) -> Listing:
-    """Page from `cookie` to the end with `page` or `plus_page`. A refused page fails the check."""
+    """Read from `cookie` to the end with `page` or `plus_page`. A refused page fails the check."""
     entries: list[Entry3 | Entryplus3] = []
     for _ in range(most_pages):
         resok = expect(read(nfs3, directory, cookie, verf, count)).ok()
@@ -89,12 +89,12 @@ def read_all(
 
 
 def single_page(reply: PageReply, because: Requirement | None = None) -> t.Any:
-    """The page, when it holds the whole directory; SKIP when the server makes smaller pages."""
+    """The page, if it holds the whole directory. SKIP if the server returns smaller pages."""
     resok = expect(t.cast("t.Any", reply), because=because).ok()
     if not resok.eof:
         skip("the server does not put this directory into one page")
     return resok
 
 
-FORMS: t.Final[dict[str, t.Callable[..., t.Any]]] = {"READDIR": page, "READDIRPLUS": plus_page}
-"""Both procedures, for checks that hold for either. A cookie of one is nothing to the other (section 3.3.17)."""
+PROCEDURES: t.Final[dict[str, t.Callable[..., t.Any]]] = {"READDIR": page, "READDIRPLUS": plus_page}
+"""Checks of both procedures take one as a parameter. Cookies of one are not valid for the other (section 3.3.17)."""

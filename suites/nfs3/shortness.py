@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""WRITEs of which a server takes a part only, and how they are brought about."""
+"""Short WRITEs, of which the server writes only a part, and ways to cause them."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from nfsjudge import observe, skip
 from suites.nfs3.limits import fsinfo
 
 MOST_SENT: t.Final = 2 * 1024 * 1024
-"""Bytes; above a wtmax that is larger nothing is sent."""
+"""Bytes. Checks of WRITEs above wtmax are skipped if wtmax exceeds this."""
 
 CAUSES: t.Final[dict[str, int | dict[str, int]]] = {
-    "wtmax and 1 byte": 1,
-    "wtmax and 4097 bytes": 4097,
-    "wtmax and 64 KiB": 65_536,
-    "1 byte taken": {"write_accepts": 1},
-    "3 bytes taken": {"write_accepts": 3},
-    "100 bytes taken": {"write_accepts": 100},
-    "4097 bytes taken": {"write_accepts": 4097},
-    "a share taken": {"write_accepts_random": 7},
+    "wtmax+1": 1,
+    "wtmax+4097": 4097,
+    "wtmax+64k": 65_536,
+    "accepts-1": {"write_accepts": 1},
+    "accepts-3": {"write_accepts": 3},
+    "accepts-100": {"write_accepts": 100},
+    "accepts-4097": {"write_accepts": 4097},
+    "accepts-random": {"write_accepts_random": 7},
 }
-"""What makes WRITEs short: so many bytes more than wtmax, or a knob of the target."""
+"""What makes a WRITE short: a number of bytes above wtmax, or a knob of the target."""
 
 
 @dataclass
 class Sender:
-    """Sends more than the server takes at once."""
+    """Sends more than the server writes in one call."""
 
     nfs3: Nfs3
     most: int
-    """How much to send at once, in bytes."""
+    """Bytes to send in one WRITE."""
 
     def write(
         self, file: bytes, offset: int, data: bytes, stable: StableHow = StableHow.FILE_SYNC
     ) -> Write3Res | None:
-        """One WRITE of up to `most` bytes. None where the server did not handle so large a call."""
+        """Send one WRITE of up to `most` bytes. None if the server rejected so large a call."""
         try:
             reply = self.nfs3.write(file, offset, data[: self.most], stable)
         except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
@@ -56,7 +56,7 @@ class Sender:
 
 
 def sender(request: pytest.FixtureRequest, nfs3: Nfs3, scratch: Scratch, cause: str) -> Sender:
-    """Make WRITEs short by one of the `CAUSES`. UNSUPPORTED where the target has no knobs."""
+    """Make WRITEs short by one of the `CAUSES`. UNSUPPORTED if the target has no knobs."""
     how = CAUSES[cause]
     if isinstance(how, dict):
         request.getfixturevalue("knobs").set(**how)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""COMMIT (RFC 1813 section 3.3.21): what was written is on stable storage afterwards."""
+"""COMMIT (RFC 1813 section 3.3.21): data on stable storage, verifier, ranges, wcc_data."""
 
 from __future__ import annotations
 
@@ -13,50 +13,51 @@ from nfsjudge import Level, Part, Requirement, expect, proves, unsupported
 from suites.nfs3.agreement import expect_same_object
 from suites.nfs3.contents import committed, difference, need_kept, pattern, put, read_range
 
-DATA_IS_FLUSHED = Requirement(
+COMMIT_FLUSHES_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
-    gist="COMMIT flushes to stable storage what was written before with UNSTABLE: it loses nothing of it",
+    gist="COMMIT flushes data that was written with UNSTABLE to stable storage",
 )
-ONE_VERIFIER = Requirement(
+COMMIT_VERIFIER_IS_CONSTANT = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
-    gist="verf is that of the WRITEs before and of other COMMITs, while the server has not rebooted",
+    gist="verf equals that of earlier WRITEs and COMMITs until the server reboots",
     level=Level.MUST,
 )
-COUNT_ZERO_IS_TO_THE_END = Requirement(
-    rfc="RFC 1813", section="3.3.21", gist="with count 0 a flush from offset to the end of the file is done"
+COMMIT_ZERO_COUNT = Requirement(
+    rfc="RFC 1813", section="3.3.21", gist="COMMIT with count 0 flushes from offset to the end of the file"
 )
-RANGE_IS_FLUSHED = Requirement(
-    rfc="RFC 1813", section="3.3.21", gist="offset and count are the range of the file to flush"
+COMMIT_FLUSHES_RANGE = Requirement(
+    rfc="RFC 1813", section="3.3.21", gist="COMMIT flushes the range given by offset and count"
 )
-NOTHING_TO_FLUSH = Requirement(
+COMMIT_NOTHING_TO_FLUSH = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
-    gist="it is no error if there is nothing to flush",
+    gist="COMMIT succeeds if there is nothing to flush",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
 )
-FLUSHES_ONLY = Requirement(
+COMMIT_CHANGES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
-    gist="COMMIT flushes data that was written, and changes neither the contents nor the size of the file",
+    gist="COMMIT flushes data and changes neither the contents nor the size of the file",
 )
-WCC_BEFORE = Requirement(
-    rfc="RFC 1813", section="2.5", gist="file_wcc.before has the size of the file from before the COMMIT"
+COMMIT_WCC_BEFORE = Requirement(
+    rfc="RFC 1813", section="2.5", gist="file_wcc.before has the size of the file before the COMMIT"
 )
-WCC_AFTER = Requirement(
+COMMIT_WCC_AFTER = Requirement(
     rfc="RFC 1813", section="3.3.21", gist="file_wcc.after has the attributes of the file after the COMMIT"
 )
 
 
 def _write_unstable(nfs3: Nfs3, file: bytes, data: bytes) -> list[Write3ResOk]:
-    """Write `data` with UNSTABLE; the answers."""
+    """Write `data` with UNSTABLE and return the results."""
     return put(nfs3, file, 0, data, StableHow.UNSTABLE)
 
 
-@proves(DATA_IS_FLUSHED, killed_by="commit3-drops-data")
+@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-drops-data")
 def test_committed_data_can_be_read(nfs3: Nfs3, scratch: Scratch) -> None:
+    """COMMIT keeps the data that was written with UNSTABLE."""
     file = scratch.file("f", pattern(3000))
     data = pattern(10_000, salt=1)
     _write_unstable(nfs3, file, data)
@@ -66,8 +67,9 @@ def test_committed_data_can_be_read(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @pytest.mark.exclusive
-@proves(DATA_IS_FLUSHED, killed_by="commit3-flushes-nothing")
+@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-nothing")
 def test_committed_data_survives_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+    """Committed data survives a crash."""
     file = scratch.file("f")
     data = pattern(10_000)
     committed(nfs3, file, _write_unstable(nfs3, file, data))
@@ -77,8 +79,9 @@ def test_committed_data_survives_a_crash(nfs3: Nfs3, scratch: Scratch, target: T
 
 
 @pytest.mark.exclusive
-@proves(RANGE_IS_FLUSHED, killed_by="commit3-flushes-no-ranges")
+@proves(COMMIT_FLUSHES_RANGE, killed_by="commit3-flushes-no-ranges")
 def test_committed_range_survives_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+    """A committed range survives a crash."""
     file = scratch.file("f")
     data = pattern(30_000)
     committed(nfs3, file, _write_unstable(nfs3, file, data), 10_000, 9000)
@@ -87,8 +90,9 @@ def test_committed_range_survives_a_crash(nfs3: Nfs3, scratch: Scratch, target: 
     expect(difference(seen, data[10_000:19_000]), "first wrong byte of the range after the crash").is_absent()
 
 
-@proves(ONE_VERIFIER, killed_by="commit3-has-its-own-verifier")
+@proves(COMMIT_VERIFIER_IS_CONSTANT, killed_by="commit3-has-its-own-verifier")
 def test_verifier_is_that_of_write(nfs3: Nfs3, scratch: Scratch) -> None:
+    """COMMIT returns the verifier that WRITE returned."""
     file = scratch.file("f")
     verf = _write_unstable(nfs3, file, b"data")[-1].verf
     reply = nfs3.commit(file)
@@ -96,8 +100,9 @@ def test_verifier_is_that_of_write(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(reply).field("resok.verf").equals(verf)
 
 
-@proves(ONE_VERIFIER, killed_by="commit3-changes-verifier")
+@proves(COMMIT_VERIFIER_IS_CONSTANT, killed_by="commit3-changes-verifier")
 def test_verifier_is_the_same_each_time(nfs3: Nfs3, scratch: Scratch) -> None:
+    """COMMIT returns the same verifier each time."""
     file = scratch.file("f", b"data")
     verf = expect(nfs3.commit(file)).ok().verf
     reply = nfs3.commit(file)
@@ -105,22 +110,25 @@ def test_verifier_is_the_same_each_time(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(reply).field("resok.verf").equals(verf)
 
 
-@proves(COUNT_ZERO_IS_TO_THE_END, killed_by="commit3-refuses-count-zero")
+@proves(COMMIT_ZERO_COUNT, killed_by="commit3-refuses-count-zero")
 def test_whole_file_is_offset_0_and_count_0(nfs3: Nfs3, scratch: Scratch) -> None:
+    """COMMIT with offset 0 and count 0 succeeds."""
     file = scratch.file("f")
     _write_unstable(nfs3, file, pattern(5000))
     expect(nfs3.commit(file, 0, 0)).ok()
 
 
-@proves(COUNT_ZERO_IS_TO_THE_END, killed_by="commit3-refuses-ranges")
+@proves(COMMIT_ZERO_COUNT, killed_by="commit3-refuses-ranges")
 def test_rest_of_the_file_is_count_0(nfs3: Nfs3, scratch: Scratch) -> None:
+    """COMMIT with count 0 and an offset inside the file succeeds."""
     file = scratch.file("f")
     _write_unstable(nfs3, file, pattern(5000))
     expect(nfs3.commit(file, 1234, 0)).ok()
 
 
-@proves(RANGE_IS_FLUSHED, killed_by="commit3-refuses-ranges")
+@proves(COMMIT_FLUSHES_RANGE, killed_by="commit3-refuses-ranges")
 def test_part_of_the_file_can_be_committed(nfs3: Nfs3, scratch: Scratch) -> None:
+    """COMMIT of a part of a file succeeds and keeps all data."""
     file = scratch.file("f")
     data = pattern(20_000)
     _write_unstable(nfs3, file, data)
@@ -129,22 +137,25 @@ def test_part_of_the_file_can_be_committed(nfs3: Nfs3, scratch: Scratch) -> None
     expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
 
 
-@proves(NOTHING_TO_FLUSH, killed_by="commit3-refuses-clean-files")
+@proves(COMMIT_NOTHING_TO_FLUSH, killed_by="commit3-refuses-clean-files")
 def test_nothing_to_flush_is_no_error(nfs3: Nfs3, scratch: Scratch) -> None:
+    """COMMIT succeeds when there is nothing to flush."""
     for name, data in (("empty", b""), ("stable", pattern(5000))):
         expect(nfs3.commit(scratch.file(name, data))).ok()
 
 
-@proves(FLUSHES_ONLY, killed_by="commit3-extends")
+@proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-extends")
 def test_range_behind_the_end_does_not_extend(nfs3: Nfs3, scratch: Scratch) -> None:
+    """COMMIT of a range beyond the end does not extend the file."""
     file = scratch.file("f")
     _write_unstable(nfs3, file, pattern(1000))
     nfs3.commit(file, 500, 10_000)
     expect(scratch.attributes(file).size, "size").equals(1000)
 
 
-@proves(WCC_BEFORE, killed_by="commit3-before-has-no-size")
+@proves(COMMIT_WCC_BEFORE, killed_by="commit3-before-has-no-size")
 def test_wcc_before_has_the_size_that_getattr_said(nfs3: Nfs3, scratch: Scratch) -> None:
+    """COMMIT returns in file_wcc.before the size that GETATTR returned before the call."""
     file = scratch.file("f")
     _write_unstable(nfs3, file, pattern(1000))
     known = scratch.attributes(file)
@@ -154,8 +165,9 @@ def test_wcc_before_has_the_size_that_getattr_said(nfs3: Nfs3, scratch: Scratch)
     expect(reply).field("resok.file_wcc.before.size").equals(known.size)
 
 
-@proves(WCC_AFTER, killed_by="commit3-after-has-another-fileid")
+@proves(COMMIT_WCC_AFTER, killed_by="commit3-after-has-another-fileid")
 def test_wcc_after_is_what_getattr_says(nfs3: Nfs3, scratch: Scratch) -> None:
+    """COMMIT returns in file_wcc.after what GETATTR returns after the call."""
     file = scratch.file("f")
     _write_unstable(nfs3, file, pattern(1000))
     reply = nfs3.commit(file)

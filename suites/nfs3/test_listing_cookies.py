@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""READDIR and READDIRPLUS (RFC 1813 sections 3.3.16, 3.3.17): cookies that are old, invented, or with another verifier.
+"""READDIR and READDIRPLUS (RFC 1813 sections 3.3.16, 3.3.17): old cookies, invented cookies, other verifiers.
 
-Cookies of one procedure are never used with the other. What a server makes of a cookie that it can no longer use is
-its own affair: BAD_COOKIE, another error, or entries; none of it may be wrong about what the directory has.
+Cookies of one procedure are never used with the other. A server may answer a cookie that it can no longer use with
+BAD_COOKIE, with another error or with entries, but the entries must be correct.
 """
 
 from __future__ import annotations
@@ -17,62 +17,73 @@ from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
-from suites.nfs3.listing import DOTS, FORMS, SMALL_PAGE, SMALL_PLUS_PAGE, Listing, many_names, only, read_all
+from suites.nfs3.listing import (
+    DOTS,
+    PROCEDURES,
+    SMALL_PAGE,
+    SMALL_PLUS_PAGE,
+    Listing,
+    many_names,
+    only,
+    read_all,
+)
 
-LISTS_ENTRIES = Requirement(
+READDIR_LISTS_ENTRIES = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
-    gist="a listing has the entries of the directory, and nothing else",
+    gist="READDIR lists each entry of the directory once, and nothing else",
 )
-STAYING_ENTRIES = Requirement(
+READDIR_SURVIVES_CHANGES = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="a cookie that is no longer usable is refused; while it is taken, entries that stayed come once each",
+    gist="a cookie that became invalid is refused; with an accepted cookie, unchanged entries are listed once",
 )
-VERIFIER = Requirement(
+READDIR_CHECKS_VERIFIER = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
-    level=Level.SHOULD,  # the text asks clients for the right verifier, and lets servers ignore it
-    gist="a cookie with a verifier that is not its own is refused, or taken for what it is",
+    level=Level.SHOULD,  # clients must send the right verifier, and servers may ignore it
+    gist="a cookie with a verifier that is not its own is refused, or the verifier is ignored",
 )
-COOKIE_RESUMES = Requirement(
+READDIR_COOKIE_RESUMES = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
-    gist="the cookie of an entry, with its verifier, continues behind that entry, whoever else reads the directory",
+    gist="a cookie with its verifier resumes the listing after its entry",
 )
 
 PAGE_SIZE: t.Final = {"READDIR": SMALL_PAGE, "READDIRPLUS": SMALL_PLUS_PAGE}
 CHANGES: t.Final[dict[str, Callable[[Nfs3, Scratch, list[bytes]], object]]] = {
-    "a new entry": lambda nfs3, scratch, _listed: scratch.file("new"),
-    "an entry before is removed": lambda nfs3, scratch, listed: nfs3.remove(scratch.handle, listed[0]),
-    "the last entry read is removed": lambda nfs3, scratch, listed: nfs3.remove(scratch.handle, listed[-1]),
-    "an entry before is renamed": lambda nfs3, scratch, listed: nfs3.rename(
+    "create": lambda nfs3, scratch, _listed: scratch.file("new"),
+    "remove": lambda nfs3, scratch, listed: nfs3.remove(scratch.handle, listed[0]),
+    "rm-last": lambda nfs3, scratch, listed: nfs3.remove(scratch.handle, listed[-1]),
+    "rename": lambda nfs3, scratch, listed: nfs3.rename(
         scratch.handle, listed[0], scratch.handle, b"renamed"
     ),
-    "a directory is made": lambda nfs3, scratch, _listed: scratch.directory("new directory"),
+    "mkdir": lambda nfs3, scratch, _listed: scratch.directory("new directory"),
 }
-"""Name -> what is done to a directory after its first page was read; the names of that page."""
-INVENTED: t.Final = {"2^31": 2**31, "2^32+5": 2**32 + 5, "2^63": 2**63, "2^64-1": 2**64 - 1}
+"""Changes of the directory after its first page was read, given the names on that page."""
+INVENTED: t.Final = {"2g": 2**31, "4g+5": 2**32 + 5, "int64max+1": 2**63, "uint64max": 2**64 - 1}
 
 
-def _first_page(nfs3: Nfs3, scratch: Scratch, form: str) -> tuple[t.Any, list[bytes]]:
-    """The first page of a directory that has several, and its names. UNSUPPORTED where one page has it all."""
+def _first_page(nfs3: Nfs3, scratch: Scratch, procedure: str) -> tuple[t.Any, list[bytes]]:
+    """The first of several pages of a directory, and its names. UNSUPPORTED if one page holds everything."""
     for name in many_names():
         scratch.file(name)
-    resok = expect(FORMS[form](nfs3, scratch.handle, count=PAGE_SIZE[form])).ok()
+    resok = expect(PROCEDURES[procedure](nfs3, scratch.handle, count=PAGE_SIZE[procedure])).ok()
     listed = [entry.name for entry in resok.entries if entry.name not in DOTS]
     if resok.eof or len(listed) < 2:
         unsupported("the first page holds the whole directory, or too little of it")
     return resok, listed
 
 
-def _rest(nfs3: Nfs3, scratch: Scratch, form: str, resok: t.Any, verf: bytes | None = None) -> Listing | None:
-    """What comes behind the last cookie of a page; None when that cookie is refused."""
+def _rest(
+    nfs3: Nfs3, scratch: Scratch, procedure: str, resok: t.Any, verf: bytes | None = None
+) -> Listing | None:
+    """The entries after the last cookie of a page; None if the server refuses that cookie."""
     verf, cookie = resok.cookieverf if verf is None else verf, resok.entries[-1].cookie
-    reply = FORMS[form](nfs3, scratch.handle, cookie, verf, PAGE_SIZE[form])
-    observe(f"{form} with that cookie", reply.status)
+    reply = PROCEDURES[procedure](nfs3, scratch.handle, cookie, verf, PAGE_SIZE[procedure])
+    observe(f"{procedure} with that cookie", reply.status)
     if reply.status in {Nfsstat3.NFS3ERR_BAD_COOKIE, Nfsstat3.NFS3ERR_INVAL}:
         return None
     page = expect(reply).ok()
@@ -80,10 +91,10 @@ def _rest(nfs3: Nfs3, scratch: Scratch, form: str, resok: t.Any, verf: bytes | N
         return Listing(list(page.entries), ended=page.eof)
     last = page.entries[-1].cookie
     rest = read_all(
-        FORMS[form],
+        PROCEDURES[procedure],
         nfs3,
         scratch.handle,
-        count=PAGE_SIZE[form],
+        count=PAGE_SIZE[procedure],
         cookie=last,
         verf=page.cookieverf,
         most_pages=60,
@@ -95,12 +106,13 @@ def _rest(nfs3: Nfs3, scratch: Scratch, form: str, resok: t.Any, verf: bytes | N
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("form", FORMS)
-@proves(STAYING_ENTRIES, killed_by="list3-begins-again-after-a-change")
-def test_what_stays_comes_once_after(nfs3: Nfs3, scratch: Scratch, form: str, change: str) -> None:
-    first, listed = _first_page(nfs3, scratch, form)
+@pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
+@proves(READDIR_SURVIVES_CHANGES, killed_by="list3-begins-again-after-a-change")
+def test_what_stays_comes_once_after(nfs3: Nfs3, scratch: Scratch, procedure: str, change: str) -> None:
+    """READDIR and READDIRPLUS list unchanged entries once while the directory changes."""
+    first, listed = _first_page(nfs3, scratch, procedure)
     CHANGES[change](nfs3, scratch, listed)
-    rest = _rest(nfs3, scratch, form, first)
+    rest = _rest(nfs3, scratch, procedure, first)
     if rest is None:
         return
     stayed = [name for name in many_names() if name not in {listed[0], listed[-1]}]
@@ -110,19 +122,22 @@ def test_what_stays_comes_once_after(nfs3: Nfs3, scratch: Scratch, form: str, ch
     )
 
 
-@pytest.mark.parametrize("form", FORMS)
-@proves(COOKIE_RESUMES, killed_by="list3-keeps-the-place-itself")
+@pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
+@proves(READDIR_COOKIE_RESUMES, killed_by="list3-keeps-the-place-itself")
 def test_two_listings_do_not_disturb_each_other(
-    nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, form: str
+    nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, procedure: str
 ) -> None:
-    first, listed = _first_page(nfs3, scratch, form)
-    other = expect(FORMS[form](second_client, scratch.handle, count=PAGE_SIZE[form])).ok()
+    """READDIR and READDIRPLUS resume correctly while another client lists the directory."""
+    first, listed = _first_page(nfs3, scratch, procedure)
+    other = expect(PROCEDURES[procedure](second_client, scratch.handle, count=PAGE_SIZE[procedure])).ok()
     if not other.eof:
         last = other.entries[-1]
         expect(
-            FORMS[form](second_client, scratch.handle, last.cookie, other.cookieverf, PAGE_SIZE[form])
+            PROCEDURES[procedure](
+                second_client, scratch.handle, last.cookie, other.cookieverf, PAGE_SIZE[procedure]
+            )
         ).ok()
-    rest = _rest(nfs3, scratch, form, first)
+    rest = _rest(nfs3, scratch, procedure, first)
     if rest is None:
         skip("the server refuses the cookie: that is another claim")
     expect(only([*listed, *rest.names], many_names()), "the names").equals(sorted(many_names()))
@@ -132,16 +147,17 @@ def test_two_listings_do_not_disturb_each_other(
 
 
 @pytest.mark.parametrize("cookie", INVENTED)
-@pytest.mark.parametrize("form", FORMS)
-@proves(LISTS_ENTRIES, killed_by="list3-invents-for-cookies")
+@pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
+@proves(READDIR_LISTS_ENTRIES, killed_by="list3-invents-for-cookies")
 def test_an_invented_cookie_brings_no_invented_entries(
-    nfs3: Nfs3, scratch: Scratch, form: str, cookie: str
+    nfs3: Nfs3, scratch: Scratch, procedure: str, cookie: str
 ) -> None:
+    """READDIR and READDIRPLUS return no invented entries for an invented cookie."""
     for name in many_names(5):
         scratch.file(name)
-    verf = expect(FORMS[form](nfs3, scratch.handle)).ok().cookieverf
-    reply = FORMS[form](nfs3, scratch.handle, INVENTED[cookie], verf)
-    observe(f"{form} from an invented cookie", reply.status)
+    verf = expect(PROCEDURES[procedure](nfs3, scratch.handle)).ok().cookieverf
+    reply = PROCEDURES[procedure](nfs3, scratch.handle, INVENTED[cookie], verf)
+    observe(f"{procedure} from an invented cookie", reply.status)
     if reply.resok is None:
         expect(reply).refused()
         return
@@ -151,23 +167,27 @@ def test_an_invented_cookie_brings_no_invented_entries(
 
 
 @pytest.mark.parametrize("verf", [b"\xff" * 8, b"nfsproof"], ids=["ones", "text"])
-@pytest.mark.parametrize("form", FORMS)
-@proves(VERIFIER, killed_by="list3-begins-again-for-another-verifier")
-def test_another_verifier_is_refused_or_ignored(nfs3: Nfs3, scratch: Scratch, form: str, verf: bytes) -> None:
-    first, listed = _first_page(nfs3, scratch, form)
-    rest = _rest(nfs3, scratch, form, first, verf)
+@pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
+@proves(READDIR_CHECKS_VERIFIER, killed_by="list3-begins-again-for-another-verifier")
+def test_another_verifier_is_refused_or_ignored(
+    nfs3: Nfs3, scratch: Scratch, procedure: str, verf: bytes
+) -> None:
+    """READDIR and READDIRPLUS refuse or ignore an invented cookie verifier."""
+    first, listed = _first_page(nfs3, scratch, procedure)
+    rest = _rest(nfs3, scratch, procedure, first, verf)
     if rest is not None:
         expect(only([*listed, *rest.names], many_names()), "the names").equals(sorted(many_names()))
 
 
-@pytest.mark.parametrize("form", FORMS)
-@proves(VERIFIER, killed_by="list3-begins-again-for-another-verifier")
+@pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
+@proves(READDIR_CHECKS_VERIFIER, killed_by="list3-begins-again-for-another-verifier")
 def test_the_verifier_of_another_directory_is_refused_or_ignored(
-    nfs3: Nfs3, scratch: Scratch, form: str
+    nfs3: Nfs3, scratch: Scratch, procedure: str
 ) -> None:
-    first, listed = _first_page(nfs3, scratch, form)
+    """READDIR and READDIRPLUS refuse or ignore the cookie verifier of another directory."""
+    first, listed = _first_page(nfs3, scratch, procedure)
     other = scratch.directory("other")
-    verf = expect(FORMS[form](nfs3, other)).ok().cookieverf
-    rest = _rest(nfs3, scratch, form, first, verf)
+    verf = expect(PROCEDURES[procedure](nfs3, other)).ok().cookieverf
+    rest = _rest(nfs3, scratch, procedure, first, verf)
     if rest is not None:
         expect(only([*listed, *rest.names], many_names()), "the names").equals(sorted(many_names()))

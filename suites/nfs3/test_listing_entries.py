@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""READDIR and READDIRPLUS (RFC 1813 sections 3.3.16, 3.3.17): what entries say of names and objects of any type."""
+"""READDIR and READDIRPLUS (RFC 1813 sections 3.3.16, 3.3.17): names, fileids, attributes and handles in entries."""
 
 from __future__ import annotations
 
@@ -13,92 +13,101 @@ from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3, Sattr3
 from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
 from suites.nfs3 import kinds
 from suites.nfs3.agreement import expect_same_attributes
-from suites.nfs3.listing import FORMS, read_all
+from suites.nfs3.listing import PROCEDURES, read_all
 
-NAME = Requirement(
-    rfc="RFC 1813", section="3.3.16", gist="an entry carries the name of the object as the directory has it"
-)
-NAME_AS_GIVEN = Requirement(
+READDIR_RETURNS_NAMES = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
-    level=Level.SHOULD,  # a server may refuse such names, and one that maps them is not forbidden to
-    gist="a name that was taken is listed with the bytes that were given",
+    gist="an entry has the name of the object as it is stored in the directory",
 )
-FILEID = Requirement(
-    rfc="RFC 1813", section="3.3.16", gist="an entry carries the file identifier of the object that it names"
+READDIR_KEEPS_NAME_BYTES = Requirement(
+    rfc="RFC 1813",
+    section="3.3.16",
+    level=Level.SHOULD,  # a server may refuse such names, and no RFC forbids it to map them
+    gist="a name that was accepted is listed with exactly the bytes that were given",
 )
-PLUS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.17", gist="name_attributes are those of the object that the entry names"
+READDIR_RETURNS_FILEID = Requirement(
+    rfc="RFC 1813", section="3.3.16", gist="an entry has the fileid of the object that it names"
 )
-PLUS_HANDLE = Requirement(
+READDIRPLUS_RETURNS_ATTRIBUTES = Requirement(
+    rfc="RFC 1813",
+    section="3.3.17",
+    gist="name_attributes are the attributes of the object that the entry names",
+)
+READDIRPLUS_RETURNS_HANDLES = Requirement(
     rfc="RFC 1813", section="3.3.17", gist="name_handle is a handle of the object that the entry names"
 )
-NO_DIRECTORY = Requirement(
+READDIR_NEEDS_DIRECTORY = Requirement(
     rfc="RFC 1813",
     section="3.3.16",
-    gist="a listing is that of a directory: another object has no entries to return",
+    gist="READDIR works on directories only: other objects have no entries",
 )
-NOTDIR_IS_MEANT = Requirement(
+RETURNS_NOTDIR = Requirement(
     rfc="RFC 1813",
     section="2.6",
     level=Level.SHOULD,
-    gist="NOTDIR is the error for a directory operation on an object that is no directory",
+    gist="a directory operation on an object that is not a directory returns NFS3ERR_NOTDIR",
 )
 
 STRANGE_NAMES: t.Final = {
     "blanks": b" two  blanks ",
     "controls": b"tab\tline\nbell\x07",
-    "not UTF-8": b"latin \xe4\xf6\xfc",
-    "broken UTF-8": b"\xc3\x28 \xf0\x28\x8c\xbc",
-    "composed": "\u00e9t\u00e9".encode(),
-    "decomposed": "e\u0301te\u0301".encode(),
-    "four bytes": "\U0001f4c1".encode(),
+    "not-utf8": b"latin \xe4\xf6\xfc",
+    "bad-utf8": b"\xc3\x28 \xf0\x28\x8c\xbc",
+    "nfc": "\u00e9t\u00e9".encode(),
+    "nfd": "e\u0301te\u0301".encode(),
+    "4-byte": "\U0001f4c1".encode(),
     "quotes": b"'\"\\`$(x)*?;&|<>",
 }
-OTHERS: t.Final = ("symlink", *kinds.SPECIAL)
+NOT_DIRECTORIES: t.Final = ("symlink", *kinds.SPECIAL)
 
 
-def _entry(nfs3: Nfs3, scratch: Scratch, form: str, name: bytes) -> t.Any:
-    """The entry of a name."""
-    entries = read_all(FORMS[form], nfs3, scratch.handle).entries
+def _entry(nfs3: Nfs3, scratch: Scratch, procedure: str, name: bytes) -> t.Any:
+    """The entry of `name` in the scratch directory."""
+    entries = read_all(PROCEDURES[procedure], nfs3, scratch.handle).entries
     found = next((entry for entry in entries if entry.name == name), None)
-    return expect(found, f"the entry of {name.decode()}", because=NAME).is_present()
+    return expect(found, f"the entry of {name.decode()}", because=READDIR_RETURNS_NAMES).is_present()
 
 
 # ---------------------------------------------------------------- names
 
 
 @pytest.mark.parametrize("length", [201, 255])
-@pytest.mark.parametrize("form", FORMS)
-@proves(NAME, killed_by="list3-tidies-names")
-def test_long_names_are_listed(nfs3: Nfs3, scratch: Scratch, form: str, length: int) -> None:
+@pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
+@proves(READDIR_RETURNS_NAMES, killed_by="list3-tidies-names")
+def test_long_names_are_listed(nfs3: Nfs3, scratch: Scratch, procedure: str, length: int) -> None:
+    """READDIR and READDIRPLUS list long names in full."""
     if expect(nfs3.pathconf(scratch.handle)).ok().name_max < length:
         unsupported("names may not be so long")
     name = b"n" * length
     scratch.file(name)
-    expect(read_all(FORMS[form], nfs3, scratch.handle).names, "the names").contains(name)
+    expect(read_all(PROCEDURES[procedure], nfs3, scratch.handle).names, "the names").contains(name)
 
 
 @pytest.mark.parametrize("what", STRANGE_NAMES)
-@pytest.mark.parametrize("form", FORMS)
-@proves(NAME_AS_GIVEN, killed_by="list3-tidies-names")
-def test_strange_names_are_listed_as_they_are(nfs3: Nfs3, scratch: Scratch, form: str, what: str) -> None:
+@pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
+@proves(READDIR_KEEPS_NAME_BYTES, killed_by="list3-tidies-names")
+def test_strange_names_are_listed_as_they_are(
+    nfs3: Nfs3, scratch: Scratch, procedure: str, what: str
+) -> None:
+    """READDIR and READDIRPLUS return unusual names with the bytes that were given."""
     name = STRANGE_NAMES[what]
     made = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
     if made.resok is None:
         unsupported(f"the server does not take such a name: CREATE answers {made.status}")
-    expect(read_all(FORMS[form], nfs3, scratch.handle).names, "the names").contains(name)
+    expect(read_all(PROCEDURES[procedure], nfs3, scratch.handle).names, "the names").contains(name)
 
 
 # ---------------------------------------------------------------- objects
 
 
 @pytest.mark.parametrize("kind", kinds.ALL)
-@pytest.mark.parametrize("form", FORMS)
-@proves(FILEID, killed_by="list3-wrong-fileid")
-def test_fileid_is_that_of_a(nfs3: Nfs3, scratch: Scratch, form: str, kind: str) -> None:
+@pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
+@proves(READDIR_RETURNS_FILEID, killed_by="list3-wrong-fileid")
+def test_fileid_is_that_of_a(nfs3: Nfs3, scratch: Scratch, procedure: str, kind: str) -> None:
+    """READDIR and READDIRPLUS return the fileid of objects of every type."""
     handle = kinds.make(nfs3, scratch, kind, "file")
-    fileid = _entry(nfs3, scratch, form, b"file").fileid
+    fileid = _entry(nfs3, scratch, procedure, b"file").fileid
     if fileid == 0:
         observe("fileid", "0, which is discouraged")
         return
@@ -106,10 +115,11 @@ def test_fileid_is_that_of_a(nfs3: Nfs3, scratch: Scratch, form: str, kind: str)
 
 
 @pytest.mark.parametrize("kind", kinds.ALL)
-@proves(PLUS_ATTRIBUTES, killed_by="readdirplus3-attributes-of-another", needs="readdirplus")
+@proves(READDIRPLUS_RETURNS_ATTRIBUTES, killed_by="readdirplus3-attributes-of-another", needs="readdirplus")
 def test_attributes_are_those_of_a(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """READDIRPLUS returns the attributes of objects of every type."""
     handle = kinds.make(nfs3, scratch, kind, "file")
-    # So that the attributes are not those of the directory by chance.
+    # Otherwise the attributes could equal those of the directory by chance.
     nfs3.setattr(handle, Sattr3(mode=0o640))
     known = scratch.attributes(handle)
     attributes = _entry(nfs3, scratch, "READDIRPLUS", b"file").name_attributes
@@ -119,8 +129,9 @@ def test_attributes_are_those_of_a(nfs3: Nfs3, scratch: Scratch, kind: str) -> N
 
 
 @pytest.mark.parametrize("kind", kinds.ALL)
-@proves(PLUS_HANDLE, killed_by="readdirplus3-handle-of-another", needs="readdirplus")
+@proves(READDIRPLUS_RETURNS_HANDLES, killed_by="readdirplus3-handle-of-another", needs="readdirplus")
 def test_handle_leads_to_the(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """READDIRPLUS returns handles of objects of every type."""
     known = scratch.attributes(kinds.make(nfs3, scratch, kind, "file"))
     handle = _entry(nfs3, scratch, "READDIRPLUS", b"file").name_handle
     if handle is None:
@@ -131,25 +142,29 @@ def test_handle_leads_to_the(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
     expect(reply).field("resok.obj_attributes.type").equals(known.type)
 
 
-@pytest.mark.parametrize("dots", [".", ".."])
-@pytest.mark.parametrize("form", FORMS)
-@proves(FILEID, killed_by="list3-swaps-the-dots")
-def test_dots_have_the_fileids_of_the_directories(nfs3: Nfs3, scratch: Scratch, form: str, dots: str) -> None:
+@pytest.mark.parametrize("dots", [".", ".."], ids=("dot", "dotdot"))
+@pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
+@proves(READDIR_RETURNS_FILEID, killed_by="list3-swaps-the-dots")
+def test_dots_have_the_fileids_of_the_directories(
+    nfs3: Nfs3, scratch: Scratch, procedure: str, dots: str
+) -> None:
+    """READDIR and READDIRPLUS return the fileids of the directory and its parent for . and .."""
     inner = scratch.directory("inner")
     known = scratch.attributes(inner if dots == "." else scratch.handle).fileid
-    listing = read_all(FORMS[form], nfs3, inner)
+    listing = read_all(PROCEDURES[procedure], nfs3, inner)
     found = [entry.fileid for entry in listing.entries if entry.name == dots.encode()]
     if not found:
         unsupported(f"the server does not list {dots}")
     expect(found, f"fileid of {dots}").equals([known])
 
 
-# ---------------------------------------------------------------- what is no directory
+# ---------------------------------------------------------------- other types of object
 
 
-@pytest.mark.parametrize("kind", OTHERS)
-@pytest.mark.parametrize("form", FORMS)
-@proves(NO_DIRECTORY, killed_by="list3-lists-what-is-no-directory")
-def test_what_is_no_directory_is_refused(nfs3: Nfs3, scratch: Scratch, form: str, kind: str) -> None:
-    reply = FORMS[form](nfs3, kinds.make(nfs3, scratch, kind))
-    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=NOTDIR_IS_MEANT)
+@pytest.mark.parametrize("kind", NOT_DIRECTORIES)
+@pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
+@proves(READDIR_NEEDS_DIRECTORY, killed_by="list3-lists-what-is-no-directory")
+def test_what_is_no_directory_is_refused(nfs3: Nfs3, scratch: Scratch, procedure: str, kind: str) -> None:
+    """READDIR and READDIRPLUS refuse an object that is not a directory."""
+    reply = PROCEDURES[procedure](nfs3, kinds.make(nfs3, scratch, kind))
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""WRITE of which a part is taken (RFC 1813 section 3.3.7): whatever count comes back, it is true.
+"""Short WRITEs (RFC 1813 section 3.3.7): whatever count the server returns is the number of bytes written.
 
-Above wtmax a server may write all, a part or nothing, refuse the arguments or end the connection (section 3.3.19);
-below, it may take a part at any time. Damage is what it may not do.
+Above wtmax a server may write everything, a part or nothing, reject the arguments or close the connection (section
+3.3.19); below wtmax it may write a part at any time. It may never damage the file.
 """
 
 from __future__ import annotations
@@ -17,60 +17,60 @@ from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsuppor
 from suites.nfs3.contents import difference, pattern, read_range
 from suites.nfs3.shortness import CAUSES, Sender, sender
 
-COUNTED_IS_WRITTEN = Requirement(
+WRITES_COUNT_BYTES = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="the bytes that count tells of are in the file, beginning at offset",
+    gist="the count bytes that WRITE reports are in the file, starting at offset",
 )
-NO_MORE_IS_WRITTEN = Requirement(
+WRITE_STOPS_AT_COUNT = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="count is the number of bytes written: those behind them are as they were",
+    gist="count is the number of bytes written: bytes beyond it are unchanged",
 )
-SIZE = Requirement(
+WRITE_EXTENDS_SIZE = Requirement(
     rfc="RFC 1813",
     section="2.5",
-    gist="size is that of the file: a short WRITE at the end makes it larger by its count",
+    gist="size is the size of the file: WRITE at or beyond the end extends it to the last byte counted",
 )
-WCC_AFTER = Requirement(
+WRITE_WCC_AFTER = Requirement(
     rfc="RFC 1813", section="3.3.7", gist="file_wcc.after has the attributes of the file after the WRITE"
 )
-THE_REST = Requirement(
+WRITE_ACCEPTS_THE_REST = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="the client sends what is left in another WRITE, which is no error",
+    gist="the client sends the rest of a short WRITE in another WRITE, which succeeds",
 )
-PROGRESS = Requirement(
+WRITE_MAKES_PROGRESS = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="WRITE is short without an error only if some of the data was written: repeated short counts come to an end",
+    gist="a short WRITE without an error wrote some of the data, so that repeated WRITEs come to an end",
 )
-FILE_SYNC_IS_STABLE = Requirement(
+FILE_SYNC_DATA_IS_STABLE = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="what a short WRITE with FILE_SYNC counts is on stable storage before it is answered",
+    gist="data written with FILE_SYNC is on stable storage before WRITE returns",
     level=Level.MUST,
 )
 
 NOT_HANDLED = "the server does not take so large a WRITE"
 _STEPS = 256
-"""How many short counts in a row are looked at."""
+"""The most short counts in a row that a check looks at."""
 each_cause = pytest.mark.parametrize("cause", CAUSES)
 pytestmark = pytest.mark.exclusive
 
 
 @pytest.fixture
 def send(request: pytest.FixtureRequest, nfs3: Nfs3, scratch: Scratch, cause: str) -> Sender:
-    """Sends more than the server takes at once, for the cause of the check."""
+    """Sends more than the server writes in one call, for the cause of the check."""
     return sender(request, nfs3, scratch, cause)
 
 
 def _written(send: Sender, file: bytes, offset: int, data: bytes) -> Write3ResOk:
-    """The answer to one WRITE of `data`. UNSUPPORTED where that was more than the server takes at all."""
+    """The result of one WRITE of `data`. UNSUPPORTED if the server rejects so much data."""
     reply = send.write(file, offset, data)
     if reply is None or reply.resok is None:
         unsupported(NOT_HANDLED if reply is None else f"{NOT_HANDLED}: {reply.status}")
@@ -78,8 +78,9 @@ def _written(send: Sender, file: bytes, offset: int, data: bytes) -> Write3ResOk
 
 
 @each_cause
-@proves(COUNTED_IS_WRITTEN, killed_by="write3-short-count-loses-a-byte")
+@proves(WRITES_COUNT_BYTES, killed_by="write3-short-count-loses-a-byte")
 def test_counted_bytes_are_in_the_file(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+    """A short WRITE stores the bytes that it counts."""
     file, data = scratch.file("f"), pattern(send.most, salt=1)
     count = _written(send, file, 0, data).count
     expect(count, "count").at_most(send.most)
@@ -88,9 +89,10 @@ def test_counted_bytes_are_in_the_file(nfs3: Nfs3, scratch: Scratch, send: Sende
 
 
 @each_cause
-@proves(NO_MORE_IS_WRITTEN, killed_by="write3-short-count-writes-all")
+@proves(WRITE_STOPS_AT_COUNT, killed_by="write3-short-count-writes-all")
 def test_bytes_behind_the_count_stay(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
-    # Of data that is larger than the WRITE only the end matters, behind anything that can be counted.
+    """A short WRITE changes no bytes beyond its count."""
+    # The old bytes lie where the sent data ends: a short count ends before or within them.
     old, new = pattern(500), pattern(send.most, salt=1)
     file, offset = scratch.file("f"), max(0, send.most - 500)
     scratch.write(file, old, offset)
@@ -101,16 +103,18 @@ def test_bytes_behind_the_count_stay(nfs3: Nfs3, scratch: Scratch, send: Sender)
 
 
 @each_cause
-@proves(SIZE, killed_by="write3-short-count-sizes-all")
+@proves(WRITE_EXTENDS_SIZE, killed_by="write3-short-count-sizes-all")
 def test_the_file_ends_where_count_says(scratch: Scratch, send: Sender) -> None:
+    """A short WRITE at the end of a file extends it by the count."""
     file = scratch.file("f", pattern(100))
     count = _written(send, file, 100, pattern(send.most, salt=1)).count
     expect(scratch.attributes(file).size, "size").equals(100 + count)
 
 
 @each_cause
-@proves(WCC_AFTER, killed_by="write3-short-wcc-tells-all")
+@proves(WRITE_WCC_AFTER, killed_by="write3-short-wcc-tells-all")
 def test_wcc_after_has_the_size_of_the_file(scratch: Scratch, send: Sender) -> None:
+    """A short WRITE returns the actual size of the file in file_wcc.after."""
     file = scratch.file("f", pattern(100))
     after = _written(send, file, 100, pattern(send.most, salt=1)).file_wcc.after
     if after is None:
@@ -119,35 +123,38 @@ def test_wcc_after_has_the_size_of_the_file(scratch: Scratch, send: Sender) -> N
 
 
 @each_cause
-@proves(THE_REST, COUNTED_IS_WRITTEN, killed_by="write3-refuses-the-rest")
+@proves(WRITE_ACCEPTS_THE_REST, WRITES_COUNT_BYTES, killed_by="write3-refuses-the-rest")
 def test_the_rest_can_be_sent(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+    """WRITE accepts the data that a short WRITE left over."""
     file, data = scratch.file("f"), pattern(send.most + 4000, salt=1)
     count = _written(send, file, 0, data).count
     rest = expect(nfs3.write(file, count, data[count : count + 4000])).ok().count
     seen = read_range(nfs3, file, 0, count + rest)
-    expect(difference(seen, data[: count + rest]), "first wrong byte", because=COUNTED_IS_WRITTEN).is_absent()
+    expect(difference(seen, data[: count + rest]), "first wrong byte", because=WRITES_COUNT_BYTES).is_absent()
 
 
 @each_cause
-@proves(PROGRESS, COUNTED_IS_WRITTEN, killed_by="write3-makes-no-further-progress")
+@proves(WRITE_MAKES_PROGRESS, WRITES_COUNT_BYTES, killed_by="write3-makes-no-further-progress")
 def test_short_counts_come_to_an_end(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+    """Repeated short WRITEs make progress until all data is stored."""
     file, data = scratch.file("f"), pattern(send.most + 100, salt=1)
     at = calls = 0
     end = len(data)
     while at < end:
         count = _written(send, file, at, data[at:]).count
         expect(count, "count of a WRITE of some data").between(1, len(data) - at)
-        # Hundreds of the same small step say no more than these.
+        # Stop after about _STEPS WRITEs: more of the same small counts show nothing new.
         end = min(end, at + count * (_STEPS - calls)) if calls < _STEPS else at
         at, calls = at + count, calls + 1
     observe("WRITEs", calls)
     seen = read_range(nfs3, file, 0, at)
-    expect(difference(seen, data[:at]), "first wrong byte", because=COUNTED_IS_WRITTEN).is_absent()
+    expect(difference(seen, data[:at]), "first wrong byte", because=WRITES_COUNT_BYTES).is_absent()
 
 
-@pytest.mark.parametrize("cause", ["wtmax and 1 byte", "4097 bytes taken", "a share taken"])
-@proves(FILE_SYNC_IS_STABLE, killed_by="write3-lies-about-file-sync")
+@pytest.mark.parametrize("cause", ["wtmax+1", "accepts-4097", "accepts-random"])
+@proves(FILE_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-file-sync")
 def test_what_was_counted_outlives_a_crash(scratch: Scratch, send: Sender, target: TargetView) -> None:
+    """The bytes that a short WRITE with FILE_SYNC counts survive a crash."""
     file, data = scratch.file("f"), pattern(send.most, salt=1)
     reply = send.write(file, 0, data, StableHow.FILE_SYNC)
     if reply is None or reply.resok is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""READ that returns less than it was asked for (RFC 1813 section 3.3.6): what came is true, and the rest follows."""
+"""Short READs (RFC 1813 section 3.3.6): the data is correct, and further READs return the rest."""
 
 from __future__ import annotations
 
@@ -13,36 +13,37 @@ from nfsclient.clients import Nfs3
 from nfsjudge import Requirement, expect, observe, proves
 from suites.nfs3.contents import difference, pattern, stored
 
-DATA = Requirement(
+READ_DATA_AT_OFFSET = Requirement(
     rfc="RFC 1813",
     section="3.3.6",
-    gist="the data are the bytes of the file that begin at offset, however few",
+    gist="READ returns the bytes of the file that begin at offset",
 )
-EOF_AT_THE_END = Requirement(
+READ_EOF_AT_END = Requirement(
     rfc="RFC 1813",
     section="3.3.6",
-    gist="eof is TRUE if the READ ended at the end of the file, not because it returned less than was asked for",
+    gist="READ sets eof if and only if offset plus the returned count is the size of the file",
 )
-RTMAX = Requirement(
+READ_ABOVE_RTMAX = Requirement(
     rfc="RFC 1813",
     section="3.3.6",
-    gist="READ of more than rtmax returns data of the file, if it is answered with success",
+    gist="READ of more than rtmax may be short, and returns only data of the file",
 )
 
 pytestmark = pytest.mark.exclusive
 KNOBS: t.Final[dict[str, dict[str, int]]] = {
-    "1 byte returned": {"read_returns": 1},
-    "100 bytes returned": {"read_returns": 100},
-    "4097 bytes returned": {"read_returns": 4097},
-    "rtmax of 512 bytes": {"rtmax": 512},
+    "returns-1": {"read_returns": 1},
+    "returns-100": {"read_returns": 100},
+    "returns-4097": {"read_returns": 4097},
+    "rtmax-512": {"rtmax": 512},
 }
 SIZES: t.Final = {name: next(iter(values.values())) + 300 for name, values in KNOBS.items()}
-"""Files that take several READs, and not too many."""
+"""Sizes of files that take several READs, but not too many."""
 
 
 @pytest.mark.parametrize("knob", KNOBS)
-@proves(EOF_AT_THE_END, killed_by="read3-short-says-eof")
+@proves(READ_EOF_AT_END, killed_by="read3-short-says-eof")
 def test_eof_is_told_at_the_end_only(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, knob: str) -> None:
+    """A short READ sets eof only at the end of the file."""
     size = SIZES[knob]
     file = stored(scratch, "f", pattern(size))
     knobs.set(**KNOBS[knob])
@@ -54,8 +55,9 @@ def test_eof_is_told_at_the_end_only(nfs3: Nfs3, scratch: Scratch, knobs: KnobsV
 
 
 @pytest.mark.parametrize("knob", KNOBS)
-@proves(DATA, killed_by="read3-short-misses-by-one")
+@proves(READ_DATA_AT_OFFSET, killed_by="read3-short-misses-by-one")
 def test_the_rest_follows(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, knob: str) -> None:
+    """Repeated short READs return the whole file."""
     content = pattern(SIZES[knob])
     file = stored(scratch, "f", content)
     knobs.set(**KNOBS[knob])
@@ -69,10 +71,11 @@ def test_the_rest_follows(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, knob: 
 
 
 @pytest.mark.parametrize("more", [1, 511, 100_000])
-@proves(RTMAX, killed_by="read3-pads-above-rtmax")
+@proves(READ_ABOVE_RTMAX, killed_by="read3-pads-above-rtmax")
 def test_more_than_a_small_rtmax_returns_data_of_the_file(
     nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, more: int
 ) -> None:
+    """READ of more than a small rtmax returns only data of the file."""
     content = pattern(300)
     file = stored(scratch, "f", content)
     knobs.set(rtmax=512)
