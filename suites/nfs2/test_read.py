@@ -119,10 +119,10 @@ def test_totalcount_means_nothing(nfs2: Nfs2, scratch2: Scratch2, totalcount: in
 def test_attributes_are_those_of_the_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """READ returns the attributes of the file."""
     file = scratch2.file("f", CONTENT)
-    told = expect(nfs2.read(file, 100, 10)).ok().attributes
+    returned = expect(nfs2.read(file, 100, 10)).ok().attributes
     known = scratch2.attributes(file)
-    expect_same(told, known)
-    expect(told.mtime, "mtime").equals(known.mtime)
+    expect_same(returned, known)
+    expect(returned.mtime, "mtime").equals(known.mtime)
 
 
 @proves(READ_CHANGES_NOTHING, killed_by="read2-consumes")

@@ -170,9 +170,9 @@ def test_answers_with_what_is_there_afterwards(nfs2: Nfs2, scratch2: Scratch2, f
     reply = nfs2.setattr(file, ONE_FIELD[field])
     expect_change(reply)
     known = scratch2.attributes(file)
-    told: Fattr = expect(reply).ok()
-    expect_same(told, known)
-    expect(told.mtime, "mtime").equals(known.mtime)
+    returned: Fattr = expect(reply).ok()
+    expect_same(returned, known)
+    expect(returned.mtime, "mtime").equals(known.mtime)
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="setattr2-lets-anybody-change-a-mode", needs="other_users")

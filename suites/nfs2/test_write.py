@@ -144,11 +144,11 @@ def test_totalcount_means_nothing(nfs2: Nfs2, scratch2: Scratch2, totalcount: in
 def test_answers_with_the_attributes_afterwards(nfs2: Nfs2, scratch2: Scratch2, offset: int) -> None:
     """WRITE returns the attributes of the file after the write."""
     file = scratch2.file("f", b"data")
-    told = expect(nfs2.write(file, offset, b"four")).ok()
+    returned = expect(nfs2.write(file, offset, b"four")).ok()
     known = scratch2.attributes(file)
-    expect(told.size, "size").equals(max(4, offset + 4))
-    expect_same(told, known)
-    expect(told.mtime, "mtime").equals(known.mtime)
+    expect(returned.size, "size").equals(max(4, offset + 4))
+    expect_same(returned, known)
+    expect(returned.mtime, "mtime").equals(known.mtime)
 
 
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write2-of-nothing-truncates")
