@@ -175,7 +175,7 @@ def test_special_files_have_a_type(
 def test_special_files_have_the_type_in_mode(
     nfs2: Nfs2, nfs3: Nfs3, scratch: Scratch, directory2: bytes, kind: str
 ) -> None:
-    """NFSv2 encodes the type of a special file that NFSv3 made in mode."""
+    """NFSv2 shows a mode with the type bits of a special file that NFSv3 made."""
     _make_special(nfs3, scratch, kind)
     expect(_attributes(nfs2, directory2).mode & 0o170000, "the type bits of mode").one_of(*SPECIAL[kind][2])
 

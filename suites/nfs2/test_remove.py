@@ -83,7 +83,7 @@ def test_a_missing_name_is_noent(nfs2: Nfs2, scratch2: Scratch2) -> None:
 
 @proves(REFUSED_REMOVE_KEEPS_DIRECTORY, killed_by="remove2-empties-directories")
 def test_a_directory_is_removed_or_stays(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    """REMOVE keeps the contents of a directory that it refuses."""
+    """REMOVE keeps the contents of a directory that it refuses to remove."""
     directory = scratch2.directory("d")
     scratch2.file("inside", directory=directory)
     reply = nfs2.remove(scratch2.handle, b"d")

@@ -59,7 +59,7 @@ def test_names_outlive_a_crash(target: TargetView, nfs2: Nfs2, scratch2: Scratch
 )
 @proves(COMMITS_BEFORE_REPLY, killed_by="setattr2-is-forgotten-in-a-crash")
 def test_attributes_outlive_a_crash(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, asked: Sattr) -> None:
-    """Attributes that SETATTR set are still there after a crash of the server."""
+    """A change by SETATTR is still there after a crash of the server."""
     file = scratch2.file("f", b"data", mode=0o644)
     expect_change(nfs2.setattr(file, asked))
     known = scratch2.attributes(file)
