@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The procedures that put a name into a directory, one as good as the other."""
+"""The procedures that add a name to a directory, behind one interface."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Diropres, Nfsstat2, Sattr, StatRes
 from nfsjudge import unsupported
 
-ENTERING: t.Final = ("CREATE", "MKDIR", "SYMLINK", "LINK", "RENAME")
-"""By name; see `enter`."""
-NEW: t.Final = ("MKDIR", "SYMLINK", "LINK")
-"""Those that do not take the place of what has the name, and do not take it either."""
+ADDING: t.Final = ("CREATE", "MKDIR", "SYMLINK", "LINK", "RENAME")
+"""Names of the procedures that `Directories.add` can call."""
+ADDING_NEW: t.Final = ("MKDIR", "SYMLINK", "LINK")
+"""Those that need a name that is not in use. CREATE may open an existing file, RENAME may replace it."""
 SOURCE: t.Final = b"source"
 
 
-class Entrance(t.NamedTuple):
-    """A directory, and a file in another one for LINK and RENAME to work with."""
+class Directories(t.NamedTuple):
+    """An empty directory, and another one with a file that LINK and RENAME can use."""
 
     nfs2: Nfs2
-    where: bytes
-    elsewhere: bytes
+    empty: bytes
+    other: bytes
     file: bytes
 
-    def enter(self, how: str, name: bytes, where: bytes | None = None) -> Diropres | StatRes:
-        """Put a name into the directory, or into `where`, by the procedure `how`."""
-        nfs2, place = self.nfs2, where or self.where
+    def add(self, how: str, name: bytes, where: bytes | None = None) -> Diropres | StatRes:
+        """Add a name to the empty directory, or to `where`, with the procedure `how`."""
+        nfs2, directory = self.nfs2, where or self.empty
         match how:
             case "CREATE":
-                return nfs2.create(place, name, Sattr(mode=0o644))
+                return nfs2.create(directory, name, Sattr(mode=0o644))
             case "MKDIR":
-                return nfs2.mkdir(place, name, Sattr(mode=0o755))
+                return nfs2.mkdir(directory, name, Sattr(mode=0o755))
             case "SYMLINK":
-                return nfs2.symlink(place, name, b"text", Sattr(mode=0o777))
+                return nfs2.symlink(directory, name, b"text", Sattr(mode=0o777))
             case "LINK":
-                return nfs2.link(self.file, place, name)
+                return nfs2.link(self.file, directory, name)
             case _:
-                return nfs2.rename(self.elsewhere, SOURCE, place, name)
+                return nfs2.rename(self.other, SOURCE, directory, name)
 
 
-def need_procedure(place: Entrance, how: str) -> None:
-    """End the check as UNSUPPORTED unless the procedure works at all: some servers have no links, and say PERM."""
-    reply = place.enter(how, b"tried")
+def need_procedure(directories: Directories, how: str) -> None:
+    """End the check as UNSUPPORTED unless the procedure works: some servers have no links and answer PERM."""
+    reply = directories.add(how, b"tried")
     if reply.status != Nfsstat2.NFS_OK:
         unsupported(f"the server has no {how}: {reply.status}")
 
 
-def entrance(nfs2: Nfs2, scratch: Scratch2) -> Entrance:
-    """Two new directories, and a file in the second."""
-    elsewhere = scratch.directory("elsewhere")
-    file = scratch.file(SOURCE, b"data", directory=elsewhere)
-    return Entrance(nfs2, scratch.directory("where"), elsewhere, file)
+def make_directories(nfs2: Nfs2, scratch: Scratch2) -> Directories:
+    """Make two directories, the second with a file in it."""
+    other = scratch.directory("elsewhere")
+    file = scratch.file(SOURCE, b"data", directory=other)
+    return Directories(nfs2, scratch.directory("where"), other, file)

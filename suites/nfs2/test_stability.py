@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""All procedures of NFSv2 are synchronous (RFC 1094 section 2.2): what was answered outlives a crash."""
+"""All procedures of NFSv2 are synchronous (RFC 1094 section 2.2): their effects survive a crash."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Sattr, Timeval
 from nfsjudge import Requirement, expect, proves, skip
 from nfsjudge.expect import StatusReply
-from suites.nfs2.objects import expect_change, expect_same, return_to
+from suites.nfs2.objects import expect_change, expect_same, reconnect
 
-SYNCHRONOUS = Requirement(
+COMMITS_BEFORE_REPLY = Requirement(
     rfc="RFC 1094",
     section="2.2",
-    gist="when a procedure returns the operation has completed, and what belongs to it is on stable storage",
+    gist="when a procedure returns, the operation is complete and its data is on stable storage",
 )
 
-Act = Callable[[Nfs2, Scratch2], StatusReply]
+Change = Callable[[Nfs2, Scratch2], StatusReply]
 
-ACTS: dict[str, tuple[Act, list[bytes]]] = {
+CHANGES: dict[str, tuple[Change, list[bytes]]] = {
     "CREATE": (lambda nfs2, s: nfs2.create(s.handle, b"new", Sattr(mode=0o644)), [b"d", b"f", b"new"]),
     "MKDIR": (lambda nfs2, s: nfs2.mkdir(s.handle, b"new", Sattr(mode=0o755)), [b"d", b"f", b"new"]),
     "SYMLINK": (lambda nfs2, s: nfs2.symlink(s.handle, b"new", b"x"), [b"d", b"f", b"new"]),
@@ -32,21 +32,22 @@ ACTS: dict[str, tuple[Act, list[bytes]]] = {
     "RMDIR": (lambda nfs2, s: nfs2.rmdir(s.handle, b"d"), [b"f"]),
     "RENAME": (lambda nfs2, s: nfs2.rename(s.handle, b"f", s.handle, b"new"), [b"d", b"new"]),
 }
-"""Procedure -> what it does in a directory with a file f and a directory d, and the names afterwards."""
+"""Procedure -> a call in a directory with a file f and a directory d, and the names after the call."""
 
 
 @pytest.mark.exclusive
-@pytest.mark.parametrize("procedure", ACTS)
-@proves(SYNCHRONOUS, killed_by="nfs2-forgets-names-in-a-crash")
+@pytest.mark.parametrize("procedure", CHANGES, ids=str.lower)
+@proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-forgets-names-in-a-crash")
 def test_names_outlive_a_crash(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, procedure: str) -> None:
-    act, names = ACTS[procedure]
+    """A change of names is still there after a crash of the server."""
+    change, names = CHANGES[procedure]
     scratch2.file("f")
     scratch2.directory("d")
-    reply = act(nfs2, scratch2)
+    reply = change(nfs2, scratch2)
     if reply.status != 0:
         skip(f"{procedure} does nothing: it answers {reply.status}")
     target.crash()
-    return_to(target, scratch2)
+    reconnect(target, scratch2)
     expect(sorted(scratch2.names()), "the names after the crash").equals(names)
 
 
@@ -54,15 +55,16 @@ def test_names_outlive_a_crash(target: TargetView, nfs2: Nfs2, scratch2: Scratch
 @pytest.mark.parametrize(
     "asked",
     [Sattr(mode=0o600), Sattr(size=2), Sattr(size=100), Sattr(mtime=Timeval(1_000_000_000))],
-    ids=["mode", "cut", "extended", "mtime"],
+    ids=["mode", "truncated", "extended", "mtime"],
 )
-@proves(SYNCHRONOUS, killed_by="setattr2-is-forgotten-in-a-crash")
+@proves(COMMITS_BEFORE_REPLY, killed_by="setattr2-is-forgotten-in-a-crash")
 def test_attributes_outlive_a_crash(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, asked: Sattr) -> None:
+    """A change by SETATTR is still there after a crash of the server."""
     file = scratch2.file("f", b"data", mode=0o644)
     expect_change(nfs2.setattr(file, asked))
     known = scratch2.attributes(file)
     target.crash()
-    return_to(target, scratch2)
+    reconnect(target, scratch2)
     after = scratch2.attributes(scratch2.lookup("f"))
     expect_same(after, known)
     expect(after.mtime, "mtime").equals(known.mtime)

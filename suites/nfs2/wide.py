@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Calls that carry more than RFC 1094 section 3.5 allows: names, texts of links and data without their limits.
+"""Calls above the limits of RFC 1094 section 3.5: names, link texts and data of any length.
 
-What a server may do with them is refuse them in any way, or do what they say; see `attempt`. As it may close the
-connection too, that is to be one of which nothing else is wanted: `second_nfs2`.
+A server may refuse such a call in any way, or execute it; see `attempt`. It may also close the connection, so use
+a connection that the check does not need afterwards: `second_nfs2`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class WideCreateargs(Struct):
 
 
 class WideSymlinkargs(Struct):
-    """symlinkargs with a text of any length."""
+    """symlinkargs with a link text of any length."""
 
     from_: WideDiropargs
     to: AnyName
@@ -48,7 +48,7 @@ class WideSymlinkargs(Struct):
 
 
 class WideReadlinkres(Union):
-    """readlinkres with a text of any length."""
+    """readlinkres with a link text of any length."""
 
     status: p.Nfsstat2
     data: t.Annotated[AnyName | None, Case(p.Nfsstat2.NFS_OK)] = None
@@ -66,7 +66,7 @@ class WideWriteargs(Struct):
 
 
 class WideReadok(Struct):
-    """What READ gives, with data of any length."""
+    """readok with data of any length."""
 
     attributes: p.Fattr
     data: AnyData
@@ -81,7 +81,7 @@ class WideReadres(Union):
 
     @property
     def resok(self) -> WideReadok | None:
-        """`readok`."""
+        """The result of a successful READ, under the name that `expect` uses."""
         return self.readok
 
 
@@ -101,7 +101,7 @@ WRITE = _like(p.WRITE, WideWriteargs, p.Attrstat)
 
 
 def tolerate(act: Callable[[], T]) -> T | None:
-    """What comes of a call whose arguments a server need not take for well-formed; None as with `attempt`."""
+    """Make a call that the server may reject as malformed; return the reply, or None as `attempt` does."""
     try:
         reply = act()
     except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as error:
@@ -112,5 +112,5 @@ def tolerate(act: Callable[[], T]) -> T | None:
 
 
 def attempt(nfs2: Nfs2, procedure: Procedure[A, R], args: A) -> R | None:
-    """The reply; None where the call was refused as garbage, or dropped with or without its connection."""
+    """Return the reply, or None if the server rejected the call as garbage, dropped it or closed the connection."""
     return tolerate(lambda: nfs2.call(procedure, args))
