@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""PATHCONF (RFC 1813 section 3.3.20): what it claims of names and owners holds."""
+"""PATHCONF (RFC 1813 section 3.3.20): its claims about names and owners are true."""
 
 from __future__ import annotations
 
@@ -11,35 +11,39 @@ from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3, Pathconf3ResOk, Sattr
 from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
 from suites.nfs3.listing import page, read_all
 
-ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.20", gist="obj_attributes are those of the object that was asked about"
-)
-# Servers that serve file systems of several kinds may state the limit of none of them exactly: not more than SHOULD.
-NAME_MAX = Requirement(
-    rfc="RFC 1813", section="3.3.20", level=Level.SHOULD, gist="name_max is the longest that a name may be"
-)
-NO_TRUNC = Requirement(
+PATHCONF_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
     section="3.3.20",
-    gist="with no_trunc, a request with a name longer than name_max is refused with NAMETOOLONG",
+    gist="obj_attributes of PATHCONF are the attributes of the object in the call",
 )
-CHOWN_RESTRICTED = Requirement(
+# SHOULD: a server of several kinds of file system may not know the exact limit of each.
+NAME_MAX_IS_MAXIMUM = Requirement(
+    rfc="RFC 1813", section="3.3.20", level=Level.SHOULD, gist="name_max is the maximum length of a name"
+)
+NO_TRUNC_REFUSES_LONG_NAMES = Requirement(
     rfc="RFC 1813",
     section="3.3.20",
-    gist="with chown_restricted, nobody but uid 0 changes the owner of a file",
+    gist="if no_trunc is TRUE, a call with a name longer than name_max fails with NFS3ERR_NAMETOOLONG",
 )
-CASE_SENSITIVE = Requirement(
+CHOWN_RESTRICTED_TO_ROOT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.20",
+    gist="if chown_restricted is TRUE, only uid 0 can change the owner of a file",
+)
+DISTINGUISHES_CASE = Requirement(
     rfc="RFC 1813",
     section="3.3.20",
     level=Level.SHOULD,
-    gist="a file system that does not call itself case_insensitive tells names apart by case",
+    gist="if case_insensitive is FALSE, names that differ only in case are different names",
 )
-CASE_PRESERVING = Requirement(
-    rfc="RFC 1813", section="3.3.20", gist="with case_preserving, a name keeps the case in which it was made"
+PRESERVES_CASE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.20",
+    gist="if case_preserving is TRUE, a name keeps the case in which it was created",
 )
 
 _LONGEST = 4096
-"""name_max above this is taken for "no limit" and not tried."""
+"""A name_max above this counts as "no limit": the checks do not try it."""
 
 
 def _pathconf(nfs3: Nfs3, scratch: Scratch) -> Pathconf3ResOk:
@@ -51,8 +55,9 @@ def _pathconf(nfs3: Nfs3, scratch: Scratch) -> Pathconf3ResOk:
     return resok
 
 
-@proves(ATTRIBUTES, killed_by="pathconf3-attributes-of-the-root")
+@proves(PATHCONF_RETURNS_ATTRIBUTES, killed_by="pathconf3-attributes-of-the-root")
 def test_attributes_are_those_of_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
+    """PATHCONF returns the attributes of the object."""
     handle = scratch.file("file")
     reply = nfs3.pathconf(handle)
     if expect(reply).ok().obj_attributes is None:
@@ -60,31 +65,35 @@ def test_attributes_are_those_of_the_object(nfs3: Nfs3, scratch: Scratch) -> Non
     expect(reply).field("resok.obj_attributes.fileid").equals(scratch.attributes(handle).fileid)
 
 
-@proves(NAME_MAX, killed_by="pathconf3-overstates-name-max")
+@proves(NAME_MAX_IS_MAXIMUM, killed_by="pathconf3-overstates-name-max")
 def test_a_name_of_name_max_bytes_is_taken(nfs3: Nfs3, scratch: Scratch) -> None:
+    """CREATE does not refuse a name of name_max bytes as too long."""
     name = b"n" * _pathconf(nfs3, scratch).name_max
     reply = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
     expect(reply.status, "status of CREATE").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
 
 
-@proves(NO_TRUNC, killed_by="pathconf3-understates-name-max", needs="no_trunc")
+@proves(NO_TRUNC_REFUSES_LONG_NAMES, killed_by="pathconf3-understates-name-max", needs="no_trunc")
 def test_a_longer_name_is_refused(nfs3: Nfs3, scratch: Scratch) -> None:
+    """With no_trunc, CREATE refuses a name longer than name_max with NAMETOOLONG."""
     name = b"n" * (_pathconf(nfs3, scratch).name_max + 1)
     reply = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
     expect(reply).status(Nfsstat3.NFS3ERR_NAMETOOLONG)
 
 
-@proves(NO_TRUNC, killed_by="create3-cuts-long-names", needs="no_trunc")
+@proves(NO_TRUNC_REFUSES_LONG_NAMES, killed_by="create3-cuts-long-names", needs="no_trunc")
 def test_a_longer_name_makes_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
+    """With no_trunc, CREATE with a name longer than name_max creates nothing."""
     name = b"n" * (_pathconf(nfs3, scratch).name_max + 1)
     nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
     expect(scratch.names(), "the names in the directory").equals([])
 
 
-@proves(CHOWN_RESTRICTED, killed_by="setattr3-owners-give-files-away", needs=("root", "other_users"))
+@proves(CHOWN_RESTRICTED_TO_ROOT, killed_by="setattr3-owners-give-files-away", needs=("root", "other_users"))
 def test_an_owner_does_not_give_a_file_away(
     nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., Nfs3]
 ) -> None:
+    """With chown_restricted, the owner of a file cannot give it to another user."""
     if not _pathconf(nfs3, scratch).chown_restricted:
         unsupported("PATHCONF does not claim chown_restricted")
     handle = scratch.file("file")
@@ -93,16 +102,18 @@ def test_an_owner_does_not_give_a_file_away(
     expect(scratch.attributes(handle).uid, "the owner").equals(4242)
 
 
-@proves(CASE_SENSITIVE, killed_by="lookup3-folds-case")
+@proves(DISTINGUISHES_CASE, killed_by="lookup3-folds-case")
 def test_names_differ_by_case_unless_said_otherwise(nfs3: Nfs3, scratch: Scratch) -> None:
+    """Names that differ in case are different names unless PATHCONF sets case_insensitive."""
     if _pathconf(nfs3, scratch).case_insensitive:
         unsupported("PATHCONF says that case does not count")
     scratch.file("lower")
     expect(scratch.lookup("LOWER"), "what LOWER names where only lower was made").is_absent()
 
 
-@proves(CASE_PRESERVING, killed_by="readdir3-lowers-names")
+@proves(PRESERVES_CASE, killed_by="readdir3-lowers-names")
 def test_names_keep_their_case(nfs3: Nfs3, scratch: Scratch) -> None:
+    """With case_preserving, READDIR returns a name in the case in which it was created."""
     if not _pathconf(nfs3, scratch).case_preserving:
         unsupported("PATHCONF does not claim case_preserving")
     scratch.file("MiXeD")
