@@ -26,10 +26,10 @@ from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, un
 from suites.nfs3.agreement import expect_same_object
 from suites.nfs3.preserved import with_mode
 
-ACCESS_GRANTS_ONLY_REQUESTED = Requirement(
+ACCESS_RETURNS_REQUESTED_BITS = Requirement(
     rfc="RFC 1813",
     section="3.3.4",
-    gist="ACCESS returns only requested permissions, and only those that the caller has",
+    gist="ACCESS returns those of the requested permissions that the caller has, and no others",
     level=Level.SHOULD,
 )
 ACCESS_IGNORES_UNDEFINED_BITS = Requirement(
@@ -60,7 +60,7 @@ ACCESS_IS_ACCURATE = Requirement(
 ACCESS_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
     section="3.3.4",
-    gist="obj_attributes of ACCESS, if present, are the attributes of the object",
+    gist="obj_attributes of ACCESS are the attributes of the object, if present",
 )
 
 BITS = {
@@ -105,7 +105,7 @@ def _is_the_stranger(scratch: Scratch, handle: bytes) -> bool:
 # ---------------------------------------------------------------- the mask
 
 
-@proves(ACCESS_GRANTS_ONLY_REQUESTED, killed_by="access3-grants-more-than-asked")
+@proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-grants-more-than-asked")
 def test_grants_nothing_that_was_not_asked_about(nfs3: Nfs3, scratch: Scratch) -> None:
     """ACCESS grants no permission that was not requested."""
     for handle in (scratch.file("f", mode=0o755), scratch.directory("d")):
@@ -115,7 +115,7 @@ def test_grants_nothing_that_was_not_asked_about(nfs3: Nfs3, scratch: Scratch) -
             expect(_names(granted & ~bit), f"what is granted besides {name}").equals([])
 
 
-@proves(ACCESS_GRANTS_ONLY_REQUESTED, killed_by="access3-refuses-to-be-asked-nothing")
+@proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-refuses-to-be-asked-nothing")
 def test_asked_about_nothing_it_grants_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
     """ACCESS with an empty mask succeeds and grants nothing."""
     reply = nfs3.access(scratch.file("f"), 0)

@@ -12,10 +12,10 @@ from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
 from suites.nfs3.contents import pattern
 from suites.nfs3.preserved import EVERYTHING, expect_preserved
 
-TYPE_IS_OF_THE_OBJECT = Requirement(
+TYPE = Requirement(
     rfc="RFC 1813",
     section="2.5",
-    gist="type is the type of the object itself, one of the seven of ftype3",
+    gist="type is the file type of the object, one of the seven of ftype3",
 )
 MODE_HAS_DEFINED_BITS_ONLY = Requirement(
     rfc="RFC 1813",
@@ -26,11 +26,11 @@ MODE_HAS_DEFINED_BITS_ONLY = Requirement(
 SIZE_IN_BYTES = Requirement(
     rfc="RFC 1813", section="2.5", gist="size is the size of the file in bytes, in 64 bits"
 )
-NLINK_COUNTS_NAMES = Requirement(
+NLINK_COUNTS = Requirement(
     rfc="RFC 1813",
     section="2.5",
     level=Level.SHOULD,  # a server may have to simulate it
-    gist="nlink is the number of hard links to the file, that is, of its names",
+    gist="nlink is the number of names (hard links) of a file",
 )
 FILEID_IS_UNIQUE = Requirement(
     rfc="RFC 1813", section="2.5", gist="fileid uniquely identifies the file within its file system"
@@ -59,7 +59,7 @@ STRANGER = (4242, 4242)
 # ---------------------------------------------------------------- type
 
 
-@proves(TYPE_IS_OF_THE_OBJECT, killed_by="getattr3-wrong-type")
+@proves(TYPE, killed_by="getattr3-wrong-type")
 def test_directory_has_the_type_of_directories(nfs3: Nfs3, scratch: Scratch) -> None:
     """GETATTR of a directory returns type NF3DIR."""
     reply = nfs3.getattr(scratch.directory("d"))
@@ -67,7 +67,7 @@ def test_directory_has_the_type_of_directories(nfs3: Nfs3, scratch: Scratch) -> 
     expect(reply).field("resok.obj_attributes.type").equals(Ftype3.NF3DIR)
 
 
-@proves(TYPE_IS_OF_THE_OBJECT, killed_by="getattr3-calls-empty-files-fifos")
+@proves(TYPE, killed_by="getattr3-calls-empty-files-fifos")
 def test_regular_file_has_the_type_of_regular_files(nfs3: Nfs3, scratch: Scratch) -> None:
     """GETATTR of a regular file returns type NF3REG."""
     for file in (scratch.file("empty"), scratch.file("full", b"data"), scratch.file("program", mode=0o755)):
@@ -76,7 +76,7 @@ def test_regular_file_has_the_type_of_regular_files(nfs3: Nfs3, scratch: Scratch
         expect(reply).field("resok.obj_attributes.type").equals(Ftype3.NF3REG)
 
 
-@proves(TYPE_IS_OF_THE_OBJECT, killed_by="getattr3-follows-symlinks", needs="symlink")
+@proves(TYPE, killed_by="getattr3-follows-symlinks", needs="symlink")
 def test_symlink_is_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
     """GETATTR of a symbolic link returns type NF3LNK: it does not follow the link."""
     scratch.file("target", b"data")
@@ -85,7 +85,7 @@ def test_symlink_is_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(reply).field("resok.obj_attributes.type").equals(Ftype3.NF3LNK)
 
 
-@proves(TYPE_IS_OF_THE_OBJECT, killed_by="getattr3-invents-a-type", needs="mknod")
+@proves(TYPE, killed_by="getattr3-invents-a-type", needs="mknod")
 def test_fifo_has_the_type_of_fifos(nfs3: Nfs3, scratch: Scratch) -> None:
     """GETATTR of a FIFO returns type NF3FIFO."""
     reply = nfs3.getattr(scratch.fifo("p"))
@@ -165,7 +165,7 @@ def test_fileid_is_the_same_by_every_name(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(reply).field("resok.obj_attributes.fileid").equals(known.fileid)
 
 
-@proves(NLINK_COUNTS_NAMES, killed_by="getattr3-counts-one-name", needs="hardlink")
+@proves(NLINK_COUNTS, killed_by="getattr3-counts-one-name", needs="hardlink")
 def test_nlink_counts_the_names_of_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
     """nlink is the number of names of the file."""
     file = scratch.file("f")

@@ -17,29 +17,32 @@ PATHCONF_RETURNS_ATTRIBUTES = Requirement(
     gist="obj_attributes of PATHCONF are the attributes of the object in the call",
 )
 # SHOULD: a server of several kinds of file system may not know the exact limit of each.
-NAME_MAX_IS_MAXIMUM = Requirement(
-    rfc="RFC 1813", section="3.3.20", level=Level.SHOULD, gist="name_max is the maximum length of a name"
-)
-NO_TRUNC_REFUSES_LONG_NAMES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    gist="if no_trunc is TRUE, a call with a name longer than name_max fails with NFS3ERR_NAMETOOLONG",
-)
-CHOWN_RESTRICTED_TO_ROOT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    gist="if chown_restricted is TRUE, only uid 0 can change the owner of a file",
-)
-DISTINGUISHES_CASE = Requirement(
+NAME_MAX = Requirement(
     rfc="RFC 1813",
     section="3.3.20",
     level=Level.SHOULD,
-    gist="if case_insensitive is FALSE, names that differ only in case are different names",
+    gist="name_max is the maximum length of a name in the directory",
 )
-PRESERVES_CASE = Requirement(
+NO_TRUNC = Requirement(
     rfc="RFC 1813",
     section="3.3.20",
-    gist="if case_preserving is TRUE, a name keeps the case in which it was created",
+    gist="with no_trunc, a name longer than name_max is refused with NFS3ERR_NAMETOOLONG, not truncated",
+)
+CHOWN_RESTRICTED = Requirement(
+    rfc="RFC 1813",
+    section="3.3.20",
+    gist="with chown_restricted, only uid 0 can change the owner of a file",
+)
+CASE_SENSITIVE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.20",
+    level=Level.SHOULD,
+    gist="without case_insensitive, names that differ only in case are different names",
+)
+CASE_PRESERVING = Requirement(
+    rfc="RFC 1813",
+    section="3.3.20",
+    gist="with case_preserving, a name keeps the case in which it was created",
 )
 
 _LONGEST = 4096
@@ -65,7 +68,7 @@ def test_attributes_are_those_of_the_object(nfs3: Nfs3, scratch: Scratch) -> Non
     expect(reply).field("resok.obj_attributes.fileid").equals(scratch.attributes(handle).fileid)
 
 
-@proves(NAME_MAX_IS_MAXIMUM, killed_by="pathconf3-overstates-name-max")
+@proves(NAME_MAX, killed_by="pathconf3-overstates-name-max")
 def test_a_name_of_name_max_bytes_is_taken(nfs3: Nfs3, scratch: Scratch) -> None:
     """CREATE does not refuse a name of name_max bytes as too long."""
     name = b"n" * _pathconf(nfs3, scratch).name_max
@@ -73,7 +76,7 @@ def test_a_name_of_name_max_bytes_is_taken(nfs3: Nfs3, scratch: Scratch) -> None
     expect(reply.status, "status of CREATE").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
 
 
-@proves(NO_TRUNC_REFUSES_LONG_NAMES, killed_by="pathconf3-understates-name-max", needs="no_trunc")
+@proves(NO_TRUNC, killed_by="pathconf3-understates-name-max", needs="no_trunc")
 def test_a_longer_name_is_refused(nfs3: Nfs3, scratch: Scratch) -> None:
     """With no_trunc, CREATE refuses a name longer than name_max with NAMETOOLONG."""
     name = b"n" * (_pathconf(nfs3, scratch).name_max + 1)
@@ -81,7 +84,7 @@ def test_a_longer_name_is_refused(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(reply).status(Nfsstat3.NFS3ERR_NAMETOOLONG)
 
 
-@proves(NO_TRUNC_REFUSES_LONG_NAMES, killed_by="create3-cuts-long-names", needs="no_trunc")
+@proves(NO_TRUNC, killed_by="create3-cuts-long-names", needs="no_trunc")
 def test_a_longer_name_makes_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
     """With no_trunc, CREATE with a name longer than name_max creates nothing."""
     name = b"n" * (_pathconf(nfs3, scratch).name_max + 1)
@@ -89,7 +92,7 @@ def test_a_longer_name_makes_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(scratch.names(), "the names in the directory").equals([])
 
 
-@proves(CHOWN_RESTRICTED_TO_ROOT, killed_by="setattr3-owners-give-files-away", needs=("root", "other_users"))
+@proves(CHOWN_RESTRICTED, killed_by="setattr3-owners-give-files-away", needs=("root", "other_users"))
 def test_an_owner_does_not_give_a_file_away(
     nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., Nfs3]
 ) -> None:
@@ -102,7 +105,7 @@ def test_an_owner_does_not_give_a_file_away(
     expect(scratch.attributes(handle).uid, "the owner").equals(4242)
 
 
-@proves(DISTINGUISHES_CASE, killed_by="lookup3-folds-case")
+@proves(CASE_SENSITIVE, killed_by="lookup3-folds-case")
 def test_names_differ_by_case_unless_said_otherwise(nfs3: Nfs3, scratch: Scratch) -> None:
     """Names that differ in case are different names unless PATHCONF sets case_insensitive."""
     if _pathconf(nfs3, scratch).case_insensitive:
@@ -111,7 +114,7 @@ def test_names_differ_by_case_unless_said_otherwise(nfs3: Nfs3, scratch: Scratch
     expect(scratch.lookup("LOWER"), "what LOWER names where only lower was made").is_absent()
 
 
-@proves(PRESERVES_CASE, killed_by="readdir3-lowers-names")
+@proves(CASE_PRESERVING, killed_by="readdir3-lowers-names")
 def test_names_keep_their_case(nfs3: Nfs3, scratch: Scratch) -> None:
     """With case_preserving, READDIR returns a name in the case in which it was created."""
     if not _pathconf(nfs3, scratch).case_preserving:

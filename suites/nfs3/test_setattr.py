@@ -26,15 +26,15 @@ from suites.nfs3.preserved import (
 )
 from suites.nfs3.times import expect_time
 
-SETATTR_SETS_VALUES = Requirement(
+SETATTR_SETS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
-    gist="after a successful SETATTR the object has the requested values",
+    gist="after a successful SETATTR the attributes have the requested values",
 )
-SETATTR_SETS_ONLY_REQUESTED = Requirement(
+SETATTR_SETS_NOTHING_ELSE = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
-    gist="SETATTR changes the attributes that new_attributes sets, and no others",
+    gist="SETATTR changes only the attributes that new_attributes sets",
 )
 GUARD_IS_COMPARED_TO_CTIME = Requirement(
     rfc="RFC 1813",
@@ -93,7 +93,7 @@ BEYOND_16_BITS = 70_000
 # ---------------------------------------------------------------- mode
 
 
-@proves(SETATTR_SETS_VALUES, killed_by="setattr3-applies-a-umask")
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-applies-a-umask")
 def test_sets_the_mode_of_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR sets the mode of a file."""
     file = scratch.file("f", mode=0o600)
@@ -102,7 +102,7 @@ def test_sets_the_mode_of_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
         expect(oct(scratch.attributes(file).mode & PROTECTION), "mode").equals(oct(mode))
 
 
-@proves(SETATTR_SETS_VALUES, killed_by="setattr3-ignores-mode-of-directories")
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-ignores-mode-of-directories")
 def test_sets_the_mode_of_a_directory(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR sets the mode of a directory."""
     directory = scratch.directory("d", mode=0o700)
@@ -111,7 +111,7 @@ def test_sets_the_mode_of_a_directory(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(oct(scratch.attributes(directory).mode & 0o777), "permission bits of mode").equals(oct(0o751))
 
 
-@proves(SETATTR_SETS_ONLY_REQUESTED, killed_by="setattr3-mode-moves-mtime")
+@proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-mode-moves-mtime")
 def test_mode_leaves_all_else_alone(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR of mode changes neither other attributes nor the data."""
     file = scratch.file("f", b"data", mode=0o600)
@@ -140,7 +140,7 @@ def test_mode_of_anothers_file_stays(nfs3_as: Callable[..., Nfs3], scratch: Scra
 # ---------------------------------------------------------------- owner and group
 
 
-@proves(SETATTR_SETS_VALUES, killed_by="setattr3-ignores-uid")
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-ignores-uid")
 def test_sets_the_owner(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR sets the owner of a file and keeps its group."""
     file = scratch.file("f")
@@ -148,10 +148,10 @@ def test_sets_the_owner(nfs3: Nfs3, scratch: Scratch) -> None:
     expect_change(nfs3.setattr(file, Sattr3(uid=known.uid ^ 17)))
     seen = scratch.attributes(file)
     expect(seen.uid, "uid").equals(known.uid ^ 17)
-    expect(seen.gid, "gid", because=SETATTR_SETS_ONLY_REQUESTED).equals(known.gid)
+    expect(seen.gid, "gid", because=SETATTR_SETS_NOTHING_ELSE).equals(known.gid)
 
 
-@proves(SETATTR_SETS_VALUES, killed_by="setattr3-ignores-gid")
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-ignores-gid")
 def test_sets_the_group(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR sets the group of a file and keeps its owner."""
     file = scratch.file("f")
@@ -159,10 +159,10 @@ def test_sets_the_group(nfs3: Nfs3, scratch: Scratch) -> None:
     expect_change(nfs3.setattr(file, Sattr3(gid=known.gid ^ 17)))
     seen = scratch.attributes(file)
     expect(seen.gid, "gid").equals(known.gid ^ 17)
-    expect(seen.uid, "uid", because=SETATTR_SETS_ONLY_REQUESTED).equals(known.uid)
+    expect(seen.uid, "uid", because=SETATTR_SETS_NOTHING_ELSE).equals(known.uid)
 
 
-@proves(SETATTR_SETS_VALUES, killed_by="setattr3-truncates-ids")
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-truncates-ids")
 def test_ids_beyond_16_bits_are_kept_or_refused(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR stores an owner and a group above 65535, or refuses them."""
     file = scratch.file("f")
@@ -226,7 +226,7 @@ def test_sets_atime_to_the_servers_time(nfs3: Nfs3, scratch: Scratch) -> None:
     _expect_now(scratch, "atime", scratch.attributes(file).atime)
 
 
-@proves(SETATTR_SETS_ONLY_REQUESTED, killed_by="setattr3-mtime-sets-atime", needs="cansettime")
+@proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-mtime-sets-atime", needs="cansettime")
 def test_mtime_leaves_atime_alone(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR of mtime does not set atime."""
     file = scratch.file("f", b"data")
@@ -237,7 +237,7 @@ def test_mtime_leaves_atime_alone(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(scratch.attributes(file).atime.seconds, "seconds of atime").differs_from(ANOTHER_TIME.seconds)
 
 
-@proves(SETATTR_SETS_ONLY_REQUESTED, killed_by="setattr3-atime-sets-mtime", needs="cansettime")
+@proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-atime-sets-mtime", needs="cansettime")
 def test_atime_leaves_all_else_alone(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR of atime changes no other attribute."""
     file = scratch.file("f", b"data")
@@ -250,7 +250,7 @@ def test_atime_leaves_all_else_alone(nfs3: Nfs3, scratch: Scratch) -> None:
 # ---------------------------------------------------------------- no attributes and several
 
 
-@proves(SETATTR_SETS_ONLY_REQUESTED, killed_by="setattr3-nothing-resets-the-mode")
+@proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-nothing-resets-the-mode")
 def test_nothing_asked_changes_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR that sets no attribute changes none."""
     for handle in (scratch.file("f", b"data", mode=0o640), scratch.directory("d", mode=0o750)):
@@ -262,7 +262,7 @@ def test_nothing_asked_changes_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
         expect_preserved(seen, known, but())
 
 
-@proves(SETATTR_SETS_VALUES, killed_by="setattr3-takes-the-first-only")
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-takes-the-first-only")
 def test_sets_several_attributes_at_once(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR sets several attributes in one call."""
     file = scratch.file("f", b"some data", mode=0o600)
@@ -286,7 +286,7 @@ def test_matching_guard_lets_the_change_through(nfs3: Nfs3, scratch: Scratch) ->
     file = scratch.file("f", b"data")
     reply = nfs3.setattr(file, Sattr3(size=2), guard=scratch.attributes(file).ctime)
     expect_change(reply)
-    expect(scratch.attributes(file).size, "size", because=SETATTR_SETS_VALUES).equals(2)
+    expect(scratch.attributes(file).size, "size", because=SETATTR_SETS_ATTRIBUTES).equals(2)
 
 
 @proves(GUARD_MISMATCH_RETURNS_NOT_SYNC, killed_by="setattr3-wrong-guard-is-inval")

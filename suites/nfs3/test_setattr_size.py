@@ -45,10 +45,10 @@ SIZE_CHANGE_UPDATES_MTIME = Requirement(
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
 )
-SIZE_IS_FOR_FILES = Requirement(
+SETATTR_SIZE_IS_OF_FILES = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
-    gist="new_attributes.size is for changing the size of a file",
+    gist="SETATTR of the size is for regular files",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
 )
@@ -202,7 +202,7 @@ def test_a_file_that_one_may_not_write_is_not_cut(nfs3_as: Callable[..., Nfs3], 
 # ---------------------------------------------------------------- objects without a size to set
 
 
-@proves(SIZE_IS_FOR_FILES, killed_by="setattr3-takes-a-size-for-directories")
+@proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-takes-a-size-for-directories")
 def test_size_of_a_directory_is_refused(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR refuses to set the size of a directory."""
     reply = nfs3.setattr(scratch.directory("d"), Sattr3(size=0))
@@ -222,7 +222,7 @@ def test_size_of_a_directory_does_not_touch_it(nfs3: Nfs3, scratch: Scratch) -> 
     expect_preserved(seen, known, ("type", "mode", "nlink", "uid", "gid", "fsid", "fileid"))
 
 
-@proves(SIZE_IS_FOR_FILES, killed_by="setattr3-takes-a-size-for-fifos", needs="mknod")
+@proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-takes-a-size-for-fifos", needs="mknod")
 def test_size_of_a_fifo_is_refused(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR refuses to set the size of a FIFO."""
     fifo = scratch.fifo("p")

@@ -23,10 +23,10 @@ READ_RETURNS_CURRENT_DATA = Requirement(
     section="3.3.6",
     gist="READ returns the current data of the file, with every change that was answered before",
 )
-WRITES_COUNT_BYTES = Requirement(
+WRITE_STORES_COUNTED_BYTES = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="the count bytes that WRITE reports are in the file, starting at offset",
+    gist="the bytes that WRITE counts are in the file, beginning at offset",
 )
 
 SIZE: t.Final = 6000
@@ -81,7 +81,7 @@ def test_a_client_reads_what_another_one_did_by(
 
 
 @pytest.mark.parametrize("stable", list(StableHow), ids=lambda stable: stable.name.lower())
-@proves(WRITES_COUNT_BYTES, killed_by="write3-drops-unaligned-tail")
+@proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-drops-unaligned-tail")
 def test_many_writes_at_once_are_all_in_the_file(
     nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], stable: StableHow
 ) -> None:

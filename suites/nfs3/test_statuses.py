@@ -22,10 +22,10 @@ RETURNS_ROFS = Requirement(
     level=Level.SHOULD,
     gist="NFS3ERR_ROFS reports a modifying operation on a read-only file system",
 )
-READ_ONLY_STAYS_UNCHANGED = Requirement(
+READ_ONLY_IS_UNCHANGED = Requirement(
     rfc="RFC 1813",
     section="2.6",
-    gist="an operation that is refused on a read-only file system changes nothing",
+    gist="a read-only file system is not modified",
 )
 RETURNS_NOSPC = Requirement(
     rfc="RFC 1813",
@@ -99,7 +99,7 @@ def test_a_read_only_file_system_refuses_names_as_such(
 
 
 @pytest.mark.parametrize("procedure", _FEW)
-@proves(READ_ONLY_STAYS_UNCHANGED, killed_by="names3-read-only-is-no-matter")
+@proves(READ_ONLY_IS_UNCHANGED, killed_by="names3-read-only-is-no-matter")
 def test_a_read_only_file_system_keeps_its_names(
     nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: str
 ) -> None:
@@ -113,7 +113,7 @@ def test_a_read_only_file_system_keeps_its_names(
 
 
 @pytest.mark.parametrize("what", _ATTRIBUTES)
-@proves(READ_ONLY_STAYS_UNCHANGED, killed_by=("setattr3-read-only-is-no-matter", "setattr3-read-only-is-io"))
+@proves(READ_ONLY_IS_UNCHANGED, killed_by=("setattr3-read-only-is-no-matter", "setattr3-read-only-is-io"))
 def test_a_read_only_file_system_keeps_its_attributes(
     nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, what: str
 ) -> None:

@@ -38,10 +38,10 @@ DIRECTORY_MTIME_FOLLOWS_ENTRIES = Requirement(
     level=Level.SHOULD,  # section 2.5 defines mtime for the data of files only
     gist="a change of its entries should update the mtime of a directory",
 )
-RENAME_RETURNS_WCC_OF_BOTH = Requirement(
+RENAME_WCC = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
-    gist="fromdir_wcc is about the directory from.dir, todir_wcc about the directory to.dir",
+    gist="fromdir_wcc describes the directory from.dir, and todir_wcc the directory to.dir",
 )
 
 _REQUESTED: t.Final[dict[str, Sattr3]] = {
@@ -194,7 +194,7 @@ def test_a_change_moves_mtime_of_the_directory(nfs3: Nfs3, furnished: Scratch, c
 
 
 @pytest.mark.parametrize("arm", ["fromdir_wcc", "todir_wcc"], ids=["fromdir", "todir"])
-@proves(RENAME_RETURNS_WCC_OF_BOTH, killed_by="rename3-before-is-of-the-other-directory")
+@proves(RENAME_WCC, killed_by="rename3-before-is-of-the-other-directory")
 def test_rename_before_is_of_each_directory(nfs3: Nfs3, scratch: Scratch, arm: str) -> None:
     """RENAME returns wcc_data.before of the old and of the new directory."""
     scratch.file("file")
@@ -207,7 +207,7 @@ def test_rename_before_is_of_each_directory(nfs3: Nfs3, scratch: Scratch, arm: s
     expect_before(reply, f"resok.{arm}.before", known)
 
 
-@proves(RENAME_RETURNS_WCC_OF_BOTH, killed_by="rename3-contradicts-itself-before")
+@proves(RENAME_WCC, killed_by="rename3-contradicts-itself-before")
 def test_rename_in_one_directory_has_one_before(nfs3: Nfs3, scratch: Scratch) -> None:
     """RENAME within one directory returns the same before in both wcc_data."""
     scratch.file("file")
