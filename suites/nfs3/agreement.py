@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether the attributes in a reply agree with those that GETATTR gave."""
+"""Compares attributes in a reply with those that GETATTR returned."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from nfsjudge.expect import StatusReply
 from nfsjudge.requirement import Level, Requirement
 
 STEADY: t.Final = ("type", "mode", "nlink", "uid", "gid", "size", "fsid", "fileid")
-"""Fields of fattr3 that stay as they are while nobody changes the object. `used` and the times may drift.
+"""Fields of fattr3 that stay the same while nobody changes the object; `used` and the times may change.
 
-Neither is `rdev` among them: for all but devices it may carry whatever the server likes (RFC 1813 section 2.5).
+`rdev` is not among them: except for devices, the server may return anything (RFC 1813 section 2.5).
 """
 
-OF_DIRECTORIES = Requirement(
+DIRECTORY_SIZE_AND_NLINK_ARE_STEADY = Requirement(
     rfc="RFC 1813",
     section="2.5",
-    # Defined for files alone: some systems add up what is below, by and by, or simulate either (2.5 allows that).
+    # Section 2.5 defines both for files only: some systems simulate them, or update them later.
     level=Level.SHOULD,
-    gist="size and nlink of a directory do not change while nobody changes it",
+    gist="size and nlink of a directory should stay the same while nobody changes the directory",
 )
-_OPEN_OF_DIRECTORIES: t.Final = frozenset({"size", "nlink"})
+_UNDEFINED_FOR_DIRECTORIES: t.Final = frozenset({"size", "nlink"})
 
 
 def _fields(
     names: Iterable[str], known: Fattr3, because: Requirement | None
 ) -> Iterator[tuple[str, Requirement | None]]:
-    """Fields with what a difference breaks: those that the text defines for this type of object first."""
-    is_open = _OPEN_OF_DIRECTORIES if known.type is Ftype3.NF3DIR else frozenset()
-    for name in sorted(names, key=is_open.__contains__):
-        yield name, OF_DIRECTORIES if name in is_open else because
+    """The fields, each with the clause that a difference breaks; those defined for this type of object come first."""
+    undefined = _UNDEFINED_FOR_DIRECTORIES if known.type is Ftype3.NF3DIR else frozenset()
+    for name in sorted(names, key=undefined.__contains__):
+        yield name, DIRECTORY_SIZE_AND_NLINK_ARE_STEADY if name in undefined else because
 
 
 def expect_same_attributes(seen: Fattr3, known: Fattr3, *, because: Requirement | None = None) -> None:
-    """Attributes that a list has of an object agree with what GETATTR said, in every field that cannot drift."""
+    """Attributes from a directory listing agree with GETATTR in every steady field."""
     __tracebackhide__ = True
     for name, broken in _fields(STEADY, known, because):
         expect(getattr(seen, name), name, because=broken).equals(getattr(known, name))
@@ -46,7 +46,7 @@ def expect_same_attributes(seen: Fattr3, known: Fattr3, *, because: Requirement 
 def expect_same_object(
     reply: StatusReply, path: str, known: Fattr3, *, because: Requirement | None = None
 ) -> None:
-    """The fattr3 at `path` of a reply agrees with what GETATTR said, in every field that cannot drift."""
+    """The fattr3 at `path` of a reply agrees with GETATTR in every steady field."""
     __tracebackhide__ = True
     for name, broken in _fields(STEADY, known, because):
         expect(reply, because=broken).field(f"{path}.{name}").equals(getattr(known, name))
@@ -55,7 +55,7 @@ def expect_same_object(
 def expect_before(
     reply: StatusReply, path: str, known: Fattr3, *, because: Requirement | None = None
 ) -> None:
-    """The wcc_attr at `path` of a reply is what GETATTR said before, of an object that was left alone since."""
+    """The wcc_attr at `path` of a reply agrees with a GETATTR before the call. Nobody changed the object in between."""
     __tracebackhide__ = True
     for name, broken in _fields(("size", "mtime", "ctime"), known, because):
         expect(reply, because=broken).field(f"{path}.{name}").equals(getattr(known, name))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the target exports, for checks that need to know it and do not judge it."""
+"""The exports of the target, for checks that need them and do not judge EXPORT."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from nfsjudge import skip
 
 
 def exported(mount: Mount) -> list[bytes]:
-    """The paths that EXPORT lists. SKIP where it gives no list: it may be refused, and is judged elsewhere."""
+    """The paths that EXPORT returns. SKIP if it fails: other checks judge that."""
     try:
         return [entry.ex_dir for entry in mount.export()]
     except NfsClientError as error:

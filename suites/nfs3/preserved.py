@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an operation must leave alone: attributes as they were, and times of old from which to see one move."""
+"""Helpers to see which attributes an operation changes, and old times from which a change shows."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from nfsjudge.expect import StatusReply
 from suites.nfs3.agreement import STEADY
 
 LONG_AGO: t.Final = Nfstime3(946_684_800)
-"""The year 2000: no clock of a server says so by chance."""
+"""The year 2000: no server's clock shows it by chance."""
 PROTECTION: t.Final = 0o7777
-"""The bits of a mode that have a meaning (RFC 1813 section 2.5). That there are no others is a claim of its own."""
+"""The defined bits of a mode (RFC 1813 section 2.5). A separate check proves that there are no others."""
 EVERYTHING: t.Final = (*STEADY, "mtime", "ctime")
-"""Fields of fattr3 that stay as they are while nobody does anything at all to the object."""
+"""Fields of fattr3 that stay the same while nobody uses the object."""
 
 
 def expect_preserved(
     seen: Fattr3, known: Fattr3, fields: Iterable[str] = EVERYTHING, *, because: Requirement | None = None
 ) -> None:
-    """Both are what GETATTR said of one object, and `fields` are as they were."""
+    """Two replies of GETATTR for one object agree in `fields`."""
     __tracebackhide__ = True
     for name in fields:
         expect(getattr(seen, name), name, because=because).equals(getattr(known, name))
 
 
 def but(*changed: str) -> list[str]:
-    """`EVERYTHING` without some fields, and without ctime, which any change may move."""
+    """`EVERYTHING` without some fields and without ctime, which any change may update."""
     return [name for name in EVERYTHING if name not in {*changed, "ctime"}]
 
 
 def at_client_time(time: Nfstime3) -> SetTime:
-    """Asks for a time of the client's."""
+    """SET_TO_CLIENT_TIME with this time."""
     return SetTime(TimeHow.SET_TO_CLIENT_TIME, time)
 
 
 def make_old(nfs3: Nfs3, file: bytes, *, mtime: bool = True, atime: bool = False) -> None:
-    """Set times to `LONG_AGO`, for checks of something else: one that cannot ends the check as SKIP."""
+    """Set times to `LONG_AGO`, so that a later change shows. SKIP if that does not work: other checks judge it."""
     old = at_client_time(LONG_AGO)
     asked = Sattr3(atime=old if atime else DONT_CHANGE_TIME, mtime=old if mtime else DONT_CHANGE_TIME)
     nfs3.setattr(file, asked)
@@ -53,14 +53,14 @@ def make_old(nfs3: Nfs3, file: bytes, *, mtime: bool = True, atime: bool = False
 
 
 def need_settable(nfs3: Nfs3, handle: bytes, asked: Sattr3) -> None:
-    """Set attributes that a check goes on to ask for in vain. SKIP where they cannot be set anyway."""
+    """Set attributes which the check then tries to set with a wrong guard. SKIP if that fails even without a guard."""
     status = nfs3.setattr(handle, asked).status
     if status != Nfsstat3.NFS3_OK:
         skip(f"this cannot be set without a guard either: SETATTR answers {status}")
 
 
 def with_mode(nfs3: Nfs3, handle: bytes, mode: int) -> bytes:
-    """The handle, of an object whose mode is `mode` now: CREATE may have masked it. SKIP if that cannot be."""
+    """Set the mode, which CREATE may have masked, and return the handle. SKIP if the mode cannot be set."""
     if _mode(nfs3, handle) != mode:
         nfs3.setattr(handle, Sattr3(mode=mode))
         if _mode(nfs3, handle) != mode:
@@ -74,10 +74,9 @@ def _mode(nfs3: Nfs3, handle: bytes) -> int | None:
 
 
 def expect_change(reply: StatusReply, *, because: Requirement | None = None) -> None:
-    """A change of attributes succeeded, unless the server cannot do, or grant, what was asked.
+    """SETATTR succeeded. Ends the check if the server cannot store the values, or does not permit the change.
 
-    RFC 1813 defines neither which values a server can store (section 3.3.2: INVAL) nor who may set them
-    (section 4.4). What is said here is that a change that is answered with success can be judged.
+    RFC 1813 defines neither which values a server can store (section 3.3.2: INVAL) nor who may set them (section 4.4).
     """
     __tracebackhide__ = True
     if reply.status in {Nfsstat3.NFS3ERR_INVAL, Nfsstat3.NFS3ERR_NOTSUPP, Nfsstat3.NFS3ERR_FBIG}:

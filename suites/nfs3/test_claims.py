@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""FSSTAT, FSINFO and PATHCONF (RFC 1813 sections 3.3.18 to 3.3.20): objects of any type, and claims held."""
+"""FSSTAT, FSINFO and PATHCONF (RFC 1813 sections 3.3.18 to 3.3.20): objects of every type, and whether claims hold."""
 
 from __future__ import annotations
 
@@ -29,41 +29,45 @@ from suites.nfs3 import kinds
 from suites.nfs3.agreement import expect_same_object
 from suites.nfs3.limits import fsinfo
 
-OF_AN_OBJECT = Requirement(
+FS_INFO_FOR_ANY_OBJECT = Requirement(
     rfc="RFC 1813",
     section="3.3.18",
-    gist="FSSTAT, FSINFO (3.3.19) and PATHCONF (3.3.20) answer for a handle of an object of the file system",
+    gist="FSSTAT, FSINFO (3.3.19) and PATHCONF (3.3.20) accept the handle of any object of the file system",
 )
-ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.18", gist="obj_attributes are those of the object that was asked about"
+FS_INFO_RETURNS_ATTRIBUTES = Requirement(
+    rfc="RFC 1813",
+    section="3.3.18",
+    gist="obj_attributes of FSSTAT (and FSINFO, PATHCONF) are the attributes of the object in the call",
 )
-HOMOGENEOUS_BIT = Requirement(
+HOMOGENEOUS_MEANS_SAME_PATHCONF = Requirement(
     rfc="RFC 1813",
     section="3.3.19",
-    gist="with FSF3_HOMOGENEOUS, PATHCONF is the same for every file and directory of the file system",
+    gist="if FSF3_HOMOGENEOUS is set, PATHCONF returns the same for every file and directory of the file system",
 )
-PREFERRED = Requirement(
+PREFERS_AT_MOST_MAXIMUM = Requirement(
     rfc="RFC 1813",
     section="3.3.19",
     level=Level.SHOULD,
-    gist="the preferred size of a transfer is the largest one, unless a smaller one is better",
+    gist="the preferred transfer size should be the maximum, or less where less is better",
 )
-LINKMAX = Requirement(
+LINKMAX_LIMITS_LINKS = Requirement(
     rfc="RFC 1813",
     section="3.3.20",
-    level=Level.SHOULD,  # servers that serve file systems of several kinds may state the limit of none exactly
-    gist="linkmax is the most hard links that an object may have",
+    level=Level.SHOULD,  # a server of several kinds of file system may not know the exact limit of each
+    gist="linkmax is the maximum number of hard links to an object",
 )
-MLINK_IS_MEANT = Requirement(
-    rfc="RFC 1813", section="2.6", level=Level.SHOULD, gist="MLINK says that there are too many hard links"
+RETURNS_MLINK = Requirement(
+    rfc="RFC 1813", section="2.6", level=Level.SHOULD, gist="NFS3ERR_MLINK reports too many hard links"
 )
 
-ASKING: t.Final[dict[str, Callable[[Nfs3, bytes], t.Any]]] = {
+FS_INFO: t.Final[dict[str, Callable[[Nfs3, bytes], t.Any]]] = {
     "FSSTAT": lambda nfs3, handle: nfs3.fsstat(handle),
     "FSINFO": lambda nfs3, handle: nfs3.fsinfo(handle),
     "PATHCONF": lambda nfs3, handle: nfs3.pathconf(handle),
 }
-CLAIMS: t.Final = (
+TYPES: t.Final = ("directory", "symlink", "fifo", "socket")
+"""Types other than regular files. Devices would add nothing: servers treat all special files alike here."""
+PATHCONF_FIELDS: t.Final = (
     "linkmax",
     "name_max",
     "no_trunc",
@@ -72,22 +76,24 @@ CLAIMS: t.Final = (
     "case_preserving",
 )
 MOST_LINKS: t.Final = 2000
-"""A linkmax above this is not tried."""
+"""The checks do not try a linkmax above this."""
 
 
-@pytest.mark.parametrize("kind", kinds.NOT_REGULAR)
-@pytest.mark.parametrize("procedure", ASKING)
-@proves(OF_AN_OBJECT, killed_by="info3-refuses-what-is-no-file")
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("procedure", FS_INFO, ids=str.lower)
+@proves(FS_INFO_FOR_ANY_OBJECT, killed_by="info3-refuses-what-is-no-file")
 def test_is_answered_for_a(nfs3: Nfs3, scratch: Scratch, procedure: str, kind: str) -> None:
-    expect(ASKING[procedure](nfs3, kinds.make(nfs3, scratch, kind))).ok()
+    """FSSTAT, FSINFO and PATHCONF accept handles of objects that are not regular files."""
+    expect(FS_INFO[procedure](nfs3, kinds.make(nfs3, scratch, kind))).ok()
 
 
-@pytest.mark.parametrize("kind", kinds.NOT_REGULAR)
-@pytest.mark.parametrize("procedure", ASKING)
-@proves(ATTRIBUTES, killed_by="info3-attributes-of-the-root")
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("procedure", FS_INFO, ids=str.lower)
+@proves(FS_INFO_RETURNS_ATTRIBUTES, killed_by="info3-attributes-of-the-root")
 def test_attributes_are_those_of_the(nfs3: Nfs3, scratch: Scratch, procedure: str, kind: str) -> None:
+    """FSSTAT, FSINFO and PATHCONF return the attributes of the object, whatever its type."""
     handle = kinds.make(nfs3, scratch, kind)
-    reply = ASKING[procedure](nfs3, handle)
+    reply = FS_INFO[procedure](nfs3, handle)
     if reply.resok is None:
         skip(f"{procedure} answers {reply.status}")
     if reply.resok.obj_attributes is None:
@@ -96,18 +102,22 @@ def test_attributes_are_those_of_the(nfs3: Nfs3, scratch: Scratch, procedure: st
 
 
 @pytest.mark.parametrize("kind", ["symlink", *kinds.SPECIAL])
-@proves(HOMOGENEOUS_BIT, killed_by="pathconf3-differs-by-type", needs="homogeneous")
+@proves(HOMOGENEOUS_MEANS_SAME_PATHCONF, killed_by="pathconf3-differs-by-type", needs="homogeneous")
 def test_pathconf_is_as_claimed_the_same_for_a(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """With FSF3_HOMOGENEOUS, PATHCONF returns the same for objects of every type."""
     handle = kinds.make(nfs3, scratch, kind)
     directory = expect(nfs3.pathconf(scratch.handle)).ok()
     other = expect(nfs3.pathconf(handle)).ok()
-    for name in CLAIMS:
+    for name in PATHCONF_FIELDS:
         expect(getattr(other, name), f"{name} of a {kind}").equals(getattr(directory, name))
 
 
-@pytest.mark.parametrize(("preferred", "most"), [("rtpref", "rtmax"), ("wtpref", "wtmax")])
-@proves(PREFERRED, killed_by="fsinfo3-prefers-more-than-it-moves")
+@pytest.mark.parametrize(
+    ("preferred", "most"), [("rtpref", "rtmax"), ("wtpref", "wtmax")], ids=["rtpref", "wtpref"]
+)
+@proves(PREFERS_AT_MOST_MAXIMUM, killed_by="fsinfo3-prefers-more-than-it-moves")
 def test_no_more_than_the_most_is_preferred(nfs3: Nfs3, root: bytes, preferred: str, most: str) -> None:
+    """FSINFO prefers no transfer size above its maximum."""
     told = fsinfo(nfs3, root)
     expect(getattr(told, preferred), preferred).at_most(getattr(told, most))
 
@@ -117,7 +127,7 @@ Links: t.TypeAlias = Callable[[bytes, int], t.Any]
 
 @pytest.fixture
 def links(scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[Links]:
-    """Gives a file many names at once; the first answer that is not OK, or None. Takes the names away again."""
+    """Makes many hard links to a file and returns the first reply that is not OK, or None. Removes the links later."""
     rpc = rpc_connect("nfs")
     names: list[bytes] = []
 
@@ -125,7 +135,7 @@ def links(scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[L
         names.extend(b"link-%05d" % number for number in range(count))
         places = (Link3Args(file, Diropargs3(scratch.handle, name)) for name in names)
         refused = None
-        # One after the other: with many under way the first that is refused need not be one too many.
+        # One at a time: with many in flight, the first refused link need not be the one that exceeds the limit.
         for _, reply in rpc.pipeline(LINK, places, outstanding=1):
             if reply.status != Nfsstat3.NFS3_OK:
                 refused = reply
@@ -139,8 +149,9 @@ def links(scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[L
             pass
 
 
-@proves(LINKMAX, MLINK_IS_MEANT, killed_by="pathconf3-understates-linkmax", needs="hardlink")
+@proves(LINKMAX_LIMITS_LINKS, RETURNS_MLINK, killed_by="pathconf3-understates-linkmax", needs="hardlink")
 def test_no_more_links_than_linkmax(nfs3: Nfs3, scratch: Scratch, links: Links) -> None:
+    """LINK fails with MLINK once a file has linkmax links."""
     file = scratch.file("f")
     linkmax = expect(nfs3.pathconf(file)).ok().linkmax
     observe("linkmax", linkmax)
@@ -148,17 +159,17 @@ def test_no_more_links_than_linkmax(nfs3: Nfs3, scratch: Scratch, links: Links) 
         skip(f"linkmax is {linkmax}: checks do not make so many links")
     refused = links(file, linkmax - 1)
     if refused is not None:
-        # What is claimed is a limit; that the last link below it works is not.
+        # linkmax is a maximum: the server does not promise that so many links work.
         observe("a link below linkmax", refused.status)
         return
     reply = nfs3.link(file, scratch.handle, b"one too many")
-    expect(reply).refused(Nfsstat3.NFS3ERR_MLINK, because=MLINK_IS_MEANT)
+    expect(reply).refused(Nfsstat3.NFS3ERR_MLINK, because=RETURNS_MLINK)
 
 
 @pytest.fixture
 def subdirectories(rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> Iterator[Links]:
-    """Gives a directory many subdirectories at once, up to the first refusal. Takes them away again."""
-    del scratch  # removed after them
+    """Makes many subdirectories and returns the first reply that is not OK, or None. Removes them later."""
+    del scratch  # only so that it is removed after them
     rpc = rpc_connect("nfs")
     places: list[Diropargs3] = []
 
@@ -176,19 +187,20 @@ def subdirectories(rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> I
             pass
 
 
-@proves(MLINK_IS_MEANT, killed_by="rename3-too-many-directories-is-io")
+@proves(RETURNS_MLINK, killed_by="rename3-too-many-directories-is-io")
 def test_a_directory_too_many_is_told_as_such(nfs3: Nfs3, scratch: Scratch, subdirectories: Links) -> None:
+    """RENAME of a directory into a parent with linkmax links succeeds or fails with MLINK."""
     full = scratch.directory("full")
     linkmax = expect(nfs3.pathconf(full)).ok().linkmax
     observe("linkmax", linkmax)
     if not 2 <= linkmax <= MOST_LINKS:
         skip(f"linkmax is {linkmax}: checks do not make so many directories")
-    # On UNIX each is a link to the one above, by its dotdot; that one has its own name and its dot besides.
+    # On UNIX the ".." of each is a link to the parent, which also has its own name and its ".".
     refused = subdirectories(full, linkmax - 2)
     if refused is not None and refused.status != Nfsstat3.NFS3ERR_MLINK:
         skip(f"so many directories are not made: {refused.status}")
     scratch.directory("moved")
     reply = nfs3.rename(scratch.handle, b"moved", full, b"moved")
     observe("RENAME of one too many", reply.status)
-    if reply.status != Nfsstat3.NFS3_OK:  # links of directories may not be counted at all
-        expect(reply).refused(Nfsstat3.NFS3ERR_MLINK, because=MLINK_IS_MEANT)
+    if reply.status != Nfsstat3.NFS3_OK:  # the server need not count links of directories
+        expect(reply).refused(Nfsstat3.NFS3ERR_MLINK, because=RETURNS_MLINK)

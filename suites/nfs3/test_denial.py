@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""READ, WRITE, COMMIT, READDIR and READDIRPLUS by those who may not (RFC 1813 sections 2.6 and 4.4).
+"""READ, WRITE, READDIR and READDIRPLUS by users without permission (RFC 1813 sections 2.6 and 4.4).
 
-The protocol leaves permission to the server, so that none of this is more than "should". What a server has refused,
-it has not done.
+The protocol leaves permissions to the server, so no claim about them is more than SHOULD. But an operation that the
+server refused must have done nothing.
 """
 
 from __future__ import annotations
@@ -21,52 +21,63 @@ from nfsjudge.expect import StatusReply
 from suites.nfs3.contents import pattern, read_range, stored
 from suites.nfs3.preserved import with_mode
 
-DENIED = Requirement(
+DENIES_WITHOUT_PERMISSION = Requirement(
     rfc="RFC 1813",
     section="4.4",
     level=Level.SHOULD,
-    gist="the server checks permission in each request: mode 0 for others keeps others out",
+    gist="the server is expected to deny what the mode of an object does not allow a user to do",
 )
-ACCES_IS_MEANT = Requirement(
+RETURNS_ACCES_OR_PERM = Requirement(
     rfc="RFC 1813",
     section="2.6",
     level=Level.SHOULD,
-    gist="ACCES says that the caller lacks the permission for an operation",
+    gist="NFS3ERR_ACCES or NFS3ERR_PERM reports that the caller lacks permission",
 )
-REFUSED_IS_NOT_DONE = Requirement(
+DENIED_WRITE_CHANGES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="2.6",
-    gist="ACCES and PERM say that the operation was not allowed: a WRITE that is so refused has written nothing",
+    gist="a WRITE that fails with NFS3ERR_ACCES or NFS3ERR_PERM writes nothing",
 )
 
 STRANGER: t.Final = (4243, 4243)
-Act: t.TypeAlias = Callable[[Nfs3, bytes, bytes], StatusReply]
-ACTS: t.Final[dict[str, Act]] = {
-    "READ": lambda nfs3, file, _directory: nfs3.read(file, 0, 10),
-    "READ of 0 bytes": lambda nfs3, file, _directory: nfs3.read(file, 0, 0),
-    "WRITE": lambda nfs3, file, _directory: nfs3.write(file, 0, b"data"),
-    "WRITE of 0 bytes": lambda nfs3, file, _directory: nfs3.write(file, 0, b""),
-    "READDIR": lambda nfs3, _file, directory: nfs3.readdir(directory),
-    "READDIRPLUS": lambda nfs3, _file, directory: nfs3.readdirplus(directory),
+Call: t.TypeAlias = Callable[[Nfs3, bytes, bytes], StatusReply]
+CALLS: t.Final[dict[str, Call]] = {
+    "read": lambda nfs3, file, _directory: nfs3.read(file, 0, 10),
+    "read-0": lambda nfs3, file, _directory: nfs3.read(file, 0, 0),
+    "write": lambda nfs3, file, _directory: nfs3.write(file, 0, b"data"),
+    "write-0": lambda nfs3, file, _directory: nfs3.write(file, 0, b""),
+    "readdir": lambda nfs3, _file, directory: nfs3.readdir(directory),
+    "readdirplus": lambda nfs3, _file, directory: nfs3.readdirplus(directory),
 }
 
 
-@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("call", CALLS)
 @proves(
-    DENIED, ACCES_IS_MEANT, killed_by="nfs3-data-is-for-everybody", needs=("other_users", "distinct_users")
+    DENIES_WITHOUT_PERMISSION,
+    RETURNS_ACCES_OR_PERM,
+    killed_by="nfs3-data-is-for-everybody",
+    needs=("other_users", "distinct_users"),
 )
-def test_others_are_kept_out_of(nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., Nfs3], act: str) -> None:
+def test_others_are_kept_out_of(
+    nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., Nfs3], call: str
+) -> None:
+    """Another user cannot read, write or list objects of modes 0600 and 0700."""
     file = with_mode(nfs3, scratch.file("f", pattern(100)), 0o600)
     directory = with_mode(nfs3, scratch.directory("d"), 0o700)
-    reply = ACTS[act](nfs3_as(*STRANGER), file, directory)
-    expect(reply).refused(Nfsstat3.NFS3ERR_ACCES, Nfsstat3.NFS3ERR_PERM, because=ACCES_IS_MEANT)
+    reply = CALLS[call](nfs3_as(*STRANGER), file, directory)
+    expect(reply).refused(Nfsstat3.NFS3ERR_ACCES, Nfsstat3.NFS3ERR_PERM, because=RETURNS_ACCES_OR_PERM)
 
 
-@pytest.mark.parametrize("stable", list(StableHow), ids=lambda stable: stable.name)
-@proves(REFUSED_IS_NOT_DONE, killed_by="write3-denies-and-writes", needs=("other_users", "distinct_users"))
+@pytest.mark.parametrize("stable", list(StableHow), ids=lambda stable: stable.name.lower())
+@proves(
+    DENIED_WRITE_CHANGES_NOTHING,
+    killed_by="write3-denies-and-writes",
+    needs=("other_users", "distinct_users"),
+)
 def test_what_was_denied_is_not_written(
     nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., Nfs3], stable: StableHow
 ) -> None:
+    """A WRITE that the server denies leaves the data of the file unchanged."""
     content = pattern(100)
     file = with_mode(nfs3, stored(scratch, "f", content), 0o644)
     reply = nfs3_as(*STRANGER).write(file, 10, b"data", stable)
@@ -77,8 +88,9 @@ def test_what_was_denied_is_not_written(
 
 
 @pytest.mark.exclusive
-@proves(REFUSED_IS_NOT_DONE, killed_by="write3-denies-and-writes")
+@proves(DENIED_WRITE_CHANGES_NOTHING, killed_by="write3-denies-and-writes")
 def test_what_nobody_may_change_is_not_written(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
+    """A WRITE that the server denies on a read-only file leaves the data unchanged."""
     content = pattern(100)
     file = stored(scratch, "read-only", content)
     knobs.set(read_only_names="read-only")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Handles of another export (RFC 1813 sections 3.3.3, 3.3.14, 3.3.15): names and links do not cross file systems."""
+"""Handles of another export (RFC 1813 sections 3.3.3, 3.3.14, 3.3.15): names and links stay in one file system."""
 
 from __future__ import annotations
 
@@ -12,42 +12,42 @@ from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsuppor
 from suites.nfs3.exporting import exported
 from suites.nfs3.naming import NLINK_COUNTS
 
-RENAME_STAYS = Requirement(
+RENAME_STAYS_IN_FILE_SYSTEM = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
     level=Level.MUST,
-    gist="from.dir and to.dir must be on the same file system, or RENAME fails",
+    gist="RENAME fails unless from.dir and to.dir are on the same file system",
 )
-LINK_STAYS = Requirement(
+LINK_STAYS_IN_FILE_SYSTEM = Requirement(
     rfc="RFC 1813",
     section="3.3.15",
     level=Level.MUST,
-    gist="file and link.dir must be on the same file system",
+    gist="LINK fails unless file and link.dir are on the same file system",
 )
-XDEV_OF_RENAME = Requirement(
+RENAME_RETURNS_XDEV = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="RENAME from one file system to another is refused with XDEV",
+    gist="RENAME from one file system to another fails with NFS3ERR_XDEV",
 )
-XDEV_OF_LINK = Requirement(
+LINK_RETURNS_XDEV = Requirement(
     rfc="RFC 1813",
     section="3.3.15",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="LINK from one file system to another is refused with XDEV, as RENAME is",
+    gist="LINK from one file system to another fails with NFS3ERR_XDEV, as RENAME does",
 )
-IN_THE_DIRECTORY = Requirement(
-    rfc="RFC 1813", section="3.3.3", gist="LOOKUP searches the directory of the handle, and no other one"
+LOOKUP_SEARCHES_ITS_DIRECTORY = Requirement(
+    rfc="RFC 1813", section="3.3.3", gist="LOOKUP searches the directory of its handle and no other"
 )
-# Permission, and what may not be written, are looked at first by many.
+# Many servers check permissions and read-only exports first.
 NOT_ALLOWED = (Nfsstat3.NFS3ERR_ACCES, Nfsstat3.NFS3ERR_PERM, Nfsstat3.NFS3ERR_ROFS)
 
 
 @pytest.fixture
 def elsewhere(nfs3: Nfs3, scratch: Scratch, mount_client: Mount) -> bytes:
-    """The root of another export, on another file system. UNSUPPORTED where there is none for this client."""
+    """The root of another export, on another file system. UNSUPPORTED if this client can mount none."""
     home, roots = scratch.attributes().fsid, []
     for path in exported(mount_client):
         mounted = mount_client.mnt(path)
@@ -61,49 +61,54 @@ def elsewhere(nfs3: Nfs3, scratch: Scratch, mount_client: Mount) -> bytes:
     return roots[0]
 
 
-def _leave_nothing(nfs3: Nfs3, elsewhere: bytes, name: bytes, status: Nfsstat3) -> None:
-    """Take away what a server has made that it should have refused to make."""
+def _remove_if_created(nfs3: Nfs3, elsewhere: bytes, name: bytes, status: Nfsstat3) -> None:
+    """Remove what the server created although it should have refused to."""
     if status == Nfsstat3.NFS3_OK:
         observe("REMOVE of it", nfs3.remove(elsewhere, name).status)
 
 
 @proves(
-    RENAME_STAYS, XDEV_OF_RENAME, killed_by=("rename3-loses-across-exports", "rename3-across-exports-is-io")
+    RENAME_STAYS_IN_FILE_SYSTEM,
+    RENAME_RETURNS_XDEV,
+    killed_by=("rename3-loses-across-exports", "rename3-across-exports-is-io"),
 )
 def test_a_file_is_not_renamed_into_another_export(nfs3: Nfs3, scratch: Scratch, elsewhere: bytes) -> None:
+    """RENAME into an export on another file system fails and keeps the old name."""
     scratch.file("f", b"data")
     name = scratch.name + b"-renamed"
     reply = nfs3.rename(scratch.handle, b"f", elsewhere, name)
-    _leave_nothing(nfs3, elsewhere, name, reply.status)
+    _remove_if_created(nfs3, elsewhere, name, reply.status)
     expect(reply).refused()
     expect(scratch.lookup("f"), "the file under its old name").is_present()
-    expect(reply).refused(Nfsstat3.NFS3ERR_XDEV, *NOT_ALLOWED, because=XDEV_OF_RENAME)
+    expect(reply).refused(Nfsstat3.NFS3ERR_XDEV, *NOT_ALLOWED, because=RENAME_RETURNS_XDEV)
 
 
 @proves(
-    LINK_STAYS,
-    XDEV_OF_LINK,
+    LINK_STAYS_IN_FILE_SYSTEM,
+    LINK_RETURNS_XDEV,
     killed_by=("link3-copies-across-exports", "link3-across-exports-is-io"),
     needs="hardlink",
 )
 def test_a_file_is_not_linked_into_another_export(nfs3: Nfs3, scratch: Scratch, elsewhere: bytes) -> None:
+    """LINK into an export on another file system fails and makes no link."""
     file = scratch.file("f", b"data")
     known = scratch.attributes(file).nlink
     name = scratch.name + b"-linked"
     reply = nfs3.link(file, elsewhere, name)
-    _leave_nothing(nfs3, elsewhere, name, reply.status)
+    _remove_if_created(nfs3, elsewhere, name, reply.status)
     expect(reply).refused()
     expect(scratch.attributes(file).nlink, "nlink", because=NLINK_COUNTS).equals(known)
-    expect(reply).refused(Nfsstat3.NFS3ERR_XDEV, *NOT_ALLOWED, because=XDEV_OF_LINK)
+    expect(reply).refused(Nfsstat3.NFS3ERR_XDEV, *NOT_ALLOWED, because=LINK_RETURNS_XDEV)
 
 
-@proves(IN_THE_DIRECTORY, killed_by="lookup3-looks-into-the-first-export")
+@proves(LOOKUP_SEARCHES_ITS_DIRECTORY, killed_by="lookup3-looks-into-the-first-export")
 def test_another_export_has_names_of_its_own(nfs3: Nfs3, scratch: Scratch, elsewhere: bytes) -> None:
+    """LOOKUP in another export does not find a directory of this one."""
     reply = nfs3.lookup(elsewhere, scratch.name)
     if reply.resok is None:
         expect(reply).refused()
         return
-    # One directory may be exported twice, with a number of its own for each export.
+    # One directory may be exported twice, with a different fsid in each export.
     found = expect(nfs3.getattr(reply.resok.object)).ok().obj_attributes
     home = scratch.attributes()
     expect((found.fsid, found.fileid), "fsid and fileid of the name in the other export").differs_from(

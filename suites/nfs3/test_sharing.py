@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """READ and WRITE (RFC 1813 sections 3.3.6, 3.3.7) of one file by two clients, and many calls at once by one.
 
-The protocol promises nothing of what clients cache; a server that has answered a change has it in what it reads next.
+The protocol makes no promise about caches of clients. But once a server has answered a change, later READs return it.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Requirement, expect, proves, skip
 from suites.nfs3.contents import difference, pattern, put, read_range, stored
 
-READ_IS_CURRENT = Requirement(
+READ_RETURNS_CURRENT_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.6",
-    gist="READ returns the data of the file as it is, with the changes that were answered before",
+    gist="READ returns the current data of the file, with every change that was answered before",
 )
-COUNTED_IS_WRITTEN = Requirement(
+WRITE_STORES_COUNTED_BYTES = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="the bytes that count tells of are in the file, beginning at offset",
+    gist="the bytes that WRITE counts are in the file, beginning at offset",
 )
 
 SIZE: t.Final = 6000
@@ -57,38 +57,40 @@ def _appends(other: Nfs3, _scratch: Scratch, file: bytes) -> bytes:
 
 
 CHANGES: t.Final[dict[str, Change]] = {
-    **{f"a WRITE with {stable.name}": _writes(stable) for stable in StableHow},
-    "a WRITE at the end": _appends,
-    "a cut": _sets_size(1234),
-    "an extension": _sets_size(9000),
+    **{f"write-{stable.name.lower()}": _writes(stable) for stable in StableHow},
+    "append": _appends,
+    "truncate": _sets_size(1234),
+    "extend": _sets_size(9000),
 }
-"""What another client does to a file of `SIZE` bytes; it gives what is in the file then."""
+"""What another client does to a file of `SIZE` bytes; each returns the content of the file afterwards."""
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@proves(READ_IS_CURRENT, killed_by="read3-remembers-for-each-connection")
+@proves(READ_RETURNS_CURRENT_DATA, killed_by="read3-remembers-for-each-connection")
 def test_a_client_reads_what_another_one_did_by(
     nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, change: str
 ) -> None:
+    """READ returns what another client has changed before."""
     file = stored(scratch, "f", pattern(SIZE))
     read_range(nfs3, file, 0, SIZE)
     wanted = CHANGES[change](second_client, scratch, file)
     seen = read_range(nfs3, file, 0, 2 * SIZE)
-    known = len(wanted.rstrip(b"\0"))  # that what is added reads as zeros is another claim
+    known = len(wanted.rstrip(b"\0"))  # another check proves that an extension reads as zeros
     expect(difference(seen[:known], wanted[:known]), "first wrong byte").is_absent()
     expect(len(seen), "the size of the file").equals(len(wanted))
 
 
-@pytest.mark.parametrize("stable", list(StableHow), ids=lambda stable: stable.name)
-@proves(COUNTED_IS_WRITTEN, killed_by="write3-drops-unaligned-tail")
+@pytest.mark.parametrize("stable", list(StableHow), ids=lambda stable: stable.name.lower())
+@proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-drops-unaligned-tail")
 def test_many_writes_at_once_are_all_in_the_file(
     nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], stable: StableHow
 ) -> None:
+    """Data of many WRITEs sent at once is all in the file."""
     file, data = scratch.file("f"), pattern(60 * 1001)
     pieces = [(at, data[at : at + 1001]) for at in range(0, len(data), 1001)]
     calls = (Write3Args(file, at, len(piece), stable, piece) for at, piece in reversed(pieces))
     counted: dict[int, int] = {}
-    put(nfs3, file, len(data) - 1, data[-1:])  # ends the check where files may not be so large
+    put(nfs3, file, len(data) - 1, data[-1:])  # ends the check if files cannot be so large
     for args, reply in rpc_connect("nfs").pipeline(WRITE, calls):
         counted[args.offset] = expect(reply).ok().count
     for at, piece in pieces:
@@ -97,10 +99,11 @@ def test_many_writes_at_once_are_all_in_the_file(
 
 
 @pytest.mark.parametrize("size", [7, 1001])
-@proves(READ_IS_CURRENT, killed_by="read3-aligns-offset")
+@proves(READ_RETURNS_CURRENT_DATA, killed_by="read3-aligns-offset")
 def test_many_reads_at_once_return_the_data(
     scratch: Scratch, rpc_connect: Callable[..., RpcClient], size: int
 ) -> None:
+    """Many READs sent at once return the data at their offsets."""
     content = pattern(60 * size)
     file = stored(scratch, "f", content)
     calls = (Read3Args(file, at, size) for at in range(0, len(content), size))

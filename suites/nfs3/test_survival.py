@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What outlives a crash (RFC 1813 sections 1.6, 3.3.7 and 3.3.21): data that was called stable, names, handles."""
+"""What survives a crash (RFC 1813 sections 1.6, 3.3.7 and 3.3.21): stable data, names, attributes, handles."""
 
 from __future__ import annotations
 
@@ -17,60 +17,60 @@ from nfsjudge.expect import StatusReply
 from suites.nfs3.contents import committed, difference, pattern, put, read_range
 from suites.nfs3.preserved import LONG_AGO, at_client_time
 
-FILE_SYNC_IS_STABLE = Requirement(
+FILE_SYNC_DATA_IS_STABLE = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="data written with FILE_SYNC is on stable storage before WRITE answers",
+    gist="data written with FILE_SYNC is on stable storage before WRITE returns",
     level=Level.MUST,
 )
-DATA_SYNC_IS_STABLE = Requirement(
+DATA_SYNC_DATA_IS_STABLE = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="data written with DATA_SYNC, and what it takes to find it, is on stable storage before WRITE answers",
+    gist="data written with DATA_SYNC, and the metadata to find it, is on stable storage before WRITE returns",
     level=Level.MUST,
 )
-COMMIT_FLUSHES = Requirement(
+COMMIT_FLUSHES_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
-    gist="COMMIT flushes to stable storage what was written before with UNSTABLE",
+    gist="COMMIT flushes data that was written with UNSTABLE to stable storage",
 )
-SYNCHRONOUS = Requirement(
+NAME_CHANGES_ARE_SYNCHRONOUS = Requirement(
     rfc="RFC 1813",
     section="1.6",
-    gist="CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME and LINK are on stable storage when they are answered",
+    gist="CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME and LINK are on stable storage before they return",
 )
-ATTRIBUTES_ARE_STABLE = Requirement(
+SETATTR_IS_SYNCHRONOUS = Requirement(
     rfc="RFC 1813",
     section="4.7",
-    gist="modifying operations are synchronous: what SETATTR has set should outlive a crash",
-    level=Level.SHOULD,  # 1.6 has no SETATTR in its list
+    gist="modifying operations are synchronous: attributes that SETATTR has set should survive a crash",
+    level=Level.SHOULD,  # the list in section 1.6 does not have SETATTR
 )
-RECOVERS = Requirement(
+RECOVERS_FROM_REPEATED_CRASHES = Requirement(
     rfc="RFC 1813",
     section="4.8",
-    gist="a server recovers without loss of data from several failures in quick succession",
+    gist="the server recovers from several failures in quick succession without loss of data",
     level=Level.MUST,
 )
-STATELESS = Requirement(
+SERVER_IS_STATELESS = Requirement(
     rfc="RFC 1813",
     section="1.6",
-    gist="the server needs no state of its clients: they should go on with their handles when it has come back",
+    gist="the server needs no state of its clients: their handles should work after it restarts",
     level=Level.SHOULD,  # a server may revoke a handle at any time (section 2.5)
 )
 
-WAYS: t.Final = {
-    "a new file": (0, 0, 9000),
-    "over data": (9000, 3000, 3001),
-    "at the end": (9000, 9000, 5000),
-    "behind a hole": (100, 100_000, 5000),
-    "much data": (0, 0, 300_000),
+WRITES: t.Final = {
+    "new-file": (0, 0, 9000),
+    "overwrite": (9000, 3000, 3001),
+    "append": (9000, 9000, 5000),
+    "after-hole": (100, 100_000, 5000),
+    "large": (0, 0, 300_000),
 }
 """Name -> size of the file before, offset, size of the data."""
 
 
-def _survives(nfs3: Nfs3, scratch: Scratch, target: TargetView, way: str, stable: StableHow) -> None:
-    """Write in one of the `WAYS`, commit if `stable` does not, crash; the data is there."""
-    before, offset, size = WAYS[way]
+def _survives(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str, stable: StableHow) -> None:
+    """Make one of the `WRITES`, COMMIT if it is UNSTABLE, crash: the data is still there."""
+    before, offset, size = WRITES[write]
     file, data = scratch.file("f", pattern(before)), pattern(size, salt=1)
     answers = put(nfs3, file, offset, data, stable)
     if stable is StableHow.UNSTABLE:
@@ -81,35 +81,45 @@ def _survives(nfs3: Nfs3, scratch: Scratch, target: TargetView, way: str, stable
 
 
 @pytest.mark.exclusive
-@pytest.mark.parametrize("way", WAYS)
-@proves(FILE_SYNC_IS_STABLE, killed_by="write3-lies-about-file-sync")
-def test_file_sync_data_outlives_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView, way: str) -> None:
-    _survives(nfs3, scratch, target, way, StableHow.FILE_SYNC)
+@pytest.mark.parametrize("write", WRITES)
+@proves(FILE_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-file-sync")
+def test_file_sync_data_outlives_a_crash(
+    nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str
+) -> None:
+    """Data written with FILE_SYNC survives a crash."""
+    _survives(nfs3, scratch, target, write, StableHow.FILE_SYNC)
 
 
 @pytest.mark.exclusive
-@pytest.mark.parametrize("way", WAYS)
-@proves(DATA_SYNC_IS_STABLE, killed_by="write3-lies-about-data-sync")
-def test_data_sync_data_outlives_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView, way: str) -> None:
-    _survives(nfs3, scratch, target, way, StableHow.DATA_SYNC)
+@pytest.mark.parametrize("write", WRITES)
+@proves(DATA_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-data-sync")
+def test_data_sync_data_outlives_a_crash(
+    nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str
+) -> None:
+    """Data written with DATA_SYNC survives a crash."""
+    _survives(nfs3, scratch, target, write, StableHow.DATA_SYNC)
 
 
 @pytest.mark.exclusive
-@pytest.mark.parametrize("way", WAYS)
-@proves(COMMIT_FLUSHES, killed_by="commit3-flushes-nothing")
-def test_committed_data_outlives_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView, way: str) -> None:
-    _survives(nfs3, scratch, target, way, StableHow.UNSTABLE)
+@pytest.mark.parametrize("write", WRITES)
+@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-nothing")
+def test_committed_data_outlives_a_crash(
+    nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str
+) -> None:
+    """Data written with UNSTABLE survives a crash after COMMIT."""
+    _survives(nfs3, scratch, target, write, StableHow.UNSTABLE)
 
 
 @pytest.mark.exclusive
 @proves(
-    DATA_SYNC_IS_STABLE,
-    FILE_SYNC_IS_STABLE,
+    DATA_SYNC_DATA_IS_STABLE,
+    FILE_SYNC_DATA_IS_STABLE,
     killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"),
 )
 def test_stable_data_among_unstable_data_outlives_a_crash(
     nfs3: Nfs3, scratch: Scratch, target: TargetView
 ) -> None:
+    """Stable data written over unstable data survives a crash."""
     file, data = scratch.file("f"), pattern(12_000)
     put(nfs3, file, 0, data, StableHow.UNSTABLE)
     levels = {1000: StableHow.FILE_SYNC, 5000: StableHow.DATA_SYNC, 9000: StableHow.FILE_SYNC}
@@ -118,16 +128,17 @@ def test_stable_data_among_unstable_data_outlives_a_crash(
         put(nfs3, file, at, stable, level)
     target.crash()
     for at, level in levels.items():
-        broken = DATA_SYNC_IS_STABLE if level is StableHow.DATA_SYNC else FILE_SYNC_IS_STABLE
+        broken = DATA_SYNC_DATA_IS_STABLE if level is StableHow.DATA_SYNC else FILE_SYNC_DATA_IS_STABLE
         seen = read_range(target.nfs3(), file, at, 500)
         expect(difference(seen, stable), f"first wrong byte of those at {at}", because=broken).is_absent()
 
 
 @pytest.mark.exclusive
-@proves(RECOVERS, killed_by="write3-stable-data-outlives-one-crash")
+@proves(RECOVERS_FROM_REPEATED_CRASHES, killed_by="write3-stable-data-outlives-one-crash")
 def test_stable_data_outlives_crashes_in_quick_succession(
     nfs3: Nfs3, scratch: Scratch, target: TargetView
 ) -> None:
+    """Data written with FILE_SYNC survives several crashes in quick succession."""
     file, data = scratch.file("f"), pattern(9000)
     put(nfs3, file, 0, data, StableHow.FILE_SYNC)
     for _ in range(3):
@@ -140,7 +151,7 @@ def test_stable_data_outlives_crashes_in_quick_succession(
 
 
 def _need_handle(nfs3: Nfs3, handle: bytes) -> None:
-    """End the check as SKIP where the handle did not outlive the crash: that is another claim."""
+    """End the check as SKIP if the handle did not survive the crash: another check proves that."""
     status = nfs3.getattr(handle).status
     if status != Nfsstat3.NFS3_OK:
         skip(f"the handle does not work after the crash: GETATTR answers {status}")
@@ -173,7 +184,7 @@ def _link(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
     return nfs3.link(scratch.file("kept"), scratch.handle, b"new")
 
 
-NAMING: t.Final[dict[str, tuple[Callable[[Nfs3, Scratch], StatusReply], list[bytes]]]] = {
+NAME_CHANGES: t.Final[dict[str, tuple[Callable[[Nfs3, Scratch], StatusReply], list[bytes]]]] = {
     "CREATE": (_create, [b"new"]),
     "MKDIR": (lambda nfs3, scratch: nfs3.mkdir(scratch.handle, b"new", Sattr3(mode=0o755)), [b"new"]),
     "SYMLINK": (lambda nfs3, scratch: nfs3.symlink(scratch.handle, b"new", b"target"), [b"new"]),
@@ -183,16 +194,17 @@ NAMING: t.Final[dict[str, tuple[Callable[[Nfs3, Scratch], StatusReply], list[byt
     "RENAME": (_rename, [b"new"]),
     "LINK": (_link, [b"kept", b"new"]),
 }
-"""Procedure -> what is done with it, and the names in the directory afterwards."""
+"""Procedure -> a call of it, and the names in the directory afterwards."""
 
 
 @pytest.mark.exclusive
-@pytest.mark.parametrize("procedure", NAMING)
-@proves(SYNCHRONOUS, killed_by="nfs3-names-are-lost-in-a-crash")
+@pytest.mark.parametrize("procedure", NAME_CHANGES, ids=str.lower)
+@proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-names-are-lost-in-a-crash")
 def test_names_outlive_a_crash_after(
     nfs3: Nfs3, scratch: Scratch, target: TargetView, procedure: str
 ) -> None:
-    act, names = NAMING[procedure]
+    """Created, removed and renamed names survive a crash."""
+    act, names = NAME_CHANGES[procedure]
     need(act(nfs3, scratch), "what is to outlive the crash", procedure)
     target.crash()
     survivor = target.nfs3()
@@ -210,8 +222,9 @@ def test_names_outlive_a_crash_after(
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("field", ["mode", "size", "mtime"])
-@proves(ATTRIBUTES_ARE_STABLE, killed_by="setattr3-is-lost-in-a-crash")
+@proves(SETATTR_IS_SYNCHRONOUS, killed_by="setattr3-is-lost-in-a-crash")
 def test_attributes_outlive_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView, field: str) -> None:
+    """Attributes that SETATTR has set survive a crash."""
     file = scratch.file("f", pattern(5000))
     asked = {
         "mode": Sattr3(mode=0o600),
@@ -229,8 +242,9 @@ def test_attributes_outlive_a_crash(nfs3: Nfs3, scratch: Scratch, target: Target
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("control", ["crash", "restart"])
-@proves(STATELESS, killed_by="getattr3-handles-end-with-the-instance")
+@proves(SERVER_IS_STATELESS, killed_by="getattr3-handles-end-with-the-instance")
 def test_handles_outlive_a(nfs3: Nfs3, scratch: Scratch, target: TargetView, control: str) -> None:
+    """Handles work after a crash or a restart."""
     handles = {"file": scratch.file("f", b"data"), "directory": scratch.directory("d")}
     known = {what: scratch.attributes(handle).fileid for what, handle in handles.items()}
     getattr(target, control)()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Weak cache consistency (RFC 1813 section 2.5, wcc_data) of the procedures that change directories.
 
-A server may withhold either half at any time; what it gives has to be true. Of files it is checked with WRITE,
-SETATTR and COMMIT.
+A server may omit either half at any time; what it returns has to be true. The checks of WRITE, SETATTR and COMMIT
+cover wcc_data of files.
 """
 
 from __future__ import annotations
@@ -18,32 +18,34 @@ from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsuppor
 from suites.nfs3.agreement import expect_before, expect_same_object
 from suites.nfs3.changing import CHANGES, REFUSED, furnish
 
-BEFORE = Requirement(
+WCC_BEFORE_IS_PRE_OPERATION = Requirement(
     rfc="RFC 1813",
     section="2.5",
-    gist="before has size, mtime and ctime of the object from before the operation",
+    gist="wcc_data.before has the size, mtime and ctime of the object from before the operation",
 )
-AFTER = Requirement(
-    rfc="RFC 1813", section="2.5", gist="after has the attributes of the object from after the operation"
+WCC_AFTER_IS_POST_OPERATION = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    gist="wcc_data.after has the attributes of the object from after the operation",
 )
 
 
-TIMES = Requirement(
+WCC_AFTER_HAS_NEW_TIMES = Requirement(
     rfc="RFC 1813",
     section="2.5",
-    level=Level.SHOULD,  # some file systems bring the times of a directory up to date by and by
-    gist="after has the times of the object from after the operation",
+    level=Level.SHOULD,  # some file systems update the times of a directory later
+    gist="wcc_data.after should have the times of the object from after the operation",
 )
 
 
 @pytest.fixture
 def furnished(scratch: Scratch) -> Scratch:
-    """The scratch directory with what the changes need."""
+    """The scratch directory with the objects that the changes need."""
     return furnish(scratch)
 
 
 def _done(reply: t.Any, path: str) -> t.Any:
-    """The wcc_data of a change that was made."""
+    """The wcc_data of a successful change."""
     if reply.status == Nfsstat3.NFS3ERR_NOTSUPP:
         unsupported("the server does not support this procedure")
     if reply.resok is None:
@@ -52,8 +54,9 @@ def _done(reply: t.Any, path: str) -> t.Any:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@proves(BEFORE, killed_by=("wcc3-before-has-another-size", "wcc3-before-is-from-after"))
+@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by=("wcc3-before-has-another-size", "wcc3-before-is-from-after"))
 def test_before_is_what_getattr_said(nfs3: Nfs3, furnished: Scratch, change: str) -> None:
+    """wcc_data.before of a directory matches GETATTR before the change."""
     known = furnished.attributes()
     reply = CHANGES[change].act(nfs3, furnished)
     if _done(reply, CHANGES[change].wcc).before is None:
@@ -62,8 +65,9 @@ def test_before_is_what_getattr_said(nfs3: Nfs3, furnished: Scratch, change: str
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@proves(AFTER, killed_by=("wcc3-after-is-of-another-object", "wcc3-after-is-stale"))
+@proves(WCC_AFTER_IS_POST_OPERATION, killed_by=("wcc3-after-is-of-another-object", "wcc3-after-is-stale"))
 def test_after_is_what_getattr_says(nfs3: Nfs3, furnished: Scratch, change: str) -> None:
+    """wcc_data.after of a directory matches GETATTR after the change."""
     reply = CHANGES[change].act(nfs3, furnished)
     if _done(reply, CHANGES[change].wcc).after is None:
         unsupported("the server withholds the attributes from after")
@@ -71,8 +75,9 @@ def test_after_is_what_getattr_says(nfs3: Nfs3, furnished: Scratch, change: str)
 
 
 @pytest.mark.parametrize("change", REFUSED)
-@proves(AFTER, killed_by="wcc3-refusals-show-another-object")
+@proves(WCC_AFTER_IS_POST_OPERATION, killed_by="wcc3-refusals-show-another-object")
 def test_after_a_refusal_is_what_getattr_says(nfs3: Nfs3, furnished: Scratch, change: str) -> None:
+    """wcc_data.after of a refused call matches the attributes of the directory."""
     reply = REFUSED[change].act(nfs3, furnished)
     observe("the refusal", reply.status)
     if reply.resfail is None:
@@ -83,8 +88,9 @@ def test_after_a_refusal_is_what_getattr_says(nfs3: Nfs3, furnished: Scratch, ch
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@proves(TIMES, killed_by="wcc3-after-has-old-times")
+@proves(WCC_AFTER_HAS_NEW_TIMES, killed_by="wcc3-after-has-old-times")
 def test_after_has_the_times_that_getattr_says(nfs3: Nfs3, furnished: Scratch, change: str) -> None:
+    """wcc_data.after of a directory has the times that GETATTR returns after the change."""
     path = CHANGES[change].wcc
     reply = CHANGES[change].act(nfs3, furnished)
     if _done(reply, path).after is None:
@@ -95,8 +101,9 @@ def test_after_has_the_times_that_getattr_says(nfs3: Nfs3, furnished: Scratch, c
 
 
 @pytest.mark.parametrize("change", REFUSED)
-@proves(BEFORE, killed_by="wcc3-refusals-have-another-size")
+@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-refusals-have-another-size")
 def test_before_a_refusal_is_what_getattr_said(nfs3: Nfs3, furnished: Scratch, change: str) -> None:
+    """wcc_data.before of a refused call matches the attributes of the directory."""
     known = furnished.attributes()
     reply = REFUSED[change].act(nfs3, furnished)
     observe("the refusal", reply.status)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Weak cache consistency (RFC 1813 section 2.5, wcc_data) between two clients, of SETATTR, and of what is refused."""
+"""Weak cache consistency (RFC 1813 section 2.5, wcc_data): SETATTR, two clients, RENAME, and calls that fail."""
 
 from __future__ import annotations
 
@@ -16,33 +16,35 @@ from suites.nfs3.by_name import FIFO
 from suites.nfs3.changing import CHANGES, furnish
 from suites.nfs3.preserved import LONG_AGO, at_client_time, expect_change, make_old
 
-BEFORE = Requirement(
+WCC_BEFORE_IS_PRE_OPERATION = Requirement(
     rfc="RFC 1813",
     section="2.5",
-    gist="before has size, mtime and ctime of the object from before the operation",
+    gist="wcc_data.before has the size, mtime and ctime of the object from before the operation",
 )
-AFTER = Requirement(
-    rfc="RFC 1813", section="2.5", gist="after has the attributes of the object from after the operation"
+WCC_AFTER_IS_POST_OPERATION = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    gist="wcc_data.after has the attributes of the object from after the operation",
 )
-TIMES = Requirement(
+WCC_AFTER_HAS_NEW_TIMES = Requirement(
     rfc="RFC 1813",
     section="2.5",
     level=Level.SHOULD,
-    gist="after has the times of the object from after the operation",
+    gist="wcc_data.after should have the times of the object from after the operation",
 )
-MTIME = Requirement(
+DIRECTORY_MTIME_FOLLOWS_ENTRIES = Requirement(
     rfc="RFC 1813",
     section="2.5",
-    level=Level.SHOULD,  # the text says of files alone when their data are modified
-    gist="mtime of a directory is moved by a change of its entries",
+    level=Level.SHOULD,  # section 2.5 defines mtime for the data of files only
+    gist="a change of its entries should update the mtime of a directory",
 )
 RENAME_WCC = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
-    gist="fromdir_wcc is of the directory from.dir, todir_wcc of the directory to.dir",
+    gist="fromdir_wcc describes the directory from.dir, and todir_wcc the directory to.dir",
 )
 
-_ASKED: t.Final[dict[str, Sattr3]] = {
+_REQUESTED: t.Final[dict[str, Sattr3]] = {
     "mode": Sattr3(mode=0o640),
     "uid": Sattr3(uid=4242),
     "gid": Sattr3(gid=4343),
@@ -50,7 +52,7 @@ _ASKED: t.Final[dict[str, Sattr3]] = {
     "atime": Sattr3(atime=at_client_time(Nfstime3(1_100_000_000))),
     "mtime": Sattr3(mtime=at_client_time(Nfstime3(1_100_000_000))),
 }
-_IN_A_FILE: t.Final[dict[str, t.Callable[[Nfs3, bytes], t.Any]]] = {
+_ON_A_FILE: t.Final[dict[str, t.Callable[[Nfs3, bytes], t.Any]]] = {
     "create": lambda nfs3, file: nfs3.create(file, b"new", CreateMode3.GUARDED, Sattr3(mode=0o644)),
     "mkdir": lambda nfs3, file: nfs3.mkdir(file, b"new", Sattr3(mode=0o755)),
     "symlink": lambda nfs3, file: nfs3.symlink(file, b"new", b"target"),
@@ -60,18 +62,18 @@ _IN_A_FILE: t.Final[dict[str, t.Callable[[Nfs3, bytes], t.Any]]] = {
     "rename": lambda nfs3, file: nfs3.rename(file, b"name", file, b"new"),
     "link": lambda nfs3, file: nfs3.link(file, file, b"new"),
 }
-"""Calls with the handle of a file in the place of the directory's."""
+"""Calls with the handle of a file instead of a directory."""
 _WCC = {"rename": "todir_wcc", "link": "linkdir_wcc"}
 
 
 @pytest.fixture
 def furnished(scratch: Scratch) -> Scratch:
-    """The scratch directory with what the changes need."""
+    """The scratch directory with the objects that the changes need."""
     return furnish(scratch)
 
 
 def _wcc(reply: t.Any, path: str) -> t.Any:
-    """The wcc_data of a change that was made."""
+    """The wcc_data of a successful change."""
     if reply.status == Nfsstat3.NFS3ERR_NOTSUPP:
         unsupported("the server does not support this procedure")
     if reply.resok is None:
@@ -82,34 +84,40 @@ def _wcc(reply: t.Any, path: str) -> t.Any:
 # ---------------------------------------------------------------- SETATTR
 
 
-@pytest.mark.parametrize("what", _ASKED)
-@proves(BEFORE, killed_by="setattr3-before-has-another-size")
+@pytest.mark.parametrize("what", _REQUESTED)
+@proves(
+    WCC_BEFORE_IS_PRE_OPERATION,
+    killed_by=("setattr3-before-has-another-size", "setattr3-before-is-after"),
+)
 def test_setattr_before_is_what_getattr_said(nfs3: Nfs3, scratch: Scratch, what: str) -> None:
+    """wcc_data.before of SETATTR matches GETATTR before the call."""
     file = scratch.file("f", b"some data", mode=0o600)
     known = scratch.attributes(file)
-    reply = nfs3.setattr(file, _ASKED[what])
+    reply = nfs3.setattr(file, _REQUESTED[what])
     expect_change(reply)
     if _wcc(reply, "obj_wcc").before is None:
         unsupported("SETATTR withholds the attributes from before")
     expect_before(reply, "resok.obj_wcc.before", known)
 
 
-@pytest.mark.parametrize("what", _ASKED)
-@proves(AFTER, killed_by="setattr3-after-is-of-another-object")
+@pytest.mark.parametrize("what", _REQUESTED)
+@proves(WCC_AFTER_IS_POST_OPERATION, killed_by="setattr3-after-is-of-another-object")
 def test_setattr_after_is_what_getattr_says(nfs3: Nfs3, scratch: Scratch, what: str) -> None:
+    """wcc_data.after of SETATTR matches GETATTR after the call."""
     file = scratch.file("f", b"some data", mode=0o600)
-    reply = nfs3.setattr(file, _ASKED[what])
+    reply = nfs3.setattr(file, _REQUESTED[what])
     expect_change(reply)
     if _wcc(reply, "obj_wcc").after is None:
         unsupported("SETATTR withholds the attributes from after")
     expect_same_object(reply, "resok.obj_wcc.after", scratch.attributes(file))
 
 
-@pytest.mark.parametrize("what", _ASKED)
-@proves(TIMES, killed_by="setattr3-after-has-old-times")
+@pytest.mark.parametrize("what", _REQUESTED)
+@proves(WCC_AFTER_HAS_NEW_TIMES, killed_by="setattr3-after-has-old-times")
 def test_setattr_after_has_the_times_that_getattr_says(nfs3: Nfs3, scratch: Scratch, what: str) -> None:
+    """wcc_data.after of SETATTR has the times that GETATTR returns after the call."""
     file = scratch.file("f", b"some data", mode=0o600)
-    reply = nfs3.setattr(file, _ASKED[what])
+    reply = nfs3.setattr(file, _REQUESTED[what])
     expect_change(reply)
     if _wcc(reply, "obj_wcc").after is None:
         unsupported("SETATTR withholds the attributes from after")
@@ -118,8 +126,9 @@ def test_setattr_after_has_the_times_that_getattr_says(nfs3: Nfs3, scratch: Scra
         expect(reply).field(f"resok.obj_wcc.after.{name}").equals(getattr(known, name))
 
 
-@proves(BEFORE, killed_by="setattr3-refusals-have-another-size")
+@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="setattr3-refusals-have-another-size")
 def test_setattr_before_a_wrong_guard_is_what_getattr_said(nfs3: Nfs3, scratch: Scratch) -> None:
+    """wcc_data.before of a SETATTR with a wrong guard matches GETATTR."""
     file = scratch.file("f", b"some data")
     known = scratch.attributes(file)
     guard = Nfstime3(known.ctime.seconds ^ 1 << 18, known.ctime.nseconds)
@@ -133,12 +142,13 @@ def test_setattr_before_a_wrong_guard_is_what_getattr_said(nfs3: Nfs3, scratch: 
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@proves(BEFORE, killed_by="wcc3-remembers-by-connection")
+@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-remembers-by-connection")
 def test_before_has_what_another_client_did(
     nfs3: Nfs3, second_client: Nfs3, furnished: Scratch, change: str
 ) -> None:
+    """wcc_data.before includes a change that another client made."""
     make_old(second_client, furnished.handle)
-    expect(nfs3.getattr(furnished.handle)).ok()  # what this client may hold in a cache
+    expect(nfs3.getattr(furnished.handle)).ok()  # what this client may cache
     made = second_client.mkdir(furnished.handle, b"of-the-other-client", Sattr3(mode=0o755))
     if made.resok is None:
         skip(f"the other client cannot change the directory: MKDIR answers {made.status}")
@@ -150,11 +160,12 @@ def test_before_has_what_another_client_did(
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@proves(AFTER, killed_by="getattr3-remembers-directories-by-connection")
+@proves(WCC_AFTER_IS_POST_OPERATION, killed_by="getattr3-remembers-directories-by-connection")
 def test_another_client_sees_what_after_said(
     nfs3: Nfs3, second_client: Nfs3, furnished: Scratch, change: str
 ) -> None:
-    expect(second_client.getattr(furnished.handle)).ok()  # what that client may hold in a cache
+    """wcc_data.after matches what GETATTR returns to another client."""
+    expect(second_client.getattr(furnished.handle)).ok()  # what that client may cache
     reply = CHANGES[change].act(nfs3, furnished)
     after = _wcc(reply, CHANGES[change].wcc).after
     if after is None:
@@ -162,31 +173,33 @@ def test_another_client_sees_what_after_said(
     known = expect(second_client.getattr(furnished.handle)).ok().obj_attributes
     expect_same_object(reply, f"resok.{CHANGES[change].wcc}.after", known)
     for name in ("mtime", "ctime"):
-        expect(reply, because=TIMES).field(f"resok.{CHANGES[change].wcc}.after.{name}").equals(
-            getattr(known, name)
-        )
+        expect(reply, because=WCC_AFTER_HAS_NEW_TIMES).field(
+            f"resok.{CHANGES[change].wcc}.after.{name}"
+        ).equals(getattr(known, name))
 
 
-# ---------------------------------------------------------------- times that move
+# ---------------------------------------------------------------- times of directories
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@proves(MTIME, killed_by="names3-leave-mtime-of-directories", needs="cansettime")
+@proves(DIRECTORY_MTIME_FOLLOWS_ENTRIES, killed_by="names3-leave-mtime-of-directories", needs="cansettime")
 def test_a_change_moves_mtime_of_the_directory(nfs3: Nfs3, furnished: Scratch, change: str) -> None:
+    """A change of the entries of a directory updates its mtime."""
     make_old(nfs3, furnished.handle)
     _wcc(CHANGES[change].act(nfs3, furnished), CHANGES[change].wcc)
     expect(furnished.attributes().mtime, "mtime of the directory").differs_from(LONG_AGO)
 
 
-# ---------------------------------------------------------------- RENAME has two
+# ---------------------------------------------------------------- RENAME returns two
 
 
-@pytest.mark.parametrize("arm", ["fromdir_wcc", "todir_wcc"])
+@pytest.mark.parametrize("arm", ["fromdir_wcc", "todir_wcc"], ids=["fromdir", "todir"])
 @proves(RENAME_WCC, killed_by="rename3-before-is-of-the-other-directory")
 def test_rename_before_is_of_each_directory(nfs3: Nfs3, scratch: Scratch, arm: str) -> None:
+    """RENAME returns wcc_data.before of the old and of the new directory."""
     scratch.file("file")
     elsewhere = scratch.directory("elsewhere")
-    make_old(nfs3, elsewhere)  # so that the two differ in their times at least
+    make_old(nfs3, elsewhere)  # so that the two differ at least in their times
     known = scratch.attributes() if arm == "fromdir_wcc" else scratch.attributes(elsewhere)
     reply = nfs3.rename(scratch.handle, b"file", elsewhere, b"file")
     if _wcc(reply, arm).before is None:
@@ -196,6 +209,7 @@ def test_rename_before_is_of_each_directory(nfs3: Nfs3, scratch: Scratch, arm: s
 
 @proves(RENAME_WCC, killed_by="rename3-contradicts-itself-before")
 def test_rename_in_one_directory_has_one_before(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME within one directory returns the same before in both wcc_data."""
     scratch.file("file")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"new")
     known = _wcc(reply, "fromdir_wcc").before
@@ -205,28 +219,30 @@ def test_rename_in_one_directory_has_one_before(nfs3: Nfs3, scratch: Scratch) ->
         expect(reply).field(f"resok.todir_wcc.before.{name}").equals(getattr(known, name))
 
 
-# ---------------------------------------------------------------- refused, by a handle of something else
+# ---------------------------------------------------------------- calls on a file instead of a directory
 
 
-@pytest.mark.parametrize("procedure", _IN_A_FILE)
-@proves(AFTER, killed_by="wcc3-refusals-show-another-object")
+@pytest.mark.parametrize("procedure", _ON_A_FILE)
+@proves(WCC_AFTER_IS_POST_OPERATION, killed_by="wcc3-refusals-show-another-object")
 def test_after_a_refusal_is_of_the_object_of_the_handle(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+    """wcc_data.after of a call on a file instead of a directory is of that file."""
     file, path = scratch.file("file", b"data"), _WCC.get(procedure, "dir_wcc")
-    reply = _IN_A_FILE[procedure](nfs3, file)
+    reply = _ON_A_FILE[procedure](nfs3, file)
     observe("the refusal", reply.status)
     if reply.resfail is None or getattr(reply.resfail, path).after is None:
         unsupported("the server withholds the attributes after a refusal, or does not refuse")
     expect_same_object(reply, f"resfail.{path}.after", scratch.attributes(file))
 
 
-@pytest.mark.parametrize("procedure", _IN_A_FILE)
-@proves(BEFORE, killed_by="wcc3-refusals-have-another-size")
+@pytest.mark.parametrize("procedure", _ON_A_FILE)
+@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-refusals-have-another-size")
 def test_before_a_refusal_is_of_the_object_of_the_handle(
     nfs3: Nfs3, scratch: Scratch, procedure: str
 ) -> None:
+    """wcc_data.before of a call on a file instead of a directory is of that file."""
     file, path = scratch.file("file", b"data"), _WCC.get(procedure, "dir_wcc")
     known = scratch.attributes(file)
-    reply = _IN_A_FILE[procedure](nfs3, file)
+    reply = _ON_A_FILE[procedure](nfs3, file)
     observe("the refusal", reply.status)
     if reply.resfail is None or getattr(reply.resfail, path).before is None:
         unsupported("the server withholds the attributes from before a refusal, or does not refuse")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Comparing times to the accuracy that a server promises."""
+"""Compares times to the accuracy that the server promises."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from nfsclient.protocol.nfs3 import Nfstime3
 from nfsjudge import Requirement, expect, observe, skip
 
 SECOND: t.Final = 1_000_000_000
-"""In nanoseconds."""
+"""A second in nanoseconds."""
 
 
 def nanoseconds(time: Nfstime3) -> int:
-    """A time as one number."""
+    """A time as a number of nanoseconds."""
     return time.seconds * SECOND + time.nseconds
 
 
@@ -27,7 +27,7 @@ def expect_time(
     *,
     because: Requirement | None = None,
 ) -> None:
-    """Two times agree to the accuracy that FSINFO promises; a second where it promises none."""
+    """Two times agree to the time_delta of FSINFO, or to a second if that is 0."""
     __tracebackhide__ = True
     info = nfs3.fsinfo(root)
     if info.resok is None:
