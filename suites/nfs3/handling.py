@@ -61,20 +61,15 @@ ON_ANYTHING: t.Final[dict[str, Call]] = {
 }
 """Every procedure except NULL, with the same handle for each handle argument."""
 WITHOUT_EFFECT: t.Final[dict[str, Call]] = {
-    **{
-        name: call
-        for name, call in ON_ANYTHING.items()
-        if name in {"getattr", "access", "read", "commit", "readlink"}
-    },
-    "setattr": lambda nfs3, handle: nfs3.setattr(handle, Sattr3()),
-    "write": lambda nfs3, handle: nfs3.write(handle, 0, b""),
+    "read": ON_ANYTHING["read"],
     "lookup": lambda nfs3, handle: nfs3.lookup(handle, ABSENT),
-    "remove": lambda nfs3, handle: nfs3.remove(handle, ABSENT),
-    "rmdir": lambda nfs3, handle: nfs3.rmdir(handle, ABSENT),
     "rename": lambda nfs3, handle: nfs3.rename(handle, ABSENT, handle, ABSENT + b"-2"),
-    **{name: ON_ANYTHING[name] for name in ("readdir", "readdirplus", "fsstat", "fsinfo", "pathconf")},
+    **{name: ON_ANYTHING[name] for name in ("fsstat", "fsinfo", "pathconf")},
 }
-"""Calls that change nothing, even if the server accepts a damaged handle, perhaps as that of another file."""
+"""Calls that may check a handle in different code: for data, for names, for the file system.
+
+They change nothing, even if the server accepts a damaged handle, perhaps as that of another file.
+"""
 
 
 def try_handle(call: Call, nfs3: Nfs3, handle: bytes) -> StatusReply | None:

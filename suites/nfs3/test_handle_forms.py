@@ -39,11 +39,6 @@ HANDLE_SURVIVES_RENAME = Requirement(
 
 LATER = 4
 """Directories created after one was removed: a server that reuses inode numbers does so at once."""
-_PROCEDURES = ("read", "lookup", "rename", "fsstat", "fsinfo", "pathconf")
-"""Procedures that may check a handle in different code: for data, for names, for the file system.
-
-`test_handles` has the same for GETATTR, and a handle of random bytes for every procedure.
-"""
 
 
 def _remove_directory(nfs3: Nfs3, scratch: Scratch) -> bytes:
@@ -60,10 +55,10 @@ def _observed(procedure: str, reply: StatusReply) -> StatusReply:
     return reply
 
 
-# ---------------------------------------------------------------- damaged handles
+# ---------------------------------------------------------------- damaged handles; test_handles has GETATTR
 
 
-@pytest.mark.parametrize("procedure", _PROCEDURES)
+@pytest.mark.parametrize("procedure", WITHOUT_EFFECT)
 @proves(RETURNS_BADHANDLE, killed_by="nfs3-short-handle-is-notempty")
 def test_handle_of_another_length_is_refused_by(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
     """A handle of the wrong length is refused only as a bad or stale handle."""
@@ -75,7 +70,7 @@ def test_handle_of_another_length_is_refused_by(nfs3: Nfs3, scratch: Scratch, pr
     expect_bad_handle(replies, because=RETURNS_BADHANDLE, right=call(nfs3, handle))
 
 
-@pytest.mark.parametrize("procedure", _PROCEDURES)
+@pytest.mark.parametrize("procedure", WITHOUT_EFFECT)
 @proves(RETURNS_BADHANDLE, killed_by="nfs3-altered-handle-is-notempty")
 def test_handle_with_an_altered_bit_is_refused_by(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
     """A handle with an altered bit is refused only as a bad or stale handle."""
@@ -87,7 +82,7 @@ def test_handle_with_an_altered_bit_is_refused_by(nfs3: Nfs3, scratch: Scratch, 
 
 
 @pytest.mark.parametrize("content", ["zeros", "ones"])
-@pytest.mark.parametrize("procedure", _PROCEDURES)
+@pytest.mark.parametrize("procedure", WITHOUT_EFFECT)
 @proves(RETURNS_BADHANDLE, killed_by="nfs3-altered-handle-is-notempty")
 def test_handle_of_one_byte_over_and_over_is_refused_by(
     nfs3: Nfs3, scratch: Scratch, procedure: str, content: str

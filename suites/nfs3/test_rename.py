@@ -98,7 +98,7 @@ _INCOMPATIBLE = (
     Nfsstat3.NFS3ERR_ISDIR,
     Nfsstat3.NFS3ERR_NOTDIR,
 )
-"""The text asks for EXIST; section 2.6 defines the others for these very cases."""
+"""The text asks for EXIST; the list of errors of RENAME has the others for these cases too."""
 _ROUNDS = 20
 
 

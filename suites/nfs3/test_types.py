@@ -26,8 +26,10 @@ TYPE = Requirement(
     section="2.5",
     gist="type is the file type of the object, one of the seven of ftype3",
 )
-RDEV = Requirement(
-    rfc="RFC 1813", section="2.5", gist="rdev of a device is its major and its minor number, in this order"
+RDEV_IS_MAJOR_MINOR = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    gist="rdev of a device has its major number in specdata1, its minor number in specdata2",
 )
 LOOKUP_RETURNS_HANDLE = Requirement(
     rfc="RFC 1813",
@@ -51,10 +53,10 @@ SETATTR_SIZE_IS_OF_FILES = Requirement(
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
 )
-SETATTR_GUARD = Requirement(
+GUARD_MISMATCH_FAILS = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
-    gist="if the guard is not the ctime of the object, SETATTR changes nothing and returns NFS3ERR_NOT_SYNC",
+    gist="if the guard differs from the ctime of the object, SETATTR changes nothing and fails with NFS3ERR_NOT_SYNC",
     level=Level.MUST,
 )
 ACCESS_RETURNS_REQUESTED_BITS = Requirement(
@@ -99,7 +101,7 @@ def test_type_is_that_of_the_object(nfs3: Nfs3, scratch: Scratch, kind: str) -> 
 
 
 @pytest.mark.parametrize("kind", ["block", "character"])
-@proves(RDEV, killed_by="getattr3-has-no-device-numbers", needs="device")
+@proves(RDEV_IS_MAJOR_MINOR, killed_by="getattr3-has-no-device-numbers", needs="device")
 def test_rdev_has_the_numbers_of_the_device(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
     """GETATTR returns the major and minor number of a device in rdev."""
     reply = nfs3.getattr(make(nfs3, scratch, kind))
@@ -190,7 +192,7 @@ def test_size_is_refused_where_there_is_no_data(nfs3: Nfs3, scratch: Scratch, ki
 
 
 @pytest.mark.parametrize("kind", _HAS_NO_DATA)
-@proves(SETATTR_GUARD, killed_by="setattr3-guards-no-special-files")
+@proves(GUARD_MISMATCH_FAILS, killed_by="setattr3-guards-no-special-files")
 def test_wrong_guard_preserves_every_attribute(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
     """SETATTR with a wrong guard changes nothing and returns NFS3ERR_NOT_SYNC."""
     handle = make(nfs3, scratch, kind)
