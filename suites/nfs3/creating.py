@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the checks of CREATE, MKDIR, SYMLINK and MKNOD judge alike."""
+"""Expectations shared by the checks of CREATE, MKDIR, SYMLINK and MKNOD."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
 from nfsjudge import Level, Requirement, expect, unsupported
 from suites.nfs3.agreement import expect_same_object
 
-EXIST_IS_MEANT = Requirement(
-    rfc="RFC 1813", section="2.6", level=Level.SHOULD, gist="EXIST says that the name exists already"
-)
-NOTDIR_IS_MEANT = Requirement(
+RETURNS_EXIST = Requirement(
     rfc="RFC 1813",
     section="2.6",
     level=Level.SHOULD,
-    gist="NOTDIR is the error for a directory operation on an object that is no directory",
+    gist="creating a name that already exists returns NFS3ERR_EXIST",
+)
+RETURNS_NOTDIR = Requirement(
+    rfc="RFC 1813",
+    section="2.6",
+    level=Level.SHOULD,
+    gist="a directory operation on an object that is not a directory returns NFS3ERR_NOTDIR",
 )
 
 
 def expect_type(nfs3: Nfs3, scratch: Scratch, name: bytes, kind: Ftype3) -> None:
-    """The name stands for an object of this type, by LOOKUP and GETATTR."""
+    """Expect an object of this type with this name, by LOOKUP and GETATTR."""
     resok = expect(nfs3.lookup(scratch.handle, name)).ok()
     attributes = expect(nfs3.getattr(resok.object)).ok().obj_attributes
     expect(attributes.type, "type of the new object").equals(kind)
 
 
 def expect_own_attributes(nfs3: Nfs3, scratch: Scratch, name: bytes, reply: t.Any) -> None:
-    """The attributes in the reply, where they are given, are those that GETATTR gives next."""
+    """Expect the attributes in the reply, if present, to be those that GETATTR returns next."""
     if expect(reply).ok().obj_attributes is None:
         unsupported("the server withholds the attributes of what it made")
     found = expect(nfs3.lookup(scratch.handle, name)).ok()
@@ -39,7 +42,7 @@ def expect_own_attributes(nfs3: Nfs3, scratch: Scratch, name: bytes, reply: t.An
 
 
 def expect_own_handle(nfs3: Nfs3, scratch: Scratch, name: bytes, reply: t.Any) -> None:
-    """The handle in the reply, where it is given, leads to what the name stands for."""
+    """Expect the handle in the reply, if present, to refer to the object with this name."""
     handle = expect(reply).ok().obj
     if handle is None:
         unsupported("the server withholds the handle of what it made")
@@ -50,7 +53,7 @@ def expect_own_handle(nfs3: Nfs3, scratch: Scratch, name: bytes, reply: t.Any) -
 
 
 def expect_kept(scratch: Scratch, name: bytes, data: bytes) -> None:
-    """A file is still there with its data."""
+    """Expect a file with this name and data."""
     handle = scratch.lookup(name)
     expect(handle, f"the handle of {name.decode()}").is_present()
     assert handle is not None
@@ -59,5 +62,5 @@ def expect_kept(scratch: Scratch, name: bytes, data: bytes) -> None:
 
 
 def expect_not_a_directory(reply: t.Any) -> None:
-    """Nothing can be made in what is no directory."""
-    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=NOTDIR_IS_MEANT)
+    """Expect a refusal, because the call names an entry of an object that is not a directory."""
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)

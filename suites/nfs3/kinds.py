@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Objects of every type, as parameters of checks."""
+"""Objects of every type, for checks with the type as a parameter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nfsclient.protocol.nfs3 import Devicedata3, Ftype3, Mknoddata3, Nfsstat3, S
 from nfsjudge import skip, unsupported
 
 SPECIAL: t.Final = ("fifo", "socket", "block", "character")
-"""What is neither regular file, nor directory, nor symbolic link."""
+"""Types other than regular files, directories and symbolic links."""
 NO_DIRECTORY: t.Final = ("regular", "symlink", *SPECIAL)
 NOT_REGULAR: t.Final = ("directory", "symlink", *SPECIAL)
 ALL: t.Final = ("regular", *NOT_REGULAR)
@@ -24,9 +24,9 @@ KINDS: t.Final[dict[str, Ftype3]] = {
     "block": Ftype3.NF3BLK,
     "character": Ftype3.NF3CHR,
 }
-"""All types, with what RFC 1813 section 2.5 calls them."""
+"""All types, with their names in RFC 1813 section 2.5."""
 DEVICE: t.Final = Specdata3(240, 7)
-"""The numbers of the devices that are made here."""
+"""The numbers of the devices that `make` creates."""
 
 _NODES: t.Final = {
     "fifo": Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644)),
@@ -46,11 +46,11 @@ def make(
     data: bytes = b"target",
     is_trusted: bool = False,
 ) -> bytes:
-    """The handle of a new object of one of the types `ALL`; `data` is what a file, or a link, holds.
+    """Create an object of one of the types in `ALL` and return its handle; `data` is the data of a file or link.
 
-    UNSUPPORTED where the server has no such type, SKIP where the user of the run may not make one: devices are
-    for privileged users in practice. A MKNOD that makes something else is judged where MKNOD is: here it means
-    that there is no such object, unless `is_trusted`, for checks of what GETATTR says.
+    UNSUPPORTED if the server has no such type. SKIP if the user of the run may not create one: most servers let
+    only privileged users create devices. If MKNOD creates an object of another type, the result is UNSUPPORTED too,
+    since the checks of MKNOD report that; `is_trusted` leaves this test out, for checks of GETATTR itself.
     """
     if kind == "regular":
         return scratch.file(name, data, directory=directory)
@@ -71,12 +71,12 @@ def make(
             skip(f"the {kind} that was made cannot be found: LOOKUP answers {found.status}")
         handle = found.resok.object
     if not is_trusted:
-        _look_at(nfs3, handle, kind)
+        _need_type(nfs3, handle, kind)
     return handle
 
 
-def _look_at(nfs3: Nfs3, handle: bytes, kind: str) -> None:
-    """Go on only if the object is of its type."""
+def _need_type(nfs3: Nfs3, handle: bytes, kind: str) -> None:
+    """UNSUPPORTED unless GETATTR reports the type that MKNOD was to create."""
     reply = nfs3.getattr(handle)
     if reply.resok is None:
         unsupported(f"the server makes no {kind}: MKNOD answers NFS3_OK, and GETATTR {reply.status}")

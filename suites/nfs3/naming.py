@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the checks of REMOVE, RMDIR, RENAME and LINK judge alike of names."""
+"""Requirements and expectations about names, shared by the checks of REMOVE, RMDIR, RENAME, LINK and others."""
 
 from __future__ import annotations
 
@@ -14,59 +14,62 @@ from nfsjudge import Level, Requirement, expect, observe, skip
 
 R = t.TypeVar("R")
 
-NOENT_IS_MEANT = Requirement(
-    rfc="RFC 1813", section="2.6", level=Level.SHOULD, gist="NOENT says that the name does not exist"
+RETURNS_NOENT = Requirement(
+    rfc="RFC 1813",
+    section="2.6",
+    level=Level.SHOULD,
+    gist="an operation on a name that does not exist returns NFS3ERR_NOENT",
 )
 NLINK_COUNTS = Requirement(
     rfc="RFC 1813",
     section="2.5",
     level=Level.SHOULD,  # a server may have to simulate fields
-    gist="nlink is the number of names of a file: a name more, or less, or none is counted so",
+    gist="nlink is the number of names (hard links) of a file",
 )
-NO_EMPTY_NAME = Requirement(
+REFUSES_EMPTY_NAMES = Requirement(
     rfc="RFC 1813",
     section="3.2",
     level=Level.SHOULD,
-    gist="a filename must not be empty: such a request is refused with ACCES",
+    gist="an empty filename is refused (NFS3ERR_ACCES)",
 )
 NO_TRUNC = Requirement(
     rfc="RFC 1813",
     section="3.3.20",
-    gist="with no_trunc, a request with a name longer than name_max is refused with NAMETOOLONG",
+    gist="with no_trunc, a name longer than name_max is refused with NFS3ERR_NAMETOOLONG, not truncated",
 )
 _LONGEST: t.Final = 4096
-"""name_max above this is taken for "no limit" and not tried."""
+"""A name_max above this means "no limit" and is not tried."""
 
 
-def heard(nfs3: Nfs3, call: Callable[[], R], what: str) -> R | None:
-    """The reply to a call with a string that no server has to take; None where the server will not even read it.
+def reply_if_decoded(nfs3: Nfs3, call: Callable[[], R], what: str) -> R | None:
+    """The reply to a call with a name or path that a server may refuse; None if it does not decode the arguments.
 
-    Many look at names and paths while they decode the arguments, so that GARBAGE_ARGS is how they refuse one: which
-    error it is is no more than a "should" (RFC 1813 section 3.2).
+    Many servers check names and paths while they decode the arguments, and refuse one with GARBAGE_ARGS: the error
+    code is only a "should" (RFC 1813 section 3.2).
     """
     try:
         return call()
     except (GarbageArgs, SystemErr) as refusal:
         observe(what, type(refusal).__name__)
-        go_on(nfs3)
+        reconnect(nfs3)
         return None
 
 
-def go_on(nfs3: Nfs3) -> None:
-    """A new connection: a server may close one after a call that it could not decode."""
+def reconnect(nfs3: Nfs3) -> None:
+    """Open a new connection: a server may close one after a call that it could not decode."""
     if isinstance(nfs3.rpc, RpcClient):
         nfs3.rpc.reconnect()
 
 
 def expect_name_refused(reply: t.Any, what: str, *, because: Requirement | None = None) -> None:
-    """What was `heard` is no success."""
+    """Expect a failure, where the server decoded the call (see `reply_if_decoded`)."""
     __tracebackhide__ = True
     if reply is not None:
         observe(what, expect(reply, because=because).refused())
 
 
 def too_long_name(nfs3: Nfs3, scratch: Scratch) -> bytes:
-    """A name of one byte more than name_max. SKIP where no such name can be tried."""
+    """A name one byte longer than name_max. SKIP if name_max is missing or unlimited."""
     name_max = expect(nfs3.pathconf(scratch.handle)).ok().name_max
     if not 1 <= name_max <= _LONGEST:
         skip(f"name_max is {name_max}: no length to try")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RENAME (RFC 1813 section 3.3.14): in one step, over what is compatible, and over nothing else."""
+"""RENAME (RFC 1813 section 3.3.14): gives an object a new name, atomically, and may replace a compatible target."""
 
 from __future__ import annotations
 
@@ -11,85 +11,85 @@ from nfsclient.protocol.nfs3 import RENAME, Diropargs3, Ftype3, Nfsstat3, Rename
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
 from suites.nfs3.agreement import expect_same_object
-from suites.nfs3.creating import NOTDIR_IS_MEANT, expect_kept, expect_type
+from suites.nfs3.creating import RETURNS_NOTDIR, expect_kept, expect_type
 from suites.nfs3.naming import (
     NLINK_COUNTS,
-    NO_EMPTY_NAME,
     NO_TRUNC,
-    NOENT_IS_MEANT,
+    REFUSES_EMPTY_NAMES,
+    RETURNS_NOENT,
     expect_name_refused,
-    heard,
+    reply_if_decoded,
     too_long_name,
 )
 
-RENAMES = Requirement(
+RENAMES_THE_OBJECT = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
-    gist="RENAME gives the object of one name another name, in any directory",
+    gist="RENAME gives an object a new name, in the same directory or in another one",
 )
-REPLACES = Requirement(
+RENAME_REPLACES_TARGET = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
-    gist="a target that is compatible with the source is removed: its name then stands for the source",
+    gist="RENAME removes a target that is compatible with the source; its name then refers to the source",
 )
-COMPATIBLE = Requirement(
+RENAME_NEEDS_COMPATIBLE_TARGET = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
     level=Level.MUST,
-    gist="source and target must both be directories or both none, and a target directory must be empty",
+    gist="source and target are both directories or both not, and a target directory is empty",
 )
-EXIST_IS_MEANT = Requirement(
+RENAME_RETURNS_EXIST = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
     level=Level.SHOULD,
-    gist="a target that is not compatible, or not empty, is refused with EXIST",
+    gist="RENAME to a target that is incompatible or not empty returns NFS3ERR_EXIST",
 )
-ATOMIC = Requirement(
-    rfc="RFC 1813", section="3.3.14", level=Level.MUST, gist="RENAME is required to be atomic to the client"
+RENAMES_ATOMICALLY = Requirement(
+    rfc="RFC 1813", section="3.3.14", level=Level.MUST, gist="RENAME is atomic to the client"
 )
-SAME_FILE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
-    gist="RENAME of a file to another of its own names does nothing, and answers success",
-)
-ONLY_WHAT_IS_THERE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    gist="what does not stand in the directory cannot be renamed, nor replace anything",
-)
-ONLY_THE_NAME = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    gist="RENAME replaces one entry: an object that it replaces stays under its other names",
-)
-OF_DIRECTORIES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    gist="both names are those of entries of directories, not of other objects",
-)
-WCC = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    gist="fromdir_wcc is of the directory from.dir, todir_wcc of the directory to.dir",
-)
-HANDLES_LIVE = Requirement(
+RENAME_TO_SAME_FILE_DOES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="a file handle does not become stale when the file is renamed",
+    gist="RENAME from one name of a file to another of its names succeeds and does nothing",
 )
-DOTDOT = Requirement(
-    rfc="RFC 1813", section="3.2", level=Level.SHOULD, gist="the name .. is handled as the parent directory"
+RENAME_NEEDS_A_SOURCE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.14",
+    gist="RENAME of a name that is not in the directory fails and replaces nothing",
 )
-ONE_TREE = Requirement(
+RENAME_REPLACES_ONE_ENTRY = Requirement(
+    rfc="RFC 1813",
+    section="3.3.14",
+    gist="RENAME replaces one entry: a replaced object keeps its other names",
+)
+RENAME_NEEDS_TWO_DIRECTORIES = Requirement(
+    rfc="RFC 1813",
+    section="3.3.14",
+    gist="RENAME takes both names as entries of directories, not of other objects",
+)
+RENAME_WCC = Requirement(
+    rfc="RFC 1813",
+    section="3.3.14",
+    gist="fromdir_wcc describes the directory from.dir, and todir_wcc the directory to.dir",
+)
+RENAME_KEEPS_HANDLES = Requirement(
+    rfc="RFC 1813",
+    section="3.3.14",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+    gist="RENAME does not make the file handle of the object stale",
+)
+DOTDOT_IS_THE_PARENT = Requirement(
+    rfc="RFC 1813", section="3.2", level=Level.SHOULD, gist='the name ".." refers to the parent directory'
+)
+DIRECTORIES_FORM_A_TREE = Requirement(
     rfc="RFC 1813",
     section="3.3.3",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="directories form a single-rooted tree: none can be moved below itself",
+    gist="directories form a single-rooted tree: a directory cannot be moved below itself",
 )
 
 _INCOMPATIBLE = (
@@ -98,26 +98,28 @@ _INCOMPATIBLE = (
     Nfsstat3.NFS3ERR_ISDIR,
     Nfsstat3.NFS3ERR_NOTDIR,
 )
-"""EXIST is what the text asks for; the others stand in the same list for just these cases."""
+"""The text asks for EXIST; the list of errors of RENAME has the others for these cases too."""
 _ROUNDS = 20
 
 
-def _settle(nfs3: Nfs3, reply: Rename3Res, source: Diropargs3, target: Diropargs3) -> None:
-    """Rename once more after JUKEBOX: the first may have been done all the same; if none is, the next round is SKIP."""
+def _retry_after_jukebox(nfs3: Nfs3, reply: Rename3Res, source: Diropargs3, target: Diropargs3) -> None:
+    """Repeat a RENAME that returned JUKEBOX. If it was not executed either time, the next round ends as SKIP."""
     if reply.status == Nfsstat3.NFS3ERR_JUKEBOX:
         observe("RENAME", "JUKEBOX")
         nfs3.rename(source.dir, source.name, target.dir, target.name)
 
 
-@proves(RENAMES, killed_by="rename3-leaves-the-old-name")
+@proves(RENAMES_THE_OBJECT, killed_by="rename3-leaves-the-old-name")
 def test_the_old_name_is_gone(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME removes the old name from the directory."""
     scratch.file("old")
     expect(nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
     expect(scratch.names(), "the names in the directory").equals([b"new"])
 
 
-@proves(RENAMES, killed_by="rename3-makes-a-new-file")
+@proves(RENAMES_THE_OBJECT, killed_by="rename3-makes-a-new-file")
 def test_the_new_name_stands_for_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME gives the new name to the same object."""
     known = scratch.attributes(scratch.file("old", b"data"))
     expect(nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
     expect_kept(scratch, b"new", b"data")
@@ -125,24 +127,27 @@ def test_the_new_name_stands_for_the_object(nfs3: Nfs3, scratch: Scratch) -> Non
     expect(scratch.attributes(found.object).fileid, "fileid").equals(known.fileid)
 
 
-@proves(RENAMES, killed_by="rename3-stays-in-its-directory")
+@proves(RENAMES_THE_OBJECT, killed_by="rename3-stays-in-its-directory")
 def test_moves_to_another_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME moves a file to another directory."""
     scratch.file("file", b"data")
     elsewhere = scratch.directory("elsewhere")
     expect(nfs3.rename(scratch.handle, b"file", elsewhere, b"file")).ok()
     expect(scratch.names(elsewhere), "the names in the other directory").equals([b"file"])
 
 
-@proves(REPLACES, killed_by="rename3-keeps-the-target")
+@proves(RENAME_REPLACES_TARGET, killed_by="rename3-keeps-the-target")
 def test_replaces_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME replaces an existing file."""
     scratch.file("source", b"source")
     scratch.file("target", b"target")
     expect(nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")).ok()
     expect_kept(scratch, b"target", b"source")
 
 
-@proves(REPLACES, killed_by="rename3-replaces-no-directories")
+@proves(RENAME_REPLACES_TARGET, killed_by="rename3-replaces-no-directories")
 def test_replaces_an_empty_directory_by_a_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME of a directory replaces an empty directory."""
     source = scratch.attributes(scratch.directory("source"))
     scratch.directory("target")
     expect(nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")).ok()
@@ -150,38 +155,42 @@ def test_replaces_an_empty_directory_by_a_directory(nfs3: Nfs3, scratch: Scratch
     expect(scratch.attributes(found.object).fileid, "fileid of target").equals(source.fileid)
 
 
-@proves(COMPATIBLE, killed_by="rename3-replaces-full-directories")
+@proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-full-directories")
 def test_keeps_a_directory_that_is_not_empty(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME does not replace a directory that is not empty."""
     scratch.directory("source")
     scratch.file("inside", directory=scratch.directory("target"))
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     found = expect(nfs3.lookup(scratch.handle, b"target")).ok()
     expect(scratch.names(found.object), "the names in target").equals([b"inside"])
-    expect(reply).refused(*_INCOMPATIBLE, because=EXIST_IS_MEANT)
+    expect(reply).refused(*_INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
-@proves(COMPATIBLE, killed_by="rename3-replaces-directories-by-files")
+@proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-directories-by-files")
 def test_does_not_put_a_file_in_the_place_of_a_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME does not replace a directory by a file."""
     scratch.file("source", b"precious")
     scratch.directory("target")
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     expect(sorted(scratch.names()), "the names in the directory").equals([b"source", b"target"])
-    expect(reply).refused(*_INCOMPATIBLE, because=EXIST_IS_MEANT)
+    expect(reply).refused(*_INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
-@proves(COMPATIBLE, killed_by="rename3-replaces-files-by-directories")
+@proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-files-by-directories")
 def test_does_not_put_a_directory_in_the_place_of_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME does not replace a file by a directory."""
     scratch.directory("source")
     scratch.file("target", b"precious")
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     expect_kept(scratch, b"target", b"precious")
-    expect(reply).refused(*_INCOMPATIBLE, because=EXIST_IS_MEANT)
+    expect(reply).refused(*_INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
-@proves(ATOMIC, killed_by="rename3-takes-two-steps")
+@proves(RENAMES_ATOMICALLY, killed_by="rename3-takes-two-steps")
 def test_the_target_is_there_at_every_moment(
     nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]
 ) -> None:
+    """The target name exists at every moment while RENAME replaces it."""
     other = rpc_connect("nfs")
     scratch.file("target")
     source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"target")
@@ -191,13 +200,14 @@ def test_the_target_is_there_at_every_moment(
         for _ in range(3):
             reply = nfs3.lookup(scratch.handle, b"target")
             expect(reply.status, "status of LOOKUP").differs_from(Nfsstat3.NFS3ERR_NOENT)
-        _settle(nfs3, other.wait(renaming), source, target)
+        _retry_after_jukebox(nfs3, other.wait(renaming), source, target)
 
 
-@proves(ATOMIC, killed_by="rename3-shows-a-third-object")
+@proves(RENAMES_ATOMICALLY, killed_by="rename3-shows-a-third-object")
 def test_the_target_is_one_of_the_two_at_every_moment(
     nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]
 ) -> None:
+    """While RENAME replaces a file, the target name refers to the old or to the new file."""
     other = rpc_connect("nfs")
     known = [scratch.attributes(scratch.file("target")).fileid]
     source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"target")
@@ -209,13 +219,14 @@ def test_the_target_is_one_of_the_two_at_every_moment(
             seen = None if found is None else nfs3.getattr(found.object).resok
             if seen is not None:
                 expect(seen.obj_attributes.fileid, "fileid of target").one_of(*known)
-        _settle(nfs3, other.wait(renaming), source, target)
+        _retry_after_jukebox(nfs3, other.wait(renaming), source, target)
 
 
-@proves(ATOMIC, killed_by="rename3-unlinks-first")
+@proves(RENAMES_ATOMICALLY, killed_by="rename3-unlinks-first")
 def test_the_object_has_a_name_at_every_moment(
     nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]
 ) -> None:
+    """A file has its old or its new name at every moment of a RENAME."""
     other = rpc_connect("nfs")
     source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"moved")
     for _ in range(_ROUNDS):
@@ -225,27 +236,30 @@ def test_the_object_has_a_name_at_every_moment(
             if nfs3.lookup(scratch.handle, b"source").status == Nfsstat3.NFS3ERR_NOENT:
                 reply = nfs3.lookup(scratch.handle, b"moved")
                 expect(reply.status, "status of LOOKUP").differs_from(Nfsstat3.NFS3ERR_NOENT)
-        _settle(nfs3, other.wait(renaming), source, target)
+        _retry_after_jukebox(nfs3, other.wait(renaming), source, target)
         nfs3.remove(scratch.handle, b"moved")
 
 
-@proves(SAME_FILE, killed_by="rename3-removes-one-of-two-links", needs="hardlink")
+@proves(RENAME_TO_SAME_FILE_DOES_NOTHING, killed_by="rename3-removes-one-of-two-links", needs="hardlink")
 def test_two_names_of_one_file_both_stay(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME from one name of a file to another name of the same file keeps both names."""
     scratch.link(scratch.file("one", b"data"), "other")
     expect(nfs3.rename(scratch.handle, b"one", scratch.handle, b"other")).ok()
     expect(sorted(scratch.names()), "the names in the directory").equals([b"one", b"other"])
 
 
-@proves(ONLY_WHAT_IS_THERE, killed_by="rename3-removes-the-target-first")
+@proves(RENAME_NEEDS_A_SOURCE, killed_by="rename3-removes-the-target-first")
 def test_a_source_that_does_not_exist_replaces_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME of a name that does not exist does not replace the target."""
     scratch.file("target", b"precious")
     reply = nfs3.rename(scratch.handle, b"nobody-made-this", scratch.handle, b"target")
     expect_kept(scratch, b"target", b"precious")
-    expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=NOENT_IS_MEANT)
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=RETURNS_NOENT)
 
 
-@proves(ONE_TREE, killed_by="rename3-loses-directories")
+@proves(DIRECTORIES_FORM_A_TREE, killed_by="rename3-loses-directories")
 def test_a_directory_is_not_moved_below_itself(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME does not move a directory below itself."""
     directory = scratch.directory("directory")
     below = scratch.directory("below", directory=directory)
     reply = nfs3.rename(scratch.handle, b"directory", below, b"directory")
@@ -253,16 +267,18 @@ def test_a_directory_is_not_moved_below_itself(nfs3: Nfs3, scratch: Scratch) -> 
     expect(reply).refused()
 
 
-@proves(RENAMES, killed_by="rename3-leaves-a-name-elsewhere")
+@proves(RENAMES_THE_OBJECT, killed_by="rename3-leaves-a-name-elsewhere")
 def test_the_old_name_is_gone_from_another_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME to another directory removes the old name from the old directory."""
     elsewhere = scratch.directory("elsewhere")
     scratch.file("file", directory=elsewhere)
     expect(nfs3.rename(elsewhere, b"file", scratch.handle, b"moved")).ok()
     expect(scratch.names(elsewhere), "the names in the directory that it left").equals([])
 
 
-@proves(RENAMES, killed_by="rename3-empties-directories")
+@proves(RENAMES_THE_OBJECT, killed_by="rename3-empties-directories")
 def test_a_directory_moves_with_what_is_in_it(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME moves a directory with its entries."""
     scratch.file("inside", directory=scratch.directory("directory"))
     elsewhere = scratch.directory("elsewhere")
     expect(nfs3.rename(scratch.handle, b"directory", elsewhere, b"directory")).ok()
@@ -270,8 +286,9 @@ def test_a_directory_moves_with_what_is_in_it(nfs3: Nfs3, scratch: Scratch) -> N
     expect(scratch.names(found.object), "the names in the directory that was moved").equals([b"inside"])
 
 
-@proves(DOTDOT, killed_by="rename3-forgets-the-parent")
+@proves(DOTDOT_IS_THE_PARENT, killed_by="rename3-forgets-the-parent")
 def test_dotdot_of_a_moved_directory_is_its_new_parent(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME to another directory makes that directory the ".." of a moved directory."""
     scratch.directory("directory")
     elsewhere = scratch.directory("elsewhere")
     expect(nfs3.rename(scratch.handle, b"directory", elsewhere, b"directory")).ok()
@@ -282,8 +299,9 @@ def test_dotdot_of_a_moved_directory_is_its_new_parent(nfs3: Nfs3, scratch: Scra
     expect(scratch.attributes(parent).fileid, "fileid of ..").equals(scratch.attributes(elsewhere).fileid)
 
 
-@proves(RENAMES, killed_by="rename3-follows-symlinks", needs="symlink")
+@proves(RENAMES_THE_OBJECT, killed_by="rename3-follows-symlinks", needs="symlink")
 def test_a_symbolic_link_is_renamed_itself(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME of a symbolic link renames the link, not its target."""
     scratch.file("target", b"precious")
     scratch.symlink("link", b"target")
     expect(nfs3.rename(scratch.handle, b"link", scratch.handle, b"new")).ok()
@@ -291,8 +309,9 @@ def test_a_symbolic_link_is_renamed_itself(nfs3: Nfs3, scratch: Scratch) -> None
     expect_kept(scratch, b"target", b"precious")
 
 
-@proves(REPLACES, killed_by="rename3-replaces-what-links-point-to", needs="symlink")
+@proves(RENAME_REPLACES_TARGET, killed_by="rename3-replaces-what-links-point-to", needs="symlink")
 def test_a_symbolic_link_is_replaced_itself(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME over a symbolic link replaces the link, not its target."""
     scratch.file("source", b"source")
     scratch.file("target", b"precious")
     scratch.symlink("link", b"target")
@@ -301,8 +320,9 @@ def test_a_symbolic_link_is_replaced_itself(nfs3: Nfs3, scratch: Scratch) -> Non
     expect_kept(scratch, b"link", b"source")
 
 
-@proves(ONLY_THE_NAME, killed_by="rename3-destroys-replaced-files", needs="hardlink")
+@proves(RENAME_REPLACES_ONE_ENTRY, killed_by="rename3-destroys-replaced-files", needs="hardlink")
 def test_a_replaced_file_stays_under_its_other_name(nfs3: Nfs3, scratch: Scratch) -> None:
+    """A file that RENAME replaces keeps its other name and its data."""
     scratch.file("source", b"source")
     scratch.link(scratch.file("target", b"precious"), "other")
     observe("RENAME", nfs3.rename(scratch.handle, b"source", scratch.handle, b"target").status)
@@ -311,6 +331,7 @@ def test_a_replaced_file_stays_under_its_other_name(nfs3: Nfs3, scratch: Scratch
 
 @proves(NLINK_COUNTS, killed_by="rename3-forgets-to-count", needs="hardlink")
 def test_nlink_of_a_replaced_file_is_one_less(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME decreases nlink of a replaced file by one."""
     scratch.file("source")
     file = scratch.file("target")
     scratch.link(file, "other")
@@ -322,37 +343,42 @@ def test_nlink_of_a_replaced_file_is_one_less(nfs3: Nfs3, scratch: Scratch) -> N
     expect(scratch.attributes(found.object).nlink, "nlink").equals(before - 1)
 
 
-@proves(SAME_FILE, killed_by="rename3-of-itself-removes")
+@proves(RENAME_TO_SAME_FILE_DOES_NOTHING, killed_by="rename3-of-itself-removes")
 def test_to_the_same_name_changes_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME of a file to its own name succeeds and changes nothing."""
     scratch.file("file", b"precious")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"file")
     expect_kept(scratch, b"file", b"precious")
     expect(reply).ok()
 
 
-@proves(HANDLES_LIVE, killed_by="rename3-stales-handles")
+@proves(RENAME_KEEPS_HANDLES, killed_by="rename3-stales-handles")
 def test_the_handle_still_works(nfs3: Nfs3, scratch: Scratch) -> None:
+    """The handle of a file still works after RENAME."""
     file = scratch.file("file", b"data")
     expect(nfs3.rename(scratch.handle, b"file", scratch.handle, b"kept")).ok()
     expect(nfs3.getattr(file)).ok()
 
 
-@proves(OF_DIRECTORIES, killed_by="rename3-renames-from-files")
+@proves(RENAME_NEEDS_TWO_DIRECTORIES, killed_by="rename3-renames-from-files")
 def test_refuses_a_file_as_the_directory_of_the_source(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME with a regular file as the source directory fails with NFS3ERR_NOTDIR."""
     reply = nfs3.rename(scratch.file("file"), b"name", scratch.handle, b"new")
-    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=NOTDIR_IS_MEANT)
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
-@proves(OF_DIRECTORIES, killed_by="rename3-renames-into-files")
+@proves(RENAME_NEEDS_TWO_DIRECTORIES, killed_by="rename3-renames-into-files")
 def test_refuses_a_file_as_the_directory_of_the_target(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME with a regular file as the target directory fails with NFS3ERR_NOTDIR."""
     scratch.file("source", b"precious")
     reply = nfs3.rename(scratch.handle, b"source", scratch.file("file"), b"name")
     expect_kept(scratch, b"source", b"precious")
-    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=NOTDIR_IS_MEANT)
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
-@proves(WCC, killed_by="rename3-contradicts-itself")
+@proves(RENAME_WCC, killed_by="rename3-contradicts-itself")
 def test_one_directory_has_one_set_of_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME within one directory returns the same attributes in fromdir_wcc and todir_wcc."""
     scratch.file("file")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"new")
     resok = expect(reply).ok()
@@ -362,8 +388,9 @@ def test_one_directory_has_one_set_of_attributes(nfs3: Nfs3, scratch: Scratch) -
     expect_same_object(reply, "resok.todir_wcc.after", known)
 
 
-@proves(WCC, killed_by="rename3-swaps-the-directories")
+@proves(RENAME_WCC, killed_by="rename3-swaps-the-directories")
 def test_each_directory_is_spoken_of_in_its_place(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME returns the source directory in fromdir_wcc and the target directory in todir_wcc."""
     scratch.file("file")
     elsewhere = scratch.directory("elsewhere")
     reply = nfs3.rename(scratch.handle, b"file", elsewhere, b"file")
@@ -374,17 +401,19 @@ def test_each_directory_is_spoken_of_in_its_place(nfs3: Nfs3, scratch: Scratch) 
     expect(reply).field("resok.todir_wcc.after.fileid").equals(scratch.attributes(elsewhere).fileid)
 
 
-@proves(NO_EMPTY_NAME, killed_by="rename3-takes-the-empty-name")
+@proves(REFUSES_EMPTY_NAMES, killed_by="rename3-takes-the-empty-name")
 def test_refuses_the_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME refuses the empty name as its target."""
     scratch.file("file", b"precious")
     what = "RENAME to the empty name"
-    reply = heard(nfs3, lambda: nfs3.rename(scratch.handle, b"file", scratch.handle, b""), what)
+    reply = reply_if_decoded(nfs3, lambda: nfs3.rename(scratch.handle, b"file", scratch.handle, b""), what)
     expect_kept(scratch, b"file", b"precious")
     expect_name_refused(reply, what)
 
 
 @proves(NO_TRUNC, killed_by="rename3-cuts-long-names", needs="no_trunc")
 def test_refuses_a_name_that_is_too_long(nfs3: Nfs3, scratch: Scratch) -> None:
+    """RENAME refuses a target name longer than name_max."""
     name = too_long_name(nfs3, scratch)
     scratch.file("file", b"precious")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, name)

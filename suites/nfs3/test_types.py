@@ -24,63 +24,67 @@ from suites.nfs3.preserved import (
 TYPE = Requirement(
     rfc="RFC 1813",
     section="2.5",
-    gist="type is one of the seven of ftype3, and that of the object itself",
+    gist="type is the file type of the object, one of the seven of ftype3",
 )
-RDEV = Requirement(
-    rfc="RFC 1813", section="2.5", gist="rdev of a device has its major and its minor number, in this order"
+RDEV_IS_MAJOR_MINOR = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    gist="rdev of a device has its major number in specdata1, its minor number in specdata2",
 )
-LOOKUP_FINDS = Requirement(
+LOOKUP_RETURNS_HANDLE = Requirement(
     rfc="RFC 1813",
     section="3.3.3",
-    gist="LOOKUP returns the handle and the attributes of the object that the name stands for",
+    gist="LOOKUP returns the file handle of the object with the given name",
 )
-SETS = Requirement(
+SETATTR_SETS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
-    gist="the attributes that a successful SETATTR was asked to set have the new values afterwards",
+    gist="after a successful SETATTR the attributes have the requested values",
 )
-ONLY_WHAT_IS_ASKED = Requirement(
+SETATTR_SETS_NOTHING_ELSE = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
-    gist="new_attributes says which attributes to set: the others stay as they are",
+    gist="SETATTR changes only the attributes that new_attributes sets",
 )
-OF_A_FILE = Requirement(
+SETATTR_SIZE_IS_OF_FILES = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
-    gist="new_attributes.size is for changes to the size of a file",
+    gist="SETATTR of the size is for regular files",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
 )
-GUARD = Requirement(
+GUARD_MISMATCH_FAILS = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
-    gist="when the guard is not the object's ctime, attributes are preserved and the status is NOT_SYNC",
+    gist="if the guard differs from the ctime of the object, SETATTR changes nothing and fails with NFS3ERR_NOT_SYNC",
     level=Level.MUST,
 )
-ACCESS_ONLY_ASKED = Requirement(
+ACCESS_RETURNS_REQUESTED_BITS = Requirement(
     rfc="RFC 1813",
     section="3.3.4",
-    gist="ACCESS returns those permissions, of the ones that are asked about, that the caller has, and no others",
+    gist="ACCESS returns those of the requested permissions that the caller has, and no others",
     level=Level.SHOULD,
 )
-ACCESS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.4", gist="obj_attributes are the attributes of the object, if they are there"
+ACCESS_RETURNS_ATTRIBUTES = Requirement(
+    rfc="RFC 1813",
+    section="3.3.4",
+    gist="obj_attributes of ACCESS are the attributes of the object, if present",
 )
-OF_A_LINK = Requirement(
+READLINK_NEEDS_A_SYMLINK = Requirement(
     rfc="RFC 1813",
     section="3.3.5",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="READLINK is only allowed on symbolic links; INVAL is the error for other objects",
+    gist="READLINK is allowed only on symbolic links, and returns NFS3ERR_INVAL for other objects",
 )
-READLINK_ATTRIBUTES = Requirement(
+READLINK_FAILURE_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
     section="3.3.5",
-    gist="symlink_attributes of a READLINK that failed are those of the object, if they are there",
+    gist="if READLINK fails, symlink_attributes are those of the object, if present",
 )
 
 A_TIME = Nfstime3(1_000_000_000)
-"""In 2001."""
+"""A date in 2001, far from the time of any run."""
 _HAS_NO_DATA = (*SPECIAL, "symlink")
 
 
@@ -90,14 +94,16 @@ _HAS_NO_DATA = (*SPECIAL, "symlink")
 @pytest.mark.parametrize("kind", ["block", "character", "socket"])
 @proves(TYPE, killed_by="getattr3-calls-special-files-regular")
 def test_type_is_that_of_the_object(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """GETATTR returns the type of a device or socket."""
     reply = nfs3.getattr(make(nfs3, scratch, kind, is_trusted=True))
     expect(reply).ok()
     expect(reply).field("resok.obj_attributes.type").equals(KINDS[kind])
 
 
 @pytest.mark.parametrize("kind", ["block", "character"])
-@proves(RDEV, killed_by="getattr3-has-no-device-numbers", needs="device")
+@proves(RDEV_IS_MAJOR_MINOR, killed_by="getattr3-has-no-device-numbers", needs="device")
 def test_rdev_has_the_numbers_of_the_device(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """GETATTR returns the major and minor number of a device in rdev."""
     reply = nfs3.getattr(make(nfs3, scratch, kind))
     expect(reply).ok()
     expect(reply).field("resok.obj_attributes.rdev.specdata1").equals(DEVICE.specdata1)
@@ -105,8 +111,9 @@ def test_rdev_has_the_numbers_of_the_device(nfs3: Nfs3, scratch: Scratch, kind: 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(LOOKUP_FINDS, killed_by="lookup3-has-another-type")
+@proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-has-another-type")
 def test_lookup_has_the_attributes_of_the_object(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """LOOKUP returns the attributes of an object of any type."""
     handle = make(nfs3, scratch, kind, b"found")
     reply = nfs3.lookup(scratch.handle, b"found")
     found = expect(reply).ok()
@@ -116,8 +123,9 @@ def test_lookup_has_the_attributes_of_the_object(nfs3: Nfs3, scratch: Scratch, k
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(LOOKUP_FINDS, killed_by="lookup3-finds-another-one")
+@proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-finds-another-one")
 def test_lookup_finds_the_object(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """LOOKUP returns the handle of an object of any type."""
     known = scratch.attributes(make(nfs3, scratch, kind, b"wanted"))
     found = expect(nfs3.lookup(scratch.handle, b"wanted")).ok()
     seen = expect(nfs3.getattr(found.object)).ok().obj_attributes
@@ -128,8 +136,9 @@ def test_lookup_finds_the_object(nfs3: Nfs3, scratch: Scratch, kind: str) -> Non
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
-@proves(SETS, killed_by="setattr3-changes-only-files")
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-changes-only-files")
 def test_mode_is_set(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """SETATTR sets the mode of a special file."""
     handle = make(nfs3, scratch, kind)
     for mode in (0o600, 0o751):
         expect_change(nfs3.setattr(handle, Sattr3(mode=mode)))
@@ -137,8 +146,9 @@ def test_mode_is_set(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])
-@proves(SETS, killed_by="setattr3-changes-only-files")
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-changes-only-files")
 def test_owner_and_group_are_set(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """SETATTR sets owner and group of a directory or special file."""
     handle = make(nfs3, scratch, kind)
     known = scratch.attributes(handle)
     expect_change(nfs3.setattr(handle, Sattr3(uid=known.uid ^ 17, gid=known.gid ^ 18)))
@@ -147,20 +157,22 @@ def test_owner_and_group_are_set(nfs3: Nfs3, scratch: Scratch, kind: str) -> Non
 
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])
-@proves(SETS, killed_by="setattr3-changes-only-files", needs="cansettime")
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-changes-only-files", needs="cansettime")
 def test_times_are_set(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """SETATTR sets atime and mtime of a directory or special file."""
     handle = make(nfs3, scratch, kind)
     time = at_client_time(A_TIME)
     expect_change(nfs3.setattr(handle, Sattr3(atime=time, mtime=time)))
-    # A time_delta of more than a second would allow for more.
+    # The tolerance allows for a time_delta of more than a second.
     seen = scratch.attributes(handle)
     for name, value in (("mtime", seen.mtime), ("atime", seen.atime)):
         expect(value.seconds, f"seconds of {name}").between(A_TIME.seconds - 10, A_TIME.seconds + 10)
 
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])
-@proves(ONLY_WHAT_IS_ASKED, killed_by="setattr3-mode-touches-all-else")
+@proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-mode-touches-all-else")
 def test_mode_leaves_all_else_alone(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """SETATTR of the mode does not change other attributes of a directory or special file."""
     handle = make(nfs3, scratch, kind)
     known = scratch.attributes(handle)
     expect_change(nfs3.setattr(handle, Sattr3(mode=0o710)))
@@ -168,8 +180,9 @@ def test_mode_leaves_all_else_alone(nfs3: Nfs3, scratch: Scratch, kind: str) -> 
 
 
 @pytest.mark.parametrize("kind", [kind for kind in _HAS_NO_DATA if kind != "fifo"])
-@proves(OF_A_FILE, killed_by="setattr3-takes-sizes-of-special-files")
+@proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-takes-sizes-of-special-files")
 def test_size_is_refused_where_there_is_no_data(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """SETATTR refuses a size for an object without data."""
     handle = make(nfs3, scratch, kind)
     known = scratch.attributes(handle)
     reply = nfs3.setattr(handle, Sattr3(size=100))
@@ -179,10 +192,11 @@ def test_size_is_refused_where_there_is_no_data(nfs3: Nfs3, scratch: Scratch, ki
 
 
 @pytest.mark.parametrize("kind", _HAS_NO_DATA)
-@proves(GUARD, killed_by="setattr3-guards-no-special-files")
+@proves(GUARD_MISMATCH_FAILS, killed_by="setattr3-guards-no-special-files")
 def test_wrong_guard_preserves_every_attribute(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """SETATTR with a wrong guard changes nothing and returns NFS3ERR_NOT_SYNC."""
     handle = make(nfs3, scratch, kind)
-    # The mode of a symbolic link means nothing: a server may find that nothing is to be set, and compare nothing.
+    # The mode of a symbolic link has no meaning: a server may find nothing to set and ignore the guard.
     before, asked = Sattr3(mode=0o700), Sattr3(mode=0o711)
     if kind == "symlink":
         before = Sattr3(mtime=at_client_time(A_TIME))
@@ -199,8 +213,9 @@ def test_wrong_guard_preserves_every_attribute(nfs3: Nfs3, scratch: Scratch, kin
 
 
 @pytest.mark.parametrize("kind", _HAS_NO_DATA)
-@proves(ACCESS_ONLY_ASKED, killed_by="access3-grants-more-than-asked")
+@proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-grants-more-than-asked")
 def test_access_grants_nothing_that_was_not_asked_about(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """ACCESS grants no permission that was not requested."""
     handle = make(nfs3, scratch, kind)
     for bit in (1 << number for number in range(6)):
         granted = expect(nfs3.access(handle, bit)).ok().access
@@ -208,8 +223,9 @@ def test_access_grants_nothing_that_was_not_asked_about(nfs3: Nfs3, scratch: Scr
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "regular"])
-@proves(ACCESS_ATTRIBUTES, killed_by="access3-calls-everything-regular")
+@proves(ACCESS_RETURNS_ATTRIBUTES, killed_by="access3-calls-everything-regular")
 def test_access_has_the_attributes_of_the_object(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """ACCESS returns the attributes of an object of any type."""
     handle = make(nfs3, scratch, kind)
     reply = nfs3.access(handle, 0x3F)
     if expect(reply).ok().obj_attributes is None:
@@ -218,15 +234,17 @@ def test_access_has_the_attributes_of_the_object(nfs3: Nfs3, scratch: Scratch, k
 
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])
-@proves(OF_A_LINK, killed_by="readlink3-reads-anything")
+@proves(READLINK_NEEDS_A_SYMLINK, killed_by="readlink3-reads-anything")
 def test_readlink_refuses_what_is_no_link(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """READLINK of an object that is not a symbolic link fails with NFS3ERR_INVAL."""
     reply = nfs3.readlink(make(nfs3, scratch, kind))
-    expect(reply).refused(Nfsstat3.NFS3ERR_INVAL, because=OF_A_LINK)
+    expect(reply).refused(Nfsstat3.NFS3ERR_INVAL, because=READLINK_NEEDS_A_SYMLINK)
 
 
 @pytest.mark.parametrize("kind", ["regular", "directory", *SPECIAL])
-@proves(READLINK_ATTRIBUTES, killed_by="readlink3-refusals-show-a-link")
+@proves(READLINK_FAILURE_RETURNS_ATTRIBUTES, killed_by="readlink3-refusals-show-a-link")
 def test_readlink_refuses_with_the_attributes_of_the_object(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """A READLINK that fails returns the attributes of the object."""
     handle = make(nfs3, scratch, kind)
     reply = nfs3.readlink(handle)
     if reply.resfail is None or reply.resfail.symlink_attributes is None:
