@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The handles that MNT gives, and who may ask for them (RFC 1813 section 5.2.1, RFC 1094 A.2, A.4 and A.5.2)."""
+"""The file handles that MNT returns, and to whom (RFC 1813 section 5.2.1, RFC 1094 A.2, A.4 and A.5.2)."""
 
 from __future__ import annotations
 
@@ -18,63 +18,69 @@ from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Part, Requirement, expect, observe, proves
 from suites.mount.clauses import (
     EVERY_VERSION,
-    MAPS_A_PATH,
-    NULL_ANSWERS,
-    NULL_FOR_ALL,
+    MNT_RETURNS_HANDLE,
+    NULL_ACCEPTS_AUTH_NONE,
+    NULL_RETURNS_NOTHING,
     OLD_VERSIONS,
 )
 
-HANDLE_2 = Requirement(
-    rfc="RFC 1094", section="A.4.1", gist="the handle that MNT gives has exactly 32 bytes, without a length"
+MNT_HANDLE_IS_32_BYTES = Requirement(
+    rfc="RFC 1094", section="A.4.1", gist="MNT returns a handle of exactly 32 bytes, without a length field"
 )
-HANDLE_3 = Requirement(rfc="RFC 1813", section="5.1.5", gist="the handle that MNT gives has at most 64 bytes")
-FLAVORS_WORK = Requirement(
+MNT_HANDLE_FITS_64_BYTES = Requirement(
+    rfc="RFC 1813", section="5.1.5", gist="MNT returns a handle of at most 64 bytes"
+)
+MNT_LISTS_ONLY_ACCEPTED_FLAVORS = Requirement(
     rfc="RFC 1813",
     section="5.2.1",
     level=Level.SHOULD,
-    gist="the flavors that MNT names are supported with the handle",
+    gist="the server accepts the listed auth_flavors with the handle",
 )
-MNT_ASKS_WHO = Requirement(
+MNT_REQUIRES_AUTH_SYS = Requirement(
     rfc="RFC 1813",
     section="5.2.1",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
     gist="MNT requires AUTH_UNIX or better",
 )
-UMNT_ASKS_WHO = Requirement(
+UMNT_REQUIRES_AUTH_SYS = Requirement(
     rfc="RFC 1813", section="5.2.3", level=Level.SHOULD, gist="UMNT requires AUTH_UNIX or better"
 )
-UMNTALL_ASKS_WHO = Requirement(
+UMNTALL_REQUIRES_AUTH_SYS = Requirement(
     rfc="RFC 1813", section="5.2.4", level=Level.SHOULD, gist="UMNTALL requires AUTH_UNIX or better"
 )
-DENIAL_IS_MEANT = Requirement(
+MNT_RETURNS_ACCES = Requirement(
     rfc="RFC 1813",
     section="5.1.5",
     level=Level.SHOULD,
-    gist="MNT3ERR_ACCES says that permission is denied",
+    gist="MNT3ERR_ACCES reports that permission is denied",
 )
-OFTEN = 4
-"""How many times the same path is mounted."""
+REPETITIONS = 4
+"""How many times these checks mount the same path."""
 AUTH_NONE, AUTH_SYS = 0, 1
 _CREDENTIALS = {AUTH_NONE: AuthNone(), AUTH_SYS: None}
-"""Flavors that can be tried from here; None: as the user of the run."""
+"""Flavor -> a credential to try it with; None stands for the run's own."""
 
 
 @OLD_VERSIONS
-@proves(*NULL_ANSWERS, killed_by="mount1-null-returns-results")
+@proves(*NULL_RETURNS_NOTHING, killed_by="mount1-null-returns-results")
 def test_null_of_old_versions_is_answered_without_results(mounting: MakeMounting, version: int) -> None:
+    """MOUNT versions 1 and 2 answer NULL without results."""
     mounting(version).client.null()
 
 
 @EVERY_VERSION
-@proves(*NULL_FOR_ALL, killed_by="mount-null-asks-who-calls")
+@proves(*NULL_ACCEPTS_AUTH_NONE, killed_by="mount-null-asks-who-calls")
 def test_null_is_for_everybody(mounting: MakeMounting, version: int) -> None:
+    """MOUNT answers NULL with AUTH_NONE."""
     refusal = _refusal(mounting(version, credential=AuthNone()).client.null)
-    expect(refusal, "the refusal of NULL with AUTH_NONE", because=NULL_FOR_ALL.of(version)).equals("")
+    expect(refusal, "the refusal of NULL with AUTH_NONE", because=NULL_ACCEPTS_AUTH_NONE.of(version)).equals(
+        ""
+    )
 
 
 def _refusal(act: Callable[[], Mnt1Res | Mnt3Res | None]) -> str:
-    """How RPC or MNT refuses; empty when neither does."""
+    """The error of RPC or the status of MNT if the call is refused, else an empty string."""
     try:
         reply = act()
     except RpcDenied as error:
@@ -83,13 +89,20 @@ def _refusal(act: Callable[[], Mnt1Res | Mnt3Res | None]) -> str:
 
 
 @pytest.mark.parametrize("name", ["mnt", "umnt", "umntall"])
-@proves(MNT_ASKS_WHO, UMNT_ASKS_WHO, UMNTALL_ASKS_WHO, killed_by="mount3-serves-nobody", needs="mount")
+@proves(
+    MNT_REQUIRES_AUTH_SYS,
+    UMNT_REQUIRES_AUTH_SYS,
+    UMNTALL_REQUIRES_AUTH_SYS,
+    killed_by="mount3-serves-nobody",
+    needs="mount",
+)
 def test_version_3_asks_who_calls(mounting: MakeMounting, name: str) -> None:
+    """MNT, UMNT and UMNTALL refuse AUTH_NONE."""
     mount = mounting(3, credential=AuthNone())
     acts: dict[str, tuple[Requirement, Callable[[], t.Any]]] = {
-        "mnt": (MNT_ASKS_WHO, lambda: mount.mnt(mount.export)),
-        "umnt": (UMNT_ASKS_WHO, lambda: mount.client.umnt(mount.export)),
-        "umntall": (UMNTALL_ASKS_WHO, mount.client.umntall),
+        "mnt": (MNT_REQUIRES_AUTH_SYS, lambda: mount.mnt(mount.export)),
+        "umnt": (UMNT_REQUIRES_AUTH_SYS, lambda: mount.client.umnt(mount.export)),
+        "umntall": (UMNTALL_REQUIRES_AUTH_SYS, mount.client.umntall),
     }
     rule, act = acts[name]
     refusal = _refusal(act)
@@ -98,53 +111,59 @@ def test_version_3_asks_who_calls(mounting: MakeMounting, name: str) -> None:
 
 
 @OLD_VERSIONS
-@proves(*MAPS_A_PATH, killed_by="mnt1-gives-an-unusable-handle")
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt1-gives-an-unusable-handle")
 def test_old_versions_give_a_handle_that_works(mounting: MakeMounting, version: int) -> None:
+    """MNT of MOUNT versions 1 and 2 returns a usable handle of a directory."""
     mount = mounting(version)
-    rule = MAPS_A_PATH.of(version)
-    for _ in range(OFTEN):
+    rule = MNT_RETURNS_HANDLE.of(version)
+    for _ in range(REPETITIONS):
         is_directory = mount.is_directory(mount.need(mount.export))
         expect(is_directory, "that a directory was mounted", because=rule).is_true()
 
 
 @OLD_VERSIONS
-@proves(*MAPS_A_PATH, killed_by="mnt1-mounts-another-directory")
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt1-mounts-another-directory")
 def test_old_versions_give_the_same_directory_each_time(
     mounting: MakeMounting, version: int, scratch: Scratch
 ) -> None:
+    """MNT of MOUNT versions 1 and 2 returns the same directory every time."""
     mount = mounting(version)
-    found = [mount.finds(mount.need(mount.export), scratch.name) for _ in range(OFTEN)]
+    found = [mount.finds(mount.need(mount.export), scratch.name) for _ in range(REPETITIONS)]
     what = "whether the scratch directory is found in what was mounted"
-    expect(found, what, because=MAPS_A_PATH.of(version)).equals([True] * OFTEN)
+    expect(found, what, because=MNT_RETURNS_HANDLE.of(version)).equals([True] * REPETITIONS)
 
 
-@proves(MAPS_A_PATH.old, killed_by="mnt2-mounts-what-is-not-there", needs="mount2")
+@proves(MNT_RETURNS_HANDLE.old, killed_by="mnt2-mounts-what-is-not-there", needs="mount2")
 def test_version_2_refuses_a_path_that_does_not_exist(mounting: MakeMounting) -> None:
+    """MNT of MOUNT version 2 refuses a path that does not exist."""
     mount = mounting(2)
     status = int(mount.mnt(mount.below(b"nfsproof-never-made-this")).status)
-    expect(status, "the status of MNT", because=MAPS_A_PATH.of(2)).differs_from(0)
+    expect(status, "the status of MNT", because=MNT_RETURNS_HANDLE.of(2)).differs_from(0)
 
 
 @OLD_VERSIONS
-@proves(HANDLE_2, killed_by="mnt1-gives-64-bytes")
+@proves(MNT_HANDLE_IS_32_BYTES, killed_by="mnt1-gives-64-bytes")
 def test_old_versions_give_a_handle_of_32_bytes(mounting: MakeMounting, version: int) -> None:
+    """MNT of MOUNT versions 1 and 2 returns a handle of 32 bytes."""
     mount = mounting(version)
-    lengths = [len(mount.need(mount.export)) for _ in range(OFTEN)]
-    expect(lengths, "lengths of the handles").equals([32] * OFTEN)
+    lengths = [len(mount.need(mount.export)) for _ in range(REPETITIONS)]
+    expect(lengths, "lengths of the handles").equals([32] * REPETITIONS)
 
 
-@proves(HANDLE_3, killed_by="mnt3-gives-72-bytes", needs="mount")
+@proves(MNT_HANDLE_FITS_64_BYTES, killed_by="mnt3-gives-72-bytes", needs="mount")
 def test_version_3_gives_a_handle_of_at_most_64_bytes(mounting: MakeMounting) -> None:
+    """MNT returns a handle of at most 64 bytes."""
     mount = mounting(3)
-    lengths = [len(mount.need(mount.export)) for _ in range(OFTEN)]
+    lengths = [len(mount.need(mount.export)) for _ in range(REPETITIONS)]
     observe("handles", f"{max(lengths)} bytes")
     expect(max(lengths), "length of the longest handle").at_most(64)
 
 
-@proves(FLAVORS_WORK, killed_by="mnt3-names-a-flavor-that-is-refused", needs="mount")
+@proves(MNT_LISTS_ONLY_ACCEPTED_FLAVORS, killed_by="mnt3-names-a-flavor-that-is-refused", needs="mount")
 def test_the_flavors_that_it_names_are_taken(
     mount_client: Mount, mounting: MakeMounting, rpc_connect: Callable[..., RpcClient]
 ) -> None:
+    """The server accepts the authentication flavors that MNT lists."""
     resok = expect(mount_client.mnt(mounting(3).export)).ok()
     observe("flavors", resok.auth_flavors)
     for flavor in sorted({*resok.auth_flavors} & {*_CREDENTIALS}):
@@ -155,8 +174,9 @@ def test_the_flavors_that_it_names_are_taken(
             expect(str(error), f"GETATTR with flavor {flavor}").equals("an answer of NFS")
 
 
-@proves(DENIAL_IS_MEANT, killed_by="mnt3-blames-input-and-output", needs=("mount", "other_users"))
+@proves(MNT_RETURNS_ACCES, killed_by="mnt3-blames-input-and-output", needs=("mount", "other_users"))
 def test_what_is_closed_to_the_user_is_mounted_or_denied(mounting: MakeMounting, scratch: Scratch) -> None:
+    """MNT mounts a directory that the user may not reach, or refuses it with a fitting error."""
     closed = scratch.directory(b"closed", mode=0o700)
     scratch.directory(b"inner", directory=closed)
     mount = mounting(3, credential=AuthSys(4242, 4242))

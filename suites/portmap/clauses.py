@@ -7,18 +7,24 @@ import pytest
 
 from nfsjudge import Level, Requirement
 
-EVERY_VERSION = pytest.mark.parametrize("version", [2, 3, 4])
-RPCBIND_VERSIONS = pytest.mark.parametrize("version", [3, 4])
+EVERY_VERSION = pytest.mark.parametrize("version", [2, 3, 4], ids=["v2", "v3", "v4"])
+RPCBIND_VERSIONS = pytest.mark.parametrize("version", [3, 4], ids=["v3", "v4"])
 TRANSPORTS = pytest.mark.parametrize("proto", ["tcp", "udp"])
 
 
 def clause(gist: str, level: Level = Level.STATED) -> dict[int, Requirement]:
-    """A claim that stands alike in the description of portmap and of rpcbind, by version."""
+    """The clauses, by version, of a claim that the RFC states for both portmap and rpcbind."""
     portmap = Requirement(rfc="RFC 1833", section="3.2", gist=gist, level=level)
     rpcbind = Requirement(rfc="RFC 1833", section="2.2.1", gist=gist, level=level)
     return {2: portmap, 3: rpcbind, 4: rpcbind}
 
 
 def both(rule: dict[int, Requirement]) -> tuple[Requirement, Requirement]:
-    """The clauses of a claim, each once."""
+    """The clauses of a claim without duplicates."""
     return rule[2], rule[4]
+
+
+PROGRAM_AWAITS_CALLS = clause(
+    "GETPORT and GETADDR return the port or address where the program awaits calls",
+    Level.SHOULD,  # the program may have died without removing its registration
+)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Universal addresses, their other form, lists of them, the time and statistics (RFC 1833 section 2.2, RFC 5665)."""
+"""Universal addresses and their conversion, GETADDRLIST, GETTIME and GETSTAT (RFC 1833 section 2.2, RFC 5665)."""
 
 from __future__ import annotations
 
@@ -15,61 +15,61 @@ from nfsclient.protocol.rpcbind import UniversalAddressError, from_universal
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from suites.portmap.clauses import EVERY_VERSION, RPCBIND_VERSIONS
 
-SYNTAX_4 = Requirement(
+UNIVERSAL_ADDRESS_OF_IPV4 = Requirement(
     rfc="RFC 5665",
     section="5.2.3.3",
-    gist="a universal address of IPv4 is h1.h2.h3.h4.p1.p2, each a decimal number of 0 to 255",
+    gist="a universal address of IPv4 is h1.h2.h3.h4.p1.p2, each a decimal number from 0 to 255",
 )
-SYNTAX_6 = Requirement(
+UNIVERSAL_ADDRESS_OF_IPV6 = Requirement(
     rfc="RFC 5665",
     section="5.2.3.4",
-    gist="a universal address of IPv6 is an address of IPv6 in text, and .p1.p2",
+    gist="a universal address of IPv6 is an IPv6 address as text, followed by .p1.p2",
 )
-CAN_BE_CALLED = Requirement(
+GETADDR_RETURNS_CALLABLE_ADDRESS = Requirement(
     rfc="RFC 1833",
     section="2.2.1",
     level=Level.SHOULD,
-    gist="GETADDR returns the address on which the program awaits calls: one that can be called",
+    gist="GETADDR returns an address that a client can call",
 )
-CONVERTS = Requirement(
+CONVERTS_ADDRESSES = Requirement(
     rfc="RFC 1833",
     section="2.2.1",
-    gist="UADDR2TADDR and TADDR2UADDR convert between universal addresses and those of the transport",
+    gist="UADDR2TADDR and TADDR2UADDR convert universal addresses to transport addresses and back",
 )
-TIME_PASSES = Requirement(
+GETTIME_RETURNS_SECONDS = Requirement(
     rfc="RFC 1833",
     section="2.2.1",
-    gist="GETTIME returns the time of its machine in seconds since 1970",
+    gist="GETTIME returns the time of the server's clock in seconds",
 )
-TIME_IS_NOW = Requirement(
+GETTIME_RETURNS_CURRENT_TIME = Requirement(
     rfc="RFC 1833",
     section="2.2.1",
     level=Level.SHOULD,  # the clock of the machine may be wrong
-    gist="GETTIME returns the time of its machine in seconds since 1970",
+    gist="GETTIME returns the current time in seconds since 1970",
 )
-LISTS_ADDRESSES = Requirement(
-    rfc="RFC 1833", section="2.2.2", gist="GETADDRLIST returns a list of the addresses of the given program"
+GETADDRLIST_LISTS_ADDRESSES = Requirement(
+    rfc="RFC 1833", section="2.2.2", gist="GETADDRLIST returns the list of addresses of the given program"
 )
-TRANSPORT_IS_DESCRIBED = Requirement(
+GETADDRLIST_DESCRIBES_TRANSPORTS = Requirement(
     rfc="RFC 1833",
     section="2.1",
     level=Level.SHOULD,
-    gist="an entry of GETADDRLIST describes its transport: semantics, family and protocol",
+    gist="an entry of GETADDRLIST describes its transport by semantics, family and protocol",
 )
-STATISTICS = Requirement(
+GETSTAT_COUNTS_REQUESTS = Requirement(
     rfc="RFC 1833",
     section="2.2.2",
     level=Level.SHOULD,
-    gist="GETSTAT lists the number and kind of requests that the server has received",
+    gist="GETSTAT returns the number and kind of requests that the server has received",
 )
-_A_DAY = 86_400
+_DAY = 86_400
 
 
 # ---------------------------------------------------------------- syntax
 
 
 def _is_universal(address: bytes | str, netid: str) -> bool:
-    """Whether it is written as addresses of a transport of IP are."""
+    """Whether the address is a valid universal address of this transport."""
     text = address.decode(errors="replace") if isinstance(address, bytes) else address
     try:
         host, _ = from_universal(text)
@@ -79,20 +79,28 @@ def _is_universal(address: bytes | str, netid: str) -> bool:
 
 
 @RPCBIND_VERSIONS
-@proves(SYNTAX_4, SYNTAX_6, killed_by="getaddr-writes-the-port-behind-a-colon")
+@proves(
+    UNIVERSAL_ADDRESS_OF_IPV4, UNIVERSAL_ADDRESS_OF_IPV6, killed_by="getaddr-writes-the-port-behind-a-colon"
+)
 def test_getaddr_gives_a_universal_address(binder: MakeBinder, version: int) -> None:
+    """GETADDR returns a valid universal address."""
     rpcbind = binder(version)
     address = rpcbind.rpcbind.getaddr(PROGRAM, version, rpcbind.netid)
     if not address:
         skip(f"rpcbind has not registered itself for {rpcbind.netid}")
-    rule = SYNTAX_6 if rpcbind.netid.endswith("6") else SYNTAX_4
+    rule = UNIVERSAL_ADDRESS_OF_IPV6 if rpcbind.netid.endswith("6") else UNIVERSAL_ADDRESS_OF_IPV4
     expect(_is_universal(address, rpcbind.netid), f"that {address} is universal", because=rule).is_true()
 
 
 @RPCBIND_VERSIONS
-@proves(SYNTAX_4, SYNTAX_6, killed_by="rpcbind-dump-writes-the-port-behind-a-colon")
+@proves(
+    UNIVERSAL_ADDRESS_OF_IPV4,
+    UNIVERSAL_ADDRESS_OF_IPV6,
+    killed_by="rpcbind-dump-writes-the-port-behind-a-colon",
+)
 def test_dump_gives_universal_addresses(binder: MakeBinder, version: int) -> None:
-    # What others register is what they say it is.
+    """DUMP returns valid universal addresses."""
+    # Only well-known programs: others may register any text as their address.
     entries = [
         (each.r_netid.decode(errors="replace"), each.r_addr)
         for each in binder(version).rpcbind.dump()
@@ -104,8 +112,14 @@ def test_dump_gives_universal_addresses(binder: MakeBinder, version: int) -> Non
     expect(wrong, "the addresses in DUMP that are not universal").equals([])
 
 
-@proves(SYNTAX_4, SYNTAX_6, killed_by="getversaddr4-writes-the-port-behind-a-colon", needs="rpcbind4")
+@proves(
+    UNIVERSAL_ADDRESS_OF_IPV4,
+    UNIVERSAL_ADDRESS_OF_IPV6,
+    killed_by="getversaddr4-writes-the-port-behind-a-colon",
+    needs="rpcbind4",
+)
 def test_getversaddr_gives_a_universal_address(binder: MakeBinder, nfs_program: tuple[int, int]) -> None:
+    """GETVERSADDR returns a valid universal address."""
     rpcbind = binder(4)
     address = rpcbind.rpcbind.getversaddr(*nfs_program, rpcbind.netid)
     if not address:
@@ -114,10 +128,11 @@ def test_getversaddr_gives_a_universal_address(binder: MakeBinder, nfs_program: 
 
 
 @RPCBIND_VERSIONS
-@proves(CAN_BE_CALLED, killed_by="getaddr-gives-the-wildcard")
+@proves(GETADDR_RETURNS_CALLABLE_ADDRESS, killed_by="getaddr-gives-the-wildcard")
 def test_getaddr_gives_an_address_that_can_be_called(
     binder: MakeBinder, version: int, nfs_program: tuple[int, int]
 ) -> None:
+    """GETADDR returns an address and port that a client can call."""
     rpcbind = binder(version)
     address = rpcbind.rpcbind.getaddr(*nfs_program, rpcbind.netid)
     if not _is_universal(address, rpcbind.netid):
@@ -128,25 +143,27 @@ def test_getaddr_gives_an_address_that_can_be_called(
     expect(callable_, f"that {address} can be called").is_true()
 
 
-# ---------------------------------------------------------------- the form of the transport
+# ---------------------------------------------------------------- conversion
 
 
 ADDRESSES = {
-    "127.0.0.1.8.1": "::1.8.1",
-    "192.0.2.200.0.111": "2001:db8::c8.0.111",
-    "10.255.0.1.255.254": "2001:db8:ffff::ff01.255.254",
+    "port-2049": ("127.0.0.1.8.1", "::1.8.1"),
+    "port-111": ("192.0.2.200.0.111", "2001:db8::c8.0.111"),
+    "port-65534": ("10.255.0.1.255.254", "2001:db8:ffff::ff01.255.254"),
 }
-"""Universal addresses of IPv4, and which to try instead where the question comes over IPv6."""
+"""Id -> a universal address of IPv4, and the one to use instead if the call goes over IPv6."""
 
 
 def _of_family(address: str, netid: str) -> str:
-    return ADDRESSES[address] if netid.endswith("6") else address
+    ipv4, ipv6 = ADDRESSES[address]
+    return ipv6 if netid.endswith("6") else ipv4
 
 
 @RPCBIND_VERSIONS
 @pytest.mark.parametrize("address", list(ADDRESSES))
-@proves(CONVERTS, killed_by="uaddr2taddr-swaps-the-bytes-of-the-port")
+@proves(CONVERTS_ADDRESSES, killed_by="uaddr2taddr-swaps-the-bytes-of-the-port")
 def test_addresses_come_back(binder: MakeBinder, version: int, address: str) -> None:
+    """TADDR2UADDR returns the address that was converted with UADDR2TADDR."""
     rpcbind = binder(version)
     asked = _of_family(address, rpcbind.netid)
     form = rpcbind.rpcbind.uaddr2taddr(asked)
@@ -159,8 +176,9 @@ def test_addresses_come_back(binder: MakeBinder, version: int, address: str) -> 
 
 
 @RPCBIND_VERSIONS
-@proves(CONVERTS, killed_by="uaddr2taddr-knows-one-address")
+@proves(CONVERTS_ADDRESSES, killed_by="uaddr2taddr-knows-one-address")
 def test_different_addresses_have_different_forms(binder: MakeBinder, version: int) -> None:
+    """UADDR2TADDR converts different addresses to different results."""
     rpcbind = binder(version)
     addresses = [_of_family(address, rpcbind.netid) for address in ADDRESSES]
     forms = {bytes(rpcbind.rpcbind.uaddr2taddr(address).buf) for address in addresses}
@@ -169,21 +187,23 @@ def test_different_addresses_have_different_forms(binder: MakeBinder, version: i
     expect(len(forms), "how many forms three addresses have").equals(3)
 
 
-# ---------------------------------------------------------------- the time
+# ---------------------------------------------------------------- GETTIME
 
 
 @RPCBIND_VERSIONS
-@proves(TIME_IS_NOW, killed_by="gettime-begins-in-2000")
+@proves(GETTIME_RETURNS_CURRENT_TIME, killed_by="gettime-begins-in-2000")
 def test_the_time_is_that_of_today(binder: MakeBinder, version: int) -> None:
+    """GETTIME returns the current time, to within a day."""
     seconds = binder(version).rpcbind.gettime()
     observe("ahead of this machine", f"{round(seconds - time.time())} s")
     now = int(time.time())
-    expect(seconds, "seconds since 1970").between(now - _A_DAY, now + _A_DAY)
+    expect(seconds, "seconds since 1970").between(now - _DAY, now + _DAY)
 
 
 @RPCBIND_VERSIONS
-@proves(TIME_PASSES, killed_by="gettime-counts-calls-by-the-hour")
+@proves(GETTIME_RETURNS_SECONDS, killed_by="gettime-counts-calls-by-the-hour")
 def test_the_time_passes_as_here(binder: MakeBinder, version: int) -> None:
+    """GETTIME returns times as far apart as the two calls."""
     rpcbind = binder(version).rpcbind
     began = time.monotonic()
     first, second = rpcbind.gettime(), rpcbind.gettime()
@@ -191,11 +211,14 @@ def test_the_time_passes_as_here(binder: MakeBinder, version: int) -> None:
     expect(second - first, "seconds between two calls").between(-passed, passed)
 
 
-# ---------------------------------------------------------------- lists
+# ---------------------------------------------------------------- GETADDRLIST
 
 
-@proves(LISTS_ADDRESSES, killed_by="getaddrlist4-omits-the-transport-of-the-call", needs="rpcbind4")
+@proves(
+    GETADDRLIST_LISTS_ADDRESSES, killed_by="getaddrlist4-omits-the-transport-of-the-call", needs="rpcbind4"
+)
 def test_getaddrlist_has_the_transport_of_the_call(binder: MakeBinder, nfs_program: tuple[int, int]) -> None:
+    """GETADDRLIST lists the transport over which it is called."""
     rpcbind = binder(4)
     if not rpcbind.rpcbind.getversaddr(*nfs_program, rpcbind.netid):
         skip(f"NFS is not registered for {rpcbind.netid}")
@@ -204,22 +227,25 @@ def test_getaddrlist_has_the_transport_of_the_call(binder: MakeBinder, nfs_progr
     expect(netids, "the transports in GETADDRLIST").contains(rpcbind.netid)
 
 
-@proves(LISTS_ADDRESSES, killed_by="getaddrlist4-has-what-is-not-registered", needs="rpcbind4")
+@proves(GETADDRLIST_LISTS_ADDRESSES, killed_by="getaddrlist4-has-what-is-not-registered", needs="rpcbind4")
 def test_getaddrlist_has_only_what_dump_has(binder: MakeBinder, nfs_program: tuple[int, int]) -> None:
+    """GETADDRLIST lists only transports that DUMP lists."""
     rpcbind = binder(4)
     registered = {each.netid for each in rpcbind.entries() if (each.prog, each.vers) == nfs_program}
     listed = {each.r_nc_netid.decode(errors="replace") for each in rpcbind.rpcbind.getaddrlist(*nfs_program)}
     expect(sorted(listed - registered), "transports that DUMP does not have").equals([])
 
 
-@proves(LISTS_ADDRESSES, killed_by="getaddrlist4-lists-nobody", needs="rpcbind4")
+@proves(GETADDRLIST_LISTS_ADDRESSES, killed_by="getaddrlist4-lists-nobody", needs="rpcbind4")
 def test_getaddrlist_of_an_unregistered_program_is_empty(binder: MakeBinder) -> None:
+    """GETADDRLIST returns an empty list for a program that is not registered."""
     listed = binder(4).rpcbind.getaddrlist(NOBODYS_PROGRAM, 1)
     expect(len(listed), "addresses of a program that nobody registered").equals(0)
 
 
-@proves(TRANSPORT_IS_DESCRIBED, killed_by="getaddrlist4-mixes-families-up", needs="rpcbind4")
+@proves(GETADDRLIST_DESCRIBES_TRANSPORTS, killed_by="getaddrlist4-mixes-families-up", needs="rpcbind4")
 def test_getaddrlist_describes_transports(binder: MakeBinder, nfs_program: tuple[int, int]) -> None:
+    """GETADDRLIST returns the right family and protocol for each transport."""
     known = {
         b"tcp": (b"inet", b"tcp"),
         b"udp": (b"inet", b"udp"),
@@ -235,10 +261,13 @@ def test_getaddrlist_describes_transports(binder: MakeBinder, nfs_program: tuple
     expect(wrong, "transports that are described wrongly").equals([])
 
 
-@proves(TRANSPORT_IS_DESCRIBED, killed_by="getaddrlist4-takes-udp-for-connections", needs="rpcbind4")
+@proves(
+    GETADDRLIST_DESCRIBES_TRANSPORTS, killed_by="getaddrlist4-takes-udp-for-connections", needs="rpcbind4"
+)
 def test_getaddrlist_tells_datagrams_from_connections(
     binder: MakeBinder, nfs_program: tuple[int, int]
 ) -> None:
+    """GETADDRLIST returns the right semantics for each transport."""
     meant = {b"tcp": (2, 3), b"tcp6": (2, 3), b"udp": (1,), b"udp6": (1,)}
     entries = [each for each in binder(4).rpcbind.getaddrlist(*nfs_program) if each.r_nc_netid in meant]
     wrong = [
@@ -249,14 +278,15 @@ def test_getaddrlist_tells_datagrams_from_connections(
     expect(wrong, "transports with other semantics").equals([])
 
 
-# ---------------------------------------------------------------- statistics
+# ---------------------------------------------------------------- GETSTAT
 
 
 @EVERY_VERSION
-@proves(STATISTICS, killed_by="getstat4-counts-nothing", needs="rpcbind4")
+@proves(GETSTAT_COUNTS_REQUESTS, killed_by="getstat4-counts-nothing", needs="rpcbind4")
 def test_getstat_counts_what_is_looked_up(
     binder: MakeBinder, version: int, nfs_program: tuple[int, int]
 ) -> None:
+    """GETSTAT counts the calls that look up a program."""
     statistics = binder(4).rpcbind
     before = statistics.getstat()[version - 2].info[3]
     binder(version).port(*nfs_program)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Arguments of every procedure of NFSv3 on objects of a scratch directory, to be damaged."""
+"""Valid arguments for every NFSv3 procedure on objects of a scratch directory, and malformed versions of them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from nfsjudge import skip, unsupported
 AnyProcedure: t.TypeAlias = Procedure[t.Any, t.Any]
 Make: t.TypeAlias = Callable[[Scratch, bytes], XdrType]
 NAME = b"a name"
-"""Not a multiple of four, so that it is padded."""
+"""Its length is not a multiple of four, so XDR pads it."""
 
 
 def where(scratch: Scratch, name: bytes) -> v3.Diropargs3:
-    """A name in the scratch directory."""
+    """The arguments that name an entry of the scratch directory."""
     return v3.Diropargs3(scratch.handle, name)
 
 
@@ -54,16 +54,16 @@ ARGUMENTS: t.Final[dict[AnyProcedure, Make]] = {
     v3.PATHCONF: lambda s, _: v3.Pathconf3Args(s.handle),
     v3.COMMIT: lambda s, n: v3.Commit3Args(s.file(n), 0, 0),
 }
-"""Procedure -> arguments that succeed, once, on objects made for them under a name."""
+"""Procedure -> a function that creates the objects the call needs and returns arguments that succeed once."""
 
 
 def succeeded(procedure: AnyProcedure, said: Said) -> bool:
-    """Whether an answer says that the procedure was done. Raises `XdrError` for results that do not decode."""
+    """Whether the reply reports success. Raises `XdrError` if the results do not decode."""
     return said.outcome == SUCCESS and said.decode(procedure.res).status == v3.Nfsstat3.NFS3_OK
 
 
 def need(procedure: AnyProcedure, said: Said) -> None:
-    """End the check unless the procedure works as it should with good arguments."""
+    """End the check unless the procedure succeeds with valid arguments."""
     if said.outcome == PROC_UNAVAIL:
         unsupported(f"the server does not have {procedure.name}")
     if said.outcome != SUCCESS:
@@ -75,8 +75,8 @@ def need(procedure: AnyProcedure, said: Said) -> None:
         skip(f"{procedure.name} with good arguments answers {status}")
 
 
-def short_of_data(args: XdrType) -> Iterator[Malformation]:
-    """Encodings of `args` that end before their data do. Those that lack zeros at the end of a word are let pass."""
+def truncated_encodings(args: XdrType) -> Iterator[Malformation]:
+    """Truncated encodings of `args`. Those that lack only zero padding in the last word are left out."""
     whole = args.to_xdr()
     for each in malformations(args):
         missing = whole[len(each.data) :]
@@ -84,21 +84,21 @@ def short_of_data(args: XdrType) -> Iterator[Malformation]:
             yield each
 
 
-def too_long(args: XdrType) -> Iterator[Malformation]:
-    """Encodings of `args` in which a length is more than there are bytes, or than is allowed."""
+def oversized_lengths(args: XdrType) -> Iterator[Malformation]:
+    """Encodings of `args` with a length that exceeds the bytes present, or the limit of its type."""
     return (each for each in malformations(args) if each.flaw in {"length", "limit"})
 
 
-def done_though_damaged(
-    connect: Callable[[], Wire], procedure: AnyProcedure, damaged: Iterator[Malformation]
+def executed_calls(
+    connect: Callable[[], Wire], procedure: AnyProcedure, malformed: Iterator[Malformation]
 ) -> list[str]:
-    """What is wrong with each of `damaged` that was answered with success; closed connections are made again."""
-    done = []
+    """The flaws of those malformed calls that succeeded. Reconnects when the server closes the connection."""
+    executed = []
     peer = connect()
-    for each in damaged:
+    for each in malformed:
         if not peer.client.is_open:
             peer = connect()
         said = peer.attempt(peer.make(procedure.number, each.data).message())
         if succeeded(procedure, said):
-            done.append(f"{each.flaw} {each.path}")
-    return done
+            executed.append(f"{each.flaw} {each.path}")
+    return executed

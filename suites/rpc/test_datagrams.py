@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RPC over UDP: where replies come from, whose they are, and how large they may be."""
+"""RPC over UDP: where replies come from, which call they answer, and how large they may be."""
 
 from __future__ import annotations
 
@@ -15,42 +15,42 @@ from nfsclient.protocol import nfs3 as v3
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from nfsjudge.requirement import DATAGRAM_ANSWERED
 
-SAME_ADDRESS = Requirement(
+REPLIES_FROM_CALLED_ADDRESS = Requirement(
     rfc="RFC 1122",
     section="4.1.3.5",
-    gist="the response to a request over UDP should come from the address that the request was sent to",
+    gist="a reply over UDP should come from the address that the call was sent to",
     level=Level.SHOULD,
 )
-SAME_PORT = Requirement(
+REPLIES_FROM_CALLED_PORT = Requirement(
     rfc="RFC 1831",
     section="3",
-    gist="a reply should come from the port that was called: a client that is connected to it hears no other",
+    gist="a reply should come from the port that was called, as a connected socket receives from no other",
     level=Level.SHOULD,
 )
-TWO_CALLERS = Requirement(
+XID_IS_PER_CALLER = Requirement(
     rfc="RFC 1831",
     section="8",
-    gist="the xid is for clients to match replies, and to detect retransmissions: calls of two callers are two calls",
+    gist="an xid belongs to one caller: calls from two callers with the same xid are two calls",
 )
-ONE_REPLY = Requirement(
+REPLIES_ONCE = Requirement(
     rfc="RFC 1831",
     section="3",
-    gist="a call that is sent once should be answered once",
+    gist="a server should answer a call once if the client sent it once",
     level=Level.SHOULD,
 )
-WTMAX = Requirement(
+WRITES_DATA_AS_SENT = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="the first count bytes of the data of a WRITE are written as they were sent",
+    gist="WRITE writes the first count bytes of the data as they were sent",
 )
-RTMAX = Requirement(
+READS_FILE_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.6",
-    gist="READ returns the data of the file from offset on, as many as count says",
+    gist="READ returns count bytes of the file's data, starting at offset",
 )
 
-MOST = 60_000
-"""Bytes of data that a datagram has room for, beside all headers."""
+DATAGRAM_DATA = 60_000
+"""Bytes of data that fit into a datagram together with all headers."""
 
 
 def _pattern(size: int) -> bytes:
@@ -58,10 +58,11 @@ def _pattern(size: int) -> bytes:
 
 
 @pytest.mark.parametrize("procedure", [0, 1000], ids=["null", "unknown"])
-@proves(SAME_ADDRESS, killed_by="rpc-answers-from-another-address", needs="udp")
+@proves(REPLIES_FROM_CALLED_ADDRESS, killed_by="rpc-answers-from-another-address", needs="udp")
 def test_a_reply_comes_from_the_address_that_was_called(
     udp_socket: Callable[[], UdpSocket], target: TargetView, procedure: int
 ) -> None:
+    """A UDP reply comes from the address that was called."""
     sock = udp_socket()
     call = RawCall(proc=procedure)
     sock.send(call.message())
@@ -72,10 +73,11 @@ def test_a_reply_comes_from_the_address_that_was_called(
 
 
 @pytest.mark.parametrize("procedure", [0, 1000], ids=["null", "unknown"])
-@proves(SAME_PORT, killed_by="rpc-answers-from-another-port", needs="udp")
+@proves(REPLIES_FROM_CALLED_PORT, killed_by="rpc-answers-from-another-port", needs="udp")
 def test_a_reply_comes_from_the_port_that_was_called(
     udp_socket: Callable[[], UdpSocket], target: TargetView, procedure: int
 ) -> None:
+    """A UDP reply comes from the port that was called."""
     sock = udp_socket()
     call = RawCall(proc=procedure)
     sock.send(call.message())
@@ -85,8 +87,9 @@ def test_a_reply_comes_from_the_port_that_was_called(
     expect(found[1][1], "the port that the reply comes from").equals(target.address.nfs_port)
 
 
-@proves(TWO_CALLERS, killed_by="rpc-takes-one-xid-for-one-sender", needs="udp")
+@proves(XID_IS_PER_CALLER, killed_by="rpc-takes-one-xid-for-one-sender", needs="udp")
 def test_one_xid_from_two_ports_is_two_calls(wire: MakeWire) -> None:
+    """Two UDP clients that use the same xid each get their own reply."""
     first, second = wire("udp"), wire("udp")
     null = first.make()
     unknown = second.make(1000, xid=null.xid)
@@ -97,13 +100,14 @@ def test_one_xid_from_two_ports_is_two_calls(wire: MakeWire) -> None:
 
 
 @pytest.mark.parametrize("count", [10, 100])
-@proves(ONE_REPLY, killed_by="rpc-answers-datagrams-twice", needs="udp")
+@proves(REPLIES_ONCE, killed_by="rpc-answers-datagrams-twice", needs="udp")
 def test_datagrams_in_a_row_are_answered_once_each(udp_socket: Callable[[], UdpSocket], count: int) -> None:
+    """The server answers each UDP call of a burst at most once."""
     sock = udp_socket()
     calls = [RawCall() for _ in range(count)]
     for call in calls:
         sock.send(call.message())
-    # What two later calls overtake has most likely been lost, and may be.
+    # A call that two later calls overtake has most likely been lost, which UDP allows.
     for last in (RawCall(), RawCall()):
         sock.send(last.message())
         sock.wait(last.xid, last.message())
@@ -115,6 +119,7 @@ def test_datagrams_in_a_row_are_answered_once_each(udp_socket: Callable[[], UdpS
 
 @proves(DATAGRAM_ANSWERED, killed_by="rpc-loses-every-call-of-a-burst", needs="udp")
 def test_calls_that_are_lost_are_answered_when_sent_again(udp_socket: Callable[[], UdpSocket]) -> None:
+    """The server answers every UDP call of a burst when lost calls are sent again."""
     sock = udp_socket()
     calls = [RawCall() for _ in range(50)]
     for call in calls:
@@ -123,11 +128,12 @@ def test_calls_that_are_lost_are_answered_when_sent_again(udp_socket: Callable[[
     expect(answered, "calls of 50 that are answered in the end").equals(50)
 
 
-@proves(WTMAX, killed_by="write3-loses-the-end-of-large-datagrams", needs="udp")
+@proves(WRITES_DATA_AS_SENT, killed_by="write3-loses-the-end-of-large-datagrams", needs="udp")
 def test_a_large_datagram_is_written_whole(wire: MakeWire, scratch: Scratch) -> None:
+    """WRITE over UDP stores the data of a large datagram unchanged."""
     peer = wire("udp")
     file = scratch.file("f")
-    data = _pattern(min(MOST, _fsinfo(wire, file).wtmax))
+    data = _pattern(min(DATAGRAM_DATA, _fsinfo(wire, file).wtmax))
     args = v3.Write3Args(file, 0, len(data), v3.StableHow.FILE_SYNC, data)
     said = peer.ask(peer.make(7, args.to_xdr()))
     resok = expect(said.decode(v3.Write3Res)).ok()
@@ -135,12 +141,13 @@ def test_a_large_datagram_is_written_whole(wire: MakeWire, scratch: Scratch) -> 
     expect(scratch.read(file) == data[: resok.count], "whether the file has what was written").is_true()
 
 
-@proves(RTMAX, killed_by="read3-loses-the-end-of-large-datagrams", needs="udp")
+@proves(READS_FILE_DATA, killed_by="read3-loses-the-end-of-large-datagrams", needs="udp")
 def test_a_large_datagram_is_read_whole(wire: MakeWire, scratch: Scratch) -> None:
+    """READ over UDP returns the data of a large datagram unchanged."""
     peer = wire("udp")
-    data = _pattern(MOST)
+    data = _pattern(DATAGRAM_DATA)
     file = scratch.file("f", data)
-    count = min(MOST, _fsinfo(wire, file).rtmax)
+    count = min(DATAGRAM_DATA, _fsinfo(wire, file).rtmax)
     said = peer.ask(peer.make(6, v3.Read3Args(file, 0, count).to_xdr()))
     resok = expect(said.decode(v3.Read3Res)).ok()
     observe("read", f"{resok.count} of {count}")
@@ -149,7 +156,8 @@ def test_a_large_datagram_is_read_whole(wire: MakeWire, scratch: Scratch) -> Non
 
 @proves(DATAGRAM_ANSWERED, killed_by="read3-is-silent-on-what-no-datagram-holds", needs="udp")
 def test_a_read_of_more_than_a_datagram_is_answered(wire: MakeWire, scratch: Scratch) -> None:
-    # Fewer bytes are a right answer, and so is an error; the call is no more than large.
+    """The server answers a READ over UDP of more data than fit into a datagram."""
+    # Fewer bytes are a valid answer, and so is an error: the call is large, but well-formed.
     peer = wire("udp")
     file = scratch.file("f", _pattern(100_000))
     said = peer.attempt(peer.make(6, v3.Read3Args(file, 0, 100_000).to_xdr()).message())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Messages of RPC (RFC 1831 sections 7.1 and 8): what answers a call, and says what was wrong with it.
+"""RPC message headers (RFC 1831 sections 7.1 and 8): how a server answers calls with a wrong header field.
 
-Which of several refusals comes first is open. So each call here has one thing wrong with it; and where a server may
-ask who calls before it looks further, AUTH_ERROR is taken too.
+The RFC does not say which of several errors a server reports first, so each call here has one wrong field. Where a
+server may check the credential before it looks at that field, AUTH_ERROR is accepted too.
 """
 
 from __future__ import annotations
@@ -25,62 +25,69 @@ from fixtures.raw import (
 from nfsclient.errors import RpcTimeout
 from nfsclient.rpc.messages import AuthFlavor
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from suites.rpc.parameters import short
 
-XID_IS_ECHOED = Requirement(
+ECHOES_XID = Requirement(
     rfc="RFC 1831",
     section="8",
-    gist="the xid of a reply always matches that of its call, and is no sequence number",
+    gist="a reply has the xid of its call, whatever its value",
 )
-VERSION_2 = Requirement(
+REFUSES_OTHER_RPC_VERSIONS = Requirement(
     rfc="RFC 1831",
     section="8",
-    gist="rpcvers must be 2: a call of another version is rejected, not accepted",
+    gist="a server rejects a call whose RPC version is not 2",
 )
-VERSION_IS_TOLD = Requirement(
+REPORTS_RPC_MISMATCH = Requirement(
     rfc="RFC 1831",
     section="7",
-    gist="a mismatch of the RPC version is worth detecting: the reply should be RPC_MISMATCH",
+    gist="a server should answer RPC_MISMATCH to a call with another RPC version",
     level=Level.SHOULD,
 )
-VERSIONS_OF_RPC = Requirement(
+RPC_MISMATCH_HAS_RANGE = Requirement(
     rfc="RFC 1831",
     section="8",
-    gist="RPC_MISMATCH returns the lowest and highest RPC version that is supported: 2 is, what was refused is not",
+    gist="RPC_MISMATCH returns the range of RPC versions supported, which includes 2 but not the version refused",
 )
-UNKNOWN_PROGRAM = Requirement(
-    rfc="RFC 1831", section="7.1", gist="a call of a program that is not served is answered PROG_UNAVAIL"
-)
-UNKNOWN_VERSION = Requirement(
+RETURNS_PROG_UNAVAIL = Requirement(
     rfc="RFC 1831",
     section="7.1",
-    gist="a call of a version that the program is not served in is answered PROG_MISMATCH",
+    gist="a server answers PROG_UNAVAIL to a call of a program that it does not serve",
 )
-VERSIONS_OF_PROGRAM = Requirement(
+RETURNS_PROG_MISMATCH = Requirement(
+    rfc="RFC 1831",
+    section="7.1",
+    gist="a server answers PROG_MISMATCH to a call of a program version that it does not serve",
+)
+PROG_MISMATCH_HAS_RANGE = Requirement(
     rfc="RFC 1831",
     section="8",
-    gist="PROG_MISMATCH returns the lowest and highest version of the program: the one that is served lies between",
+    gist="PROG_MISMATCH returns the lowest and highest version served, and a version served is in that range",
 )
-UNKNOWN_PROCEDURE = Requirement(
-    rfc="RFC 1831", section="7.1", gist="a call of a procedure that does not exist is answered PROC_UNAVAIL"
+RETURNS_PROC_UNAVAIL = Requirement(
+    rfc="RFC 1831",
+    section="7.1",
+    gist="a server answers PROC_UNAVAIL to a call of a procedure that does not exist",
 )
-REPLY_VERIFIER = Requirement(
+SYS_REPLY_VERIFIER = Requirement(
     rfc="RFC 1831",
     section="A",
-    gist="the verifier of a reply to AUTH_SYS is AUTH_NONE or AUTH_SHORT",
+    gist="the reply to a call with AUTH_SYS has a verifier of flavor AUTH_NONE or AUTH_SHORT",
 )
-NONE_VERIFIER = Requirement(
-    rfc="RFC 1831", section="9.1", gist="credential, verifier and reply verifier are AUTH_NONE together"
+NONE_REPLY_VERIFIER = Requirement(
+    rfc="RFC 1831",
+    section="9.1",
+    gist="the reply to a call with AUTH_NONE has a verifier of flavor AUTH_NONE",
 )
-REPLIES_ANSWER_CALLS = Requirement(
+REPLIES_TO_CALLS_ONLY = Requirement(
     rfc="RFC 1831",
     section="8",
-    gist="a reply answers a call: what is no call should not be answered with one",
+    gist="a server should send a reply only to a call",
     level=Level.SHOULD,
 )
-WHOLE_HEADER = Requirement(
+REFUSES_TRUNCATED_HEADER = Requirement(
     rfc="RFC 1831",
     section="8",
-    gist="a call has the fields of call_body, credential and verifier included: without them nothing is called",
+    gist="a server does not execute a call that lacks part of its header, up to credential and verifier",
 )
 
 TRANSPORTS = pytest.mark.parametrize("proto", ["tcp", "udp"])
@@ -88,32 +95,35 @@ HIGHEST = 2**32 - 1
 
 
 @TRANSPORTS
-@pytest.mark.parametrize("xid", [0, 2**31 - 1, 2**31, HIGHEST])
-@proves(XID_IS_ECHOED, killed_by="rpc-bends-xids-at-the-ends")
+@pytest.mark.parametrize("xid", [0, 2**31 - 1, 2**31, HIGHEST], ids=short)
+@proves(ECHOES_XID, killed_by="rpc-bends-xids-at-the-ends")
 def test_any_xid_is_echoed(wire: MakeWire, proto: Proto, xid: int) -> None:
+    """A reply has the xid of its call."""
     peer = wire(proto)
     call = peer.make(xid=xid)
     peer.tell(call.message())
     try:
         reply = peer.hear()
     except RpcTimeout:
-        # Over UDP the datagram may be lost: `wait` sends it again, and says what is owed.
+        # Over UDP the datagram may be lost: `wait` sends it again, and reports a missing reply.
         reply = peer.wait(call).reply
     peer.note(call, reply)
     expect(reply[:4], "the xid of the reply").equals(words(xid))
 
 
-@proves(XID_IS_ECHOED, killed_by="rpc-ignores-falling-xids")
+@proves(ECHOES_XID, killed_by="rpc-ignores-falling-xids")
 def test_xids_may_fall(wire: MakeWire) -> None:
+    """The server answers calls whose xids decrease."""
     peer = wire()
     answered = [peer.ask(peer.make(xid=xid)).outcome for xid in (3_000_000_000, 2_000_000_000, 5, 4)]
     expect(answered, "the answers to calls whose xids fall").equals([SUCCESS] * 4)
 
 
 @TRANSPORTS
-@pytest.mark.parametrize("version", [0, 1, 3, HIGHEST])
-@proves(VERSION_2, killed_by="rpc-takes-any-rpc-version")
+@pytest.mark.parametrize("version", [0, 1, 3, HIGHEST], ids=short)
+@proves(REFUSES_OTHER_RPC_VERSIONS, killed_by="rpc-takes-any-rpc-version")
 def test_another_rpc_version_is_not_accepted(wire: MakeWire, proto: Proto, version: int) -> None:
+    """The server does not accept a call with an RPC version other than 2."""
     peer = wire(proto)
     said = peer.attempt(peer.make(rpcvers=version).message())
     observe("answer", said.outcome)
@@ -122,17 +132,19 @@ def test_another_rpc_version_is_not_accepted(wire: MakeWire, proto: Proto, versi
     )
 
 
-@pytest.mark.parametrize("version", [0, 1, 3, HIGHEST])
-@proves(VERSION_IS_TOLD, killed_by="rpc-drops-another-rpc-version")
+@pytest.mark.parametrize("version", [0, 1, 3, HIGHEST], ids=short)
+@proves(REPORTS_RPC_MISMATCH, killed_by="rpc-drops-another-rpc-version")
 def test_another_rpc_version_is_a_mismatch(wire: MakeWire, version: int) -> None:
+    """The server answers a call with another RPC version with RPC_MISMATCH."""
     peer = wire()
     said = peer.attempt(peer.make(rpcvers=version).message())
     expect(said.outcome, f"the answer to RPC version {version}").equals(RPC_MISMATCH)
 
 
-@pytest.mark.parametrize("version", [0, 3, HIGHEST])
-@proves(VERSIONS_OF_RPC, killed_by="rpc-names-wrong-rpc-versions")
+@pytest.mark.parametrize("version", [0, 3, HIGHEST], ids=short)
+@proves(RPC_MISMATCH_HAS_RANGE, killed_by="rpc-names-wrong-rpc-versions")
 def test_rpc_mismatch_names_version_2(wire: MakeWire, version: int) -> None:
+    """The version range in RPC_MISMATCH includes 2 and excludes the version refused."""
     peer = wire()
     said = peer.attempt(peer.make(rpcvers=version).message())
     if said.low is None or said.high is None or said.outcome != RPC_MISMATCH:
@@ -146,81 +158,91 @@ def test_rpc_mismatch_names_version_2(wire: MakeWire, version: int) -> None:
 
 
 @TRANSPORTS
-@pytest.mark.parametrize("program", [0, 0x3FFF_FF42, HIGHEST])
-@proves(UNKNOWN_PROGRAM, killed_by="rpc-takes-unknown-programs-for-nfs")
+@pytest.mark.parametrize("program", [0, 0x3FFF_FF42, HIGHEST], ids=["0", "0x3fffff42", "4g-1"])
+@proves(RETURNS_PROG_UNAVAIL, killed_by="rpc-takes-unknown-programs-for-nfs")
 def test_an_unknown_program_is_unavailable(wire: MakeWire, proto: Proto, program: int) -> None:
+    """The server answers a call of an unknown program with PROG_UNAVAIL."""
     peer = wire(proto)
     said = peer.ask(peer.make(prog=program))
     expect(said.outcome, f"the answer to a call of program {program}").one_of(PROG_UNAVAIL, AUTH_ERROR)
 
 
 @TRANSPORTS
-@pytest.mark.parametrize("version", [0, 77, HIGHEST])
-@proves(UNKNOWN_VERSION, killed_by="rpc-has-no-program-in-unknown-versions")
+@pytest.mark.parametrize("version", [0, 77, HIGHEST], ids=short)
+@proves(RETURNS_PROG_MISMATCH, killed_by="rpc-has-no-program-in-unknown-versions")
 def test_an_unknown_version_is_a_mismatch(wire: MakeWire, proto: Proto, version: int) -> None:
+    """The server answers a call of an unknown NFS version with PROG_MISMATCH."""
     peer = wire(proto)
     said = peer.ask(peer.make(vers=version))
     expect(said.outcome, f"the answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
 
 
-@pytest.mark.parametrize("version", [0, 77, HIGHEST])
-@proves(UNKNOWN_VERSION, killed_by="rpc-has-no-program-in-unknown-versions", needs="mount")
+@pytest.mark.parametrize("version", [0, 77, HIGHEST], ids=short)
+@proves(RETURNS_PROG_MISMATCH, killed_by="rpc-has-no-program-in-unknown-versions", needs="mount")
 def test_an_unknown_version_of_mount_is_a_mismatch(wire: MakeWire, version: int) -> None:
+    """The server answers a call of an unknown MOUNT version with PROG_MISMATCH."""
     peer = wire("tcp", "mount")
     said = peer.ask(peer.make(vers=version))
     expect(said.outcome, f"the answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
 
 
 @pytest.mark.parametrize("service", ["nfs", "mount"])
-@pytest.mark.parametrize("version", [0, 77, HIGHEST])
-@proves(VERSIONS_OF_PROGRAM, killed_by="rpc-swaps-the-versions-of-a-mismatch")
+@pytest.mark.parametrize("version", [0, 77, HIGHEST], ids=short)
+@proves(PROG_MISMATCH_HAS_RANGE, killed_by="rpc-swaps-the-versions-of-a-mismatch")
 def test_a_mismatch_names_the_versions(wire: MakeWire, service: str, version: int) -> None:
+    """The version range in PROG_MISMATCH includes a version that the server serves."""
     peer = wire("tcp", "mount" if service == "mount" else "nfs")
     said = peer.ask(peer.make(vers=version))
     if said.low is None or said.high is None or said.outcome != PROG_MISMATCH:
         skip(f"the answer is no PROG_MISMATCH, but {said.outcome}")
     versions = (said.low, said.high)
     observe("versions", versions)
-    # The range may have versions in it that are refused here: a version may be served over another transport only.
+    # The range may include versions that are refused here: a server may serve them over another transport only.
     expect(versions, "the lowest and highest version of the program").satisfies(
         lambda ends: ends[0] <= peer.version <= ends[1], f"a range with {peer.version} in it"
     )
 
 
 PAST_THE_LAST = {2: 18, 3: 22}
-"""Version of NFS -> the first number that is no procedure."""
+"""Version of NFS -> the first procedure number that is not defined."""
 
 
 @TRANSPORTS
-@pytest.mark.parametrize("beyond", [0, 1, 1000, 2**31, HIGHEST])
-@proves(UNKNOWN_PROCEDURE, killed_by="rpc-takes-unknown-procedures-for-null")
+@pytest.mark.parametrize(
+    "beyond", [0, 1, 1000, 2**31, HIGHEST], ids=["last+1", "last+2", "last+1001", "last+2g", "4g-1"]
+)
+@proves(RETURNS_PROC_UNAVAIL, killed_by="rpc-takes-unknown-procedures-for-null")
 def test_an_unknown_procedure_is_unavailable(wire: MakeWire, proto: Proto, beyond: int) -> None:
+    """The server answers a call of an unknown NFS procedure with PROC_UNAVAIL."""
     peer = wire(proto)
     number = min(PAST_THE_LAST[peer.version] + beyond, HIGHEST)
     said = peer.ask(peer.make(number))
     expect(said.outcome, f"the answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
 
 
-@pytest.mark.parametrize("number", [18, 22, HIGHEST])
-@proves(UNKNOWN_PROCEDURE, killed_by="rpc-takes-unknown-procedures-for-null", needs="nfs2")
+@pytest.mark.parametrize("number", [18, 22, HIGHEST], ids=short)
+@proves(RETURNS_PROC_UNAVAIL, killed_by="rpc-takes-unknown-procedures-for-null", needs="nfs2")
 def test_an_unknown_procedure_of_version_2_is_unavailable(wire: MakeWire, number: int) -> None:
+    """The server answers a call of an unknown NFSv2 procedure with PROC_UNAVAIL."""
     peer = wire()
     said = peer.ask(peer.make(number, vers=2))
     expect(said.outcome, f"the answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
 
 
-# Not 6 and 7: XNFS has them in the versions before 3, and servers that go by the number alone in every one.
-@pytest.mark.parametrize("number", [8, 100, HIGHEST])
-@proves(UNKNOWN_PROCEDURE, killed_by="mount3-takes-unknown-procedures-for-null", needs="mount")
+# Not 6 and 7: XNFS defines them for versions 1 and 2, and some servers ignore the version when they dispatch.
+@pytest.mark.parametrize("number", [8, 100, HIGHEST], ids=short)
+@proves(RETURNS_PROC_UNAVAIL, killed_by="mount3-takes-unknown-procedures-for-null", needs="mount")
 def test_an_unknown_procedure_of_mount_is_unavailable(wire: MakeWire, number: int) -> None:
+    """The server answers a call of an unknown MOUNT procedure with PROC_UNAVAIL."""
     peer = wire("tcp", "mount")
     said = peer.ask(peer.make(number))
     expect(said.outcome, f"the answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
 
 
 @TRANSPORTS
-@proves(REPLY_VERIFIER, killed_by="rpc-verifies-with-auth-sys")
+@proves(SYS_REPLY_VERIFIER, killed_by="rpc-verifies-with-auth-sys")
 def test_the_verifier_of_a_reply_is_none_or_short(wire: MakeWire, proto: Proto) -> None:
+    """A reply to AUTH_SYS has a verifier of flavor AUTH_NONE or AUTH_SHORT."""
     peer = wire(proto)
     verf = peer.ask(peer.make()).verf
     flavor = None if verf is None else verf.flavor
@@ -230,8 +252,9 @@ def test_the_verifier_of_a_reply_is_none_or_short(wire: MakeWire, proto: Proto) 
 
 
 @TRANSPORTS
-@proves(NONE_VERIFIER, killed_by="rpc-gives-a-shorthand-to-nobody")
+@proves(NONE_REPLY_VERIFIER, killed_by="rpc-gives-a-shorthand-to-nobody")
 def test_the_verifier_of_a_reply_to_none_is_none(wire: MakeWire, proto: Proto) -> None:
+    """A reply to AUTH_NONE has a verifier of flavor AUTH_NONE."""
     peer = wire(proto)
     said = peer.ask(peer.make(cred=words(0, 0)))
     if said.verf is None:
@@ -240,8 +263,9 @@ def test_the_verifier_of_a_reply_to_none_is_none(wire: MakeWire, proto: Proto) -
 
 
 @TRANSPORTS
-@proves(REPLIES_ANSWER_CALLS, killed_by="rpc-answers-replies")
+@proves(REPLIES_TO_CALLS_ONLY, killed_by="rpc-answers-replies")
 def test_a_reply_is_not_answered(wire: MakeWire, proto: Proto) -> None:
+    """The server does not answer a reply message."""
     peer = wire(proto)
     said = peer.attempt(words(0x0BAD_CA11, 1, 0, 0, 0, 0))
     observe("answer", said.outcome)
@@ -249,8 +273,9 @@ def test_a_reply_is_not_answered(wire: MakeWire, proto: Proto) -> None:
 
 
 @pytest.mark.parametrize("size", [8, 12, 16, 20, 24, 28, 32, 36, 38])
-@proves(WHOLE_HEADER, killed_by="rpc-fills-up-short-headers")
+@proves(REFUSES_TRUNCATED_HEADER, killed_by="rpc-fills-up-short-headers")
 def test_a_call_without_its_whole_header_is_not_executed(wire: MakeWire, size: int) -> None:
+    """The server does not execute a call with a truncated header."""
     peer = wire()
     said = peer.attempt(peer.make(cred=words(0, 0)).message()[:size])
     observe("answer", said.outcome)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Record marking over TCP (RFC 1831 section 10), and which call a reply belongs to.
 
-A record is any number of fragments, each of 0 to 2^31-1 bytes; a stream has no segments that a receiver may count on.
+A record consists of one or more fragments of 0 to 2^31-1 bytes each. TCP is a byte stream: a receiver cannot rely on
+segment boundaries.
 """
 
 from __future__ import annotations
@@ -16,52 +17,52 @@ from nfsclient.errors import ConnectionLost, RpcTimeout
 from nfsclient.rpc.record import fragment
 from nfsjudge import Requirement, expect, observe, proves
 
-FRAGMENTS = Requirement(
+REASSEMBLES_FRAGMENTS = Requirement(
     rfc="RFC 1831",
     section="10",
-    gist="a record is one or more fragments: they are one message wherever they are cut",
+    gist="one or more fragments form a record, wherever the message is cut",
 )
-EMPTY_FRAGMENTS = Requirement(
-    rfc="RFC 1831", section="10", gist="a fragment has 0 to 2^31-1 bytes: it may be empty"
+ACCEPTS_EMPTY_FRAGMENTS = Requirement(
+    rfc="RFC 1831", section="10", gist="a fragment has 0 to 2^31-1 bytes, so it may be empty"
 )
-STREAM = Requirement(
+RECORD_MARKS_DELIMIT = Requirement(
     rfc="RFC 1831",
     section="10",
-    gist="record marks alone delimit messages in a byte stream, however it is cut into segments",
+    gist="only record marks delimit messages in a byte stream, however TCP segments it",
 )
-EACH_ANSWERED = Requirement(
+ANSWERS_EACH_CALL_ONCE = Requirement(
     rfc="RFC 1831",
     section="3",
-    gist="a server sends a reply to a call, and then awaits the next one: each is answered, and once",
+    gist="a server answers each call, and answers it once",
 )
-OWN_CONNECTION = Requirement(
+XID_IS_PER_CALLER = Requirement(
     rfc="RFC 1831",
     section="8",
-    gist="the xid is for the client to match replies, and for retransmissions: calls of two callers are two calls",
+    gist="an xid belongs to one caller: calls from two callers with the same xid are two calls",
 )
-REPLY_ON_ITS_CONNECTION = Requirement(
+REPLIES_ON_SAME_CONNECTION = Requirement(
     rfc="RFC 1831",
     section="3",
-    gist="the reply to a call is sent to its caller: over TCP, on the connection that the call came on",
+    gist="a server sends the reply to its caller: over TCP, on the connection of the call",
 )
-HALF_CLOSED_REPLY = Requirement(
+SENDS_ONLY_REPLIES = Requirement(
     rfc="RFC 1831",
     section="8",
-    gist="what a server sends on a connection that its client has half closed are replies to its calls",
+    gist="a server sends only replies to calls, also after the client has half-closed the connection",
 )
 
 SIZE = 68
-"""Bytes of a NULL with the credential of the run, in the shape that `_null` gives it."""
+"""Length in bytes of the NULL call that `_null` makes."""
 
 
 def _null(peer: Wire) -> RawCall:
-    """A NULL whose message has `SIZE` bytes: a machine name of eight."""
+    """A NULL call whose message has `SIZE` bytes, with a machine name of eight bytes."""
     body = words(0, 8) + b"nfsproof" + words(0, 0, 0)
     return peer.make(cred=words(1, len(body)) + body)
 
 
 def _outcomes(peer: Wire, calls: Iterable[RawCall]) -> list[str]:
-    """What became of calls that were sent, up to the first that was not executed."""
+    """The outcomes of calls already sent, up to the first that was not executed."""
     outcomes: list[str] = []
     for call in calls:
         outcomes.append(peer.risk(call, told=True).outcome)
@@ -71,15 +72,17 @@ def _outcomes(peer: Wire, calls: Iterable[RawCall]) -> list[str]:
 
 
 @pytest.mark.parametrize("cut", [2, 4, 8, 22, 24, 31, 32, 60, 67])
-@proves(FRAGMENTS, killed_by="rpc-takes-fragments-for-records")
+@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-takes-fragments-for-records")
 def test_a_message_may_be_cut_in_two(wire: MakeWire, cut: int) -> None:
+    """The server answers a call that is split into two fragments."""
     peer = wire()
     said = peer.risk(_null(peer), [cut])
     expect(said.outcome, f"the answer to a call cut after {cut} of {SIZE} bytes").equals(SUCCESS)
 
 
-@proves(FRAGMENTS, killed_by="rpc-loses-fragments-that-end-in-an-opaque")
+@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-loses-fragments-that-end-in-an-opaque")
 def test_a_message_may_be_cut_anywhere(wire: MakeWire) -> None:
+    """The server answers calls that are split into two fragments after any byte."""
     peer = wire()
     calls = [_null(peer) for _ in range(1, SIZE)]
     peer.send(b"".join(fragment(call.message(), [cut]) for cut, call in enumerate(calls, 1)))
@@ -88,40 +91,46 @@ def test_a_message_may_be_cut_anywhere(wire: MakeWire) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 16])
-@proves(FRAGMENTS, killed_by="rpc-takes-four-fragments-at-most")
+@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-takes-four-fragments-at-most")
 def test_a_message_may_have_many_fragments(wire: MakeWire, size: int) -> None:
+    """The server answers a call that is split into many small fragments."""
     peer = wire()
     said = peer.risk(_null(peer), [size] * (SIZE // size))
     expect(said.outcome, f"the answer to a call in fragments of {size} bytes").equals(SUCCESS)
 
 
-@proves(FRAGMENTS, killed_by="rpc-drops-one-byte-fragments")
+@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-drops-one-byte-fragments")
 def test_a_message_may_come_byte_by_byte(wire: MakeWire) -> None:
+    """The server answers a call whose first and last fragments have one byte each."""
     peer = wire()
     said = peer.risk(_null(peer), [1, SIZE - 2])
     expect(said.outcome, "the answer to a call with a first and last fragment of one byte").equals(SUCCESS)
 
 
-EMPTY = {
-    "first": [0, SIZE],
-    "between": [40, 0, SIZE - 40],
-    "last": [SIZE, 0],
-    "three in a row": [20, 0, 0, 0, SIZE - 20],
-    "a hundred": [20, *[0] * 100, SIZE - 20],
+EMPTY_FRAGMENTS = {
+    "first": ("first", [0, SIZE]),
+    "middle": ("between", [40, 0, SIZE - 40]),
+    "last": ("last", [SIZE, 0]),
+    "three": ("three in a row", [20, 0, 0, 0, SIZE - 20]),
+    "hundred": ("a hundred", [20, *[0] * 100, SIZE - 20]),
 }
+"""Id -> description, and the sizes of the fragments."""
 
 
-@pytest.mark.parametrize("where", EMPTY)
-@proves(EMPTY_FRAGMENTS, killed_by="rpc-closes-on-empty-fragments")
+@pytest.mark.parametrize("where", EMPTY_FRAGMENTS)
+@proves(ACCEPTS_EMPTY_FRAGMENTS, killed_by="rpc-closes-on-empty-fragments")
 def test_a_fragment_may_be_empty(wire: MakeWire, where: str) -> None:
+    """The server answers a call that has empty fragments."""
     peer = wire()
-    said = peer.risk(_null(peer), EMPTY[where])
-    expect(said.outcome, f"the answer to a call with empty fragments ({where})").equals(SUCCESS)
+    description, sizes = EMPTY_FRAGMENTS[where]
+    said = peer.risk(_null(peer), sizes)
+    expect(said.outcome, f"the answer to a call with empty fragments ({description})").equals(SUCCESS)
 
 
 @pytest.mark.parametrize("count", [2, 3, 20])
-@proves(STREAM, killed_by="rpc-answers-one-record-of-a-segment")
+@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-answers-one-record-of-a-segment")
 def test_records_may_share_a_segment(wire: MakeWire, count: int) -> None:
+    """The server answers every call of several records sent in one TCP segment."""
     peer = wire()
     calls = [_null(peer) for _ in range(count)]
     peer.send(b"".join(fragment(call.message(), ()) for call in calls))
@@ -130,13 +139,14 @@ def test_records_may_share_a_segment(wire: MakeWire, count: int) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 4, 5, 12, 40, 71])
-@proves(STREAM, killed_by="rpc-forgets-half-a-record")
+@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-forgets-half-a-record")
 def test_a_record_may_span_segments(wire: MakeWire, passes_by: Callable[[], None], cut: int) -> None:
+    """The server answers a call whose record is sent in two TCP segments."""
     peer = wire()
     call = _null(peer)
     stream = fragment(call.message(), ())
     peer.send(stream[:cut])
-    # By then the server has most likely taken the first segment in.
+    # After this pause the server has most likely read the first segment.
     passes_by()
     peer.send(stream[cut:])
     expect(peer.risk(call, told=True).outcome, f"the answer to a record cut after {cut} bytes").equals(
@@ -144,8 +154,9 @@ def test_a_record_may_span_segments(wire: MakeWire, passes_by: Callable[[], None
     )
 
 
-@proves(STREAM, killed_by="rpc-forgets-half-a-record")
+@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-forgets-half-a-record")
 def test_a_segment_may_end_in_the_next_record(wire: MakeWire, passes_by: Callable[[], None]) -> None:
+    """The server answers two calls when the first segment ends within the second record."""
     peer = wire()
     first, second = _null(peer), _null(peer)
     stream = fragment(first.message(), ()) + fragment(second.message(), [32])
@@ -158,13 +169,14 @@ def test_a_segment_may_end_in_the_next_record(wire: MakeWire, passes_by: Callabl
 
 
 @pytest.mark.parametrize("count", [2, 40, 300])
-@proves(EACH_ANSWERED, killed_by="rpc-answers-the-second-of-a-segment-twice")
+@proves(ANSWERS_EACH_CALL_ONCE, killed_by="rpc-answers-the-second-of-a-segment-twice")
 def test_calls_in_a_row_are_answered_once_each(wire: MakeWire, count: int) -> None:
+    """The server answers each of many pipelined calls exactly once."""
     peer = wire()
     calls = [_null(peer) for _ in range(count)]
     peer.send(b"".join(fragment(call.message(), ()) for call in calls))
     heard = Counter(peer.hear()[:4] for _ in calls)
-    # Any order will do. What comes after an answer to two more calls would be one too many.
+    # Replies may come in any order. Two more calls flush out replies that are sent twice.
     for last in (_null(peer), _null(peer)):
         peer.tell(last.message())
         while (reply := peer.hear()[:4]) != words(last.xid):
@@ -175,8 +187,9 @@ def test_calls_in_a_row_are_answered_once_each(wire: MakeWire, count: int) -> No
     )
 
 
-@proves(OWN_CONNECTION, killed_by="rpc-takes-one-xid-for-one-caller")
+@proves(XID_IS_PER_CALLER, killed_by="rpc-takes-one-xid-for-one-caller")
 def test_one_xid_on_two_connections_is_two_calls(wire: MakeWire) -> None:
+    """Two connections that use the same xid each get their own reply."""
     first, second = wire(), wire()
     call = _null(first)
     unknown = second.make(1000, xid=call.xid)
@@ -185,8 +198,9 @@ def test_one_xid_on_two_connections_is_two_calls(wire: MakeWire) -> None:
     expect(said.outcome, "the answer to a call with the xid of another client's NULL").differs_from(SUCCESS)
 
 
-@proves(REPLY_ON_ITS_CONNECTION, killed_by="rpc-answers-on-the-latest-connection")
+@proves(REPLIES_ON_SAME_CONNECTION, killed_by="rpc-answers-on-the-latest-connection")
 def test_a_reply_comes_on_the_connection_of_its_call(wire: MakeWire) -> None:
+    """The server sends a reply on the connection of its call."""
     peers = [wire() for _ in range(3)]
     calls = [_null(peer) for peer in peers]
     for peer in peers:
@@ -202,13 +216,14 @@ def test_a_reply_comes_on_the_connection_of_its_call(wire: MakeWire) -> None:
     expect(heard, "whether each of three connections got the reply to its own call").equals([True] * 3)
 
 
-@proves(HALF_CLOSED_REPLY, killed_by="rpc-says-goodbye-to-half-closed-connections")
+@proves(SENDS_ONLY_REPLIES, killed_by="rpc-says-goodbye-to-half-closed-connections")
 def test_what_comes_after_a_half_close_is_the_reply(wire: MakeWire) -> None:
+    """After a half-close the server sends nothing but the reply to the call."""
     peer = wire()
     call = _null(peer)
     peer.tell(call.message())
     peer.half_close()
-    # That it is answered at all is nowhere said.
+    # No RFC requires an answer after a half-close.
     heard: list[bytes] = []
     try:
         while True:
@@ -224,9 +239,10 @@ def test_what_comes_after_a_half_close_is_the_reply(wire: MakeWire) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 1])
-@proves(STREAM, killed_by="rpc-answers-empty-records")
+@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-answers-empty-records")
 def test_a_record_without_a_message_is_no_call(wire: MakeWire, length: int) -> None:
-    # A whole record of no or one byte: dropped, or the end of the connection.
+    """The server does not answer a record that holds no message."""
+    # A complete record of zero or one byte: the server may drop it or close the connection.
     peer = wire()
     null = _null(peer)
     peer.send(words(MARK | length) + bytes(length) + fragment(null.message(), ()))
