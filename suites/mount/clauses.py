@@ -13,13 +13,6 @@ import pytest
 
 from nfsjudge import Level, Requirement
 
-OLD = (1, 2)
-"""The versions whose handles are for NFSv2."""
-EVERY_VERSION = pytest.mark.parametrize("version", [1, 2, 3], ids=["v1", "v2", "v3"])
-OLD_VERSIONS = pytest.mark.parametrize("version", OLD, ids=["v1", "v2"])
-V1_AND_V3 = pytest.mark.parametrize("version", [1, 3], ids=["v1", "v3"])
-"""For claims about the mount list, where version 2 adds nothing to version 1."""
-
 
 class Clauses(t.NamedTuple):
     """The clauses of one claim: in RFC 1094 for versions 1 and 2, in RFC 1813 for version 3."""
@@ -200,3 +193,9 @@ SAME_OVER_TCP_AND_UDP = Clauses(
         gist="MOUNT is normally available over TCP and UDP, with the same results",
     ),
 )
+OLD = (1, 2)
+"""The versions whose handles are for NFSv2."""
+EVERY_VERSION = pytest.mark.parametrize("version", [1, 2, 3], ids=["v1", "v2", "v3"])
+OLD_VERSIONS = pytest.mark.parametrize("version", OLD, ids=["v1", "v2"])
+V1_AND_V3 = pytest.mark.parametrize("version", [1, 3], ids=["v1", "v3"])
+"""For claims about the mount list, where version 2 adds nothing to version 1."""

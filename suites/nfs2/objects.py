@@ -9,27 +9,22 @@ from collections.abc import Callable, Iterable
 from fixtures.checks import TargetView
 from fixtures.scratch2 import Scratch2
 from nfsclient.clients import Nfs2
+from nfsclient.errors import XdrError
 from nfsclient.protocol.nfs2 import Fattr, Ftype, Nfsstat2, Sattr, Timeval
-from nfsjudge import Level, Requirement, expect, skip
+from nfsclient.rpc.blocking import RpcClient
+from nfsjudge import Requirement, expect, skip
 from nfsjudge.expect import StatusReply
+from suites.nfs2.clauses import DIRECTORY_SIZE_IS_STEADY
 
 KINDS: t.Final = ("file", "directory", "symlink")
 """The types of objects that NFSv2 can make."""
 NOT_DIRECTORIES: t.Final = ("file", "symlink")
 NOT_FILES: t.Final = ("directory", "symlink")
 TYPES: t.Final = {"file": Ftype.NFREG, "directory": Ftype.NFDIR, "symlink": Ftype.NFLNK}
-
 STEADY: t.Final = ("type", "mode", "nlink", "uid", "gid", "size", "fsid", "fileid")
 """Fields of fattr that stay the same while nobody changes the object; `blocks` and times may drift."""
 LONG_AGO: t.Final = Timeval(946_684_800)
 """The year 2000: no server has this time by chance."""
-
-DIRECTORY_SIZE_IS_STEADY: t.Final = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    level=Level.SHOULD,  # the text does not define them: some systems add up what is below, with a delay
-    gist="size and nlink of a directory stay the same while nobody changes it",
-)
 
 
 def make(scratch: Scratch2, kind: str, name: str = "object") -> bytes:
@@ -104,3 +99,15 @@ def size_id(number: int) -> str:
 def mode_id(mode: int) -> str:
     """Return the parameter id of permission bits: four octal digits."""
     return f"{mode:04o}"
+
+
+def surplus(act: Callable[[], None]) -> str:
+    """Return what is wrong with results that must be void, or an empty string."""
+    try:
+        act()
+    except XdrError as error:
+        return str(error)
+    return ""
+
+
+Connect = Callable[..., RpcClient]

@@ -11,6 +11,8 @@ from fixtures.scratch2 import Scratch2
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Ftype, Nfsstat2, Sattr
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from suites.nfs2.calls import UNUSUAL, expect_exact_name
+from suites.nfs2.clauses import CHECKS_PERMISSIONS, NAME_IS_KEPT_EXACTLY, SUCCESS_ADDS_NAME
 from suites.nfs2.objects import expect_same, mode_id, other_user
 
 CREATE_MAKES_FILE = Requirement(
@@ -42,16 +44,10 @@ CREATE_TRUNCATES_TO_ZERO = Requirement(
     level=Level.SHOULD,
     gist="a size of zero truncates the file, also an existing file of that name",
 )
-CHECKS_PERMISSIONS = Requirement(
-    rfc="RFC 1094",
-    section="3.3",
-    level=Level.SHOULD,
-    gist="the server checks permissions as its operating system does",
-)
 
 
 @proves(CREATE_MAKES_FILE, killed_by="create2-makes-something-else")
-def test_makes_a_regular_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_makes_regular_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """CREATE makes an empty regular file."""
     expect(nfs2.create(scratch2.handle, b"new", Sattr(mode=0o644))).ok()
     found = expect(nfs2.lookup(scratch2.handle, b"new")).ok()
@@ -59,7 +55,7 @@ def test_makes_a_regular_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
 
 
 @proves(CREATE_MAKES_FILE, killed_by="create2-gives-the-handle-of-the-directory")
-def test_gives_the_handle_of_the_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_returns_handle(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """CREATE returns the handle of the new file."""
     made = expect(nfs2.create(scratch2.handle, b"new", Sattr(mode=0o644))).ok()
     expect(nfs2.write(made.file, 0, b"data")).ok()
@@ -68,7 +64,7 @@ def test_gives_the_handle_of_the_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
 
 
 @proves(CREATE_MAKES_FILE, killed_by="create2-has-attributes-of-the-directory")
-def test_gives_the_attributes_of_the_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_returns_attributes(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """CREATE returns the attributes of the new file."""
     made = expect(nfs2.create(scratch2.handle, b"new", Sattr(mode=0o644))).ok()
     expect_same(made.attributes, scratch2.attributes(made.file))
@@ -76,14 +72,14 @@ def test_gives_the_attributes_of_the_file(nfs2: Nfs2, scratch2: Scratch2) -> Non
 
 @pytest.mark.parametrize("mode", [0o400, 0o600, 0o644, 0o755], ids=mode_id)
 @proves(CREATE_SETS_ATTRIBUTES, killed_by="create2-has-a-mode-of-its-own")
-def test_gives_the_file_the_mode(nfs2: Nfs2, scratch2: Scratch2, mode: int) -> None:
+def test_sets_mode(nfs2: Nfs2, scratch2: Scratch2, mode: int) -> None:
     """CREATE gives the new file the permission bits of the call."""
     made = expect(nfs2.create(scratch2.handle, b"new", Sattr(mode=mode))).ok()
     expect(scratch2.attributes(made.file).mode & 0o777, "the permission bits").equals(mode)
 
 
 @proves(CREATE_NEEDS_NO_ATTRIBUTES, killed_by="create2-wants-every-attribute")
-def test_needs_no_attributes(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_no_attributes(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """CREATE makes a regular file when no attributes are given."""
     made = expect(nfs2.create(scratch2.handle, b"new", Sattr())).granted()
     expect(scratch2.names(), "the names in the directory").equals([b"new"])
@@ -91,7 +87,7 @@ def test_needs_no_attributes(nfs2: Nfs2, scratch2: Scratch2) -> None:
 
 
 @proves(CREATE_MAKES_FILE, killed_by="create2-makes-something-else")
-def test_takes_a_mode_with_the_type_of_a_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_mode_with_type(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """CREATE accepts a mode that includes the type bits of a regular file."""
     # UNIX clients do this: sattr has the fields of fattr, and mode of fattr includes the type.
     made = expect(nfs2.create(scratch2.handle, b"new", Sattr(mode=0o100644))).ok()
@@ -99,7 +95,7 @@ def test_takes_a_mode_with_the_type_of_a_file(nfs2: Nfs2, scratch2: Scratch2) ->
 
 
 @proves(CREATE_IGNORES_MINUS_ONE, killed_by="create2-truncates-what-it-finds")
-def test_keeps_the_data_of_a_file_that_is_there(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_existing_keeps_data(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """CREATE without a size keeps the data of an existing file."""
     file = scratch2.file("f", b"data")
     observe("answer", nfs2.create(scratch2.handle, b"f", Sattr(mode=0o644)).status)
@@ -107,7 +103,7 @@ def test_keeps_the_data_of_a_file_that_is_there(nfs2: Nfs2, scratch2: Scratch2) 
 
 
 @proves(CREATE_TRUNCATES_TO_ZERO, killed_by="create2-never-truncates")
-def test_cuts_a_file_that_it_finds_when_asked(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_existing_truncated(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """CREATE with size 0 truncates an existing file."""
     file = scratch2.file("f", b"data")
     reply = nfs2.create(scratch2.handle, b"f", Sattr(mode=0o644, size=0))
@@ -117,8 +113,15 @@ def test_cuts_a_file_that_it_finds_when_asked(nfs2: Nfs2, scratch2: Scratch2) ->
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="create2-lets-anybody-in", needs="other_users")
-def test_a_stranger_may_not_create(nfs2_as: Callable[..., Nfs2], scratch2: Scratch2) -> None:
+def test_other_user_refused(nfs2_as: Callable[..., Nfs2], scratch2: Scratch2) -> None:
     """CREATE refuses a user who may not write to the directory."""
     directory = scratch2.directory("d", mode=0o755)
     other = other_user(nfs2_as, scratch2)
     expect(other.create(directory, b"new", Sattr(mode=0o644))).refused()
+
+
+@pytest.mark.parametrize("name", list(UNUSUAL.values())[3:], ids=list(UNUSUAL)[3:])
+@proves(SUCCESS_ADDS_NAME, NAME_IS_KEPT_EXACTLY, killed_by="nfs2-changes-odd-names")
+def test_unusual_name(second_nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
+    """CREATE makes a file under exactly the given name, or none when it refuses."""
+    expect_exact_name(second_nfs2, scratch2, "CREATE", name)

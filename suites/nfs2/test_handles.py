@@ -38,16 +38,22 @@ ALTERED_HANDLE_IS_INVALID = Requirement(
     level=Level.SHOULD,
     gist="a file handle with altered bytes is invalid (STALE)",
 )
-
 MNT_HANDLE_IS_DIRECTORY = Requirement(
     rfc="RFC 1094",
     section="A.5.2",
     gist="MNT returns the handle of a directory, and NFS calls accept it",
 )
 
+
+HANDLE_IS_NEVER_REUSED = Requirement(
+    rfc="RFC 1094",
+    section="2.3.1",
+    gist="the handle of a removed file is STALE and never refers to another file",
+)
+
+
 Call = Callable[[Nfs2, bytes, bytes], XdrEnum]
 """(client, handle to test, valid handle of a directory) -> status."""
-
 CALLS: dict[str, Call] = {
     "GETATTR": lambda nfs2, bad, _good: nfs2.getattr(bad).status,
     "LOOKUP": lambda nfs2, bad, _good: nfs2.lookup(bad, b"name").status,
@@ -84,7 +90,7 @@ CALLS: dict[str, Call] = {
     ids=str.lower,
 )
 @proves(REFUSES_INVALID_HANDLE, killed_by="nfs2-takes-handles-of-nobody")
-def test_a_handle_of_nobody_is_refused(nfs2: Nfs2, scratch2: Scratch2, act: str) -> None:
+def test_never_issued(nfs2: Nfs2, scratch2: Scratch2, act: str) -> None:
     """Procedures refuse a file handle that the server never issued."""
     scratch2.file("file")
     status = CALLS[act](nfs2, b"\xff" * FHSIZE, scratch2.handle)
@@ -96,7 +102,7 @@ def test_a_handle_of_nobody_is_refused(nfs2: Nfs2, scratch2: Scratch2, act: str)
     "act", ["CREATE", "MKDIR", "LOOKUP", "RENAME-to", "SYMLINK", "LINK-to"], ids=str.lower
 )
 @proves(REFUSES_INVALID_HANDLE, killed_by="nfs2-takes-handles-of-removed-directories")
-def test_a_removed_directory_takes_no_names(nfs2: Nfs2, scratch2: Scratch2, act: str) -> None:
+def test_removed_directory(nfs2: Nfs2, scratch2: Scratch2, act: str) -> None:
     """Procedures refuse to find or add names in a removed directory."""
     scratch2.file("file")
     directory = scratch2.directory("d")
@@ -108,7 +114,7 @@ def test_a_removed_directory_takes_no_names(nfs2: Nfs2, scratch2: Scratch2, act:
 
 @pytest.mark.parametrize("at", [0, 8, 16, 31])
 @proves(ALTERED_HANDLE_IS_INVALID, killed_by="nfs2-reads-half-of-a-handle")
-def test_an_altered_handle_reaches_no_other_file(nfs2: Nfs2, scratch2: Scratch2, at: int) -> None:
+def test_altered(nfs2: Nfs2, scratch2: Scratch2, at: int) -> None:
     """An altered file handle does not reach another file."""
     file = scratch2.file("f", b"data")
     altered = file[:at] + bytes([file[at] ^ 0x01]) + file[at + 1 :]
@@ -122,7 +128,7 @@ def test_an_altered_handle_reaches_no_other_file(nfs2: Nfs2, scratch2: Scratch2,
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(HANDLE_IDENTIFIES_FILE, killed_by="nfs2-handles-of-renamed-files-go-astray")
-def test_means_the_object_after_a_change_of_its_name(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_renamed_object(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
     """A file handle refers to the same object after RENAME, or is refused."""
     handle = make(scratch2, kind)
     known = scratch2.attributes(handle)
@@ -136,7 +142,7 @@ def test_means_the_object_after_a_change_of_its_name(nfs2: Nfs2, scratch2: Scrat
 @pytest.mark.exclusive
 @pytest.mark.parametrize("kind", KINDS)
 @proves(HANDLE_SURVIVES_RESTART, killed_by="nfs2-forgets-handles-in-a-restart")
-def test_is_as_good_after_a_restart(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_after_restart(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
     """A file handle refers to the same object after a restart of the server."""
     handle = make(scratch2, kind)
     known = expect(nfs2.getattr(handle)).ok()
@@ -147,7 +153,7 @@ def test_is_as_good_after_a_restart(target: TargetView, nfs2: Nfs2, scratch2: Sc
 
 
 @proves(MNT_HANDLE_IS_DIRECTORY, killed_by="mnt1-gives-a-handle-of-nothing", needs="mount1")
-def test_the_handle_of_mount_is_a_directory(nfs2: Nfs2, mount1_client: Mount, target: TargetView) -> None:
+def test_from_mount(nfs2: Nfs2, mount1_client: Mount, target: TargetView) -> None:
     """The file handle that MNT returns is that of a directory."""
     mounted = mount1_client.mnt1(target.address.export.encode("utf-8", "surrogateescape"))
     if mounted.resok is None:
@@ -155,3 +161,20 @@ def test_the_handle_of_mount_is_a_directory(nfs2: Nfs2, mount1_client: Mount, ta
     reply = nfs2.getattr(mounted.resok)
     expect(reply).ok()
     expect(reply).field("attributes.type").equals(Ftype.NFDIR)
+
+
+@proves(HANDLE_IS_NEVER_REUSED, killed_by="nfs2-handles-go-to-the-next-file")
+def test_never_reused(nfs2: Nfs2, scratch2: Scratch2) -> None:
+    """The file handle of a removed file does not reach a new file."""
+    # The old handle may still work for a while; the server then reads the removed file.
+    old = scratch2.file("f", b"old data")
+    expect(nfs2.remove(scratch2.handle, b"f")).ok()
+    for number in range(5):
+        scratch2.file(f"new{number}", b"new data")
+    reply = nfs2.read(old, 0, 100)
+    observe("answer", reply.status)
+    if reply.resok is None:
+        return
+    if not len(reply.resok.data):
+        skip("the handle works, and reads nothing")
+    expect(bytes(reply.resok.data), "the data by the old handle").differs_from(b"new data")

@@ -41,7 +41,7 @@ LINK_KEEPS_TREE = Requirement(
 
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["same-directory", "other-directory"])
 @proves(LINK_ADDS_NAME, killed_by="link2-makes-a-copy", needs="hardlink2")
-def test_makes_a_name_of_the_same_file(nfs2: Nfs2, scratch2: Scratch2, elsewhere: bool) -> None:
+def test_same_file(nfs2: Nfs2, scratch2: Scratch2, elsewhere: bool) -> None:
     """LINK adds a name for the same file."""
     file = scratch2.file("first", b"data")
     where = scratch2.directory("d") if elsewhere else scratch2.handle
@@ -51,7 +51,7 @@ def test_makes_a_name_of_the_same_file(nfs2: Nfs2, scratch2: Scratch2, elsewhere
 
 
 @proves(LINKS_SHARE_CHANGES, killed_by="link2-makes-a-copy", needs="hardlink2")
-def test_data_written_by_one_name_is_read_by_the_other(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_shared_data(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """Data written under the new name is read under the old name."""
     file = scratch2.file("first", b"data")
     expect(nfs2.link(file, scratch2.handle, b"second")).ok()
@@ -61,7 +61,7 @@ def test_data_written_by_one_name_is_read_by_the_other(nfs2: Nfs2, scratch2: Scr
 
 
 @proves(LINKS_SHARE_CHANGES, killed_by="link2-makes-a-copy", needs="hardlink2")
-def test_attributes_set_by_one_name_show_by_the_other(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_shared_attributes(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """A mode set under the new name shows under the old name."""
     file = scratch2.file("first", mode=0o644)
     expect(nfs2.link(file, scratch2.handle, b"second")).ok()
@@ -72,7 +72,7 @@ def test_attributes_set_by_one_name_show_by_the_other(nfs2: Nfs2, scratch2: Scra
 
 @pytest.mark.parametrize("names", [1, 2, 5])
 @proves(LINK_RAISES_NLINK, killed_by="link2-counts-two-names-at-most", needs="hardlink2")
-def test_nlink_counts_the_names(nfs2: Nfs2, scratch2: Scratch2, names: int) -> None:
+def test_nlink(nfs2: Nfs2, scratch2: Scratch2, names: int) -> None:
     """LINK increases nlink by one for each new name."""
     file = scratch2.file("first")
     before = scratch2.attributes(file).nlink
@@ -82,7 +82,7 @@ def test_nlink_counts_the_names(nfs2: Nfs2, scratch2: Scratch2, names: int) -> N
 
 
 @proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-replaces-in-spite-of-it", needs="hardlink2")
-def test_a_refused_link_is_not_there(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_refused_changes_nothing(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """A refused LINK leaves nlink and the existing target unchanged."""
     file = scratch2.file("first", b"data")
     taken = scratch2.file("taken", b"other")
@@ -94,7 +94,7 @@ def test_a_refused_link_is_not_there(nfs2: Nfs2, scratch2: Scratch2) -> None:
 
 
 @proves(LINK_KEEPS_TREE, killed_by="link2-links-directories", needs="hardlink2")
-def test_a_directory_is_not_linked_below_itself(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_directory_below_itself(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """LINK does not put a directory below itself."""
     directory = scratch2.directory("d")
     observe("answer", nfs2.link(directory, directory, b"loop").status)
@@ -102,7 +102,7 @@ def test_a_directory_is_not_linked_below_itself(nfs2: Nfs2, scratch2: Scratch2) 
 
 
 @proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-links-what-is-gone", needs="hardlink2")
-def test_a_file_that_is_gone_is_not_linked_to_another(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_removed_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """LINK of a removed file adds no name when it is refused."""
     file = scratch2.file("f", b"data")
     expect(nfs2.remove(scratch2.handle, b"f")).ok()

@@ -9,21 +9,16 @@ from fixtures.scratch2 import Scratch2
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXNAMLEN, Nfsstat2, Sattr
 from nfsjudge import Level, Requirement, expect, observe, proves
-from suites.nfs2 import wide
-from suites.nfs2.entering import ADDING, ADDING_NEW, make_directories, need_procedure
+from suites.nfs2 import oversized
+from suites.nfs2.calls import ADDING, ADDING_NEW, UNUSUAL, expect_exact_name, make_directories, need_procedure
+from suites.nfs2.clauses import (
+    LONG_NAME_IS_REFUSED,
+    NAME_IS_KEPT_EXACTLY,
+    ONLY_DIRECTORIES_HAVE_NAMES,
+    SUCCESS_ADDS_NAME,
+)
 from suites.nfs2.objects import KINDS, NOT_DIRECTORIES, expect_same, make
 
-SUCCESS_ADDS_NAME = Requirement(
-    rfc="RFC 1094",
-    section="2.2.10",
-    gist="NFS_OK means that the directory now has an entry with the given name",
-)
-NAME_IS_KEPT_EXACTLY = Requirement(
-    rfc="RFC 1094",
-    section="2.2.10",
-    level=Level.SHOULD,  # a server may have to map unusual names, or cut long ones, for its file system
-    gist="a new entry has exactly the given name, byte for byte",
-)
 REFUSED_CREATES_NOTHING = Requirement(
     rfc="RFC 1094",
     section="2.2.10",
@@ -49,26 +44,6 @@ CREATE_KEEPS_EXISTING_OBJECT = Requirement(
 RETURNS_EXIST = Requirement(
     rfc="RFC 1094", section="2.3.1", level=Level.SHOULD, gist="EXIST means that the file already exists"
 )
-ONLY_DIRECTORIES_HAVE_NAMES = Requirement(
-    rfc="RFC 1094", section="2.3.10", gist="dir is a directory: no other object contains names"
-)
-LONG_NAME_IS_REFUSED = Requirement(
-    rfc="RFC 1094",
-    section="2.3.1",
-    level=Level.SHOULD,
-    gist="a name of more than 255 bytes is too long; the server does not shorten it",
-)
-
-UNUSUAL = {
-    "space": b"sp ace",
-    "utf8": "\u65e5\u672c".encode(),
-    "not-utf8": b"\xff\xfe",
-    "backslash": b"back\\slash",
-    "dash": b"-dash",
-    "newline": b"new\nline",
-    "dots": b"...",
-    "longest": b"-" * MAXNAMLEN,
-}
 ILLEGAL = {"empty": b"", "dot": b".", "dotdot": b"..", "slash": b"a/b", "nul": b"a\0b"}
 
 
@@ -81,35 +56,12 @@ def _each(cases: list[tuple[str, str]], names: dict[str, bytes]) -> pytest.MarkD
     )
 
 
-def _expect_exact_name(second_nfs2: Nfs2, scratch2: Scratch2, how: str, name: bytes) -> None:
-    """Expect the exact name after a success, and no name after a refusal."""
-    __tracebackhide__ = True
-    directories = make_directories(second_nfs2, scratch2)
-    # A server may refuse the name as garbage: an XDR string is ASCII.
-    reply = wide.tolerate(lambda: directories.add(how, name))
-    if reply is None:
-        return
-    found = scratch2.names(directories.empty)
-    if reply.status != Nfsstat2.NFS_OK:
-        expect(found, "the names in the directory after a refusal").equals([])
-        return
-    expect(second_nfs2.lookup(directories.empty, name)).ok()
-    expect(found, "the names in the directory", because=NAME_IS_KEPT_EXACTLY).equals([name])
-
-
 # Every procedure gets the name that most often goes wrong.
 @_each([("space", "CREATE"), ("utf8", "CREATE"), *(("not-utf8", how) for how in ADDING)], UNUSUAL)
 @proves(SUCCESS_ADDS_NAME, NAME_IS_KEPT_EXACTLY, killed_by="nfs2-changes-odd-names")
-def test_enters_the_name_as_it_is(second_nfs2: Nfs2, scratch2: Scratch2, how: str, name: bytes) -> None:
+def test_unusual(second_nfs2: Nfs2, scratch2: Scratch2, how: str, name: bytes) -> None:
     """A procedure adds an unusual name exactly as given, or adds nothing when it refuses."""
-    _expect_exact_name(second_nfs2, scratch2, how, name)
-
-
-@pytest.mark.parametrize("name", list(UNUSUAL.values())[3:], ids=list(UNUSUAL)[3:])
-@proves(SUCCESS_ADDS_NAME, NAME_IS_KEPT_EXACTLY, killed_by="nfs2-changes-odd-names")
-def test_creates_a_file_of_any_name(second_nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
-    """CREATE makes a file under exactly the given name, or none when it refuses."""
-    _expect_exact_name(second_nfs2, scratch2, "CREATE", name)
+    expect_exact_name(second_nfs2, scratch2, how, name)
 
 
 # Servers check slashes and NUL when they decode a call, but empty names and dots in each procedure.
@@ -118,12 +70,10 @@ def test_creates_a_file_of_any_name(second_nfs2: Nfs2, scratch2: Scratch2, name:
     ILLEGAL,
 )
 @proves(REFUSED_CREATES_NOTHING, BAD_NAME_IS_REFUSED, killed_by="nfs2-creates-in-spite-of-it")
-def test_a_name_that_cannot_be_makes_no_other(
-    second_nfs2: Nfs2, scratch2: Scratch2, how: str, name: bytes
-) -> None:
+def test_illegal(second_nfs2: Nfs2, scratch2: Scratch2, how: str, name: bytes) -> None:
     """A procedure that gets an illegal name adds no other name."""
     directories = make_directories(second_nfs2, scratch2)
-    reply = wide.tolerate(lambda: directories.add(how, name))
+    reply = oversized.tolerate(lambda: directories.add(how, name))
     others = [found for found in scratch2.names(directories.empty) if found != name]
     is_refused = reply is not None and reply.status != Nfsstat2.NFS_OK
     because = REFUSED_CREATES_NOTHING if is_refused else BAD_NAME_IS_REFUSED
@@ -136,7 +86,7 @@ def test_a_name_that_cannot_be_makes_no_other(
     ids=str.lower,
 )
 @proves(EXISTING_OBJECT_STAYS, CREATE_KEEPS_EXISTING_OBJECT, killed_by="nfs2-replaces-what-is-there")
-def test_what_has_the_name_stays(nfs2: Nfs2, scratch2: Scratch2, how: str, kind: str) -> None:
+def test_existing_unchanged(nfs2: Nfs2, scratch2: Scratch2, how: str, kind: str) -> None:
     """A procedure that creates a name does not change an existing object of that name."""
     known = scratch2.attributes(make(scratch2, kind))
     reply = make_directories(nfs2, scratch2).add(how, b"object", scratch2.handle)
@@ -152,7 +102,7 @@ def test_what_has_the_name_stays(nfs2: Nfs2, scratch2: Scratch2, how: str, kind:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("how", ADDING_NEW, ids=str.lower)
 @proves(RETURNS_EXIST, killed_by="nfs2-takes-existing-for-new")
-def test_a_name_that_is_taken_is_exist(nfs2: Nfs2, scratch2: Scratch2, how: str, kind: str) -> None:
+def test_existing_is_exist(nfs2: Nfs2, scratch2: Scratch2, how: str, kind: str) -> None:
     """A procedure that creates a name returns EXIST if the name exists."""
     make(scratch2, kind)
     directories = make_directories(nfs2, scratch2)
@@ -167,7 +117,7 @@ def test_a_name_that_is_taken_is_exist(nfs2: Nfs2, scratch2: Scratch2, how: str,
     ids=str.lower,
 )
 @proves(ONLY_DIRECTORIES_HAVE_NAMES, killed_by="nfs2-takes-anything-for-a-directory")
-def test_nothing_is_made_in_what_is_no_directory(nfs2: Nfs2, scratch2: Scratch2, how: str, kind: str) -> None:
+def test_not_a_directory(nfs2: Nfs2, scratch2: Scratch2, how: str, kind: str) -> None:
     """A procedure refuses to add a name to an object that is not a directory."""
     expect(make_directories(nfs2, scratch2).add(how, b"name", make(scratch2, kind))).refused()
 
@@ -175,24 +125,15 @@ def test_nothing_is_made_in_what_is_no_directory(nfs2: Nfs2, scratch2: Scratch2,
 @pytest.mark.parametrize("length", [MAXNAMLEN + 1, 1024, 10_000])
 @pytest.mark.parametrize("how", ["CREATE", "MKDIR"], ids=str.lower)
 @proves(LONG_NAME_IS_REFUSED, killed_by="nfs2-cuts-long-names")
-def test_a_name_beyond_the_limit_is_not_taken(
-    second_nfs2: Nfs2, scratch2: Scratch2, how: str, length: int
-) -> None:
+def test_too_long(second_nfs2: Nfs2, scratch2: Scratch2, how: str, length: int) -> None:
     """A procedure does not create a name of more than 255 bytes."""
-    where = wide.WideDiropargs(scratch2.handle, b"n" * length)
-    making, removing = (wide.CREATE, wide.REMOVE) if how == "CREATE" else (wide.MKDIR, wide.RMDIR)
-    reply = wide.attempt(second_nfs2, making, wide.WideCreateargs(where, Sattr(mode=0o755)))
+    where = oversized.WideDiropargs(scratch2.handle, b"n" * length)
+    making, removing = (
+        (oversized.CREATE, oversized.REMOVE) if how == "CREATE" else (oversized.MKDIR, oversized.RMDIR)
+    )
+    reply = oversized.attempt(second_nfs2, making, oversized.WideCreateargs(where, Sattr(mode=0o755)))
     is_taken = reply is not None and reply.resok is not None
     if is_taken:  # READDIR cannot return such an entry
-        wide.attempt(second_nfs2, removing, where)
+        oversized.attempt(second_nfs2, removing, where)
     expect(is_taken, "that the name is taken").is_false()
     expect(scratch2.names(), "the names in the directory").equals([])
-
-
-@pytest.mark.parametrize("length", [MAXNAMLEN + 1, 1024, 10_000])
-@proves(LONG_NAME_IS_REFUSED, killed_by="nfs2-cuts-long-names")
-def test_a_name_beyond_the_limit_finds_nothing(second_nfs2: Nfs2, scratch2: Scratch2, length: int) -> None:
-    """LOOKUP finds nothing under a name of more than 255 bytes."""
-    scratch2.file(b"n" * MAXNAMLEN)
-    reply = wide.attempt(second_nfs2, wide.LOOKUP, wide.WideDiropargs(scratch2.handle, b"n" * length))
-    expect(reply is not None and reply.resok is not None, "that the name is found").is_false()

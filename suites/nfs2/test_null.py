@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from nfsclient.clients import Nfs2
-from nfsclient.errors import AuthFailed, XdrError
+from nfsclient.errors import AuthFailed
 from nfsclient.rpc.auth import AuthNone
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, proves
@@ -20,22 +20,10 @@ NULL_ALLOWS_AUTH_NONE = Requirement(
     level=Level.SHOULD,  # the text says what NFS uses, not what each server must accept
     gist="AUTH_NONE is allowed in NULL",
 )
-ROOT_RETURNS_NOTHING = Requirement(
-    rfc="RFC 1094",
-    section="2.2.4",
-    level=Level.SHOULD,  # it is no longer used: an answer of another form does no harm
-    gist="the obsolete procedure ROOT takes no arguments and returns no results",
-)
-WRITECACHE_RETURNS_NOTHING = Requirement(
-    rfc="RFC 1094",
-    section="2.2.8",
-    level=Level.SHOULD,
-    gist="WRITECACHE, reserved for a later revision, takes no arguments and returns no results",
-)
 
 
 @proves(NULL_IS_ANSWERED, killed_by="null2-returns-results")
-def test_null_is_answered_without_results(nfs2: Nfs2) -> None:
+def test_no_results(nfs2: Nfs2) -> None:
     """NULL returns no results."""
     # Clients ping with NULL: several calls on one connection.
     for _ in range(3):
@@ -43,7 +31,7 @@ def test_null_is_answered_without_results(nfs2: Nfs2) -> None:
 
 
 @proves(NULL_IS_ANSWERED, killed_by="null2-returns-results", needs=("nfs2", "udp2"))
-def test_null_is_answered_over_udp(rpc_connect: Callable[..., RpcClient]) -> None:
+def test_udp(rpc_connect: Callable[..., RpcClient]) -> None:
     """NULL is answered over UDP."""
     nfs2 = Nfs2(rpc_connect("nfs", proto="udp"))
     for _ in range(3):
@@ -51,7 +39,7 @@ def test_null_is_answered_over_udp(rpc_connect: Callable[..., RpcClient]) -> Non
 
 
 @proves(NULL_ALLOWS_AUTH_NONE, killed_by="null2-asks-for-authentication", needs="nfs2")
-def test_null_needs_no_authentication(rpc_connect: Callable[..., RpcClient]) -> None:
+def test_auth_none(rpc_connect: Callable[..., RpcClient]) -> None:
     """NULL accepts a call with AUTH_NONE."""
     refusal: AuthFailed | None = None
     try:
@@ -59,27 +47,3 @@ def test_null_needs_no_authentication(rpc_connect: Callable[..., RpcClient]) -> 
     except AuthFailed as error:
         refusal = error
     expect(refusal, "the refusal of NULL with AUTH_NONE").is_absent()
-
-
-# A server without these obsolete procedures answers PROC_UNAVAIL: the checks are UNSUPPORTED.
-
-
-def _surplus(act: Callable[[], None]) -> str:
-    """Return what is wrong with results that must be void, or an empty string."""
-    try:
-        act()
-    except XdrError as error:
-        return str(error)
-    return ""
-
-
-@proves(ROOT_RETURNS_NOTHING, killed_by="root2-returns-a-status")
-def test_root_is_answered_without_results(nfs2: Nfs2) -> None:
-    """ROOT returns no results."""
-    expect(_surplus(nfs2.root), "what is wrong with the results of ROOT").equals("")
-
-
-@proves(WRITECACHE_RETURNS_NOTHING, killed_by="writecache2-returns-a-status")
-def test_writecache_is_answered_without_results(nfs2: Nfs2) -> None:
-    """WRITECACHE returns no results."""
-    expect(_surplus(nfs2.writecache), "what is wrong with the results of WRITECACHE").equals("")

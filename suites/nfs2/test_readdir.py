@@ -13,7 +13,7 @@ from nfsclient.clients import Nfs2
 from nfsclient.clients.nfs2 import START
 from nfsclient.protocol.nfs2 import MAXDATA, Entry, Readdirok, Readdirres
 from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
-from suites.nfs2 import wide
+from suites.nfs2 import oversized
 from suites.nfs2.objects import KINDS, NOT_DIRECTORIES, make, size_id
 from suites.nfs3.listing import DOTS, many_names, only
 
@@ -64,7 +64,6 @@ READDIR_INVENTS_NO_ENTRY = Requirement(
     section="2.2.17",
     gist="whatever the cookie is, READDIR returns only entries of the directory",
 )
-
 _MAX_PAGES = 2000
 """More than the entries of any directory in this file: a page may have a single entry."""
 SMALL = 512
@@ -107,7 +106,7 @@ def _fill(scratch: Scratch2, names: list[bytes]) -> list[bytes]:
 
 @pytest.mark.parametrize("count", [SMALL, 1024, 4096, MAXDATA])
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-skips-an-entry")
-def test_lists_every_entry(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
+def test_all_entries(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
     """READDIR lists every entry of the directory."""
     names = _fill(scratch2, many_names())
     found = _read_all(nfs2, scratch2.handle, count=count).names
@@ -116,7 +115,7 @@ def test_lists_every_entry(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
 
 @pytest.mark.parametrize("count", [SMALL, 4096])
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-repeats-an-entry")
-def test_lists_no_entry_twice(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
+def test_no_duplicates(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
     """READDIR lists no entry twice."""
     _fill(scratch2, many_names())
     counted = Counter(entry.name for entry in _read_all(nfs2, scratch2.handle, count=count).entries)
@@ -126,7 +125,7 @@ def test_lists_no_entry_twice(nfs2: Nfs2, scratch2: Scratch2, count: int) -> Non
 
 
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-invents-an-entry")
-def test_lists_nothing_that_is_not_there(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_no_invented_names(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """READDIR lists only names that LOOKUP finds."""
     scratch2.file("only")
     # A server may add entries to every directory; then LOOKUP finds them.
@@ -136,7 +135,7 @@ def test_lists_nothing_that_is_not_there(nfs2: Nfs2, scratch2: Scratch2) -> None
 
 
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-lists-removed-entries")
-def test_does_not_list_what_was_removed(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_removed_entry(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """READDIR does not list a removed entry."""
     _fill(scratch2, [b"kept", b"removed"])
     expect(nfs2.remove(scratch2.handle, b"removed")).ok()
@@ -145,7 +144,7 @@ def test_does_not_list_what_was_removed(nfs2: Nfs2, scratch2: Scratch2) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-lists-files-only")
-def test_lists_objects_of_every_kind(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_all_types(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
     """READDIR lists objects of every type."""
     make(scratch2, kind)
     scratch2.directory("d")
@@ -154,7 +153,7 @@ def test_lists_objects_of_every_kind(nfs2: Nfs2, scratch2: Scratch2, kind: str) 
 
 
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-invents-an-entry")
-def test_an_empty_directory_has_no_names(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_empty_directory(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """READDIR lists no file in an empty directory."""
     listing = _read_all(nfs2, scratch2.handle)
     observe("dots", sorted(entry.name.decode() for entry in listing.entries if entry.name in DOTS))
@@ -164,7 +163,7 @@ def test_an_empty_directory_has_no_names(nfs2: Nfs2, scratch2: Scratch2) -> None
 
 @pytest.mark.parametrize("count", [64, 128, SMALL, 1024, 4096])
 @proves(READDIR_RETURNS_UP_TO_COUNT, killed_by="readdir2-exceeds-count")
-def test_entries_fit_into_count(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
+def test_count_limit(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
     """READDIR returns at most count bytes of entries."""
     _fill(scratch2, many_names(150))
     reply = nfs2.readdir(scratch2.handle, START, count)
@@ -178,7 +177,7 @@ def test_entries_fit_into_count(nfs2: Nfs2, scratch2: Scratch2, count: int) -> N
 
 
 @proves(COOKIE_LEADS_TO_NEXT, killed_by="readdir2-goes-on-one-too-far")
-def test_goes_on_from_every_cookie(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_resume_at_cookie(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """READDIR continues after the entry whose cookie it gets."""
     _fill(scratch2, many_names(FEW))
     whole = _read_all(nfs2, scratch2.handle, count=MAXDATA)
@@ -189,7 +188,7 @@ def test_goes_on_from_every_cookie(nfs2: Nfs2, scratch2: Scratch2) -> None:
 
 
 @proves(COOKIE_ZERO_IS_START, killed_by="readdir2-goes-on-at-the-beginning")
-def test_zero_is_the_beginning_each_time(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_cookie_zero(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """READDIR with a zero cookie starts at the beginning each time."""
     _fill(scratch2, many_names(FEW))
     first = _read_all(nfs2, scratch2.handle).names
@@ -198,7 +197,7 @@ def test_zero_is_the_beginning_each_time(nfs2: Nfs2, scratch2: Scratch2) -> None
 
 
 @proves(EOF_MARKS_END, killed_by="readdir2-never-ends")
-def test_the_end_is_told(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_eof_at_end(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """READDIR sets eof at the end of the directory."""
     _fill(scratch2, many_names(FEW))
     listing = _read_all(nfs2, scratch2.handle)
@@ -209,7 +208,7 @@ def test_the_end_is_told(nfs2: Nfs2, scratch2: Scratch2) -> None:
 
 
 @proves(EOF_MARKS_END, killed_by="readdir2-ends-early")
-def test_the_end_is_not_told_before(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_no_early_eof(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """READDIR does not set eof before the last entry."""
     names = _fill(scratch2, many_names())
     page = _page(nfs2, scratch2.handle, count=SMALL)
@@ -221,7 +220,7 @@ def test_the_end_is_not_told_before(nfs2: Nfs2, scratch2: Scratch2) -> None:
 
 @pytest.mark.parametrize("count", [SMALL, 1024])
 @proves(READDIR_MAKES_PROGRESS, killed_by="readdir2-has-empty-pages")
-def test_pages_before_the_last_have_entries(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
+def test_progress(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
     """READDIR returns entries in every page until it sets eof."""
     _fill(scratch2, many_names())
     expect(_read_all(nfs2, scratch2.handle, count=count).ended, "that eof was reached").is_true()
@@ -229,7 +228,7 @@ def test_pages_before_the_last_have_entries(nfs2: Nfs2, scratch2: Scratch2, coun
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(READDIR_FILEID_MATCHES, killed_by="readdir2-has-fileids-of-its-own")
-def test_fileid_is_that_of_the_attributes(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_fileid(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
     """READDIR lists the fileid that GETATTR returns."""
     known = scratch2.attributes(make(scratch2, kind)).fileid
     found = {entry.name: entry.fileid for entry in _read_all(nfs2, scratch2.handle).entries}
@@ -238,7 +237,7 @@ def test_fileid_is_that_of_the_attributes(nfs2: Nfs2, scratch2: Scratch2, kind: 
 
 @pytest.mark.parametrize("name", sorted(DOTS), ids=["dot", "dotdot"])
 @proves(READDIR_FILEID_MATCHES, killed_by="readdir2-dots-have-no-fileid")
-def test_fileids_of_dots(nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
+def test_dot_fileids(nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
     """READDIR lists the right fileids for "." and ".."."""
     inner = scratch2.directory("d")
     found = {entry.name: entry.fileid for entry in _read_all(nfs2, inner).entries}
@@ -250,7 +249,7 @@ def test_fileids_of_dots(nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
 
 @pytest.mark.parametrize("kind", NOT_DIRECTORIES)
 @proves(READDIR_NEEDS_DIRECTORY, killed_by="readdir2-lists-anything")
-def test_refuses_what_is_no_directory(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_not_a_directory(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
     """READDIR refuses an object that is not a directory."""
     expect(nfs2.readdir(make(scratch2, kind), START, MAXDATA)).refused()
 
@@ -267,19 +266,19 @@ def _expect_entries(reply: Readdirres | None, names: set[bytes], scratch: Scratc
 
 @pytest.mark.parametrize("count", [0, 1, 16, 31])
 @proves(READDIR_INVENTS_NO_ENTRY, killed_by="readdir2-answers-garbage-to-odd-wishes")
-def test_tiny_counts_do_no_damage(second_nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
+def test_tiny_count(second_nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
     """READDIR with a tiny count returns no invented entries."""
     names = {*_fill(scratch2, many_names(FEW)), *DOTS}
-    reply = wide.tolerate(lambda: second_nfs2.readdir(scratch2.handle, START, count))
+    reply = oversized.tolerate(lambda: second_nfs2.readdir(scratch2.handle, START, count))
     _expect_entries(reply, names, scratch2)
 
 
 @pytest.mark.parametrize("count", [MAXDATA + 1, 2**31, 2**32 - 1], ids=size_id)
 @proves(READDIR_INVENTS_NO_ENTRY, killed_by="readdir2-answers-garbage-to-odd-wishes")
-def test_huge_counts_do_no_damage(second_nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
+def test_huge_count(second_nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
     """READDIR with a count above 8192 returns no invented entries."""
     names = {*_fill(scratch2, many_names()), *DOTS}
-    reply = wide.tolerate(lambda: second_nfs2.readdir(scratch2.handle, START, count))
+    reply = oversized.tolerate(lambda: second_nfs2.readdir(scratch2.handle, START, count))
     _expect_entries(reply, names, scratch2)
 
 
@@ -287,7 +286,7 @@ def test_huge_counts_do_no_damage(second_nfs2: Nfs2, scratch2: Scratch2, count: 
     "cookie", [b"\xff" * 4, b"\0\0\0\x63", b"\x12\x34\x56\x78", b"\x80\0\0\0"], ids=bytes.hex
 )
 @proves(READDIR_INVENTS_NO_ENTRY, killed_by="readdir2-answers-garbage-to-odd-wishes")
-def test_invented_cookies_do_no_damage(nfs2: Nfs2, scratch2: Scratch2, cookie: bytes) -> None:
+def test_invented_cookie(nfs2: Nfs2, scratch2: Scratch2, cookie: bytes) -> None:
     """READDIR with an invented cookie returns no invented entries."""
     names = {*_fill(scratch2, many_names(FEW)), *DOTS}
     reply = nfs2.readdir(scratch2.handle, cookie, MAXDATA)
@@ -297,7 +296,7 @@ def test_invented_cookies_do_no_damage(nfs2: Nfs2, scratch2: Scratch2, cookie: b
 
 @pytest.mark.parametrize("change", ["remove", "add"])
 @proves(STABLE_ENTRIES_COME_ONCE, killed_by="readdir2-counts-positions")
-def test_a_change_between_pages_hides_nothing(nfs2: Nfs2, scratch2: Scratch2, change: str) -> None:
+def test_stable_entries(nfs2: Nfs2, scratch2: Scratch2, change: str) -> None:
     """READDIR lists unchanged entries once while others are added or removed."""
     names = _fill(scratch2, many_names())
     first = _page(nfs2, scratch2.handle, count=SMALL)
@@ -320,7 +319,7 @@ def test_a_change_between_pages_hides_nothing(nfs2: Nfs2, scratch2: Scratch2, ch
 
 
 @proves(STABLE_ENTRIES_COME_ONCE, killed_by="readdir2-goes-back-from-a-removed-entry")
-def test_the_cookie_of_a_removed_entry_leads_on(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_removed_entry_cookie(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """READDIR continues from the cookie of a removed entry, or refuses it."""
     names = _fill(scratch2, many_names())
     first = _page(nfs2, scratch2.handle, count=SMALL)
@@ -339,7 +338,7 @@ def test_the_cookie_of_a_removed_entry_leads_on(nfs2: Nfs2, scratch2: Scratch2) 
 
 
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-skips-an-entry")
-def test_lists_a_large_directory(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_large_directory(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """READDIR lists all entries of a large directory."""
     names = _fill(scratch2, [b"file-%04d" % number for number in range(500)])
     found = _read_all(nfs2, scratch2.handle, count=4096).names

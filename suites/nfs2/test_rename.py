@@ -12,6 +12,7 @@ from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import LOOKUP, RENAME, Diropargs, Nfsstat2, Renameargs
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from suites.nfs2.clauses import RETURNS_NOENT
 from suites.nfs2.objects import KINDS, NOT_FILES, expect_same, make, steady_except
 
 RENAME_MOVES_ENTRY = Requirement(
@@ -23,9 +24,6 @@ RENAME_IS_ATOMIC = Requirement(
     rfc="RFC 1094",
     section="2.2.12",
     gist="RENAME is atomic on the server: no client sees an intermediate state",
-)
-RETURNS_NOENT = Requirement(
-    rfc="RFC 1094", section="2.3.1", level=Level.SHOULD, gist="NOENT means that the file does not exist"
 )
 RENAME_NEEDS_SOURCE = Requirement(
     rfc="RFC 1094",
@@ -46,7 +44,6 @@ RENAME_KEEPS_TREE = Requirement(
 REFUSED_RENAME_CHANGES_NOTHING = Requirement(
     rfc="RFC 1094", section="2.2.12", gist="an object that is not renamed keeps its name and its contents"
 )
-
 RENAME_REFUSES_DOTS = Requirement(
     rfc="RFC 1094",
     section="3.2",
@@ -57,7 +54,7 @@ RENAME_REFUSES_DOTS = Requirement(
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(RENAME_MOVES_ENTRY, killed_by="rename2-keeps-the-old-name")
-def test_gives_another_name(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_same_directory(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
     """RENAME changes the name of an object within its directory."""
     known = scratch2.attributes(make(scratch2, kind))
     expect(nfs2.rename(scratch2.handle, b"object", scratch2.handle, b"new")).ok()
@@ -68,7 +65,7 @@ def test_gives_another_name(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(RENAME_MOVES_ENTRY, killed_by="rename2-stays-in-its-directory")
-def test_moves_to_another_directory(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_other_directory(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
     """RENAME moves an object to another directory."""
     known = scratch2.attributes(make(scratch2, kind))
     target = scratch2.directory("target")
@@ -83,7 +80,7 @@ def test_moves_to_another_directory(nfs2: Nfs2, scratch2: Scratch2, kind: str) -
 
 
 @proves(RENAME_MOVES_ENTRY, killed_by="rename2-loses-the-data")
-def test_keeps_the_data(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_data_kept(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """RENAME keeps the data of the file."""
     scratch2.file("old", b"data")
     expect(nfs2.rename(scratch2.handle, b"old", scratch2.handle, b"new")).ok()
@@ -92,7 +89,7 @@ def test_keeps_the_data(nfs2: Nfs2, scratch2: Scratch2) -> None:
 
 
 @proves(RENAME_MOVES_ENTRY, killed_by="rename2-keeps-what-it-replaces")
-def test_takes_the_place_of_a_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_existing_target(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """RENAME replaces an existing file, or refuses and keeps both files."""
     scratch2.file("old", b"old data")
     scratch2.file("new", b"new data")
@@ -108,7 +105,7 @@ def test_takes_the_place_of_a_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
 
 
 @proves(RENAME_MOVES_ENTRY, killed_by="rename2-to-itself-removes")
-def test_to_the_same_name_changes_nothing(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_same_name(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """RENAME of a file to its own name changes nothing."""
     scratch2.file("same", b"data")
     observe("answer", nfs2.rename(scratch2.handle, b"same", scratch2.handle, b"same").status)
@@ -117,9 +114,7 @@ def test_to_the_same_name_changes_nothing(nfs2: Nfs2, scratch2: Scratch2) -> Non
 
 
 @proves(RENAME_IS_ATOMIC, killed_by="rename2-has-a-middle")
-def test_the_target_is_always_there(
-    nfs2: Nfs2, scratch2: Scratch2, rpc_connect: Callable[..., RpcClient]
-) -> None:
+def test_target_always_exists(nfs2: Nfs2, scratch2: Scratch2, rpc_connect: Callable[..., RpcClient]) -> None:
     """RENAME over an existing file never makes the target name disappear."""
     scratch2.file("old")
     scratch2.file("new")
@@ -135,14 +130,14 @@ def test_the_target_is_always_there(
 
 
 @proves(RETURNS_NOENT, killed_by="nfs2-removes-what-is-missing")
-def test_a_missing_name_is_noent(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_missing_name(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """RENAME of a missing name returns NOENT."""
     reply = nfs2.rename(scratch2.handle, b"missing", scratch2.handle, b"new")
     expect(reply).refused(Nfsstat2.NFSERR_NOENT, because=RETURNS_NOENT)
 
 
 @proves(RENAME_NEEDS_SOURCE, killed_by="rename2-removes-the-target-first")
-def test_a_missing_name_leaves_the_target(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_missing_keeps_target(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """RENAME of a missing name keeps the existing target."""
     file = scratch2.file("new", b"data")
     expect(nfs2.rename(scratch2.handle, b"missing", scratch2.handle, b"new")).refused()
@@ -152,7 +147,7 @@ def test_a_missing_name_leaves_the_target(nfs2: Nfs2, scratch2: Scratch2) -> Non
 
 @pytest.mark.parametrize("deep", [False, True], ids=["child", "grandchild"])
 @proves(RENAME_KEEPS_TREE, killed_by="rename2-moves-below-itself")
-def test_a_directory_is_not_moved_below_itself(nfs2: Nfs2, scratch2: Scratch2, deep: bool) -> None:
+def test_directory_below_itself(nfs2: Nfs2, scratch2: Scratch2, deep: bool) -> None:
     """RENAME does not move a directory below itself."""
     directory = scratch2.directory("d")
     below = scratch2.directory("sub", directory=directory) if deep else directory
@@ -165,7 +160,7 @@ def test_a_directory_is_not_moved_below_itself(nfs2: Nfs2, scratch2: Scratch2, d
 @proves(
     REFUSED_RENAME_CHANGES_NOTHING, RENAME_KEEPS_NONEMPTY_TARGET, killed_by="rename2-drops-a-full-directory"
 )
-def test_a_full_directory_is_not_replaced(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_non_empty_target(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
     """RENAME does not replace a directory that is not empty."""
     make(scratch2, kind)
     full = scratch2.directory("full")
@@ -178,7 +173,7 @@ def test_a_full_directory_is_not_replaced(nfs2: Nfs2, scratch2: Scratch2, kind: 
 
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
 @proves(REFUSED_RENAME_CHANGES_NOTHING, RENAME_REFUSES_DOTS, killed_by="rename2-renames-by-dots")
-def test_dots_are_not_renamed(nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
+def test_dots(nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
     """RENAME of "." or ".." moves nothing."""
     directory = scratch2.directory("d")
     scratch2.file("inside", directory=directory)

@@ -52,21 +52,21 @@ def _statfs(nfs2: Nfs2, handle: bytes) -> Statfsres:
 
 
 @proves(BSIZE_IS_BLOCK_SIZE, killed_by="statfs2-has-blocks-of-no-bytes")
-def test_blocks_have_a_size(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_bsize(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """STATFS returns a block size of at least one byte."""
     reply = _statfs(nfs2, scratch2.handle)
     expect(reply).field("info.bsize").at_least(1)
 
 
 @proves(TSIZE_IS_TRANSFER_SIZE, killed_by="statfs2-wants-no-bytes")
-def test_transfers_have_a_size(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_tsize(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """STATFS returns a transfer size of at least one byte."""
     reply = _statfs(nfs2, scratch2.handle)
     expect(reply).field("info.tsize").at_least(1)
 
 
 @proves(BFREE_COUNTS_FREE_BLOCKS, killed_by="statfs2-frees-more-than-there-is")
-def test_no_more_blocks_are_free_than_there_are(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_bfree(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """STATFS returns no more free blocks than blocks."""
     reply = _statfs(nfs2, scratch2.handle)
     info = expect(reply).ok()
@@ -74,7 +74,7 @@ def test_no_more_blocks_are_free_than_there_are(nfs2: Nfs2, scratch2: Scratch2) 
 
 
 @proves(BAVAIL_COUNTS_USABLE_BLOCKS, killed_by="statfs2-gives-users-more-than-is-free")
-def test_users_have_no_more_than_is_free(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_bavail(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """STATFS returns no more available blocks than free blocks."""
     reply = _statfs(nfs2, scratch2.handle)
     info = expect(reply).ok()
@@ -83,7 +83,7 @@ def test_users_have_no_more_than_is_free(nfs2: Nfs2, scratch2: Scratch2) -> None
 
 @pytest.mark.parametrize("kind", NOT_DIRECTORIES)
 @proves(STATFS_IS_OF_FILE_SYSTEM, killed_by="statfs2-differs-by-object")
-def test_any_object_tells_of_its_file_system(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_any_object(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
     """STATFS returns the same block size for every object of a file system."""
     known = expect(nfs2.statfs(scratch2.handle)).ok()
     info = expect(nfs2.statfs(make(scratch2, kind))).ok()

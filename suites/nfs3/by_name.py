@@ -39,7 +39,6 @@ class Place:
 
 Call: t.TypeAlias = Callable[[Nfs3, Place, bytes, bytes], t.Any]
 """(client, place, directory, name) -> reply."""
-
 MAKING: t.Final[dict[str, Call]] = {
     "create": lambda nfs3, _place, directory, name: nfs3.create(directory, name, CreateMode3.GUARDED, MODE),
     "mkdir": lambda nfs3, _place, directory, name: nfs3.mkdir(directory, name, MODE),
@@ -51,7 +50,6 @@ MAKING: t.Final[dict[str, Call]] = {
     ),
 }
 """Calls that create a name in a directory."""
-
 TAKING: t.Final[dict[str, Call]] = {
     "lookup": lambda nfs3, _place, directory, name: nfs3.lookup(directory, name),
     "remove": lambda nfs3, _place, directory, name: nfs3.remove(directory, name),
@@ -61,7 +59,6 @@ TAKING: t.Final[dict[str, Call]] = {
     ),
 }
 """Calls on an existing name, made by `Place.put`."""
-
 CALLS: t.Final[dict[str, Call]] = {**MAKING, **TAKING}
 
 

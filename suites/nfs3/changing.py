@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Sattr3
-from nfsjudge import expect
+from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfsstat3, Sattr3
+from nfsjudge import expect, skip, unsupported
 
 
 class Change(t.NamedTuple):
@@ -81,3 +81,12 @@ def furnish(scratch: Scratch) -> Scratch:
     scratch.file("inside", directory=scratch.directory("directory"))
     scratch.directory("empty")
     return scratch
+
+
+def wcc_of(reply: t.Any, path: str) -> t.Any:
+    """The wcc_data of a successful change."""
+    if reply.status == Nfsstat3.NFS3ERR_NOTSUPP:
+        unsupported("the server does not support this procedure")
+    if reply.resok is None:
+        skip(f"the change was refused: {reply.status}")
+    return getattr(reply.resok, path)

@@ -117,3 +117,31 @@ def put(
         at += resok.count
         answers.append(resok)
     return answers
+
+
+# ---------------------------------------------------------------- crash and restart
+
+
+class Unstable:
+    """Data that the server has acknowledged with UNSTABLE and may lose."""
+
+    def __init__(self) -> None:
+        self._pieces: list[tuple[bytes, int, bytes, bytes]] = []
+
+    def write(self, nfs3: Nfs3, file: bytes, offset: int, data: bytes) -> None:
+        """Write data. What the server has committed at once does not count."""
+        for answer in put(nfs3, file, offset, data, StableHow.UNSTABLE):
+            piece, data = data[: answer.count], data[answer.count :]
+            if answer.committed == StableHow.UNSTABLE:
+                self._pieces.append((file, offset, piece, answer.verf))
+            offset += answer.count
+        if not self._pieces:
+            unsupported("the server commits all data at once: nothing can be lost")
+
+    def lost(self, nfs3: Nfs3) -> set[bytes]:
+        """The verifiers of acknowledged data that is lost."""
+        return {
+            verf
+            for file, offset, data, verf in self._pieces
+            if difference(read_range(nfs3, file, offset, len(data)), data) is not None
+        }

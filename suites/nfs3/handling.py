@@ -6,12 +6,13 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable, Mapping
 
+from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.errors import GarbageArgs, SystemErr
 from nfsclient.protocol.nfs3 import Ftype3, Mknoddata3, Nfsstat3, Sattr3
-from nfsjudge import Requirement, expect, observe
+from nfsjudge import Requirement, expect, observe, skip
 from nfsjudge.expect import StatusReply
-from suites.nfs3.naming import reconnect
+from suites.nfs3.bad_names import reconnect
 
 NOT_A_HANDLE = (
     Nfsstat3.NFS3ERR_BADHANDLE,
@@ -25,9 +26,7 @@ NOT_A_HANDLE = (
 )
 ABSENT: t.Final = b"nfsproof-1b7e4f20-absent"
 """A name that exists in no directory: a call changes nothing even if a damaged handle reaches a directory."""
-
 Call: t.TypeAlias = Callable[[Nfs3, bytes], StatusReply]
-
 ON_A_FILE: t.Final[dict[str, Call]] = {
     "getattr": lambda nfs3, handle: nfs3.getattr(handle),
     "setattr": lambda nfs3, handle: nfs3.setattr(handle, Sattr3(mode=0o600)),
@@ -100,3 +99,19 @@ def expect_bad_handle(
         if reply is None or reply.status in {Nfsstat3.NFS3_OK, None if right is None else right.status}:
             continue
         expect(reply).refused(*NOT_A_HANDLE, because=because)
+
+
+LATER = 4
+"""Objects created after one was removed: a server that reuses inode numbers does so at once."""
+
+
+GONE = (Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_NOENT)
+"""Many systems answer NOENT for any name in a removed directory, before they check the directory itself."""
+
+
+def handle_of_removed(nfs3: Nfs3, scratch: Scratch, handle: bytes, name: bytes) -> bytes:
+    """Remove a name and return the handle of its object. SKIP if it cannot be removed."""
+    status = nfs3.remove(scratch.handle, name).status
+    if status != Nfsstat3.NFS3_OK:
+        skip(f"{name.decode()} cannot be removed: {status}")
+    return handle

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Fsinfo3ResOk
@@ -24,3 +25,8 @@ def fsinfo(nfs3: Nfs3, handle: bytes) -> Fsinfo3ResOk:
 def to_move(limit: int) -> int:
     """How many bytes to transfer in one call if the server allows `limit`."""
     return max(1, min(limit, MOST_AT_ONCE))
+
+
+MOST_LINKS: t.Final = 2000
+"""The checks do not try a linkmax above this."""
+Links: t.TypeAlias = Callable[[bytes, int], t.Any]

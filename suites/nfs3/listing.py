@@ -3,11 +3,25 @@
 
 from __future__ import annotations
 
+import itertools
 import typing as t
+from collections.abc import Callable, Iterator
 
+from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Entry3, Entryplus3, Readdir3Res, Readdirplus3Res
+from nfsclient.protocol.nfs3 import (
+    REMOVE,
+    Diropargs3,
+    Entry3,
+    Entryplus3,
+    Nfsstat3,
+    Readdir3Res,
+    Readdirplus3Res,
+    Remove3Args,
+)
+from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Requirement, expect, skip
+from suites.nfs3.clauses import READDIR_RETURNS_NAMES
 
 DOTS = frozenset({b".", b".."})
 SMALL_PAGE = 1024
@@ -98,3 +112,36 @@ def single_page(reply: PageReply, because: Requirement | None = None) -> t.Any:
 
 PROCEDURES: t.Final[dict[str, t.Callable[..., t.Any]]] = {"READDIR": page, "READDIRPLUS": plus_page}
 """Checks of both procedures take one as a parameter. Cookies of one are not valid for the other (section 3.3.17)."""
+
+
+def find_entry(nfs3: Nfs3, scratch: Scratch, procedure: str, name: bytes) -> t.Any:
+    """The entry of `name` in the scratch directory."""
+    entries = read_all(PROCEDURES[procedure], nfs3, scratch.handle).entries
+    found = next((entry for entry in entries if entry.name == name), None)
+    return expect(found, f"the entry of {name.decode()}", because=READDIR_RETURNS_NAMES).is_present()
+
+
+FILL_TIMEOUT: t.Final = 30.0
+"""Seconds to create or remove all of them; a fast server takes one."""
+Fill: t.TypeAlias = Callable[[list[bytes]], None]
+
+
+def call_in_bulk(rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any]) -> None:
+    """Pipeline many calls. SKIP after the first refusal, since the directory is then incomplete."""
+    began, why = rpc.loop.clock(), ""
+
+    def wanted() -> Iterator[t.Any]:
+        # Stop sending, but wait for the replies to calls already sent: late ones would look unsolicited.
+        yield from itertools.takewhile(lambda _: not why, arguments)
+
+    for done, (_, reply) in enumerate(rpc.pipeline(procedure, wanted()), 1):
+        if reply.status not in {Nfsstat3.NFS3_OK, Nfsstat3.NFS3ERR_NOENT, Nfsstat3.NFS3ERR_EXIST}:
+            why = why or f"{procedure.name} answers {reply.status}"
+        elif rpc.loop.clock() - began > FILL_TIMEOUT:
+            why = why or f"{done} {procedure.name} take more than {FILL_TIMEOUT:g} s"
+    if why:
+        skip(f"a large directory cannot be arranged: {why}")
+
+
+def remove_all(rpc: RpcClient, directory: bytes, names: list[bytes]) -> None:
+    call_in_bulk(rpc, REMOVE, (Remove3Args(Diropargs3(directory, name)) for name in names))

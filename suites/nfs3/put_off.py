@@ -19,7 +19,6 @@ OBJECT: t.Final = "put-off"
 _NEW: t.Final = b"put-off-new"
 """The name of an object that a call creates."""
 _ANY_DATA: t.Final = b"data"
-
 _NOENT: t.Final = frozenset({Nfsstat3.NFS3ERR_NOENT})
 _EXIST: t.Final = frozenset({Nfsstat3.NFS3ERR_EXIST})
 _FAILURES: t.Final = frozenset(

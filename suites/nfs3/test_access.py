@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import (
@@ -23,8 +25,9 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
 )
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
-from suites.nfs3.agreement import expect_same_object
-from suites.nfs3.preserved import with_mode
+from suites.nfs3.attributes import expect_same_object, with_mode
+from suites.nfs3.file_types import HAS_NO_DATA, KINDS, make
+from suites.nfs3.permissions import STRANGER
 
 ACCESS_RETURNS_REQUESTED_BITS = Requirement(
     rfc="RFC 1813",
@@ -62,7 +65,6 @@ ACCESS_RETURNS_ATTRIBUTES = Requirement(
     section="3.3.4",
     gist="obj_attributes of ACCESS are the attributes of the object, if present",
 )
-
 BITS = {
     "READ": ACCESS3_READ,
     "LOOKUP": ACCESS3_LOOKUP,
@@ -72,7 +74,6 @@ BITS = {
     "EXECUTE": ACCESS3_EXECUTE,
 }
 ALL = 0x3F
-STRANGER = (4242, 4242)
 
 
 def _names(mask: int) -> list[str]:
@@ -106,7 +107,7 @@ def _is_the_stranger(scratch: Scratch, handle: bytes) -> bool:
 
 
 @proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-grants-more-than-asked")
-def test_grants_nothing_that_was_not_asked_about(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_only_requested_bits(nfs3: Nfs3, scratch: Scratch) -> None:
     """ACCESS grants no permission that was not requested."""
     for handle in (scratch.file("f", mode=0o755), scratch.directory("d")):
         for name, bit in BITS.items():
@@ -116,7 +117,7 @@ def test_grants_nothing_that_was_not_asked_about(nfs3: Nfs3, scratch: Scratch) -
 
 
 @proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-refuses-to-be-asked-nothing")
-def test_asked_about_nothing_it_grants_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_empty_mask(nfs3: Nfs3, scratch: Scratch) -> None:
     """ACCESS with an empty mask succeeds and grants nothing."""
     reply = nfs3.access(scratch.file("f"), 0)
     expect(reply, because=ACCESS_RETURNS_OK).granted()
@@ -124,7 +125,7 @@ def test_asked_about_nothing_it_grants_nothing(nfs3: Nfs3, scratch: Scratch) -> 
 
 
 @proves(ACCESS_IGNORES_UNDEFINED_BITS, killed_by="access3-refuses-unknown-bits")
-def test_bits_without_a_meaning_are_ignored(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_undefined_bits(nfs3: Nfs3, scratch: Scratch) -> None:
     """ACCESS ignores undefined bits of the mask."""
     for handle in (scratch.file("f"), scratch.directory("d")):
         known = _rights(nfs3, handle)
@@ -138,14 +139,14 @@ def test_bits_without_a_meaning_are_ignored(nfs3: Nfs3, scratch: Scratch) -> Non
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="access3-forgets-extend")
-def test_owner_of_a_file_may_read_and_write_it(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_owner_of_file(nfs3: Nfs3, scratch: Scratch) -> None:
     """ACCESS grants the owner READ, MODIFY and EXTEND on a file of mode 0600."""
     file = with_mode(nfs3, scratch.file("f"), 0o600)
     _expect_rights(nfs3, file, "the owner's rights to a file of mode 600", has="READ MODIFY EXTEND")
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="access3-forgets-lookup")
-def test_owner_of_a_directory_may_use_and_change_it(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_owner_of_directory(nfs3: Nfs3, scratch: Scratch) -> None:
     """ACCESS grants the owner READ, LOOKUP, MODIFY and EXTEND on a directory of mode 0700."""
     directory = with_mode(nfs3, scratch.directory("d"), 0o700)
     # Many servers do not support DELETE directly (section 3.3.4).
@@ -157,7 +158,7 @@ def test_owner_of_a_directory_may_use_and_change_it(nfs3: Nfs3, scratch: Scratch
 @proves(
     CHECKS_PERMISSIONS, killed_by=("access3-never-executes", "access3-executes-anything"), needs="other_users"
 )
-def test_execute_is_for_what_may_be_executed(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_execute_bit(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
     """ACCESS grants the owner of a file EXECUTE only if the mode allows execution."""
     owner = nfs3_as(*STRANGER)
     made = owner.create(scratch.handle, b"f", CreateMode3.GUARDED, Sattr3(mode=0o700))
@@ -174,7 +175,7 @@ def test_execute_is_for_what_may_be_executed(nfs3_as: Callable[..., Nfs3], scrat
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="access3-ignores-the-mode", needs=("other_users", "distinct_users"))
-def test_a_private_file_is_not_for_others(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_private_file(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
     """ACCESS grants another user no access to the data of a file of mode 0600."""
     file = with_mode(nfs3, scratch.file("f"), 0o600)
     if _is_the_stranger(scratch, file):
@@ -185,9 +186,7 @@ def test_a_private_file_is_not_for_others(nfs3: Nfs3, nfs3_as: Callable[..., Nfs
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="access3-readers-may-modify", needs=("other_users", "distinct_users"))
-def test_a_public_file_may_be_read_and_not_written(
-    nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch
-) -> None:
+def test_public_file(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
     """ACCESS grants another user READ, but not MODIFY and EXTEND, on a file of mode 0644."""
     file = with_mode(nfs3, scratch.file("f"), 0o644)
     if _is_the_stranger(scratch, file):
@@ -198,9 +197,7 @@ def test_a_public_file_may_be_read_and_not_written(
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="access3-opens-directories", needs=("other_users", "distinct_users"))
-def test_a_private_directory_is_not_for_others(
-    nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch
-) -> None:
+def test_private_directory(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
     """ACCESS grants another user nothing on a directory of mode 0700."""
     directory = with_mode(nfs3, scratch.directory("d"), 0o700)
     if _is_the_stranger(scratch, directory):
@@ -214,9 +211,7 @@ def test_a_private_directory_is_not_for_others(
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="access3-ignores-groups", needs=("root", "other_users"))
-def test_members_of_the_group_have_its_rights(
-    nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch
-) -> None:
+def test_group_member(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
     """ACCESS grants a member of the file's group what the group bits of the mode allow."""
     file = scratch.file("f", b"data")
     if nfs3.setattr(file, Sattr3(gid=4343)).status != Nfsstat3.NFS3_OK:
@@ -231,14 +226,14 @@ def test_members_of_the_group_have_its_rights(
 
 
 @proves(ACCESS_RETURNS_OK, killed_by="access3-denies-with-an-error", needs="other_users")
-def test_having_no_rights_is_no_error(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_denial_is_ok(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
     """ACCESS returns NFS3_OK even if it grants nothing."""
     reply = nfs3_as(*STRANGER).access(scratch.file("f", mode=0o600), ALL)
     expect(reply).granted()
 
 
 @proves(ACCESS_IS_ACCURATE, killed_by="access3-takes-others-for-the-group", needs="other_users")
-def test_what_is_granted_can_be_done(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_granted_then_allowed(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
     """READ and WRITE succeed for a user to whom ACCESS grants them."""
     other = nfs3_as(*STRANGER)
     for mode in (0o600, 0o604, 0o606, 0o640, 0o660):
@@ -255,10 +250,34 @@ def test_what_is_granted_can_be_done(nfs3_as: Callable[..., Nfs3], scratch: Scra
 
 
 @proves(ACCESS_RETURNS_ATTRIBUTES, killed_by="access3-attributes-of-the-root")
-def test_attributes_are_those_of_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
     """ACCESS returns the attributes of the object."""
     file = scratch.file("f", b"some data", mode=0o640)
     reply = nfs3.access(file, ALL)
     if expect(reply, because=ACCESS_RETURNS_OK).ok().obj_attributes is None:
         unsupported("ACCESS withholds the attributes")
     expect_same_object(reply, "resok.obj_attributes", scratch.attributes(file))
+
+
+# ---------------------------------------------------------------- ACCESS and READLINK
+
+
+@pytest.mark.parametrize("kind", HAS_NO_DATA)
+@proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-grants-more-than-asked")
+def test_only_requested_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """ACCESS grants no permission that was not requested."""
+    handle = make(nfs3, scratch, kind)
+    for bit in (1 << number for number in range(6)):
+        granted = expect(nfs3.access(handle, bit)).ok().access
+        expect(granted & ~bit, f"what is granted besides {bit:#x}").equals(0)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "regular"])
+@proves(ACCESS_RETURNS_ATTRIBUTES, killed_by="access3-calls-everything-regular")
+def test_attributes_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """ACCESS returns the attributes of an object of any type."""
+    handle = make(nfs3, scratch, kind)
+    reply = nfs3.access(handle, 0x3F)
+    if expect(reply).ok().obj_attributes is None:
+        unsupported("ACCESS withholds the attributes")
+    expect_same_object(reply, "resok.obj_attributes", scratch.attributes(handle))

@@ -19,8 +19,6 @@ from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
 from suites.nfs3.put_off import CALLS, OBJECT, final_status, need_jukebox, snapshot
 
-Connect = Callable[..., RpcClient]
-
 JUKEBOX_CAN_BE_RETRIED = Requirement(
     rfc="RFC 1813",
     section="2.6",
@@ -43,13 +41,14 @@ CONFLICT_WAITS_FOR_DELEGATION = Requirement(
     level=Level.MUST,
     gist="an operation of another protocol that conflicts with a delegation waits until the delegation is returned",
 )
+Connect = Callable[..., RpcClient]
 CHANGES = ["write", "create", "rename", "link"]
 CONFLICTING = ["read", "write", "rename"]
 
 
 @pytest.mark.parametrize("name", CALLS)
 @proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-next-attempt")
-def test_a_new_call_succeeds(
+def test_retry_succeeds(
     rpc_connect: Connect, nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, name: str
 ) -> None:
     """A retry of a call that got JUKEBOX, with a new xid, succeeds."""
@@ -63,7 +62,7 @@ def test_a_new_call_succeeds(
 
 @pytest.mark.parametrize("name", CHANGES)
 @proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-forgets-what-it-put-off")
-def test_a_new_call_has_its_effect(
+def test_retry_takes_effect(
     rpc_connect: Connect, nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, name: str
 ) -> None:
     """A retry of a call that got JUKEBOX takes effect."""
@@ -78,9 +77,7 @@ def test_a_new_call_has_its_effect(
 
 @pytest.mark.parametrize("name", CHANGES)
 @proves(JUKEBOX_IS_NOT_COMPLETE, killed_by="jukebox3-changes-and-says-later")
-def test_what_is_put_off_is_not_seen(
-    rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str
-) -> None:
+def test_no_effect_yet(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str) -> None:
     """A call that gets JUKEBOX has changed nothing yet."""
     call = CALLS[name]
     args = call.arguments(scratch)
@@ -91,9 +88,7 @@ def test_what_is_put_off_is_not_seen(
 
 @pytest.mark.parametrize("name", CHANGES)
 @proves(OK_MEANS_COMPLETED, killed_by="jukebox3-says-ok-to-the-same-xid")
-def test_ok_to_the_same_xid_is_true(
-    rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str
-) -> None:
+def test_same_xid_ok(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str) -> None:
     """NFS3_OK to a retry with the same xid means that the call took effect."""
     call, rpc = CALLS[name], rpc_connect("nfs")
     args = call.arguments(scratch)
@@ -107,7 +102,7 @@ def test_ok_to_the_same_xid_is_true(
 
 @pytest.mark.parametrize("name", CHANGES)
 @proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-next-attempt")
-def test_a_new_call_succeeds_after_the_same_xid(
+def test_retry_after_same_xid(
     rpc_connect: Connect, nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, name: str
 ) -> None:
     """A retry with a new xid succeeds after one with the same xid."""
@@ -127,9 +122,7 @@ def _delegate(knobs: KnobsView) -> None:
 
 @pytest.mark.parametrize("name", CONFLICTING)
 @proves(CONFLICT_WAITS_FOR_DELEGATION, killed_by="jukebox3-ignores-delegations")
-def test_a_conflicting_call_waits_for_a_delegation(
-    rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str
-) -> None:
+def test_delegation_out(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str) -> None:
     """A call that conflicts with an NFSv4 delegation does not succeed while it is out."""
     call, rpc = CALLS[name], rpc_connect("nfs")
     args = call.arguments(scratch)
@@ -140,9 +133,7 @@ def test_a_conflicting_call_waits_for_a_delegation(
 
 @pytest.mark.parametrize("name", [name for name in CONFLICTING if name in CHANGES])
 @proves(CONFLICT_WAITS_FOR_DELEGATION, killed_by="jukebox3-ignores-delegations")
-def test_nothing_changes_while_a_delegation_is_out(
-    rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str
-) -> None:
+def test_delegation_no_effect(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str) -> None:
     """A call that conflicts with an NFSv4 delegation changes nothing while it is out."""
     call = CALLS[name]
     args = call.arguments(scratch)
@@ -154,7 +145,7 @@ def test_nothing_changes_while_a_delegation_is_out(
 
 @pytest.mark.parametrize("name", CONFLICTING)
 @proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-next-attempt")
-def test_a_conflicting_call_succeeds_when_a_delegation_is_back(
+def test_delegation_returned(
     rpc_connect: Connect, nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, name: str
 ) -> None:
     """A call that got JUKEBOX for a delegation succeeds once it is returned."""

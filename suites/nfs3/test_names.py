@@ -12,14 +12,22 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
 from nfsjudge.expect import StatusReply
+from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.by_name import CALLS, MAKING, TAKING, Place, raw_names
-from suites.nfs3.naming import NO_TRUNC, REFUSES_EMPTY_NAMES, expect_name_refused, reply_if_decoded
+from suites.nfs3.clauses import (
+    CASE_SENSITIVE,
+    LONG_NAMES_RETURN_NAMETOOLONG,
+    NAME_MAX,
+    NO_TRUNC,
+    REFUSES_EMPTY_NAMES,
+    RETURNS_NAMETOOLONG,
+)
 
 NAMES_ONE_DIRECTORY_ENTRY = Requirement(
     rfc="RFC 1813",
@@ -50,25 +58,6 @@ STORES_NAMES_UNCHANGED = Requirement(
     level=Level.SHOULD,
     gist="a name is stored exactly as given, or refused if the server cannot handle it",
 )
-NAME_MAX = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    level=Level.SHOULD,  # PATHCONF may return only an estimate
-    gist="name_max is the maximum length of a name in the directory",
-)
-LONG_NAMES_RETURN_NAMETOOLONG = Requirement(
-    rfc="RFC 1813",
-    section="3.2",
-    level=Level.SHOULD,  # such a name does not exist either, and errors have no order of precedence (2.5)
-    gist="with no_trunc, an operation on a name longer than name_max returns NFS3ERR_NAMETOOLONG",
-)
-CASE_SENSITIVE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    level=Level.SHOULD,  # the text defines only TRUE, and a server of several file systems may not know
-    gist="without case_insensitive, names that differ only in case are different names",
-)
-
 NOT_UTF_8 = b"caf\xe9-\xff"
 _ANOTHER = b"caf\xe8-\xfe"
 _LONGEST = 4096
@@ -81,12 +70,6 @@ _MUCH_TOO_LONG = [
     if length < 100_000 or procedure in {"create", "link", "rename_to"}
 ]
 """Servers were seen to fail on 1024 and 8192 bytes in every one of these procedures."""
-
-
-@pytest.fixture
-def place(scratch: Scratch) -> Place:
-    """The directories to try names in."""
-    return Place(scratch)
 
 
 def _name_max(nfs3: Nfs3, place: Place) -> int:
@@ -106,7 +89,7 @@ def _need_case_sensitivity(nfs3: Nfs3, place: Place) -> None:
 
 @pytest.mark.parametrize("procedure", ["mkdir", "symlink", "mknod"])
 @proves(REFUSES_EMPTY_NAMES, killed_by="names3-take-the-empty-name")
-def test_nothing_is_made_without_a_name(nfs3: Nfs3, place: Place, procedure: str) -> None:
+def test_empty_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """An operation that creates a name refuses the empty name."""
     what = f"{procedure.upper()} of the empty name"
     reply = reply_if_decoded(nfs3, lambda: CALLS[procedure](nfs3, place, place.here, b""), what)
@@ -116,7 +99,7 @@ def test_nothing_is_made_without_a_name(nfs3: Nfs3, place: Place, procedure: str
 
 @pytest.mark.parametrize("procedure", ["lookup", "rename_from"])
 @proves(REFUSES_EMPTY_NAMES, killed_by="names3-take-the-empty-name")
-def test_nothing_is_found_without_a_name(nfs3: Nfs3, place: Place, procedure: str) -> None:
+def test_empty_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """LOOKUP and RENAME refuse the empty name as the name of an existing object."""
     place.put(procedure, b"file")
     what = f"{procedure.upper()} of the empty name"
@@ -134,7 +117,7 @@ def test_nothing_is_found_without_a_name(nfs3: Nfs3, place: Place, procedure: st
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
 @pytest.mark.parametrize("procedure", MAKING)
 @proves(DOT_NAMES_ARE_RESERVED, killed_by="names3-make-aliases")
-def test_nothing_is_made_under_an_alias(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None:
+def test_dots_create(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None:
     """No operation creates an entry named "." or ".."."""
     known = [raw_names(nfs3, handle) for handle in (place.here, place.scratch.handle, place.elsewhere)]
     reply = MAKING[procedure](nfs3, place, place.here, name)
@@ -146,7 +129,7 @@ def test_nothing_is_made_under_an_alias(nfs3: Nfs3, place: Place, procedure: str
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
 @pytest.mark.parametrize("procedure", ["remove", "rename_from"])
 @proves(DOT_NAMES_ARE_RESERVED, killed_by="names3-empty-by-aliases")
-def test_nothing_is_taken_by_an_alias(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None:
+def test_dots_use(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None:
     """REMOVE and RENAME of "." or ".." remove nothing."""
     place.put(procedure, b"file")
     place.scratch.file("file", b"precious")
@@ -162,7 +145,7 @@ def test_nothing_is_taken_by_an_alias(nfs3: Nfs3, place: Place, procedure: str, 
 
 @pytest.mark.parametrize("procedure", MAKING)
 @proves(NAMES_ONE_DIRECTORY_ENTRY, killed_by="names3-walk-paths")
-def test_a_slash_makes_nothing_in_another_directory(nfs3: Nfs3, place: Place, procedure: str) -> None:
+def test_slash_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name with a slash creates nothing in a subdirectory."""
     below = place.scratch.directory("below", directory=place.here)
     what = f"{procedure.upper()} of a name with a slash"
@@ -174,7 +157,7 @@ def test_a_slash_makes_nothing_in_another_directory(nfs3: Nfs3, place: Place, pr
 
 @pytest.mark.parametrize("procedure", TAKING)
 @proves(NAMES_ONE_DIRECTORY_ENTRY, killed_by="names3-walk-paths")
-def test_a_slash_takes_nothing_from_another_directory(nfs3: Nfs3, place: Place, procedure: str) -> None:
+def test_slash_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A name with a slash does not reach an entry of a subdirectory."""
     below = place.scratch.directory("below", directory=place.here)
     place.put(procedure, b"inside", below)
@@ -186,7 +169,7 @@ def test_a_slash_takes_nothing_from_another_directory(nfs3: Nfs3, place: Place, 
 
 @pytest.mark.parametrize("procedure", MAKING)
 @proves(REFUSES_BAD_CHARACTERS, killed_by="names3-end-at-a-nul")
-def test_a_name_does_not_end_at_a_nul(nfs3: Nfs3, place: Place, procedure: str) -> None:
+def test_nul_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name with a NUL byte is not truncated at the NUL."""
     what = f"{procedure.upper()} of a name with a NUL"
     reply = reply_if_decoded(nfs3, lambda: MAKING[procedure](nfs3, place, place.here, b"cut\0tail"), what)
@@ -197,7 +180,7 @@ def test_a_name_does_not_end_at_a_nul(nfs3: Nfs3, place: Place, procedure: str) 
 
 @pytest.mark.parametrize("procedure", TAKING)
 @proves(COMPARES_WHOLE_NAMES, killed_by="names3-end-at-a-nul")
-def test_a_name_with_a_nul_is_not_the_one_before_it(nfs3: Nfs3, place: Place, procedure: str) -> None:
+def test_nul_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A name with a NUL byte does not refer to the entry named by the part before it."""
     place.put(procedure, b"cut")
     what = f"{procedure.upper()} of a name with a NUL"
@@ -208,7 +191,7 @@ def test_a_name_with_a_nul_is_not_the_one_before_it(nfs3: Nfs3, place: Place, pr
 
 @pytest.mark.parametrize("procedure", MAKING)
 @proves(STORES_NAMES_UNCHANGED, killed_by="names3-replace-bytes")
-def test_a_name_that_is_not_utf_8_is_kept_or_refused(nfs3: Nfs3, place: Place, procedure: str) -> None:
+def test_non_utf8_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name that is not UTF-8 is stored unchanged or refused."""
     reply = MAKING[procedure](nfs3, place, place.here, NOT_UTF_8)
     observe(f"{procedure.upper()} of a name that is not UTF-8", reply.status)
@@ -222,7 +205,7 @@ def test_a_name_that_is_not_utf_8_is_kept_or_refused(nfs3: Nfs3, place: Place, p
 
 @pytest.mark.parametrize("procedure", TAKING)
 @proves(STORES_NAMES_UNCHANGED, killed_by="names3-mix-bytes-up")
-def test_names_that_are_not_utf_8_are_not_mixed_up(nfs3: Nfs3, place: Place, procedure: str) -> None:
+def test_non_utf8_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """Two different names that are not UTF-8 do not refer to the same entry."""
     place.put(procedure, NOT_UTF_8)
     reply = TAKING[procedure](nfs3, place, place.here, _ANOTHER)
@@ -235,7 +218,7 @@ def test_names_that_are_not_utf_8_are_not_mixed_up(nfs3: Nfs3, place: Place, pro
 
 @pytest.mark.parametrize("procedure", [name for name in MAKING if name != "create"])
 @proves(NAME_MAX, killed_by="names3-are-a-byte-shorter")
-def test_a_name_may_be_as_long_as_name_max(nfs3: Nfs3, place: Place, procedure: str) -> None:
+def test_name_max_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name may be as long as name_max."""
     name = b"n" * _name_max(nfs3, place)
     reply = MAKING[procedure](nfs3, place, place.here, name)
@@ -246,7 +229,7 @@ def test_a_name_may_be_as_long_as_name_max(nfs3: Nfs3, place: Place, procedure: 
 
 @pytest.mark.parametrize("procedure", TAKING)
 @proves(NAME_MAX, killed_by="names3-are-found-a-byte-shorter")
-def test_a_name_as_long_as_name_max_can_be_taken(nfs3: Nfs3, place: Place, procedure: str) -> None:
+def test_name_max_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """An entry whose name is as long as name_max can be found, renamed and removed."""
     name = b"n" * _name_max(nfs3, place)
     place.put(procedure, name)
@@ -255,7 +238,7 @@ def test_a_name_as_long_as_name_max_can_be_taken(nfs3: Nfs3, place: Place, proce
 
 @pytest.mark.parametrize("procedure", ["mkdir", "symlink", "mknod"])
 @proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
-def test_a_longer_name_makes_nothing(nfs3: Nfs3, place: Place, procedure: str) -> None:
+def test_over_name_max_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name one byte longer than name_max is refused, not truncated."""
     name = b"n" * (_name_max(nfs3, place) + 1)
     reply = MAKING[procedure](nfs3, place, place.here, name)
@@ -265,7 +248,7 @@ def test_a_longer_name_makes_nothing(nfs3: Nfs3, place: Place, procedure: str) -
 
 @pytest.mark.parametrize("procedure", TAKING)
 @proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
-def test_a_longer_name_is_not_that_of_its_beginning(nfs3: Nfs3, place: Place, procedure: str) -> None:
+def test_over_name_max_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A name longer than name_max does not refer to the entry named by its first bytes."""
     name = b"n" * _name_max(nfs3, place)
     place.put(procedure, name)
@@ -287,9 +270,7 @@ def _reply_or_none(call: Callable[[], StatusReply], what: str) -> StatusReply | 
 
 @pytest.mark.parametrize(("procedure", "length"), _MUCH_TOO_LONG)
 @proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
-def test_a_name_that_is_far_too_long_makes_nothing(
-    nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int
-) -> None:
+def test_huge_create(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int) -> None:
     """A new name that is very much longer than name_max is refused, not truncated."""
     if _name_max(nfs3, place) >= length:
         skip("names may be as long as this")
@@ -303,9 +284,7 @@ def test_a_name_that_is_far_too_long_makes_nothing(
 @pytest.mark.parametrize("length", _LENGTHS)
 @pytest.mark.parametrize("procedure", ["lookup", "rename_from"])
 @proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
-def test_a_name_that_is_far_too_long_takes_nothing(
-    nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int
-) -> None:
+def test_huge_use(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int) -> None:
     """A name very much longer than name_max does not refer to any entry."""
     longest = _name_max(nfs3, place)
     if longest >= length:
@@ -323,7 +302,7 @@ def test_a_name_that_is_far_too_long_takes_nothing(
 
 @pytest.mark.parametrize("procedure", MAKING)
 @proves(CASE_SENSITIVE, killed_by="names3-fold-case")
-def test_a_name_can_be_made_beside_its_other_case(nfs3: Nfs3, place: Place, procedure: str) -> None:
+def test_case_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A case-sensitive server creates a name that differs from another only in case."""
     _need_case_sensitivity(nfs3, place)
     place.put("lookup", b"name")
@@ -335,10 +314,23 @@ def test_a_name_can_be_made_beside_its_other_case(nfs3: Nfs3, place: Place, proc
 
 @pytest.mark.parametrize("procedure", ["remove", "rmdir", "rename_from"])
 @proves(CASE_SENSITIVE, killed_by="names3-fold-case")
-def test_a_name_in_another_case_is_not_taken(nfs3: Nfs3, place: Place, procedure: str) -> None:
+def test_case_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A case-sensitive server does not remove or rename an entry by its name in another case."""
     _need_case_sensitivity(nfs3, place)
     place.put(procedure, b"name")
     reply = TAKING[procedure](nfs3, place, place.here, b"NAME")
     expect(place.names(), "the names in the directory").equals([b"name"])
     expect(reply).refused()
+
+
+# ---------------------------------------------------------------- NOSPC, NAMETOOLONG
+
+
+@pytest.mark.parametrize("procedure", ["create", "rename_to", "lookup", "remove"])
+@proves(RETURNS_NAMETOOLONG, killed_by="names3-too-long-is-io")
+def test_small_name_max(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: str) -> None:
+    """A name longer than the file system's limit is refused with NAMETOOLONG."""
+    knobs.set(name_max=25)
+    reply = CALLS[procedure](nfs3, place, place.here, b"n" * 26)
+    expect(place.names(), "the names in the directory").equals([])
+    expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=RETURNS_NAMETOOLONG)

@@ -24,7 +24,7 @@ NULL_NEEDS_NO_AUTHENTICATION = Requirement(
 
 
 @proves(NULL_RETURNS_NOTHING, killed_by="null3-returns-results")
-def test_is_answered_without_results(nfs3: Nfs3) -> None:
+def test_no_results(nfs3: Nfs3) -> None:
     """NULL returns no results, however often it is called."""
     # Tools that measure round trips call it repeatedly on one connection.
     for _ in range(3):
@@ -32,7 +32,7 @@ def test_is_answered_without_results(nfs3: Nfs3) -> None:
 
 
 @proves(NULL_NEEDS_NO_AUTHENTICATION, killed_by="null3-asks-for-authentication")
-def test_needs_no_authentication(rpc_connect: Callable[..., RpcClient]) -> None:
+def test_auth_none(rpc_connect: Callable[..., RpcClient]) -> None:
     """NULL accepts a call with AUTH_NONE."""
     refusal: AuthFailed | None = None
     try:

@@ -8,63 +8,27 @@ from collections import Counter
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
+from nfsjudge import Requirement, expect, observe, proves, unsupported
+from suites.nfs3.clauses import (
+    READDIR_COOKIE_RESUMES,
+    READDIR_COUNT_IS_LIMIT,
+    READDIR_EOF_AT_END,
+    READDIR_LISTS_ENTRIES,
+    READDIR_NEEDS_DIRECTORY,
+    READDIR_RETURNS_FILEID,
+    READDIR_SURVIVES_CHANGES,
+    RETURNS_NOTDIR,
+    RETURNS_TOOSMALL,
+)
 from suites.nfs3.listing import DOTS, SMALL_PAGE, many_names, page, read_all, single_page
 
-READDIR_LISTS_ENTRIES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.16",
-    gist="READDIR lists each entry of the directory once, and nothing else",
-)
-READDIR_COUNT_IS_LIMIT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.16",
-    gist="the result is at most count bytes (READDIRPLUS: maxcount, 3.3.17), including all XDR overhead",
-)
-READDIR_EOF_AT_END = Requirement(
-    rfc="RFC 1813",
-    section="3.3.16",
-    gist="eof is TRUE if and only if no entries are left after this page",
-)
-READDIR_COOKIE_RESUMES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.16",
-    gist="a cookie with its verifier resumes the listing after its entry",
-)
-RETURNS_TOOSMALL = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    level=Level.SHOULD,
-    gist="NFS3ERR_TOOSMALL reports that the buffer is too small, even for one entry",
-)
-READDIR_RETURNS_FILEID = Requirement(
-    rfc="RFC 1813", section="3.3.16", gist="an entry has the fileid of the object that it names"
-)
-READDIR_NEEDS_DIRECTORY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.16",
-    gist="READDIR works on directories only: other objects have no entries",
-)
-RETURNS_NOTDIR = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    level=Level.SHOULD,
-    gist="a directory operation on an object that is not a directory returns NFS3ERR_NOTDIR",
-)
 READDIR_RETURNS_DIR_ATTRIBUTES = Requirement(
     rfc="RFC 1813", section="3.3.16", gist="dir_attributes are the attributes of the directory"
-)
-READDIR_SURVIVES_CHANGES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.16",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
-    gist="a cookie that became invalid is refused; with an accepted cookie, unchanged entries are listed once",
 )
 
 
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir3-skips-an-entry")
-def test_lists_every_entry(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_all_entries(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR lists every entry of the directory."""
     names = many_names()
     for name in names:
@@ -74,7 +38,7 @@ def test_lists_every_entry(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir3-repeats-an-entry")
-def test_lists_no_entry_twice(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_no_duplicates(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR lists no entry twice."""
     for name in many_names():
         scratch.file(name)
@@ -86,7 +50,7 @@ def test_lists_no_entry_twice(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir3-invents-an-entry")
-def test_lists_nothing_that_is_not_there(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_no_invented_entries(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR lists only names that exist."""
     scratch.file("only")
     listing = read_all(page, nfs3, scratch.handle)
@@ -96,7 +60,7 @@ def test_lists_nothing_that_is_not_there(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir3-lists-removed-entries")
-def test_does_not_list_what_was_removed(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_removed_entry(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR does not list a removed entry."""
     scratch.file("kept")
     scratch.file("removed")
@@ -105,7 +69,7 @@ def test_does_not_list_what_was_removed(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_COUNT_IS_LIMIT, killed_by="readdir3-exceeds-count")
-def test_result_fits_into_count(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_count_limit(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR returns a result no larger than count."""
     for name in many_names():
         scratch.file(name)
@@ -114,7 +78,7 @@ def test_result_fits_into_count(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_EOF_AT_END, killed_by="readdir3-claims-eof-early")
-def test_eof_is_not_claimed_before_the_last_entry(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_no_early_eof(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR leaves eof FALSE while entries are left."""
     names = many_names()
     for name in names:
@@ -126,7 +90,7 @@ def test_eof_is_not_claimed_before_the_last_entry(nfs3: Nfs3, scratch: Scratch) 
 
 
 @proves(READDIR_EOF_AT_END, killed_by="readdir3-never-says-eof")
-def test_eof_comes_with_or_behind_the_last_entry(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_eof_at_end(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR sets eof at the end of the directory."""
     for name in many_names(5):
         scratch.file(name)
@@ -135,7 +99,7 @@ def test_eof_comes_with_or_behind_the_last_entry(nfs3: Nfs3, scratch: Scratch) -
 
 
 @proves(READDIR_EOF_AT_END, killed_by="readdir3-empty-directory-has-no-end")
-def test_an_empty_directory_has_an_end(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_empty_directory(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR of an empty directory lists no invented names and sets eof."""
     empty = scratch.directory("empty")
     listing = read_all(page, nfs3, empty, most_pages=10)
@@ -147,7 +111,7 @@ def test_an_empty_directory_has_an_end(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_EOF_AT_END, killed_by="readdir3-restarts-behind-the-end")
-def test_behind_the_last_entry_is_an_empty_page_with_eof(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_after_last_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR after the last cookie returns an empty page with eof."""
     for name in many_names(5):
         scratch.file(name)
@@ -159,7 +123,7 @@ def test_behind_the_last_entry_is_an_empty_page_with_eof(nfs3: Nfs3, scratch: Sc
 
 
 @proves(READDIR_COOKIE_RESUMES, killed_by="readdir3-resumes-one-late")
-def test_resumes_behind_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_resume_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR resumes after the entry of each cookie."""
     for name in many_names(12):
         scratch.file(name)
@@ -173,7 +137,7 @@ def test_resumes_behind_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_SURVIVES_CHANGES, killed_by="readdir3-loses-its-place-when-entries-go")
-def test_entries_that_stay_come_once_while_others_go(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_remove_between_pages(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR lists the remaining entries once when another is removed between pages."""
     names = many_names()
     for name in names:
@@ -194,7 +158,7 @@ def test_entries_that_stay_come_once_while_others_go(nfs3: Nfs3, scratch: Scratc
 
 
 @proves(READDIR_COUNT_IS_LIMIT, READDIR_EOF_AT_END, killed_by="readdir3-says-end-when-too-small")
-def test_too_small_a_count_does_not_look_like_the_end(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_count_too_small(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR with too small a count does not look like the end of the directory."""
     scratch.file("a-name-that-needs-some-room")
     reply = page(nfs3, scratch.handle, count=16)
@@ -208,7 +172,7 @@ def test_too_small_a_count_does_not_look_like_the_end(nfs3: Nfs3, scratch: Scrat
 
 
 @proves(READDIR_RETURNS_FILEID, killed_by="readdir3-wrong-fileid")
-def test_fileid_is_that_of_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_fileid(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR returns the fileid of a file."""
     handle = scratch.file("file")
     entries = read_all(page, nfs3, scratch.handle).entries
@@ -222,14 +186,14 @@ def test_fileid_is_that_of_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_NEEDS_DIRECTORY, killed_by="readdir3-lists-a-file")
-def test_refuses_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_regular_file(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR refuses a regular file."""
     reply = page(nfs3, scratch.file("file", b"no directory"))
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
 @proves(READDIR_RETURNS_DIR_ATTRIBUTES, killed_by="readdir3-attributes-of-another")
-def test_dir_attributes_are_those_of_the_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_dir_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIR returns the attributes of the directory."""
     directory = scratch.directory("directory")
     before = scratch.attributes(directory)

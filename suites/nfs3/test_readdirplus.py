@@ -5,11 +5,27 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
+
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Entryplus3, Nfsstat3
-from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
-from suites.nfs3.listing import DOTS, SMALL_PLUS_PAGE, many_names, page, plus_page, read_all, single_page
+from nfsclient.protocol.nfs3 import Entryplus3, Nfsstat3, Sattr3
+from nfsjudge import Requirement, expect, observe, proves, unsupported
+from suites.nfs3 import file_types
+from suites.nfs3.attributes import expect_same_attributes
+from suites.nfs3.clauses import READDIR_LISTS_ENTRIES, RETURNS_NOTDIR
+from suites.nfs3.listing import (
+    DOTS,
+    SMALL_PLUS_PAGE,
+    Fill,
+    find_entry,
+    many_names,
+    only,
+    page,
+    plus_page,
+    read_all,
+    single_page,
+)
 
 READDIRPLUS_LISTS_ENTRIES = Requirement(
     rfc="RFC 1813",
@@ -31,14 +47,6 @@ READDIRPLUS_COOKIE_RESUMES = Requirement(
     section="3.3.17",
     gist="a cookie with its verifier resumes the listing after its entry",
 )
-READDIRPLUS_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.17",
-    gist="name_attributes are the attributes of the object that the entry names",
-)
-READDIRPLUS_RETURNS_HANDLES = Requirement(
-    rfc="RFC 1813", section="3.3.17", gist="name_handle is a handle of the object that the entry names"
-)
 READDIRPLUS_MATCHES_READDIR = Requirement(
     rfc="RFC 1813",
     section="3.3.17",
@@ -49,11 +57,15 @@ READDIRPLUS_NEEDS_DIRECTORY = Requirement(
     section="3.3.17",
     gist="READDIRPLUS works on directories only: other objects have no entries",
 )
-RETURNS_NOTDIR = Requirement(
+
+
+READDIRPLUS_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
-    section="2.6",
-    level=Level.SHOULD,
-    gist="a directory operation on an object that is not a directory returns NFS3ERR_NOTDIR",
+    section="3.3.17",
+    gist="name_attributes are the attributes of the object that the entry names",
+)
+READDIRPLUS_RETURNS_HANDLES = Requirement(
+    rfc="RFC 1813", section="3.3.17", gist="name_handle is a handle of the object that the entry names"
 )
 
 
@@ -67,7 +79,7 @@ def _entry(nfs3: Nfs3, scratch: Scratch, name: bytes) -> Entryplus3:
 
 
 @proves(READDIRPLUS_LISTS_ENTRIES, killed_by="readdirplus3-skips-an-entry", needs="readdirplus")
-def test_lists_every_entry(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_all_entries(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIRPLUS lists every entry of the directory."""
     names = many_names()
     for name in names:
@@ -77,7 +89,7 @@ def test_lists_every_entry(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_LISTS_ENTRIES, killed_by="readdirplus3-repeats-an-entry", needs="readdirplus")
-def test_lists_no_entry_twice(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_no_duplicates(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIRPLUS lists no entry twice."""
     for name in many_names():
         scratch.file(name)
@@ -89,7 +101,7 @@ def test_lists_no_entry_twice(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_MAXCOUNT_IS_LIMIT, killed_by="readdirplus3-exceeds-maxcount", needs="readdirplus")
-def test_result_fits_into_maxcount(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_maxcount_limit(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIRPLUS returns a result no larger than maxcount."""
     for name in many_names():
         scratch.file(name)
@@ -98,7 +110,7 @@ def test_result_fits_into_maxcount(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_EOF_AT_END, killed_by="readdirplus3-claims-eof-early", needs="readdirplus")
-def test_eof_is_not_claimed_before_the_last_entry(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_no_early_eof(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIRPLUS leaves eof FALSE while entries are left."""
     names = many_names()
     for name in names:
@@ -110,7 +122,7 @@ def test_eof_is_not_claimed_before_the_last_entry(nfs3: Nfs3, scratch: Scratch) 
 
 
 @proves(READDIRPLUS_EOF_AT_END, killed_by="readdirplus3-never-says-eof", needs="readdirplus")
-def test_eof_comes_with_or_behind_the_last_entry(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_eof_at_end(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIRPLUS sets eof at the end of the directory."""
     for name in many_names(5):
         scratch.file(name)
@@ -119,7 +131,7 @@ def test_eof_comes_with_or_behind_the_last_entry(nfs3: Nfs3, scratch: Scratch) -
 
 
 @proves(READDIRPLUS_COOKIE_RESUMES, killed_by="readdirplus3-resumes-one-late", needs="readdirplus")
-def test_resumes_behind_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_resume_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIRPLUS resumes after the entry of each cookie."""
     for name in many_names(12):
         scratch.file(name)
@@ -135,7 +147,7 @@ def test_resumes_behind_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_RETURNS_ATTRIBUTES, killed_by="readdirplus3-attributes-of-another", needs="readdirplus")
-def test_attributes_are_those_of_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIRPLUS returns the attributes of a file in its entry."""
     handle = scratch.file("file", b"some data", mode=0o640)
     entry = _entry(nfs3, scratch, b"file")
@@ -149,7 +161,7 @@ def test_attributes_are_those_of_the_object(nfs3: Nfs3, scratch: Scratch) -> Non
 @proves(
     READDIRPLUS_RETURNS_ATTRIBUTES, killed_by="readdirplus3-fileid-unlike-attributes", needs="readdirplus"
 )
-def test_fileid_is_that_of_the_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_fileid_matches_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIRPLUS returns the same fileid in an entry and in its attributes."""
     scratch.file("file")
     entry = _entry(nfs3, scratch, b"file")
@@ -162,7 +174,7 @@ def test_fileid_is_that_of_the_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_RETURNS_HANDLES, killed_by="readdirplus3-handle-of-another", needs="readdirplus")
-def test_handle_leads_to_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_handle(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIRPLUS returns a handle of the file that an entry names."""
     known = scratch.attributes(scratch.file("file", b"data"))
     scratch.directory("directory")
@@ -174,7 +186,7 @@ def test_handle_leads_to_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_MATCHES_READDIR, killed_by="readdirplus3-hides-directories", needs="readdirplus")
-def test_has_the_names_of_readdir(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_same_names_as_readdir(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIRPLUS lists the same names as READDIR."""
     scratch.file("file")
     scratch.directory("directory")
@@ -184,7 +196,69 @@ def test_has_the_names_of_readdir(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_NEEDS_DIRECTORY, killed_by="readdirplus3-lists-a-file", needs="readdirplus")
-def test_refuses_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_regular_file(nfs3: Nfs3, scratch: Scratch) -> None:
     """READDIRPLUS refuses a regular file."""
     reply = plus_page(nfs3, scratch.file("file", b"no directory"))
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
+
+
+# ---------------------------------------------------------------- objects
+
+
+@pytest.mark.parametrize("kind", file_types.ALL)
+@proves(READDIRPLUS_RETURNS_ATTRIBUTES, killed_by="readdirplus3-attributes-of-another", needs="readdirplus")
+def test_attribute_types(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """READDIRPLUS returns the attributes of objects of every type."""
+    handle = file_types.make(nfs3, scratch, kind, "file")
+    # Otherwise the attributes could equal those of the directory by chance.
+    nfs3.setattr(handle, Sattr3(mode=0o640))
+    known = scratch.attributes(handle)
+    attributes = find_entry(nfs3, scratch, "READDIRPLUS", b"file").name_attributes
+    if attributes is None:
+        unsupported("the server withholds the attributes")
+    expect_same_attributes(attributes, known)
+
+
+@pytest.mark.parametrize("kind", file_types.ALL)
+@proves(READDIRPLUS_RETURNS_HANDLES, killed_by="readdirplus3-handle-of-another", needs="readdirplus")
+def test_handle_types(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """READDIRPLUS returns handles of objects of every type."""
+    known = scratch.attributes(file_types.make(nfs3, scratch, kind, "file"))
+    handle = find_entry(nfs3, scratch, "READDIRPLUS", b"file").name_handle
+    if handle is None:
+        unsupported("the server withholds the handle")
+    reply = nfs3.getattr(handle)
+    expect(reply).ok()
+    expect(reply).field("resok.obj_attributes.fileid").equals(known.fileid)
+    expect(reply).field("resok.obj_attributes.type").equals(known.type)
+
+
+_MOST_PAGES = 2000
+"""Limit of pages per listing: more than a directory has entries, since a page may hold one."""
+
+
+# ---------------------------------------------------------------- sizes of pages
+
+
+@pytest.mark.parametrize("dircount", [0, 1, 512, 2**32 - 1], ids=("0", "1", "512", "4g-1"))
+@proves(READDIR_LISTS_ENTRIES, killed_by="readdirplus3-skips-an-entry")
+def test_dircount(nfs3: Nfs3, scratch: Scratch, fill: Fill, dircount: int) -> None:
+    """READDIRPLUS lists every entry whatever dircount is."""
+    names = many_names()
+    fill(names)
+    found: list[bytes] = []
+    cookie, verf, maxcount = 0, bytes(8), 4096
+    for _ in range(_MOST_PAGES):
+        reply = nfs3.readdirplus(scratch.handle, cookie, verf, dircount, maxcount)
+        nothing = reply.resok is None or not (reply.resok.entries or reply.resok.eof)
+        if nothing and dircount < 512:
+            # No name fits into so small a dircount: the server may say so in any way.
+            observe(f"READDIRPLUS with dircount {dircount}", reply.status)
+            dircount = 512
+            continue
+        resok = expect(reply).ok()
+        found += [entry.name for entry in resok.entries if entry.name not in DOTS]
+        if resok.eof or not resok.entries:
+            break
+        cookie, verf = resok.entries[-1].cookie, resok.cookieverf
+    expect(only(found, names), "the names").equals(sorted(names))

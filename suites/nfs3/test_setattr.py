@@ -8,34 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
+from fixtures.checks import KnobsView
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import SERVER_TIME, Fattr3, Nfsstat3, Nfstime3, Sattr3
 from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
-from suites.nfs3.agreement import expect_same_object
-from suites.nfs3.preserved import (
+from suites.nfs3.attributes import (
     EVERYTHING,
-    LONG_AGO,
     PROTECTION,
-    at_client_time,
     but,
     expect_change,
     expect_preserved,
-    make_old,
+    expect_same_object,
     need_settable,
+    with_mode,
 )
-from suites.nfs3.times import expect_time
+from suites.nfs3.clauses import (
+    READ_ONLY_IS_UNCHANGED,
+    RETURNS_ROFS,
+    SETATTR_SETS_ATTRIBUTES,
+    SETATTR_SETS_NOTHING_ELSE,
+    SETS_TIMES_TO_TIME_DELTA,
+    SQUASHED_ROOT_IS_NOBODY,
+    STORES_32_BIT_SECONDS,
+)
+from suites.nfs3.permissions import NO_PERMISSION
+from suites.nfs3.times import LONG_AGO, at_client_time, expect_time, make_old
 
-SETATTR_SETS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="after a successful SETATTR the attributes have the requested values",
-)
-SETATTR_SETS_NOTHING_ELSE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="SETATTR changes only the attributes that new_attributes sets",
-)
 GUARD_IS_COMPARED_TO_CTIME = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
@@ -59,19 +60,8 @@ NO_GUARD_NO_COMPARISON = Requirement(
     section="3.3.2",
     gist="if guard.check is FALSE, the server does not compare the ctime of the object to anything",
 )
-SETS_TIMES_TO_TIME_DELTA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    gist="if FSF3_CANSETTIME is set, SETATTR sets a time as requested, to the accuracy of time_delta",
-)
 SETS_SERVER_TIME = Requirement(
     rfc="RFC 1813", section="2.5", gist="SET_TO_SERVER_TIME sets a time to the local time of the server"
-)
-STORES_32_BIT_SECONDS = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="seconds of a time are unsigned: the server should store times of 1970 and after 2038, or refuse them",
-    level=Level.SHOULD,
 )
 ONLY_OWNER_CHANGES_MODE = Requirement(
     rfc="RFC 1813",
@@ -82,7 +72,6 @@ ONLY_OWNER_CHANGES_MODE = Requirement(
 SETATTR_RETURNS_WCC = Requirement(
     rfc="RFC 1813", section="3.3.2", gist="obj_wcc has the attributes of the object before and after SETATTR"
 )
-
 STRANGER = (4242, 4242)
 ANOTHER_TIME = Nfstime3(1_100_000_000)
 AFTER_2038 = Nfstime3(3_000_000_000)
@@ -94,7 +83,7 @@ BEYOND_16_BITS = 70_000
 
 
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-applies-a-umask")
-def test_sets_the_mode_of_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_mode(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR sets the mode of a file."""
     file = scratch.file("f", mode=0o600)
     for mode in (0o626, 0o751, 0o400):
@@ -103,7 +92,7 @@ def test_sets_the_mode_of_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-ignores-mode-of-directories")
-def test_sets_the_mode_of_a_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory_mode(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR sets the mode of a directory."""
     directory = scratch.directory("d", mode=0o700)
     expect_change(nfs3.setattr(directory, Sattr3(mode=0o751)))
@@ -112,7 +101,7 @@ def test_sets_the_mode_of_a_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-mode-moves-mtime")
-def test_mode_leaves_all_else_alone(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_mode_only(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR of mode changes neither other attributes nor the data."""
     file = scratch.file("f", b"data", mode=0o600)
     known = scratch.attributes(file)
@@ -126,7 +115,7 @@ def test_mode_leaves_all_else_alone(nfs3: Nfs3, scratch: Scratch) -> None:
     killed_by="setattr3-anybody-changes-the-mode",
     needs=("other_users", "distinct_users"),
 )
-def test_mode_of_anothers_file_stays(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_other_user_mode(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
     """Another user cannot change the mode of a file."""
     file = scratch.file("f", mode=0o644)
     known = scratch.attributes(file)
@@ -141,7 +130,7 @@ def test_mode_of_anothers_file_stays(nfs3_as: Callable[..., Nfs3], scratch: Scra
 
 
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-ignores-uid")
-def test_sets_the_owner(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_uid(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR sets the owner of a file and keeps its group."""
     file = scratch.file("f")
     known = scratch.attributes(file)
@@ -152,7 +141,7 @@ def test_sets_the_owner(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-ignores-gid")
-def test_sets_the_group(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_gid(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR sets the group of a file and keeps its owner."""
     file = scratch.file("f")
     known = scratch.attributes(file)
@@ -163,7 +152,7 @@ def test_sets_the_group(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-truncates-ids")
-def test_ids_beyond_16_bits_are_kept_or_refused(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_ids_above_16_bits(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR stores an owner and a group above 65535, or refuses them."""
     file = scratch.file("f")
     expect_change(nfs3.setattr(file, Sattr3(uid=BEYOND_16_BITS, gid=BEYOND_16_BITS + 1)))
@@ -176,7 +165,7 @@ def test_ids_beyond_16_bits_are_kept_or_refused(nfs3: Nfs3, scratch: Scratch) ->
 
 
 @proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-ignores-the-clients-mtime", needs="cansettime")
-def test_sets_mtime_to_the_clients_time(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
+def test_mtime_client_time(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
     """SETATTR sets mtime to the time that the client sends."""
     file = scratch.file("f", b"data")
     asked = Nfstime3(1_000_000_000, 123_456_789)
@@ -185,7 +174,7 @@ def test_sets_mtime_to_the_clients_time(nfs3: Nfs3, root: bytes, scratch: Scratc
 
 
 @proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-ignores-the-clients-atime", needs="cansettime")
-def test_sets_atime_to_the_clients_time(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
+def test_atime_client_time(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
     """SETATTR sets atime to the time that the client sends."""
     file = scratch.file("f", b"data")
     asked = Nfstime3(1_000_000_000, 123_456_789)
@@ -194,7 +183,7 @@ def test_sets_atime_to_the_clients_time(nfs3: Nfs3, root: bytes, scratch: Scratc
 
 
 @proves(STORES_32_BIT_SECONDS, killed_by="setattr3-times-end-in-2038", needs="cansettime")
-def test_times_after_2038_are_kept_or_refused(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_time_after_2038(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR stores a time after 2038, or refuses it."""
     file = scratch.file("f")
     expect_change(nfs3.setattr(file, Sattr3(mtime=at_client_time(AFTER_2038))))
@@ -209,7 +198,7 @@ def _expect_now(scratch: Scratch, what: str, seen: Nfstime3) -> None:
 
 
 @proves(SETS_SERVER_TIME, killed_by="setattr3-ignores-the-servers-mtime", needs="cansettime")
-def test_sets_mtime_to_the_servers_time(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_mtime_server_time(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR with SET_TO_SERVER_TIME sets mtime to the server's time."""
     file = scratch.file("f")
     make_old(nfs3, file)
@@ -218,7 +207,7 @@ def test_sets_mtime_to_the_servers_time(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETS_SERVER_TIME, killed_by="setattr3-ignores-the-servers-atime", needs="cansettime")
-def test_sets_atime_to_the_servers_time(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_atime_server_time(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR with SET_TO_SERVER_TIME sets atime to the server's time."""
     file = scratch.file("f")
     make_old(nfs3, file, mtime=False, atime=True)
@@ -227,7 +216,7 @@ def test_sets_atime_to_the_servers_time(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-mtime-sets-atime", needs="cansettime")
-def test_mtime_leaves_atime_alone(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_mtime_keeps_atime(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR of mtime does not set atime."""
     file = scratch.file("f", b"data")
     # A server may simulate atime by mtime (section 2.5): then make_old ends the check.
@@ -238,7 +227,7 @@ def test_mtime_leaves_atime_alone(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-atime-sets-mtime", needs="cansettime")
-def test_atime_leaves_all_else_alone(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_atime_only(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR of atime changes no other attribute."""
     file = scratch.file("f", b"data")
     make_old(nfs3, file)
@@ -251,7 +240,7 @@ def test_atime_leaves_all_else_alone(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-nothing-resets-the-mode")
-def test_nothing_asked_changes_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_nothing_to_set(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR that sets no attribute changes none."""
     for handle in (scratch.file("f", b"data", mode=0o640), scratch.directory("d", mode=0o750)):
         known = scratch.attributes(handle)
@@ -263,7 +252,7 @@ def test_nothing_asked_changes_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-takes-the-first-only")
-def test_sets_several_attributes_at_once(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_several_at_once(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR sets several attributes in one call."""
     file = scratch.file("f", b"some data", mode=0o600)
     expect_change(nfs3.setattr(file, Sattr3(mode=0o640, size=4, atime=SERVER_TIME)))
@@ -281,7 +270,7 @@ def _wrong(known: Fattr3) -> Nfstime3:
 
 
 @proves(GUARD_IS_COMPARED_TO_CTIME, killed_by="setattr3-refuses-a-matching-guard")
-def test_matching_guard_lets_the_change_through(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_matching_guard(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR with a matching guard succeeds."""
     file = scratch.file("f", b"data")
     reply = nfs3.setattr(file, Sattr3(size=2), guard=scratch.attributes(file).ctime)
@@ -290,7 +279,7 @@ def test_matching_guard_lets_the_change_through(nfs3: Nfs3, scratch: Scratch) ->
 
 
 @proves(GUARD_MISMATCH_RETURNS_NOT_SYNC, killed_by="setattr3-wrong-guard-is-inval")
-def test_wrong_guard_is_answered_with_not_sync(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wrong_guard_not_sync(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR with a wrong guard fails with NOT_SYNC."""
     for handle in (scratch.file("f", b"data"), scratch.directory("d")):
         need_settable(nfs3, handle, Sattr3(mode=0o700))
@@ -299,7 +288,7 @@ def test_wrong_guard_is_answered_with_not_sync(nfs3: Nfs3, scratch: Scratch) -> 
 
 
 @proves(GUARD_MISMATCH_PRESERVES, killed_by="setattr3-ignores-guard")
-def test_wrong_guard_preserves_every_attribute(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wrong_guard_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR with a wrong guard changes no attribute."""
     file = scratch.file("f", b"data", mode=0o600)
     known = scratch.attributes(file)
@@ -309,7 +298,7 @@ def test_wrong_guard_preserves_every_attribute(nfs3: Nfs3, scratch: Scratch) -> 
 
 
 @proves(GUARD_MISMATCH_PRESERVES, killed_by="setattr3-truncates-before-the-guard")
-def test_wrong_guard_preserves_the_data(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wrong_guard_data(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR of size with a wrong guard does not change the data."""
     file = scratch.file("f", b"some data")
     guard = _wrong(scratch.attributes(file))
@@ -318,7 +307,7 @@ def test_wrong_guard_preserves_the_data(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(GUARD_IS_COMPARED_TO_CTIME, killed_by="setattr3-guards-by-mtime", needs="cansettime")
-def test_guard_is_compared_to_ctime_and_not_to_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_guard_is_ctime(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR compares the guard to ctime, not to mtime."""
     file = scratch.file("f", b"data", mode=0o600)
     make_old(nfs3, file)
@@ -330,7 +319,7 @@ def test_guard_is_compared_to_ctime_and_not_to_mtime(nfs3: Nfs3, scratch: Scratc
 
 
 @proves(NO_GUARD_NO_COMPARISON, killed_by="setattr3-guards-unasked")
-def test_no_guard_is_no_reason_for_not_sync(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_no_guard(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR without a guard never fails with NOT_SYNC."""
     file = scratch.file("f", b"data", mode=0o600)
     for mode in (0o640, 0o644, 0o600):
@@ -342,7 +331,7 @@ def test_no_guard_is_no_reason_for_not_sync(nfs3: Nfs3, scratch: Scratch) -> Non
 
 
 @proves(SETATTR_RETURNS_WCC, killed_by="setattr3-after-is-before")
-def test_wcc_after_is_what_getattr_says(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_after_several(nfs3: Nfs3, scratch: Scratch) -> None:
     """wcc_data.after of a SETATTR of mode and size has the new attributes."""
     file = scratch.file("f", b"some data", mode=0o600)
     reply = nfs3.setattr(file, Sattr3(mode=0o640, size=4))
@@ -353,10 +342,48 @@ def test_wcc_after_is_what_getattr_says(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_RETURNS_WCC, killed_by="setattr3-refusal-shows-what-was-asked")
-def test_wcc_after_a_refusal_is_what_getattr_says(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_after_refusal(nfs3: Nfs3, scratch: Scratch) -> None:
     """wcc_data.after of a refused SETATTR has the unchanged attributes."""
     file = scratch.file("f", b"some data", mode=0o600)
     reply = nfs3.setattr(file, Sattr3(mode=0o640), guard=_wrong(scratch.attributes(file)))
     if reply.resfail is None or reply.resfail.obj_wcc.after is None:
         unsupported("SETATTR withholds the attributes after a refusal")
     expect_same_object(reply, "resfail.obj_wcc.after", scratch.attributes(file))
+
+
+_ATTRIBUTES = {
+    "mode": Sattr3(mode=0o711),
+    "uid": Sattr3(uid=4242),
+    "size": Sattr3(size=1),
+    "mtime": Sattr3(mtime=at_client_time(LONG_AGO)),
+}
+
+
+# ---------------------------------------------------------------- ROFS
+
+
+@pytest.mark.parametrize("what", _ATTRIBUTES)
+@proves(READ_ONLY_IS_UNCHANGED, killed_by=("setattr3-read-only-is-no-matter", "setattr3-read-only-is-io"))
+def test_rofs(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, what: str) -> None:
+    """SETATTR on a read-only file system fails with ROFS and changes nothing."""
+    file = scratch.file("f", b"data")
+    known = scratch.attributes(file)
+    knobs.set(read_only=True)
+    reply = nfs3.setattr(file, _ATTRIBUTES[what])
+    expect_preserved(scratch.attributes(file), known)
+    expect(reply).refused(Nfsstat3.NFS3ERR_ROFS, *NO_PERMISSION, because=RETURNS_ROFS)
+
+
+# ---------------------------------------------------------------- root squash
+
+
+@pytest.mark.parametrize("what", _ATTRIBUTES)
+@proves(SQUASHED_ROOT_IS_NOBODY, killed_by="setattr3-squashes-nobody", needs="root")
+def test_root_squash(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, what: str) -> None:
+    """Squashed root cannot change the attributes of another user's file."""
+    file = with_mode(nfs3, scratch.file("f", b"data"), 0o644)
+    known = scratch.attributes(file)
+    knobs.set(root_squash=True)
+    reply = nfs3.setattr(file, _ATTRIBUTES[what])
+    expect_preserved(scratch.attributes(file), known)
+    expect(reply).refused(*NO_PERMISSION, because=SQUASHED_ROOT_IS_NOBODY)

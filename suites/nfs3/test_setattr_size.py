@@ -9,19 +9,16 @@ from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
+from suites.nfs3.attributes import expect_change, expect_preserved
+from suites.nfs3.clauses import EXTENSION_READS_AS_ZEROS, SETATTR_SIZE_IS_OF_FILES, SIZE_CHANGE_KEEPS_DATA
 from suites.nfs3.contents import difference, pattern, read_range
 from suites.nfs3.limits import fsinfo
-from suites.nfs3.preserved import LONG_AGO, expect_change, expect_preserved, make_old
+from suites.nfs3.times import LONG_AGO, make_old
 
 SETATTR_SETS_SIZE = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
     gist="after a successful SETATTR of size the file has the requested size",
-)
-SIZE_CHANGE_KEEPS_DATA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="a new size truncates or extends the file at its end: the data below both sizes stays the same",
 )
 SETATTR_EXTENDS_FILES = Requirement(
     rfc="RFC 1813",
@@ -31,24 +28,10 @@ SETATTR_EXTENDS_FILES = Requirement(
     part=Part.IMPLEMENTATION,
     says_must=True,
 )
-EXTENSION_READS_AS_ZEROS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="bytes that a larger size adds to a file read as zeros",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
-)
 SIZE_CHANGE_UPDATES_MTIME = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
     gist="SETATTR that changes the size of a file updates its mtime",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
-)
-SETATTR_SIZE_IS_OF_FILES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="SETATTR of the size is for regular files",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
 )
@@ -63,7 +46,6 @@ ONLY_WRITERS_TRUNCATE = Requirement(
     gist="the server is expected to let only users with write permission change the size of a file",
     level=Level.SHOULD,
 )
-
 STRANGER = (4242, 4242)
 
 
@@ -71,7 +53,7 @@ STRANGER = (4242, 4242)
 
 
 @proves(SETATTR_SETS_SIZE, killed_by="setattr3-truncates-to-whole-blocks")
-def test_truncates_to_the_size_that_was_asked(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_truncate(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR of a smaller size truncates the file to that size."""
     file = scratch.file("f", pattern(10_000))
     for size in (9_000, 4096, 513, 1):
@@ -80,7 +62,7 @@ def test_truncates_to_the_size_that_was_asked(nfs3: Nfs3, scratch: Scratch) -> N
 
 
 @proves(SETATTR_SETS_SIZE, killed_by="setattr3-ignores-size-zero")
-def test_truncates_to_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_truncate_to_zero(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR of size 0 empties the file."""
     file = scratch.file("f", pattern(10_000))
     expect_change(nfs3.setattr(file, Sattr3(size=0)))
@@ -89,7 +71,7 @@ def test_truncates_to_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SIZE_CHANGE_KEEPS_DATA, killed_by="setattr3-truncation-clears-a-byte-too-many")
-def test_truncation_keeps_the_beginning(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_truncate_keeps_data(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR that truncates a file keeps the data before the new end."""
     data = pattern(10_000)
     file = scratch.file("f", data)
@@ -100,7 +82,7 @@ def test_truncation_keeps_the_beginning(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SIZE_CHANGE_KEEPS_DATA, killed_by="setattr3-same-size-clears")
-def test_the_same_size_again_keeps_the_data(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_same_size(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR of the current size keeps the data."""
     data = pattern(5_000)
     file = scratch.file("f", data)
@@ -123,7 +105,7 @@ def _extend(nfs3: Nfs3, file: bytes, size: int) -> None:
 
 
 @proves(SETATTR_EXTENDS_FILES, killed_by="setattr3-refuses-to-extend")
-def test_extends_to_the_size_that_was_asked(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_extend(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR of a larger size extends the file to that size."""
     file = scratch.file("f", b"data")
     for size in (5, 4096, 10_001):
@@ -132,7 +114,7 @@ def test_extends_to_the_size_that_was_asked(nfs3: Nfs3, scratch: Scratch) -> Non
 
 
 @proves(EXTENSION_READS_AS_ZEROS, killed_by="setattr3-extends-with-garbage")
-def test_what_was_added_reads_as_zeros(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_extend_with_zeros(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR extends a file with bytes that read as zeros."""
     file = scratch.file("f", b"data")
     _extend(nfs3, file, 10_000)
@@ -142,7 +124,7 @@ def test_what_was_added_reads_as_zeros(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SIZE_CHANGE_KEEPS_DATA, killed_by="setattr3-extension-clears-the-data")
-def test_extension_keeps_the_data(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_extend_keeps_data(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR that extends a file keeps its data."""
     data = pattern(1_000)
     file = scratch.file("f", data)
@@ -151,7 +133,7 @@ def test_extension_keeps_the_data(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(EXTENSION_READS_AS_ZEROS, killed_by="setattr3-extension-brings-old-data-back")
-def test_what_was_cut_off_does_not_come_back(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_truncate_then_extend(nfs3: Nfs3, scratch: Scratch) -> None:
     """Data that SETATTR has truncated does not return when the file is extended again."""
     for kept in (0, 100, 4096, 5_000):
         file = scratch.file(f"f{kept}", pattern(10_000))
@@ -162,7 +144,7 @@ def test_what_was_cut_off_does_not_come_back(nfs3: Nfs3, scratch: Scratch) -> No
 
 
 @proves(SETATTR_SETS_SIZE, killed_by="setattr3-truncates-large-sizes")
-def test_size_beyond_32_bits_is_kept_or_refused(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_size_above_4g(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR stores a size above 4 GiB, or refuses it, and keeps the data."""
     file = scratch.file("f", b"data")
     reply = nfs3.setattr(file, Sattr3(size=2**32 + 2))
@@ -177,7 +159,7 @@ def test_size_beyond_32_bits_is_kept_or_refused(nfs3: Nfs3, scratch: Scratch) ->
 
 
 @proves(SIZE_CHANGE_UPDATES_MTIME, killed_by="setattr3-size-leaves-mtime", needs="cansettime")
-def test_another_size_moves_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_size_updates_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR that changes the size of a file updates mtime."""
     for name, size in (("cut", 2), ("extended", 100)):
         file = scratch.file(name, b"data")
@@ -189,7 +171,7 @@ def test_another_size_moves_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(
     ONLY_WRITERS_TRUNCATE, killed_by="setattr3-anybody-truncates", needs=("other_users", "distinct_users")
 )
-def test_a_file_that_one_may_not_write_is_not_cut(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_other_user_size(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
     """A user without write permission cannot truncate a file."""
     file = scratch.file("f", b"data", mode=0o644)
     if scratch.attributes(file).uid == STRANGER[0]:
@@ -203,7 +185,7 @@ def test_a_file_that_one_may_not_write_is_not_cut(nfs3_as: Callable[..., Nfs3], 
 
 
 @proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-takes-a-size-for-directories")
-def test_size_of_a_directory_is_refused(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory_size(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR refuses to set the size of a directory."""
     reply = nfs3.setattr(scratch.directory("d"), Sattr3(size=0))
     observe("SETATTR of the size of a directory", reply.status)
@@ -211,7 +193,7 @@ def test_size_of_a_directory_is_refused(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_KEEPS_ENTRIES, killed_by="setattr3-size-empties-directories")
-def test_size_of_a_directory_does_not_touch_it(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory_size_keeps_entries(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR of the size of a directory keeps its entries and attributes."""
     directory = scratch.directory("d")
     scratch.file("f", directory=directory)
@@ -223,7 +205,7 @@ def test_size_of_a_directory_does_not_touch_it(nfs3: Nfs3, scratch: Scratch) -> 
 
 
 @proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-takes-a-size-for-fifos", needs="mknod")
-def test_size_of_a_fifo_is_refused(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_fifo_size(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR refuses to set the size of a FIFO."""
     fifo = scratch.fifo("p")
     known = scratch.attributes(fifo)

@@ -12,55 +12,29 @@ from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, SERVER_TIME, Nfsstat3, Nfstime3, Sattr3, SetTime
 from nfsjudge import Level, Requirement, expect, observe, proves
-from suites.nfs3.contents import read_range
-from suites.nfs3.preserved import LONG_AGO, at_client_time, expect_change, make_old
-from suites.nfs3.times import SECOND, expect_time
-
-SETATTR_SETS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="after a successful SETATTR the attributes have the requested values",
+from suites.nfs3.attributes import expect_change
+from suites.nfs3.clauses import (
+    MODE_HAS_DEFINED_BITS_ONLY,
+    NSECONDS_BELOW_ONE_SECOND,
+    SETATTR_SETS_ATTRIBUTES,
+    SETS_TIMES_TO_TIME_DELTA,
+    SIZE_CHANGE_KEEPS_DATA,
+    STORES_32_BIT_SECONDS,
 )
+from suites.nfs3.contents import read_range
+from suites.nfs3.times import LONG_AGO, SECOND, at_client_time, expect_time, make_old
+
 SETATTR_REFUSES_IDS_WITH_INVAL = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
     level=Level.SHOULD,  # many systems use the largest number for "do not change"
     gist="SETATTR should fail with NFS3ERR_INVAL for an owner or group that the server cannot store",
 )
-MODE_HAS_DEFINED_BITS_ONLY = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="mode should have no bits but the defined protection bits",
-    level=Level.SHOULD,
-)
 SETATTR_ADDS_NO_MODE_BITS = Requirement(
     rfc="RFC 1813",
     section="3.3.2",
     gist="SETATTR of mode sets no set-user-id, set-group-id or sticky bit that was not requested",
 )
-SETS_TIMES_TO_TIME_DELTA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    gist="if FSF3_CANSETTIME is set, SETATTR sets a time as requested, to the accuracy of time_delta",
-)
-STORES_32_BIT_SECONDS = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="seconds of a time are unsigned: the server should store times of 1970 and after 2038, or refuse them",
-    level=Level.SHOULD,  # file systems begin later and end earlier
-)
-NSECONDS_BELOW_ONE_SECOND = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="nseconds of a time should be below 1,000,000,000",
-    level=Level.SHOULD,
-)
-SIZE_CHANGE_KEEPS_DATA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="a new size truncates or extends the file at its end: the data below both sizes stays the same",
-)
-
 _MODES = [0o0, 0o777, 0o111, 0o4755, 0o2755, 0o1755, 0o7777]
 _IDS = [0, 2**16 - 1, 2**16, 2**31 - 1, 2**31, 2**32 - 2, 2**32 - 1]
 _SIZES = {
@@ -92,7 +66,7 @@ def _times(which: str, time: SetTime) -> Sattr3:
 
 @pytest.mark.parametrize("mode", _MODES, ids=_octal)
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-mixes-modes-up")
-def test_mode_of_a_file_is_as_asked(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
+def test_file_mode_values(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
     """SETATTR of any mode of a file sets the permission bits and adds no others."""
     file = scratch.file("f", mode=0o600)
     expect_change(nfs3.setattr(file, Sattr3(mode=mode)))
@@ -106,7 +80,7 @@ def test_mode_of_a_file_is_as_asked(nfs3: Nfs3, scratch: Scratch, mode: int) -> 
 
 @pytest.mark.parametrize("mode", _MODES, ids=_octal)
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-mixes-modes-up")
-def test_mode_of_a_directory_is_as_asked(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
+def test_directory_mode_values(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
     """SETATTR of any mode of a directory sets the permission bits."""
     directory = scratch.directory("d", mode=0o700)
     expect_change(nfs3.setattr(directory, Sattr3(mode=mode)))
@@ -118,7 +92,7 @@ def test_mode_of_a_directory_is_as_asked(nfs3: Nfs3, scratch: Scratch, mode: int
 
 @pytest.mark.parametrize("mode", [0o10644, 0o100644, 0xFFFF_F1A4], ids=_octal)
 @proves(MODE_HAS_DEFINED_BITS_ONLY, killed_by="setattr3-keeps-undefined-mode-bits")
-def test_mode_bits_without_a_meaning_are_not_kept(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
+def test_undefined_mode_bits(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
     """SETATTR does not store undefined bits of the mode."""
     file = scratch.file("f", mode=0o600)
     reply = nfs3.setattr(file, Sattr3(mode=mode))
@@ -132,7 +106,7 @@ def test_mode_bits_without_a_meaning_are_not_kept(nfs3: Nfs3, scratch: Scratch, 
 @pytest.mark.parametrize("number", _IDS)
 @pytest.mark.parametrize("which", ["uid", "gid"])
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-stores-other-ids")
-def test_owner_or_group_is_as_asked(nfs3: Nfs3, scratch: Scratch, which: str, number: int) -> None:
+def test_id_values(nfs3: Nfs3, scratch: Scratch, which: str, number: int) -> None:
     """SETATTR that succeeds stores an owner or group of any value."""
     file = scratch.file("f")
     # Start from other values, so that a SETATTR that does nothing shows.
@@ -147,7 +121,7 @@ def test_owner_or_group_is_as_asked(nfs3: Nfs3, scratch: Scratch, which: str, nu
 
 @pytest.mark.parametrize("size", _SIZES.values(), ids=_SIZES)
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-stops-at-31-bits")
-def test_large_size_is_as_asked_or_refused(nfs3: Nfs3, scratch: Scratch, size: int) -> None:
+def test_large_size(nfs3: Nfs3, scratch: Scratch, size: int) -> None:
     """SETATTR stores a large size, or refuses it, and keeps the data."""
     file = scratch.file("f", b"data")
     reply = nfs3.setattr(file, Sattr3(size=size))
@@ -162,7 +136,7 @@ def test_large_size_is_as_asked_or_refused(nfs3: Nfs3, scratch: Scratch, size: i
 
 @pytest.mark.parametrize("size", [2**31, 2**32, 2**40], ids=["2g", "4g", "1t"])
 @proves(SIZE_CHANGE_KEEPS_DATA, killed_by="setattr3-shrinks-large-files-to-nothing")
-def test_large_file_shrinks_to_its_beginning(nfs3: Nfs3, scratch: Scratch, size: int) -> None:
+def test_truncate_large_file(nfs3: Nfs3, scratch: Scratch, size: int) -> None:
     """SETATTR that truncates a large file keeps its beginning."""
     file = scratch.file("f", b"data")
     expect_change(nfs3.setattr(file, Sattr3(size=size)))
@@ -176,7 +150,7 @@ def test_large_file_shrinks_to_its_beginning(nfs3: Nfs3, scratch: Scratch, size:
 @pytest.mark.parametrize("seconds", [0, 2**31 - 1, 2**31, 2**32 - 1])
 @pytest.mark.parametrize("which", _TIMES)
 @proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-is-a-minute-late", needs="cansettime")
-def test_seconds_are_as_asked(nfs3: Nfs3, root: bytes, scratch: Scratch, which: str, seconds: int) -> None:
+def test_seconds(nfs3: Nfs3, root: bytes, scratch: Scratch, which: str, seconds: int) -> None:
     """SETATTR sets a time to any number of seconds, or refuses it."""
     file = scratch.file("f", b"data")
     asked = Nfstime3(seconds)
@@ -188,9 +162,7 @@ def test_seconds_are_as_asked(nfs3: Nfs3, root: bytes, scratch: Scratch, which: 
 @pytest.mark.parametrize("nseconds", [0, 1, SECOND - 1])
 @pytest.mark.parametrize("which", _TIMES)
 @proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-is-a-minute-late", needs="cansettime")
-def test_nanoseconds_are_as_asked(
-    nfs3: Nfs3, root: bytes, scratch: Scratch, which: str, nseconds: int
-) -> None:
+def test_nseconds(nfs3: Nfs3, root: bytes, scratch: Scratch, which: str, nseconds: int) -> None:
     """SETATTR sets the nanoseconds of a time to the accuracy of time_delta."""
     file = scratch.file("f", b"data")
     asked = Nfstime3(1_000_000_000, nseconds)
@@ -201,9 +173,7 @@ def test_nanoseconds_are_as_asked(
 @pytest.mark.parametrize("nseconds", [SECOND, 2**32 - 1])
 @pytest.mark.parametrize("which", _TIMES)
 @proves(NSECONDS_BELOW_ONE_SECOND, killed_by="setattr3-keeps-overfull-nanoseconds", needs="cansettime")
-def test_overfull_nanoseconds_do_not_come_back(
-    nfs3: Nfs3, scratch: Scratch, which: str, nseconds: int
-) -> None:
+def test_nseconds_overflow(nfs3: Nfs3, scratch: Scratch, which: str, nseconds: int) -> None:
     """SETATTR of 1,000,000,000 nanoseconds or more does not store them as sent."""
     file = scratch.file("f", b"data")
     reply = nfs3.setattr(file, _times(which, at_client_time(Nfstime3(1_000_000_000, nseconds))))
@@ -214,7 +184,7 @@ def test_overfull_nanoseconds_do_not_come_back(
 
 @pytest.mark.parametrize("which", _TIMES)
 @proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-has-one-source-of-time", needs="cansettime")
-def test_each_time_comes_from_where_it_was_asked(nfs3: Nfs3, scratch: Scratch, which: str) -> None:
+def test_mixed_time_sources(nfs3: Nfs3, scratch: Scratch, which: str) -> None:
     """SETATTR sets one time to the client's and the other to the server's in one call."""
     file = scratch.file("f", b"data")
     make_old(nfs3, file, atime=True)

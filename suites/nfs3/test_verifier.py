@@ -19,32 +19,15 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Sattr3, StableHow
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
-from suites.nfs3.contents import difference, pattern, put, read_range
+from suites.nfs3.clauses import VERIFIER_CHANGES_ON_LOSS, VERIFIER_IS_CONSTANT
+from suites.nfs3.contents import Unstable, pattern, put, read_range
 
-VERIFIER_IS_CONSTANT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="verf stays the same during one instance of the server",
-    level=Level.MUST,
-)
-VERIFIER_CHANGES_ON_LOSS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="the server does not lose uncommitted data without changing verf",
-)
 VERIFIER_IS_UNIQUE = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="verf is unique between instances of the server where uncommitted data may be lost",
     level=Level.MUST,
 )
-COMMIT_VERIFIER_CHANGES_ON_LOSS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.21",
-    gist="verf of COMMIT shows whether the server has restarted, and lost data, since the WRITE",
-    level=Level.MUST,
-)
-
 Call: t.TypeAlias = Callable[[Nfs3, Scratch, bytes], object]
 CALLS: t.Final[dict[str, Call]] = {
     "COMMIT": lambda nfs3, _scratch, file: nfs3.commit(file),
@@ -94,7 +77,7 @@ def _verifier(nfs3: Nfs3, file: bytes) -> bytes:
     ],
 )
 @proves(VERIFIER_IS_CONSTANT, killed_by="nfs3-verifier-counts-calls")
-def test_is_the_same_after(nfs3: Nfs3, scratch: Scratch, call: str) -> None:
+def test_same_after(nfs3: Nfs3, scratch: Scratch, call: str) -> None:
     """The write verifier stays the same after calls that lose no data."""
     file, probe = scratch.file("f", b"data"), scratch.file("probe")
     before = _verifier(nfs3, probe)
@@ -103,7 +86,7 @@ def test_is_the_same_after(nfs3: Nfs3, scratch: Scratch, call: str) -> None:
 
 
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-user", needs="other_users")
-def test_is_the_same_for_another_user(nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., Nfs3]) -> None:
+def test_same_for_users(nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., Nfs3]) -> None:
     """The write verifier is the same for every user."""
     file = scratch.file("f", mode=0o666)
     reply = nfs3_as(4242, 4242).write(file, 0, b"data", StableHow.UNSTABLE)
@@ -113,7 +96,7 @@ def test_is_the_same_for_another_user(nfs3: Nfs3, scratch: Scratch, nfs3_as: Cal
 
 
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-transport", needs="udp")
-def test_is_the_same_over_udp(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
+def test_same_over_udp(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
     """The write verifier is the same over UDP and TCP."""
     file = scratch.file("f")
     over_udp = _verifier(Nfs3(rpc_connect("nfs", proto="udp")), file)
@@ -121,31 +104,6 @@ def test_is_the_same_over_udp(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callabl
 
 
 # ---------------------------------------------------------------- crash and restart
-
-
-class Unstable:
-    """Data that the server has acknowledged with UNSTABLE and may lose."""
-
-    def __init__(self) -> None:
-        self._pieces: list[tuple[bytes, int, bytes, bytes]] = []
-
-    def write(self, nfs3: Nfs3, file: bytes, offset: int, data: bytes) -> None:
-        """Write data. What the server has committed at once does not count."""
-        for answer in put(nfs3, file, offset, data, StableHow.UNSTABLE):
-            piece, data = data[: answer.count], data[answer.count :]
-            if answer.committed == StableHow.UNSTABLE:
-                self._pieces.append((file, offset, piece, answer.verf))
-            offset += answer.count
-        if not self._pieces:
-            unsupported("the server commits all data at once: nothing can be lost")
-
-    def lost(self, nfs3: Nfs3) -> set[bytes]:
-        """The verifiers of acknowledged data that is lost."""
-        return {
-            verf
-            for file, offset, data, verf in self._pieces
-            if difference(read_range(nfs3, file, offset, len(data)), data) is not None
-        }
 
 
 def _write_unstable(nfs3: Nfs3, second: Nfs3, scratch: Scratch, how: str, data: Unstable) -> None:
@@ -187,7 +145,7 @@ def _write_unstable(nfs3: Nfs3, second: Nfs3, scratch: Scratch, how: str, data: 
     ],
 )
 @proves(VERIFIER_CHANGES_ON_LOSS, killed_by="write3-verifier-survives-crash", needs="unstable_writes")
-def test_is_another_one_after_the_loss_of(
+def test_changes_on_loss(
     nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, target: TargetView, how: str
 ) -> None:
     """The write verifier changes if a crash loses unstable data."""
@@ -204,27 +162,12 @@ def test_is_another_one_after_the_loss_of(
 
 
 @pytest.mark.exclusive
-@proves(COMMIT_VERIFIER_CHANGES_ON_LOSS, killed_by="commit3-verifier-survives-crash", needs="unstable_writes")
-def test_commit_tells_of_the_loss(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
-    """The verifier of COMMIT changes if a crash loses unstable data."""
-    file, data = scratch.file("f"), Unstable()
-    data.write(nfs3, file, 0, pattern(50_000))
-    target.crash()
-    survivor = target.nfs3()
-    lost = data.lost(survivor)
-    reply = survivor.commit(file)
-    expect(reply).ok()
-    for verf in lost:
-        expect(reply).field("resok.verf").differs_from(verf)
-
-
-@pytest.mark.exclusive
 @proves(
     VERIFIER_IS_UNIQUE,
     killed_by=("write3-verifier-is-made-of-seconds", "write3-verifier-comes-back"),
     needs="unstable_writes",
 )
-def test_none_comes_back_in_quick_succession(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_never_reused(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
     """No verifier returns after data was lost under it, even with crashes in quick succession."""
     file, probe = scratch.file("f"), scratch.file("probe")
     lost: set[bytes] = set()
@@ -242,9 +185,7 @@ def test_none_comes_back_in_quick_succession(nfs3: Nfs3, scratch: Scratch, targe
 
 @pytest.mark.exclusive
 @proves(VERIFIER_CHANGES_ON_LOSS, killed_by="nfs3-restart-in-order-loses-data", needs="unstable_writes")
-def test_a_restart_in_order_loses_nothing_in_silence(
-    nfs3: Nfs3, scratch: Scratch, target: TargetView
-) -> None:
+def test_clean_restart(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
     """A clean restart that loses unstable data changes the write verifier."""
     file, probe, data = scratch.file("f"), scratch.file("probe"), Unstable()
     data.write(nfs3, file, 0, pattern(50_000))
@@ -279,7 +220,7 @@ def _looks_like_seconds(verf: bytes, now: int) -> bool:
 
 @pytest.mark.exclusive
 @proves(VERIFIER_CHANGES_ON_LOSS, killed_by="write3-verifier-survives-crash")
-def test_what_it_stands_for_is_told(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_when_it_changes(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
     """The verifier changes on loss of data; the run records when else it changes."""
     file, probe, data = scratch.file("f"), scratch.file("probe"), pattern(9000)
     put(nfs3, file, 0, data, StableHow.UNSTABLE)

@@ -3,42 +3,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from fixtures.checks import TargetView
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
-from nfsclient.protocol.nfs3 import Nfsstat3, Nfstime3, Sattr3, SetTime, StableHow, TimeHow
+from nfsclient.protocol.nfs3 import WRITE, Nfsstat3, Nfstime3, Sattr3, SetTime, StableHow, TimeHow, Write3Args
+from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
-from suites.nfs3.agreement import expect_before, expect_same_object
-from suites.nfs3.contents import difference, need_kept, pattern, read_range, stored, write_far
+from suites.nfs3.attributes import expect_before, expect_same_object
+from suites.nfs3.clauses import (
+    HANDLE_IS_OF_ONE_FILE,
+    VERIFIER_CHANGES_ON_LOSS,
+    VERIFIER_IS_CONSTANT,
+    WRITE_CHANGES_ONLY_ITS_RANGE,
+    WRITE_COUNT_BOUNDS_DATA,
+    WRITE_EXTENDS_SIZE,
+    WRITE_GAP_IS_ZERO,
+    WRITE_MAKES_PROGRESS,
+    WRITE_RETURNS_INVAL,
+    WRITE_WCC_AFTER,
+    WRITES_COUNT_BYTES,
+)
+from suites.nfs3.contents import difference, need_kept, pattern, put, read_range, stored, write_far
 
 WRITE_COUNT_IS_LIMIT = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="count is the number of bytes written, which is never more than the number sent",
-)
-WRITE_MAKES_PROGRESS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="a short WRITE without an error wrote some of the data, so that repeated WRITEs come to an end",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
-)
-WRITES_COUNT_BYTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="the count bytes that WRITE reports are in the file, starting at offset",
-)
-WRITE_CHANGES_ONLY_ITS_RANGE = Requirement(
-    rfc="RFC 1813", section="3.3.7", gist="WRITE changes count bytes at offset and no others"
-)
-WRITE_COUNT_BOUNDS_DATA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    level=Level.SHOULD,  # no RFC says what a count means that differs from the length of the data
-    gist="WRITE writes no more than count bytes, and no more than its data",
 )
 WRITE_ZERO_COUNT = Requirement(
     rfc="RFC 1813", section="3.3.7", gist="WRITE of 0 bytes succeeds and returns a count of 0"
@@ -67,34 +62,11 @@ WRITE_COMMITS_UNSTABLE = Requirement(
     section="3.3.7",
     gist="WRITE with UNSTABLE returns committed UNSTABLE, DATA_SYNC or FILE_SYNC",
 )
-VERIFIER_IS_CONSTANT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="verf stays the same during one instance of the server",
-    level=Level.MUST,
-)
 WRITE_SYNC_IS_STABLE = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="data written with DATA_SYNC or FILE_SYNC is on stable storage before WRITE returns",
     level=Level.MUST,
-)
-VERIFIER_CHANGES_ON_LOSS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="the server does not lose uncommitted data without changing verf",
-)
-WRITE_GAP_IS_ZERO = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="bytes between the old end of the file and data written beyond it read as zeros (as in 3.3.2)",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
-)
-WRITE_EXTENDS_SIZE = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="size is the size of the file: WRITE at or beyond the end extends it to the last byte counted",
 )
 WRITE_MOVES_MTIME = Requirement(
     rfc="RFC 1813", section="2.5", gist="mtime is the time when the data was last modified: WRITE updates it"
@@ -107,27 +79,19 @@ WRITE_ABOVE_WTMAX = Requirement(
     section="3.3.7",
     gist="WRITE of more than wtmax may be short; it stores what it counts and nothing that was not sent",
 )
-HANDLE_IS_OF_ONE_FILE = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="equal file handles refer to the same file: the handle of a removed or replaced file never reaches another",
-    level=Level.MUST,
-)
 WRITE_WCC_BEFORE = Requirement(
     rfc="RFC 1813",
     section="2.5",
     gist="file_wcc.before has size, mtime and ctime of the file before the WRITE",
 )
-WRITE_WCC_AFTER = Requirement(
-    rfc="RFC 1813", section="3.3.7", gist="file_wcc.after has the attributes of the file after the WRITE"
-)
-WRITE_RETURNS_INVAL = Requirement(
+
+
+WRITE_STORES_COUNTED_BYTES = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
-    gist="WRITE to an object that is not a regular file fails with NFS3ERR_INVAL",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
+    gist="the bytes that WRITE counts are in the file, beginning at offset",
 )
+
 
 LONG_AGO = Nfstime3(946_684_800)
 MOST_SENT = 8 * 1024 * 1024
@@ -137,7 +101,7 @@ MOST_SENT = 8 * 1024 * 1024
 
 
 @proves(WRITE_COUNT_IS_LIMIT, killed_by="write3-reports-more-than-sent")
-def test_never_accepts_more_than_sent(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_count_limit(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE never counts more bytes than it was sent."""
     file = scratch.file("f")
     for size in (1, 5, 4096, 8000):
@@ -147,7 +111,7 @@ def test_never_accepts_more_than_sent(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_MAKES_PROGRESS, killed_by="write3-accepts-nothing")
-def test_one_byte_is_accepted(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_one_byte(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE of one byte counts one byte."""
     reply = nfs3.write(scratch.file("f"), 0, b"x")
     expect(reply).ok()
@@ -155,7 +119,7 @@ def test_one_byte_is_accepted(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_ZERO_COUNT, killed_by="write3-refuses-no-data")
-def test_no_data_can_be_written(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_zero_count(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE of 0 bytes succeeds and returns a count of 0."""
     reply = nfs3.write(scratch.file("f", b"data"), 2, b"")
     expect(reply).ok()
@@ -163,7 +127,7 @@ def test_no_data_can_be_written(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_ZERO_CHANGES_NOTHING, killed_by="write3-no-data-extends")
-def test_no_data_behind_the_end_does_not_extend(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_zero_count_keeps_size(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE of 0 bytes beyond the end does not extend the file."""
     file = scratch.file("f", b"data")
     observe("WRITE of 0 bytes behind the end", nfs3.write(file, 1000, b"").status)
@@ -171,7 +135,7 @@ def test_no_data_behind_the_end_does_not_extend(nfs3: Nfs3, scratch: Scratch) ->
 
 
 @proves(WRITE_ZERO_CHANGES_NOTHING, killed_by="write3-no-data-touches-mtime")
-def test_no_data_does_not_move_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_zero_count_keeps_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE of 0 bytes does not change mtime."""
     file = scratch.file("f", b"data")
     before = scratch.attributes(file)
@@ -180,7 +144,7 @@ def test_no_data_does_not_move_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_COUNT_BOUNDS_DATA, killed_by="write3-ignores-count")
-def test_count_below_the_data_writes_no_more(second_client: Nfs3, scratch: Scratch) -> None:
+def test_count_below_data(second_client: Nfs3, scratch: Scratch) -> None:
     """WRITE with a count below the length of its data writes at most count bytes."""
     old, new = pattern(64), pattern(16, salt=100)
     file = stored(scratch, "f", old)
@@ -190,7 +154,7 @@ def test_count_below_the_data_writes_no_more(second_client: Nfs3, scratch: Scrat
 
 
 @proves(WRITE_COUNT_BOUNDS_DATA, killed_by="write3-trusts-count")
-def test_count_above_the_data_writes_no_more(second_client: Nfs3, scratch: Scratch) -> None:
+def test_count_above_data(second_client: Nfs3, scratch: Scratch) -> None:
     """WRITE with a count above the length of its data writes no more than the data."""
     old, new = pattern(64), pattern(4, salt=100)
     file = stored(scratch, "f", old)
@@ -212,9 +176,7 @@ def _write_with_count(nfs3: Nfs3, file: bytes, offset: int, data: bytes, count: 
 
 
 @proves(WRITE_ABOVE_WTMAX, killed_by="write3-counts-all-above-wtmax")
-def test_more_than_wtmax_does_no_damage(
-    nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Scratch
-) -> None:
+def test_above_wtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Scratch) -> None:
     """WRITE of more than wtmax stores what it counts and nothing that was not sent."""
     info = nfs3.fsinfo(root)
     if info.resok is None:
@@ -240,7 +202,7 @@ def test_more_than_wtmax_does_no_damage(
 
 
 @proves(WRITE_COMMITS_FILE_SYNC, killed_by="write3-commits-less-than-asked")
-def test_file_sync_is_answered_with_file_sync(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_sync_committed(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE with FILE_SYNC returns committed FILE_SYNC."""
     reply = nfs3.write(scratch.file("f"), 0, b"data", StableHow.FILE_SYNC)
     expect(reply).ok()
@@ -248,7 +210,7 @@ def test_file_sync_is_answered_with_file_sync(nfs3: Nfs3, scratch: Scratch) -> N
 
 
 @proves(WRITE_COMMITS_DATA_SYNC, killed_by="write3-takes-data-sync-for-unstable")
-def test_data_sync_is_answered_with_nothing_less(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_data_sync_committed(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE with DATA_SYNC returns committed DATA_SYNC or FILE_SYNC."""
     reply = nfs3.write(scratch.file("f"), 0, b"data", StableHow.DATA_SYNC)
     committed = expect(reply).ok().committed
@@ -257,7 +219,7 @@ def test_data_sync_is_answered_with_nothing_less(nfs3: Nfs3, scratch: Scratch) -
 
 
 @proves(WRITE_COMMITS_UNSTABLE, killed_by="write3-invents-a-commitment")
-def test_unstable_is_answered_with_a_known_commitment(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_unstable_committed(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE with UNSTABLE returns one of the three commitment levels."""
     reply = nfs3.write(scratch.file("f"), 0, b"data", StableHow.UNSTABLE)
     committed = expect(reply).ok().committed
@@ -268,7 +230,7 @@ def test_unstable_is_answered_with_a_known_commitment(nfs3: Nfs3, scratch: Scrat
 
 
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-stability")
-def test_verifier_is_the_same_at_every_stability(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_verifier_across_stabilities(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE returns the same verifier for every stable_how."""
     file = scratch.file("f")
     verf = expect(nfs3.write(file, 0, b"data", StableHow.UNSTABLE)).ok().verf
@@ -279,7 +241,7 @@ def test_verifier_is_the_same_at_every_stability(nfs3: Nfs3, scratch: Scratch) -
 
 
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-file")
-def test_verifier_is_the_same_for_every_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_verifier_across_files(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE returns the same verifier for every file."""
     verf = expect(nfs3.write(scratch.file("one"), 0, b"data", StableHow.UNSTABLE)).ok().verf
     reply = nfs3.write(scratch.file("other"), 0, b"data", StableHow.UNSTABLE)
@@ -288,7 +250,7 @@ def test_verifier_is_the_same_for_every_file(nfs3: Nfs3, scratch: Scratch) -> No
 
 
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-connection")
-def test_verifier_is_the_same_on_every_connection(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch) -> None:
+def test_verifier_across_connections(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch) -> None:
     """WRITE returns the same verifier on every connection."""
     file = scratch.file("f")
     verf = expect(nfs3.write(file, 0, b"data", StableHow.UNSTABLE)).ok().verf
@@ -299,7 +261,7 @@ def test_verifier_is_the_same_on_every_connection(nfs3: Nfs3, second_client: Nfs
 
 @pytest.mark.exclusive
 @proves(WRITE_SYNC_IS_STABLE, killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"))
-def test_synchronous_data_survives_a_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_sync_survives_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
     """Data written with DATA_SYNC or FILE_SYNC survives a crash."""
     data = pattern(8000)
     written = {}
@@ -314,7 +276,7 @@ def test_synchronous_data_survives_a_crash(nfs3: Nfs3, scratch: Scratch, target:
 
 @pytest.mark.exclusive
 @proves(VERIFIER_CHANGES_ON_LOSS, killed_by="write3-verifier-survives-crash", needs="unstable_writes")
-def test_verifier_changes_when_a_crash_loses_data(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_lost_data_changes_verifier(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
     """WRITE returns a new verifier after a crash that lost unstable data."""
     file = scratch.file("f")
     data = pattern(8000)
@@ -333,7 +295,7 @@ def test_verifier_changes_when_a_crash_loses_data(nfs3: Nfs3, scratch: Scratch, 
 
 
 @proves(WRITES_COUNT_BYTES, killed_by="write3-drops-unaligned-tail")
-def test_counted_bytes_are_in_the_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_counted_bytes(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE stores the bytes that it counts."""
     for size in (4, 5, 4095, 4097, 8001):
         file = scratch.file(f"f{size}")
@@ -344,7 +306,7 @@ def test_counted_bytes_are_in_the_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITES_COUNT_BYTES, killed_by="write3-hides-unstable-data")
-def test_unstable_data_is_read_by_others_at_once(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch) -> None:
+def test_unstable_data_visible(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch) -> None:
     """Data written with UNSTABLE is visible to another client at once."""
     file = scratch.file("f")
     data = pattern(5000)
@@ -355,7 +317,7 @@ def test_unstable_data_is_read_by_others_at_once(nfs3: Nfs3, second_client: Nfs3
 
 
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-cuts-the-rest")
-def test_overwriting_the_beginning_keeps_the_size(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_overwrite_keeps_size(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE at the beginning of a file keeps its size."""
     file = scratch.file("f", pattern(1000))
     expect(nfs3.write(file, 0, b"data")).ok()
@@ -363,7 +325,7 @@ def test_overwriting_the_beginning_keeps_the_size(nfs3: Nfs3, scratch: Scratch) 
 
 
 @proves(WRITE_EXTENDS_SIZE, killed_by="write3-appends-whole-blocks")
-def test_size_grows_by_what_was_appended(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_append_grows_size(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE at the end of a file extends it by the count."""
     file = scratch.file("f", pattern(1000))
     written = expect(nfs3.write(file, 1000, pattern(77))).ok().count
@@ -371,7 +333,7 @@ def test_size_grows_by_what_was_appended(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_GAP_IS_ZERO, killed_by="write3-fills-gap")
-def test_gap_before_the_data_reads_as_zeros(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_beyond_eof(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE beyond the end of a file succeeds and fills the gap with zeros."""
     file = scratch.file("f", b"data")
     expect(nfs3.write(file, 10_000, b"more")).ok()
@@ -380,7 +342,7 @@ def test_gap_before_the_data_reads_as_zeros(nfs3: Nfs3, scratch: Scratch) -> Non
 
 
 @proves(WRITE_OFFSET_HAS_64_BITS, killed_by="write3-truncates-offset")
-def test_offsets_go_beyond_4_gib(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_64_bit_offset(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE uses all 64 bits of the offset."""
     file = stored(scratch, "f", b"near")
     for offset in (2**31, 2**32):
@@ -390,7 +352,7 @@ def test_offsets_go_beyond_4_gib(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-wraps-around")
-def test_range_beyond_the_largest_offset_does_not_wrap(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_offset_overflow(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE of a range that overflows 64 bits does not write to the beginning of the file."""
     content = pattern(64)
     file = stored(scratch, "f", content)
@@ -400,7 +362,7 @@ def test_range_beyond_the_largest_offset_does_not_wrap(nfs3: Nfs3, scratch: Scra
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="write3-reaches-a-later-file")
-def test_handle_of_a_removed_file_reaches_no_other(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_removed_file_handle(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE by the handle of a removed file never changes another file."""
     file = scratch.file("removed", pattern(100))
     gone = nfs3.remove(scratch.handle, b"removed")
@@ -418,7 +380,7 @@ def test_handle_of_a_removed_file_reaches_no_other(nfs3: Nfs3, scratch: Scratch)
 
 
 @proves(WRITE_WCC_BEFORE, killed_by="write3-before-is-after")
-def test_wcc_before_is_what_getattr_said(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_before(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE returns in file_wcc.before what GETATTR returned before the call."""
     file = scratch.file("f", pattern(1000))
     known = scratch.attributes(file)
@@ -429,7 +391,7 @@ def test_wcc_before_is_what_getattr_said(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_WCC_AFTER, killed_by="write3-after-is-before")
-def test_wcc_after_is_what_getattr_says(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_after(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE returns in file_wcc.after what GETATTR returns after the call."""
     file = scratch.file("f", pattern(1000))
     reply = nfs3.write(file, 1000, b"more")
@@ -453,7 +415,7 @@ def test_moves_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_RETURNS_INVAL, killed_by="write3-answers-isdir")
-def test_directory_is_refused(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE refuses a directory."""
     reply = nfs3.write(scratch.directory("d"), 0, b"data")
     expect(reply).refused(Nfsstat3.NFS3ERR_INVAL, because=WRITE_RETURNS_INVAL)
@@ -462,7 +424,7 @@ def test_directory_is_refused(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(
     WRITE_RETURNS_INVAL, WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-overwrites-symlinks", needs="symlink"
 )
-def test_symlink_is_refused_and_keeps_its_text(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_symlink(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE refuses a symbolic link and keeps its target."""
     link = scratch.symlink("l", b"target")
     reply = nfs3.write(link, 0, b"elsewhere")
@@ -470,3 +432,21 @@ def test_symlink_is_refused_and_keeps_its_text(nfs3: Nfs3, scratch: Scratch) -> 
     if text.resok is not None:
         expect(text, because=WRITE_CHANGES_ONLY_ITS_RANGE).field("resok.data").equals(b"target")
     expect(reply).refused(Nfsstat3.NFS3ERR_INVAL, because=WRITE_RETURNS_INVAL)
+
+
+@pytest.mark.parametrize("stable", list(StableHow), ids=lambda stable: stable.name.lower())
+@proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-drops-unaligned-tail")
+def test_pipelined(
+    nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], stable: StableHow
+) -> None:
+    """Data of many WRITEs sent at once is all in the file."""
+    file, data = scratch.file("f"), pattern(60 * 1001)
+    pieces = [(at, data[at : at + 1001]) for at in range(0, len(data), 1001)]
+    calls = (Write3Args(file, at, len(piece), stable, piece) for at, piece in reversed(pieces))
+    counted: dict[int, int] = {}
+    put(nfs3, file, len(data) - 1, data[-1:])  # ends the check if files cannot be so large
+    for args, reply in rpc_connect("nfs").pipeline(WRITE, calls):
+        counted[args.offset] = expect(reply).ok().count
+    for at, piece in pieces:
+        seen = read_range(nfs3, file, at, counted[at])
+        expect(difference(seen, piece[: counted[at]]), f"first wrong byte of those at {at}").is_absent()

@@ -13,33 +13,19 @@ from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, observe, proves
-from suites.nfs3 import kinds
+from nfsjudge import Level, Requirement, expect, observe, proves
+from suites.nfs3 import file_types
+from suites.nfs3.attributes import expect_preserved
+from suites.nfs3.clauses import (
+    WRITE_CHANGES_ONLY_ITS_RANGE,
+    WRITE_COUNT_BOUNDS_DATA,
+    WRITE_GAP_IS_ZERO,
+    WRITE_RETURNS_INVAL,
+    WRITES_COUNT_BYTES,
+)
 from suites.nfs3.contents import difference, pattern, put, read_range, stored, write_far
 from suites.nfs3.limits import fsinfo, to_move
-from suites.nfs3.preserved import expect_preserved
 
-WRITES_COUNT_BYTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="the count bytes that WRITE reports are in the file, starting at offset",
-)
-WRITE_CHANGES_ONLY_ITS_RANGE = Requirement(
-    rfc="RFC 1813", section="3.3.7", gist="WRITE changes count bytes at offset and no others"
-)
-WRITE_COUNT_BOUNDS_DATA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    level=Level.SHOULD,  # no RFC says what a count means that differs from the length of the data
-    gist="WRITE writes no more than count bytes, and no more than its data",
-)
-WRITE_GAP_IS_ZERO = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="bytes between the old end of the file and data written beyond it read as zeros (as in 3.3.2)",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
-)
 WTMAX_IS_SUPPORTED = Requirement(
     rfc="RFC 1813",
     section="3.3.19",
@@ -51,14 +37,6 @@ WRITE_NEEDS_REGULAR_FILE = Requirement(
     level=Level.SHOULD,  # addressed to clients; only the IMPLEMENTATION part says that the server refuses
     gist="WRITE works on regular files only",
 )
-WRITE_RETURNS_INVAL = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="WRITE to an object that is not a regular file fails with NFS3ERR_INVAL",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
-)
-
 FAR: t.Final = {"2^31": 2**31, "2^32": 2**32, "2^40": 2**40, "2^53": 2**53, "2^63-9": 2**63 - 9}
 """Limits of arithmetic with fewer than 64 bits. The data lies in the 8 bytes before and after."""
 FAR_IDS: t.Final = ("2g", "4g", "1t", "8p", "int64max-8")
@@ -93,7 +71,7 @@ REWRITES: t.Final = (
 
 @pytest.mark.parametrize("place", FAR, ids=FAR_IDS)
 @proves(WRITES_COUNT_BYTES, killed_by="write3-misses-by-one-far-out")
-def test_data_lies_around(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
+def test_far_offsets(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
     """WRITE stores data around a far offset and nowhere else."""
     file, data = stored(scratch, "f", b"near"), pattern(16)
     write_far(nfs3, file, FAR[place] - 8, data)
@@ -106,7 +84,7 @@ def test_data_lies_around(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
 
 @pytest.mark.parametrize("place", TOO_FAR, ids=TOO_FAR_IDS)
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-clears-the-beginning-when-too-far")
-def test_no_file_is_damaged_from_as_far_as(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
+def test_beyond_int64(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
     """WRITE of a range that ends beyond 2^63 does not damage other data of the file."""
     content = pattern(64)
     file = stored(scratch, "f", content)
@@ -120,7 +98,7 @@ def test_no_file_is_damaged_from_as_far_as(nfs3: Nfs3, scratch: Scratch, place: 
 
 @pytest.mark.parametrize("gap", [1, 3, 511, 512, 4096, 65_535])
 @proves(WRITE_GAP_IS_ZERO, killed_by="write3-fills-gap")
-def test_a_gap_reads_as_zeros_if_it_has(nfs3: Nfs3, scratch: Scratch, gap: int) -> None:
+def test_gap_zeros(nfs3: Nfs3, scratch: Scratch, gap: int) -> None:
     """A gap that WRITE leaves before its data reads as zeros."""
     file = stored(scratch, "f", pattern(100))
     put(nfs3, file, 100 + gap, b"behind")
@@ -132,7 +110,7 @@ def test_a_gap_reads_as_zeros_if_it_has(nfs3: Nfs3, scratch: Scratch, gap: int) 
 
 @pytest.mark.parametrize("stable", STABILITIES, ids=lambda stable: stable.name.lower())
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-clears-rest-of-block")
-def test_what_is_around_stays_at(nfs3: Nfs3, scratch: Scratch, stable: StableHow) -> None:
+def test_overwrite_in_place(nfs3: Nfs3, scratch: Scratch, stable: StableHow) -> None:
     """WRITE over existing data changes only its range."""
     wanted = bytearray(pattern(10_000))
     file = stored(scratch, "f", bytes(wanted))
@@ -145,7 +123,7 @@ def test_what_is_around_stays_at(nfs3: Nfs3, scratch: Scratch, stable: StableHow
 
 @pytest.mark.parametrize(("first", "second"), REWRITES, ids=lambda stable: stable.name.lower())
 @proves(WRITES_COUNT_BYTES, killed_by="write3-keeps-what-was-first")
-def test_the_later_data_wins(nfs3: Nfs3, scratch: Scratch, first: StableHow, second: StableHow) -> None:
+def test_last_write_wins(nfs3: Nfs3, scratch: Scratch, first: StableHow, second: StableHow) -> None:
     """The later of two WRITEs to the same range determines the data."""
     file = stored(scratch, "f", pattern(6000))
     older, newer = pattern(3000, salt=1), pattern(3000, salt=2)
@@ -158,9 +136,7 @@ def test_the_later_data_wins(nfs3: Nfs3, scratch: Scratch, first: StableHow, sec
 
 @pytest.mark.parametrize("stable", STABILITIES, ids=lambda stable: stable.name.lower())
 @proves(WRITES_COUNT_BYTES, WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-takes-the-end-for-the-offset")
-def test_two_clients_fill_one_file_at(
-    nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, stable: StableHow
-) -> None:
+def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, stable: StableHow) -> None:
     """WRITEs of two clients to disjoint ranges of one file are all stored."""
     file, wanted = scratch.file("f"), pattern(16_000)
     for at in reversed(range(0, 16_000, 1000)):
@@ -179,7 +155,7 @@ def test_two_clients_fill_one_file_at(
     WRITES_COUNT_BYTES,
     killed_by=("write3-clears-the-end-of-large-data", "write3-refuses-large-data"),
 )
-def test_large_data_is_in_the_file(nfs3: Nfs3, root: bytes, scratch: Scratch, less: int) -> None:
+def test_wtmax(nfs3: Nfs3, root: bytes, scratch: Scratch, less: int) -> None:
     """WRITE of wtmax bytes succeeds and stores the bytes that it counts."""
     info = fsinfo(nfs3, root)
     size = min(to_move(info.wtmax), info.maxfilesize) - less
@@ -194,9 +170,7 @@ def test_large_data_is_in_the_file(nfs3: Nfs3, root: bytes, scratch: Scratch, le
 
 @pytest.mark.parametrize("count", [2**31, 2**32 - 1], ids=("2g", "4g-1"))
 @proves(WRITE_COUNT_BOUNDS_DATA, killed_by="write3-trusts-huge-counts")
-def test_no_more_than_the_data_is_written_for_a_count_of(
-    nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, count: int
-) -> None:
+def test_huge_count(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, count: int) -> None:
     """WRITE with a huge count writes no more than its data."""
     old, new = pattern(64), pattern(4, salt=100)
     file = stored(scratch, "f", old)
@@ -212,9 +186,7 @@ def test_no_more_than_the_data_is_written_for_a_count_of(
 
 @pytest.mark.parametrize("stable", [3, 2**31 - 1], ids=("3", "2g-1"))
 @proves(WRITES_COUNT_BYTES, killed_by="write3-drops-data-of-unknown-stability")
-def test_a_stability_that_is_none_loses_nothing_counted(
-    nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, stable: int
-) -> None:
+def test_invalid_stable_how(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, stable: int) -> None:
     """WRITE with an invalid stable_how stores the bytes that it counts."""
     file, data = scratch.file("f"), pattern(100)
     try:
@@ -233,11 +205,11 @@ def test_a_stability_that_is_none_loses_nothing_counted(
 # ---------------------------------------------------------------- special files
 
 
-@pytest.mark.parametrize("kind", kinds.SPECIAL)
+@pytest.mark.parametrize("kind", file_types.SPECIAL)
 @proves(WRITE_NEEDS_REGULAR_FILE, WRITE_RETURNS_INVAL, killed_by="write3-wrong-type-is-io")
-def test_special_file_is_refused(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_special_file(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
     """WRITE refuses a FIFO, a socket or a device and keeps its attributes."""
-    handle = kinds.make(nfs3, scratch, kind)
+    handle = file_types.make(nfs3, scratch, kind)
     before = scratch.attributes(handle)
     reply = nfs3.write(handle, 0, b"data")
     expect_preserved(scratch.attributes(handle), before, ("type", "mode", "nlink", "uid", "gid", "fileid"))
@@ -251,9 +223,7 @@ def test_special_file_is_refused(nfs3: Nfs3, scratch: Scratch, kind: str) -> Non
 
 @pytest.mark.parametrize("size", [1, 1000, 8192])
 @proves(WRITES_COUNT_BYTES, killed_by="write3-over-udp-loses-the-end", needs="udp")
-def test_over_udp_data_is_in_the_file(
-    nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], size: int
-) -> None:
+def test_udp(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], size: int) -> None:
     """WRITE over UDP stores the bytes that it counts."""
     over_udp = Nfs3(rpc_connect("nfs", proto="udp"))
     most = min(size, fsinfo(over_udp, scratch.handle).wtmax)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 POWERS = {2**31 - 1: "2g-1", 2**31: "2g", 2**32 - 1: "4g-1"}
 
 
@@ -11,3 +13,7 @@ def short(value: object) -> str | None:
     if not isinstance(value, int):
         return None
     return POWERS.get(value, str(value))
+
+
+TRANSPORTS = pytest.mark.parametrize("proto", ["tcp", "udp"])
+HIGHEST = 2**32 - 1

@@ -16,7 +16,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.xdr import XdrEnum
 from nfsjudge import Level, Requirement, expect, observe, proves
-from suites.rpc.damage import (
+from suites.rpc.damaged_calls import (
     ARGUMENTS,
     NAME,
     AnyProcedure,
@@ -59,15 +59,12 @@ REFUSES_UNDEFINED_ENUM_VALUES = Requirement(
 WRITE_RETURNS_STABLE_HOW = Requirement(
     rfc="RFC 1813", section="3.3.7", gist="WRITE returns one of the three values of stable_how in committed"
 )
-
 EVERY_PROCEDURE = pytest.mark.parametrize("procedure", ARGUMENTS, ids=lambda each: each.name.lower())
 
 
 @EVERY_PROCEDURE
 @proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-short-arguments")
-def test_arguments_that_are_cut_are_not_executed(
-    wire: MakeWire, scratch: Scratch, procedure: AnyProcedure
-) -> None:
+def test_truncated_no_success(wire: MakeWire, scratch: Scratch, procedure: AnyProcedure) -> None:
     """A call with truncated arguments does not succeed."""
     peer = wire()
     need(procedure, peer.ask(peer.make(procedure.number, ARGUMENTS[procedure](scratch, b"no bad").to_xdr())))
@@ -78,9 +75,7 @@ def test_arguments_that_are_cut_are_not_executed(
 
 @EVERY_PROCEDURE
 @proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-wrong-lengths")
-def test_lengths_that_are_too_large_are_not_taken(
-    wire: MakeWire, scratch: Scratch, procedure: AnyProcedure
-) -> None:
+def test_length_too_large(wire: MakeWire, scratch: Scratch, procedure: AnyProcedure) -> None:
     """A call with a length larger than its data or its limit does not succeed."""
     peer = wire()
     need(procedure, peer.ask(peer.make(procedure.number, ARGUMENTS[procedure](scratch, b"no bad").to_xdr())))
@@ -95,9 +90,7 @@ def test_lengths_that_are_too_large_are_not_taken(
     ids=lambda each: each.name.lower(),
 )
 @proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-fills-up-short-arguments")
-def test_arguments_that_are_cut_change_nothing(
-    wire: MakeWire, scratch: Scratch, procedure: AnyProcedure
-) -> None:
+def test_truncated_no_effect(wire: MakeWire, scratch: Scratch, procedure: AnyProcedure) -> None:
     """A call with truncated arguments changes nothing in the directory."""
     malformed = list(truncated_encodings(ARGUMENTS[procedure](scratch, NAME)))
     before = [(name, _facts(scratch, name)) for name in scratch.names()]
@@ -117,7 +110,7 @@ def _facts(scratch: Scratch, name: bytes) -> tuple[int, int]:
     "procedure", [v3.GETATTR, v3.LOOKUP, v3.READ, v3.CREATE, v3.FSINFO], ids=lambda each: each.name.lower()
 )
 @proves(REPORTS_GARBAGE_ARGS, killed_by="rpc-calls-short-arguments-a-failure", needs="nfs3")
-def test_no_arguments_are_garbage(wire: MakeWire, procedure: AnyProcedure) -> None:
+def test_missing(wire: MakeWire, procedure: AnyProcedure) -> None:
     """The server answers a call without arguments with GARBAGE_ARGS, or not at all."""
     peer = wire()
     said = peer.attempt(peer.make(procedure.number, b"").message())
@@ -128,7 +121,7 @@ def test_no_arguments_are_garbage(wire: MakeWire, procedure: AnyProcedure) -> No
 
 @pytest.mark.parametrize("size", [4, 400, 60_000])
 @proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-surplus-arguments")
-def test_null_with_arguments_is_answered_or_garbage(wire: MakeWire, size: int) -> None:
+def test_null_with_arguments(wire: MakeWire, size: int) -> None:
     """The server answers NULL with surplus arguments, or refuses it with GARBAGE_ARGS."""
     peer = wire()
     said = peer.attempt(peer.make(0, bytes(size)).message())
@@ -144,9 +137,7 @@ def test_null_with_arguments_is_answered_or_garbage(wire: MakeWire, size: int) -
     ids=lambda each: each.name.lower(),
 )
 @proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-surplus-arguments")
-def test_bytes_behind_arguments_are_put_up_with_or_garbage(
-    wire: MakeWire, scratch: Scratch, procedure: AnyProcedure
-) -> None:
+def test_trailing_bytes(wire: MakeWire, scratch: Scratch, procedure: AnyProcedure) -> None:
     """The server ignores trailing bytes after the arguments, or answers GARBAGE_ARGS."""
     peer = wire()
     arguments = ARGUMENTS[procedure](scratch, NAME).to_xdr()
@@ -158,7 +149,7 @@ def test_bytes_behind_arguments_are_put_up_with_or_garbage(
 
 
 @proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
-def test_padding_is_no_part_of_a_name_that_is_looked_up(wire: MakeWire, scratch: Scratch) -> None:
+def test_padding_in_lookup(wire: MakeWire, scratch: Scratch) -> None:
     """LOOKUP does not take XDR padding for a part of the name."""
     scratch.file(b"abcde")
     peer = wire()
@@ -172,8 +163,11 @@ def test_padding_is_no_part_of_a_name_that_is_looked_up(wire: MakeWire, scratch:
     )
 
 
+MODE_ONLY = v3.Sattr3(mode=0o755).to_xdr()
+
+
 @proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
-def test_padding_is_no_part_of_a_name_that_is_made(wire: MakeWire, scratch: Scratch) -> None:
+def test_padding_in_mkdir(wire: MakeWire, scratch: Scratch) -> None:
     """MKDIR does not take XDR padding for a part of the name."""
     peer = wire()
     name = opaque(b"abcde", padding=b"xyz")
@@ -185,7 +179,7 @@ def test_padding_is_no_part_of_a_name_that_is_made(wire: MakeWire, scratch: Scra
 
 
 @proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
-def test_padding_is_no_part_of_the_data_that_are_written(wire: MakeWire, scratch: Scratch) -> None:
+def test_padding_in_write(wire: MakeWire, scratch: Scratch) -> None:
     """WRITE does not write XDR padding into the file."""
     peer = wire()
     file = scratch.file("f")
@@ -197,14 +191,13 @@ def test_padding_is_no_part_of_the_data_that_are_written(wire: MakeWire, scratch
     )
 
 
-MODE_ONLY = v3.Sattr3(mode=0o755).to_xdr()
 UNDEFINED = [77, 2**31, 2**32 - 1]
 """Values that no enum of NFSv3 defines."""
 
 
 @pytest.mark.parametrize("mode", [3, *UNDEFINED], ids=short)
 @proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="create3-takes-any-mode-for-unchecked")
-def test_create_in_an_unknown_mode_is_not_done(wire: MakeWire, scratch: Scratch, mode: int) -> None:
+def test_unknown_create_mode(wire: MakeWire, scratch: Scratch, mode: int) -> None:
     """CREATE with an undefined createmode3 creates nothing."""
     peer = wire()
     name = opaque(scratch.handle) + opaque(NAME)
@@ -215,7 +208,7 @@ def test_create_in_an_unknown_mode_is_not_done(wire: MakeWire, scratch: Scratch,
 
 @pytest.mark.parametrize("kind", [0, 8, *UNDEFINED], ids=short)
 @proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="mknod3-takes-any-type-for-a-fifo", needs="mknod")
-def test_mknod_of_an_unknown_type_is_not_done(wire: MakeWire, scratch: Scratch, kind: int) -> None:
+def test_unknown_mknod_type(wire: MakeWire, scratch: Scratch, kind: int) -> None:
     """MKNOD of an undefined file type creates nothing."""
     # Once with the attributes of a FIFO, once with no data at all, as in the default arm of the union.
     for rest in (MODE_ONLY, b""):
@@ -228,9 +221,7 @@ def test_mknod_of_an_unknown_type_is_not_done(wire: MakeWire, scratch: Scratch, 
 
 @pytest.mark.parametrize("stable", [3, *UNDEFINED], ids=short)
 @proves(WRITE_RETURNS_STABLE_HOW, killed_by="write3-commits-as-it-is-told")
-def test_write_of_unknown_stability_is_refused_or_committed(
-    wire: MakeWire, scratch: Scratch, stable: int
-) -> None:
+def test_unknown_stable_how(wire: MakeWire, scratch: Scratch, stable: int) -> None:
     """WRITE with an undefined stable_how is refused, or returns a defined value in committed."""
     peer = wire()
     arguments = opaque(scratch.file("f")) + words(0, 0, 4, stable) + opaque(b"data")
@@ -246,9 +237,7 @@ def test_write_of_unknown_stability_is_refused_or_committed(
 
 @pytest.mark.parametrize("how", [3, *UNDEFINED], ids=short)
 @proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="setattr3-takes-any-time-how-for-the-epoch")
-def test_setattr_with_an_unknown_time_how_sets_no_time(
-    wire: MakeWire, nfs3: Nfs3, scratch: Scratch, how: int
-) -> None:
+def test_unknown_time_how(wire: MakeWire, nfs3: Nfs3, scratch: Scratch, how: int) -> None:
     """SETATTR with an undefined time_how does not change mtime."""
     peer = wire()
     file = scratch.file("f")
@@ -261,7 +250,7 @@ def test_setattr_with_an_unknown_time_how_sets_no_time(
 
 @pytest.mark.parametrize("check", [2, 2**31, 2**32 - 1], ids=short)
 @proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-other-booleans")
-def test_a_boolean_that_is_neither_is_taken_or_garbage(wire: MakeWire, scratch: Scratch, check: int) -> None:
+def test_invalid_boolean(wire: MakeWire, scratch: Scratch, check: int) -> None:
     """The server accepts a boolean other than 0 and 1, or answers GARBAGE_ARGS."""
     peer = wire()
     file = scratch.file("f")
@@ -275,7 +264,7 @@ def test_a_boolean_that_is_neither_is_taken_or_garbage(wire: MakeWire, scratch: 
 
 
 @proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-wrong-lengths")
-def test_a_handle_of_65_bytes_is_not_cut(wire: MakeWire, scratch: Scratch) -> None:
+def test_oversized_handle(wire: MakeWire, scratch: Scratch) -> None:
     """A file handle of 65 bytes is refused, not truncated."""
     peer = wire()
     need(v3.FSSTAT, peer.ask(peer.make(18, opaque(scratch.handle))))

@@ -26,9 +26,9 @@ from fixtures.raw import (
     opaque,
     words,
 )
-from nfsclient.rpc.messages import AuthStat
+from nfsclient.rpc.messages import AuthFlavor, AuthStat
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
-from suites.rpc.parameters import short
+from suites.rpc.parameters import TRANSPORTS, short
 
 ACCEPTS_AUTH_SYS_WITHIN_LIMITS = Requirement(
     rfc="RFC 1831",
@@ -91,12 +91,24 @@ TOLERATES_SURPLUS_CREDENTIAL = Requirement(
     gist="a server should either ignore surplus bytes in a credential or refuse the credential",
     level=Level.SHOULD,
 )
-
 PADS_WITH_ZEROS = Requirement(
     rfc="RFC 4506",
     section="4.10",
     gist="opaque data are padded with zero bytes, in the verifier of a reply too",
 )
+
+
+SYS_REPLY_VERIFIER = Requirement(
+    rfc="RFC 1831",
+    section="A",
+    gist="the reply to a call with AUTH_SYS has a verifier of flavor AUTH_NONE or AUTH_SHORT",
+)
+NONE_REPLY_VERIFIER = Requirement(
+    rfc="RFC 1831",
+    section="9.1",
+    gist="the reply to a call with AUTH_NONE has a verifier of flavor AUTH_NONE",
+)
+
 
 NONE, SYS, SHORT = 0, 1, 2
 REFUSALS = (AUTH_ERROR, GARBAGE_ARGS, CLOSED, SILENCE)
@@ -149,9 +161,7 @@ AT_THE_LIMIT: dict[str, tuple[str, SysBody]] = {
 @pytest.mark.parametrize("proto", ["tcp", "udp"])
 @pytest.mark.parametrize("what", AT_THE_LIMIT)
 @proves(ACCEPTS_AUTH_SYS_WITHIN_LIMITS, killed_by="rpc-refuses-auth-sys-at-its-limits")
-def test_auth_sys_is_taken_up_to_its_limits(
-    wire: MakeWire, root_arguments: bytes, proto: Proto, what: str
-) -> None:
+def test_sys_at_limits(wire: MakeWire, root_arguments: bytes, proto: Proto, what: str) -> None:
     """The server accepts AUTH_SYS credentials at the limits of the RFC."""
     peer = wire(proto)
     description, fields = AT_THE_LIMIT[what]
@@ -173,7 +183,7 @@ BEYOND_THE_LIMIT: dict[str, tuple[str, SysBody]] = {
 
 @pytest.mark.parametrize("what", BEYOND_THE_LIMIT)
 @proves(REFUSES_MALFORMED_AUTH_SYS, killed_by="rpc-takes-auth-sys-beyond-its-limits")
-def test_auth_sys_is_not_taken_beyond_its_limits(wire: MakeWire, root_arguments: bytes, what: str) -> None:
+def test_sys_beyond_limits(wire: MakeWire, root_arguments: bytes, what: str) -> None:
     """The server refuses AUTH_SYS credentials beyond the limits of the RFC."""
     peer = wire()
     description, fields = BEYOND_THE_LIMIT[what]
@@ -184,7 +194,7 @@ def test_auth_sys_is_not_taken_beyond_its_limits(wire: MakeWire, root_arguments:
 
 @pytest.mark.parametrize("size", [0, 4, 8, 16, 20, 24])
 @proves(REFUSES_MALFORMED_AUTH_SYS, killed_by="rpc-fills-up-short-credentials")
-def test_auth_sys_is_not_taken_in_part(wire: MakeWire, root_arguments: bytes, size: int) -> None:
+def test_sys_truncated(wire: MakeWire, root_arguments: bytes, size: int) -> None:
     """The server refuses a truncated AUTH_SYS credential."""
     peer = wire()
     said = peer.attempt(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer)[:size])).message())
@@ -194,9 +204,7 @@ def test_auth_sys_is_not_taken_in_part(wire: MakeWire, root_arguments: bytes, si
 
 @pytest.mark.parametrize("surplus", [4, 12, 372])
 @proves(TOLERATES_SURPLUS_CREDENTIAL, killed_by="rpc-fails-at-long-credentials")
-def test_bytes_behind_auth_sys_are_refused_or_put_up_with(
-    wire: MakeWire, root_arguments: bytes, surplus: int
-) -> None:
+def test_sys_trailing_bytes(wire: MakeWire, root_arguments: bytes, surplus: int) -> None:
     """The server ignores trailing bytes after AUTH_SYS, or refuses the credential."""
     peer = wire()
     body = sys_body(peer) + bytes(surplus)
@@ -219,7 +227,7 @@ TOO_LONG = {
 
 @pytest.mark.parametrize("what", TOO_LONG)
 @proves(LIMITS_AUTH_BODY, killed_by="rpc-takes-credentials-of-any-length")
-def test_a_credential_has_400_bytes_at_most(wire: MakeWire, what: str) -> None:
+def test_credential_too_long(wire: MakeWire, what: str) -> None:
     """The server refuses a credential of more than 400 bytes."""
     peer = wire()
     description, cred = TOO_LONG[what]
@@ -230,7 +238,7 @@ def test_a_credential_has_400_bytes_at_most(wire: MakeWire, what: str) -> None:
 
 @pytest.mark.parametrize("what", TOO_LONG)
 @proves(LIMITS_AUTH_BODY, killed_by="rpc-takes-verifiers-of-any-length")
-def test_a_verifier_has_400_bytes_at_most(wire: MakeWire, what: str) -> None:
+def test_verifier_too_long(wire: MakeWire, what: str) -> None:
     """The server refuses a verifier of more than 400 bytes."""
     peer = wire()
     description, verf = TOO_LONG[what]
@@ -241,7 +249,7 @@ def test_a_verifier_has_400_bytes_at_most(wire: MakeWire, what: str) -> None:
 
 @pytest.mark.parametrize("size", [1, 4, 100, 399, 400])
 @proves(IGNORES_AUTH_NONE_BODY, killed_by="rpc-refuses-none-with-a-body")
-def test_the_body_of_none_does_not_matter(wire: MakeWire, size: int) -> None:
+def test_none_credential_body(wire: MakeWire, size: int) -> None:
     """The server ignores the body of an AUTH_NONE credential."""
     peer = wire()
     said = peer.attempt(peer.make(cred=auth(NONE, b"\xa5" * size)).message())
@@ -251,7 +259,7 @@ def test_the_body_of_none_does_not_matter(wire: MakeWire, size: int) -> None:
 # Multiples of four: another check looks at the padding of an echoed verifier.
 @pytest.mark.parametrize("size", [4, 100, 396, 400])
 @proves(IGNORES_AUTH_NONE_BODY, killed_by="rpc-refuses-none-with-a-body")
-def test_the_body_of_a_verifier_of_none_does_not_matter(wire: MakeWire, size: int) -> None:
+def test_none_verifier_body(wire: MakeWire, size: int) -> None:
     """The server ignores the body of an AUTH_NONE verifier."""
     peer = wire()
     said = peer.attempt(peer.make(verf=auth(NONE, b"\xa5" * size)).message())
@@ -260,7 +268,7 @@ def test_the_body_of_a_verifier_of_none_does_not_matter(wire: MakeWire, size: in
 
 @pytest.mark.parametrize(("proto", "service"), [("tcp", "nfs"), ("udp", "nfs"), ("tcp", "mount")])
 @proves(NULL_NEEDS_NO_AUTHENTICATION, killed_by="rpc-null-asks-who-calls")
-def test_null_is_for_everybody(wire: MakeWire, proto: Proto, service: str) -> None:
+def test_null_with_auth_none(wire: MakeWire, proto: Proto, service: str) -> None:
     """The server answers NULL with AUTH_NONE."""
     peer = wire(proto, "mount" if service == "mount" else "nfs")
     said = peer.ask(peer.make(cred=auth(NONE)))
@@ -269,7 +277,7 @@ def test_null_is_for_everybody(wire: MakeWire, proto: Proto, service: str) -> No
 
 @pytest.mark.parametrize("proto", ["tcp", "udp"])
 @proves(REFUSES_IDENTITY_WITH_AUTH_ERROR, killed_by="rpc-takes-none-for-garbage")
-def test_nobody_is_served_or_refused_as_such(wire: MakeWire, root_arguments: bytes, proto: Proto) -> None:
+def test_getattr_with_auth_none(wire: MakeWire, root_arguments: bytes, proto: Proto) -> None:
     """The server executes GETATTR with AUTH_NONE, or refuses it with AUTH_ERROR."""
     peer = wire(proto)
     said = peer.ask(getattr_of(peer, root_arguments, auth(NONE)))
@@ -279,7 +287,7 @@ def test_nobody_is_served_or_refused_as_such(wire: MakeWire, root_arguments: byt
 
 @pytest.mark.parametrize("flavor", [3, 6, 7, 99, 390_003, 2**31, 2**32 - 1], ids=short)
 @proves(REPORTS_AUTH_ERROR, killed_by="rpc-takes-unknown-flavours-for-auth-sys")
-def test_an_unknown_flavour_is_refused(wire: MakeWire, root_arguments: bytes, flavor: int) -> None:
+def test_unknown_flavor(wire: MakeWire, root_arguments: bytes, flavor: int) -> None:
     """The server refuses a credential of an unknown flavor with AUTH_ERROR."""
     # Some servers know a few of these flavors, but an empty body identifies nobody in any of them.
     peer = wire()
@@ -290,7 +298,7 @@ def test_an_unknown_flavour_is_refused(wire: MakeWire, root_arguments: bytes, fl
 
 @pytest.mark.parametrize("body", [b"", bytes(4), b"shorthand", b"\xff" * 400], ids=["0", "4", "9", "400"])
 @proves(REFUSES_UNKNOWN_SHORTHAND, killed_by="rpc-takes-any-shorthand")
-def test_an_unknown_shorthand_is_not_taken(wire: MakeWire, root_arguments: bytes, body: bytes) -> None:
+def test_unknown_shorthand(wire: MakeWire, root_arguments: bytes, body: bytes) -> None:
     """The server refuses an AUTH_SHORT credential that it never issued."""
     peer = wire()
     said = peer.attempt(getattr_of(peer, root_arguments, auth(SHORT, body)).message())
@@ -298,7 +306,7 @@ def test_an_unknown_shorthand_is_not_taken(wire: MakeWire, root_arguments: bytes
 
 
 @proves(RETURNS_REJECTEDCRED, killed_by="rpc-calls-shorthands-bad")
-def test_an_unknown_shorthand_is_a_rejected_credential(wire: MakeWire, root_arguments: bytes) -> None:
+def test_unknown_shorthand_reason(wire: MakeWire, root_arguments: bytes) -> None:
     """The server refuses an unknown AUTH_SHORT credential with AUTH_REJECTEDCRED."""
     peer = wire()
     said = peer.attempt(getattr_of(peer, root_arguments, auth(SHORT, b"shorthand")).message())
@@ -309,7 +317,7 @@ def test_an_unknown_shorthand_is_a_rejected_credential(wire: MakeWire, root_argu
 
 @pytest.mark.parametrize("flavor", [SYS, SHORT, 6, 99], ids=["sys", "short", "gss", "unknown"])
 @proves(AUTH_ERROR_HAS_REASON, killed_by="rpc-refuses-with-auth-ok")
-def test_a_refusal_says_what_failed(wire: MakeWire, root_arguments: bytes, flavor: int) -> None:
+def test_auth_error_reason(wire: MakeWire, root_arguments: bytes, flavor: int) -> None:
     """AUTH_ERROR gives a reason other than AUTH_OK."""
     peer = wire()
     said = peer.attempt(getattr_of(peer, root_arguments, auth(flavor, bytes(7))).message())
@@ -331,7 +339,7 @@ VERIFIERS = {
 
 @pytest.mark.parametrize("what", VERIFIERS)
 @proves(REPORTS_AUTH_ERROR, killed_by="rpc-takes-verifiers-for-arguments")
-def test_a_verifier_is_ignored_or_refused_as_such(wire: MakeWire, root_arguments: bytes, what: str) -> None:
+def test_verifier_with_sys(wire: MakeWire, root_arguments: bytes, what: str) -> None:
     """The server ignores an unexpected verifier of an AUTH_SYS call, or answers AUTH_ERROR."""
     peer = wire()
     description, verf = VERIFIERS[what]
@@ -344,7 +352,7 @@ def test_a_verifier_is_ignored_or_refused_as_such(wire: MakeWire, root_arguments
 
 
 @proves(PADS_WITH_ZEROS, killed_by="rpc-pads-verifiers-with-what-is-there")
-def test_a_verifier_that_comes_back_is_padded_with_zeros(wire: MakeWire) -> None:
+def test_reply_verifier_padding(wire: MakeWire) -> None:
     """The server pads the verifier of a reply with zeros."""
     # Many times, with other data in between: memory that a server does not clear may be zero by chance.
     peer = wire()
@@ -359,3 +367,26 @@ def test_a_verifier_that_comes_back_is_padded_with_zeros(wire: MakeWire) -> None
         paddings.add(reply[20 + length : 20 + length + -length % 4].strip(b"\0"))
     observe("verifier", "comes back" if length else "is empty")
     expect(sorted(paddings), "what is not zero in the padding of verifiers").equals([b""])
+
+
+@TRANSPORTS
+@proves(SYS_REPLY_VERIFIER, killed_by="rpc-verifies-with-auth-sys")
+def test_reply_verifier_sys(wire: MakeWire, proto: Proto) -> None:
+    """A reply to AUTH_SYS has a verifier of flavor AUTH_NONE or AUTH_SHORT."""
+    peer = wire(proto)
+    verf = peer.ask(peer.make()).verf
+    flavor = None if verf is None else verf.flavor
+    expect(flavor, "the flavour of the verifier in the reply").one_of(
+        AuthFlavor.AUTH_NONE, AuthFlavor.AUTH_SHORT
+    )
+
+
+@TRANSPORTS
+@proves(NONE_REPLY_VERIFIER, killed_by="rpc-gives-a-shorthand-to-nobody")
+def test_reply_verifier_none(wire: MakeWire, proto: Proto) -> None:
+    """A reply to AUTH_NONE has a verifier of flavor AUTH_NONE."""
+    peer = wire(proto)
+    said = peer.ask(peer.make(cred=words(0, 0)))
+    if said.verf is None:
+        skip(f"NULL with AUTH_NONE is refused: {said.outcome}")
+    expect(said.verf.flavor, "the flavour of the verifier in the reply").equals(AuthFlavor.AUTH_NONE)

@@ -14,7 +14,7 @@ from fixtures.scratch import Scratch
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Requirement, expect, observe, proves
-from suites.rpc.damage import ARGUMENTS, NAME, AnyProcedure, need
+from suites.rpc.damaged_calls import ARGUMENTS, NAME, AnyProcedure, need
 
 ANSWERS_RETRANSMISSION = Requirement(
     rfc="RFC 1831",
@@ -27,7 +27,6 @@ EXECUTES_AT_LEAST_ONCE = Requirement(
     section="4",
     gist="a call that was answered has been executed at least once, so its effect remains",
 )
-
 SECOND_STATUS = {
     v3.CREATE: Nfsstat3.NFS3ERR_EXIST,
     v3.MKDIR: Nfsstat3.NFS3ERR_EXIST,
@@ -46,7 +45,6 @@ NAMES_AFTERWARDS = {
     v3.LINK: [NAME, NAME + b" 2"],
 }
 """Procedure -> the names in the directory after it; a single name for procedures that are not listed."""
-
 TRANSPORTS = pytest.mark.parametrize("proto", ["tcp", "udp"])
 CHANGING_PROCEDURES = pytest.mark.parametrize("procedure", SECOND_STATUS, ids=lambda each: each.name.lower())
 
@@ -54,9 +52,7 @@ CHANGING_PROCEDURES = pytest.mark.parametrize("procedure", SECOND_STATUS, ids=la
 @TRANSPORTS
 @CHANGING_PROCEDURES
 @proves(ANSWERS_RETRANSMISSION, killed_by="rpc-fails-at-retransmissions")
-def test_a_retransmission_gets_a_reply_that_makes_sense(
-    wire: MakeWire, scratch: Scratch, proto: Proto, procedure: AnyProcedure
-) -> None:
+def test_reply(wire: MakeWire, scratch: Scratch, proto: Proto, procedure: AnyProcedure) -> None:
     """A retransmission gets the first reply, the reply of a second execution, or none."""
     peer = wire(proto)
     call = peer.make(procedure.number, ARGUMENTS[procedure](scratch, NAME).to_xdr())
@@ -76,9 +72,7 @@ def test_a_retransmission_gets_a_reply_that_makes_sense(
 @TRANSPORTS
 @CHANGING_PROCEDURES
 @proves(EXECUTES_AT_LEAST_ONCE, killed_by="rpc-undoes-at-retransmissions")
-def test_a_retransmission_undoes_nothing(
-    wire: MakeWire, scratch: Scratch, proto: Proto, procedure: AnyProcedure
-) -> None:
+def test_effect_remains(wire: MakeWire, scratch: Scratch, proto: Proto, procedure: AnyProcedure) -> None:
     """A retransmission does not undo the effect of the call."""
     peer = wire(proto)
     call = peer.make(procedure.number, ARGUMENTS[procedure](scratch, NAME).to_xdr())
