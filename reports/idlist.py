@@ -9,6 +9,7 @@ stands there. Lines may follow each other: OLD -> MIDDLE and MIDDLE -> NEW.
 from __future__ import annotations
 
 import functools
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -43,6 +44,7 @@ class IdList:
     """Ids of checks that were removed."""
     renamed: dict[str, str] = field(default_factory=dict)
     """Old id -> the id that replaced it, which may have been replaced or removed itself."""
+    _fitted: dict[re.Pattern[str], bool] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def read(cls, path: Path) -> IdList:
@@ -154,6 +156,12 @@ class IdList:
     def old_names(self) -> dict[str, str]:
         """Every old name of a check of this version -> the id that it has now."""
         return {old: one for one in sorted(self.present) for old in self.former(one)}
+
+    def fits_some(self, pattern: re.Pattern[str]) -> bool:
+        """Whether a pattern fits an id of this version. Known after the first time: each entry of a baseline asks."""
+        if pattern not in self._fitted:
+            self._fitted[pattern] = any(map(pattern.fullmatch, self.present))
+        return self._fitted[pattern]
 
 
 @functools.cache
