@@ -60,7 +60,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     TARGET is nfs://HOST[:PORT]/EXPORT[?PARAMETERS] or the name of a server that is started for the run:
     embedded (the default), ganesha, ganesha:mem, and those of `nfsproof install --list`.
 
-    CHECK is a stable id (nfs3/write/never_accepts_more_than_sent), the beginning of one (nfs3/write) or a
+    CHECK is a stable id (nfs3/WRITE/never-accepts-more-than-sent), the beginning of one (nfs3/write) or a
     pattern (nfs3/read*). Without any, all checks run.
 
     \b

@@ -152,7 +152,7 @@ class Names:
 
 def _shortest(chosen: Collection[str], ids: Collection[str]) -> list[str]:
     """Some of the ids: as one pattern, or one for each function, where these fit no other id."""
-    whole = _pattern_of(chosen)
+    whole = _pattern_of(chosen) if len(chosen) > 1 else ""
     if whole.partition("*")[0].count("/") > 1 and _fits_only(whole, chosen, ids):
         return [whole]
     groups: dict[str, list[str]] = {}

@@ -90,7 +90,7 @@ def test_what_is_otherwise_is_named(text: str, run: Run, found: tuple[Kind, str]
 
 def test_a_check_that_there_is_must_have_been_judged() -> None:
     run = run_of(check("a/b/c[1]"))
-    assert held("", run, promised=("a/b/c", "a/b/d")) == [(Kind.VANISHED, "a/b/d")]
+    assert held("", run, promised=("a/b/c[1]", "a/b/d")) == [(Kind.VANISHED, "a/b/d")]
 
 
 def test_a_part_of_the_suite_is_held_against_what_it_ran() -> None:
@@ -464,7 +464,7 @@ def test_the_same_run_has_no_difference() -> None:
 
 
 def test_what_other_servers_are_known_for_is_told_or_that_none_is() -> None:
-    empty = "rpc/record_marking/a_fragment_may_be_empty[0]"
+    empty = "rpc/record_marking/a-fragment-may-be-empty[0]"
     on, others = known_elsewhere(empty, "FAIL", target="nfs://host/export")
     assert "NFS-Ganesha 4.3, VFS export" in on
     assert "NFS-Ganesha 4.3, MEM export" in on

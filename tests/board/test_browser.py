@@ -162,14 +162,14 @@ def test_the_url_tells_what_is_shown(page: Page, visit: Callable[..., Visit]) ->
     again = visit([ganesha(), gone_nfs()]).open(told)
     assert rows(again) == ["keeps_data", "never_more"]
     assert again.input_value("#q") == "write"
-    assert again.locator("#panel-title").inner_text() == "nfs3/write/never_more"
+    assert again.locator("#panel header .id").inner_text() == "nfs3/write/never_more"
     page.go_back()
     page.wait_for_selector("#panel", state="hidden")
 
 
 def test_a_bare_id_in_the_url_opens_the_check(visit: Callable[..., Visit]) -> None:
     page = visit([ganesha()]).open("#nfs3/write/never_more")
-    assert page.locator("#panel-title").inner_text() == "nfs3/write/never_more"
+    assert page.locator("#panel header .id").inner_text() == "nfs3/write/never_more"
 
 
 def test_groups_open_and_close(page: Page) -> None:
@@ -273,7 +273,7 @@ def test_comparison(page: Page) -> None:
     page.locator(".change", has_text="fixed").click()
     assert page.locator(".changed").count() == 1
     page.get_by_role("button", name="nfs3/write/keeps_data").click()
-    assert page.locator("#panel-title").inner_text() == "nfs3/write/keeps_data"
+    assert page.locator("#panel header .id").inner_text() == "nfs3/write/keeps_data"
 
 
 @pytest.mark.parametrize(
@@ -329,11 +329,11 @@ def test_with_a_check_open_it_follows_the_row(page: Page) -> None:
     page.locator(ROWS, has_text="keeps_data").click()
     page.locator(ROWS, has_text="keeps_data").focus()
     page.keyboard.press("ArrowDown")
-    assert page.locator("#panel-title").inner_text() == "nfs3/write/never_more"
+    assert page.locator("#panel header .id").inner_text() == "nfs3/write/never_more"
     page.keyboard.press("p")
-    assert page.locator("#panel-title").inner_text() == "nfs3/write/keeps_data"
+    assert page.locator("#panel header .id").inner_text() == "nfs3/write/keeps_data"
     page.get_by_role("button", name="Next check").click()
-    assert page.locator("#panel-title").inner_text() == "nfs3/write/never_more"
+    assert page.locator("#panel header .id").inner_text() == "nfs3/write/never_more"
 
 
 def test_roles_and_names_for_a_screen_reader(page: Page) -> None:
@@ -474,7 +474,9 @@ def test_nothing_hostile_is_executed_or_breaks_the_page(visit: Callable[..., Vis
     ids = page.evaluate("JSON.parse(document.getElementById('index').textContent).checks.map(one => one[0])")
     for one_id in ids:
         page.evaluate("id => { location.hash = '#check=' + encodeURIComponent(id); }", one_id)
-        page.wait_for_function("id => document.getElementById('panel-title')?.textContent === id", arg=one_id)
+        page.wait_for_function(
+            "id => document.querySelector('#panel header .id')?.textContent === id", arg=one_id
+        )
         links = page.locator("a[href]").evaluate_all("all => all.map(one => one.href)")
         assert all(link.startswith(("file:", "https://www.rfc-editor.org/")) for link in links)
         assert not any("alert(" in link for link in links)
