@@ -104,7 +104,7 @@ class Selector:
         """Ids as node ids: all parameters of a function as the function, all functions of a file as the file."""
         chosen = list(dict.fromkeys(ids))
         named = set(chosen)
-        functions = {one for one in map(function_of, chosen) if one in named or self._listed[one] <= named}
+        functions = {one for one in map(function_of, chosen) if one in named or self._is_listed_in(named, one)}
         nodes = {self._nodes[one] for one in functions if one in self._nodes}
         whole = {file for file in map(_file_of, nodes) if self._in_file[file] <= nodes}
         arguments = []
@@ -116,12 +116,16 @@ class Selector:
                 arguments.append(_file_of(node) if _file_of(node) in whole else of_function)
         return list(dict.fromkeys(arguments))
 
+    def _is_listed_in(self, ids: set[str], function: str) -> bool:
+        """Whether some ids have all that the list has of a function."""
+        return function in self._listed and self._listed[function] <= ids
+
     def _why(self, word: str, wanted: str) -> str:
         """Why nothing was found."""
         function = self._names.get(function_of(wanted), "")
         if function in self._nodes and "[" in wanted:
             given = word.strip("/")[len(function) :]
-            return f"{function} has no parameters {given}; there are {_some(self._listed[function])}"
+            return f"{function} has no parameters {given}; there are {_some(self._listed.get(function, ()))}"
         removed = {one.lower() for one in self._list.gone}
         if wanted in removed or function_of(wanted) in removed:
             return f"the check {word} was removed"

@@ -10,10 +10,11 @@ from nfsjudge import Requirement
 from tests.plugin.conftest import Suite
 
 LOOKUP = """
-from suites.nfs3 import acts
-
 BINDING = Requirement(rfc="RFC 1813", section="3.3.7", gist="g", level=Level.MUST)
 OTHER = Requirement(rfc="RFC 1094", section="2.2.9", gist="g")
+
+def link_it(nfs3):
+    nfs3.link(1, 2)
 
 @proves(RULE, ADVICE, killed_by=MUTANT)
 def test_finds(nfs3):
@@ -32,18 +33,13 @@ def test_calls():
 @proves(OTHER, killed_by=MUTANT)
 def test_helped():
     if False:
-        acts.link_it(None)
-"""
-ACTS = """
-def link_it(nfs3):
-    nfs3.link(1, 2)
+        link_it(None)
 """
 ALL = {"finds", "names[write-file]", "names[dir]", "calls", "helped"}
 
 
 def chosen(suite: Suite, *options: str) -> set[str]:
-    suite.write(ACTS, "suites/nfs3/acts.py")
-    suite.write(LOOKUP, "suites/nfs3/test_lookup.py")
+    suite.write(LOOKUP, "suites/nfs3/test_lookup_fake.py")
     outcome = suite.run(*options)
     assert outcome.exit_code in {0, 5}
     return set(outcome.checks)
@@ -94,22 +90,21 @@ def test_checks_are_chosen(suite: Suite, options: list[str], found: set[str]) ->
     ],
 )
 def test_what_there_is_not_is_refused_with_what_there_is(suite: Suite, option: str, told: str) -> None:
-    suite.write(ACTS, "suites/nfs3/acts.py")
-    suite.write(LOOKUP, "suites/nfs3/test_lookup.py")
+    suite.write(LOOKUP, "suites/nfs3/test_lookup_fake.py")
     outcome = suite.run(option)
     assert outcome.exit_code == 4
     assert told in outcome.text
 
 
 def test_workers_refuse_as_well(suite: Suite) -> None:
-    suite.write(LOOKUP.replace("from suites.nfs3 import acts", ""), "suites/nfs3/test_lookup.py")
+    suite.write(LOOKUP, "suites/nfs3/test_lookup_fake.py")
     outcome = suite.run_apart("-p", "xdist.plugin", "-n", "2", "--section=9")
     assert outcome.exit_code == 4
     assert "ERROR: --section: none of the checks is about 9; they are about" in outcome.text
 
 
 @pytest.mark.parametrize("text", ["", "3..3", "3.3.14 and more", "RFC 1813", "rfc:3"])
-def test_what_is_no_section(text: str) -> None:
+def test_text_that_is_no_section(text: str) -> None:
     with pytest.raises(BadChoice):
         Section.parse(text)
 

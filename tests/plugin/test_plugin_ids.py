@@ -115,13 +115,13 @@ def test_a_part_of_the_suite_cannot_tell(suite: Suite) -> None:
 
 @pytest.mark.parametrize("workers", [[], ["-p", "xdist.plugin", "-n", "2"]], ids=["alone", "workers"])
 def test_two_checks_with_one_id_are_an_error_that_names_both(suite: Suite, workers: list[str]) -> None:
-    suite.write(check("same", "pass"), "suites/nfs3/test_write_one.py")
-    suite.write(check("same", "pass"), "suites/nfs3/objects/test_write.py")
+    suite.write(check("same", "pass"), "suites/nfs3/test_write_fake.py")
+    suite.write(check("same", "pass"), "suites/nfs3/fakes/test_write.py")
     outcome = suite.run_apart(*workers)
     assert outcome.exit_code == 4
     assert "two checks have the id nfs3/WRITE/same: " in outcome.text
-    assert "suites/nfs3/objects/test_write.py::test_same" in outcome.text
-    assert "suites/nfs3/test_write_one.py::test_same" in outcome.text
+    assert "suites/nfs3/fakes/test_write.py::test_same" in outcome.text
+    assert "suites/nfs3/test_write_fake.py::test_same" in outcome.text
 
 
 def test_the_title_is_told(suite: Suite) -> None:
