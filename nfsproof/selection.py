@@ -104,7 +104,9 @@ class Selector:
         """Ids as node ids: all parameters of a function as the function, all functions of a file as the file."""
         chosen = list(dict.fromkeys(ids))
         named = set(chosen)
-        functions = {one for one in map(function_of, chosen) if one in named or self._is_listed_in(named, one)}
+        functions = {
+            one for one in map(function_of, chosen) if one in named or self._is_listed_in(named, one)
+        }
         nodes = {self._nodes[one] for one in functions if one in self._nodes}
         whole = {file for file in map(_file_of, nodes) if self._in_file[file] <= nodes}
         arguments = []

@@ -57,9 +57,11 @@ def message(
     return MessageRecord(number, number / 10, direction, summary, list(lines), list(deviating))
 
 
+TITLE = "WRITE writes no more than it was given"
 FAILS = check(
     "nfs3/WRITE/never-more",
     "FAIL",
+    title=TITLE,
     expected=["at most 10"],
     observed="count is 11",
     exchanges=1,

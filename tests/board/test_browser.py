@@ -16,7 +16,7 @@ from reports.compare import compare
 from reports.run import Run, from_records
 from tests.board import browser as browsers
 from tests.board.browser import Visit
-from tests.board.records import ADVICE, MNT, WRITE, check, ganesha, gone_nfs, hostile, many
+from tests.board.records import ADVICE, MNT, TITLE, WRITE, check, ganesha, gone_nfs, hostile, many
 
 if t.TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -170,6 +170,19 @@ def test_the_url_tells_what_is_shown(page: Page, visit: Callable[..., Visit]) ->
 def test_a_bare_id_in_the_url_opens_the_check(visit: Callable[..., Visit]) -> None:
     page = visit([ganesha()]).open("#nfs3/WRITE/never-more")
     assert page.locator("#panel header .id").inner_text() == "nfs3/WRITE/never-more"
+
+
+def test_the_title_is_in_the_list_and_heads_the_check(visit: Callable[..., Visit]) -> None:
+    # The second run is of a version without titles.
+    page = visit([ganesha(), gone_nfs()]).open()
+    page.fill("#q", "no more than it was given")
+    assert rows(page) == ["never-more"]
+    assert page.locator("#rows .row.check .title").inner_text() == TITLE
+    page.locator(ROWS, has_text="never-more").click()
+    assert page.locator("#panel-title").inner_text() == TITLE
+    assert page.locator("#panel header .id").inner_text() == "nfs3/WRITE/never-more"
+    page.fill("#q", "keeps-data")
+    assert page.locator("#rows .row.check .title").inner_text() == "keeps data"
 
 
 def test_groups_open_and_close(page: Page) -> None:

@@ -98,7 +98,9 @@ def test_what_lies_in_the_current_folder_stays_a_path(selector: Selector, tmp_pa
     assert selector.translate("test_mine.py::test_x") == ["test_mine.py::test_x"]
 
 
-@pytest.mark.parametrize("word", ["nfs3/wrote", "nfs3/WRITE/work", "nfs4", "nfs3/x*", "", "nfs3/READ/works/x"])
+@pytest.mark.parametrize(
+    "word", ["nfs3/wrote", "nfs3/WRITE/work", "nfs4", "nfs3/x*", "", "nfs3/READ/works/x"]
+)
 def test_an_unknown_name_is_refused(word: str, selector: Selector) -> None:
     with pytest.raises(UnknownCheck, match="no check is named"):
         selector.translate(word)
@@ -108,7 +110,10 @@ def test_an_unknown_name_is_refused(word: str, selector: Selector) -> None:
     ("word", "told"),
     [
         ("nfs3/wrote", r"no check is named nfs3/wrote; near: nfs3/WRITE"),
-        ("nfs3/WRITE/works[sctp]", r"nfs3/WRITE/works has no parameters \[sctp\]; there are \[tcp\], \[udp\]"),
+        (
+            "nfs3/WRITE/works[sctp]",
+            r"nfs3/WRITE/works has no parameters \[sctp\]; there are \[tcp\], \[udp\]",
+        ),
         ("nfs3/transport/removed", "the check nfs3/transport/removed was removed"),
     ],
 )
