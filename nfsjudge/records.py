@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import types
 import typing as t
 from collections.abc import Iterable, Iterator, Mapping
@@ -58,12 +59,17 @@ class MessageRecord:
     """Indices of the lines in `fields` that the verdict is about."""
 
 
+def words_of(check_id: str) -> str:
+    """The last part of an id, without parameters, in words."""
+    return re.sub("[-_]", " ", check_id.partition("[")[0].rpartition("/")[2])
+
+
 @dataclass(slots=True)
 class CheckRecord:
     """One check of one run."""
 
     id: str
-    """Stable: ``nfs3/write/never_accepts_more_than_sent``."""
+    """``nfs3/WRITE/no-more-than-sent[file]``: protocol, subject, slug, parameters. Does not change."""
     verdict: str
     requirement: RequirementRecord | None = None
     expected: list[str] = field(default_factory=list)
@@ -99,6 +105,8 @@ class CheckRecord:
     """How many other servers were looked at for that: of 0 nothing is said."""
     worker: str = ""
     nodeid: str = ""
+    title: str = ""
+    """The claim in one sentence. Empty in records of versions that had no titles: `heading` is never empty."""
     kind: str = "check"
     schema: int = SCHEMA
 
@@ -106,6 +114,11 @@ class CheckRecord:
     def protocol(self) -> str:
         """The first part of the id: ``nfs3``, ``mount``."""
         return self.id.partition("/")[0]
+
+    @property
+    def heading(self) -> str:
+        """The title, or what the id says in words."""
+        return self.title or words_of(self.id)
 
 
 @dataclass(slots=True)
@@ -342,6 +355,8 @@ def failure_text(record: CheckRecord | FindingRecord) -> str:
     lines = [f"{record.verdict}  {record.id}"]
     if isinstance(record, FindingRecord):
         lines.append(f"  check:      {record.check}")
+    else:
+        lines.append(f"  {record.heading}")
     requirement = record.requirement
     if requirement is not None and record.expected:
         part = f", {requirement.part}" if requirement.part == "IMPLEMENTATION" else ""

@@ -113,9 +113,9 @@ class _Result(TestResult):
 
 
 def _of_check(writer: _Writer, check: CheckRecord) -> TestResult:
-    base, bracket, parameters = check.id.partition("[")
+    _, bracket, parameters = check.id.partition("[")
     result = _result(writer, check, check.protocol)
-    result.name = printable(base.rpartition("/")[2].replace("_", " ") + bracket + parameters)
+    result.name = printable(f"{check.heading} [{parameters}" if bracket else check.heading)
     if bracket:
         result.parameters.append(Parameter(name="case", value=printable(parameters.removesuffix("]"))))
     result.parameters += [
@@ -176,7 +176,7 @@ def _labels(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str)
     feature = record.id.split("/")[1] if record.id.count("/") > 1 else protocol
     pairs = [
         (LabelType.EPIC, epic),
-        (LabelType.FEATURE, EPICS.get(feature, feature.upper().replace("_", " "))),
+        (LabelType.FEATURE, EPICS.get(feature, feature)),
         (LabelType.STORY, _story(record.requirement)),
         (LabelType.SEVERITY, _severity(record.requirement)),
         (LabelType.PARENT_SUITE, writer.label),
@@ -200,7 +200,7 @@ def _severity(requirement: RequirementRecord | None) -> str:
 
 def _description(writer: _Writer, record: CheckRecord | FindingRecord, more: str) -> str:
     """HTML with nothing in it that is not escaped."""
-    rows = [("requirement", _story(record.requirement))]
+    rows = [("id", record.id), ("requirement", _story(record.requirement))]
     if record.requirement is not None:
         rows.append(("level", f"{record.requirement.level}, {record.requirement.part}"))
     rows += [("expected", one) for one in record.expected]

@@ -62,7 +62,8 @@ def _annotation(run: Run, record: CheckRecord | FindingRecord, prefix: str, root
     reason = record.reason if isinstance(record, CheckRecord) else ""
     seen = f"seen: {record.observed}" if record.observed else reason
     expected = f"expected: {' or '.join(record.expected)}" if record.expected else ""
-    return _command(kind, properties, "\n".join(line for line in (clause, expected, seen) if line))
+    title = record.heading if isinstance(record, CheckRecord) else ""
+    return _command(kind, properties, "\n".join(line for line in (title, clause, expected, seen) if line))
 
 
 def _file_of(record: CheckRecord | FindingRecord, root: Path | None) -> str:

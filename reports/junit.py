@@ -102,10 +102,15 @@ def _of_requirement(requirement: RequirementRecord | None) -> dict[str, str]:
 
 
 def _check(run: Run, check: CheckRecord, findings: Sequence[FindingRecord], prefix: str) -> ET.Element:
-    """A check: its class is the folder and module of the id, its name the rest."""
+    """A check: its class is protocol and subject of the id, its name the rest."""
     base, bracket, parameters = check.id.partition("[")
     place, _, name = base.rpartition("/")
-    properties = {"id": check.id, "verdict": check.verdict, **_of_requirement(check.requirement)}
+    properties = {
+        "id": check.id,
+        "title": check.heading,
+        "verdict": check.verdict,
+        **_of_requirement(check.requirement),
+    }
     if check.expected:
         properties |= {"expected": " or ".join(check.expected), "observed": check.observed}
     properties |= {f"observation.{key}": value for key, value in check.observations.items()}
@@ -119,7 +124,8 @@ def _check(run: Run, check: CheckRecord, findings: Sequence[FindingRecord], pref
 
 def _add_outcome(case: ET.Element, record: CheckRecord | FindingRecord, *, strict: bool) -> None:
     reason = record.reason if isinstance(record, CheckRecord) else ""
-    seen = f"{record.verdict}: {record.observed or reason}"
+    title = f"{record.heading}\n" if isinstance(record, CheckRecord) else ""
+    seen = f"{record.verdict}: {title}{record.observed or reason}"
     match record.verdict:
         case "FAIL":
             _told(case, "failure", record.verdict, seen, failure_text(record))
@@ -128,7 +134,7 @@ def _add_outcome(case: ET.Element, record: CheckRecord | FindingRecord, *, stric
         case "VOID":
             _told(case, "error", record.verdict, seen, failure_text(record))
         case "SKIP" | "UNSUPPORTED":
-            _told(case, "skipped", record.verdict, f"{record.verdict}: {reason}", reason)
+            _told(case, "skipped", record.verdict, f"{record.verdict}: {title}{reason}", reason)
 
 
 def _finding(run: Run, record: FindingRecord, checks: Sequence[str], prefix: str) -> ET.Element:

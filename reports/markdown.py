@@ -128,6 +128,7 @@ def _entry(title: str, record: CheckRecord | FindingRecord, checks: Sequence[str
     reason = record.reason if isinstance(record, CheckRecord) else ""
     is_rule = isinstance(record, FindingRecord)
     told = [f"{record.verdict} {as_code(record.id)}" if is_rule else as_code(record.id)]
+    told += [] if isinstance(record, FindingRecord) else [as_code(record.heading)]
     told += [_clause(record.requirement)] if record.requirement is not None else []
     told += [f"seen: {as_code(record.observed)}"] if record.observed else []
     told += [as_code(reason)] if reason else []

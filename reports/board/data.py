@@ -106,7 +106,7 @@ def _source(run: Run, folder: str | None) -> Source:
 
 
 def group_of(check_id: str) -> tuple[str, str]:
-    """Protocol and procedure (or mechanism): the first two parts of an id."""
+    """Protocol and subject (a procedure or a mechanism): the first two parts of an id."""
     parts = check_id.split("/")
     return parts[0], parts[1] if len(parts) > 2 else ""
 
@@ -142,7 +142,10 @@ def build(runs: Sequence[Run], folders: Sequence[str | None]) -> Board:
             _about(run, label, folder)
             for run, label, folder in zip(runs, distinct_labels(runs), folders, strict=True)
         ],
-        "checks": [[visible_line(one), _clauses_of(one, by_id, clauses)] for one in ids],
+        "checks": [
+            [visible_line(one), _clauses_of(one, by_id, clauses), strings.number(_title_of(one, by_id))]
+            for one in ids
+        ],
         "groups": [[*map(visible_line, name), first, last] for name, first, last in groups],
         "results": [_results(checks, ids, clauses, strings) for checks in by_id],
         "observations": [
@@ -201,6 +204,12 @@ def _clauses_of(one: str, by_id: Sequence[dict[str, CheckRecord]], clauses: Clau
     first = [check.requirement for check in judged if check.requirement is not None]
     rest = [each for check in found for each in [check.requirement, *check.requirements] if each is not None]
     return list(dict.fromkeys(clauses.number(each) for each in [*first[:1], *rest]))
+
+
+def _title_of(one: str, by_id: Sequence[dict[str, CheckRecord]]) -> str:
+    """The title of a check: of the last run that gives it one, or else what its id says in words."""
+    found = [checks[one] for checks in by_id if one in checks]
+    return visible_line(next((check.title for check in reversed(found) if check.title), found[0].heading))
 
 
 def _results(checks: dict[str, CheckRecord], ids: Sequence[str], clauses: Clauses, strings: Table) -> Plain:

@@ -14,8 +14,8 @@ import pytest
 from nfsjudge.records import CheckRecord, read_records
 
 ROOT = Path(__file__).resolve().parents[2]
-SLOW = "rpc/survival/others_are_served_beside_slow_clients[nothing]"
-BROKEN = "rpc/survival/others_are_served_after_a_broken_stream[half a mark]"
+SLOW = "rpc/survival/others-are-served-beside-slow-clients[nothing]"
+BROKEN = "rpc/survival/others-are-served-after-a-broken-stream[half a mark]"
 
 
 @pytest.fixture

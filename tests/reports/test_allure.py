@@ -59,10 +59,12 @@ def undone(text: str) -> str:
 
 
 def test_a_check_is_a_result(tmp_path: Path) -> None:
-    check = CheckRecord("nfs3/write/keeps_data[a/b]", "FAIL", CLAUSE, ["4"], "5", observations={"eof": "set"})
+    check = CheckRecord("nfs3/WRITE/keeps-data[a/b]", "FAIL", CLAUSE, ["4"], "5", observations={"eof": "set"})
+    check.title = "WRITE keeps data"
     check.began, check.duration, check.transcript = 1.5, 0.25, ["#1 WRITE"]
     (result,) = results(tmp_path, run_of(check)).values()
-    assert result["name"] == "keeps data[a/b]"
+    assert result["name"] == "WRITE keeps data [a/b]"
+    assert result["fullName"] == check.id
     assert result["status"] == "failed"
     assert result["statusDetails"] == {"message": "FAIL: 5", "trace": "expected: 4"}
     assert (result["start"], result["stop"]) == (1795255201500, 1795255201750)
