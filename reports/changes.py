@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from nfsjudge.records import CheckRecord
+from nfsjudge.records import CheckRecord, seen
 
 GONE = "gone"
 NEW = "new"
@@ -56,7 +56,7 @@ def symptom(check: CheckRecord) -> str:
     """What a check that is not green has shown, without what differs from run to run (names, handles, times)."""
     if check.verdict == "PASS":
         return ""
-    return lasting("\n".join([*check.expected, check.observed, check.reason]))
+    return lasting("\n".join([*check.expected, seen(check), check.reason]))
 
 
 def lasting(text: str) -> str:
