@@ -4,8 +4,8 @@
 The verbs of `nfsjudge.verbs` say themselves where the value came from: data of which offset, which name of a listing,
 which field of which attributes. For `expect()` the source of the check does. ``expect(wcc.after.size, "size")`` reads a
 local variable: that very object is part of a reply. ``expect(scratch.attributes(file).size, "size")`` has none, but a
-field called ``size``: the latest reply that has such a field with the value that was seen is meant. Names of a directory
-are those of the latest page that lists no others. Nothing is marked where none of this fits.
+field called ``size``: the latest reply that has such a field with the value that was seen is meant. A list of names
+is that of the latest page that lists no others. Nothing is marked where none of this fits.
 """
 
 from __future__ import annotations
