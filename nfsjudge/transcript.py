@@ -2,8 +2,8 @@
 """Transcripts: exchanges as text, for people who want to see what was on the wire.
 
 A transcript has at most about `MOST_LINES` lines, whatever a check did: the exchange that the verdict is about and the
-last ones in full, of the others the first ones, those without a reply and the nearest, one line each. A line says how
-many were left out; they are all in the capture.
+last one in full, the few before it with their arguments, and one line for each of the first, of the nearest, and of
+those without a reply. Another line says how many were left out; they are all in the capture.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.messages import AuthFlavor
 from nfsclient.xdr import XdrType, format_value
 
-MOST_LINES = 100
-_MOST_FULL = 12
-"""Exchanges shown in full."""
-_MARKED, _LAST, _OTHER = 40, 24, 16
-"""Lines of an exchange in full: of the marked one, of the last one, of the others."""
-_FIRST, _NEAREST, _BROKEN = 3, 8, 4
-"""Exchanges with one line: the first, those next to the ones in full, those that failed below NFS."""
+MOST_LINES = 108
+_MOST_OF_MARKED, _MOST_OF_LAST = 40, 24
+"""Lines of the exchange that the verdict is about, and of the last one besides."""
+_WITH_ARGUMENTS = 8
+"""Exchanges before the last one that are shown with their arguments, on two lines."""
+_FIRST, _NEAREST, _BROKEN = 3, 6, 3
+"""Exchanges with one line: the first, those next to the ones above, those without a reply."""
 _MOST_BYTES = 256
 _LONGEST_CALL = 240
 _LONGEST_ARGUMENT = 48
+_UNSET = frozenset({"absent", "DONT_CHANGE (0)"})
 _ARROW = "    <-- "
 
 
@@ -68,30 +69,27 @@ def call_line(exchange: Exchange) -> str:
     """The call in one line, with its arguments: ``LOOKUP what.dir=0102..., what.name='f'``."""
     if exchange.procedure is None:
         return f"{len(exchange.call)} bytes made by the check"
+    return f"{exchange.procedure.name} {_given(exchange)}".rstrip()
+
+
+def _given(exchange: Exchange) -> str:
+    """The arguments in one line."""
     args = exchange.args
-    given = ", ".join(_arguments(args, "")) if isinstance(args, XdrType) else ""
-    text = f"{exchange.procedure.name} {given}".rstrip()
+    text = ", ".join(_arguments(args)) if isinstance(args, XdrType) else ""
     return text if len(text) <= _LONGEST_CALL else f"{text[:_LONGEST_CALL]}..."
 
 
-def _arguments(value: XdrType, prefix: str) -> Iterator[str]:
-    """``path=value`` of each field, structures flattened."""
-    for line, path in zip(*_flat_lines(value), strict=True):
-        shown = line.partition(": ")[2]
-        yield f"{prefix}{path}={shown if len(shown) <= _LONGEST_ARGUMENT else shown[:_LONGEST_ARGUMENT] + '...'}"
-
-
-def _flat_lines(value: XdrType) -> tuple[list[str], list[str]]:
-    """The printed lines of a value that hold a scalar, and the dotted path of each."""
-    lines, paths, above = [], [], [""] * 32
+def _arguments(value: XdrType) -> Iterator[str]:
+    """``path=value`` of each field, structures flattened; what is absent is left out."""
+    above: list[str] = []
     for line in format_value(value):
         depth = (len(line) - len(line.lstrip())) // 2
         name, _, text = line.strip().partition(":")
-        above[depth] = name.rstrip("_")
-        if text:
-            lines.append(line)
-            paths.append(".".join(above[: depth + 1]))
-    return lines, paths
+        above[depth:] = [name.rstrip("_")]
+        shown = text.strip()
+        if shown and shown not in _UNSET:
+            more = "..." if len(shown) > _LONGEST_ARGUMENT else ""
+            yield f"{'.'.join(above)}={shown[:_LONGEST_ARGUMENT]}{more}"
 
 
 def _indent(lines: Sequence[str], by: str) -> list[str]:
@@ -184,26 +182,25 @@ def _usual(exchanges: Sequence[Exchange]) -> Credential | None:
 def _in_full(
     exchanges: Sequence[Exchange], subject: object, field: str | None, note: str
 ) -> dict[int, list[str]]:
-    """Exchanges to show in full: the one that is `subject`, and the last ones as far as there is room."""
-    marked = [
-        at
-        for at, one in enumerate(exchanges)
-        if subject is not None and (one is subject or one.result is subject)
-    ][:1]
-    room = MOST_LINES - _FIRST - _NEAREST - 2 * _BROKEN - 4
+    """The exchange that is `subject` and the last one in full, and those before it with their arguments."""
+    marked = next((at for at, one in enumerate(exchanges) if _is_about(one, subject)), None)
     last = len(exchanges) - 1
     found: dict[int, list[str]] = {}
-    for at in [*marked, *range(last, max(-1, last - _MOST_FULL), -1)]:
-        if at in found:
-            continue
-        mark = field if at in marked else None
-        most = _MARKED if at in marked else _LAST if at == last else _OTHER
-        lines = full_lines(exchanges[at], at + 1, mark=mark, note=note, most=most)
-        room -= len(lines)
-        if room < 0:
-            break
-        found[at] = lines
+    if marked is not None:
+        found[marked] = full_lines(exchanges[marked], marked + 1, mark=field, note=note, most=_MOST_OF_MARKED)
+    if last >= 0 and last != marked:
+        most = _MOST_OF_MARKED if marked is None else _MOST_OF_LAST
+        found[last] = full_lines(exchanges[last], last + 1, most=most)
+    usual = _usual(exchanges)
+    for at in range(max(0, last - _WITH_ARGUMENTS), last):
+        if at not in found:
+            lines = [summary_line(exchanges[at], at + 1, usual=usual)]
+            found[at] = lines + [f"  call: {text}" for text in [_given(exchanges[at])] if text]
     return found
+
+
+def _is_about(exchange: Exchange, subject: object) -> bool:
+    return subject is not None and (subject is exchange or subject is exchange.result)
 
 
 def _in_brief(exchanges: Sequence[Exchange], full: t.Collection[int]) -> set[int]:
