@@ -15,6 +15,7 @@ from collections.abc import Callable, Collection
 
 from nfsclient.errors import NfsClientError
 from nfsclient.xdr import XdrEnum
+from nfsjudge.differences import difference_of_values
 from nfsjudge.outcome import Nonconformance, current_requirement, observe, skip, unsupported
 from nfsjudge.pointing import Claim, claim_of
 from nfsjudge.policy.engine import Ends, StatusPolicy, policy_of
@@ -92,13 +93,13 @@ class ValueExpectation(t.Generic[T]):
         self._subject = subject
         self._field = field
 
-    def _hold(self, holds: bool, *expected: str, observed: str = "") -> T:
+    def _hold(self, holds: bool, *expected: str, observed: str = "", what: str = "") -> T:
         __tracebackhide__ = True
         if not holds:
             # The check is two frames up: it called the method that called this one.
             claim = claim_of(sys._getframe(2), self.value, self.what) if self._subject is None else None
             fail(
-                self.what,
+                what or self.what,
                 expected,
                 observed or self._show(self.value),
                 self._because,
@@ -112,9 +113,14 @@ class ValueExpectation(t.Generic[T]):
         return show(value, self.what)
 
     def equals(self, other: T) -> T:
-        """The value is `other`."""
+        """The value is `other`. Of long data and lists the text says where they differ."""
         __tracebackhide__ = True
-        return self._hold(self.value == other, self._show(other))
+        if self.value == other:
+            return self.value
+        found = difference_of_values(self.value, other, self.what)
+        if found is None:
+            return self._hold(False, self._show(other))
+        return self._hold(False, found.expected, observed=found.observed, what=found.what)
 
     def differs_from(self, other: T) -> T:
         """The value is not `other`."""

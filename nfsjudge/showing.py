@@ -84,9 +84,14 @@ def _time(value: XdrType) -> str:
     return ""
 
 
+def by_bytes(names: Iterable[bytes | str]) -> list[bytes | str]:
+    """Names in the order of their bytes."""
+    return sorted(names, key=lambda name: name.encode() if isinstance(name, str) else name)
+
+
 def show_names(names: Iterable[bytes | str], most: int = _MOST_ITEMS) -> str:
     """Names, sorted, the first `most` of them; "none" if there is none."""
-    ordered = sorted(names, key=lambda name: name.encode() if isinstance(name, str) else name)
+    ordered = by_bytes(names)
     if not ordered:
         return NONE
     more = f", ... ({len(ordered)} in all)" if len(ordered) > most else ""

@@ -16,26 +16,31 @@ that reply, `reply` and `field` say it.
 from __future__ import annotations
 
 import typing as t
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable
 
 from nfsclient.xdr import Buffer
+from nfsjudge.differences import (
+    Difference,
+    difference_of_data,
+    difference_of_names,
+    difference_of_times,
+)
 from nfsjudge.expect import fail
 from nfsjudge.pointing import Claim
 from nfsjudge.requirement import Requirement
-from nfsjudge.showing import NONE, show, show_data, show_names
+from nfsjudge.showing import NONE, show
 
 T = t.TypeVar("T")
-Name = t.TypeVar("Name", bytes, str)
 
-_MOST_BYTES = 8
-_MOST_NAMES = 6
-"""Names listed in full; of more than that only those that deviate."""
 _MOST_FIELDS = 4
 
 
-def _of(what: str, of: str) -> str:
-    return f"{what} of {of}" if of else what
+def _fail(
+    found: Difference, claim: Claim, reply: object, field: str | None, because: Requirement | None
+) -> t.NoReturn:
+    __tracebackhide__ = True
+    clue = claim if reply is None else None
+    fail(found.what, (found.expected,), found.observed, because, subject=reply, field=field, claim=clue)
 
 
 # ---------------------------------------------------------------- contents
@@ -54,66 +59,22 @@ def expect_data(
 ) -> None:
     """Data is as expected: the same bytes, and as many of them.
 
-    `at` is the offset in the file where both begin, `of` says what is compared if it is not a whole file: "range".
+    `at` is the offset in the file where both begin; `of` says what is compared: "file" by default, "range" with `at`.
     """
     __tracebackhide__ = True
-    seen, expected = bytes(seen), bytes(expected)
-    if seen == expected:
-        return
-    first = next(
-        (place for place, (one, other) in enumerate(zip(seen, expected, strict=False)) if one != other),
-        min(len(seen), len(expected)),
-    )
-    container = of or ("range" if at else "file")
-    wanted, got = _run(seen, expected, first)
-    if first == min(len(seen), len(expected)):
-        wanted, got = _ends(seen, expected)
-        what, note = f"{what}, length", f"the first {first} are as expected" if first else ""
-    else:
-        what = f"{what} at offset {at + first}"
-        note = _extent(seen, expected, container)
-    clue = Claim(data=(at + first, seen[first : first + 1]))
-    fail(
-        what,
-        (wanted,),
-        f"{got} ({note})" if note else got,
-        because,
-        subject=reply,
-        field=field,
-        claim=clue if reply is None else None,
-    )
-
-
-def _run(seen: bytes, expected: bytes, first: int) -> tuple[str, str]:
-    """What was expected and seen from the first difference on, as far as they differ without a break."""
-    end = first
-    while end < min(len(seen), len(expected)) and seen[end] != expected[end]:
-        end += 1
-    return show_data(expected[first:end], _MOST_BYTES), show_data(seen[first:end], _MOST_BYTES)
-
-
-def _ends(seen: bytes, expected: bytes) -> tuple[str, str]:
-    """Where one only is longer."""
-    surplus = (
-        f", ending in {show_data(seen[len(expected) :], _MOST_BYTES)}" if len(seen) > len(expected) else ""
-    )
-    return f"{len(expected)} bytes", f"{len(seen)}{surplus}"
-
-
-def _extent(seen: bytes, expected: bytes, container: str) -> str:
-    differing = sum(one != other for one, other in zip(seen, expected, strict=False))
-    size = f"{container} of {len(seen)} bytes"
-    if len(seen) != len(expected):
-        size += f", not {len(expected)}"
-    return f"{size}; {differing} differ" if differing > 1 else size
+    seen = bytes(seen)
+    found = difference_of_data(seen, bytes(expected), what, at=at, of=of or ("range" if at else "file"))
+    if found is not None:
+        claim = Claim(data=(found.place, seen[found.place - at :][:1]))
+        _fail(found, claim, reply, field, because)
 
 
 # ---------------------------------------------------------------- names
 
 
 def expect_names(
-    seen: Iterable[Name],
-    expected: Iterable[Name],
+    seen: Iterable[bytes | str],
+    expected: Iterable[bytes | str],
     what: str = "names",
     *,
     others: bool = False,
@@ -123,32 +84,15 @@ def expect_names(
 ) -> None:
     """The names are the expected ones, each as often, in any order; with `others`, at least these, however often."""
     __tracebackhide__ = True
-    found: Counter[Name] = Counter(seen)
-    wanted: Counter[Name] = Counter(expected)
-    missing = sorted(wanted.keys() - found.keys() if others else (wanted - found).elements())
-    surplus = [] if others else sorted((found - wanted).elements())
-    if not missing and not surplus:
-        return
-    unexpected = {name for name in surplus if name not in wanted}
-    again = {name for name in surplus if found[name] > 1}
-    named = {"missing": missing, "unexpected": unexpected, "repeated": again}
-    notes = [f"{word} {show_names(names)}" for word, names in named.items() if names]
-    is_plain = not found or (not wanted and not again)
-    _fail_names(
-        what,
-        _names(wanted) + (" among them" if others else ""),
-        _names(found) + ("" if is_plain else f" ({'; '.join(notes)})"),
-        surplus[:1],
-        found,
-        reply,
-        field,
-        because,
-    )
+    names = [*seen]
+    found = difference_of_names(names, expected, what, others=others)
+    if found is not None:
+        _fail(found, Claim(value=names, what=what, name=found.name), reply, field, because)
 
 
 def expect_once(
-    seen: Iterable[Name],
-    wanted: Iterable[Name] | None = None,
+    seen: Iterable[bytes | str],
+    wanted: Iterable[bytes | str] | None = None,
     what: str = "names",
     *,
     reply: object = None,
@@ -157,39 +101,10 @@ def expect_once(
 ) -> None:
     """Each of `wanted` was listed exactly once, whatever else was. Without `wanted`: nothing was listed twice."""
     __tracebackhide__ = True
-    found = Counter(seen)
-    owed = set(found) if wanted is None else set(wanted)
-    missing = [name for name in owed if found[name] == 0]
-    again = sorted(name for name in owed if found[name] > 1)
-    if not missing and not again:
-        return
-    asked = "each at most once" if wanted is None else f"each of {_names(Counter(owed))} exactly once"
-    got = [f"{show(name)} {found[name]} times" for name in again[:_MOST_NAMES]]
-    got += [f"... ({len(again)} names more than once)"] if len(again) > _MOST_NAMES else []
-    got += [f"missing {show_names(missing)}"] if missing else []
-    _fail_names(what, asked, "; ".join(got), again[:1], found, reply, field, because)
-
-
-def _names(names: Counter[Name]) -> str:
-    """The names where they are few, and how many they are otherwise."""
-    every = [*names.elements()]
-    return show_names(every) if len(every) <= _MOST_NAMES else f"{len(every)} names"
-
-
-def _fail_names(
-    what: str,
-    expected: str,
-    observed: str,
-    telling: Sequence[bytes | str],
-    found: Collection[bytes | str],
-    reply: object,
-    field: str | None,
-    because: Requirement | None,
-) -> t.NoReturn:
-    __tracebackhide__ = True
-    name = next((one for one in telling if isinstance(one, bytes)), None)
-    clue = Claim(value=list(found), what=what, name=name) if reply is None else None
-    fail(what, (expected,), observed, because, subject=reply, field=field, claim=clue)
+    names = [*seen]
+    found = difference_of_times(names, wanted, what)
+    if found is not None:
+        _fail(found, Claim(value=names, what=what, name=found.name), reply, field, because)
 
 
 # ---------------------------------------------------------------- attributes
@@ -218,8 +133,9 @@ def _hold_fields(seen: object, expected: dict[str, t.Any], of: str, because: Req
         return
     shown = wrong[:_MOST_FIELDS]
     more = f", ... ({len(wrong)} fields)" if len(wrong) > len(shown) else ""
+    what = " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
     fail(
-        _of(" and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown), of),
+        f"{what} of {of}" if of else what,
         (", ".join(show(expected[name], name) for name in shown) + more,),
         ", ".join(show(getattr(seen, name), name) for name in shown) + more,
         because,

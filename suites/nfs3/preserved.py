@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, Fattr3, Nfsstat3, Nfstime3, Sattr3, SetTime, TimeHow
-from nfsjudge import Requirement, expect, skip, unsupported
+from nfsjudge import Requirement, expect, expect_unchanged, skip, unsupported
 from nfsjudge.expect import StatusReply
 from suites.nfs3.agreement import STEADY
 
@@ -25,8 +25,7 @@ def expect_preserved(
 ) -> None:
     """Both are what GETATTR said of one object, and `fields` are as they were."""
     __tracebackhide__ = True
-    for name in fields:
-        expect(getattr(seen, name), name, because=because).equals(getattr(known, name))
+    expect_unchanged(known, seen, fields, because=because)
 
 
 def but(*changed: str) -> list[str]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import typing as t
-from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -27,7 +26,7 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
 )
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Part, Requirement, expect, expect_once, observe, proves, skip
 from suites.nfs3.limits import fsinfo
 from suites.nfs3.listing import DOTS, FORMS, LARGE_PAGE, many_names, only, read_all
 
@@ -191,7 +190,7 @@ def test_ten_thousand_entries_come_once_each(nfs3: Nfs3, scratch: Scratch, fill:
     count = LARGE_PAGE if form == "READDIR" else 4 * LARGE_PAGE
     _need_large_pages(expect(FORMS[form](nfs3, scratch.handle, count=count)).ok().entries)
     listing = read_all(FORMS[form], nfs3, scratch.handle, count=count, most_pages=20_000)
-    expect(_unlike_once(only(listing.names, CROWD), CROWD), "names that are not there once").equals({})
+    expect_once(listing.names, CROWD)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -217,24 +216,13 @@ def test_entries_that_stay_come_once_in_a_large_directory_that_changes(
         cookie, verf = resok.entries[-1].cookie, resok.cookieverf
         _remove(other, scratch.handle, leaving[turn * 20 : turn * 20 + 20])
         scratch.file(b"newcomer-%05d" % turn)
-    counted = [name for name in found if name in _STAYING]
-    expect(_unlike_once(counted, staying), "names that stayed and did not come once").equals({})
+    expect_once(found, staying, "names that stayed")
 
 
 def _need_large_pages(entries: t.Sequence[object]) -> None:
     """End the check as SKIP where reading all of `CROWD` would take too many calls."""
     if 0 < len(entries) < 10:
         skip(f"the server makes pages of {len(entries)} entries: too small to read a large directory")
-
-
-_STAYING: t.Final = frozenset(name for number, name in enumerate(CROWD) if number % 10)
-
-
-def _unlike_once(seen: list[bytes], wanted: list[bytes]) -> dict[bytes, int]:
-    """How often names came that should have come once, or not at all; a dozen of them."""
-    times = Counter(seen)
-    times.subtract(wanted)
-    return {name: count + 1 for name, count in sorted(times.items()) if count}
 
 
 # ---------------------------------------------------------------- UDP

@@ -14,9 +14,9 @@ from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, observe, proves
+from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves
 from suites.nfs3 import kinds
-from suites.nfs3.contents import difference, pattern, put, read_range, stored, write_far
+from suites.nfs3.contents import pattern, put, read_range, stored, write_far
 from suites.nfs3.limits import fsinfo, to_move
 from suites.nfs3.preserved import expect_preserved
 
@@ -120,7 +120,7 @@ def test_what_is_around_stays_at(nfs3: Nfs3, scratch: Scratch, stable: StableHow
         data = pattern(size, salt)
         written = expect(nfs3.write(file, offset, data, stable)).ok().count
         wanted[offset : offset + written] = data[:written]
-    expect(difference(scratch.read(file), wanted), "first wrong byte").is_absent()
+    expect_data(scratch.read(file), wanted)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_the_later_data_wins(nfs3: Nfs3, scratch: Scratch, first: StableHow, sec
     put(nfs3, file, 1500, newer, second)
     expect(nfs3.commit(file)).ok()
     wanted = pattern(6000)[:1500] + newer + pattern(6000)[4500:]
-    expect(difference(scratch.read(file), wanted), "first wrong byte").is_absent()
+    expect_data(scratch.read(file), wanted)
 
 
 @pytest.mark.parametrize("stable", STABILITIES, ids=lambda stable: stable.name)
@@ -147,7 +147,7 @@ def test_two_clients_fill_one_file_at(
         put(nfs3 if at % 2000 else second_client, file, at, wanted[at : at + 1000], stable)
     for client in (nfs3, second_client):
         seen = read_range(client, file, 0, 16_000)
-        expect(difference(seen, wanted), "first wrong byte").is_absent()
+        expect_data(seen, wanted)
 
 
 # ---------------------------------------------------------------- counts
@@ -166,9 +166,7 @@ def test_large_data_is_in_the_file(nfs3: Nfs3, root: bytes, scratch: Scratch, le
     written = expect(nfs3.write(file, 0, data)).ok().count
     observe("WRITE of wtmax", "short" if written < size else "whole")
     seen = read_range(nfs3, file, 0, size)
-    expect(
-        difference(seen[:written], data[:written]), "first wrong byte", because=COUNTED_IS_WRITTEN
-    ).is_absent()
+    expect_data(seen[:written], data[:written], because=COUNTED_IS_WRITTEN)
 
 
 @pytest.mark.parametrize("count", [2**31, 2**32 - 1])

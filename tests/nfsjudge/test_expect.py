@@ -151,6 +151,7 @@ HOLDING: list[Callable[[], object]] = [
     lambda: expect([1], "n").lacks(2),
     lambda: expect(4, "n").satisfies(lambda n: n % 2 == 0, "an even number"),
 ]
+NAMES = [b"a", b"b", b"c", b"d", b"e", b"f", b"g"]
 BROKEN: dict[str, Callable[[], object]] = {
     "n: expected 4, got 3": lambda: expect(3, "n").equals(4),
     "n: expected anything but 3, got 3": lambda: expect(3, "n").differs_from(3),
@@ -164,6 +165,15 @@ BROKEN: dict[str, Callable[[], object]] = {
     "n: expected present, got absent": lambda: expect(None, "n").is_present(),
     "n: expected none, got 0": lambda: expect(0, "n").is_absent(),
     "n: expected none, got ['a']": lambda: expect([b"a"], "n").equals([]),
+    "n at offset 20: expected 01, got 00 (40 bytes in all)": lambda: expect(bytes(40), "n").equals(
+        bytes(20) + b"\1" + bytes(19)
+    ),
+    "n: expected 7 names, got 'a', 'b', 'c', 'd', 'e', 'f' (missing 'g')": lambda: expect(
+        NAMES[:6], "n"
+    ).equals(NAMES),
+    "n, item 0: expected 'g', got 'a' (of 7)": lambda: expect(NAMES, "n").equals(NAMES[::-1]),
+    "n, item 8: expected 9, got 8 (of 20)": lambda: expect([*range(20)], "n").equals([*range(8), 9]),
+    "n, number: expected 8, got 20": lambda: expect([*range(20)], "n").equals([*range(8)]),
     "n: expected 2 among them, got [1]": lambda: expect([1], "n").contains(2),
     "n: expected no 1, got [1]": lambda: expect([1], "n").lacks(1),
     "n: expected an even number, got 3": lambda: expect(3, "n").satisfies(
