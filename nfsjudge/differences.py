@@ -116,7 +116,8 @@ def difference_of_times(
     again = by_bytes(name for name in owed if found[name] > 1)
     if not missing and not again:
         return None
-    got = [f"{show(name)} {found[name]} times" for name in again[:MOST_NAMES]]
+    got = [] if wanted is None else [f"{len(owed) - len(missing) - len(again)} once"]
+    got += [f"{show(name)} {found[name]} times" for name in again[:MOST_NAMES]]
     got += [f"... ({len(again)} names more than once)"] if len(again) > MOST_NAMES else []
     got += [f"missing {show_names(missing)}"] if missing else []
     return Difference(
