@@ -19,7 +19,7 @@ from allure_commons.logger import AllureFileLogger
 from allure_commons.model2 import Attachment, Label, Link, Parameter, Status, StatusDetails, TestResult
 from allure_commons.types import AttachmentType, LabelType, LinkType, Severity
 
-from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord
+from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, deviation, seen
 from reports.plain import clause_url, printable, shortened
 from reports.run import Run, distinct_labels
 
@@ -146,7 +146,6 @@ def _of_finding(writer: _Writer, record: FindingRecord, checks: Sequence[str]) -
 def _result(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str) -> _Result:
     """What checks and findings have in common."""
     is_strict = record.verdict == "NONSTRICT" and writer.run.is_strict
-    reason = record.reason if isinstance(record, CheckRecord) else ""
     result = _Result(
         uuid=_digest(writer.run.about.started if writer.run.about else "", writer.label, record.id),
         historyId=_digest(record.id, writer.label),
@@ -159,7 +158,7 @@ def _result(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str)
         stage="finished",
     )
     if record.verdict != "PASS":
-        message = printable(f"{record.verdict}: {record.observed or reason}")
+        message = printable(f"{record.verdict}: {deviation(record)}")
         trace = "\n".join(f"expected: {one}" for one in record.expected)
         result.statusDetails = StatusDetails(
             message=shortened(message, _LONG), trace=shortened(printable(trace), _LONG)
@@ -205,7 +204,7 @@ def _description(writer: _Writer, record: CheckRecord | FindingRecord, more: str
         rows.append(("level", f"{record.requirement.level}, {record.requirement.part}"))
     rows += [("expected", one) for one in record.expected]
     rows += [
-        ("seen", record.observed),
+        ("seen", seen(record)),
         ("also on", ", ".join(record.elsewhere)),
         ("verdict", f"{record.verdict} {more}".strip()),
     ]

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nfsjudge.records import CheckRecord, FindingRecord
+from nfsjudge.records import CheckRecord, FindingRecord, deviation
 from reports.baseline.model import VERDICTS, Baseline, Entry, glob
 from reports.baseline.symptoms import TooSlow, finds
 from reports.idlist import IdList, known_ids
@@ -79,7 +79,7 @@ def seen_in(run: Run) -> dict[str, Seen]:
             continue
         known = seen.get(record.id)  # of what comes twice the worse counts
         if known is None or VERDICTS.index(record.verdict) < VERDICTS.index(known.verdict):
-            seen[record.id] = Seen(record.id, record.verdict, _text_of(record))
+            seen[record.id] = Seen(record.id, record.verdict, deviation(record))
     return seen
 
 
@@ -100,11 +100,6 @@ def holds_lint(run: Run) -> bool:
 def unlisted_in(run: Run, baseline: Baseline) -> frozenset[str]:
     """The verdicts that a check without an entry may have; NONSTRICT is not among them with `--strict`."""
     return frozenset(baseline.unlisted) - ({"NONSTRICT"} if run.is_strict else frozenset())
-
-
-def _text_of(record: CheckRecord | FindingRecord) -> str:
-    reason = record.reason if isinstance(record, CheckRecord) else ""
-    return record.observed or reason
 
 
 class Names:

@@ -18,7 +18,9 @@ from nfsjudge.records import (
     MessageRecord,
     ProcedureStatistics,
     RequirementRecord,
+    deviation,
     elsewhere_lines,
+    seen,
 )
 from reports.board.safe import clause_url, inside, visible, visible_line
 from reports.changes import MEANINGS as CHANGES
@@ -221,7 +223,7 @@ def _results(checks: dict[str, CheckRecord], ids: Sequence[str], clauses: Clause
             letters.append("-")
             continue
         letters.append(LETTERS.get(check.verdict, "V"))  # a verdict of a stranger could not be judged here
-        text = check.reason or check.observed
+        text = check.reason or deviation(check)
         if text:
             said[number] = strings.number(text[:400])
         if check.verdict != "PASS":
@@ -336,7 +338,7 @@ def _details(
     details: Plain = {
         "clause": clauses.number(check.requirement) if check.requirement is not None else None,
         "expected": strings.numbers(check.expected),
-        "observed": visible(check.observed),
+        "observed": visible(seen(check)),
         "reason": visible(check.reason),
         "alone": "" if check.elsewhere else visible_line("; ".join(elsewhere_lines(check))),
         "noted": _pairs(check.observations),

@@ -246,7 +246,7 @@ def test_all_targets_stand_side_by_side(page: Page) -> None:
     table = page.locator("#panel .targets tbody tr")
     assert [" ".join(text.split()) for text in table.all_inner_texts()] == [
         "ganesha ✓ PASS",
-        "go-nfs ✗ FAIL other data",
+        "go-nfs ✗ FAIL expected equal data, got other data",
     ]
     assert "equal data" in page.locator("#panel .run").inner_text()  # the red one first
     page.get_by_role("button", name="ganesha", exact=True).click()

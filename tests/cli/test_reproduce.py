@@ -15,7 +15,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.discovery import discover
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import connect_tcp
-from nfsjudge.records import AnyRecord, CheckRecord, FindingRecord, RunRecord, read_records, to_line
+from nfsjudge.records import AnyRecord, CheckRecord, FindingRecord, RunRecord, read_records, seen, to_line
 from nfsproof.archiving import Wishes, pack
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
@@ -85,7 +85,7 @@ def test_a_script_shows_the_deviation_again(report: Path, bent: str, name: str) 
     marked = [line for line in out.splitlines() if "    <-- " in line]
     shown = marked or [line for line in out.splitlines() if line.startswith(("#", "heard", "  #"))]
     assert any(FAILING[name][1] in line for line in shown), out
-    assert f"seen:     {check.observed}" in out
+    assert f"seen:     {seen(check)}" in out
 
 
 def test_what_a_script_made_is_removed(report: Path, bent: str) -> None:

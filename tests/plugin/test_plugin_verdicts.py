@@ -80,8 +80,9 @@ def test_a_failure_prints_what_a_server_author_needs(suite: Suite) -> None:
     outcome = suite.run()
     record = outcome.checks["size"]
     assert record.verdict == "FAIL"
-    assert record.expected == ["obj_attributes.size is 5", "obj_attributes.size is 6"]
-    assert record.observed == "obj_attributes.size is 4"
+    assert record.expected == ["5", "6"]
+    assert (record.what, record.observed) == ("obj_attributes.size", "4")
+    assert record.call.startswith("GETATTR object=")
     assert record.observations == {"way": "plain"}
     assert record.exchanges == 4  # MKDIR, CREATE, WRITE, GETATTR; cleaning up is not the check's
     (marked,) = [line for line in record.transcript if "<--" in line]
@@ -89,9 +90,8 @@ def test_a_failure_prints_what_a_server_author_needs(suite: Suite) -> None:
     for part in (
         "RFC 1813 section 3.3.1 (STATED)",
         "the rule of this suite",
-        "acceptable: obj_attributes.size is 5",
-        "or: obj_attributes.size is 6",
-        "seen:       obj_attributes.size is 4",
+        "result:     obj_attributes.size: expected 5 or 6, got 4",
+        "call:       GETATTR object=",
         "way: plain",
         marked.strip(),
         "nfsproof run embedded nfs3/fake/size",

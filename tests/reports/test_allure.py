@@ -66,7 +66,7 @@ def test_a_check_is_a_result(tmp_path: Path) -> None:
     assert result["name"] == "WRITE keeps data [a/b]"
     assert result["fullName"] == check.id
     assert result["status"] == "failed"
-    assert result["statusDetails"] == {"message": "FAIL: 5", "trace": "expected: 4"}
+    assert result["statusDetails"] == {"message": "FAIL: expected 4, got 5", "trace": "expected: 4"}
     assert (result["start"], result["stop"]) == (1795255201500, 1795255201750)
     (link,) = result["links"]
     assert link["url"] == "https://www.rfc-editor.org/rfc/rfc1813#section-3.3.7"
