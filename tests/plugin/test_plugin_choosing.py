@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import types
+
 import pytest
 
-from fixtures.choosing import BadChoice, Section
+from fixtures.choosing import BadChoice, Section, _names_in
 from nfsjudge import Requirement
 from tests.plugin.conftest import Suite
 
@@ -119,3 +121,14 @@ def test_a_section_holds_those_below_it_and_no_others() -> None:
     ]
     appendix = Requirement(rfc="RFC 1094", section="A.5.1", gist="g")
     assert Section.parse("rfc 1094: a.5").holds(appendix)
+
+
+def test_calls_are_followed_into_the_modules_of_the_suites() -> None:
+    helpers = types.ModuleType("suites.nfs3.acts")
+    exec(
+        "def make(nfs3):\n    nfs3.mknod(1)\n    again(nfs3)\ndef again(nfs3):\n    make(nfs3)", vars(helpers)
+    )
+    scope: dict[str, object] = {"acts": helpers, "__name__": "suites.nfs3.test_x"}
+    exec("def test_one(nfs3):\n    acts.make(nfs3)\ndef test_two(nfs3):\n    acts.again(nfs3)", scope)
+    assert "mknod" in _names_in(scope["test_one"])
+    assert "mknod" in _names_in(scope["test_two"])
