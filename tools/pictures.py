@@ -54,8 +54,8 @@ class Picture:
     dark: bool = False
 
 
-CHECK = "nfs3/WRITE/never-accepts-more-than-sent"
-EARLY = "nfs3/READ/eof-is-not-told-before-the-last-byte"
+CHECK = "nfs3/WRITE/count-limit"
+EARLY = "nfs3/READ/no-early-eof"
 PICTURES = (
     Picture("board", "all"),
     Picture("board-run", "one", "#verdicts=FAIL,NONSTRICT"),

@@ -464,7 +464,7 @@ def test_the_same_run_has_no_difference() -> None:
 
 
 def test_what_other_servers_are_known_for_is_told_or_that_none_is() -> None:
-    empty = "rpc/record_marking/a-fragment-may-be-empty[0]"
+    empty = "rpc/fragments/empty[0]"
     on, others = known_elsewhere(empty, "FAIL", target="nfs://host/export")
     assert "NFS-Ganesha 4.3, VFS export" in on
     assert "NFS-Ganesha 4.3, MEM export" in on

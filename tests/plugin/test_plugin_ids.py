@@ -141,14 +141,8 @@ def test_the_title_is_told(suite: Suite) -> None:
     assert f"    {'nfs3/fake/red':<{MAX_ID}}  Two is one" in listed
 
 
-def test_the_list_of_this_project_is_right() -> None:
+def test_the_ids_of_this_project_are_listed_and_keep_the_rules() -> None:
     command = [sys.executable, "-m", "pytest", "--ids=check", "-q", "suites"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
     assert "suites/ids.txt is right: " in result.stdout
-
-
-@pytest.mark.xfail(strict=True, reason="the checks are being renamed; then this mark goes")
-def test_the_ids_of_this_project_keep_the_rules() -> None:
-    command = [sys.executable, "-m", "pytest", "--ids=check", "-q", "suites"]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
     assert result.returncode == 0, result.stdout

@@ -54,7 +54,10 @@ def test_junit(title: str, run: Run) -> None:
     case = next(ET.fromstring(render_junit([run])).iter("testcase"))
     assert (case.attrib["classname"], case.attrib["name"]) == ("nfs3.WRITE", "keeps-data[a-b]")
     assert {"name": "title", "value": title} in [one.attrib for one in case.iter("property")]
-    assert next(case.iter("failure")).attrib["message"].splitlines() == [f"FAIL: {title}", "5"]
+    assert next(case.iter("failure")).attrib["message"].splitlines() == [
+        f"FAIL: {title}",
+        "expected 4, got 5",
+    ]
 
 
 def test_allure(title: str, run: Run, tmp_path: Path) -> None:
