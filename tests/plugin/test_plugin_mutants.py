@@ -11,7 +11,7 @@ import pytest
 from fixtures.kills import KillTable, in_sample, without_mutant
 from fixtures.mutants import Trace
 from nfsjudge import Verdict
-from nfsserver.mutants import all_mutants
+from nfsmutants import all_mutants
 from tests.plugin.conftest import Suite
 
 SEES_IT = """
@@ -200,7 +200,7 @@ def test_a_sample_counts_each_kill_for_those_that_it_left_out() -> None:
 
 def test_a_mutant_of_the_wire_is_never_left_out() -> None:
     trace = Trace()
-    wires = [mutant.name for mutant in all_mutants() if mutant.wire is not None]
+    wires = [mutant.name for mutant in all_mutants() if mutant.on_message is not None]
     for name in wires:
         trace.note("suites/nfs3/test_x.py::test_x[clean]", Counter())
         assert trace.may_see("suites/nfs3/test_x.py::test_x[clean]", name)
