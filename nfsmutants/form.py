@@ -4,7 +4,7 @@
     @mutant(WRITE, RFC1813_WRITE)
     def write3_reports_more_than_sent(call: Write) -> Write3Res:
         \"\"\"WRITE answers one byte more than it was sent\"\"\"
-        return amend(call.proceed(), count=lambda resok: resok.count + 1)
+        return amend(call.proceed(), count=lambda it: it.count + 1)
 
 The name of the function, with hyphens, is the name of the mutant; the first paragraph of its docstring says what the
 server does wrong; the decorator has the procedures that it bends and the clause that forbids it. The function
