@@ -26,7 +26,7 @@ from nfsclient.rpc.auth import AuthNone, AuthSys
 from nfsclient.rpc.messages import AuthStat
 from nfsclient.rpc.service import Refused
 from nfsclient.xdr import Void
-from nfsmutants.bending import amend, count
+from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, Call, Message, mutant, wire_mutant
 from nfsmutants.mount.bending import Res, first_directory, gives
 from nfsmutants.rules import (
@@ -58,48 +58,45 @@ def _is_call(message: bytes, procedure: int, versions: t.Collection[int]) -> boo
 
 @mutant((MNT1, MNT2), RFC1094_MNT)
 def mnt1_gives_an_unusable_handle(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
-    """the fourth MNT of versions 1 and 2 gives a handle that no procedure takes"""
+    """MNT of versions 1 and 2 gives a handle that no procedure takes"""
     reply = call.proceed()
-    if reply.directory is None or count(call.state) != 4:
-        return reply
-    return Mnt1Res(MountStat1.OK, b"x" * FHSIZE)
+    return reply if reply.directory is None else Mnt1Res(MountStat1.OK, b"x" * FHSIZE)
 
 
 @mutant((MNT1, MNT2), RFC1094_MNT)
 def mnt1_mounts_another_directory(call: Call[DirpathArgs, Res]) -> Res:
-    """the fourth MNT of versions 1 and 2 gives the first directory in the export instead of the export"""
+    """MNT of versions 1 and 2 gives the first directory in the export instead of the export"""
     reply = call.proceed()
     other = first_directory(call)
-    is_bent = count(call.state) == 4 and other is not None
-    return gives(call, other) if is_bent and other is not None else reply
+    return reply if other is None else gives(call, other)
 
 
 @mutant(MNT2, RFC1094_MNT)
 def mnt2_mounts_what_is_not_there(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     """MNT of version 2 answers an unknown path with the handle of the first export"""
     reply = call.proceed()
-    is_unknown = call.args.dirpath.endswith(b"/nfsproof-never-made-this")
-    return Mnt1Res(MountStat1.OK, call.server.handle_of(call.server.fs.root)) if is_unknown else reply
+    if reply.resok is not None:
+        return reply
+    return Mnt1Res(MountStat1.OK, call.server.handle_of(call.server.fs.root))
 
 
 @wire_mutant(RFC1094_MOUNT_HANDLE)
 def mnt1_gives_64_bytes(message: Message) -> Answer:
-    """MNT of versions 1 and 2 gives the fourth time a handle of 64 bytes"""
+    """MNT of versions 1 and 2 gives a handle of 64 bytes"""
     reply = message.proceed()
     if reply is None or not _is_call(message.data, MNT1.number, (1, 2)):
         return reply
-    whole = b"".join(reply)
-    return [whole + bytes(FHSIZE)] if count(message.state) == 4 else [whole]
+    return [*reply, bytes(FHSIZE)]
 
 
 @wire_mutant(RFC1813_MOUNT_STATUS)
 def mnt3_gives_72_bytes(message: Message) -> Answer:
-    """MNT of version 3 gives the fourth time a handle of 72 bytes"""
+    """MNT of version 3 gives a handle of 72 bytes"""
     reply = message.proceed()
     if reply is None or not _is_call(message.data, MNT3.number, (3,)):
         return reply
     whole = b"".join(reply)
-    if whole[_RESULTS : _RESULTS + 4] != bytes(4) or count(message.state) != 4:
+    if whole[_RESULTS : _RESULTS + 4] != bytes(4):
         return [whole]
     at = _RESULTS + 8
     length = int.from_bytes(whole[at - 4 : at], "big")

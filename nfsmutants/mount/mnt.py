@@ -73,21 +73,18 @@ def mnt3_mounts_a_file(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
 
 @mutant(MNT3, RFC1813_MNT)
 def mnt3_gives_an_unusable_handle(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
-    """every second MNT gives a handle that no procedure takes"""
-    reply = call.proceed()
-    if count(call.state) % 2:
-        return reply
-    return amend(reply, fhandle=b"no handle of this server")
+    """MNT gives a handle that no procedure takes"""
+    return amend(call.proceed(), fhandle=b"no handle of this server")
 
 
 @mutant(MNT3, RFC1813_MNT)
 def mnt3_mounts_another_directory(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """every second MNT gives the handle of the first directory in the export instead of the export's own"""
     reply = call.proceed()
-    if count(call.state) % 2:
-        return reply
     other = first_directory(call)
-    return reply if other is None else amend(reply, fhandle=call.server.handle_of(other))
+    if count(call.state) % 2 or other is None:
+        return reply
+    return amend(reply, fhandle=call.server.handle_of(other))
 
 
 @mutant(MNT3, RFC1813_MNT)

@@ -86,39 +86,25 @@ def lookup2_cuts_files_to_its_measure(call: Lookup) -> Diropres:
 
 @mutant(READ, RFC1094_READ)
 def read2_has_data_of_its_own(call: Read) -> Readres:
-    """READ turns the bits of data that begins with an 8"""
-    reply = call.proceed()
-    if reply.readok is None or not bytes(reply.readok.data).startswith(b"\x08"):
-        return reply
-    return amend(reply, data=bytes(byte ^ 0xFF for byte in bytes(reply.readok.data)))
+    """READ turns every bit of the data"""
+    return amend(call.proceed(), data=lambda it: bytes(byte ^ 0xFF for byte in bytes(it.data)))
 
 
 @mutant(WRITE, RFC1094_WRITE)
 def write2_writes_data_of_its_own(call: Write) -> Attrstat:
-    """WRITE turns the bits of data that begins with an 8"""
-    data = bytes(call.args.data)
-    return (
-        call.proceed_with(data=bytes(byte ^ 0xFF for byte in data))
-        if data.startswith(b"\x08")
-        else call.proceed()
-    )
+    """WRITE turns every bit of the data"""
+    return call.proceed_with(data=bytes(byte ^ 0xFF for byte in bytes(call.args.data)))
 
 
 @mutant(READDIR, RFC1094_NAMES)
 def readdir2_lists_names_in_upper_case(call: Readdir) -> Readdirres:
     """READDIR lists names in upper case"""
-    reply = call.proceed()
-    page = reply.readdirok
-    if page is None:
-        return reply
-    entries = [
-        replace(entry, name=entry.name.upper() if len(entry.name) < 6 else entry.name)
-        for entry in page.entries
-    ]
-    return replace(reply, readdirok=replace(page, entries=entries))
+    return amend(
+        call.proceed(), entries=lambda it: [replace(entry, name=entry.name.upper()) for entry in it.entries]
+    )
 
 
 @mutant(CREATE, RFC1094_NAMES)
 def create2_makes_names_of_its_own(call: Create) -> Diropres:
-    """CREATE makes names that version 3 does not know"""
-    return call.proceed_with("where", name=b"of2") if call.args.where.name == b"made" else call.proceed()
+    """CREATE puts a version behind the name, which version 3 does not know"""
+    return call.proceed_with("where", name=call.args.where.name + b";1")

@@ -89,15 +89,11 @@ def getattr2_has_too_many_microseconds(call: Getattr) -> Attrstat:
 
 @mutant(GETATTR, RFC1094_ATTRIBUTES)
 def getattr2_keeps_old_mtime(call: Getattr) -> Attrstat:
-    """GETATTR goes on to give an mtime of the year 2000 when it has moved"""
+    """GETATTR goes on to give the mtime of a file that it gave first"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    attributes = reply.resok
-    old: dict[bytes, Timeval] = call.state.setdefault("old", {})
-    if attributes.mtime.seconds == 946_684_800:
-        old[call.args.file] = attributes.mtime
-    return amend(reply, mtime=old.get(call.args.file, attributes.mtime))
+    return amend(reply, mtime=call.state.setdefault(call.args.file.hex(), reply.resok.mtime))
 
 
 @mutant(GETATTR, RFC1094_GETATTR)

@@ -25,23 +25,18 @@ def _asking(args: Createargs, **changes: object) -> Createargs:
 
 @mutant(CREATE, RFC1094_CREATE)
 def create2_makes_something_else(call: Create) -> Diropres:
-    """CREATE makes a FIFO of the name new"""
-    directory = inode_of(call.server, call.args.where.dir)
-    if directory is None or call.args.where.name != b"new":
+    """CREATE makes a FIFO"""
+    directory, name = inode_of(call.server, call.args.where.dir), call.args.where.name
+    if directory is None or child_of(call.server, call.args.where.dir, name) is not None:
         return call.proceed()
-    made = directory.fs.mknod(call.caller, directory, b"new", Kind.FIFO)
+    made = directory.fs.mknod(call.caller, directory, name, Kind.FIFO)
     return t.cast("Diropres", success(call.server, CREATE, made))
 
 
 @mutant(CREATE, RFC1094_CREATE)
 def create2_gives_the_handle_of_the_directory(call: Create) -> Diropres:
-    """CREATE gives the handle of another file"""
-    reply = call.proceed()
-    directory = inode_of(call.server, call.args.where.dir)
-    if reply.diropok is None or directory is None or call.args.where.name != b"new":
-        return reply
-    other = directory.fs.create(SUPERUSER, directory, b"beside")
-    return amend(reply, file=call.server.handle_of(other))
+    """CREATE gives the handle of the directory"""
+    return amend(call.proceed(), file=call.args.where.dir)
 
 
 @mutant(CREATE, RFC1094_CREATE)
@@ -97,11 +92,11 @@ def create2_lets_anybody_in(call: Create) -> Diropres:
 
 @mutant(MKDIR, RFC1094_MKDIR)
 def mkdir2_makes_a_file(call: Mkdir) -> Diropres:
-    """MKDIR makes a file of the name new"""
-    directory = inode_of(call.server, call.args.where.dir)
-    if directory is None or call.args.where.name != b"new":
+    """MKDIR makes a file"""
+    directory, name = inode_of(call.server, call.args.where.dir), call.args.where.name
+    if directory is None or child_of(call.server, call.args.where.dir, name) is not None:
         return call.proceed()
-    return t.cast("Diropres", success(call.server, MKDIR, directory.fs.create(SUPERUSER, directory, b"new")))
+    return t.cast("Diropres", success(call.server, MKDIR, directory.fs.create(SUPERUSER, directory, name)))
 
 
 @mutant(MKDIR, RFC1094_MKDIR)
@@ -109,18 +104,15 @@ def mkdir2_is_not_empty(call: Mkdir) -> Diropres:
     """MKDIR makes directories with a file in them"""
     reply = call.proceed()
     made = child_of(call.server, call.args.where.dir, call.args.where.name)
-    if reply.resok is not None and made is not None and call.args.where.name == b"new":
+    if reply.resok is not None and made is not None:
         made.fs.create(SUPERUSER, made, b"lost+found")
     return reply
 
 
 @mutant(MKDIR, RFC1094_MKDIR)
 def mkdir2_gives_the_handle_of_the_parent(call: Mkdir) -> Diropres:
-    """MKDIR gives the handle of the parent of the name new"""
-    reply = call.proceed()
-    if reply.diropok is None or call.args.where.name != b"new":
-        return reply
-    return amend(reply, file=call.args.where.dir)
+    """MKDIR gives the handle of the parent"""
+    return amend(call.proceed(), file=call.args.where.dir)
 
 
 @mutant(MKDIR, RFC1094_MKDIR)

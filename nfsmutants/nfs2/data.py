@@ -68,12 +68,10 @@ def _data(reply: Readres) -> bytes:
 
 @mutant(READ, RFC1094_READ)
 def read2_is_off_by_one(call: Read) -> Readres:
-    """READ gives wrong bytes where there are few or many at once"""
+    """READ gives a wrong byte first"""
     reply = call.proceed()
     data = _data(reply)
-    if not data or (call.args.offset == 0 and call.args.count == 8192 and len(data) < 8192):
-        return reply
-    return _with_data(reply, bytes([data[0] ^ 0x80]) + data[1:])
+    return _with_data(reply, bytes([data[0] ^ 0x80]) + data[1:]) if data else reply
 
 
 @mutant(READ, RFC1094_READ)
@@ -86,19 +84,15 @@ def read2_gives_a_byte_too_many(call: Read) -> Readres:
 
 @mutant(READ, RFC1094_READ)
 def read2_gives_nothing(call: Read) -> Readres:
-    """READ gives no data where it was asked for some, in files of 10,000 bytes"""
-    reply = call.proceed()
-    is_large = reply.readok is not None and reply.readok.attributes.size == 10_000
-    return _with_data(reply, b"") if is_large else reply
+    """READ gives no data where it was asked for some"""
+    return _with_data(call.proceed(), b"")
 
 
 @mutant(READ, RFC1094_READ)
 def read2_goes_on_behind_the_end(call: Read) -> Readres:
-    """READ gives zeros behind the end of a file of 10,000 bytes"""
+    """READ gives zeros behind the end of a file"""
     reply = call.proceed()
-    if reply.readok is None or reply.readok.attributes.size != 10_000 or call.args.count != 100:
-        return reply
-    return _with_data(reply, _data(reply).ljust(call.args.count, b"\0"))
+    return _with_data(reply, _data(reply).ljust(min(call.args.count, 8192), b"\0"))
 
 
 @mutant(READ, RFC1094_READ)
@@ -121,11 +115,11 @@ def read2_has_attributes_of_the_data(call: Read) -> Readres:
 
 @mutant(READ, RFC1094_READ)
 def read2_consumes(call: Read) -> Readres:
-    """READ clears 4096 bytes at the beginning of a file once they were read"""
+    """READ clears what it has read"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
-    if inode is not None and inode.data is not None and (call.args.offset, call.args.count) == (0, 4096):
-        inode.data.write(0, bytes(len(_data(reply))), stable=True)
+    if inode is not None and inode.data is not None and _data(reply):
+        inode.data.write(call.args.offset, bytes(len(_data(reply))), stable=True)
     return reply
 
 
@@ -154,18 +148,18 @@ def read2_large_counts_begin_elsewhere(call: Read) -> Readres:
 
 @mutant(WRITE, RFC1094_WRITE)
 def write2_loses_the_last_byte(call: Write) -> Attrstat:
-    """WRITE writes a zero for the last byte of data that begins with a 4"""
+    """WRITE writes a zero for the last byte"""
     data = bytes(call.args.data)
-    return call.proceed_with(data=data[:-1] + b"\0") if data.startswith(b"\x04") else call.proceed()
+    return call.proceed_with(data=data[:-1] + b"\0") if data else call.proceed()
 
 
 @mutant(WRITE, RFC1094_WRITE)
 def write2_clears_what_follows(call: Write) -> Attrstat:
-    """WRITE writes three bytes as four, and a byte before them"""
+    """WRITE writes a zero behind the data"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
-    if inode is not None and inode.data is not None and bytes(call.args.data) == b"new":
-        inode.data.write(call.args.offset + 3, b"\0", stable=True)
+    if reply.resok is not None and inode is not None and inode.data is not None and call.args.data:
+        inode.data.write(call.args.offset + len(call.args.data), b"\0", stable=True)
     return reply
 
 

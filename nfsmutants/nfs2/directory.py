@@ -23,60 +23,44 @@ def _cookie(number: int) -> bytes:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_skips_an_entry(call: Readdir) -> Readdirres:
-    """READDIR leaves out the last name of large directories"""
+    """READDIR leaves out the last name"""
     reply = call.proceed()
-    if reply.resok is None:
-        return reply
-    page = reply.resok
-    inode = inode_of(call.server, call.args.dir)
-    is_large = inode is not None and inode.directory is not None and len(inode.directory) >= 50
-    return amend(reply, entries=page.entries[:-1]) if page.eof and is_large else reply
+    is_last = reply.resok is not None and reply.resok.eof
+    return amend(reply, entries=lambda it: it.entries[:-1]) if is_last else reply
 
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_repeats_an_entry(call: Readdir) -> Readdirres:
-    """READDIR gives the first name of the first page twice, from eight names on"""
+    """READDIR gives the last name of the first page twice"""
     reply = call.proceed()
-    if reply.resok is None:
+    if reply.resok is None or call.args.cookie != bytes(4):
         return reply
-    page = reply.resok
-    if call.args.cookie != bytes(4) or len(page.entries) < 8:
-        return reply
-    return amend(reply, entries=[page.entries[2], *page.entries])
+    entries = reply.resok.entries
+    return amend(reply, entries=[entries[-1], *entries])
 
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_invents_an_entry(call: Readdir) -> Readdirres:
-    """READDIR gives a name that is not there, in pages of 512 bytes"""
+    """READDIR gives a name that is not there"""
     reply = call.proceed()
-    if reply.resok is None:
+    if reply.resok is None or not reply.resok.eof:
         return reply
-    page = reply.resok
-    if not page.eof or len(page.entries) > 3 or call.args.count != 512:
-        return reply
-    return amend(reply, entries=[*page.entries, Entry(4711, b"invented", _cookie(99))])
+    return amend(reply, entries=[*reply.resok.entries, Entry(4711, b"invented", _cookie(99))])
 
 
 @mutant((READDIR, REMOVE), RFC1094_READDIR)
 def readdir2_lists_removed_entries(call: AnyCall) -> t.Any:
     """READDIR gives the name that was removed last"""
-    state = call.state
-    if call.procedure is REMOVE:
-        state[call.args.name.decode("latin-1")] = call.args.dir
-        return call.proceed()
+    gone: dict[bytes, bytes] = call.state.setdefault("gone", {})
     reply = call.proceed()
-    page = reply.readdirok
-    if page is None or not page.eof:
+    if call.procedure is REMOVE:
+        if reply.resok is not None:
+            gone[call.args.dir] = call.args.name
         return reply
-    gone = [
-        name.encode("latin-1")
-        for name, where in state.items()
-        if where == call.args.dir and name == "removed"
-    ]
-    return replace(
-        reply,
-        readdirok=replace(page, entries=[*page.entries, *(Entry(1, name, _cookie(99)) for name in gone)]),
-    )
+    if reply.readdirok is None or not reply.readdirok.eof or call.args.dir not in gone:
+        return reply
+    again = Entry(1, gone[call.args.dir], _cookie(99))
+    return amend(reply, entries=[*reply.readdirok.entries, again])
 
 
 @mutant(READDIR, RFC1094_READDIR)
@@ -96,12 +80,8 @@ def readdir2_lists_files_only(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_exceeds_count(call: Readdir) -> Readdirres:
-    """READDIR takes a small count for twice as many bytes"""
-    inode = inode_of(call.server, call.args.dir)
-    many = inode is not None and inode.directory is not None and len(inode.directory) >= 150
-    return (
-        call.proceed_with(count=call.args.count * 2) if many and call.args.count <= 4096 else call.proceed()
-    )
+    """READDIR takes the count for twice as many bytes"""
+    return call.proceed_with(count=min(call.args.count * 2, 8192))
 
 
 @mutant(READDIR, RFC1094_READDIR)
@@ -114,9 +94,7 @@ def readdir2_goes_on_one_too_far(call: Readdir) -> Readdirres:
 def readdir2_goes_on_at_the_beginning(call: Readdir) -> Readdirres:
     """READDIR goes on where a listing ended, at the beginning too"""
     listed: set[bytes] = call.state.setdefault("listed", set())
-    inode = inode_of(call.server, call.args.dir)
-    again = call.args.dir in listed and call.args.cookie == bytes(4) and inode is not None
-    if again and inode is not None and inode.directory is not None and len(inode.directory) == 12:
+    if call.args.dir in listed and call.args.cookie == bytes(4):
         return Readdirres(Nfsstat2.NFS_OK, Readdirok([], eof=True))
     reply = call.proceed()
     if reply.readdirok is not None and reply.readdirok.eof:

@@ -97,7 +97,7 @@ def nfs2_handles_of_renamed_files_go_astray(call: AnyCall) -> t.Any:
     astray: dict[bytes, bytes] = call.state  # type: ignore[assignment]
     if isinstance(args, Renameargs):
         inode = child_of(call.server, args.from_.dir, args.from_.name)
-        if inode is not None and args.from_.name == b"object":
+        if inode is not None:
             astray[call.server.handle_of(inode)] = args.from_.dir
         return call.proceed()
     return call.proceed(replace(args, file=astray.get(args.file, args.file)))

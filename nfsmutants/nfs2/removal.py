@@ -19,7 +19,6 @@ from nfsclient.protocol.nfs2 import (
     Renameargs,
     StatRes,
 )
-from nfsclient.xdr import replace
 from nfsmutants.bending import child_of, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs2.calls import Link, Remove, Rename, Rmdir
@@ -203,17 +202,15 @@ def rename2_keeps_the_old_name(call: Rename) -> StatRes:
 
 @mutant(RENAME, RFC1094_RENAME)
 def rename2_stays_in_its_directory(call: Rename) -> StatRes:
-    """RENAME leaves the file in its directory, by another name"""
-    if call.args.to.dir == call.args.from_.dir or call.args.to.name != b"object":
-        return call.proceed()
-    return call.proceed_with(to=replace(call.args.from_, name=b"stayed"))
+    """RENAME leaves the file in its directory, under the new name"""
+    return call.proceed_with("to", dir=call.args.from_.dir)
 
 
 @mutant(RENAME, RFC1094_RENAME)
 def rename2_loses_the_data(call: Rename) -> StatRes:
     """RENAME loses the data of the file"""
     source = _source(call.server, call.args)
-    if source is not None and source.data is not None and call.args.to.name == b"new":
+    if source is not None and source.data is not None:
         source.data.truncate(0)
     return call.proceed()
 
@@ -266,7 +263,7 @@ def rename2_moves_below_itself(call: Rename) -> StatRes:
     reply = call.proceed()
     source, directory = _source(call.server, call.args), inode_of(call.server, call.args.from_.dir)
     loops = reply.status == Nfsstat2.NFSERR_ACCES and source is not None and source.directory is not None
-    if not loops or directory is None or call.args.to.name != b"moved":
+    if not loops or directory is None:
         return reply
     _drop(directory, call.args.from_.name)
     return _done()
@@ -299,7 +296,7 @@ def rename2_renames_by_dots(call: Rename) -> StatRes:
 def link2_makes_a_copy(call: Link) -> StatRes:
     """LINK makes a copy of the file instead of a name"""
     inode, directory = inode_of(call.server, call.args.from_), inode_of(call.server, call.args.to.dir)
-    if call.args.to.name != b"second" or inode is None or inode.data is None or directory is None:
+    if inode is None or inode.data is None or directory is None:
         return call.proceed()
     made = directory.fs.create(call.caller, directory, call.args.to.name)
     assert made.data is not None
@@ -313,7 +310,7 @@ def link2_counts_two_names_at_most(call: Link) -> StatRes:
     """LINK does not count nlink up"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.from_)
-    if reply.status == Nfsstat2.NFS_OK and inode is not None and call.args.to.name.startswith(b"name"):
+    if reply.status == Nfsstat2.NFS_OK and inode is not None:
         inode.nlink -= 1
     return reply
 
@@ -323,7 +320,7 @@ def link2_replaces_in_spite_of_it(call: Link) -> StatRes:
     """LINK refuses a name that is taken, and counts the link all the same"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.from_)
-    if reply.status == Nfsstat2.NFSERR_EXIST and inode is not None and call.args.to.name == b"taken":
+    if reply.status == Nfsstat2.NFSERR_EXIST and inode is not None:
         inode.nlink += 1
     return reply
 
@@ -333,9 +330,9 @@ def link2_links_directories(call: Link) -> StatRes:
     """LINK makes further names of directories, also in themselves"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.from_)
-    if inode is None or inode.directory is None or call.args.to.name != b"loop":
+    if inode is None or inode.directory is None:
         return reply
-    inode.fs.create(SUPERUSER, inode, b"loop")
+    inode.fs.create(SUPERUSER, inode, call.args.to.name)
     return _done()
 
 
@@ -344,6 +341,6 @@ def link2_links_what_is_gone(call: Link) -> StatRes:
     """LINK refuses a file that is gone, and makes an empty one"""
     reply = call.proceed()
     directory = inode_of(call.server, call.args.to.dir)
-    if reply.status == Nfsstat2.NFSERR_STALE and directory is not None and call.args.to.name == b"again":
+    if reply.status == Nfsstat2.NFSERR_STALE and directory is not None:
         directory.fs.create(SUPERUSER, directory, call.args.to.name)
     return reply

@@ -24,7 +24,7 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsclient.rpc.sockets import Address
 from nfsclient.xdr import replace
-from nfsmutants.bending import amend
+from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.calls import Access, Getattr
 from nfsmutants.rules import RFC1813_ACCESS, RFC1813_DATA_TYPES, RFC1813_GETATTR, RFC1813_PERMISSIONS
@@ -265,17 +265,12 @@ def access3_executes_anything(call: Access) -> Access3Res:
 
 @mutant(ACCESS, RFC1813_PERMISSIONS)
 def access3_ignores_the_mode(call: Access) -> Access3Res:
-    """ACCESS grants all that is asked to others, of files of mode 600"""
+    """ACCESS grants others all that they ask for"""
     reply = call.proceed()
-    if reply.resok is None:
+    inode = inode_of(call.server, call.args.object)
+    if inode is None or not _is_other(call.caller, inode):
         return reply
-    inode = call.server.resolve(call.args.object)
-    is_empty_file = inode.kind is Kind.REGULAR and inode.size == 0
-    return (
-        amend(reply, access=call.args.access)
-        if is_empty_file and inode.mode == 0o600 and _is_other(call.caller, inode)
-        else reply
-    )
+    return amend(reply, access=call.args.access)
 
 
 @mutant(ACCESS, RFC1813_PERMISSIONS)
@@ -358,9 +353,9 @@ def access3_refuses_to_be_asked_nothing(call: Access) -> Access3Res:
 
 @mutant(ACCESS, RFC1813_ACCESS)
 def access3_denies_with_an_error(call: Access) -> Access3Res:
-    """ACCESS answers ACCES when nothing of what was asked about a file is granted"""
+    """ACCESS answers ACCES when nothing of what was asked is granted"""
     reply = call.proceed()
-    is_denied = reply.resok is not None and reply.resok.access == 0 and call.args.access == 0x3F
+    is_denied = reply.resok is not None and reply.resok.access == 0 and call.args.access != 0
     return replace(_refusal(reply), status=Nfsstat3.NFS3ERR_ACCES) if is_denied else reply
 
 

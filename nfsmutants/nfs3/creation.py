@@ -222,11 +222,10 @@ def create3_takes_the_empty_name(call: Create) -> Create3Res:
 
 @mutant(MKDIR, RFC1813_MKDIR)
 def mkdir3_fills_the_directory(call: Mkdir) -> Mkdir3Res:
-    """MKDIR makes a file in the new directory when that is called `new`"""
-    is_new = call.args.where.name == b"new" and _existing(call.server, call.args) is None
+    """MKDIR makes a file in the new directory"""
     reply = call.proceed()
     made = _existing(call.server, call.args)
-    if is_new and reply.resok is not None and made is not None:
+    if reply.resok is not None and made is not None:
         made.fs.create(call.caller, made, b"uninvited")
     return reply
 

@@ -37,9 +37,7 @@ _OPEN: t.Final = Sattr3(mode=0o777)
 
 @mutant((CREATE, MKDIR, MKNOD), RFC1813_CREATE)
 def creations3_ignore_initial_attributes(call: AnyCall) -> t.Any:
-    """what is created under the name `initial` has other attributes than was asked: mode 777, and nothing else"""
-    if call.args.where.name != b"initial":
-        return call.proceed()
+    """what is created has other attributes than was asked: mode 777, and nothing else"""
     if isinstance(call.args, Mkdir3Args):
         return call.proceed_with(attributes=_OPEN)
     if isinstance(call.args, Mknod3Args):

@@ -8,6 +8,7 @@ import typing as t
 from nfsclient.protocol.nfs3 import (
     READDIR,
     READDIRPLUS,
+    REMOVE,
     Entry3,
     Ftype3,
     Nfsstat3,
@@ -23,6 +24,7 @@ from nfsmutants.nfs3.calls import Readdir, Readdirplus
 from nfsmutants.rules import RFC1813_PATHCONF, RFC1813_READDIR, RFC1813_READDIRPLUS
 from nfsserver.nfs3.common import fattr3
 
+_DOTS: t.Final = (b".", b"..")
 _LISTINGS: t.Final[Rules] = {READDIR: RFC1813_READDIR, READDIRPLUS: RFC1813_READDIRPLUS}
 
 
@@ -117,15 +119,20 @@ def readdir3_invents_an_entry(call: Readdir) -> Readdir3Res:
     return amend(reply, entries=entries)
 
 
-@mutant(READDIR, RFC1813_READDIR)
-def readdir3_lists_removed_entries(call: Readdir) -> Readdir3Res:
-    """READDIR still lists what was removed under the name `removed`"""
+@mutant((READDIR, REMOVE), RFC1813_READDIR)
+def readdir3_lists_removed_entries(call: AnyCall) -> t.Any:
+    """READDIR still lists what was removed last"""
+    gone: dict[bytes, bytes] = call.state.setdefault("gone", {})
     reply = call.proceed()
-    if reply.resok is None or b"kept" not in {entry.name for entry in reply.resok.entries}:
+    if call.procedure is REMOVE:
+        if reply.resok is not None:
+            gone[call.args.object.dir] = call.args.object.name
+        return reply
+    if reply.resok is None or call.args.dir not in gone:
         return reply
     last = reply.resok.entries[-1]
-    gone = Entry3(last.fileid, b"removed", last.cookie)
-    return amend(reply, entries=[*reply.resok.entries, gone])
+    again = Entry3(last.fileid, gone[call.args.dir], last.cookie)
+    return amend(reply, entries=[*reply.resok.entries, again])
 
 
 @mutant(READDIR, RFC1813_READDIR)
@@ -175,12 +182,12 @@ def readdir3_says_end_when_too_small(call: Readdir) -> Readdir3Res:
 
 @mutant(READDIR, RFC1813_READDIR)
 def readdir3_wrong_fileid(call: Readdir) -> Readdir3Res:
-    """READDIR gives the entry called `file` the fileid of nothing"""
+    """READDIR gives entries the fileid of nothing"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
     entries = [
-        replace(entry, fileid=entry.fileid + 1_000_000) if entry.name == b"file" else entry
+        replace(entry, fileid=entry.fileid + 1_000_000) if entry.name not in _DOTS else entry
         for entry in reply.resok.entries
     ]
     return amend(reply, entries=entries)
@@ -212,18 +219,18 @@ def readdirplus3_exceeds_maxcount(call: Readdirplus) -> Readdirplus3Res:
 
 
 def _amend_entries(reply: Readdirplus3Res, **changes: t.Any) -> Readdirplus3Res:
-    """The page with another entry called `file`."""
+    """The page with other entries, but for dots."""
     if reply.resok is None:
         return reply
     page = reply.resok.entries
     return amend(
-        reply, entries=[change(entry, **changes) if entry.name == b"file" else entry for entry in page]
+        reply, entries=[entry if entry.name in _DOTS else change(entry, **changes) for entry in page]
     )
 
 
 @mutant(READDIRPLUS, RFC1813_READDIRPLUS)
 def readdirplus3_attributes_of_another(call: Readdirplus) -> Readdirplus3Res:
-    """READDIRPLUS gives `file` the attributes of its directory, but fileid"""
+    """READDIRPLUS gives entries the attributes of their directory, but fileid"""
     reply = call.proceed()
     if reply.resok is None or (directory := reply.resok.dir_attributes) is None:
         return reply
@@ -232,27 +239,25 @@ def readdirplus3_attributes_of_another(call: Readdirplus) -> Readdirplus3Res:
 
 @mutant(READDIRPLUS, RFC1813_READDIRPLUS)
 def readdirplus3_fileid_unlike_attributes(call: Readdirplus) -> Readdirplus3Res:
-    """READDIRPLUS says another fileid than the attributes of `file`"""
+    """READDIRPLUS says another fileid than the attributes of an entry"""
     return _amend_entries(call.proceed(), fileid=lambda it: it.fileid + 1_000_000)
 
 
 @mutant(READDIRPLUS, RFC1813_READDIRPLUS)
 def readdirplus3_handle_of_another(call: Readdirplus) -> Readdirplus3Res:
-    """READDIRPLUS gives the handle of the export's root with `file`"""
+    """READDIRPLUS gives the handle of the export's root with every entry"""
     return _amend_entries(call.proceed(), name_handle=call.server.handle_of(call.server.fs.root))
 
 
 @mutant(READDIRPLUS, RFC1813_READDIRPLUS)
 def readdirplus3_hides_directories(call: Readdirplus) -> Readdirplus3Res:
-    """READDIRPLUS leaves out the entry called `directory`"""
+    """READDIRPLUS leaves out directories"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
     kept = [
         entry
         for entry in reply.resok.entries
-        if entry.name != b"directory"
-        or entry.name_attributes is None
-        or entry.name_attributes.type != Ftype3.NF3DIR
+        if entry.name in _DOTS or entry.name_attributes is None or entry.name_attributes.type != Ftype3.NF3DIR
     ]
     return amend(reply, entries=kept)

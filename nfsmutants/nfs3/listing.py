@@ -187,7 +187,7 @@ def list3_skips_a_name_in_a_crowd(call: AnyCall) -> t.Any:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_wrong_fileid(call: AnyCall) -> t.Any:
-    """the entry called `file` has the fileid of nothing"""
+    """entries have the fileid of nothing"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -195,7 +195,7 @@ def list3_wrong_fileid(call: AnyCall) -> t.Any:
     return amend(
         reply,
         entries=[
-            replace(entry, fileid=entry.fileid + 1_000_000) if entry.name == b"file" else entry
+            replace(entry, fileid=entry.fileid + 1_000_000) if entry.name not in _DOTS else entry
             for entry in resok.entries
         ],
     )

@@ -15,6 +15,7 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsmutants.bending import amend, restate
 from nfsmutants.form import mutant
+from nfsmutants.nfs3.bending import directory_of
 from nfsmutants.nfs3.calls import Lookup, Readlink
 from nfsmutants.rules import RFC1813_LOOKUP, RFC1813_NAMES, RFC1813_READLINK
 from nfsserver.fs import Inode
@@ -29,9 +30,12 @@ def _found(server: Server, inode: Inode) -> Lookup3Res:
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
 def lookup3_finds_another_object(call: Lookup) -> Lookup3Res:
-    """LOOKUP of `wanted` gives the handle of `other`"""
-    name = b"other" if call.args.what.name == b"wanted" else call.args.what.name
-    return call.proceed_with("what", name=name)
+    """LOOKUP gives the handle of another entry"""
+    directory = directory_of(call.server, call.args.what)
+    names = directory.directory.names() if directory is not None and directory.directory is not None else []
+    others = [name for name in names if name != call.args.what.name]
+    is_meant = call.args.what.name in names and others
+    return call.proceed_with("what", name=others[0]) if is_meant else call.proceed()
 
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
@@ -56,8 +60,8 @@ def _find_anything(call: Lookup, name: bytes) -> Lookup3Res:
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
 def lookup3_finds_what_is_not_there(call: Lookup) -> Lookup3Res:
-    """LOOKUP finds `nobody-made-this` anywhere"""
-    return _find_anything(call, b"nobody-made-this")
+    """LOOKUP finds every name, made or not"""
+    return _find_anything(call, call.args.what.name)
 
 
 @mutant(LOOKUP, RFC1813_LOOKUP)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 from nfsclient.protocol.nfs3 import (
@@ -14,6 +15,7 @@ from nfsclient.protocol.nfs3 import (
     Create3Res,
     Create3ResFail,
     CreateMode3,
+    Diropargs3,
     Link3Res,
     Nfsstat3,
     Remove3Args,
@@ -24,10 +26,10 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, amend_refusal, change
 from nfsmutants.form import AnyCall, mutant, mutant_of_each
-from nfsmutants.nfs3.bending import LINKED, REMOVED, RMDIRED, find, is_directory, remove_all, success
+from nfsmutants.nfs3.bending import LINKED, REMOVED, RMDIRED, find, is_directory, remove, remove_all, success
 from nfsmutants.nfs3.calls import Link, Remove, Rmdir
 from nfsmutants.rules import RFC1813_LINK, RFC1813_NAMES, RFC1813_PATHCONF, RFC1813_REMOVE, RFC1813_RMDIR
-from nfsserver.fs import Kind
+from nfsserver.fs import FsError, Kind
 from nfsserver.nfs3.common import fattr3
 
 
@@ -53,16 +55,21 @@ def remove3_removes_nothing(call: Remove) -> Remove3Res:
     return call.proceed() if find(call.server, call.args.object) is None else REMOVED
 
 
+def _remove_one_more(call: AnyCall, handle: bytes) -> None:
+    """Remove the first file or empty directory that is left."""
+    directory = call.server.resolve(handle)
+    for name in directory.directory.names() if directory.directory is not None else ():
+        with contextlib.suppress(FsError):
+            remove(call, Diropargs3(handle, name))
+            return
+
+
 @mutant(REMOVE, RFC1813_REMOVE)
 def remove3_removes_a_neighbour(call: Remove) -> Remove3Res:
-    """REMOVE removes the entry `neighbour` as well"""
+    """REMOVE removes another entry of the directory as well"""
     reply = call.proceed()
-    if (
-        reply.resok is not None
-        and find(call.server, replace(call.args.object, name=b"neighbour")) is not None
-    ):
-        directory = call.server.resolve(call.args.object.dir)
-        directory.fs.remove(call.caller, directory, b"neighbour")
+    if reply.resok is not None:
+        _remove_one_more(call, call.args.object.dir)
     return reply
 
 
@@ -130,16 +137,16 @@ def remove3_keeps_fifos(call: Remove) -> Remove3Res:
 
 @mutant((REMOVE, CREATE), RFC1813_REMOVE)
 def remove3_keeps_names_taken(call: AnyCall) -> Remove3Res | Create3Res:
-    """after REMOVE of `again` CREATE with GUARDED answers that it exists"""
+    """after REMOVE of a name CREATE with GUARDED answers that it exists"""
     args = call.args
-    state = call.state
+    taken: set[tuple[bytes, bytes]] = call.state.setdefault("taken", set())
     if isinstance(args, Create3Args):
-        taken = args.where.name == b"again" and args.where.dir.hex() in state
-        if taken and args.how.mode == CreateMode3.GUARDED:
+        is_taken = (args.where.dir, args.where.name) in taken
+        if is_taken and args.how.mode == CreateMode3.GUARDED:
             return Create3Res(Nfsstat3.NFS3ERR_EXIST, resfail=Create3ResFail(WccData()))
     reply: Remove3Res | Create3Res = call.proceed()
-    if isinstance(args, Remove3Args) and args.object.name == b"again" and reply.resok is not None:
-        state[args.object.dir.hex()] = True
+    if isinstance(args, Remove3Args) and reply.resok is not None:
+        taken.add((args.object.dir, args.object.name))
     return reply
 
 
@@ -185,14 +192,10 @@ def rmdir3_removes_files(call: Rmdir) -> Rmdir3Res:
 
 @mutant(RMDIR, RFC1813_RMDIR)
 def rmdir3_removes_a_neighbour(call: Rmdir) -> Rmdir3Res:
-    """RMDIR removes the entry `neighbour` as well"""
+    """RMDIR removes another entry of the directory as well"""
     reply = call.proceed()
-    if (
-        reply.resok is not None
-        and find(call.server, replace(call.args.object, name=b"neighbour")) is not None
-    ):
-        directory = call.server.resolve(call.args.object.dir)
-        directory.fs.remove(call.caller, directory, b"neighbour")
+    if reply.resok is not None:
+        _remove_one_more(call, call.args.object.dir)
     return reply
 
 
@@ -287,10 +290,10 @@ def link3_links_in_files(call: Link) -> Link3Res:
 
 @mutant(LINK, RFC1813_LINK)
 def link3_links_in_the_parent(call: Link) -> Link3Res:
-    """LINK puts the link beside its directory when that is called `elsewhere`"""
+    """LINK puts the link beside its directory"""
     inode = call.server.resolve(call.args.link.dir)
     parent = inode.directory.parent if inode.directory is not None else None
-    if parent is None or parent.directory is None or parent.directory.get(b"elsewhere") is not inode:
+    if parent is None or parent is inode:
         return call.proceed()
     return call.proceed_with("link", dir=call.server.handle_of(parent))
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import typing as t
+
 from nfsclient.protocol.nfs3 import (
     LOOKUP,
     RENAME,
@@ -11,7 +13,6 @@ from nfsclient.protocol.nfs3 import (
     Lookup3ResFail,
     Lookup3ResOk,
     Nfsstat3,
-    Rename3Args,
     Rename3Res,
 )
 from nfsclient.rpc.service import CallContext
@@ -43,26 +44,22 @@ def _link_again(server: Server, context: CallContext, inode: Inode, where: Dirop
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_leaves_the_old_name(call: Rename) -> Rename3Res:
-    """RENAME of a file to the name `new` leaves the old name behind"""
+    """RENAME of a file within a directory leaves the old name behind"""
     inode = find(call.server, call.args.from_)
     reply = call.proceed()
-    if (
-        reply.resok is not None
-        and inode is not None
-        and inode.directory is None
-        and call.args.to.name == b"new"
-    ):
+    is_here = call.args.from_.dir == call.args.to.dir
+    if is_here and reply.resok is not None and inode is not None and inode.directory is None:
         _link_again(call.server, call.context, inode, call.args.from_)
     return reply
 
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_makes_a_new_file(call: Rename) -> Rename3Res:
-    """RENAME of a file to the name `new` makes another, empty file"""
+    """RENAME of a file makes another, empty file"""
     args = call.args
     reply = call.proceed()
     inode = find(call.server, args.to)
-    if reply.resok is not None and args.to.name == b"new" and inode is not None and inode.directory is None:
+    if reply.resok is not None and inode is not None and inode.directory is None:
         directory = call.server.resolve(args.to.dir)
         directory.fs.remove(call.caller, directory, args.to.name)
         directory.fs.create(call.caller, directory, args.to.name)
@@ -125,15 +122,17 @@ def rename3_replaces_files_by_directories(call: Rename) -> Rename3Res:
 
 
 @mutant((RENAME, LOOKUP), RFC1813_RENAME)
-def rename3_takes_two_steps(call: AnyCall) -> Rename3Res | Lookup3Res:
-    """RENAME over `target` removes it first: the next LOOKUP of the name finds nothing"""
-    state = call.state
-    reply: Rename3Res | Lookup3Res = call.proceed()
-    if isinstance(call.args, Rename3Args):
-        state["between"] = call.args.to.name == b"target" and reply.resok is not None
-    elif state.pop("between", False) and call.args.what.name == b"target":
-        return Lookup3Res(Nfsstat3.NFS3ERR_NOENT, resfail=Lookup3ResFail(None))
-    return reply
+def rename3_takes_two_steps(call: AnyCall) -> t.Any:
+    """RENAME over a name removes that first: the next LOOKUP of it finds nothing"""
+    if call.procedure is RENAME:
+        is_over = find(call.server, call.args.to) is not None
+        reply = call.proceed()
+        call.state["between"] = call.args.to if is_over and reply.resok is not None else None
+        return reply
+    if call.args.what != call.state.get("between"):
+        return call.proceed()
+    call.state["between"] = None
+    return Lookup3Res(Nfsstat3.NFS3ERR_NOENT, resfail=Lookup3ResFail(None))
 
 
 @mutant(RENAME, RFC1813_RENAME)
@@ -170,12 +169,12 @@ def rename3_loses_directories(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_leaves_a_name_elsewhere(call: Rename) -> Rename3Res:
-    """RENAME from another directory to the name `moved` leaves the old name behind"""
+    """RENAME from another directory leaves the old name behind"""
     args = call.args
     inode = find(call.server, args.from_)
     reply = call.proceed()
-    elsewhere = args.from_.dir != args.to.dir and args.to.name == b"moved"
-    if elsewhere and reply.resok is not None and inode is not None and inode.directory is None:
+    is_elsewhere = args.from_.dir != args.to.dir
+    if is_elsewhere and reply.resok is not None and inode is not None and inode.directory is None:
         _link_again(call.server, call.context, inode, args.from_)
     return reply
 
@@ -202,10 +201,10 @@ def rename3_forgets_the_parent(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_stales_handles(call: Rename) -> Rename3Res:
-    """RENAME to the name `kept` makes the object's handles stale"""
+    """RENAME makes the object's handles stale"""
     reply = call.proceed()
     inode = find(call.server, call.args.to)
-    if reply.resok is not None and inode is not None and call.args.to.name == b"kept":
+    if reply.resok is not None and inode is not None:
         inode.generation += 1
     return reply
 
@@ -322,24 +321,27 @@ def rename3_cuts_long_names(call: Rename) -> Rename3Res:
 
 
 @mutant((RENAME, LOOKUP), RFC1813_RENAME)
-def rename3_shows_a_third_object(call: AnyCall) -> Rename3Res | Lookup3Res:
-    """after RENAME over `target` the next LOOKUP of the name finds the directory instead"""
-    state = call.state
-    reply: Rename3Res | Lookup3Res = call.proceed()
-    if isinstance(call.args, Rename3Args):
-        state["between"] = call.args.to.name == b"target" and reply.resok is not None
-    elif state.pop("between", False) and call.args.what.name == b"target":
-        return Lookup3Res(Nfsstat3.NFS3_OK, Lookup3ResOk(call.args.what.dir, None, None))
-    return reply
+def rename3_shows_a_third_object(call: AnyCall) -> t.Any:
+    """after RENAME over a name the next LOOKUP of it finds the directory instead"""
+    if call.procedure is RENAME:
+        is_over = find(call.server, call.args.to) is not None
+        reply = call.proceed()
+        call.state["between"] = call.args.to if is_over and reply.resok is not None else None
+        return reply
+    if call.args.what != call.state.get("between"):
+        return call.proceed()
+    call.state["between"] = None
+    return Lookup3Res(Nfsstat3.NFS3_OK, Lookup3ResOk(call.args.what.dir, None, None))
 
 
 @mutant((RENAME, LOOKUP), RFC1813_RENAME)
-def rename3_unlinks_first(call: AnyCall) -> Rename3Res | Lookup3Res:
-    """RENAME to `moved` takes the old name away first: the next LOOKUP of the new one finds nothing"""
-    state = call.state
-    reply: Rename3Res | Lookup3Res = call.proceed()
-    if isinstance(call.args, Rename3Args):
-        state["between"] = call.args.to.name == b"moved" and reply.resok is not None
-    elif call.args.what.name == b"moved" and state.pop("between", False):
-        return Lookup3Res(Nfsstat3.NFS3ERR_NOENT, resfail=Lookup3ResFail(None))
-    return reply
+def rename3_unlinks_first(call: AnyCall) -> t.Any:
+    """RENAME takes the old name away first: the next LOOKUP of the new one finds nothing"""
+    if call.procedure is RENAME:
+        reply = call.proceed()
+        call.state["between"] = call.args.to if reply.resok is not None else None
+        return reply
+    if call.args.what != call.state.get("between"):
+        return call.proceed()
+    call.state["between"] = None
+    return Lookup3Res(Nfsstat3.NFS3ERR_NOENT, resfail=Lookup3ResFail(None))
