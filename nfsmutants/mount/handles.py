@@ -63,7 +63,7 @@ def mnt1_gives_an_unusable_handle(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     return reply if reply.directory is None else Mnt1Res(MountStat1.OK, b"x" * FHSIZE)
 
 
-@mutant((MNT1, MNT2), RFC1094_MNT)
+@mutant((MNT1, MNT2), RFC1094_MNT, kills_many="whatever is mounted by these versions begins with MNT")
 def mnt1_mounts_another_directory(call: Call[DirpathArgs, Res]) -> Res:
     """MNT of versions 1 and 2 gives the first directory in the export instead of the export"""
     reply = call.proceed()
@@ -80,7 +80,7 @@ def mnt2_mounts_what_is_not_there(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     return Mnt1Res(MountStat1.OK, call.server.handle_of(call.server.fs.root))
 
 
-@wire_mutant(RFC1094_MOUNT_HANDLE)
+@wire_mutant(RFC1094_MOUNT_HANDLE, kills_many="whatever is mounted by these versions begins with MNT")
 def mnt1_gives_64_bytes(message: Message) -> Answer:
     """MNT of versions 1 and 2 gives a handle of 64 bytes"""
     reply = message.proceed()
@@ -89,7 +89,7 @@ def mnt1_gives_64_bytes(message: Message) -> Answer:
     return [*reply, bytes(FHSIZE)]
 
 
-@wire_mutant(RFC1813_MOUNT_STATUS)
+@wire_mutant(RFC1813_MOUNT_STATUS, kills_many="whatever is mounted begins with MNT")
 def mnt3_gives_72_bytes(message: Message) -> Answer:
     """MNT of version 3 gives a handle of 72 bytes"""
     reply = message.proceed()

@@ -71,7 +71,7 @@ def mnt3_mounts_a_file(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     return Mnt3Res(MountStat3.MNT3_OK, Mountres3Ok(call.server.handle_of(call.server.fs.root), [AUTH_SYS]))
 
 
-@mutant(MNT3, RFC1813_MNT)
+@mutant(MNT3, RFC1813_MNT, kills_many="whatever is mounted begins with MNT")
 def mnt3_gives_an_unusable_handle(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT gives a handle that no procedure takes"""
     return amend(call.proceed(), fhandle=b"no handle of this server")

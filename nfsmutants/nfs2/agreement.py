@@ -84,19 +84,19 @@ def lookup2_cuts_files_to_its_measure(call: Lookup) -> Diropres:
     return reply
 
 
-@mutant(READ, RFC1094_READ)
+@mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
 def read2_has_data_of_its_own(call: Read) -> Readres:
     """READ turns every bit of the data"""
     return amend(call.proceed(), data=lambda it: bytes(byte ^ 0xFF for byte in bytes(it.data)))
 
 
-@mutant(WRITE, RFC1094_WRITE)
+@mutant(WRITE, RFC1094_WRITE, kills_many="checks read back what they wrote")
 def write2_writes_data_of_its_own(call: Write) -> Attrstat:
     """WRITE turns every bit of the data"""
     return call.proceed_with(data=bytes(byte ^ 0xFF for byte in bytes(call.args.data)))
 
 
-@mutant(READDIR, RFC1094_NAMES)
+@mutant(READDIR, RFC1094_NAMES, kills_many="checks see by READDIR what is in a directory")
 def readdir2_lists_names_in_upper_case(call: Readdir) -> Readdirres:
     """READDIR lists names in upper case"""
     return amend(
@@ -104,7 +104,7 @@ def readdir2_lists_names_in_upper_case(call: Readdir) -> Readdirres:
     )
 
 
-@mutant(CREATE, RFC1094_NAMES)
+@mutant(CREATE, RFC1094_NAMES, kills_many="checks make their files by CREATE")
 def create2_makes_names_of_its_own(call: Create) -> Diropres:
     """CREATE puts a version behind the name, which version 3 does not know"""
     return call.proceed_with("where", name=call.args.where.name + b";1")

@@ -38,7 +38,7 @@ def readlink2_answers_an_unnamed_errno(call: Readlink) -> nfs2.Readlinkres:
     return reply if reply.status is Nfsstat2.NFS_OK else nfs2.Readlinkres(Nfsstat2(_EINVAL))
 
 
-@mutant(nfs2.CREATE, RFC1094_CREATE)
+@mutant(nfs2.CREATE, RFC1094_CREATE, kills_many="checks make their files by CREATE")
 def create2_makes_nothing_of_phantoms(call: Create) -> nfs2.Diropres:
     """CREATE makes a file of another name"""
     return call.proceed_with("where", name=b"another")

@@ -109,7 +109,7 @@ def mkdir2_is_not_empty(call: Mkdir) -> Diropres:
     return reply
 
 
-@mutant(MKDIR, RFC1094_MKDIR)
+@mutant(MKDIR, RFC1094_MKDIR, kills_many="checks make their directories by MKDIR")
 def mkdir2_gives_the_handle_of_the_parent(call: Mkdir) -> Diropres:
     """MKDIR gives the handle of the parent"""
     return amend(call.proceed(), file=call.args.where.dir)

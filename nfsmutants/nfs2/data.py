@@ -66,7 +66,7 @@ def _data(reply: Readres) -> bytes:
     return b"" if reply.readok is None else bytes(reply.readok.data)
 
 
-@mutant(READ, RFC1094_READ)
+@mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
 def read2_is_off_by_one(call: Read) -> Readres:
     """READ gives a wrong byte first"""
     reply = call.proceed()
@@ -82,13 +82,13 @@ def read2_gives_a_byte_too_many(call: Read) -> Readres:
     return _with_data(reply, data + b"!") if call.args.count == len(data) < 8192 else reply
 
 
-@mutant(READ, RFC1094_READ)
+@mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
 def read2_gives_nothing(call: Read) -> Readres:
     """READ gives no data where it was asked for some"""
     return _with_data(call.proceed(), b"")
 
 
-@mutant(READ, RFC1094_READ)
+@mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
 def read2_goes_on_behind_the_end(call: Read) -> Readres:
     """READ gives zeros behind the end of a file"""
     reply = call.proceed()
@@ -146,14 +146,14 @@ def read2_large_counts_begin_elsewhere(call: Read) -> Readres:
 # ---------------------------------------------------------------- WRITE
 
 
-@mutant(WRITE, RFC1094_WRITE)
+@mutant(WRITE, RFC1094_WRITE, kills_many="checks read back what they wrote")
 def write2_loses_the_last_byte(call: Write) -> Attrstat:
     """WRITE writes a zero for the last byte"""
     data = bytes(call.args.data)
     return call.proceed_with(data=data[:-1] + b"\0") if data else call.proceed()
 
 
-@mutant(WRITE, RFC1094_WRITE)
+@mutant(WRITE, RFC1094_WRITE, kills_many="checks read back what they wrote")
 def write2_clears_what_follows(call: Write) -> Attrstat:
     """WRITE writes a zero behind the data"""
     reply = call.proceed()

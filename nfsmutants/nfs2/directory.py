@@ -21,7 +21,7 @@ def _cookie(number: int) -> bytes:
     return number.to_bytes(4, "big")
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR, RFC1094_READDIR, kills_many="checks see by READDIR what is in a directory")
 def readdir2_skips_an_entry(call: Readdir) -> Readdirres:
     """READDIR leaves out the last name"""
     reply = call.proceed()
@@ -29,7 +29,7 @@ def readdir2_skips_an_entry(call: Readdir) -> Readdirres:
     return amend(reply, entries=lambda it: it.entries[:-1]) if is_last else reply
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR, RFC1094_READDIR, kills_many="checks see by READDIR what is in a directory")
 def readdir2_repeats_an_entry(call: Readdir) -> Readdirres:
     """READDIR gives the last name of the first page twice"""
     reply = call.proceed()
@@ -39,7 +39,7 @@ def readdir2_repeats_an_entry(call: Readdir) -> Readdirres:
     return amend(reply, entries=[entries[-1], *entries])
 
 
-@mutant(READDIR, RFC1094_READDIR)
+@mutant(READDIR, RFC1094_READDIR, kills_many="checks see by READDIR what is in a directory")
 def readdir2_invents_an_entry(call: Readdir) -> Readdirres:
     """READDIR gives a name that is not there"""
     reply = call.proceed()

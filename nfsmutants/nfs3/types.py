@@ -120,7 +120,7 @@ def lookup3_has_another_type(call: Lookup) -> Lookup3Res:
     return amend(call.proceed(), "obj_attributes", type=lambda it: Ftype3(it.type % 7 + 1))
 
 
-@mutant(LOOKUP, RFC1813_LOOKUP)
+@mutant(LOOKUP, RFC1813_LOOKUP, kills_many="checks look up what they made")
 def lookup3_finds_another_one(call: Lookup) -> Lookup3Res:
     """LOOKUP of any name finds the directory itself"""
     return call.proceed_with("what", name=b".")
