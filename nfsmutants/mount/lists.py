@@ -97,7 +97,7 @@ def umnt_removes_every_entry(call: Call[DirpathArgs, t.Any]) -> t.Any:
 
 @mutant((*UMNTALLS, *MNTS), RFC1813_UMNTALL)
 def umntall_fails_without_mounts(call: AnyCall) -> t.Any:
-    """UMNTALL behind UMNTALL, without MNT between them, fails with an error of RPC"""
+    """UMNTALL after UMNTALL, without MNT between them, fails with an error of RPC"""
     state = call.state
     is_mount = call.procedure in MNTS
     if not is_mount and state.get("last") == "UMNTALL":
@@ -134,7 +134,7 @@ def umnt_and_umntall_forget_every_client(call: AnyCall) -> t.Any:
 
 @mutant((*UMNTS, *UMNTALLS, nfs2.GETATTR, nfs3.GETATTR), RFC1813_UMNT)
 def umnt_and_umntall_revoke_handles(call: AnyCall) -> t.Any:
-    """after UMNT or UMNTALL the handle of the export's root is stale"""
+    """After UMNT or UMNTALL the handle of the export's root is stale"""
     state = call.state
     if call.context.program == PROGRAM:
         state["unmounted"] = True

@@ -79,7 +79,7 @@ def mnt3_gives_an_unusable_handle(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
 
 @mutant(MNT3, RFC1813_MNT)
 def mnt3_mounts_another_directory(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
-    """every second MNT gives the handle of the first directory in the export instead of the export's own"""
+    """Every second MNT gives the handle of the first directory in the export instead of the export's own"""
     reply = call.proceed()
     other = first_directory(call)
     if count(call.state) % 2 or other is None:
@@ -109,7 +109,7 @@ def umnt3_removes_nothing(_call: Call[DirpathArgs, Void]) -> Void:
 
 @mutant((UMNT3, GETATTR), RFC1813_UMNT)
 def umnt3_revokes_handles(call: AnyCall) -> Void | Getattr3Res:
-    """after UMNT the handle of the export's root is stale"""
+    """After UMNT the handle of the export's root is stale"""
     state = call.state
     if not isinstance(call.args, Getattr3Args):
         state["unmounted"] = True

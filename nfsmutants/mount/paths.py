@@ -85,7 +85,7 @@ def mnt1_mounts_what_is_no_directory(call: Call[DirpathArgs, Res]) -> Res:
 
 @mutant(ALL, RFC1813_MNT)
 def mnt_ignores_what_follows_a_file(call: Call[DirpathArgs, Res]) -> Res:
-    """MNT of a path that goes on behind a file answers with the directory that has the file"""
+    """MNT of a path that continues after a file answers with the directory of the file"""
     reply = call.proceed()
     *names, _ = call.args.dirpath.lstrip(b"/").split(b"/")
     inode = None if reply.resok is not None else _below(call, names)
@@ -119,7 +119,7 @@ def mnt_cannot_decode_long_paths(call: Call[DirpathArgs, Res]) -> Res:
 
 @wire_mutant(RFC1813_MOUNT_SIZES)
 def mnt_cuts_long_paths(message: Message) -> Answer:
-    """MNT cuts paths of more than 1024 bytes behind the name of the export"""
+    """MNT cuts paths of more than 1024 bytes after the name of the export"""
     try:
         header, end = CallHeader.unpack_from(message.data)
     except XdrError:

@@ -106,5 +106,5 @@ def readdir2_lists_names_in_upper_case(call: Readdir) -> Readdirres:
 
 @mutant(CREATE, RFC1094_NAMES, kills_many="checks make their files by CREATE")
 def create2_makes_names_of_its_own(call: Create) -> Diropres:
-    """CREATE puts a version behind the name, which version 3 does not know"""
+    """CREATE appends a version number to the name, which NFSv3 does not find"""
     return call.proceed_with("where", name=call.args.where.name + b";1")

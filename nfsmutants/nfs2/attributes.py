@@ -69,7 +69,7 @@ def getattr2_fileid_changes_with_the_size(call: Getattr) -> Attrstat:
 
 @mutant(GETATTR, RFC1094_ATTRIBUTES)
 def getattr2_fsid_is_that_of_the_object(call: Getattr) -> Attrstat:
-    """GETATTR gives every object but the root an fsid of its own"""
+    """GETATTR gives every object but the root a different fsid"""
     return amend(call.proceed(), fsid=lambda it: it.fileid)
 
 

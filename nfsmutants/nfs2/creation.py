@@ -72,7 +72,7 @@ def create2_truncates_what_it_finds(call: Create) -> Diropres:
 
 @mutant(CREATE, RFC1094_SATTR)
 def create2_never_truncates(call: Create) -> Diropres:
-    """CREATE does not heed a size of 0"""
+    """CREATE ignores a size of 0"""
     return call.proceed(_asking(call.args, size=IGNORED))
 
 

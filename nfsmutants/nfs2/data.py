@@ -90,7 +90,7 @@ def read2_gives_nothing(call: Read) -> Readres:
 
 @mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
 def read2_goes_on_behind_the_end(call: Read) -> Readres:
-    """READ gives zeros behind the end of a file"""
+    """READ gives zeros beyond the end of a file"""
     reply = call.proceed()
     return _with_data(reply, _data(reply).ljust(min(call.args.count, 8192), b"\0"))
 
@@ -155,7 +155,7 @@ def write2_loses_the_last_byte(call: Write) -> Attrstat:
 
 @mutant(WRITE, RFC1094_WRITE, kills_many="checks read back what they wrote")
 def write2_clears_what_follows(call: Write) -> Attrstat:
-    """WRITE writes a zero behind the data"""
+    """WRITE writes a zero after the data"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
     if reply.resok is not None and inode is not None and inode.data is not None and call.args.data:
@@ -165,7 +165,7 @@ def write2_clears_what_follows(call: Write) -> Attrstat:
 
 @mutant(WRITE, RFC1094_WRITE)
 def write2_fills_holes(call: Write) -> Attrstat:
-    """WRITE fills the hole before data behind the end with what it finds"""
+    """WRITE beyond the end fills the hole before its data with what it finds"""
     inode = inode_of(call.server, call.args.file)
     size = 0 if inode is None else inode.size
     reply = call.proceed()

@@ -86,7 +86,7 @@ def readdir2_exceeds_count(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_goes_on_one_too_far(call: Readdir) -> Readdirres:
-    """READDIR goes on behind the next entry from the third one"""
+    """READDIR skips the entry after the third one"""
     return call.proceed_with(cookie=_cookie(4)) if call.args.cookie == _cookie(3) else call.proceed()
 
 
@@ -135,7 +135,7 @@ def readdir2_has_empty_pages(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_has_fileids_of_its_own(call: Readdir) -> Readdirres:
-    """READDIR has fileids of its own for names"""
+    """READDIR gives other fileids than GETATTR"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -197,7 +197,7 @@ def readdir2_counts_positions(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_goes_back_from_a_removed_entry(call: Readdir) -> Readdirres:
-    """READDIR begins anew behind an entry that is gone"""
+    """READDIR starts again from the beginning after an entry that was removed"""
     inode = inode_of(call.server, call.args.dir)
     number = int.from_bytes(call.args.cookie, "big")
     if inode is None or inode.directory is None or inode.kind is not Kind.DIRECTORY or number < 3:

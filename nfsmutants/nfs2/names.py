@@ -74,7 +74,7 @@ def lookup2_says_nxio(call: Lookup) -> Diropres:
 
 @mutant(LOOKUP, RFC1094_STATUS)
 def lookup2_says_noent_in_a_file(call: Lookup) -> Diropres:
-    """LOOKUP says NOENT where the directory is none"""
+    """LOOKUP says NOENT where the directory is a file"""
     return restate(call.proceed(), Nfsstat2.NFSERR_NOTDIR, Nfsstat2.NFSERR_NOENT)
 
 
@@ -153,7 +153,7 @@ def nfs2_creates_in_spite_of_it(call: AnyCall) -> t.Any:
 
 @mutant(_MAKING, RFC1094_CREATE)
 def nfs2_replaces_what_is_there(call: AnyCall) -> t.Any:
-    """A name that is taken is freed for what is made anew"""
+    """A name that is taken is freed for the new object"""
     place = place_of(call.args)
     directory, existing = inode_of(call.server, place.dir), child_of(call.server, place.dir, place.name)
     if directory is not None and existing is not None:

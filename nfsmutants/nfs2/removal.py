@@ -317,7 +317,7 @@ def link2_counts_two_names_at_most(call: Link) -> StatRes:
 
 @mutant(LINK, RFC1094_LINK)
 def link2_replaces_in_spite_of_it(call: Link) -> StatRes:
-    """LINK refuses a name that is taken, and counts the link all the same"""
+    """LINK refuses a name that is taken, and still counts the link"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.from_)
     if reply.status == Nfsstat2.NFSERR_EXIST and inode is not None:

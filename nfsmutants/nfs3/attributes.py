@@ -150,7 +150,7 @@ def getattr3_fileid_of_the_parent(call: Getattr) -> Getattr3Res:
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
 def getattr3_fileid_counts_names(call: Getattr) -> Getattr3Res:
-    """the fileid of a file changes with the number of its names"""
+    """The fileid of a file changes with the number of its names"""
     reply = call.proceed()
     if reply.resok is None:
         return reply

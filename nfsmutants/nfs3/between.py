@@ -102,7 +102,7 @@ def getattr3_remembers_directories_by_connection(call: AnyCall) -> t.Any:
 
 @mutant(_CHANGES, RFC1813_DATA_TYPES)
 def names3_leave_mtime_of_directories(call: AnyCall) -> t.Any:
-    """what changes the entries of a directory leaves its mtime alone"""
+    """What changes the entries of a directory leaves its mtime alone"""
     directories = [
         directory_of(call.server, getattr(call.args, field)) for field in name_fields(call.procedure)
     ]

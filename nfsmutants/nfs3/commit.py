@@ -89,7 +89,7 @@ def commit3_refuses_clean_files(call: Commit) -> Commit3Res:
 
 @mutant(COMMIT, RFC1813_COMMIT)
 def commit3_extends(call: Commit) -> Commit3Res:
-    """COMMIT of a range that goes on behind the end makes the file larger"""
+    """COMMIT of a range that reaches beyond the end makes the file larger"""
     inode = _file(call.server, call.args.file)
     end = call.args.offset + call.args.count
     if call.args.count and end < 2**63 and inode is not None and inode.data is not None and inode.size < end:
@@ -99,7 +99,7 @@ def commit3_extends(call: Commit) -> Commit3Res:
 
 @mutant(COMMIT, RFC1813_DATA_TYPES)
 def commit3_before_has_no_size(call: Commit) -> Commit3Res:
-    """the pre-operation attributes of COMMIT have size 0"""
+    """The pre-operation attributes of COMMIT have size 0"""
     reply = call.proceed()
     inode = _file(call.server, call.args.file)
     if reply.resok is None or inode is None:
@@ -110,7 +110,7 @@ def commit3_before_has_no_size(call: Commit) -> Commit3Res:
 
 @mutant(COMMIT, RFC1813_COMMIT)
 def commit3_after_has_another_fileid(call: Commit) -> Commit3Res:
-    """the post-operation attributes of COMMIT have the file id of another object"""
+    """The post-operation attributes of COMMIT have the file id of another object"""
     reply = call.proceed()
     if reply.resok is None:
         return reply

@@ -37,7 +37,7 @@ _OPEN: t.Final = Sattr3(mode=0o777)
 
 @mutant((CREATE, MKDIR, MKNOD), RFC1813_CREATE)
 def creations3_ignore_initial_attributes(call: AnyCall) -> t.Any:
-    """what is created has other attributes than was asked: mode 777, and nothing else"""
+    """What is created has other attributes than was asked: mode 777, and nothing else"""
     if isinstance(call.args, Mkdir3Args):
         return call.proceed_with(attributes=_OPEN)
     if isinstance(call.args, Mknod3Args):
@@ -75,14 +75,14 @@ def create3_exclusive_resets_the_mode(call: Create) -> Create3Res:
 
 @mutant(SYMLINK, RFC1813_READLINK)
 def symlink3_adds_a_byte(call: Symlink) -> Symlink3Res:
-    """SYMLINK stores a slash behind what it was given, in place of the last byte of the longest"""
+    """SYMLINK stores a slash after what it was given, in place of the last byte of the longest"""
     data = call.args.symlink.symlink_data[: call.server.fs.limits.path_max - 1] + b"/"
     return call.proceed_with("symlink", symlink_data=data)
 
 
 @mutant((SYMLINK, READLINK), RFC1813_SYMLINK)
 def symlink3_takes_two_steps(call: AnyCall) -> t.Any:
-    """SYMLINK makes the link first and its data later: the first READLINK behind it fails"""
+    """SYMLINK makes the link first and its data later: the first READLINK after it fails"""
     state = call.state
     if isinstance(call.args, Symlink3Args):
         state["between"] = True

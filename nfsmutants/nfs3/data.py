@@ -77,7 +77,7 @@ def write3_drops_unaligned_tail(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_trusts_count(call: Write) -> Write3Res:
-    """WRITE whose count is above the length of its data writes count bytes, whatever lies behind the data"""
+    """WRITE whose count is above the length of its data writes count bytes, whatever follows the data"""
     if not len(call.args.data) < call.args.count < 2**16:
         return call.proceed()
     return call.proceed(_carrying(call.args, bytes(call.args.data).ljust(call.args.count, b"?")))
@@ -118,7 +118,7 @@ def write3_takes_data_sync_for_unstable(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_invents_a_commitment(call: Write) -> Write3Res:
-    """WRITE with UNSTABLE answers a stable_how that is none"""
+    """WRITE with UNSTABLE answers an unknown stable_how"""
     reply = call.proceed()
     return amend(reply, committed=StableHow(3)) if call.args.stable is StableHow.UNSTABLE else reply
 
@@ -160,7 +160,7 @@ def write3_verifier_by_file(call: AnyCall) -> t.Any:
 
 @mutant((WRITE, COMMIT), RFC1813_WRITE)
 def write3_verifier_survives_crash(call: AnyCall) -> t.Any:
-    """the verifier of WRITE and COMMIT is the same after a crash that lost data"""
+    """The verifier of WRITE and COMMIT is the same after a crash that lost data"""
     return amend(call.proceed(), verf=call.server.codec.token(b"ever"))
 
 
@@ -179,7 +179,7 @@ def write3_appends_whole_blocks(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_fills_gap(call: Write) -> Write3Res:
-    """a WRITE behind the end leaves garbage between the old end and its data"""
+    """A WRITE beyond the end leaves garbage between the old end and its data"""
     size = _size(call.server, call.args.file)
     if size < call.args.offset < size + 2**16 and call.args.data:
         call.proceed(_carrying(call.args, b"junk".ljust(call.args.offset - size, b"!"), size))
@@ -199,7 +199,7 @@ def write3_clears_rest_of_block(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_cuts_the_rest(call: Write) -> Write3Res:
-    """WRITE at the beginning of a file discards what lies behind its data"""
+    """WRITE at the beginning of a file discards what follows its data"""
     args = call.args
     inode = inode_of(call.server, args.file)
     is_cut = args.offset == 0 and 0 < len(args.data) == args.count < _size(call.server, args.file)
@@ -216,7 +216,7 @@ def write3_truncates_offset(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_wraps_around(call: Write) -> Write3Res:
-    """WRITE of a range that goes on behind the largest offset writes the beginning of the file"""
+    """WRITE of a range that continues beyond the largest offset writes the beginning of the file"""
     room = 2**64 - call.args.offset
     if room >= len(call.args.data):
         return call.proceed()
@@ -225,7 +225,7 @@ def write3_wraps_around(call: Write) -> Write3Res:
 
 @mutant((READ, WRITE, COMMIT), RFC1813_WRITE)
 def write3_hides_unstable_data(call: AnyCall) -> t.Any:
-    """data written with UNSTABLE reads as zeros on other connections until COMMIT"""
+    """Data written with UNSTABLE reads as zeros on other connections until COMMIT"""
     writers = call.state
     file = call.args.file.hex()
     reply = call.proceed()
@@ -257,7 +257,7 @@ def write3_reaches_a_later_file(call: AnyCall) -> t.Any:
 
 @mutant(WRITE, RFC1813_DATA_TYPES)
 def write3_before_is_after(call: Write) -> Write3Res:
-    """the pre-operation attributes of WRITE are taken after the operation"""
+    """The pre-operation attributes of WRITE are taken after the operation"""
     reply = call.proceed()
     after = None if reply.resok is None else reply.resok.file_wcc.after
     if reply.resok is None or after is None:
@@ -268,7 +268,7 @@ def write3_before_is_after(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_DATA_TYPES)
 def write3_after_is_before(call: Write) -> Write3Res:
-    """the post-operation attributes of WRITE have the size from before the operation"""
+    """The post-operation attributes of WRITE have the size from before the operation"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -305,7 +305,7 @@ def write3_no_data_touches_mtime(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE_HINTS)
 def write3_no_data_extends(call: Write) -> Write3Res:
-    """WRITE of 0 bytes behind the end makes the file larger"""
+    """WRITE of 0 bytes beyond the end makes the file larger"""
     inode = inode_of(call.server, call.args.file)
     if not call.args.data and inode is not None and inode.data is not None and inode.size < call.args.offset:
         inode.data.truncate(call.args.offset)

@@ -77,7 +77,7 @@ def never_says_eof(call: AnyCall) -> t.Any:
 
 @mutant_of_each(_LISTINGS)
 def resumes_one_late(call: AnyCall) -> t.Any:
-    """{} leaves out the entry behind the cookie when it is not the last of a page"""
+    """{} leaves out the entry after the cookie when it is not the last of a page"""
     ends = call.state.setdefault("ends", set())
     reply = call.proceed()
     if reply.resok is None:

@@ -60,7 +60,7 @@ _EVERY: t.Final = tuple(procedure for procedure in NFS3.procedures if procedure 
 
 @mutant(_EVERY, RFC1813_ERRORS)
 def nfs3_short_handle_is_notempty(call: AnyCall) -> t.Any:
-    """every procedure answers NOTEMPTY to a handle of 4 bytes"""
+    """Every procedure answers NOTEMPTY to a handle of 4 bytes"""
     reply = call.proceed()
     if len(_first_handle(call.args)) != 4:
         return reply
@@ -69,7 +69,7 @@ def nfs3_short_handle_is_notempty(call: AnyCall) -> t.Any:
 
 @mutant(_EVERY, RFC1813_ERRORS)
 def nfs3_altered_handle_is_notempty(call: AnyCall) -> t.Any:
-    """every procedure answers NOTEMPTY to a handle of the right length that is none"""
+    """Every procedure answers NOTEMPTY to an invalid handle of the right length"""
     reply = call.proceed()
     if len(_first_handle(call.args)) != HANDLE_SIZE:
         return reply
@@ -78,13 +78,13 @@ def nfs3_altered_handle_is_notempty(call: AnyCall) -> t.Any:
 
 @mutant(_IN_A_DIRECTORY, RFC1813_DATA_TYPES)
 def nfs3_removed_directory_is_io(call: AnyCall) -> t.Any:
-    """procedures on a directory answer IO, not STALE, when it is gone"""
+    """Procedures on a directory answer IO, not STALE, when it is gone"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_IO)
 
 
 @mutant(_IN_A_DIRECTORY, RFC1813_DATA_TYPES)
 def nfs3_removed_directory_means_a_later_one(call: AnyCall) -> t.Any:
-    """the handle of a removed directory means a later one with its file number, but for LOOKUP and CREATE"""
+    """The handle of a removed directory means a later one with its file number, but for LOOKUP and CREATE"""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_STALE or call.procedure in {LOOKUP, CREATE}:
         return reply
@@ -104,7 +104,7 @@ def _moved(args: t.Any, directory: bytes) -> t.Any:
 
 @mutant((RENAME, GETATTR, SETATTR, ACCESS, READ, WRITE, COMMIT), RFC1813_DATA_TYPES)
 def nfs3_renamed_is_stale(call: AnyCall) -> t.Any:
-    """the handle of a file is stale when RENAME has moved it to another directory"""
+    """The handle of a file is stale when RENAME has moved it to another directory"""
     moved: set[bytes] = call.state.setdefault("moved", set())
     if call.procedure is not RENAME:
         if _first_handle(call.args) not in moved:

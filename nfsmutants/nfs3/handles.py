@@ -106,19 +106,19 @@ def read3_follows_the_name(call: AnyCall) -> t.Any:
 
 @mutant((GETATTR, SETATTR, ACCESS, READ, WRITE, COMMIT, FSSTAT, FSINFO, PATHCONF), RFC1813_DATA_TYPES)
 def nfs3_removed_is_noent(call: AnyCall) -> t.Any:
-    """procedures on a file, or about its file system, answer NOENT, not STALE, when it is gone"""
+    """Procedures on a file, or about its file system, answer NOENT, not STALE, when it is gone"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_NOENT)
 
 
 @mutant(tuple(procedure for procedure in NFS3.procedures if procedure not in {NULL, GETATTR}), RFC1813_ERRORS)
 def nfs3_bad_handle_is_inval(call: AnyCall) -> t.Any:
-    """every procedure but GETATTR answers INVAL, not BADHANDLE, to a handle that is none"""
+    """Every procedure but GETATTR answers INVAL, not BADHANDLE, to an invalid handle"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_INVAL)
 
 
 @mutant(GETATTR, RFC1813_ERRORS)
 def getattr3_altered_handle_is_noent(call: Getattr) -> Getattr3Res:
-    """GETATTR answers NOENT, not BADHANDLE, to a handle of the right length that is none"""
+    """GETATTR answers NOENT, not BADHANDLE, to an invalid handle of the right length"""
     reply = call.proceed()
     if len(call.args.object) != HANDLE_SIZE:
         return reply

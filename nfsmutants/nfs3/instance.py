@@ -64,7 +64,7 @@ def write3_verifier_by_transport(call: AnyCall) -> t.Any:
 
 @mutant((WRITE, COMMIT), RFC1813_WRITE)
 def write3_verifier_is_made_of_seconds(call: AnyCall) -> t.Any:
-    """the verifier is the second in which the service was started"""
+    """The verifier is the second in which the service was started"""
     reply = call.proceed()
     start: int = call.state.setdefault(str(call.server.boots), call.server.fs.stamp() // SECOND)
     return amend(reply, verf=start.to_bytes(8, "big"))
@@ -72,13 +72,13 @@ def write3_verifier_is_made_of_seconds(call: AnyCall) -> t.Any:
 
 @mutant((WRITE, COMMIT), RFC1813_WRITE)
 def write3_verifier_comes_back(call: AnyCall) -> t.Any:
-    """the verifier of an instance is that of the one before the last"""
+    """The verifier of an instance is that of the one before the last"""
     return amend(call.proceed(), verf=call.server.codec.token(b"odd or even", call.server.boots % 2))
 
 
 @mutant(tuple(procedure for procedure in NFS3.procedures if procedure is not NULL), RFC1813_WRITE)
 def nfs3_verifier_counts_calls(call: AnyCall) -> t.Any:
-    """the verifier is another one after a call of another procedure than WRITE and GETATTR, or a refused WRITE"""
+    """The verifier is another one after a call of another procedure than WRITE and GETATTR, or a refused WRITE"""
     state = call.state
     reply = call.proceed()
     if call.procedure is WRITE and reply.status == Nfsstat3.NFS3_OK:
@@ -103,7 +103,7 @@ def commit3_verifier_survives_crash(call: AnyCall) -> t.Any:
 
 @mutant((READ, WRITE, COMMIT), RFC1813_WRITE)
 def nfs3_restart_in_order_loses_data(call: AnyCall) -> t.Any:
-    """unstable data is gone after a restart in order, and the verifier is the same"""
+    """Unstable data is gone after a restart in order, and the verifier is the same"""
     args = call.args
     state = call.state
     unstable: dict[bytes, int] = state.setdefault("unstable", {})
@@ -130,7 +130,7 @@ def nfs3_restart_in_order_loses_data(call: AnyCall) -> t.Any:
 
 @mutant((READ, WRITE), RFC1813_STABLE_DATA)
 def write3_stable_data_outlives_one_crash(call: AnyCall) -> t.Any:
-    """the data of a file written with FILE_SYNC is gone after the second crash in a row"""
+    """The data of a file written with FILE_SYNC is gone after the second crash in a row"""
     stable = call.state
     inode, file = inode_of(call.server, call.args.file), call.args.file.hex()
     if (
@@ -168,7 +168,7 @@ def _undo_of(server: Server, procedure: t.Any, args: t.Any) -> Undo:
 
 @mutant((*_NAMING, LOOKUP, READDIR), RFC1813_SYNCHRONOUS)
 def nfs3_names_are_lost_in_a_crash(call: AnyCall) -> t.Any:
-    """what was created, removed, renamed or linked last is as before after a crash"""
+    """What was created, removed, renamed or linked last is as before after a crash"""
     state = call.state
     if call.procedure in {LOOKUP, READDIR}:
         if state.get("boots", call.server.boots) != call.server.boots:
@@ -184,7 +184,7 @@ def nfs3_names_are_lost_in_a_crash(call: AnyCall) -> t.Any:
 
 @mutant((SETATTR, GETATTR), RFC1813_STABLE_CHANGES)
 def setattr3_is_lost_in_a_crash(call: AnyCall) -> t.Any:
-    """mode, size and mtime that SETATTR set are as before after a crash"""
+    """Mode, size and mtime that SETATTR set are as before after a crash"""
     saved: dict[bytes, tuple[int, Changes]] = call.state.setdefault("saved", {})
     inode = inode_of(call.server, call.args.object)
     if inode is not None and call.procedure is SETATTR:

@@ -43,7 +43,7 @@ def _lie(procedure: AnyProcedure) -> t.Any:
 
 @mutant(_EVERY, RFC1813_ERRORS)
 def jukebox3_refuses_the_next_attempt(call: AnyCall) -> t.Any:
-    """a call that was put off is refused with INVAL when it is made with a new xid"""
+    """A call that was answered with JUKEBOX is refused with INVAL when it is made with a new xid"""
     put_off: dict[t.Any, t.Any] = call.state.setdefault("put off", {})
     reply = call.proceed()
     if reply.status == Nfsstat3.NFS3ERR_JUKEBOX:
@@ -55,7 +55,7 @@ def jukebox3_refuses_the_next_attempt(call: AnyCall) -> t.Any:
 
 @mutant(_CHANGING, RFC1813_ERRORS)
 def jukebox3_forgets_what_it_put_off(call: AnyCall) -> t.Any:
-    """a call that was put off is answered with OK when it is made with a new xid, and nothing is done"""
+    """A call that was answered with JUKEBOX is answered with OK when it is made with a new xid, and nothing is done"""
     put_off: dict[t.Any, t.Any] = call.state.setdefault("put off", {})
     if _key(call) in put_off:
         return _lie(call.procedure)
@@ -67,7 +67,7 @@ def jukebox3_forgets_what_it_put_off(call: AnyCall) -> t.Any:
 
 @mutant(_CHANGING, RFC1813_ERRORS)
 def jukebox3_changes_and_says_later(call: AnyCall) -> t.Any:
-    """what is answered with JUKEBOX is done all the same"""
+    """What is answered with JUKEBOX is done nevertheless"""
     reply = call.proceed()
     if reply.status == Nfsstat3.NFS3ERR_JUKEBOX:
         with call.server.knobs.released():
@@ -77,7 +77,7 @@ def jukebox3_changes_and_says_later(call: AnyCall) -> t.Any:
 
 @mutant(_EVERY, RFC5661_RECALL)
 def jukebox3_ignores_delegations(call: AnyCall) -> t.Any:
-    """calls that conflict with a delegation are not put off until it is returned"""
+    """Calls that conflict with a delegation are executed before it is returned"""
     if not call.server.knobs.now.delegated_names:
         return call.proceed()
     with call.server.knobs.released():
@@ -92,7 +92,7 @@ _LATER: t.Final = Nfsstat3.NFS3ERR_JUKEBOX.to_bytes(4, "big")
 
 @wire_mutant(RFC1813_ERRORS)
 def jukebox3_says_ok_to_the_same_xid(message: Message) -> Answer:
-    """a call that was put off is answered with OK when it is sent again as it was, and nothing is done"""
+    """A call that was answered with JUKEBOX is answered with OK when it is sent again as it was, and nothing is done"""
     put_off: dict[bytes, bytes] = message.state.setdefault("put off", {})
     if len(message.data) < _CALLED.size:
         return message.proceed()

@@ -52,13 +52,13 @@ def _directory(server: Server, handle: bytes) -> Inode | None:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_ignores_small_counts(call: AnyCall) -> t.Any:
-    """a listing that may have 1 KiB at most has up to 64 KiB"""
+    """A listing that may have 1 KiB at most has up to 64 KiB"""
     return call.proceed(_with_limit(call.args, _PLENTY)) if _limit(call.args) <= _SMALL else call.proceed()
 
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_refuses_huge_counts(call: AnyCall) -> t.Any:
-    """a listing that may have 64 KiB or more is refused with INVAL"""
+    """A listing that may have 64 KiB or more is refused with INVAL"""
     if _limit(call.args) < _PLENTY or _directory(call.server, call.args.dir) is None:
         return call.proceed()
     refused = call.proceed_with(dir=b"")
@@ -67,7 +67,7 @@ def list3_refuses_huge_counts(call: AnyCall) -> t.Any:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_over_udp_loses_an_entry(call: AnyCall) -> t.Any:
-    """a listing over UDP lacks its last entry"""
+    """A listing over UDP lacks its last entry"""
     reply = call.proceed()
     if reply.resok is None or call.context.transport != "udp":
         return reply
@@ -84,7 +84,7 @@ def _is_issued(server: Server, args: t.Any) -> bool:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_invents_for_cookies(call: AnyCall) -> t.Any:
-    """a listing behind a cookie that was never given out has an entry for nothing"""
+    """A listing from a cookie that was never given out has an entry that does not exist"""
     reply = call.proceed()
     if not call.args.cookie or _is_issued(call.server, call.args):
         return reply
@@ -97,7 +97,7 @@ def list3_invents_for_cookies(call: AnyCall) -> t.Any:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_begins_again_for_another_verifier(call: AnyCall) -> t.Any:
-    """a listing with a verifier that was not given out begins again"""
+    """A listing with a verifier that was not given out begins again"""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_BAD_COOKIE:
         return reply
@@ -106,7 +106,7 @@ def list3_begins_again_for_another_verifier(call: AnyCall) -> t.Any:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_begins_again_after_a_change(call: AnyCall) -> t.Any:
-    """a listing begins again when the directory was changed since the cookie"""
+    """A listing begins again when the directory was changed since the cookie"""
     args = call.args
     changes: dict[bytes, int] = call.state.setdefault("changes", {})
     inode = _directory(call.server, args.dir)
@@ -121,7 +121,7 @@ def list3_begins_again_after_a_change(call: AnyCall) -> t.Any:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_keeps_the_place_itself(call: AnyCall) -> t.Any:
-    """a listing goes on where the last one of the directory ended, whoever asks"""
+    """A listing goes on where the last one of the directory ended, whoever asks"""
     places: dict[bytes, int] = call.state.setdefault("places", {})
     reply = (
         call.proceed_with(cookie=places.get(call.args.dir, call.args.cookie))
@@ -138,7 +138,7 @@ def list3_keeps_the_place_itself(call: AnyCall) -> t.Any:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_tidies_names(call: AnyCall) -> t.Any:
-    """names have `?` for what is no letter, digit, hyphen or dot, and 200 bytes at most"""
+    """Names have `?` for what is no letter, digit, hyphen or dot, and 200 bytes at most"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -172,7 +172,7 @@ def list3_swaps_the_dots(call: AnyCall) -> t.Any:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_skips_a_name_in_a_crowd(call: AnyCall) -> t.Any:
-    """of more than 500 entries in a page one is left out"""
+    """Of more than 500 entries in a page one is left out"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -187,7 +187,7 @@ def list3_skips_a_name_in_a_crowd(call: AnyCall) -> t.Any:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_wrong_fileid(call: AnyCall) -> t.Any:
-    """entries have the fileid of nothing"""
+    """Entries have the fileid of nothing"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -203,7 +203,7 @@ def list3_wrong_fileid(call: AnyCall) -> t.Any:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_lists_what_is_no_directory(call: AnyCall) -> t.Any:
-    """what is neither directory nor regular file has an empty listing"""
+    """What is neither directory nor regular file has an empty listing"""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_NOTDIR or call.server.resolve(call.args.dir).data is not None:
         return reply

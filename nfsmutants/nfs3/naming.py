@@ -42,7 +42,7 @@ _ALIASES: t.Final = (b".", b"..")
 
 @mutant((LOOKUP, MKDIR, SYMLINK, MKNOD, RENAME), RFC1813_NAMES)
 def names3_take_the_empty_name(call: AnyCall) -> t.Any:
-    """a call without a name is answered with success"""
+    """A call without a name is answered with success"""
     procedure = call.procedure
     where = getattr(call.args, TAKEN.get(procedure) or MADE[procedure])
     return call.proceed() if where.name else success(call)
@@ -50,7 +50,7 @@ def names3_take_the_empty_name(call: AnyCall) -> t.Any:
 
 @mutant(tuple(MADE), RFC1813_NAMES)
 def names3_make_aliases(call: AnyCall) -> t.Any:
-    """what is made under the names . and .. is made indeed, under a name that looks like them"""
+    """What is made under the names . and .. is made indeed, under a name that looks like them"""
     field = MADE[call.procedure]
     where: Diropargs3 = getattr(call.args, field)
     if where.name not in _ALIASES or directory_of(call.server, where) is None:
@@ -82,13 +82,13 @@ def _walk_path(server: Server, where: Diropargs3) -> Diropargs3:
 
 @mutant(OF_NAMES, RFC1813_DATA_TYPES)
 def names3_walk_paths(call: AnyCall) -> t.Any:
-    """a name with a slash is walked as a path"""
+    """A name with a slash is walked as a path"""
     return rewrite_names(call, _walk_path)
 
 
 @mutant(OF_NAMES, RFC1813_DATA_TYPES)
 def names3_end_at_a_nul(call: AnyCall) -> t.Any:
-    """a name ends at its first zero byte"""
+    """A name ends at its first zero byte"""
     return rewrite_names(call, lambda _, where: replace(where, name=where.name.partition(b"\0")[0]))
 
 
@@ -98,7 +98,7 @@ def _plain(name: bytes) -> bytes:
 
 @mutant(_OF_MADE, RFC1813_NAMES)
 def names3_replace_bytes(call: AnyCall) -> t.Any:
-    """bytes of a new name that are not ASCII are replaced"""
+    """Bytes of a new name that are not ASCII are replaced"""
     return rewrite_names(call, lambda _, where: replace(where, name=_plain(where.name)), taken=False)
 
 
@@ -112,7 +112,7 @@ def _like(server: Server, where: Diropargs3, key: t.Callable[[bytes], bytes]) ->
 
 @mutant(_OF_TAKEN, RFC1813_NAMES)
 def names3_mix_bytes_up(call: AnyCall) -> t.Any:
-    """names are found that differ in bytes that are not ASCII"""
+    """Names are found that differ in bytes that are not ASCII"""
     return rewrite_names(call, lambda server, where: _like(server, where, _plain), made=False)
 
 
@@ -123,26 +123,26 @@ def _one_more(server: Server, where: Diropargs3) -> Diropargs3:
 
 @mutant(_OF_MADE, RFC1813_PATHCONF)
 def names3_are_a_byte_shorter(call: AnyCall) -> t.Any:
-    """a new name of name_max bytes is too long"""
+    """A new name of name_max bytes is too long"""
     return rewrite_names(call, _one_more, taken=False)
 
 
 @mutant(_OF_TAKEN, RFC1813_PATHCONF)
 def names3_are_found_a_byte_shorter(call: AnyCall) -> t.Any:
-    """a name of name_max bytes is not found"""
+    """A name of name_max bytes is not found"""
     return rewrite_names(call, _one_more, made=False)
 
 
 @mutant(OF_NAMES, RFC1813_PATHCONF)
 def names3_are_cut(call: AnyCall) -> t.Any:
-    """a name that is too long is cut"""
+    """A name that is too long is cut"""
     most = call.server.fs.limits.name_max
     return rewrite_names(call, lambda _, where: replace(where, name=where.name[:most]))
 
 
 @mutant(OF_NAMES, RFC1813_PATHCONF)
 def names3_fold_case(call: AnyCall) -> t.Any:
-    """a name stands for what has it in another case"""
+    """A name stands for what has it in another case"""
     return rewrite_names(call, lambda server, where: _like(server, where, bytes.lower))
 
 
@@ -151,13 +151,13 @@ def names3_fold_case(call: AnyCall) -> t.Any:
 
 @mutant((*OF_NAMES, READLINK), RFC1813_DATA_TYPES)
 def names3_removed_is_io(call: AnyCall) -> t.Any:
-    """what is asked by the handle of a removed object is answered with IO, not STALE"""
+    """What is asked by the handle of a removed object is answered with IO, not STALE"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_IO)
 
 
 @mutant(tuple(procedure for procedure in OF_NAMES if procedure not in {LOOKUP, CREATE}), RFC1813_DATA_TYPES)
 def names3_reach_a_later_directory(call: AnyCall) -> t.Any:
-    """the generation in a handle is not looked at: that of a removed directory means a later one"""
+    """The generation in a handle is not looked at: that of a removed directory means a later one"""
     procedure = call.procedure
     bent = {}
     for table in (MADE, TAKEN):

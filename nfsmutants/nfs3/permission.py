@@ -32,13 +32,13 @@ def _is_common(context: CallContext) -> bool:
 
 @mutant(OF_NAMES, RFC1813_PERMISSIONS)
 def names3_deny_nobody(call: AnyCall) -> t.Any:
-    """nobody is held back from looking into a directory, and from changing it"""
+    """Everybody may look into a directory, and change it"""
     return call.proceed_as_root()
 
 
 @mutant(OF_NAMES, RFC1813_PERMISSIONS)
 def names3_deny_everybody(call: AnyCall) -> t.Any:
-    """a directory of others is not changed, whatever its mode says"""
+    """A directory of others is not changed, whatever its mode says"""
     procedure = call.procedure
     where = getattr(call.args, MADE.get(procedure) or TAKEN[procedure])
     directory = directory_of(call.server, where)
@@ -53,7 +53,7 @@ def names3_deny_everybody(call: AnyCall) -> t.Any:
 
 @mutant((REMOVE, RMDIR, RENAME), RFC1813_PERMISSIONS)
 def names3_ignore_the_sticky_bit(call: AnyCall) -> t.Any:
-    """who may write to a directory removes the objects of others from it, sticky or not"""
+    """Who may write to a directory removes the objects of others from it, sticky or not"""
     directory = directory_of(call.server, getattr(call.args, TAKEN[call.procedure]))
     if directory is None:
         return call.proceed()
@@ -67,7 +67,7 @@ def names3_ignore_the_sticky_bit(call: AnyCall) -> t.Any:
 
 @mutant(SETATTR, RFC1813_PERMISSIONS)
 def setattr3_denies_nobody(call: Setattr) -> Setattr3Res:
-    """nobody is held back from setting owner, group and times"""
+    """Everybody may set owner, group and times"""
     asked = call.args.new_attributes
     is_other = asked.mode is None and asked.size is None
     return call.proceed_as_root() if is_other else call.proceed()
@@ -75,7 +75,7 @@ def setattr3_denies_nobody(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_PERMISSIONS)
 def setattr3_time_is_the_owners_alone(call: Setattr) -> Setattr3Res:
-    """only the owner may set times to the server's"""
+    """Only the owner may set times to the server's"""
     if _is_common(call.context) and call.server.resolve(call.args.object).uid != call.caller.uid:
         return Setattr3Res(Nfsstat3.NFS3ERR_PERM, resfail=Setattr3ResFail(WccData()))
     return call.proceed()

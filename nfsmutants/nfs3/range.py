@@ -47,7 +47,7 @@ def _is_special(server: Server, handle: bytes) -> bool:
 
 @mutant(READ, RFC1813_READ)
 def read3_misses_by_one_far_out(call: Read) -> Read3Res:
-    """READ near 2 GiB and behind returns its first byte last, or a zero for a single one"""
+    """READ near 2 GiB and beyond returns its first byte last, or a zero for a single one"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -79,7 +79,7 @@ def read3_over_udp_loses_the_end(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_READ)
 def read3_refuses_far_offsets(call: Read) -> Read3Res:
-    """READ behind the end of a file answers INVAL from an offset of 2 GiB - 1 on"""
+    """READ beyond the end of a file answers INVAL from an offset of 2 GiB - 1 on"""
     inode = inode_of(call.server, call.args.file)
     if inode is None or not max(2**31 - 1, inode.size) <= call.args.offset <= 2**64 - call.args.count:
         return call.proceed()
@@ -108,7 +108,7 @@ def read3_wrong_type_is_io(call: Read) -> Read3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_misses_by_one_far_out(call: Write) -> Write3Res:
-    """WRITE near 2 GiB and behind stores its first byte last"""
+    """WRITE near 2 GiB and beyond stores its first byte last"""
     data = bytes(call.args.data)
     return call.proceed_with(data=data[1:] + data[:1]) if call.args.offset >= _FAR else call.proceed()
 
@@ -133,7 +133,7 @@ def write3_over_udp_loses_the_end(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_clears_the_beginning_when_too_far(call: Write) -> Write3Res:
-    """WRITE behind the largest possible file is refused, and clears the first byte of the file"""
+    """WRITE beyond the largest possible file is refused, and clears the first byte of the file"""
     inode = inode_of(call.server, call.args.file)
     if call.args.offset >= 2**63 - 16 and inode is not None and inode.data is not None:
         inode.data.write(0, b"\0", stable=True)
@@ -160,7 +160,7 @@ def write3_trusts_huge_counts(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_drops_data_of_unknown_stability(call: Write) -> Write3Res:
-    """WRITE with a stable_how that is none answers OK and its count, and writes nothing"""
+    """WRITE with an unknown stable_how answers OK and its count, and writes nothing"""
     if call.args.stable.is_known:
         return call.proceed()
     nothing = replace(call.args, data=b"", count=0, stable=StableHow.FILE_SYNC)

@@ -61,7 +61,7 @@ def read3_empty_file_lacks_eof(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_READ)
 def read3_refuses_offset_at_the_end(call: Read) -> Read3Res:
-    """READ at or behind the end of a file answers NFS3ERR_INVAL"""
+    """READ at or beyond the end of a file answers NFS3ERR_INVAL"""
     inode = inode_of(call.server, call.args.file)
     if inode is not None and inode.kind is Kind.REGULAR and 0 < inode.size <= call.args.offset < 2**63:
         return _refusal(call.server, call.args, Nfsstat3.NFS3ERR_INVAL)
@@ -82,7 +82,7 @@ def read3_returns_more_than_asked(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_READ)
 def read3_count_echoes_request(call: Read) -> Read3Res:
-    """a short READ answers the count that was asked for, not that of its data"""
+    """A short READ answers the count that was asked for, not that of its data"""
     reply = call.proceed()
     return amend(reply, count=call.args.count) if reply.resok is not None and reply.resok.count else reply
 
@@ -105,14 +105,14 @@ def read3_truncates_offset(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_READ)
 def read3_wraps_around(call: Read) -> Read3Res:
-    """READ of a range that goes on behind the largest offset returns the beginning of the file"""
+    """READ of a range that continues beyond the largest offset returns the beginning of the file"""
     overflows = call.args.offset + call.args.count > 2**64
     return call.proceed_with(offset=0) if overflows else call.proceed()
 
 
 @mutant(READ, RFC1813_READ)
 def read3_pads_above_rtmax(call: Read) -> Read3Res:
-    """READ of more than rtmax fills its answer with zeros behind the end of the file"""
+    """READ of more than rtmax fills its answer with zeros beyond the end of the file"""
     reply = call.proceed()
     most = call.server.transfers(call.context).read_max
     if reply.resok is None or call.args.count <= most:
@@ -122,7 +122,7 @@ def read3_pads_above_rtmax(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_READ)
 def read3_attributes_tell_another_size(call: Read) -> Read3Res:
-    """the attributes in the reply of READ have the end of the range for a size"""
+    """The attributes in the reply of READ have the end of the range for a size"""
     reply = call.proceed()
     if reply.resok is None or reply.resok.file_attributes is None:
         return reply

@@ -58,7 +58,7 @@ def _with_attributes_now(call: Write, reply: Write3Res) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_short_count_writes_all(call: Write) -> Write3Res:
-    """a WRITE that is answered with a short count wrote all of the data"""
+    """A WRITE that is answered with a short count wrote all of the data"""
     short = _short(call)
     if not isinstance(short, _Short):
         return short
@@ -69,7 +69,7 @@ def write3_short_count_writes_all(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_short_count_loses_a_byte(call: Write) -> Write3Res:
-    """a WRITE that is answered with a short count lacks its last byte"""
+    """A WRITE that is answered with a short count lacks its last byte"""
     short = _short(call)
     if not isinstance(short, _Short):
         return short
@@ -79,7 +79,7 @@ def write3_short_count_loses_a_byte(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_short_count_sizes_all(call: Write) -> Write3Res:
-    """a WRITE that is answered with a short count makes room for all data"""
+    """A WRITE that is answered with a short count makes room for all data"""
     short = _short(call)
     if not isinstance(short, _Short):
         return short
@@ -89,7 +89,7 @@ def write3_short_count_sizes_all(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_short_wcc_tells_all(call: Write) -> Write3Res:
-    """the attributes after a short WRITE have the size that all data would make"""
+    """The attributes after a short WRITE have the size that all data would make"""
     short = _short(call)
     if not isinstance(short, _Short):
         return short
@@ -142,7 +142,7 @@ def write3_exceeds_maxfilesize(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_ERRORS)
 def write3_too_big_is_io(call: Write) -> Write3Res:
-    """WRITE behind the largest file answers IO"""
+    """WRITE beyond the largest file answers IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_FBIG, Nfsstat3.NFS3ERR_IO)
 
 
@@ -223,7 +223,7 @@ def read3_short_says_eof(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_READ)
 def read3_short_misses_by_one(call: Read) -> Read3Res:
-    """READ that returns less than it was asked for returns the bytes behind the first one"""
+    """READ that returns less than it was asked for returns the bytes after the first one"""
     reply = call.proceed()
     if reply.resok is None or reply.resok.eof or reply.resok.count >= call.args.count:
         return reply

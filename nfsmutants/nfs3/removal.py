@@ -137,7 +137,7 @@ def remove3_keeps_fifos(call: Remove) -> Remove3Res:
 
 @mutant((REMOVE, CREATE), RFC1813_REMOVE)
 def remove3_keeps_names_taken(call: AnyCall) -> Remove3Res | Create3Res:
-    """after REMOVE of a name CREATE with GUARDED answers that it exists"""
+    """After REMOVE of a name CREATE with GUARDED answers that it exists"""
     args = call.args
     taken: set[tuple[bytes, bytes]] = call.state.setdefault("taken", set())
     if isinstance(args, Create3Args):
@@ -290,7 +290,7 @@ def link3_links_in_files(call: Link) -> Link3Res:
 
 @mutant(LINK, RFC1813_LINK)
 def link3_links_in_the_parent(call: Link) -> Link3Res:
-    """LINK puts the link beside its directory"""
+    """LINK puts the link into the parent of the directory"""
     inode = call.server.resolve(call.args.link.dir)
     parent = inode.directory.parent if inode.directory is not None else None
     if parent is None or parent is inode:

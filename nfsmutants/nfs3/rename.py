@@ -322,7 +322,7 @@ def rename3_cuts_long_names(call: Rename) -> Rename3Res:
 
 @mutant((RENAME, LOOKUP), RFC1813_RENAME)
 def rename3_shows_a_third_object(call: AnyCall) -> t.Any:
-    """after RENAME over a name the next LOOKUP of it finds the directory instead"""
+    """After RENAME over a name the next LOOKUP of it finds the directory instead"""
     if call.procedure is RENAME:
         is_over = find(call.server, call.args.to) is not None
         reply = call.proceed()

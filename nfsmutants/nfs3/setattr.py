@@ -345,7 +345,7 @@ def setattr3_takes_a_size_for_fifos(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_size_empties_directories(call: Setattr) -> Setattr3Res:
-    """SETATTR of the size of a directory removes its entries, and is refused all the same"""
+    """SETATTR of the size of a directory removes its entries, and is still refused"""
     inode = inode_of(call.server, call.args.object)
     if inode is not None and inode.directory is not None and call.args.new_attributes.size is not None:
         for name in inode.directory.names():
@@ -413,7 +413,7 @@ def setattr3_guards_unasked(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_before_is_after(call: Setattr) -> Setattr3Res:
-    """the pre-operation attributes of SETATTR are taken after the operation"""
+    """The pre-operation attributes of SETATTR are taken after the operation"""
     reply = call.proceed()
     after = None if reply.resok is None else reply.resok.obj_wcc.after
     if reply.resok is None or after is None:
@@ -424,7 +424,7 @@ def setattr3_before_is_after(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_after_is_before(call: Setattr) -> Setattr3Res:
-    """the post-operation attributes of SETATTR are taken before the operation"""
+    """The post-operation attributes of SETATTR are taken before the operation"""
     after = Watched(call.server, call.args.object).attributes()
     reply = call.proceed()
     if reply.resok is None:

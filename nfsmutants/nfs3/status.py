@@ -36,7 +36,7 @@ _CREATING: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD)
 
 @mutant(_CHANGING, RFC1813_ERRORS)
 def names3_read_only_is_io(call: AnyCall) -> t.Any:
-    """names on a read-only file system are refused with IO"""
+    """Names on a read-only file system are refused with IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_ROFS, Nfsstat3.NFS3ERR_IO)
 
 
@@ -48,13 +48,13 @@ def setattr3_read_only_is_io(call: Setattr) -> Setattr3Res:
 
 @mutant(_CREATING, RFC1813_ERRORS)
 def creations3_no_room_is_io(call: AnyCall) -> t.Any:
-    """where there is no room, creation is refused with IO"""
+    """Where there is no room, creation is refused with IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_IO)
 
 
 @mutant(OF_NAMES, RFC1813_ERRORS)
 def names3_too_long_is_io(call: AnyCall) -> t.Any:
-    """a name that is too long is refused with IO"""
+    """A name that is too long is refused with IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_NAMETOOLONG, Nfsstat3.NFS3ERR_IO)
 
 
@@ -94,7 +94,7 @@ def _proceed_without(call: Call[A, R], **settings: t.Any) -> R:
 
 @mutant(_CHANGING, RFC1813_ERRORS)
 def names3_read_only_is_no_matter(call: AnyCall) -> t.Any:
-    """names on a read-only file system are changed like others"""
+    """Names on a read-only file system are changed like others"""
     return _proceed_without(call, read_only=False)
 
 
@@ -106,19 +106,19 @@ def setattr3_read_only_is_no_matter(call: Setattr) -> Setattr3Res:
 
 @mutant(_CHANGING, RFC1813_PERMISSIONS)
 def names3_squash_nobody(call: AnyCall) -> t.Any:
-    """root that is taken for nobody changes the directories of others like root"""
+    """Root that is taken for nobody changes the directories of others like root"""
     return _proceed_without(call, root_squash=False)
 
 
 @mutant(SETATTR, RFC1813_PERMISSIONS)
 def setattr3_squashes_nobody(call: Setattr) -> Setattr3Res:
-    """root that is taken for nobody changes the attributes of others' files like root"""
+    """Root that is taken for nobody changes the attributes of others' files like root"""
     return _proceed_without(call, root_squash=False)
 
 
 @mutant(_CREATING, RFC1813_ERRORS)
 def creations3_no_room_leaves_a_file(call: AnyCall) -> t.Any:
-    """where there is no room, creation is refused, and leaves an empty file under the name"""
+    """Where there is no room, creation is refused, and leaves an empty file under the name"""
     reply = call.proceed()
     directory = directory_of(call.server, call.args.where)
     if reply.status == Nfsstat3.NFS3ERR_NOSPC and directory is not None:

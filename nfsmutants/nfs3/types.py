@@ -104,7 +104,7 @@ def _amend_types(call: Getattr, types: t.Collection[Ftype3], **changes: t.Any) -
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
 def getattr3_calls_special_files_regular(call: Getattr) -> Getattr3Res:
-    """devices and sockets are called regular files by GETATTR"""
+    """Devices and sockets are called regular files by GETATTR"""
     return _amend_types(call, _DEVICES | {Ftype3.NF3SOCK}, type=Ftype3.NF3REG)
 
 
@@ -201,7 +201,7 @@ def setattr3_guards_no_special_files(call: Setattr) -> Setattr3Res:
 
 @mutant(OF_NAMES, RFC1813_DATA_TYPES)
 def names3_look_into_special_files(call: AnyCall) -> t.Any:
-    """names in devices, sockets and FIFOs are answered with success"""
+    """Names in devices, sockets and FIFOs are answered with success"""
     places = [getattr(call.args, field) for field in name_fields(call.procedure)]
     is_meant = any(_is_special(inode_of(call.server, place.dir)) for place in places)
     return success(call) if is_meant else call.proceed()
@@ -222,7 +222,7 @@ def _pointed_to(server: Server, where: Diropargs3) -> Diropargs3:
 
 @mutant(OF_NAMES, RFC1813_DATA_TYPES)
 def names3_follow_links_to_directories(call: AnyCall) -> t.Any:
-    """the handle of a symbolic link is taken for that of the directory that it points to"""
+    """The handle of a symbolic link is taken for that of the directory that it points to"""
     bent = {
         field: _pointed_to(call.server, getattr(call.args, field)) for field in name_fields(call.procedure)
     }
@@ -231,7 +231,7 @@ def names3_follow_links_to_directories(call: AnyCall) -> t.Any:
 
 @mutant((MKDIR, SYMLINK, MKNOD, LINK), RFC1813_MKDIR)
 def names3_make_over_others(call: AnyCall) -> t.Any:
-    """what is made over a name that exists, and is no regular file's, is answered with success"""
+    """What is made over a name that exists, and is no regular file's, is answered with success"""
     there = find(call.server, getattr(call.args, MADE[call.procedure]))
     return call.proceed() if there is None or there.kind is Kind.REGULAR else success(call)
 

@@ -52,7 +52,7 @@ def callit_loses_results(call: AnyCall) -> Result:
 
 @mutant(CALLITS, RFC1833_OPERATIONS)
 def callit_says_another_port(call: AnyCall) -> Result:
-    """CALLIT gives a port behind that of the program that it called"""
+    """CALLIT gives the port after that of the program that it called"""
     reply: Result = call.proceed()
     if isinstance(reply, CallResult):
         return CallResult(reply.port + 1, reply.res)

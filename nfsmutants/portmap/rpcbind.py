@@ -54,27 +54,27 @@ def _next_port(call: AnyCall, *, is_meant: bool) -> GetportRes | TextRes:
 
 @mutant(LOOKUPS, RFC1833_OPERATIONS)
 def getport_is_wrong_for_mount(call: AnyCall) -> GetportRes | TextRes:
-    """GETPORT and GETADDR give a port behind that of MOUNT"""
+    """GETPORT and GETADDR give the port after that of MOUNT"""
     return _next_port(call, is_meant=_program_of(call.args) == _MOUNT)
 
 
 @mutant(LOOKUPS, RFC1833_OPERATIONS)
 def getport_is_wrong_for_nfs_over_udp(call: AnyCall) -> GetportRes | TextRes:
-    """GETPORT and GETADDR give a port behind that of NFS over UDP"""
+    """GETPORT and GETADDR give the port after that of NFS over UDP"""
     is_meant = _program_of(call.args) == _NFS and call.context.transport == "udp"
     return _next_port(call, is_meant=is_meant)
 
 
 @mutant(GETADDRS, RFC1833_OPERATIONS)
 def getaddr_is_wrong_for_nfs_over_tcp(call: AnyCall) -> GetportRes | TextRes:
-    """GETADDR gives a port behind that of NFS over TCP"""
+    """GETADDR gives the port after that of NFS over TCP"""
     is_meant = _program_of(call.args) == _NFS and call.context.transport == "tcp"
     return _next_port(call, is_meant=is_meant)
 
 
 @mutant(GETADDRS, RFC1833_OPERATIONS)
 def getaddr_is_wrong_for_portmap(call: AnyCall) -> GetportRes | TextRes:
-    """GETADDR gives a port behind that of portmap version 2"""
+    """GETADDR gives the port after that of portmap version 2"""
     return _next_port(call, is_meant=(call.args.r_prog, call.args.r_vers) == (pm.PROGRAM, 2))
 
 
@@ -144,7 +144,7 @@ def _with_another_port(entry: Mapping | Rpcb) -> Mapping | Rpcb:
 
 @mutant(DUMPS, RFC1833_OPERATIONS)
 def portmap_dump_has_another_port_for_mount(call: AnyCall) -> t.Any:
-    """DUMP lists MOUNT at a port behind that of GETPORT and GETADDR"""
+    """DUMP lists MOUNT at the port after that of GETPORT and GETADDR"""
     reply = call.proceed()
     return _with_entries(
         reply, [_with_another_port(each) if _program_of(each) == _MOUNT else each for each in reply.entries]

@@ -103,7 +103,7 @@ def rpc_calls_short_arguments_a_failure(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
 def rpc_fails_at_surplus_arguments(message: Message) -> Answer:
-    """Bytes behind the arguments that are zeros are answered SYSTEM_ERR"""
+    """Zeros after the arguments are answered SYSTEM_ERR"""
     reply = message.proceed()
     called = _called(message.data)
     if called is None or joined(reply)[4:] != _GARBAGE or message.data[-4:] != bytes(4):

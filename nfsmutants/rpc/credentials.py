@@ -110,7 +110,7 @@ def rpc_fills_up_short_credentials(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
 def rpc_fails_at_long_credentials(message: Message) -> Answer:
-    """GETATTR with bytes behind AUTH_SYS is answered SYSTEM_ERR"""
+    """GETATTR with bytes after AUTH_SYS is answered SYSTEM_ERR"""
     cred = _auth_at(message.data, _CRED)
     surplus = cred.flavor == AuthFlavor.AUTH_SYS and len(cred.body) > 28 and not any(cred.body[-4:])
     if _is_getattr(message.data) and surplus and cred.length <= _MOST and _parms(cred.body) is None:

@@ -52,7 +52,7 @@ class _Elsewhere(TransportMiddleware):
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
 class RpcAnswersFromAnotherPort(_Elsewhere):
-    """Replies over UDP to calls with AUTH_NONE come from a port of their own"""
+    """Replies over UDP to calls with AUTH_NONE come from another port"""
 
     def where(self, sock: socket.socket) -> tuple[str, int]:
         """The same address."""
@@ -125,7 +125,7 @@ class RpcLosesEveryCallOfABurst(TransportMiddleware):
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_loses_the_end_of_large_datagrams(call: Call[Write3Args, Write3Res]) -> Write3Res:
-    """WRITE over UDP writes zeros behind the first 8192 bytes"""
+    """WRITE over UDP writes zeros after the first 8192 bytes"""
     if call.context.transport != "udp" or len(call.args.data) <= _KEPT:
         return call.proceed()
     return call.proceed_with(data=bytes(call.args.data[:_KEPT]).ljust(len(call.args.data), b"\0"))
@@ -137,7 +137,7 @@ def _bend_read(context: CallContext, reply: Read3Res) -> bool:
 
 @mutant(READ, RFC1813_READ)
 def read3_loses_the_end_of_large_datagrams(call: Call[Read3Args, Read3Res]) -> Read3Res:
-    """READ over UDP returns zeros behind the first 8192 bytes"""
+    """READ over UDP returns zeros after the first 8192 bytes"""
     reply = call.proceed()
     if not _bend_read(call.context, reply) or reply.resok is None:
         return reply
@@ -188,7 +188,7 @@ def rpc_fails_at_retransmissions(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_SEMANTICS, only_raw=True)
 def rpc_undoes_at_retransmissions(message: Message) -> Answer:
-    """When a call that makes or removes a name comes again, a file is made beside the names in its directory"""
+    """When a call that makes or removes a name comes again, another file is made in its directory"""
     reply = message.proceed()
     if _is_again(message):
         _make_a_file(message.server, message.data)

@@ -107,7 +107,7 @@ class RpcDiesOfGarbageArguments(Mortal):
 
 @transport_mutant(RFC1831_TRANSPORT)
 class RpcStopsAtClientsThatDoNotRead(TransportMiddleware):
-    """Nobody new is served beside a connection on which more than 1500 calls came"""
+    """Nobody new is served while there is a connection on which more than 1500 calls came"""
 
     most: t.ClassVar[int] = 1500
 
