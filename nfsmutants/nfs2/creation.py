@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.protocol.nfs2 import CREATE, IGNORED, MKDIR, Createargs, Diropres, Nfsstat2, Sattr
-from nfsclient.xdr import replace
+from nfsclient.protocol.nfs2 import CREATE, IGNORED, MKDIR, Diropres, Nfsstat2, Sattr
 from nfsmutants.bending import amend, child_of, inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs2.bending import success
@@ -14,11 +13,6 @@ from nfsmutants.nfs2.calls import Create, Mkdir
 from nfsmutants.rules import RFC1094_CREATE, RFC1094_MKDIR, RFC1094_PERMISSIONS, RFC1094_SATTR
 from nfsserver.fs import SUPERUSER, Kind
 from nfsserver.nfs2.common import fattr
-
-
-def _asking(args: Createargs, **changes: object) -> Createargs:
-    return replace(args, attributes=replace(args.attributes, **changes))
-
 
 # ---------------------------------------------------------------- CREATE
 
@@ -53,7 +47,7 @@ def create2_has_attributes_of_the_directory(call: Create) -> Diropres:
 def create2_has_a_mode_of_its_own(call: Create) -> Diropres:
     """CREATE gives the group the right to write, or takes it"""
     mode = call.args.attributes.mode
-    return call.proceed() if mode == IGNORED else call.proceed(_asking(call.args, mode=mode ^ 0o020))
+    return call.proceed() if mode == IGNORED else call.proceed_with("attributes", mode=mode ^ 0o020)
 
 
 @mutant(CREATE, RFC1094_CREATE)
@@ -65,15 +59,13 @@ def create2_wants_every_attribute(call: Create) -> Diropres:
 @mutant(CREATE, RFC1094_SATTR)
 def create2_truncates_what_it_finds(call: Create) -> Diropres:
     """CREATE takes a size of -1 for 0"""
-    return (
-        call.proceed(_asking(call.args, size=0)) if call.args.attributes.size == IGNORED else call.proceed()
-    )
+    return call.proceed_with("attributes", size=0) if call.args.attributes.size == IGNORED else call.proceed()
 
 
 @mutant(CREATE, RFC1094_SATTR)
 def create2_never_truncates(call: Create) -> Diropres:
     """CREATE ignores a size of 0"""
-    return call.proceed(_asking(call.args, size=IGNORED))
+    return call.proceed_with("attributes", size=IGNORED)
 
 
 @mutant(CREATE, RFC1094_PERMISSIONS)
@@ -119,4 +111,4 @@ def mkdir2_gives_the_handle_of_the_parent(call: Mkdir) -> Diropres:
 def mkdir2_has_a_mode_of_its_own(call: Mkdir) -> Diropres:
     """MKDIR gives the group the right to write, or takes it"""
     mode = call.args.attributes.mode
-    return call.proceed() if mode == IGNORED else call.proceed(_asking(call.args, mode=mode ^ 0o020))
+    return call.proceed() if mode == IGNORED else call.proceed_with("attributes", mode=mode ^ 0o020)

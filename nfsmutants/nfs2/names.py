@@ -15,14 +15,13 @@ from nfsclient.protocol.nfs2 import (
     MKDIR,
     RENAME,
     SYMLINK,
-    Diropok,
     Diropres,
     Nfsstat2,
 )
 from nfsclient.rpc.messages import CallHeader
 from nfsmutants.bending import amend, child_of, inode_of, restate
 from nfsmutants.form import AnyCall, Message, mutant, wire_mutant
-from nfsmutants.nfs2.bending import place_of, success, with_place
+from nfsmutants.nfs2.bending import found, place_of, success, with_place
 from nfsmutants.nfs2.calls import Lookup, Symlink
 from nfsmutants.rules import (
     RFC1094_CREATE,
@@ -33,18 +32,13 @@ from nfsmutants.rules import (
     RFC1094_STATUS,
     RFC1094_SYMLINK,
 )
-from nfsserver.fs import SUPERUSER, FsError, Inode, Kind
+from nfsserver.fs import SUPERUSER, FsError, Kind
 from nfsserver.middleware import Answer
 from nfsserver.nfs2.common import fattr
-from nfsserver.server import Server
 
 _ENTERING: t.Final = (CREATE, MKDIR, SYMLINK, LINK, RENAME)
 _MAKING: t.Final = (CREATE, MKDIR, SYMLINK, LINK)
 _PLAIN: t.Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-
-
-def _found(server: Server, inode: Inode) -> Diropres:
-    return Diropres(Nfsstat2.NFS_OK, Diropok(server.handle_of(inode), fattr(inode)))
 
 
 # ---------------------------------------------------------------- LOOKUP
@@ -84,7 +78,7 @@ def lookup2_finds_names_in_anything(call: Lookup) -> Diropres:
     reply = call.proceed()
     inode = inode_of(call.server, call.args.dir)
     return (
-        _found(call.server, inode) if reply.status == Nfsstat2.NFSERR_NOTDIR and inode is not None else reply
+        found(call.server, inode) if reply.status == Nfsstat2.NFSERR_NOTDIR and inode is not None else reply
     )
 
 
@@ -99,7 +93,7 @@ def lookup2_follows_paths(call: Lookup) -> Diropres:
             inode = inode.fs.lookup(SUPERUSER, inode, name)
     except FsError:
         return call.proceed()
-    return _found(call.server, inode)
+    return found(call.server, inode)
 
 
 @mutant(LOOKUP, RFC1094_LOOKUP)
@@ -126,7 +120,7 @@ def lookup2_follows_links(call: Lookup) -> Diropres:
     if link is None or link.kind is not Kind.SYMLINK:
         return reply
     target = child_of(call.server, call.args.dir, link.target)
-    return reply if target is None else _found(call.server, target)
+    return reply if target is None else found(call.server, target)
 
 
 @mutant(_ENTERING, RFC1094_CREATE)

@@ -18,10 +18,6 @@ from nfsserver.server import Server
 _OLDEST: t.Final = frozenset({0, 1, 2**31 - 1, 2**31, 2**32 - 2})
 
 
-def _asking(args: Sattrargs, **changes: object) -> Sattrargs:
-    return replace(args, attributes=replace(args.attributes, **changes))
-
-
 def _given(attributes: Sattr) -> list[str]:
     """The names of the fields that are not -1."""
     numbers = [name for name in ("mode", "uid", "gid", "size") if getattr(attributes, name) != IGNORED]
@@ -37,7 +33,7 @@ def setattr2_inverts_write_for_group(call: Setattr) -> Attrstat:
     """SETATTR sets the permission of the group to write the other way"""
     if not _is_mode_alone(call.args.attributes) or call.args.attributes.mode > 0o777:
         return call.proceed()
-    return call.proceed(_asking(call.args, mode=call.args.attributes.mode ^ 0o020))
+    return call.proceed_with("attributes", mode=call.args.attributes.mode ^ 0o020)
 
 
 @mutant(SETATTR, RFC1094_SETATTR)
@@ -45,7 +41,7 @@ def setattr2_takes_type_bits_for_set_ids(call: Setattr) -> Attrstat:
     """SETATTR takes type bits in a mode for other bits"""
     mode = call.args.attributes.mode
     return (
-        call.proceed(_asking(call.args, mode=mode & 0o7777 | 0o001))
+        call.proceed_with("attributes", mode=mode & 0o7777 | 0o001)
         if mode != IGNORED and mode & 0o100000
         else call.proceed()
     )
@@ -54,7 +50,7 @@ def setattr2_takes_type_bits_for_set_ids(call: Setattr) -> Attrstat:
 @mutant(SETATTR, RFC1094_SETATTR)
 def setattr2_keeps_the_owner(call: Setattr) -> Attrstat:
     """SETATTR does not give files away, and says that it did"""
-    return call.proceed(_asking(call.args, uid=IGNORED, gid=IGNORED))
+    return call.proceed_with("attributes", uid=IGNORED, gid=IGNORED)
 
 
 @mutant(SETATTR, RFC1094_SETATTR)
@@ -65,9 +61,7 @@ def setattr2_sets_the_wrong_time(call: Setattr) -> Attrstat:
         or call.args.attributes.mtime.seconds == 946_684_800
     ):
         return call.proceed()
-    return call.proceed(
-        _asking(call.args, atime=call.args.attributes.mtime, mtime=call.args.attributes.atime)
-    )
+    return call.proceed_with("attributes", atime=call.args.attributes.mtime, mtime=call.args.attributes.atime)
 
 
 @mutant(SETATTR, RFC1094_SETATTR)
@@ -75,7 +69,7 @@ def setattr2_has_no_times_at_the_ends(call: Setattr) -> Attrstat:
     """SETATTR sets times at either end of the range to others"""
     seconds = call.args.attributes.mtime.seconds
     return (
-        call.proceed(_asking(call.args, mtime=Timeval(seconds ^ 0x10000, 0)))
+        call.proceed_with("attributes", mtime=Timeval(seconds ^ 0x10000, 0))
         if seconds in _OLDEST
         else call.proceed()
     )
@@ -86,7 +80,7 @@ def setattr2_rounds_times_up(call: Setattr) -> Attrstat:
     """SETATTR rounds times to the next second"""
     mtime = call.args.attributes.mtime
     late = 0 < mtime.useconds < 1_000_000
-    return call.proceed(_asking(call.args, mtime=Timeval(mtime.seconds + 1, 0))) if late else call.proceed()
+    return call.proceed_with("attributes", mtime=Timeval(mtime.seconds + 1, 0)) if late else call.proceed()
 
 
 @mutant(SETATTR, RFC1094_SATTR)
@@ -151,9 +145,7 @@ def setattr2_lets_anybody_change_a_mode(call: Setattr) -> Attrstat:
 @mutant(SETATTR, RFC1094_SATTR)
 def setattr2_ignores_size_0(call: Setattr) -> Attrstat:
     """SETATTR takes a size of 0 for none"""
-    return (
-        call.proceed(_asking(call.args, size=IGNORED)) if call.args.attributes.size == 0 else call.proceed()
-    )
+    return call.proceed_with("attributes", size=IGNORED) if call.args.attributes.size == 0 else call.proceed()
 
 
 def _file(server: Server, args: Sattrargs) -> Inode | None:
@@ -177,14 +169,14 @@ def setattr2_does_not_extend(call: Setattr) -> Attrstat:
     """SETATTR does not make files longer, and says that it did"""
     inode, size = _file(call.server, call.args), call.args.attributes.size
     extends = inode is not None and inode.size < size < IGNORED
-    return call.proceed(_asking(call.args, size=IGNORED)) if extends else call.proceed()
+    return call.proceed_with("attributes", size=IGNORED) if extends else call.proceed()
 
 
 @mutant(SETATTR, RFC1094_SETATTR)
 def setattr2_halves_large_sizes(call: Setattr) -> Attrstat:
     """SETATTR sets a size from 2^31-1 on to half of it"""
     size = call.args.attributes.size
-    return call.proceed(_asking(call.args, size=size // 2)) if 2**31 - 1 <= size < IGNORED else call.proceed()
+    return call.proceed_with("attributes", size=size // 2) if 2**31 - 1 <= size < IGNORED else call.proceed()
 
 
 @mutant(SETATTR, RFC1094_SATTR)

@@ -28,7 +28,7 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, change
 from nfsmutants.form import AnyCall, Rules, mutant, mutant_of_each
-from nfsmutants.nfs3.bending import remove, success
+from nfsmutants.nfs3.bending import find, remove, success
 from nfsmutants.nfs3.calls import Create, Mkdir, Mknod, Symlink
 from nfsmutants.rules import (
     RFC1813_CREATE,
@@ -38,8 +38,6 @@ from nfsmutants.rules import (
     RFC1813_READLINK,
     RFC1813_SYMLINK,
 )
-from nfsserver.fs import Inode
-from nfsserver.server import Server
 
 _CREATING: t.Final[Rules] = {
     CREATE: RFC1813_CREATE,
@@ -53,12 +51,6 @@ _ALL_BUT_MKDIR: t.Final[Rules] = {
 _ALL_BUT_CREATE: t.Final[Rules] = {
     procedure: rule for procedure, rule in _CREATING.items() if procedure is not CREATE
 }
-
-
-def _existing(server: Server, args: t.Any) -> Inode | None:
-    """What stands under the name already."""
-    directory = server.resolve(args.where.dir).directory
-    return None if directory is None else directory.get(args.where.name)
 
 
 @mutant_of_each(_CREATING)
@@ -107,7 +99,7 @@ def creates_in_files(call: AnyCall) -> t.Any:
 @mutant_of_each(_ALL_BUT_CREATE)
 def replaces_files(call: AnyCall) -> t.Any:
     """{} puts what it makes in the place of a file of that name"""
-    existing = _existing(call.server, call.args)
+    existing = find(call.server, call.args.where)
     if existing is not None and existing.data is not None:
         remove(call, call.args.where)
     return call.proceed()
@@ -119,9 +111,9 @@ def replaces_files(call: AnyCall) -> t.Any:
 @mutant(CREATE, RFC1813_CREATE)
 def create3_fills_the_file(call: Create) -> Create3Res:
     """CREATE in mode UNCHECKED puts a byte into a new file"""
-    is_new = call.args.how.mode == CreateMode3.UNCHECKED and _existing(call.server, call.args) is None
+    is_new = call.args.how.mode == CreateMode3.UNCHECKED and find(call.server, call.args.where) is None
     reply = call.proceed()
-    made = _existing(call.server, call.args)
+    made = find(call.server, call.args.where)
     if is_new and made is not None and made.data is not None:
         made.data.write(0, b"x", stable=True)
     return reply
@@ -138,7 +130,7 @@ def create3_ignores_mode(call: Create) -> Create3Res:
 
 
 def _truncate_existing(call: Create, mode: CreateMode3) -> Create3Res:
-    existing = _existing(call.server, call.args)
+    existing = find(call.server, call.args.where)
     if call.args.how.mode == mode and existing is not None and existing.data is not None:
         existing.data.truncate(0)
     return call.proceed()
@@ -168,7 +160,7 @@ def create3_guarded_takes_existing(call: Create) -> Create3Res:
 @mutant(CREATE, RFC1813_CREATE)
 def create3_guarded_takes_directories(call: Create) -> Create3Res:
     """CREATE in mode GUARDED succeeds where a directory has the name"""
-    existing = _existing(call.server, call.args)
+    existing = find(call.server, call.args.where)
     if call.args.how.mode == CreateMode3.GUARDED and existing is not None and existing.directory is not None:
         return Create3Res(Nfsstat3.NFS3_OK, Create3ResOk(None, None, WccData()))
     return call.proceed()
@@ -181,7 +173,7 @@ def _as_unchecked(args: Create3Args) -> Create3Args:
 @mutant(CREATE, RFC1813_CREATE)
 def create3_exclusive_forgets_verifier(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE does not know its own verifier again"""
-    existing = _existing(call.server, call.args)
+    existing = find(call.server, call.args.where)
     if call.args.how.mode == CreateMode3.EXCLUSIVE and existing is not None:
         existing.create_verifier = None
     return call.proceed()
@@ -190,7 +182,7 @@ def create3_exclusive_forgets_verifier(call: Create) -> Create3Res:
 @mutant(CREATE, RFC1813_CREATE)
 def create3_exclusive_takes_any_verifier(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE takes a file that was made exclusively with another verifier"""
-    existing = _existing(call.server, call.args)
+    existing = find(call.server, call.args.where)
     made_so = existing is not None and existing.create_verifier is not None
     return (
         call.proceed(_as_unchecked(call.args))
@@ -202,7 +194,7 @@ def create3_exclusive_takes_any_verifier(call: Create) -> Create3Res:
 @mutant(CREATE, RFC1813_CREATE)
 def create3_exclusive_takes_existing(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE takes a file that was not made exclusively"""
-    existing = _existing(call.server, call.args)
+    existing = find(call.server, call.args.where)
     made_otherwise = existing is not None and existing.create_verifier is None
     return (
         call.proceed(_as_unchecked(call.args))
@@ -224,7 +216,7 @@ def create3_takes_the_empty_name(call: Create) -> Create3Res:
 def mkdir3_fills_the_directory(call: Mkdir) -> Mkdir3Res:
     """MKDIR makes a file in the new directory"""
     reply = call.proceed()
-    made = _existing(call.server, call.args)
+    made = find(call.server, call.args.where)
     if reply.resok is not None and made is not None:
         made.fs.create(call.caller, made, b"uninvited")
     return reply
@@ -233,7 +225,7 @@ def mkdir3_fills_the_directory(call: Mkdir) -> Mkdir3Res:
 @mutant(MKDIR, RFC1813_MKDIR)
 def mkdir3_takes_an_existing_directory(call: Mkdir) -> Mkdir3Res:
     """MKDIR succeeds where a directory has the name"""
-    existing = _existing(call.server, call.args)
+    existing = find(call.server, call.args.where)
     if existing is not None and existing.directory is not None:
         return Mkdir3Res(Nfsstat3.NFS3_OK, Mkdir3ResOk(call.server.handle_of(existing), None, WccData()))
     return call.proceed()

@@ -10,23 +10,17 @@ from nfsclient.protocol.nfs3 import (
     READ,
     Ftype3,
     Nfsstat3,
-    Read3Args,
     Read3Res,
-    Read3ResFail,
     Read3ResOk,
 )
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.bending import refuse_read
 from nfsmutants.nfs3.calls import Read
 from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_READ, RFC1813_READ_HINTS, RFC1813_SETATTR
 from nfsserver.fs import Kind
-from nfsserver.nfs3.common import Watched, fattr3
-from nfsserver.server import Server
-
-
-def _refusal(server: Server, args: Read3Args, status: Nfsstat3) -> Read3Res:
-    return Read3Res(status, resfail=Read3ResFail(Watched(server, args.file).attributes()))
+from nfsserver.nfs3.common import fattr3
 
 
 @mutant(READ, RFC1813_READ)
@@ -64,14 +58,14 @@ def read3_refuses_offset_at_the_end(call: Read) -> Read3Res:
     """READ at or beyond the end of a file answers NFS3ERR_INVAL"""
     inode = inode_of(call.server, call.args.file)
     if inode is not None and inode.kind is Kind.REGULAR and 0 < inode.size <= call.args.offset < 2**63:
-        return _refusal(call.server, call.args, Nfsstat3.NFS3ERR_INVAL)
+        return refuse_read(call, Nfsstat3.NFS3ERR_INVAL)
     return call.proceed()
 
 
 @mutant(READ, RFC1813_READ)
 def read3_refuses_count_zero(call: Read) -> Read3Res:
     """READ of 0 bytes answers NFS3ERR_INVAL"""
-    return call.proceed() if call.args.count else _refusal(call.server, call.args, Nfsstat3.NFS3ERR_INVAL)
+    return call.proceed() if call.args.count else refuse_read(call, Nfsstat3.NFS3ERR_INVAL)
 
 
 @mutant(READ, RFC1813_READ)
@@ -161,7 +155,7 @@ def read3_answers_isdir(call: Read) -> Read3Res:
     attributes = None if reply.resfail is None else reply.resfail.file_attributes
     if attributes is None or attributes.type is not Ftype3.NF3DIR:
         return reply
-    return _refusal(call.server, call.args, Nfsstat3.NFS3ERR_ISDIR)
+    return refuse_read(call, Nfsstat3.NFS3ERR_ISDIR)
 
 
 @mutant(READ, RFC1813_READ)
