@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of WRITE; those of READ and COMMIT are in `read_mutants` and `commit_mutants`."""
+"""Mutants of WRITE; those of READ and COMMIT are in `read` and `commit`."""
 
 from __future__ import annotations
 
