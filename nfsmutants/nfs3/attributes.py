@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of GETATTR and ACCESS; those of SETATTR are in `setattr_mutants`."""
+"""Mutants of GETATTR and ACCESS; those of SETATTR are in `setattr`."""
 
 from __future__ import annotations
 
