@@ -329,7 +329,7 @@ class Knobs:
 
     @contextmanager
     def released(self) -> Iterator[None]:
-        """While it lasts, no JUKEBOX is answered; for mutants, which do what the server only should have done."""
+        """While it lasts, no JUKEBOX is answered: for middleware that does what the server has put off."""
         before = self.now
         self.now = dataclasses.replace(
             before, jukebox_calls=0, jukebox_seconds=0.0, delegated_names="", offline_names=""
