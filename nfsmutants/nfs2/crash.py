@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutants that lose in a crash what they said was done."""
+"""Mutants that the checks in suites/nfs2/test_crash.py catch."""
 
 from __future__ import annotations
 
@@ -19,14 +19,18 @@ from nfsclient.protocol.nfs2 import (
     RMDIR,
     SETATTR,
     SYMLINK,
+    WRITE,
+    Attrstat,
     Nfsstat2,
 )
 from nfsclient.rpc.service import CallContext
 from nfsmutants.bending import inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs2.bending import place_of
+from nfsmutants.nfs2.calls import Write
 from nfsmutants.rules import RFC1094_PROCEDURES
-from nfsserver.fs import SUPERUSER, FsError, Inode
+from nfsserver.fs import SUPERUSER, FsError, Inode, Stability
+from nfsserver.nfs2.common import fattr
 from nfsserver.server import Server
 
 _CHANGING: t.Final = (CREATE, MKDIR, SYMLINK, LINK, REMOVE, RMDIR, RENAME)
@@ -86,3 +90,16 @@ def setattr2_is_forgotten_in_a_crash(call: AnyCall) -> t.Any:
 
         state.setdefault("undoing", []).append(undo)
     return call.proceed()
+
+
+# ---------------------------------------------------------------- WRITE
+
+
+@mutant(WRITE, RFC1094_PROCEDURES)
+def write2_answers_before_it_is_stable(call: Write) -> Attrstat:
+    """WRITE answers before the data is on stable storage"""
+    inode = inode_of(call.server, call.args.file)
+    if inode is None:
+        return Attrstat(Nfsstat2.NFSERR_STALE)
+    inode.fs.write(call.caller, inode, call.args.offset, memoryview(call.args.data), Stability.UNSTABLE)
+    return Attrstat(Nfsstat2.NFS_OK, fattr(inode))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of file handles, and of transports."""
+"""Mutants that the checks in suites/nfs2/test_handles.py catch."""
 
 from __future__ import annotations
 
@@ -16,11 +16,10 @@ from nfsclient.protocol.nfs2 import (
     NFS2,
     NULL,
     READ,
+    REMOVE,
     RENAME,
     ROOT,
-    SETATTR,
     SYMLINK,
-    WRITE,
     WRITECACHE,
     Attrstat,
     Nfsstat2,
@@ -33,23 +32,12 @@ from nfsclient.protocol.nfs2 import (
     Statfsinfo,
     Statfsres,
 )
-from nfsclient.rpc.messages import AcceptStat, accepted
 from nfsclient.xdr import replace
 from nfsmutants.bending import child_of
-from nfsmutants.form import AnyCall, Call, Message, mutant, wire_mutant
+from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs2.bending import place_of, success
 from nfsmutants.nfs2.calls import Getattr
-from nfsmutants.rpc.headers import head_of
-from nfsmutants.rules import (
-    RFC1094_HANDLES,
-    RFC1094_MNT,
-    RFC1094_PROCEDURES,
-    RFC1094_STATELESS,
-    RFC1094_STATUS,
-    RFC1094_TRANSPORT,
-    RFC1831_PROGRAMS,
-)
-from nfsserver.middleware import Answer
+from nfsmutants.rules import RFC1094_HANDLES, RFC1094_MNT, RFC1094_STATELESS, RFC1094_STATUS
 from nfsserver.nfs2.common import fattr
 
 _WITH_HANDLES: t.Final = tuple(
@@ -120,34 +108,19 @@ def mnt1_gives_a_handle_of_nothing(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     return reply if reply.directory is None else replace(reply, directory=reply.directory[::-1])
 
 
-# ---------------------------------------------------------------- transports
+# ---------------------------------------------------------------- REMOVE
 
 
-@mutant((READ, WRITE), RFC1094_TRANSPORT)
-def nfs2_cuts_data_over_udp(call: AnyCall) -> t.Any:
-    """WRITE over UDP loses the last byte of its data"""
-    args = call.args
-    if call.context.transport == "udp" and call.procedure is WRITE:
-        args = replace(args, data=bytes(args.data)[:-1] + b"\0")
-    return call.proceed(args)
-
-
-@mutant((GETATTR, LOOKUP, CREATE, SETATTR), RFC1094_PROCEDURES)
-def nfs2_has_other_attributes_over_udp(call: AnyCall) -> t.Any:
-    """Over UDP objects have another owner"""
+@mutant((REMOVE, CREATE, READ), RFC1094_STATUS)
+def nfs2_handles_go_to_the_next_file(call: AnyCall) -> t.Any:
+    """The handle of a removed file reaches the file that is created next"""
+    state = call.state
+    if call.procedure is REMOVE:
+        inode = child_of(call.server, call.args.dir, call.args.name)
+        state["old"] = None if inode is None else call.server.handle_of(inode)
+    elif call.procedure is READ and call.args.file == state.get("old") and "new" in state:
+        return call.proceed_with(file=state["new"])
     reply = call.proceed()
-    if call.context.transport != "udp" or reply.resok is None:
-        return reply
-    if isinstance(reply, Attrstat):
-        return replace(reply, attributes=replace(reply.resok, uid=reply.resok.uid + 1))
-    attributes = replace(reply.resok.attributes, uid=reply.resok.attributes.uid + 1)
-    return replace(reply, diropok=replace(reply.resok, attributes=attributes))
-
-
-@wire_mutant(RFC1831_PROGRAMS)
-def nfs2_has_more_procedures(message: Message) -> Answer:
-    """Procedures of NFSv2 that do not exist are answered with nothing, as NULL is"""
-    xid, _, _, program, version, procedure = head_of(message.data)
-    if (program, version) != (GETATTR.program, GETATTR.version) or procedure < len(NFS2.procedures):
-        return message.proceed()
-    return accepted(xid, AcceptStat.SUCCESS).to_buffers()
+    if call.procedure is CREATE and "old" in state and reply.resok is not None:
+        state["new"] = reply.resok.file
+    return reply

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of SETATTR."""
+"""Mutants that the checks in suites/nfs2/test_setattr.py catch."""
 
 from __future__ import annotations
 

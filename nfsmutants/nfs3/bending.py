@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""What mutants of NFSv3 share: names in the arguments, replies of success and refusals of every procedure."""
+"""TODO nfsmutants.nfs3.bending."""
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import typing as t
 
 from nfsclient.protocol.nfs3 import (
     CREATE,
+    FSINFO,
+    FSSTAT,
     LINK,
     LOOKUP,
     MKDIR,
     MKNOD,
+    PATHCONF,
+    READDIR,
+    READDIRPLUS,
     REMOVE,
     RENAME,
     RMDIR,
@@ -48,13 +55,22 @@ from nfsclient.protocol.nfs3 import (
     Write3Res,
     Write3ResFail,
 )
-from nfsmutants.bending import change, inode_of
-from nfsmutants.form import AnyCall, Call
-from nfsserver.fs import FsError, Inode
+from nfsclient.rpc.auth import AuthSys
+from nfsclient.rpc.service import CallContext
+from nfsclient.xdr import replace
+from nfsmutants.bending import amend, change, inode_of
+from nfsmutants.form import A, AnyCall, Call, R, Rules
+from nfsmutants.rules import (
+    RFC1813_CREATE,
+    RFC1813_MKDIR,
+    RFC1813_MKNOD,
+    RFC1813_READDIR,
+    RFC1813_READDIRPLUS,
+    RFC1813_SYMLINK,
+)
+from nfsserver.fs import FsError, Inode, Kind
 from nfsserver.nfs3.common import Watched
 from nfsserver.server import Server
-
-# ---------------------------------------------------------------- names in arguments
 
 TAKEN: t.Final[dict[t.Any, str]] = {LOOKUP: "what", REMOVE: "object", RMDIR: "object", RENAME: "from_"}
 """Where the arguments have a name that is to be found."""
@@ -68,6 +84,9 @@ MADE: t.Final[dict[t.Any, str]] = {
 }
 """Where they have one that is to be made."""
 OF_NAMES: t.Final = (LOOKUP, CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME, LINK)
+
+
+# ---------------------------------------------------------------- names in arguments
 
 
 def name_fields(procedure: t.Any) -> list[str]:
@@ -145,8 +164,6 @@ def remove_all(call: Call[t.Any, t.Any], directory: Inode) -> None:
             directory.fs.remove(call.caller, directory, name)
 
 
-# ---------------------------------------------------------------- replies
-
 REMOVED: t.Final = Remove3Res(Nfsstat3.NFS3_OK, Remove3ResOk(WccData()))
 RMDIRED: t.Final = Rmdir3Res(Nfsstat3.NFS3_OK, Rmdir3ResOk(WccData()))
 RENAMED: t.Final = Rename3Res(Nfsstat3.NFS3_OK, Rename3ResOk(WccData(), WccData()))
@@ -161,6 +178,9 @@ _SUCCESS: t.Final[dict[t.Any, t.Any]] = {
     RENAME: RENAMED,
     LINK: LINKED,
 }
+
+
+# ---------------------------------------------------------------- replies
 
 
 def success(call: AnyCall) -> t.Any:
@@ -194,3 +214,109 @@ def refuse_write(call: Call[Write3Args, Write3Res], status: Nfsstat3) -> Write3R
 def refuse_setattr(call: Call[Setattr3Args, Setattr3Res], status: Nfsstat3) -> Setattr3Res:
     """SETATTR refused, with the attributes of its object."""
     return Setattr3Res(status, resfail=Setattr3ResFail(Watched(call.server, call.args.object).wcc()))
+
+
+_CHANGES: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME, LINK)
+
+
+_CREATING: t.Final[Rules] = {
+    CREATE: RFC1813_CREATE,
+    MKDIR: RFC1813_MKDIR,
+    SYMLINK: RFC1813_SYMLINK,
+    MKNOD: RFC1813_MKNOD,
+}
+
+
+def _with_handle_of_the_directory(call: AnyCall) -> t.Any:
+    """For one name: with any name, hardly a check could arrange what it needs."""
+    reply = call.proceed()
+    return amend(reply, obj=call.args.where.dir) if call.args.where.name == b"handle" else reply
+
+
+_BLOCK: t.Final = 512
+
+
+def size_of(server: Server, handle: bytes) -> int:
+    """The size of a regular file; 0 for anything else."""
+    inode = inode_of(server, handle)
+    return inode.size if inode is not None and inode.kind is Kind.REGULAR else 0
+
+
+def _carrying(args: Write3Args, data: bytes, offset: int | None = None) -> Write3Args:
+    """The arguments with other data, and its length."""
+    return replace(args, data=data, count=len(data), offset=args.offset if offset is None else offset)
+
+
+_DOTS: t.Final = (b".", b"..")
+_LISTINGS: t.Final[Rules] = {READDIR: RFC1813_READDIR, READDIRPLUS: RFC1813_READDIRPLUS}
+
+
+_HANDLE_OF: t.Final = {FSSTAT: "fsroot", FSINFO: "fsroot", PATHCONF: "object"}
+
+
+def _is_file(server: Server, handle: bytes) -> bool:
+    return server.resolve(handle).directory is None
+
+
+def directory_of_handle(server: Server, handle: bytes) -> Inode | None:
+    """The directory of a handle; None if it is no directory."""
+    try:
+        inode = server.resolve(handle)
+    except FsError:
+        return None
+    return inode if inode.directory is not None else None
+
+
+def _is_common(context: CallContext) -> bool:
+    return isinstance(context.credential, AuthSys) and context.credential.uid != 0
+
+
+_FAR: t.Final = 2**31 - 9
+"""Where an offset may outgrow 31 bits within a small range."""
+_LARGE: t.Final = 2**16
+"""From this many bytes on a transfer is large."""
+
+
+def is_special_file(server: Server, handle: bytes) -> bool:
+    """Whether a handle is that of a device, a socket or a FIFO."""
+    inode = inode_of(server, handle)
+    return inode is not None and inode.kind not in {Kind.REGULAR, Kind.DIRECTORY, Kind.SYMLINK}
+
+
+# ---------------------------------------------------------------- REMOVE
+
+
+def _remove_one_more(call: AnyCall, handle: bytes) -> None:
+    """Remove the first file or empty directory that is left."""
+    directory = call.server.resolve(handle)
+    for name in directory.directory.names() if directory.directory is not None else ():
+        with contextlib.suppress(FsError):
+            remove(call, Diropargs3(handle, name))
+            return
+
+
+_CHANGING: t.Final = tuple(procedure for procedure in OF_NAMES if procedure is not LOOKUP)
+
+
+def _proceed_without(call: Call[A, R], **settings: t.Any) -> R:
+    """The answer of a server that does not obey some knobs."""
+    server = call.server
+    known = [(file_system, file_system.read_only) for file_system in server.exports.values()]
+    now = server.knobs.now
+    server.knobs.now = dataclasses.replace(now, **settings)
+    for file_system, _ in known:
+        file_system.read_only = server.knobs.now.read_only
+    try:
+        return call.proceed()
+    finally:
+        server.knobs.now = now
+        for file_system, read_only in known:
+            file_system.read_only = read_only
+
+
+_SPECIAL: t.Final = frozenset({Kind.BLOCK, Kind.CHARACTER, Kind.SOCKET, Kind.FIFO})
+_FILE_OR_DIRECTORY: t.Final = frozenset({Kind.REGULAR, Kind.DIRECTORY})
+
+
+def _is_special(inode: Inode | None) -> bool:
+    return inode is not None and inode.kind in _SPECIAL

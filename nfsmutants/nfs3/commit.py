@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of COMMIT."""
+"""Mutants that the checks in suites/nfs3/test_commit.py catch."""
 
 from __future__ import annotations
 
-from nfsclient.protocol.nfs3 import COMMIT, Commit3Args, Commit3Res, Commit3ResFail, Nfsstat3, WccAttr
+import typing as t
+
+from nfsclient.protocol.nfs3 import COMMIT, WRITE, Commit3Args, Commit3Res, Commit3ResFail, Nfsstat3, WccAttr
 from nfsclient.xdr import replace
-from nfsmutants.bending import amend, change
-from nfsmutants.form import mutant
+from nfsmutants.bending import amend, change, inode_of
+from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.calls import Commit
 from nfsmutants.rules import RFC1813_COMMIT, RFC1813_COMMIT_HINTS, RFC1813_DATA_TYPES
 from nfsserver.fs import FsError, Inode, Kind
@@ -43,12 +45,6 @@ def commit3_changes_verifier(call: Commit) -> Commit3Res:
 def commit3_has_its_own_verifier(call: Commit) -> Commit3Res:
     """COMMIT always returns the same verifier, but not that of WRITE"""
     return amend(call.proceed(), verf=call.server.codec.token(b"commit", call.server.boots))
-
-
-@mutant(COMMIT, RFC1813_COMMIT)
-def commit3_flushes_nothing(call: Commit) -> Commit3Res:
-    """COMMIT answers OK and leaves the data to be lost in a crash"""
-    return call.proceed_with(offset=2**64 - 1, count=1)
 
 
 @mutant(COMMIT, RFC1813_COMMIT)
@@ -116,3 +112,62 @@ def commit3_after_has_another_fileid(call: Commit) -> Commit3Res:
         return reply
     wcc = reply.resok.file_wcc
     return reply if wcc.after is None else amend(reply, file_wcc=change(wcc, "after", fileid=1))
+
+
+# ---------------------------------------------------------------- verifiers
+
+
+@mutant((WRITE, COMMIT), RFC1813_COMMIT)
+def commit3_verifier_survives_crash(call: AnyCall) -> t.Any:
+    """COMMIT has the verifier with which the file was written first, though a crash lost data since"""
+    verifiers = call.state
+    reply = call.proceed()
+    if call.procedure is WRITE:
+        if reply.resok is not None:
+            verifiers.setdefault(call.args.file.hex(), reply.resok.verf)
+        return reply
+    known = verifiers.get(call.args.file.hex())
+    return reply if known is None else amend(reply, verf=known)
+
+
+# ---------------------------------------------------------------- COMMIT
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_drops_other_files(call: Commit) -> Commit3Res:
+    """COMMIT of a file throws the uncommitted data of all others away"""
+    committed = inode_of(call.server, call.args.file)
+    for inode in call.server.fs.inodes():
+        if inode is not committed:
+            inode.crash()
+    return call.proceed()
+
+
+@mutant((WRITE, COMMIT), RFC1813_COMMIT)
+def commit3_flushes_its_own_data(call: AnyCall) -> t.Any:
+    """COMMIT flushes only a file that its own connection wrote last, and answers OK for others"""
+    writers = call.state
+    if call.procedure is WRITE:
+        writers[call.args.file.hex()] = call.peer
+        return call.proceed()
+    if writers.get(call.args.file.hex(), call.peer) == call.peer:
+        return call.proceed()
+    return call.proceed_with(offset=2**64 - 1, count=1)
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_changes_what_is_no_file(call: Commit) -> Commit3Res:
+    """COMMIT of what is no regular file sets its mode to 0"""
+    inode = inode_of(call.server, call.args.file)
+    if inode is not None and inode.kind is not Kind.REGULAR:
+        inode.mode = 0
+    return call.proceed()
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_over_udp_flushes_nothing(call: Commit) -> Commit3Res:
+    """COMMIT over UDP answers OK and throws the uncommitted data away"""
+    inode = inode_of(call.server, call.args.file)
+    if call.context.transport == "udp" and inode is not None:
+        inode.crash()
+    return call.proceed()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of what comes with JUKEBOX and after it. They do nothing while no knob puts calls off."""
+"""Mutants that the checks in suites/nfs3/test_jukebox.py catch."""
 
 from __future__ import annotations
 

@@ -1,151 +1,137 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of LOOKUP and READLINK."""
+"""Mutants that the checks in suites/nfs3/test_names.py catch."""
 
 from __future__ import annotations
 
-from nfsclient.protocol.nfs3 import (
-    LOOKUP,
-    READLINK,
-    Lookup3Res,
-    Lookup3ResFail,
-    Lookup3ResOk,
-    Nfsstat3,
-    Readlink3Res,
-    Readlink3ResOk,
+import typing as t
+
+from nfsclient.protocol.nfs3 import LOOKUP, MKDIR, MKNOD, REMOVE, RENAME, SYMLINK, Diropargs3, Nfsstat3
+from nfsclient.xdr import replace
+from nfsmutants.bending import restate
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.bending import (
+    MADE,
+    OF_NAMES,
+    TAKEN,
+    directory_of,
+    find,
+    remove_all,
+    rewrite_names,
+    success,
 )
-from nfsmutants.bending import amend, restate
-from nfsmutants.form import mutant
-from nfsmutants.nfs3.bending import directory_of
-from nfsmutants.nfs3.calls import Lookup, Readlink
-from nfsmutants.rules import RFC1813_LOOKUP, RFC1813_NAMES, RFC1813_READLINK
-from nfsserver.fs import Inode
-from nfsserver.nfs3.common import fattr3
+from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_ERRORS, RFC1813_NAMES, RFC1813_PATHCONF
 from nfsserver.server import Server
 
-
-def _found(server: Server, inode: Inode) -> Lookup3Res:
-    """Success with `inode`."""
-    return Lookup3Res(Nfsstat3.NFS3_OK, Lookup3ResOk(server.handle_of(inode), None, None))
+_ALIASES: t.Final = (b".", b"..")
 
 
-@mutant(LOOKUP, RFC1813_LOOKUP)
-def lookup3_finds_another_object(call: Lookup) -> Lookup3Res:
-    """LOOKUP gives the handle of another entry"""
-    directory = directory_of(call.server, call.args.what)
-    names = directory.directory.names() if directory is not None and directory.directory is not None else []
-    others = [name for name in names if name != call.args.what.name]
-    is_meant = call.args.what.name in names and others
-    return call.proceed_with("what", name=others[0]) if is_meant else call.proceed()
+@mutant((LOOKUP, MKDIR, SYMLINK, MKNOD, RENAME), RFC1813_NAMES)
+def names3_take_the_empty_name(call: AnyCall) -> t.Any:
+    """A call without a name is answered with success"""
+    procedure = call.procedure
+    where = getattr(call.args, TAKEN.get(procedure) or MADE[procedure])
+    return call.proceed() if where.name else success(call)
 
 
-@mutant(LOOKUP, RFC1813_LOOKUP)
-def lookup3_attributes_of_the_directory(call: Lookup) -> Lookup3Res:
-    """LOOKUP returns the directory's attributes as the object's"""
-    return amend(call.proceed(), obj_attributes=lambda it: it.dir_attributes)
-
-
-@mutant(LOOKUP, RFC1813_LOOKUP)
-def lookup3_dir_attributes_of_the_object(call: Lookup) -> Lookup3Res:
-    """LOOKUP returns the object's attributes as the directory's"""
-    return amend(call.proceed(), dir_attributes=lambda it: it.obj_attributes)
-
-
-def _find_anything(call: Lookup, name: bytes) -> Lookup3Res:
-    """Find the directory itself under a name that is not there."""
-    reply = call.proceed()
-    if reply.status != Nfsstat3.NFS3ERR_NOENT or call.args.what.name != name:
-        return reply
-    return _found(call.server, call.server.resolve(call.args.what.dir))
-
-
-@mutant(LOOKUP, RFC1813_LOOKUP)
-def lookup3_finds_what_is_not_there(call: Lookup) -> Lookup3Res:
-    """LOOKUP finds every name, made or not"""
-    return _find_anything(call, call.args.what.name)
-
-
-@mutant(LOOKUP, RFC1813_LOOKUP)
-def lookup3_finds_removed_names(call: Lookup) -> Lookup3Res:
-    """LOOKUP finds `removed`, whether or not it was removed"""
-    return _find_anything(call, b"removed")
-
-
-@mutant(LOOKUP, RFC1813_LOOKUP)
-def lookup3_looks_into_files(call: Lookup) -> Lookup3Res:
-    """LOOKUP finds every name in a file, and says that it is the file"""
-    reply = call.proceed()
-    if reply.status != Nfsstat3.NFS3ERR_NOTDIR:
-        return reply
-    return _found(call.server, call.server.resolve(call.args.what.dir))
-
-
-@mutant(LOOKUP, RFC1813_NAMES)
-def lookup3_does_not_know_dot(call: Lookup) -> Lookup3Res:
-    """LOOKUP does not find `.` in a directory"""
-    if call.args.what.name != b".":
+@mutant(tuple(MADE), RFC1813_NAMES)
+def names3_make_aliases(call: AnyCall) -> t.Any:
+    """What is made under the names . and .. is made indeed, under a name that looks like them"""
+    field = MADE[call.procedure]
+    where: Diropargs3 = getattr(call.args, field)
+    if where.name not in _ALIASES or directory_of(call.server, where) is None:
         return call.proceed()
-    return Lookup3Res(Nfsstat3.NFS3ERR_NOENT, resfail=Lookup3ResFail(None))
+    return call.proceed_with(**{field: replace(where, name=where.name + b" ")})
 
 
-@mutant(LOOKUP, RFC1813_NAMES)
-def lookup3_takes_dotdot_for_dot(call: Lookup) -> Lookup3Res:
-    """LOOKUP of .. gives the directory itself"""
-    name = b"." if call.args.what.name == b".." else call.args.what.name
-    return call.proceed_with("what", name=name)
+@mutant((REMOVE, RENAME), RFC1813_NAMES)
+def names3_empty_by_aliases(call: AnyCall) -> t.Any:
+    """REMOVE of, and RENAME from, the names . and .. remove the files in that directory"""
+    where: Diropargs3 = getattr(call.args, TAKEN[call.procedure])
+    directory = directory_of(call.server, where)
+    if where.name in _ALIASES and directory is not None and directory.directory is not None:
+        parent = directory.directory.parent or directory
+        remove_all(call, directory if where.name == b"." else parent)
+    return call.proceed()
 
 
-@mutant(LOOKUP, RFC1813_LOOKUP)
-def lookup3_leaves_the_export(call: Lookup) -> Lookup3Res:
-    """LOOKUP of .. at the root gives another directory"""
-    root = call.server.fs.root
-    if call.args.what.name != b".." or call.args.what.dir != call.server.handle_of(root):
-        return call.proceed()
-    others = [inode for inode in call.server.fs.inodes() if inode.directory is not None and inode is not root]
-    return _found(call.server, others[0]) if others else call.proceed()
+_OF_MADE: t.Final = tuple(MADE)
+_OF_TAKEN: t.Final = tuple(TAKEN)
 
 
-@mutant(LOOKUP, RFC1813_LOOKUP)
-def lookup3_follows_symlinks(call: Lookup) -> Lookup3Res:
-    """LOOKUP of a symbolic link gives what it points to"""
-    reply = call.proceed()
-    if reply.resok is None:
-        return reply
-    target = call.server.resolve(reply.resok.object).target
-    return call.proceed_with("what", name=target) if target else reply
+def _walk_path(server: Server, where: Diropargs3) -> Diropargs3:
+    """Go down one directory."""
+    first, slash, rest = where.name.partition(b"/")
+    below = find(server, replace(where, name=first)) if slash else None
+    return where if below is None else Diropargs3(server.handle_of(below), rest)
 
 
-@mutant(LOOKUP, RFC1813_NAMES)
-def lookup3_long_names_do_not_exist(call: Lookup) -> Lookup3Res:
-    """LOOKUP answers NOENT for a name that is too long"""
-    return restate(call.proceed(), Nfsstat3.NFS3ERR_NAMETOOLONG, Nfsstat3.NFS3ERR_NOENT)
+@mutant(OF_NAMES, RFC1813_DATA_TYPES)
+def names3_walk_paths(call: AnyCall) -> t.Any:
+    """A name with a slash is walked as a path"""
+    return rewrite_names(call, _walk_path)
 
 
-# ---------------------------------------------------------------- READLINK
+@mutant(OF_NAMES, RFC1813_DATA_TYPES)
+def names3_end_at_a_nul(call: AnyCall) -> t.Any:
+    """A name ends at its first zero byte"""
+    return rewrite_names(call, lambda _, where: replace(where, name=where.name.partition(b"\0")[0]))
 
 
-@mutant(READLINK, RFC1813_READLINK)
-def readlink3_drops_last_byte(call: Readlink) -> Readlink3Res:
-    """READLINK returns the link's data without its last byte"""
-    return amend(call.proceed(), data=lambda it: it.data[:-1])
+def _plain(name: bytes) -> bytes:
+    return name.decode("ascii", "replace").replace("\N{REPLACEMENT CHARACTER}", "?").encode()
 
 
-@mutant(READLINK, RFC1813_READLINK)
-def readlink3_cuts_long_data(call: Readlink) -> Readlink3Res:
-    """READLINK returns at most 255 bytes of the link's data"""
-    return amend(call.proceed(), data=lambda it: it.data[:255])
+@mutant(_OF_MADE, RFC1813_NAMES)
+def names3_replace_bytes(call: AnyCall) -> t.Any:
+    """Bytes of a new name that are not ASCII are replaced"""
+    return rewrite_names(call, lambda _, where: replace(where, name=_plain(where.name)), taken=False)
 
 
-@mutant(READLINK, RFC1813_READLINK)
-def readlink3_attributes_of_the_root(call: Readlink) -> Readlink3Res:
-    """READLINK returns the attributes of the export's root as those of the link"""
-    return amend(call.proceed(), symlink_attributes=fattr3(call.server.fs.root))
+def _like(server: Server, where: Diropargs3, key: t.Callable[[bytes], bytes]) -> Diropargs3:
+    """The first name in the directory that has the same key."""
+    inode = directory_of(server, where)
+    names = inode.directory.names() if inode is not None and inode.directory is not None else []
+    alike = [name for name in names if key(name) == key(where.name)]
+    return where if where.name in names or not alike else replace(where, name=alike[0])
 
 
-@mutant(READLINK, RFC1813_READLINK)
-def readlink3_reads_files(call: Readlink) -> Readlink3Res:
-    """READLINK returns the data of files"""
-    reply = call.proceed()
-    if reply.status != Nfsstat3.NFS3ERR_INVAL:
-        return reply
-    data = call.server.resolve(call.args.symlink).data
-    return Readlink3Res(Nfsstat3.NFS3_OK, Readlink3ResOk(None, b"" if data is None else data.read(0, 1024)))
+@mutant(_OF_TAKEN, RFC1813_NAMES)
+def names3_mix_bytes_up(call: AnyCall) -> t.Any:
+    """Names are found that differ in bytes that are not ASCII"""
+    return rewrite_names(call, lambda server, where: _like(server, where, _plain), made=False)
+
+
+def _one_more(server: Server, where: Diropargs3) -> Diropargs3:
+    """Count a byte more than there is."""
+    return replace(where, name=where.name + b"n") if len(where.name) == server.fs.limits.name_max else where
+
+
+@mutant(_OF_MADE, RFC1813_PATHCONF)
+def names3_are_a_byte_shorter(call: AnyCall) -> t.Any:
+    """A new name of name_max bytes is too long"""
+    return rewrite_names(call, _one_more, taken=False)
+
+
+@mutant(_OF_TAKEN, RFC1813_PATHCONF)
+def names3_are_found_a_byte_shorter(call: AnyCall) -> t.Any:
+    """A name of name_max bytes is not found"""
+    return rewrite_names(call, _one_more, made=False)
+
+
+@mutant(OF_NAMES, RFC1813_PATHCONF)
+def names3_are_cut(call: AnyCall) -> t.Any:
+    """A name that is too long is cut"""
+    most = call.server.fs.limits.name_max
+    return rewrite_names(call, lambda _, where: replace(where, name=where.name[:most]))
+
+
+@mutant(OF_NAMES, RFC1813_PATHCONF)
+def names3_fold_case(call: AnyCall) -> t.Any:
+    """A name stands for what has it in another case"""
+    return rewrite_names(call, lambda server, where: _like(server, where, bytes.lower))
+
+
+@mutant(OF_NAMES, RFC1813_ERRORS)
+def names3_too_long_is_io(call: AnyCall) -> t.Any:
+    """A name that is too long is refused with IO"""
+    return restate(call.proceed(), Nfsstat3.NFS3ERR_NAMETOOLONG, Nfsstat3.NFS3ERR_IO)

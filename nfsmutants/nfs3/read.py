@@ -1,26 +1,86 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of READ."""
+"""Mutants that the checks in suites/nfs3/test_read.py catch."""
 
 from __future__ import annotations
 
 import typing as t
 
-from nfsclient.protocol.nfs3 import (
-    CREATE,
-    READ,
-    Ftype3,
-    Nfsstat3,
-    Read3Res,
-    Read3ResOk,
-)
+from nfsclient.protocol.nfs3 import CREATE, READ, Ftype3, Nfsstat3, Read3Res, Read3ResFail, Read3ResOk
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs3.bending import refuse_read
+from nfsmutants.nfs3.bending import _FAR, _LARGE, is_special_file, refuse_read
 from nfsmutants.nfs3.calls import Read
-from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_READ, RFC1813_READ_HINTS, RFC1813_SETATTR
+from nfsmutants.rules import (
+    RFC1813_DATA_TYPES,
+    RFC1813_ERRORS,
+    RFC1813_FSINFO,
+    RFC1813_READ,
+    RFC1813_READ_HINTS,
+    RFC1813_SETATTR,
+)
 from nfsserver.fs import Kind
-from nfsserver.nfs3.common import fattr3
+from nfsserver.nfs3.common import Watched, fattr3
+
+# ---------------------------------------------------------------- READ
+
+
+@mutant(READ, RFC1813_READ)
+def read3_misses_by_one_far_out(call: Read) -> Read3Res:
+    """READ near 2 GiB and beyond returns its first byte last, or a zero for a single one"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    data = bytes(reply.resok.data)
+    if call.args.offset < _FAR:
+        return reply
+    return amend(reply, data=data[1:] + data[:1]) if len(data) > 1 else amend(reply, data=bytes(len(data)))
+
+
+@mutant(READ, RFC1813_READ)
+def read3_shifts_large_reads(call: Read) -> Read3Res:
+    """READ that asks for more than 64 KiB returns its first byte last"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    data = bytes(reply.resok.data)
+    return amend(reply, data=data[1:] + data[:1]) if call.args.count > _LARGE else reply
+
+
+@mutant(READ, RFC1813_READ)
+def read3_over_udp_loses_the_end(call: Read) -> Read3Res:
+    """READ over UDP returns a zero for the last byte"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    data = bytes(reply.resok.data)
+    return amend(reply, data=data[:-1] + b"\0") if call.context.transport == "udp" and data else reply
+
+
+@mutant(READ, RFC1813_READ)
+def read3_refuses_far_offsets(call: Read) -> Read3Res:
+    """READ beyond the end of a file answers INVAL from an offset of 2 GiB - 1 on"""
+    inode = inode_of(call.server, call.args.file)
+    if inode is None or not max(2**31 - 1, inode.size) <= call.args.offset <= 2**64 - call.args.count:
+        return call.proceed()
+    return refuse_read(call, Nfsstat3.NFS3ERR_INVAL)
+
+
+@mutant(READ, RFC1813_FSINFO)
+def read3_refuses_large_reads(call: Read) -> Read3Res:
+    """READ of more than half of rtmax answers INVAL"""
+    most = call.server.transfers(call.context).read_max
+    if not most // 2 < call.args.count <= most:
+        return call.proceed()
+    return refuse_read(call, Nfsstat3.NFS3ERR_INVAL)
+
+
+@mutant(READ, RFC1813_READ_HINTS)
+def read3_wrong_type_is_io(call: Read) -> Read3Res:
+    """READ of a FIFO, socket or device answers IO"""
+    if not is_special_file(call.server, call.args.file):
+        return call.proceed()
+    return refuse_read(call, Nfsstat3.NFS3ERR_IO)
 
 
 @mutant(READ, RFC1813_READ)
@@ -182,3 +242,16 @@ def read3_reads_a_later_file(call: AnyCall) -> t.Any:
     if reply.status != Nfsstat3.NFS3ERR_STALE or state.get("handle") is None:
         return reply
     return call.proceed_with(file=state["handle"])
+
+
+# ---------------------------------------------------------------- short READs
+
+
+@mutant(READ, RFC1813_ERRORS)
+def read3_refuses_read_only(call: Read) -> Read3Res:
+    """READ on a read-only file system answers ROFS, though it modifies nothing"""
+    if not call.server.knobs.now.read_only:
+        return call.proceed()
+    return Read3Res(
+        Nfsstat3.NFS3ERR_ROFS, resfail=Read3ResFail(Watched(call.server, call.args.file).attributes())
+    )

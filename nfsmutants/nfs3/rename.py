@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of RENAME."""
+"""Mutants that the checks in suites/nfs3/test_rename.py catch."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of arguments: garbage that is executed, and good measure that is refused."""
+"""Mutants that the checks in suites/rpc/test_arguments.py catch."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of credentials and verifiers: what is taken that should not be, and refused that should."""
+"""Mutants that the checks in suites/rpc/test_credentials.py catch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typing as t
 from nfsclient.errors import XdrError
 from nfsclient.protocol import mount, nfs3
 from nfsclient.rpc.auth import AuthSys, AuthSysParms
-from nfsclient.rpc.messages import AcceptStat, AuthFlavor, AuthStat, accepted, denied
+from nfsclient.rpc.messages import AcceptStat, AuthFlavor, AuthStat, ReplyHeader, accepted, denied
 from nfsmutants.form import Message, wire_mutant
 from nfsmutants.rpc.headers import head_of
 from nfsmutants.rules import (
@@ -229,3 +229,41 @@ def rpc_pads_verifiers_with_what_is_there(message: Message) -> Answer:
     data = b"".join(reply)
     dirty = b"\x7f\0\0"[: -verf.length % 4]
     return [data[:16] + verf.length.to_bytes(4, "big") + verf.body + dirty + data[20:]]
+
+
+def _reverified(message: Message, flavor: AuthFlavor, body: bytes) -> Answer:
+    """The answer with another verifier."""
+    reply = message.proceed()
+    if reply is None:
+        return None
+    data = b"".join(reply)
+    try:
+        header, end = ReplyHeader.unpack_from(data)
+    except XdrError:
+        return [data]
+    if header.body.areply is not None:
+        header.body.areply.verf.flavor, header.body.areply.verf.body = flavor, body
+    return [*header.to_buffers(), data[end:]]
+
+
+def _calls_null(message: bytes, flavor: int) -> bool:
+    """Whether a message is a NULL of NFS version 3 with this flavour of credential."""
+    _, mtype, _, prog, vers, proc = head_of(message)
+    called = (mtype, prog, vers, proc) == (0, nfs3.NFS3.number, 3, 0)
+    return called and message[24:28] == flavor.to_bytes(4, "big")
+
+
+@wire_mutant(RFC1831_AUTH_SYS)
+def rpc_verifies_with_auth_sys(message: Message) -> Answer:
+    """The reply to a NULL with AUTH_SYS has a verifier of flavour AUTH_SYS"""
+    if _calls_null(message.data, AuthFlavor.AUTH_SYS):
+        return _reverified(message, AuthFlavor.AUTH_SYS, b"")
+    return message.proceed()
+
+
+@wire_mutant(RFC1831_AUTH_NONE)
+def rpc_gives_a_shorthand_to_nobody(message: Message) -> Answer:
+    """The reply to a NULL with AUTH_NONE has a verifier of flavour AUTH_SHORT"""
+    if _calls_null(message.data, AuthFlavor.AUTH_NONE):
+        return _reverified(message, AuthFlavor.AUTH_SHORT, b"shorthand")
+    return message.proceed()
