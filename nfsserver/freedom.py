@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable
 
-from nfsserver.handlers import AnyProcedure
+from nfsclient.rpc.program import AnyOperation
 from nfsserver.knobs import Settings
 
 if t.TYPE_CHECKING:
@@ -14,8 +14,8 @@ if t.TYPE_CHECKING:
 
 
 class Freedom(t.NamedTuple):
-    """What is put around `procedures` while `is_used` says so, inside all middleware."""
+    """What is put around `operations` while `is_used` says so, inside all middleware."""
 
-    procedures: tuple[AnyProcedure, ...]
+    operations: tuple[AnyOperation, ...]
     is_used: Callable[[Settings], bool]
     middleware: AnyAroundCall
