@@ -34,8 +34,8 @@ _NAMED: t.Final[Named] = (
     ("portmap", (PORTMAP2, RPCBIND3, RPCBIND4)),
 )
 Name: t.TypeAlias = tuple[str, str, str]
-"""Protocol, operation, and the procedure that carries it; empty for a procedure."""
-OTHER: t.Final[Name] = ("rpc", "other", "")
+"""Protocol, the procedure that carries the operation (empty for a call), operation."""
+OTHER: t.Final[Name] = ("rpc", "", "other")
 """Calls of what no program has, and bytes that are no calls."""
 _WORDS = struct.Struct(">6I")
 _PER_OCTAVE = 8
@@ -91,7 +91,7 @@ class Tally:
     def __init__(self, named: Named = _NAMED) -> None:
         self._protocols = {(one.number, one.version): name for name, programs in named for one in programs}
         self._names: dict[tuple[int, ...], Name] = {
-            (one.program, one.version, one.number): (name, one.name, "")
+            (one.program, one.version, one.number): (name, "", one.name)
             for name, programs in named
             for program in programs
             for one in program.procedures
@@ -127,7 +127,7 @@ class Tally:
         for step in steps:
             one = step.operation
             protocol = self._protocols.get((one.program, one.version))
-            name = OTHER if protocol is None else (protocol, one.name, procedure.name)
+            name = OTHER if protocol is None else (protocol, procedure.name, one.name)
             row = self._by_name.setdefault(name, _Row())
             row.calls += 1
             row.replies += step.result is not None
@@ -159,15 +159,15 @@ class Tally:
 
     def merge(self, plain: Iterable[t.Any]) -> None:
         """Add what another process counted."""
-        for protocol, operation, within, counts, times, buckets in plain:
+        for protocol, within, operation, counts, times, buckets in plain:
             row = _Row()
             row.calls, row.replies, row.resent, row.sent, row.received = counts
             row.total, row.longest = times
             row.buckets = {int(bucket): count for bucket, count in buckets.items()}
-            self._by_name.setdefault((protocol, operation, within), _Row()).merge(row)
+            self._by_name.setdefault((protocol, within, operation), _Row()).merge(row)
 
     def record(self) -> StatisticsRecord:
-        """All of it, in order of protocol and operation."""
+        """All of it, in order of protocol and operation; calls before what they carry."""
         return StatisticsRecord(
             [
                 ProcedureStatistics(
@@ -181,6 +181,6 @@ class Tally:
                     row.latency(),
                     within,
                 )
-                for (protocol, operation, within), row in sorted(self._by_name.items())
+                for (protocol, within, operation), row in sorted(self._by_name.items())
             ]
         )

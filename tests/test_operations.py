@@ -8,12 +8,16 @@ from collections import Counter
 
 import pytest
 
-from fixtures import statuses
+from fixtures import evidence, statuses
+from fixtures.classify import Judgement
 from fixtures.mutants import Trace
+from nfsclient.replay import Story
+from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import RpcClient, connect_tcp
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.loop import Loop
 from nfsclient.xdr import replace
+from nfsjudge import Verdict, reproduce
 from nfsjudge.lint import Finding, engine, lint
 from nfsjudge.lint import rule as rules
 from nfsjudge.lint.case import Case
@@ -30,6 +34,7 @@ from nfsmutants.bending import amend
 from nfsmutants.form import Call, mutant
 from nfsserver import Server
 from nfsserver.freedom import Freedom
+from reports.text import totals
 from tests import toy
 from tests.toy import ADD, COMPOUND, GET, PUT, TOY, ToyOp, ToyStat, add, did, exchange, get, got, put
 
@@ -240,7 +245,9 @@ def test_statistics_count_operations() -> None:
     tally.add(exchange([get(), get()], None))
     other = Tally((("toy", (TOY,)),))
     other.merge(tally.to_plain())
-    rows = {(one.within, one.procedure): one for one in other.record().procedures}
+    record = other.record()
+    assert totals(record).startswith("2 calls, 1 without a reply, "), "what a compound carries is no call"
+    rows = {(one.within, one.procedure): one for one in record.procedures}
     assert {name: (row.calls, row.replies) for name, row in rows.items()} == {
         ("", "COMPOUND"): (2, 1),
         ("COMPOUND", "PUT"): (1, 1),
@@ -295,6 +302,16 @@ def test_a_transcript_prints_a_compound_operation_by_operation() -> None:
     )
 
 
+def test_a_status_is_that_of_the_operation() -> None:
+    one = exchange(*REFUSED)
+    of_step = Judgement(Verdict.FAIL, what="status", subject=one.steps[1].result, field="status")
+    of_call = Judgement(Verdict.FAIL, what="status", subject=one.result, field="status")
+    assert [evidence._what(each, one) for each in (of_step, of_call)] == [
+        "status of ADD",
+        "status of COMPOUND",
+    ]
+
+
 def test_a_mark_points_into_the_results_of_a_compound() -> None:
     one = exchange(*REFUSED)
     (_, reply) = message_records([one], marks=[Mark(one.steps[1].result, "status", "expected OK")])
@@ -302,6 +319,20 @@ def test_a_mark_points_into_the_results_of_a_compound() -> None:
     (at,) = reply.deviating
     assert reply.fields[at].strip() == "status: FULL (1)"
     assert at > reply.fields.index("  [1]:")
+
+
+def test_a_script_marks_the_operation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reproduce, "_PROTOCOLS", {"toy": toy})
+    monkeypatch.setattr(reproduce, "_CONSTANTS", {})
+    one = exchange(*REFUSED)
+    text = reproduce.write_script(
+        Story("toy/ADD/x", "FAIL", "a clause"),
+        reproduce.Setting("nfs://host/export", credential=AuthSys(0, 0)),
+        [one],
+        marks=[Mark(one.steps[1].result, "status", "expected OK")],
+    )
+    assert "toy.COMPOUND, toy.CompoundArgs(tag=7" in text
+    assert "deviates='resarray[1].opadd.status', note='expected OK'" in text
 
 
 def test_a_claim_about_an_operation_is_found_in_the_compound() -> None:
