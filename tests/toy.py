@@ -88,7 +88,7 @@ def arm_of(operation: AnyOperation) -> str:
     return f"op{operation.name.lower()}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class ToyStep(Step):
     """A step that also knows where it stands, as those of NFSv4 will know the current filehandle."""
 

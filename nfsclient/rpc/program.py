@@ -59,7 +59,7 @@ class Operation(t.Generic[A, R]):
 AnyOperation: t.TypeAlias = Operation[t.Any, t.Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Step:
     """One operation of a call, and what came of it.
 
