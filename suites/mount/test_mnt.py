@@ -46,8 +46,6 @@ MNT_RETURNS_NOTDIR = Requirement(
     level=Level.SHOULD,
     gist="MNT3ERR_NOTDIR reports a path that is not a directory",
 )
-
-
 MNT_HANDLE_IS_32_BYTES = Requirement(
     rfc="RFC 1094", section="A.4.1", gist="MNT returns a handle of exactly 32 bytes, without a length field"
 )
@@ -66,8 +64,6 @@ MNT_RETURNS_ACCES = Requirement(
     level=Level.SHOULD,
     gist="MNT3ERR_ACCES reports that permission is denied",
 )
-
-
 MNT_RETURNS_DEFINED_STATUS = Requirement(
     rfc="RFC 1813", section="5.1.5", gist="MNT returns a status that mountstat3 defines"
 )

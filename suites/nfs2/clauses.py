@@ -13,8 +13,6 @@ DIRECTORY_SIZE_IS_STEADY: t.Final = Requirement(
     level=Level.SHOULD,  # the text does not define them: some systems add up what is below, with a delay
     gist="size and nlink of a directory stay the same while nobody changes it",
 )
-
-
 READ_MAKES_PROGRESS = Requirement(
     rfc="RFC 1094",
     section="2.2.7",
@@ -32,21 +30,15 @@ TYPE_IS_IN_MODE = Requirement(
     level=Level.SHOULD,
     gist="mode also encodes the file type, and type is the one that mode encodes",
 )
-
-
 CHECKS_PERMISSIONS = Requirement(
     rfc="RFC 1094",
     section="3.3",
     level=Level.SHOULD,
     gist="the server checks permissions as its operating system does",
 )
-
-
 NLINK_COUNTS_NAMES = Requirement(
     rfc="RFC 1094", section="2.3.5", gist="nlink is the number of different names of the file"
 )
-
-
 RETURNS_NOENT = Requirement(
     rfc="RFC 1094", section="2.3.1", level=Level.SHOULD, gist="NOENT means that the file does not exist"
 )
@@ -55,8 +47,6 @@ ONLY_DIRECTORIES_HAVE_NAMES = Requirement(
     section="2.3.10",
     gist="dir is a directory: no other object contains names",
 )
-
-
 SUCCESS_ADDS_NAME = Requirement(
     rfc="RFC 1094",
     section="2.2.10",
@@ -74,8 +64,6 @@ LONG_NAME_IS_REFUSED = Requirement(
     level=Level.SHOULD,
     gist="a name of more than 255 bytes is too long; the server does not shorten it",
 )
-
-
 SYMLINK_TEXT_IS_KEPT = Requirement(
     rfc="RFC 1094",
     section="2.2.14",

@@ -43,8 +43,6 @@ MNT_HANDLE_IS_DIRECTORY = Requirement(
     section="A.5.2",
     gist="MNT returns the handle of a directory, and NFS calls accept it",
 )
-
-
 HANDLE_IS_NEVER_REUSED = Requirement(
     rfc="RFC 1094",
     section="2.3.1",

@@ -44,8 +44,6 @@ SETATTR_RETURNS_ATTRIBUTES = Requirement(
     section="2.2.3",
     gist="the reply has the attributes of the file after the SETATTR",
 )
-
-
 SETATTR_SETS_SIZE = Requirement(
     rfc="RFC 1094", section="2.2.3", gist="a size that is not -1 becomes the new size of the file"
 )
