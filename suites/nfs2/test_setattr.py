@@ -64,8 +64,6 @@ SIZE_IS_FOR_FILES = Requirement(
     level=Level.SHOULD,
     gist="a size is set for regular files: other objects keep their contents",
 )
-
-
 ONE_FIELD = {
     "mode": Sattr(mode=0o600),
     "uid": Sattr(uid=4242),
