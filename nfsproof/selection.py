@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import difflib
-import importlib
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -96,7 +95,6 @@ class Selector:
 def pytest_configure(config: pytest.Config) -> None:
     """Replaces what pytest would collect. Nothing named: all checks."""
     selector = Selector(home() / "suites")
-    _load_conftests(config, selector.suites)
     words: list[str] = getattr(config.option, "file_or_dir", [])  # absent with --help
     if not words:
         config.args[:] = [str(selector.suites)]
@@ -105,17 +103,6 @@ def pytest_configure(config: pytest.Config) -> None:
         config.args[:] = [argument for word in words for argument in selector.translate(word)]
     except UnknownCheck as error:
         raise pytest.UsageError(str(error)) from error
-
-
-def _load_conftests(config: pytest.Config, suites: Path) -> None:
-    """Loads the conftest of each protocol. pytest runs with --noconftest, against those of the user's folder.
-
-    The path as the name of the plugin limits its fixtures to that folder, as pytest does itself.
-    """
-    for path in sorted(suites.glob("*/conftest.py")):
-        if not config.pluginmanager.has_plugin(str(path)):
-            module = importlib.import_module(f"{suites.name}.{path.parent.name}.conftest")
-            config.pluginmanager.register(module, str(path))
 
 
 @pytest.hookimpl(tryfirst=True)
