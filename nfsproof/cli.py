@@ -35,7 +35,7 @@ def commands() -> None:
     \b
     nfsproof run                             the checks against the embedded reference server
     nfsproof run nfs://host/export           the checks against your server
-    nfsproof run nfs://host/export nfs3/write        only those of WRITE
+    nfsproof run nfs://host/export nfs3/WRITE        only those of WRITE
     nfsproof run ganesha                     against an NFS-Ganesha that is started and stopped for it
     nfsproof install shenaniganfs            other servers to run them against
     nfsproof run nfs://host/export --baseline mine.toml      red only where something is new
@@ -60,10 +60,14 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     TARGET is nfs://HOST[:PORT]/EXPORT[?PARAMETERS] or the name of a server that is started for the run:
     embedded (the default), ganesha, ganesha:mem, and those of `nfsproof install --list`.
 
-    CHECK is a stable id (nfs3/write/never_accepts_more_than_sent), the beginning of one (nfs3/write) or a
-    pattern (nfs3/read*). Without any, all checks run.
+    CHECK is an id (nfs3/RENAME/mixed-types[dir-fifo]), the beginning of one (nfs3/RENAME) or a pattern
+    (nfs3/READ*), in any case; or a file, or an old id. Without any, all checks run.
 
     \b
+    Which of them:
+      --section 3.3.14          of this section or one below; also RFC 1813 3.3.14, rfc1813:3.3.14
+      --procedure RENAME        that are about this procedure, or call it
+      --level MUST,STATED       of requirements of these levels (also SHOULD, MAY)
     What is red:
       --baseline FILE           only what differs from this file, or a baseline of ours
       --require CAPABILITY,...  also when the target lacks one of these
@@ -127,7 +131,7 @@ def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...])
 
         return freedoms.try_all(arguments, click.echo, knobs)
     if mutants not in {None, "pairs", "sample", "matrix"}:
-        # `--mutants nfs3/write`: the parser takes what follows for the option's value.
+        # `--mutants nfs3/WRITE`: the parser takes what follows for the option's value.
         mutants, arguments = "pairs", (str(mutants), *arguments)
     if mutants is None and starter.is_checkout():
         tests = starter.home() / "tests"

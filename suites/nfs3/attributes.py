@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Fattr3, Ftype3, Nfsstat3, Sattr3
-from nfsjudge import Requirement, expect, skip, unsupported
+from nfsjudge import Requirement, expect, expect_unchanged, skip, unsupported
 from nfsjudge.expect import StatusReply
 from suites.nfs3.clauses import DIRECTORY_SIZE_AND_NLINK_ARE_STEADY
 
@@ -65,8 +65,7 @@ def expect_preserved(
 ) -> None:
     """Two replies of GETATTR for one object agree in `fields`."""
     __tracebackhide__ = True
-    for name in fields:
-        expect(getattr(seen, name), name, because=because).equals(getattr(known, name))
+    expect_unchanged(known, seen, fields, because=because)
 
 
 def but(*changed: str) -> list[str]:

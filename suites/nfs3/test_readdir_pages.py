@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import typing as t
-from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -17,7 +16,7 @@ from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Requirement, expect, observe, proves, skip
+from nfsjudge import Requirement, expect, expect_once, observe, proves, skip
 from suites.nfs3.clauses import (
     READDIR_COUNT_IS_LIMIT,
     READDIR_EOF_AT_END,
@@ -44,13 +43,6 @@ def _need_large_pages(entries: t.Sequence[object]) -> None:
     """SKIP if reading all of `LARGE_DIRECTORY` would take too many calls."""
     if 0 < len(entries) < 10:
         skip(f"the server makes pages of {len(entries)} entries: too small to read a large directory")
-
-
-def _not_listed_once(seen: list[bytes], wanted: list[bytes]) -> dict[bytes, int]:
-    """Names that were not listed exactly once, with the number of times that they were listed."""
-    times = Counter(seen)
-    times.subtract(wanted)
-    return {name: count + 1 for name, count in sorted(times.items()) if count}
 
 
 # ---------------------------------------------------------------- sizes of pages
@@ -109,10 +101,7 @@ def test_ten_thousand_entries(nfs3: Nfs3, scratch: Scratch, fill: Fill, procedur
     count = LARGE_PAGE if procedure == "READDIR" else 4 * LARGE_PAGE
     _need_large_pages(expect(PROCEDURES[procedure](nfs3, scratch.handle, count=count)).ok().entries)
     listing = read_all(PROCEDURES[procedure], nfs3, scratch.handle, count=count, most_pages=20_000)
-    expect(
-        _not_listed_once(only(listing.names, LARGE_DIRECTORY), LARGE_DIRECTORY),
-        "names that are not there once",
-    ).equals({})
+    expect_once(listing.names, LARGE_DIRECTORY)
 
 
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
@@ -138,8 +127,7 @@ def test_large_stable_entries(
         cookie, verf = resok.entries[-1].cookie, resok.cookieverf
         remove_all(other, scratch.handle, LEAVING[turn * 20 : turn * 20 + 20])
         scratch.file(b"newcomer-%05d" % turn)
-    counted = only(found, STAYING)
-    expect(_not_listed_once(counted, STAYING), "names that stayed and did not come once").equals({})
+    expect_once(found, STAYING, "names that stayed")
 
 
 # ---------------------------------------------------------------- UDP

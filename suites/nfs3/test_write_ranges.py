@@ -13,7 +13,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
 from suites.nfs3 import file_types
 from suites.nfs3.attributes import expect_preserved
 from suites.nfs3.clauses import (
@@ -23,7 +23,7 @@ from suites.nfs3.clauses import (
     WRITE_RETURNS_INVAL,
     WRITES_COUNT_BYTES,
 )
-from suites.nfs3.contents import difference, pattern, put, read_range, stored, write_far
+from suites.nfs3.contents import pattern, put, read_range, stored, write_far
 from suites.nfs3.limits import FAR, FAR_IDS, fsinfo, to_move
 
 WTMAX_IS_SUPPORTED = Requirement(
@@ -115,7 +115,7 @@ def test_overwrite_in_place(nfs3: Nfs3, scratch: Scratch, stable: StableHow) -> 
         data = pattern(size, salt)
         written = expect(nfs3.write(file, offset, data, stable)).ok().count
         wanted[offset : offset + written] = data[:written]
-    expect(difference(scratch.read(file), wanted), "first wrong byte").is_absent()
+    expect_data(scratch.read(file), wanted)
 
 
 @pytest.mark.parametrize(("first", "second"), REWRITES, ids=lambda stable: stable.name.lower())
@@ -128,7 +128,7 @@ def test_last_write_wins(nfs3: Nfs3, scratch: Scratch, first: StableHow, second:
     put(nfs3, file, 1500, newer, second)
     expect(nfs3.commit(file)).ok()
     wanted = pattern(6000)[:1500] + newer + pattern(6000)[4500:]
-    expect(difference(scratch.read(file), wanted), "first wrong byte").is_absent()
+    expect_data(scratch.read(file), wanted)
 
 
 @pytest.mark.parametrize("stable", STABILITIES, ids=lambda stable: stable.name.lower())
@@ -140,7 +140,7 @@ def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, stable: 
         put(nfs3 if at % 2000 else second_client, file, at, wanted[at : at + 1000], stable)
     for client in (nfs3, second_client):
         seen = read_range(client, file, 0, 16_000)
-        expect(difference(seen, wanted), "first wrong byte").is_absent()
+        expect_data(seen, wanted)
 
 
 # ---------------------------------------------------------------- counts
@@ -160,9 +160,7 @@ def test_wtmax(nfs3: Nfs3, root: bytes, scratch: Scratch, less: int) -> None:
     written = expect(nfs3.write(file, 0, data)).ok().count
     observe("WRITE of wtmax", "short" if written < size else "whole")
     seen = read_range(nfs3, file, 0, size)
-    expect(
-        difference(seen[:written], data[:written]), "first wrong byte", because=WRITES_COUNT_BYTES
-    ).is_absent()
+    expect_data(seen[:written], data[:written], because=WRITES_COUNT_BYTES)
 
 
 @pytest.mark.parametrize("count", [2**31, 2**32 - 1], ids=("2g", "4g-1"))
