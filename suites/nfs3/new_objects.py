@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Expectations shared by the checks of CREATE, MKDIR, SYMLINK and MKNOD, and a table of these calls."""
+"""New objects: expectations shared by the checks of CREATE, MKDIR, SYMLINK and MKNOD, and their initial attributes."""
 
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Callable
 
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfsstat3, Sattr3
+from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Nfsstat3, Sattr3
 from nfsjudge import expect, skip, unsupported
+from suites.catalogue import Call, Operands
 from suites.nfs3.attributes import expect_same_object
+from suites.nfs3.calls import CALLS, create_arguments
 from suites.nfs3.clauses import RETURNS_NOTDIR
 
 
@@ -55,25 +56,20 @@ def expect_not_a_directory(reply: t.Any) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
-NEW_NAME = b"initial"
-
-
-def mknod_fifo(asked: Sattr3) -> Mknoddata3:
-    return Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=asked)
-
-
-CREATIONS: t.Final[dict[str, Callable[[Nfs3, bytes, Sattr3], t.Any]]] = {
-    "unchecked": lambda nfs3, where, asked: nfs3.create(where, NEW_NAME, CreateMode3.UNCHECKED, asked),
-    "guarded": lambda nfs3, where, asked: nfs3.create(where, NEW_NAME, CreateMode3.GUARDED, asked),
-    "mkdir": lambda nfs3, where, asked: nfs3.mkdir(where, NEW_NAME, asked),
-    "mknod": lambda nfs3, where, asked: nfs3.mknod(where, NEW_NAME, mknod_fifo(asked)),
+NEW_NAME: t.Final = b"initial"
+CREATIONS: t.Final[dict[str, Call]] = {
+    "unchecked": CALLS["create"]._replace(arguments=lambda on: create_arguments(on, CreateMode3.UNCHECKED)),
+    "guarded": CALLS["create"],
+    "mkdir": CALLS["mkdir"],
+    "mknod": CALLS["mknod"],
 }
 """Calls with initial attributes, except SYMLINK: the attributes of symbolic links vary too much."""
 
 
 def new_attributes(nfs3: Nfs3, scratch: Scratch, creation: str, asked: Sattr3) -> t.Any:
     """The attributes of a new object. UNSUPPORTED or SKIP if it cannot be created with the requested ones."""
-    reply = CREATIONS[creation](nfs3, scratch.handle, asked)
+    operands = Operands(directory=scratch.handle, name=NEW_NAME, attributes=asked)
+    reply = CREATIONS[creation].make(nfs3, operands)
     if reply.status in {Nfsstat3.NFS3ERR_INVAL, Nfsstat3.NFS3ERR_FBIG}:
         unsupported(f"the server creates nothing with these attributes: {reply.status}")
     if reply.status in {Nfsstat3.NFS3ERR_PERM, Nfsstat3.NFS3ERR_ACCES}:
