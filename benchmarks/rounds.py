@@ -80,7 +80,7 @@ class Result:
 def measure(
     operation: Operation, workers: Workers, rounds: int, seconds: float, progress: Callable[[], None]
 ) -> Result:
-    """Run an operation: each round takes all clients, in an order of its own.
+    """Run an operation: each round takes all clients, in random order.
 
     Chance, because who runs after whom matters: what the one before left asleep, the next one has to wake.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`nfsproof baseline` and `nfsproof diff`: runs held against what was known, and against each other."""
+"""`nfsproof baseline` and `nfsproof diff`: compare runs with known failures, and with each other."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _promised() -> frozenset[str]:
 
 
 def check(folder: Path, word: str) -> Told:
-    """Hold the records of a run against a baseline. Raises OSError, `BadBaseline` and `BadRecord`."""
+    """Compare the records of a run with a baseline. Raises OSError, `BadBaseline` and `BadRecord`."""
     run, baseline = load(folder), load_baseline(find_baseline(word))
     partial = run.about is not None and run.about.is_partial
     found = hold_against(
@@ -60,7 +60,7 @@ class CannotUpdate(ValueError):
 
 
 def update(folder: Path, file: Path, *, dry_run: bool) -> Told:
-    """Write a baseline anew for a run; the lines are the change. Raises OSError, `BadBaseline` and `CannotUpdate`."""
+    """Update a baseline with a run; the lines are the change. Raises OSError, `BadBaseline` and `CannotUpdate`."""
     run = load(folder)
     _hold_whole(run, folder)
     before = read_text(file) if file.exists() else ""
@@ -141,5 +141,5 @@ def difference(before: Path, after: Path) -> Told:
 def _cut_short(run: Run) -> str:
     """Why there is not all of a run; empty if there is."""
     if run.about is not None and run.about.is_partial:
-        return "only some of the checks were chosen"
+        return "only some of the checks were selected"
     return run.ending if run.end is None or run.end.exit_code in {2, 3, 4, 5} else run.end.note

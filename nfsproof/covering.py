@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`nfsproof coverage`: the pages of docs/ that say what the checks cover, made anew or held against a run."""
+"""`nfsproof coverage`: writes the coverage pages of docs/, or compares them with a run."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _whole(folder: Path) -> Run:
     if target != "embedded":
         raise CannotCover(f"expected a run on the embedded server in {folder}, saw one on {target}")
     if run.end is None:
-        raise CannotCover(f"expected a run that came to its end in {folder}, saw one that did not")
+        raise CannotCover(f"expected a complete run in {folder}, got an incomplete one")
     listed = (starter.home() / "suites" / "ids.txt").read_text(encoding="utf-8").splitlines()
     ids = {line.strip() for line in listed if line.strip() and not line.startswith("#")}
     seen = {check.id.partition("[")[0] for check in run.checks}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`nfsproof report`: what runs have left, in the forms that were asked for."""
+"""`nfsproof report`: what runs have left, in the forms that were requested."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COVERAGE = (".html", ".md", ".json")
 
 
 class ReportError(Exception):
-    """What the user can mend, in one line."""
+    """A mistake that the user can fix, in one line."""
 
 
 @dataclass(frozen=True, slots=True)

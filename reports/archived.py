@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Archives of runs, as they are handed over: a .tar.gz or .zip with a manifest, records and evidence.
 
-An archive comes from a stranger. What is taken out of it are regular files whose names are those of a run's folder, so
-many and so large as is bounded here; everything else is told and left inside. Nothing in it is executed.
+An archive comes from a stranger. What is taken out of it are regular files whose names are those of a run's folder, with
+limits on number and size; everything else is reported and ignored. Nothing in it is executed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BROKEN = (
     *(EOFError, LookupError, OSError, RuntimeError, ValueError),
     *(struct.error, tarfile.TarError, zipfile.BadZipFile, zlib.error),
 )
-"""What the modules for archives raise for what is none."""
+"""What the modules for archives raise for an invalid archive."""
 _MARK = ".nfsproof-unpacked"
 """A file in each folder that was unpacked."""
 

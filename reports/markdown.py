@@ -24,7 +24,7 @@ _RESERVE = 100
 """Characters for the line that says what was left out."""
 _LONG = 300
 _DIFFERENCES = 20
-"""So many differences to a baseline are named."""
+"""At most this many differences from a baseline are listed."""
 _DETAILS = 3000
 """Characters of the folded details of one check, about."""
 _TRANSCRIPT = 2000
@@ -141,7 +141,7 @@ def _entry(title: str, record: CheckRecord | FindingRecord, checks: Sequence[str
     exchanges = printable(excerpt(record.transcript, max(_TRANSCRIPT, _DETAILS - len(known))))
     details = shortened(known, _DETAILS - _TRANSCRIPT) + shortened(exchanges, _DETAILS)
     details = details.rstrip("\n").translate(_IN_HTML)
-    # A line of its own that begins with pre: up to its end all is HTML, and blank lines do not end it.
+    # A separate line that begins with pre: everything up to its end tag is HTML, and blank lines do not end it.
     full = f"<details><summary>{line}</summary>\n\n<pre>\n{details}\n</pre>\n\n</details>\n\n"
     return _Entry(title, f"- {line}\n", full)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where things stand in a TOML file: each mistake in it is told with its line and its field."""
+"""Lines and fields of a TOML file, to report mistakes in it."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from reports.run import VERDICTS, Run, from_records
 MAX_LINE = 32 * 2**20
 """Bytes. A check that keeps all its messages has some hundred thousand."""
 MAX_PROBLEMS = 20
-"""Lines of one file that are named; of more only the number is told."""
+"""Number of damaged lines of one file that are listed; the others are counted."""
 
 RECORDS = "records.jsonl"
 
@@ -136,7 +136,7 @@ def _repeated(run: Run) -> list[str]:
 
 
 def _records(stream: t.BinaryIO, problems: list[str]) -> Iterator[AnyRecord]:
-    """The records of a file; what is none is told in `problems`."""
+    """The records of a file; other lines are reported in `problems`."""
     for number, line in enumerate(_lines(stream), 1):
         if line is None:
             problems.append(f"line {number} is longer than {MAX_LINE} bytes")

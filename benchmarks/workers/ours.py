@@ -95,7 +95,7 @@ def getattr_(order: Order) -> Run:
 
 
 def read(order: Order) -> Run:
-    """READ; into one buffer of ours when there is one at a time."""
+    """READ; into one buffer of the caller when there is one call at a time."""
     rpc, file, position = connection(order.place), handle("BIG"), offsets(order.size)
     if order.window > 1:
         return pipelined(

@@ -89,7 +89,7 @@ def getattr_(order: Order) -> Run:
 
 
 def read(order: Order) -> Run:
-    """READ into a buffer of ours. Its reads may be short, so each goes on until the buffer is full."""
+    """READ into a buffer. Its reads may be short, so each is continued until the buffer is full."""
     at_server(order)
     position, size = offsets(order.size), order.size
     if order.window == 1:

@@ -225,7 +225,7 @@ class Connection(_ServerMember):
         return bool(self._output)
 
     def on_readable(self) -> None:
-        """Take in what has come, and answer it."""
+        """Receive messages, and answer them."""
         try:
             data = self.sock.recv(_RECEIVE)
         except BlockingIOError:
@@ -233,7 +233,7 @@ class Connection(_ServerMember):
         except OSError:
             self.close()
             return
-        # A half-closed connection is still owed its replies; so is one that broke behind good calls.
+        # A half-closed connection still gets its replies, and so does one that broke after good calls.
         self._is_last = not data
         try:
             self._calls.extend(self._assembler.feed(data))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Captures without what is not to be told: other addresses in the headers, other letters in the messages.
+"""Hides secrets in captures: replaces addresses in the headers, and letters in the messages.
 
 Only captures that nfsproof wrote are understood (nfsjudge.capture): little-endian pcapng, Ethernet, no IP options.
 """

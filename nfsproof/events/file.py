@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The file of an event (docs/target-file.md). Every mistake in it is told with its line and its field."""
+"""The file of an event (docs/target-file.md). Every mistake in it is reported with its line and its field."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_PARALLEL = 64
 MOST_OF_LABEL = 100
 """Characters: it is the name of a folder, too."""
 OURS = ("board.html", "board-files")
-"""What an event makes beside the folders of its targets."""
+"""Files of an event besides the folders of its targets."""
 
 
 class BadEvent(ValueError):
@@ -42,7 +42,7 @@ class TargetEntry:
     checks: tuple[str, ...] = ()
     baseline: str = ""
     floor: int = 0
-    """So many checks have to be executed."""
+    """At least this many checks must be executed."""
     require: tuple[str, ...] = ()
     strict: bool = False
     lint: str = "fail"
@@ -50,7 +50,7 @@ class TargetEntry:
     workers: int = 0
     """Processes; 0: one, without xdist."""
     call_timeout: int = 0
-    """Seconds; 0: as ever."""
+    """Seconds; 0: the default."""
     timeout: int = 0
     """Seconds after which the run is ended; 0: never."""
 
@@ -222,7 +222,7 @@ class _Reader(Places):
             )
 
     def _baseline(self, table: dict[str, t.Any], start: int) -> str:
-        """A file is looked for beside this one; anything else is the name of a baseline of ours."""
+        """A path is relative to this file; anything else is the name of a baseline of nfsproof."""
         word = self.text(table, "baseline", start)
         beside = self._folder / word
         word = str(beside.absolute()) if word and beside.is_file() else word

@@ -30,7 +30,7 @@ _WORST_FIRST = (
 
 
 class CannotHold(Exception):
-    """What the user can mend, in one line."""
+    """A mistake that the user can fix, in one line."""
 
 
 def hold(event: Event, folder: Path, say: Callable[[str], None], warn: Callable[[str], None]) -> int:

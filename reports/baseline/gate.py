@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A run held against a baseline: everything that is otherwise than expected, each named."""
+"""Compares a run with a baseline and names each difference."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def seen_in(run: Run) -> dict[str, Seen]:
 
 
 def held_in(run: Run) -> dict[str, Seen]:
-    """What is held against a baseline: not the rules of the lint where their findings are only told."""
+    """What is compared with a baseline: without the rules of the lint if their findings are only printed."""
     return {
         one: seen
         for one, seen in seen_in(run).items()
@@ -140,9 +140,9 @@ def hold_against(
 ) -> list[Difference]:
     """The differences, in the order of the report: none means that the run is as expected.
 
-    `promised` are the ids (without parameters) that a whole run judges; a part of the suite (`is_partial`) is held
-    against what it ran, and against no floor. Of a run that did not come to its end the checks that are missing are
-    counted, not named: that it was cut short is what there is to say.
+    `promised` are the ids (without parameters) that a complete run judges. A partial run (`is_partial`) is compared only
+    with the entries of what it ran, and without the floor. The missing checks of an incomplete run are counted, not
+    named.
     """
     seen = held_in(run)
     match = Match(baseline, seen)

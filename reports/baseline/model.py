@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A baseline: which checks one server is known to fail, with reasons. Read from TOML.
 
-Every mistake in a file is told with its line and its field.
+Every mistake in a file is reported with its line and its field.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CATEGORIES = {
     "feature": "the server lacks a feature that the check needs, and does not say so as the RFC has it",
     "env": "the environment of the run: privilege, size of the file system, the machine",
     "bug": "a fault of the server that no clause is about: a crash, a leak, a call that is never answered",
-    "suite": "a fault of nfsproof, to be mended there",
+    "suite": "a fault of nfsproof, to be fixed there",
 }
 UNEXPLAINED = "TODO: compare with the text of the RFC"
 """How the reason of an entry begins that nobody has looked at yet."""
@@ -69,7 +69,7 @@ class Baseline:
     server: str = ""
     """Name and version of the server, as reports call it."""
     floor: int = 0
-    """So many checks have to be executed: judged as something else than SKIP or UNSUPPORTED."""
+    """At least this many checks must be executed: judged as something else than SKIP or UNSUPPORTED."""
     unlisted: tuple[str, ...] = ("PASS", "NONSTRICT", "SKIP", "UNSUPPORTED")
     """The verdicts that a check without an entry may have."""
     entries: list[Entry] = field(default_factory=list)

@@ -10,7 +10,7 @@ from reports.baseline.model import Baseline, glob, load_baseline
 
 
 def folder() -> Path:
-    """Where they are: beside `reports`, in the checkout and in the wheel."""
+    """Where they are: next to `reports`, in the checkout and in the wheel."""
     return Path(__file__).resolve().parents[2] / "baselines"
 
 
@@ -20,7 +20,7 @@ def shipped_names() -> list[str]:
 
 
 def find_baseline(word: str) -> Path:
-    """The file that a word of the command line means: a path, or the name of one of ours. Raises FileNotFoundError."""
+    """The file that a word of the command line means: a path, or the name of a baseline of nfsproof. Raises FileNotFoundError."""
     path = Path(word)
     if path.exists():
         return path

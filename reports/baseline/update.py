@@ -35,7 +35,7 @@ def updated(text: str, run: Run, name: str) -> str:
 
     Entries that fit no check any more go; a list of ids loses those that do; what is red and has no entry gets one.
     Comments, order, reasons, links and dates are kept; but an entry of which nothing is as it says waits for another
-    reason, beside its old one: the old one was about something else.
+    reason, followed by the old one, which was about something else.
     """
     # A check that loses its entry may fall to a later one, which is then about it: until nothing changes.
     for _ in range(2 + len(parse_baseline(text, name).entries)):
@@ -77,7 +77,7 @@ def _new_document(run: Run) -> tomlkit.TOMLDocument:
 
 
 class _Keeper:
-    """Mends the entries that are there: those of the baseline are the tables of the document, one for one."""
+    """Updates the existing entries. Each entry of the baseline is one table of the document."""
 
     def __init__(
         self,

@@ -90,7 +90,7 @@ def suite_pages(run: Run, rules: Rules) -> Pages:
 
 
 def render_coverage(runs: Sequence[Run], form: str, charts: Sequence[tuple[str, str]] = ()) -> str:
-    """What `runs` cover; `form` is "md", "html" or "json". `charts` (title, SVG of ours) go into the HTML."""
+    """What `runs` cover; `form` is "md", "html" or "json". `charts` (title, trusted SVG) go into the HTML."""
     coverage = cover_sections(runs, read_tables())
     errors = cover_errors(runs, read_error_tables())
     short = [(label, why) for label, why in zip(coverage.targets, map(_not_whole, runs), strict=True) if why]

@@ -104,7 +104,7 @@ class CoveredDocument:
 
     @property
     def is_begun(self) -> bool:
-        """Whether there are checks in more than a few of its sections: else it is told in short."""
+        """Whether more than a few of its sections have checks; otherwise only its chapters are listed."""
         covered = sum(section.state == "covered" for section in self.sections)
         return covered * 20 >= len(self.sections)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Archives come from strangers: nothing gets out of them but files of a run, to where it was asked for."""
+"""Archives come from strangers: only files of a run are extracted, to the requested folder."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_a_torn_archive_never_raises_anything_else(tmp_path: Path, ending: str) 
             found = unpack(torn, tmp_path / f"out{cut}")
         except BadArchive:
             continue
-        # Only what stands behind the last file can be missing without a word.
+        # Only data after the last file can be missing without a message.
         assert found.problems or (found.folder / "manifest.json").exists()
 
 

@@ -25,7 +25,7 @@ from tests.archives.conftest import ADDRESS, CAPTURE, HOST, PATH, SCRIPT, TARGET
 
 @pytest.fixture(autouse=True)
 def no_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is asked of a name server."""
+    """No name server is used."""
 
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "not here")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Baselines: what is red when a run is held against one, what an update keeps, how mistakes are told."""
+"""Baselines: what is red when a run is compared with one, what an update keeps, how mistakes are reported."""
 
 from __future__ import annotations
 

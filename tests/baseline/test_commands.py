@@ -108,6 +108,6 @@ def test_a_comparison_warns_of_runs_that_are_not_whole(
     assert run_command_line(["diff", str(whole), str(whole)]) == Exit.OK
     assert capsys.readouterr().out == "no difference\n"
     assert run_command_line(["diff", str(whole), str(cut)]) == Exit.OK
-    assert f"warning: {cut}: the run did not come to its end" in capsys.readouterr().out
+    assert f"warning: {cut}: the run is incomplete" in capsys.readouterr().out
     run_in(cut, (*GREEN, EndRecord(1)), torn="{\n")
     assert run_command_line(["diff", str(whole), str(cut)]) == Exit.BASELINE

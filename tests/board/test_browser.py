@@ -210,7 +210,7 @@ def test_the_transcript_opens_where_it_deviates(visit: Callable[..., Visit]) -> 
     page.wait_for_selector("#panel .transcript mark")
     assert page.locator("#panel .transcript mark").inner_text().strip() == "count: 11"
     assert "deviates" in messages.nth(1).inner_text()
-    assert messages.nth(0).locator("pre").count() == 0  # made when it is asked for
+    assert messages.nth(0).locator("pre").count() == 0  # made when it is requested
     messages.nth(0).locator("summary").click()
     assert "data: 10 bytes" in messages.nth(0).locator("pre").inner_text()
 

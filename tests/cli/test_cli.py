@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def nfsproof(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """The command line in a process of its own."""
+    """The command line in its own process."""
     return subprocess.run(
         [sys.executable, "-P", "-m", "nfsproof", *words],
         cwd=cwd,

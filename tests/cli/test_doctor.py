@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    """An embedded server in a process of its own."""
+    """An embedded server in its own process."""
     command = [sys.executable, "-P", "-m", "nfsproof", "serve", "--port", "0"]
     with subprocess.Popen(
         command, env={"PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, text=True

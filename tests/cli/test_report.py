@@ -43,7 +43,7 @@ def left(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def npx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> t.Callable[[str], Path]:
-    """Puts a program in the place of npx, and gives the file to which it writes its arguments."""
+    """Replaces npx by a program. Returns the file to which that writes its arguments."""
 
     def place(script: str) -> Path:
         program = tmp_path / "bin" / "npx"

@@ -81,7 +81,7 @@ def test_a_script_shows_the_deviation_again(report: Path, bent: str, name: str) 
     assert f"recorded: {check.verdict} of {name}" in out
     assert "what was recorded is sent in its place" not in out
     assert "not sent" not in out
-    assert "left behind: " not in out
+    assert "not removed: " not in out
     marked = [line for line in out.splitlines() if "    <-- " in line]
     shown = marked or [line for line in out.splitlines() if line.startswith(("#", "heard", "  #"))]
     assert any(FAILING[name][1] in line for line in shown), out

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`nfsproof serve` in a process of its own: it answers, bends what it is told to, and ends in order."""
+"""`nfsproof serve` in a separate process: it answers, uses its mutants, and stops cleanly."""
 
 from __future__ import annotations
 

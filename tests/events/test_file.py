@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The file of an event: what it may say, and how each mistake is told."""
+"""The file of an event: its fields, and how each mistake is reported."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small suites in a folder of their own, run by pytest inside pytest."""
+"""Small suites in temporary folders, run by pytest inside pytest."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Suite:
         file.write_text(PRELUDE + textwrap.dedent(body))
 
     def arguments(self, *more: str) -> list[str]:
-        """The command line of a run, behind `pytest`."""
+        """The command line of a run, after `pytest`."""
         named = any(arg.startswith("suites") for arg in more)
         return [*OPTIONS, "--report", str(self.report), *([] if named else ["suites"]), *more]
 
@@ -84,7 +84,7 @@ class Suite:
         return self._outcome(self.pytester.runpytest_inprocess(*self.arguments(*more)))
 
     def run_apart(self, *more: str) -> Outcome:
-        """Run it in a process of its own: for xdist, and for what would end this one."""
+        """Run it in its own process: for xdist, and for what would end this one."""
         return self._outcome(self.pytester.runpytest_subprocess(*self.arguments(*more), timeout=120))
 
     def _outcome(self, result: pytest.RunResult) -> Outcome:

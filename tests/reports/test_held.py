@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reports of a run that was held against a baseline: what is otherwise stands out from what is known."""
+"""Reports of a run with a baseline: differences stand out from known failures."""
 
 from __future__ import annotations
 

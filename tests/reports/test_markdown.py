@@ -194,7 +194,7 @@ def test_rules_that_the_lint_saw_broken_are_in_the_first_line_with_their_verdict
     run = run_of(*found)
     assert run.about is not None
     run.about.lint = "report"
-    assert "1 FAIL, 1 NONSTRICT, only told" in render_markdown([run])
+    assert "1 FAIL, 1 NONSTRICT, printed only" in render_markdown([run])
 
 
 def test_the_details_show_what_deviates() -> None:

@@ -24,6 +24,9 @@ UNREAD = ("LICENSE", "baselines/", "tests/style/")
 DATA = ("tests/", "benchmarks/")
 """Strings of these are data: only docstrings and comments are read."""
 
+JAVASCRIPT = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL)
+"""Comments and strings of JavaScript, as far as this project's scripts need it."""
+
 
 @dataclass(frozen=True)
 class Word:
@@ -45,6 +48,9 @@ def read_list(text: str) -> tuple[list[Word], tuple[str, ...]]:
 
 def pieces(path: str, text: str) -> Iterator[tuple[int, str]]:
     """(number of its first line, text) of everything that people read in a file."""
+    if path.endswith(".js"):
+        yield from ((text.count("\n", 0, one.start()) + 1, one.group()) for one in JAVASCRIPT.finditer(text))
+        return
     if not path.endswith(".py"):
         yield 1, text
         return

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The diagnosis of what is no NFS server: nobody there, another service, garbage, silence.
 
-The peers answer from a thread: the diagnosis looks at strangers with plain sockets, beside its loop.
+The peers answer from a thread: the diagnosis examines unknown services with plain sockets, outside its loop.
 """
 
 from __future__ import annotations

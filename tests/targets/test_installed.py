@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Installed servers as targets: with a stand-in of our own, and each of the real ones where it is installed."""
+"""Installed servers as targets: with a stand-in, and each of the real ones where it is installed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _end_at_once(_place: Place) -> list[str]:
 
 @pytest.fixture
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InstalledTarget]:
-    """The reference server in a process of its own, under the name of another."""
+    """The reference server in its own process, under the name of another."""
     monkeypatch.setenv("NFSPROOF_SERVERS", str(tmp_path / "cache"))
     recipe = replace(RECIPES["fernfs"], build=_build, command=_serve, tool=sys.executable)
     monkeypatch.setitem(RECIPES, "fernfs", recipe)

@@ -61,7 +61,7 @@ function levelIn(run, check) {
   return (clauseOf(RESULTS[run].clauses[check]) ?? mainClause(check))?.level ?? "";
 }
 
-/** Details of a check in a run, read and parsed when they are asked for the first time; null: the run lacks it. */
+/** Details of a check in a run, read and parsed when they are requested the first time; null: the run lacks it. */
 const portions = new Map();
 function detailsOf(run, check) {
   const name = `portion-${run}-${GROUP_OF.get(check)}`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page of a check: beside the matrix where there is room, over it where there is none.
+// The pane of a check: next to the matrix if there is space, over it if not.
 
 const panel = document.getElementById("panel");
 let returnTo = null;
@@ -106,7 +106,7 @@ function runPart(check, run) {
 function facts(details, verdict) {
   const rows = [];
   const add = (name, ...values) => rows.push(el("dt", { text: name }), el("dd", {}, ...values));
-  if (details.verdict) add("verdict as told", details.verdict);
+  if (details.verdict) add("verdict as recorded", details.verdict);
   details.lines(details.expected).forEach((one, number) => add(number ? "or" : "expected", one));
   if (details.observed) add("observed", el("strong", { text: details.observed }));
   if (details.reason) add("reason", details.reason);
@@ -125,7 +125,7 @@ function evidence(details) {
   const files = [["Capture for Wireshark", details.capture], ["Script that sends the same", details.script]]
     .filter(([, file]) => file)
     .map(([name, [path, url]]) => el("p", { class: "file" }, el("span", { class: "quiet", text: `${name}: ` }), link(url, path),
-      url ? null : el("span", { class: "quiet", text: " (not beside this page)" })));
+      url ? null : el("span", { class: "quiet", text: " (not in the folder of this page)" })));
   if (details.rerun) {
     const copier = button("Copy", () => copy(details.rerun, copier), { class: "plain", "aria-label": "Copy the command" });
     files.push(el("div", { class: "command" }, el("code", { text: details.rerun }), copier));

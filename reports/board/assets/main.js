@@ -55,7 +55,7 @@ function showFilters() {
   byId("target-field").hidden = byId("differ-field").hidden = RUNS.length < 2 || state.view === "compare";
 }
 
-/** Beside each verdict: the checks that have it in a target that is looked at. */
+/** Next to each verdict: the checks that have it in a target that is looked at. */
 function showAmounts() {
   const scope = runNumber(state.target, null);
   const runs = scope === null ? RUNS.map((_, run) => run) : [scope];

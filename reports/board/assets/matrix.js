@@ -85,7 +85,7 @@ function setOpen(key, wanted) {
   go({ open: open.join(","), closed: closed.join(",") });
 }
 
-/** Lays the matrix out anew. */
+/** Lays the matrix out again. */
 function layMatrix() {
   const checks = filtered();
   matrix.rows = rowsOf(checks);
@@ -198,7 +198,7 @@ function matrixHeads() {
   grid.classList.toggle("single", RUNS.length === 1);
 }
 
-/** A label that may be broken behind a colon or a slash. */
+/** A label that may be broken after a colon or a slash. */
 function breakable(label) {
   const parts = label.split(/(?<=[:/])/);
   return el("span", { class: "label" }, ...parts.flatMap((part, number) => (number ? [el("wbr"), part] : [part])));

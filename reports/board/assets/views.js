@@ -9,7 +9,7 @@ function pivotRows(by, checks) {
   const scope = runNumber(state.target, null);
   const runs = scope === null ? RUNS.map((_, run) => run) : [scope];
   if (by === "target") return RUNS.map((run, number) => [run.label, tally(number, checks.filter((check) => levelFits(number, check))), { target: String(number) }, number]);
-  // A check counts once for each verdict that it has in a run: the filter behind the number shows as many.
+  // A check counts once for each verdict that it has in a run: the filter of the number shows as many.
   const sum = (fits) => {
     const counts = new Map([["all", 0]]);
     for (const check of checks) {
@@ -59,7 +59,7 @@ function showSummary() {
       el("thead", {}, heads), el("tbody", {}, ...rows))));
 }
 
-// What the lint found is red as well, and no check has it: it stands beside the counts of checks, and leads to its view.
+// What the lint found is red as well, and no check has it: it is next to the counts of checks, and links to its view.
 
 const RULES_TITLE = "What the lint found in the exchanges of checks, whatever these looked at";
 
@@ -172,7 +172,7 @@ function rulesChanged(a, b) {
   });
 }
 
-/** A rule that a run has not broken was held, if the run looked for it in each check in which the other one broke it; null: it did not. */
+/** A rule without findings in a run counts as followed if the run looked for it in each check in which the other one broke it; otherwise null. */
 function heldIn(run, broken) {
   if (RUNS[run].lint === "off") return null;
   return broken.checks.every(([, check]) => check !== null && letterOf(run, check) !== "-") ? { verdict: "PASS", observed: "" } : null;

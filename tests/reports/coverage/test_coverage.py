@@ -140,7 +140,7 @@ class TestErrors:
     def test_a_reason_that_a_check_refutes_is_a_fault(self) -> None:
         pages = suite_pages(run_of(check("nfs3/read/one", statuses=["nfs3 READ NFS3ERR_IO"])), [])
         assert pages.faults == [
-            "nfs3 READ IO: a reason says that it is not provoked, but by nfs3/read/one it is"
+            "nfs3 READ IO: errors-outside.toml says that no check provokes it, but nfs3/read/one does"
         ]
 
 
@@ -220,7 +220,7 @@ class TestRendering:
         whole = run_of(check("nfs3/write/one"))
         assert "only some of the checks" not in render_coverage([whole], form)
         part = Run(RunRecord("mine", is_partial=True), whole.checks, end=EndRecord(0))
-        assert "only some of the checks were chosen" in render_coverage([whole, part], form)
+        assert "only some of the checks were selected" in render_coverage([whole, part], form)
         killed = Run(RunRecord("mine"), whole.checks)
         assert "did not come to its end" in render_coverage([killed], form)
 
