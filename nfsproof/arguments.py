@@ -17,8 +17,9 @@ class ArgumentError(ValueError):
 def split_target(
     words: Sequence[str], named: Sequence[str], option: str | None = None
 ) -> tuple[str | None, list[str]]:
-    """Split words into the target and the rest. The target is a URL anywhere, or one of `named` (or `name:choice`) in front.
+    """Split words into the target and the rest.
 
+    The target is a URL anywhere, or one of `named` (or `name:choice`) in front.
     `option` is the value of --target. Returns the target, or None, and the other words in their order. Raises
     ArgumentError for two targets and for `host:/export`.
     """

@@ -211,8 +211,9 @@ def serve(
 def install(list_them: bool, names: tuple[str, ...]) -> None:
     """Install another NFS server to test.
 
-    The installer uses go, cargo or pip. Each server is installed into its own folder below ~/.cache/nfsproof/servers (or below $NFSPROOF_SERVERS, or
-    $XDG_CACHE_HOME/nfsproof/servers). Besides that, only the caches of go, cargo or pip change.
+    The installer uses go, cargo or pip. Each server is installed into its own folder below ~/.cache/nfsproof/servers
+    (or below $NFSPROOF_SERVERS, or $XDG_CACHE_HOME/nfsproof/servers). Besides that, only the caches of go, cargo or
+    pip change.
     """
     starter.put_home_first()
     from nfsproof import installing
@@ -233,17 +234,15 @@ def install(list_them: bool, names: tuple[str, ...]) -> None:
 def doctor(url: str) -> int:
     """Find out why a server does not answer.
 
-    Prints what to do about it. Tests each step in turn: name, rpcbind, port, RPC version, NFS, MOUNT, export, privileged port, path, write access
-    and root squash. For the write test it creates a small directory below the export and removes it again.
+    Tests each step, from the name of the host to root squash, and prints what to do. For the write test it creates a
+    small directory below the export and removes it again.
     """
     starter.put_home_first()
     from fixtures.targets import TARGETS
     from nfsproof import doctor as clinic
 
     if url.partition(":")[0] in TARGETS:
-        raise Trouble(
-            f"expected a URL, got {url}, a server that nfsproof starts itself; nfsproof run {url} says what is missing"
-        )
+        raise Trouble(f"expected a URL; {url} is a server that nfsproof starts: try nfsproof run {url}")
 
     diagnosis = clinic.diagnose(url)
     click.echo(diagnosis.render())
@@ -254,10 +253,7 @@ def doctor(url: str) -> int:
 @click.argument("runs", metavar="[RUN ...]", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="The board, an HTML page.")
 @click.option(
-    "--allure",
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="Results for Allure, and Allure's page.",
+    "--allure", type=click.Path(path_type=Path), metavar="FOLDER", help="Results and page for Allure."
 )
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="JUnit XML, for CI.")
 @click.option(
@@ -301,18 +297,14 @@ def report(
 )
 @click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="Folder for reports and archives. [FILE without .toml]",
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="[FILE without .toml]"
 )
 @click.option("--check", "only_check", is_flag=True, help="Check FILE for mistakes, run nothing.")
 def event(file: Path, output: Path | None, only_check: bool) -> int:
     """Run the checks on several servers.
 
-    Makes an archive of each run and one board. FILE lists the targets with their labels and options. A target that does not answer is reported, and the other
-    runs continue. Ctrl-C stops all runs cleanly; everything judged so far is kept.
+    Makes an archive of each run, and one board. FILE lists the targets with their labels and options. If a target does
+    not answer, the others continue. Ctrl-C stops all runs cleanly; everything judged so far is kept.
     """
     starter.put_home_first()
     from nfsproof import events
@@ -365,8 +357,8 @@ def archive(
 ) -> None:
     """Pack a run into one file without host names.
 
-    The file contains no addresses and paths of your machine either. RUN is the folder of a run. nfsproof report reads archives and folders alike. docs/interop-event.md lists what an
-    archive hides, and what may remain in it.
+    The file contains no addresses and paths of your machine either. RUN is the folder of a run. nfsproof report reads
+    archives and folders alike. docs/interop-event.md lists what an archive hides, and what may remain in it.
     """
     starter.put_home_first()
     from nfsproof import archiving
@@ -466,8 +458,8 @@ def _tell(work: Callable[[], t.Any]) -> int:
 def coverage(mode: str | None, folder: Path | None) -> int:
     """Write or verify docs/coverage.md.
 
-    This is for a checkout. The pages docs/coverage.md and docs/coverage-checks.md are made from a complete run on the embedded server: the one in DIR, or a new one. Use --update or
-    --check. To see what a run on your server covers, use nfsproof report --coverage.
+    The page shows a complete run on the embedded server: the one in DIR, or a new one. Only a checkout has it. For a
+    run on your server, use nfsproof report --coverage.
     """
     starter.put_home_first()
     from nfsproof import covering
@@ -549,8 +541,9 @@ def reproduce(name: str, folder: Path, target: str | None, script: bool, show: b
 def lint(file: Path | None, alone: bool, strict: bool, list_rules: bool) -> int:
     """Judge the traffic in a capture.
 
-    FILE is a pcap or pcapng file of tcpdump, Wireshark or nfsproof. The rules of docs/lint.md are applied to every reply of NFSv2, NFSv3, MOUNT and RPC over TCP and UDP. With --alone,
-    replies are also compared with earlier ones. The output names the packet in which a call ends.
+    FILE is a pcap or pcapng file of tcpdump, Wireshark or nfsproof. The rules of docs/lint.md are applied to every
+    reply of NFSv2, NFSv3, MOUNT and RPC over TCP and UDP. With --alone, replies are also compared with earlier ones.
+    The output names the packet in which a call ends.
     """
     starter.put_home_first()
     from nfsproof import linting

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Archives of runs, as they are handed over: a .tar.gz or .zip with a manifest, records and evidence.
 
-An archive comes from a stranger. What is taken out of it are regular files whose names are those of a run's folder, with
-limits on number and size; everything else is reported and ignored. Nothing in it is executed.
+An archive comes from a stranger. What is taken out of it are regular files whose names are those of a run's folder,
+with limits on number and size; everything else is reported and ignored. Nothing in it is executed.
 """
 
 from __future__ import annotations

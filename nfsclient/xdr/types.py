@@ -105,7 +105,7 @@ def _make_init(
 class XdrMeta(type):
     """Makes a class body with annotations into a slotted wire type."""
 
-    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, t.Any]) -> XdrMeta:  # noqa: D102
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, t.Any]) -> XdrMeta:
         annotations: dict[str, t.Any] = namespace.get("__annotations__", {})
         own = tuple(field for field in annotations if not field.startswith("__"))
         inherited: tuple[str, ...] = ()

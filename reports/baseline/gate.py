@@ -140,9 +140,9 @@ def hold_against(
 ) -> list[Difference]:
     """The differences, in the order of the report: none means that the run is as expected.
 
-    `promised` are the ids (without parameters) that a complete run judges. A partial run (`is_partial`) is compared only
-    with the entries of what it ran, and without the floor. The missing checks of an incomplete run are counted, not
-    named.
+    `promised` are the ids (without parameters) that a complete run judges. A partial run (`is_partial`) is compared
+    only with the entries of what it ran, and without the floor. The missing checks of an incomplete run are counted,
+    not named.
     """
     seen = held_in(run)
     match = Match(baseline, seen)

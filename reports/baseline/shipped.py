@@ -20,7 +20,7 @@ def shipped_names() -> list[str]:
 
 
 def find_baseline(word: str) -> Path:
-    """The file that a word of the command line means: a path, or the name of a baseline of nfsproof. Raises FileNotFoundError."""
+    """The file that a word means: a path, or the name of a baseline of nfsproof. Raises FileNotFoundError."""
     path = Path(word)
     if path.exists():
         return path

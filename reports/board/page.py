@@ -40,8 +40,8 @@ def render_board(
     """The page of one or several runs.
 
     `charts`: titles and texts of SVG. `at`: where the page will be written, so that it can link the evidence of runs
-    that were read from a folder; without it the page of one run is assumed to be next to its records, and one of several
-    links none. Raises `BadDrawing`.
+    that were read from a folder; without it the page of one run is assumed to be next to its records, and one of
+    several links none. Raises `BadDrawing`.
     """
     board = build(runs, _folders(runs, at))
     style, script = _style(), _script()

@@ -267,7 +267,7 @@ def test_records_that_do_not_say_what_was_tested_are_not_packed(tmp_path: Path) 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = make_run(tmp_path / "run")
     assert run_command_line(["archive", str(run), "--label", "Server A"]) == Exit.OK
-    assert capsys.readouterr().out == f"written: {tmp_path}/Server-A.tar.gz (3 files, called Server A)\n"
+    assert capsys.readouterr().out == f"written: {tmp_path}/Server-A.tar.gz (3 files, label: Server A)\n"
     assert run_command_line(["archive", str(tmp_path / "nothing")]) == Exit.USAGE
     assert "nothing/records.jsonl: No such file" in capsys.readouterr().err
 

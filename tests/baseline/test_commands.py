@@ -33,7 +33,7 @@ def run_in(folder: Path, records: Iterable[AnyRecord] = (*GREEN, EndRecord(1)), 
 @pytest.mark.parametrize(
     ("records", "torn", "told"),
     [
-        (GREEN, "", "did not come to its end"),
+        (GREEN, "", "is incomplete"),
         ((*GREEN, EndRecord(2)), "", "interrupted"),
         ((*GREEN, EndRecord(1, note="the target is gone")), "", "the target is gone"),
         (

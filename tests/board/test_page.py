@@ -252,7 +252,7 @@ def test_runs_of_the_same_target_are_told_apart() -> None:
 def test_a_broken_run_says_so() -> None:
     runs = [Run(about=RunRecord("x"), problems=["records.jsonl: line 3 is no record"])]
     (told,) = Page(render_board(runs)).data("index")["runs"]
-    assert "did not come to its end" in told["trouble"]
+    assert "is incomplete" in told["trouble"]
     assert told["problems"] == ["records.jsonl: line 3 is no record"]
 
 

@@ -83,7 +83,7 @@ def test_the_help_of_run_has_every_option_of_a_run(capsys: pytest.CaptureFixture
         (["no-such-command"], "No such command"),
         (["--no-such-option"], "No such option"),
         (["run", "server:/export"], "nfs://server/export"),
-        (["run", "nfs://a/b", "nfs://c/d"], "more than one target"),
+        (["run", "nfs://a/b", "nfs://c/d"], "expected one target"),
         (["doctor"], "URL"),
     ],
     ids=["command", "option", "mount-syntax", "two-targets", "argument"],

@@ -30,7 +30,7 @@ def test_one_of_both_options_is_needed(capsys: pytest.CaptureFixture[str]) -> No
     ("target", "ended", "said"),
     [
         ("ganesha", True, "expected a run on the embedded server"),
-        ("embedded", False, "came to its end"),
+        ("embedded", False, "an incomplete one"),
         ("embedded", True, "a whole run is needed"),
     ],
 )

@@ -242,4 +242,4 @@ def test_an_output_that_is_full_ends_in_a_line(left: Path) -> None:
         command = [sys.executable, "-m", "nfsproof", "report", str(left)]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == Exit.USAGE
-    assert done.stderr == "nfsproof: cannot write to the output: no space is left\n"
+    assert done.stderr == "nfsproof: cannot write to standard output: no space left\n"

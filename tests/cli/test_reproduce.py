@@ -192,7 +192,7 @@ def test_without_records_there_is_nothing_to_reproduce(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command_line(["reproduce", "x", "--report", str(tmp_path)]) == Exit.USAGE
-    assert "no records of a run" in capsys.readouterr().err
+    assert "expected the records of a run" in capsys.readouterr().err
 
 
 def test_an_archive_is_taken_out_first_and_its_server_named(

@@ -180,7 +180,7 @@ def test_it_says_which_suite_judged() -> None:
 def test_a_run_that_was_killed_says_so() -> None:
     text = render_markdown([from_records([RunRecord("embedded")])[-1]])
     assert "The run as a whole" in text
-    assert "did not come to its end" in html.unescape(text)
+    assert "is incomplete" in html.unescape(text)
     assert "no check was executed" in text
 
 

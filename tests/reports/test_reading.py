@@ -121,7 +121,7 @@ def test_a_torn_last_line_is_named(tmp_path: Path) -> None:
     run = reports.load(left(tmp_path, *GOOD[:2], GOOD[1][:30], end=b""))
     assert len(run.checks) == 1
     assert "line 3, the last one, was not written to its end" in run.problems[0]
-    assert "did not come to its end" in run.ending
+    assert "is incomplete" in run.ending
 
 
 def test_a_last_line_without_its_end_is_used(tmp_path: Path) -> None:

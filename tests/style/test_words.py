@@ -18,7 +18,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 LIST = ROOT / "tests" / "style" / "words.toml"
 PROSE = {".md", ".j2", ".js", ".css", ".yml", ".toml", ""}
-"""Endings of files that are read from the first line to the last; the empty one is for programs such as bin/nfsproof."""
+"""Endings of files that are read completely; the empty one is for programs such as bin/nfsproof."""
 UNREAD = ("LICENSE", "baselines/", "tests/style/")
 """Baselines quote what servers said; this folder quotes the phrases."""
 DATA = ("tests/", "benchmarks/")
