@@ -75,14 +75,14 @@ def update(folder: Path, file: Path, *, dry_run: bool) -> Told:
 
 def _hold_whole(run: Run, folder: Path) -> None:
     """A run that judged everything, and whose records can all be read. Raises `CannotUpdate`."""
-    whole = "a baseline needs a whole run"
+    whole = "a baseline needs a complete run"
     if run.problems:
         raise CannotUpdate(f"{printable(run.problems[0])}; {whole}, with all its records")
     if run.about is not None and run.about.is_partial:
         raise CannotUpdate(f"{folder}: the run judged only some of the checks; {whole}")
     if run.end is None or run.end.note or run.end.exit_code in {2, 3, 4, 5}:
         why = run.end.note if run.end is not None and run.end.note else run.ending
-        raise CannotUpdate(f"{folder}: {printable(why)}; {whole}, up to its end")
+        raise CannotUpdate(f"{folder}: {printable(why)}; {whole}, finished")
     if missing := not_judged(run, _promised()):
         raise CannotUpdate(
             f"{folder}: {len(missing)} checks of this version of nfsproof were not judged, such as {missing[0]}; "

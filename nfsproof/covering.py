@@ -62,7 +62,7 @@ def _whole(folder: Path) -> Run:
     try:
         run = load(folder)
     except (OSError, ValueError) as error:
-        raise CannotCover(f"no records of a run in {folder}: {error}") from error
+        raise CannotCover(f"expected the records of a run in {folder}: {error}") from error
     target = run.about.target if run.about is not None else "unknown"
     if target != "embedded":
         raise CannotCover(f"expected a run on the embedded server in {folder}, saw one on {target}")
@@ -74,8 +74,8 @@ def _whole(folder: Path) -> Run:
     if seen != ids:
         one = min(seen ^ ids)
         raise CannotCover(
-            f"{folder} has not the checks of suites/ids.txt: {one} is {'new' if one in seen else 'missing'}; a whole "
-            "run is needed, and pytest --ids=update where checks came or went"
+            f"{folder} does not contain the checks of suites/ids.txt: {one} is {'new' if one in seen else 'missing'}; "
+            "use a complete run, and pytest --ids=update if checks were added or removed"
         )
     return run
 

@@ -48,7 +48,7 @@ class Selector:
             with contextlib.suppress(OSError):  # a name that is too long for a file
                 found = self._find(name)
         if not found:
-            raise UnknownCheck(f"no check is named {word}{self._near(name)}")
+            raise UnknownCheck(f"no check has the id {word}{self._near(name)}")
         return found
 
     def _path(self, path: str) -> str:
@@ -82,12 +82,12 @@ class Selector:
         groups = {"/".join(known.split("/")[:depth]) for known in ids for depth in (1, 2)}
         near = difflib.get_close_matches(name, [*sorted(groups), *ids], n=3)
         if near:
-            return f"; near: {', '.join(near)}"
+            return f"; similar: {', '.join(near)}"
         listed = "; nfsproof run --list-requirements lists them"
         return (
             listed
             if "/" in name
-            else f"{listed}. Nor is it a server: {', '.join(TARGETS)}, or nfs://HOST/EXPORT"
+            else f"{listed}. It is not a server either: {', '.join(TARGETS)}, or nfs://HOST/EXPORT"
         )
 
 

@@ -77,7 +77,7 @@ def pack(folder: Path, file: Path, wishes: Wishes) -> Packed:
     """Write the archive. Raises `ArchiveError`; a file that was begun is removed."""
     if not file.name.endswith(ENDINGS):
         raise ArchiveError(
-            f"cannot tell the form of {file}: a name that ends in {', '.join(ENDINGS)} says it"
+            f"cannot choose the format of {file}: expected a name that ends in {', '.join(ENDINGS)} says it"
         )
     part = file.with_name(f".{file.name}.part")
     try:
@@ -194,7 +194,7 @@ class _Packer:
                 self._leave_out(name, str(error))
                 return
             if not self._scrubber.is_clean(data):
-                self._leave_out(name, "something in it could not be hidden")
+                self._leave_out(name, "it contains a name or address that could not be hidden")
                 return
         self.manifest.files[name] = len(data)
         yield name, data
@@ -211,7 +211,7 @@ class _Packer:
                     record = from_line(line)
                 except BadRecord:
                     # What is not understood cannot be cleaned.
-                    self.problems.append(f"line {number} of {RECORDS} is no record, and left out")
+                    self.problems.append(f"line {number} of {RECORDS} is no record and was left out")
                     continue
                 out.write(json.dumps(self._told(record), separators=(",", ":")).encode() + b"\n")
         return out.getvalue()

@@ -166,7 +166,7 @@ class Runs:
             if run.state != "waits" or going >= self._parallel:
                 continue
             if self.interrupts:
-                run.state, run.remark = "left out", "not begun: interrupted"
+                run.state, run.remark = "left out", "not started: interrupted"
                 continue
             try:
                 self._start(run)
@@ -174,7 +174,7 @@ class Runs:
                 OSError,
                 ValueError,
             ) as error:  # a full disk, a file instead of the folder: the others continue
-                run.state, run.status, run.remark = "ended", int(Exit.INTERNAL), "not begun"
+                run.state, run.status, run.remark = "ended", int(Exit.INTERNAL), "not started"
                 run.trouble = f"cannot be started: {error}"
                 self._finish(run)
 
@@ -256,7 +256,7 @@ class Runs:
 
 
 _BRIEFLY = {
-    int(Exit.USAGE): "not there, or wrong usage",
+    int(Exit.USAGE): "no answer, or wrong usage",
     int(Exit.INTERNAL): "internal error",
     int(Exit.NOTHING): "no check was selected",
 }

@@ -238,7 +238,7 @@ def test_lines_that_are_no_records_are_left_out(tmp_path: Path) -> None:
     with (run / "records.jsonl").open("a") as file:
         file.write(f'{{"kind":"check","id":"{HOST}')
     found = pack(run, tmp_path / "a.zip", Wishes())
-    assert found.problems == ["line 5 of records.jsonl is no record, and left out"]
+    assert found.problems == ["line 5 of records.jsonl is no record and was left out"]
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:

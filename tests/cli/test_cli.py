@@ -140,5 +140,5 @@ def test_without_its_dependencies_it_names_the_launcher(tmp_path: Path) -> None:
     assert ended.returncode == Exit.USAGE
     assert (
         ended.stderr
-        == "nfsproof: the package click is not installed; start with bin/nfsproof, which installs it\n"
+        == "nfsproof: the package click is not installed; start nfsproof with bin/nfsproof, which installs it\n"
     )

@@ -144,7 +144,7 @@ def test_two_outputs_in_one_file(left: Path, capsys: Captured) -> None:
 
 def test_a_folder_for_allure_that_is_a_file(left: Path, capsys: Captured) -> None:
     assert report(left, "--allure", left / "records.jsonl") == Exit.USAGE
-    assert "cannot make the folder" in capsys.readouterr().err
+    assert "cannot create the folder" in capsys.readouterr().err
 
 
 def test_allure_makes_the_page(
@@ -181,7 +181,7 @@ def test_without_node_the_results_are_there_and_a_line_says_how(
 ) -> None:
     monkeypatch.setenv("PATH", str(left))
     assert report(left, "--allure", left / "out") == Exit.OK
-    assert "install Node.js" in capsys.readouterr().err
+    assert "Install Node.js" in capsys.readouterr().err
     assert list((left / "out" / "results").glob("*-result.json"))
 
 

@@ -66,12 +66,12 @@ def test_what_lies_in_the_current_folder_stays_a_path(selector: Selector, tmp_pa
 
 @pytest.mark.parametrize("word", ["nfs3/wrote", "nfs3/write/work", "nfs4", "nfs3/x*"])
 def test_an_unknown_name_is_refused(word: str, selector: Selector) -> None:
-    with pytest.raises(UnknownCheck, match="no check is named"):
+    with pytest.raises(UnknownCheck, match="no check has the id"):
         selector.translate(word)
 
 
 def test_the_nearest_names_are_said(selector: Selector) -> None:
-    with pytest.raises(UnknownCheck, match=r"nfs3/wrote; near: .*nfs3/write"):
+    with pytest.raises(UnknownCheck, match=r"nfs3/wrote; similar: .*nfs3/write"):
         selector.translate("nfs3/wrote")
 
 

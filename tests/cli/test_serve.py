@@ -72,7 +72,7 @@ def test_it_says_how_it_is_bent(serve: Serve) -> None:
     process = serve("--mutant", "write3-reports-more-than-sent", "--export", "/a b")
     assert url_of(process).path == b"/a b"
     assert process.stdout is not None
-    assert process.stdout.readline() == "bent by write3-reports-more-than-sent\n"
+    assert process.stdout.readline() == "mutants: write3-reports-more-than-sent\n"
 
 
 def test_every_mutant_is_listed_with_its_clause(capsys: pytest.CaptureFixture[str]) -> None:

@@ -99,7 +99,7 @@ def test_a_death_is_told_and_mended(stand_in: InstalledTarget, tmp_path: Path) -
     kill(stand_in, signal.SIGABRT)
     told = stand_in.obituary()
     assert told is not None
-    assert told.startswith("fernfs 0.1.5 ended by itself with signal 6 (SIGABRT)")
+    assert told.startswith("fernfs 0.1.5 ended unexpectedly with signal 6 (SIGABRT)")
     assert "panicked" in told
     stand_in.restart()
     assert stand_in.obituary() is None
