@@ -44,7 +44,7 @@ STATUSES = {
 CATEGORIES = {
     "FAIL": "Server defect: a MUST or a stated rule was broken",
     "NONSTRICT": "SHOULD not followed",
-    "UNSUPPORTED": "Unsupported: optional, and the target does not have it",
+    "UNSUPPORTED": "Unsupported: the target lacks an optional feature",
     "VOID": "Void: could not be judged",
     "SKIP": "Skipped: a precondition was missing",
 }
@@ -127,7 +127,9 @@ def _of_check(writer: _Writer, check: CheckRecord) -> TestResult:
         result.stop = result.start + round(1000 * max(0.0, check.duration))
     result.descriptionHtml = _description(writer, check, check.reason)
     if check.script:
-        result.attachments += filter(None, [_attach_file(writer, check.script, "script that sends the same")])
+        result.attachments += filter(
+            None, [_attach_file(writer, check.script, "script that sends the same messages")]
+        )
     return result
 
 
@@ -281,7 +283,9 @@ def _environment(runs: Sequence[Run], labels: Sequence[str]) -> str:
             "rules broken": run.rules_told,
         }
         if _would_tell(run):
-            told["files"] = "left out: they tell the address; a report of the archive of the run has them"
+            told["files"] = (
+                "left out, because they contain the address of the target; a report of the archive of the run has them"
+            )
         if run.about is not None:
             told |= {"nfsproof": run.about.version, "started": run.about.started} | run.about.environment
             lacks = [name for name, value in run.about.capabilities.items() if value != "yes"]

@@ -63,7 +63,7 @@ class Places:
         """No other fields. Raises the error of the file, as all that follow."""
         for key in table:
             if key not in known:
-                raise self.bad(start, key, f"no field of {what}; there are {', '.join(known)}")
+                raise self.bad(start, key, f"unknown field of {what}; there are {', '.join(known)}")
 
     def text(self, table: dict[str, t.Any], key: str, start: int) -> str:
         """A text, empty if it is not there."""

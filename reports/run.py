@@ -22,11 +22,11 @@ VERDICTS = ("FAIL", "VOID", "NONSTRICT", "SKIP", "UNSUPPORTED", "PASS")
 
 MEANINGS = {
     "PASS": "the claim holds",
-    "FAIL": "a MUST, or a rule stated in plain prose, was broken",
-    "NONSTRICT": "a SHOULD was broken",
-    "UNSUPPORTED": "optional, and the target does not have it",
-    "SKIP": "a precondition was missing",
-    "VOID": "could not be judged",
+    "FAIL": "the server broke a MUST, or a rule stated in plain prose",
+    "NONSTRICT": "the server broke a SHOULD",
+    "UNSUPPORTED": "the target lacks an optional feature",
+    "SKIP": "a precondition is missing",
+    "VOID": "the check could not be judged",
 }
 
 
@@ -120,12 +120,12 @@ class Run:
         endings = {
             0: "nothing red",
             1: "red",
-            2: "interrupted: what follows is what it had judged",
+            2: "interrupted: the report contains what it had judged",
             3: "ended by an internal error",
             4: "wrong usage, or the target did not answer",
             5: "no check was selected",
-            10: "could not judge everything",
-            11: "not as its baseline says",
+            10: "some checks could not be judged",
+            11: "differs from its baseline",
         }
         return endings.get(self.end.exit_code, f"exit status {self.end.exit_code}")
 

@@ -154,9 +154,7 @@ def hold_against(
         found += _without_entry(one, unlisted) if entry is None else _with_entry(one, entry)
     concerned = [*match.entry_of.values()] if is_partial else baseline.entries
     found += [
-        Difference(
-            Kind.EXPIRED, str(entry), f"counts no more since {entry.expires}: {entry.reason}", entry.line
-        )
+        Difference(Kind.EXPIRED, str(entry), f"has expired on {entry.expires}: {entry.reason}", entry.line)
         for entry in baseline.entries
         if entry.expires is not None and entry.expires <= today and entry in concerned
     ]
@@ -217,11 +215,11 @@ def _missing(run: Run, baseline: Baseline, match: Match, promised: Collection[st
         if entry.sometimes or (pattern.startswith(LINT) and not holds_lint(run)):
             continue
         if pattern.startswith(LINT) and entry.verdict != "PASS":
-            yield Difference(Kind.UNEXPECTED, pattern, "the rule is not broken any more", entry.line)
+            yield Difference(Kind.UNEXPECTED, pattern, "the rule is no longer broken", entry.line)
         else:
             yield Difference(Kind.STALE, pattern, "no check of the run has this id", entry.line)
     for entry, pattern, owner in match.hidden:
-        text = f"the entry at line {owner.line} speaks for it already: put the narrow one first"
+        text = f"the entry at line {owner.line} matches it first: put the narrow entry before it"
         yield Difference(Kind.HIDDEN, pattern, text, entry.line)
     for one in not_judged(run, promised):
         yield Difference(Kind.VANISHED, one, "the check was not judged")
@@ -240,6 +238,6 @@ def gate_lines(found: Sequence[Difference], baseline: Baseline, run: Run) -> lis
     wait = f", {waiting} of its entries without a reason" if waiting else ""
     if not found:
         told = f"{known} known {'deviation' if known == 1 else 'deviations'}"
-        return [f"as the baseline says ({baseline.name}): {told}{wait}"]
+        return [f"the run agrees with the baseline ({baseline.name}): {told}{wait}"]
     many = "1 difference" if len(found) == 1 else f"{len(found)} differences"
-    return [*(str(one) for one in found), f"{many} to the baseline {baseline.name}{wait}"]
+    return [*(str(one) for one in found), f"{many} from the baseline {baseline.name}{wait}"]

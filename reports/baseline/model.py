@@ -17,11 +17,11 @@ from reports.places import Places
 
 VERDICTS = ("FAIL", "VOID", "NONSTRICT", "SKIP", "UNSUPPORTED", "PASS")
 CATEGORIES = {
-    "proto": "the server deviates from the text of the RFC",
-    "feature": "the server lacks a feature that the check needs, and does not say so as the RFC has it",
-    "env": "the environment of the run: privilege, size of the file system, the machine",
-    "bug": "a fault of the server that no clause is about: a crash, a leak, a call that is never answered",
-    "suite": "a fault of nfsproof, to be fixed there",
+    "proto": "the server deviates from the RFC",
+    "feature": "the server lacks a feature that the check needs, and does not report that as the RFC says",
+    "env": "the environment of the run: privilege, disk space, the machine",
+    "bug": "a bug of the server without a clause: a crash, a leak, a call that is never answered",
+    "suite": "a bug of nfsproof",
 }
 UNEXPLAINED = "TODO: compare with the text of the RFC"
 """How the reason of an entry begins that nobody has looked at yet."""
@@ -153,7 +153,7 @@ class _Reader(Places):
 
     def _ids(self, table: dict[str, t.Any], start: int) -> tuple[str, ...]:
         if ("id" in table) == ("ids" in table):
-            raise self.bad(start, "id", "expected one of id (a text) and ids (a list of texts)")
+            raise self.bad(start, "id", "expected either id (a text) or ids (a list of texts)")
         key = "id" if "id" in table else "ids"
         ids = [table["id"]] if key == "id" else table["ids"]
         if not (isinstance(ids, list) and ids and all(isinstance(one, str) and one.strip() for one in ids)):
@@ -173,5 +173,5 @@ class _Reader(Places):
         for entry in entries:
             for one in entry.ids:
                 if one in seen:
-                    raise self.bad(entry.line, "id", f"{one} stands already at line {seen[one]}")
+                    raise self.bad(entry.line, "id", f"{one} is already at line {seen[one]}")
                 seen[one] = entry.line

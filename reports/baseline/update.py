@@ -66,7 +66,7 @@ def _pass(text: str, run: Run, name: str) -> str:
 
 def _new_document(run: Run) -> tomlkit.TOMLDocument:
     document = tomlkit.document()
-    document.add(tomlkit.comment("What this server is known to do otherwise, each with its reason."))
+    document.add(tomlkit.comment("Known failures of this server, each with its reason."))
     head = tomlkit.table()
     head["target"] = run.about.target if run.about is not None else ""
     head["server"] = run.target

@@ -42,7 +42,7 @@ def run_in(folder: Path, records: Iterable[AnyRecord] = (*GREEN, EndRecord(1)), 
             "1 checks of this version of nfsproof were not judged, such as a/b/d",
         ),
         ((RunRecord("mine", is_partial=True), *GREEN[1:], EndRecord(1)), "", "only some of the checks"),
-        ((*GREEN, EndRecord(1)), '{"kind":"che', "line 5, the last one, was not written to its end"),
+        ((*GREEN, EndRecord(1)), '{"kind":"che', "line 5, the last one, is incomplete"),
     ],
 )
 def test_an_update_takes_whole_runs_only(
@@ -54,7 +54,7 @@ def test_an_update_takes_whole_runs_only(
     assert run_command_line(["baseline", "update", str(folder), str(file)]) == Exit.USAGE
     error = capsys.readouterr().err
     assert told in error
-    assert "needs a whole run" in error
+    assert "needs a complete run" in error
     assert file.read_text() == KNOWN
 
 

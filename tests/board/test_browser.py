@@ -88,7 +88,7 @@ def test_text_filters_by_id_clause_and_what_was_seen(page: Page) -> None:
         page.fill("#q", text)
         assert rows(page) == left
     page.fill("#q", "nothing has this")
-    assert "No check fits" in page.locator("#rows").inner_text()
+    assert "No check matches" in page.locator("#rows").inner_text()
     assert page.locator("#status").inner_text() == "0 of 8 checks"
 
 

@@ -270,7 +270,7 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg"><title>t &amp; u</title><rect wid
 def test_without_scripts_the_page_tells_the_rules_that_are_broken() -> None:
     text = render_board([ganesha()])
     static = text[text.index("<noscript>") : text.index("</noscript>")]
-    assert "whatever the checks looked at: 1 FAIL" in static
+    assert "found by the lint: 1 FAIL" in static
     assert "lint/nfs3/write-count" in static
     assert "WRITE: count is 11" in static
 

@@ -109,7 +109,7 @@ def test_a_file_that_holds_something_else(left: Path, capsys: Captured) -> None:
     (left / "records.jsonl").write_text("hello\n")
     assert report(left) == Exit.USAGE
     err = capsys.readouterr().err
-    assert "no record of a run in it; line 1 is no record" in err
+    assert "it has no record of a run; line 1 is no record" in err
     assert len(err.splitlines()) == 1
 
 

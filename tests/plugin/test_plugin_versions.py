@@ -64,7 +64,7 @@ def test_version_2_alone(suite: Suite, url: str) -> None:
         "of_version_2": "PASS",
         "nothing_is_left": "PASS",
     }
-    assert "by NFSv2 only" in outcome.checks["of_version_3"].reason
+    assert "with NFSv2 only" in outcome.checks["of_version_3"].reason
 
 
 def test_both_versions(suite: Suite, url: str) -> None:

@@ -133,7 +133,7 @@ def test_files_that_tell_the_address_behind_a_label_are_left_out(
     run.about.target = target
     found = results(tmp_path / "out", run)
     names = [one["name"] for one in found["nfs3/a/b"].get("attachments", [])]
-    assert ("script that sends the same: it.py" in names) == is_there
+    assert ("script that sends the same messages: it.py" in names) == is_there
     told = properties((tmp_path / "out" / "environment.properties").read_text("ascii"))
     assert ("files" in told) == (not is_there)
 

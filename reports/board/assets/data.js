@@ -9,7 +9,7 @@ const VERDICTS = new Map(
   DATA.verdicts.map(([name, symbol, meaning, letter], rank) => [letter, { name, symbol, meaning, letter, rank }]),
 );
 const LETTERS = [...VERDICTS.keys()];
-const ABSENT = { name: "not run", symbol: "·", meaning: "this run does not have the check", letter: "-", rank: 99 };
+const ABSENT = { name: "not run", symbol: "·", meaning: "this run does not contain the check", letter: "-", rank: 99 };
 const BY_NAME = new Map([...VERDICTS.values()].map((one) => [one.name, one]));
 const INFO = { name: "INFO", symbol: "i", meaning: "legal, and rare", letter: "I", rank: 50 };
 

@@ -34,7 +34,7 @@ function transcript(messages) {
   const extend = () => {
     list.append(...messages.slice(made, made + PORTION).map(messageItem));
     made = Math.min(messages.length, made + PORTION);
-    more.textContent = `Show more: ${messages.length - made} messages are left`;
+    more.textContent = `Show more: ${messages.length - made} messages`;
     more.hidden = made >= messages.length;
   };
   extend();

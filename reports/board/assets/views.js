@@ -61,7 +61,7 @@ function showSummary() {
 
 // What the lint found is red as well, and no check has it: it is next to the counts of checks, and links to its view.
 
-const RULES_TITLE = "What the lint found in the exchanges of checks, whatever these looked at";
+const RULES_TITLE = "Rules that the lint saw broken in the calls and replies of checks";
 
 /** How many rules some runs have broken, by verdict: Map letter -> number. */
 function rulesOf(runs) {
@@ -136,7 +136,7 @@ function showCompare() {
       button("⇄", () => go({ a: String(b), b: String(a) }), { class: "plain", "aria-label": "Exchange A and B" }), choose("b", b)),
     otherSuite(a, b),
     el("div", { class: "changes", role: "group", "aria-label": "Kinds of change" }, ...chips),
-    ...(lists.length ? lists : [el("p", { class: "nothing", text: "No difference in the checks that the filters let through." })]));
+    ...(lists.length ? lists : [el("p", { class: "nothing", text: "No difference in the checks that match the filters." })]));
   const count = [...changes.values()].reduce((sum, checks) => sum + checks.length, 0);
   announce(`${plural(count, "difference")} between ${RUNS[a].label} and ${RUNS[b].label}`);
 }
@@ -145,7 +145,7 @@ function showCompare() {
 function otherSuite(a, b) {
   const [before, after] = [a, b].map((run) => RUNS[run].environment.find(([key]) => key === "nfsproof")?.[1]);
   if (before === after || !before || !after) return "";
-  return el("p", { class: "note", text: `Judged by two versions of nfsproof, ${before} and ${after}: what changed may have changed in the checks.` });
+  return el("p", { class: "note", text: `Judged by two versions of nfsproof, ${before} and ${after}: a difference may come from the checks.` });
 }
 
 function changeOf(a, b, check) {
@@ -201,7 +201,7 @@ function portioned(list, all, item, size = 150) {
   const extend = () => {
     list.append(...all.slice(made, made + size).map(item));
     made = Math.min(all.length, made + size);
-    more.textContent = `Show more: ${all.length - made} are left`;
+    more.textContent = `Show more: ${all.length - made}`;
     more.hidden = made >= all.length;
   };
   extend();
@@ -283,7 +283,7 @@ function showChoices() {
     return [isNew ? checkLink(CHECKS[check][0], check, null) : "", key, ...values];
   });
   body("choices").replaceChildren(
-    el("p", { class: "quiet", text: "Where the RFC leaves a choice, which of the legal answers was seen. No verdict depends on it." }),
+    el("p", { class: "quiet", text: "The legal answers that the server chose where the RFC leaves a choice. They do not change a verdict." }),
     table("Choices by check", ["check", "choice", ...RUNS.map((run) => (RUNS.length > 1 ? run.label : "answer"))], rows, { class: "choices" }));
 }
 
@@ -297,7 +297,7 @@ function showStatistics() {
     rows.push(["all", "", sum(2), sum(3), sum(4), sum(5), sum(6), "", "", "", "", ""]);
     return el("section", {}, el("h3", { text: run.label }), table(`RPC statistics of ${run.label}`, heads, rows));
   });
-  body("statistics").replaceChildren(el("p", { class: "quiet", text: "Calls of the whole run, by procedure; “again” counts retransmissions, times are from call to reply." }), ...parts);
+  body("statistics").replaceChildren(el("p", { class: "quiet", text: "Calls of the whole run, by procedure; “again” counts retransmissions. Times are from call to reply." }), ...parts);
 }
 
 function showTargets() {
