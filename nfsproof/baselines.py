@@ -13,8 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fixtures.ids import SUITES, IdList
-from nfsproof import starter
 from nfsproof.exits import Exit
 from reports import Run, load
 from reports.baseline import find_baseline, gate_lines, hold_against, load_baseline
@@ -23,6 +21,7 @@ from reports.baseline.model import read_text
 from reports.baseline.update import left_over, shown_difference, updated
 from reports.changes import MEANINGS
 from reports.compare import compare
+from reports.idlist import known_ids
 from reports.plain import printable
 
 
@@ -35,7 +34,7 @@ class Told:
 
 
 def _promised() -> frozenset[str]:
-    return frozenset(IdList.read(starter.home() / SUITES / "ids.txt").present)
+    return frozenset(known_ids().present)
 
 
 def check(folder: Path, word: str) -> Told:

@@ -35,7 +35,7 @@ def commands() -> None:
     \b
     nfsproof run                             run the checks on the embedded reference server
     nfsproof run nfs://host/export           run the checks on your server
-    nfsproof run nfs://host/export nfs3/write        run only the checks of WRITE
+    nfsproof run nfs://host/export nfs3/WRITE        run only the checks of WRITE
     nfsproof run ganesha                     start NFS-Ganesha, run the checks, stop it
     nfsproof run nfs://host/export --baseline mine.toml      be red only where something is new
     nfsproof doctor nfs://host/export        find out why a server does not answer
@@ -59,11 +59,14 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
 
     TARGET is a URL, nfs://HOST[:PORT]/EXPORT[?PARAMETERS], or the name of a server that nfsproof starts and stops:
     embedded (the default), ganesha, ganesha:mem, or a server of `nfsproof install --list`.
-
-    CHECK is the id of a check (nfs3/write/never_accepts_more_than_sent), the beginning of ids (nfs3/write), or a
-    pattern (nfs3/read*). The default is all checks.
+    CHECK is an id (nfs3/RENAME/mixed-types[dir-fifo]), the beginning of ids (nfs3/RENAME), a pattern (nfs3/READ*),
+    an old id or a file. Case does not matter. The default is all checks.
 
     \b
+    Which checks run:
+      --section 3.3.14          checks of this section or below; also RFC 1813 3.3.14, rfc1813:3.3.14
+      --procedure RENAME        checks that are about this procedure, or call it
+      --level MUST,STATED       checks of requirements with these levels (also SHOULD, MAY)
     What makes the run red:
       --baseline FILE           only differences from this file, or from a baseline of nfsproof
       --require CAPABILITY,...  the target lacks one of these capabilities
@@ -126,7 +129,7 @@ def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...])
 
         return freedoms.try_all(arguments, click.echo, knobs)
     if mutants not in {None, "pairs", "sample", "matrix"}:
-        # `--mutants nfs3/write`: the parser reads the next word as the value of the option.
+        # `--mutants nfs3/WRITE`: the parser reads the next word as the value of the option.
         mutants, arguments = "pairs", (str(mutants), *arguments)
     if mutants is None and starter.is_checkout():
         tests = starter.home() / "tests"
@@ -243,7 +246,6 @@ def doctor(url: str) -> int:
 
     if url.partition(":")[0] in TARGETS:
         raise Trouble(f"expected a URL; {url} is a server that nfsproof starts: try nfsproof run {url}")
-
     diagnosis = clinic.diagnose(url)
     click.echo(diagnosis.render())
     return int(Exit.OK if diagnosis.healthy else Exit.USAGE)

@@ -16,6 +16,7 @@ from nfsjudge.records import RequirementRecord
 from nfsproof import starter
 from reports import load
 from reports.coverage import Pages, suite_pages
+from reports.idlist import known_ids
 from reports.run import Run
 
 _SHOWN = 40
@@ -68,9 +69,8 @@ def _whole(folder: Path) -> Run:
         raise CannotCover(f"expected a run on the embedded server in {folder}, saw one on {target}")
     if run.end is None:
         raise CannotCover(f"expected a complete run in {folder}, got an incomplete one")
-    listed = (starter.home() / "suites" / "ids.txt").read_text(encoding="utf-8").splitlines()
-    ids = {line.strip() for line in listed if line.strip() and not line.startswith("#")}
-    seen = {check.id.partition("[")[0] for check in run.checks}
+    ids = known_ids().present
+    seen = {check.id for check in run.checks}
     if seen != ids:
         one = min(seen ^ ids)
         raise CannotCover(

@@ -76,11 +76,11 @@ def _lines(finding: Finding) -> Iterator[str]:
     yield f"{finding.severity}  {finding.rule.id}"
     yield f"  clause:     {requirement.citation} ({requirement.level})"
     yield f"              {requirement.gist}"
-    yield f"  acceptable: {breach.expected}"
+    yield f"  expected:   {breach.expected}"
     yield f"  seen:       {finding.say('packet ')}"
     if finding.severity != "INFO":
         lines = full_lines(
-            finding.exchange, finding.number, mark=breach.field, note=f"expected {breach.expected}"
+            finding.exchange, finding.number, mark=breach.field, note=f"expected {breach.expected}", most=100
         )
         yield "  exchange:"
         for line in lines:

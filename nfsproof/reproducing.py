@@ -13,6 +13,7 @@ from nfsjudge.records import CheckRecord
 from nfsproof import starter
 from reports import Run, load
 from reports.archived import is_archive
+from reports.idlist import known_ids
 
 AGAIN = "reproduced"
 """The folder below the report for that of the check that is run again: the records of the run stay."""
@@ -48,9 +49,9 @@ def find(name: str, report: Path) -> Found:
 
 
 def _check(name: str, run: Run) -> CheckRecord:
-    ruled = next((one.check for one in run.findings if one.id == name), name)
-    exact = [one for one in run.checks if one.id == ruled]
-    near = exact or [one for one in run.checks if one.id.startswith(ruled)]
+    ruled = next((one.check for one in run.findings if one.id == name), known_ids().current(name)).lower()
+    exact = [one for one in run.checks if one.id.lower() == ruled]
+    near = exact or [one for one in run.checks if one.id.lower().startswith(ruled)]
     if len(near) > 1:
         red = [one for one in near if one.verdict in {"FAIL", "NONSTRICT", "VOID"}]
         near = red if len(red) == 1 else near

@@ -1,24 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""A pytest plugin of `nfsproof run`: checks are named by stable ids, their beginnings, or patterns.
+"""A pytest plugin of `nfsproof run`: which checks the words of the command line name.
 
-`nfs3/write/keeps_data` is `suites/nfs3/test_write.py::test_keeps_data`. pytest parses its command line
-first, so that values of options are not taken for names of checks. Each worker of xdist does the same.
+A word is an id (``nfs3/RENAME/mixed-types[dir-fifo]``), the beginning of ids (``nfs3/RENAME/mixed-types``,
+``nfs3/RENAME``, ``nfs3``), a pattern with ``*`` and ``?``, any of these by the names that checks had before, a file
+or a node id of pytest. Upper and lower case are the same. pytest parses its command line first, so that values of
+options are not taken for names of checks. Each worker of xdist does the same.
 """
 
 from __future__ import annotations
 
-import contextlib
 import difflib
+import functools
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fixtures.ids import IdList
+from fixtures.choosing import check_id_of
+from fixtures.ids import id_of
 from fixtures.targets import TARGETS
 from nfsproof.starter import home
+from reports.idlist import IdList, function_of
+
+_FUNCTION = re.compile(r"^def (test_\w+)\(", re.MULTILINE)
+_WORDS: pytest.StashKey[list[str]] = pytest.StashKey()
+"""The arguments of pytest before those with parameters were widened to their functions."""
 
 
 class UnknownCheck(LookupError):
@@ -31,56 +40,104 @@ class Selector:
     def __init__(self, suites: Path) -> None:
         self.suites = suites
 
-    def known_ids(self) -> list[str]:
-        """The listed stable ids, in order."""
-        return sorted(IdList.read(self.suites / "ids.txt").present)
+    @functools.cached_property
+    def _list(self) -> IdList:
+        return IdList.read(self.suites / "ids.txt")
+
+    @functools.cached_property
+    def _nodes(self) -> dict[str, str]:
+        """Id of each check, without parameters -> its node id. Read from the files: nothing is imported for it."""
+        found: dict[str, str] = {}
+        for file in sorted(self.suites.rglob("test_*.py")):
+            for name in _FUNCTION.findall(file.read_text(encoding="utf-8")):
+                below = file.relative_to(self.suites.parent).as_posix()
+                found.setdefault(id_of(f"{below}::{name}"), f"{file}::{name}")
+        return found
+
+    @functools.cached_property
+    def _names(self) -> dict[str, str]:
+        """Ids with and without parameters, by themselves in lower case."""
+        return {one.lower(): one for one in (*self._nodes, *sorted(self._list.present))}
+
+    @functools.cached_property
+    def _listed(self) -> dict[str, set[str]]:
+        """Id without parameters -> its ids in the list."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for one in self._list.present:
+            found[function_of(one)].add(one)
+        return found
+
+    @functools.cached_property
+    def _in_file(self) -> dict[str, set[str]]:
+        """File -> the node ids in it."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for node in self._nodes.values():
+            found[_file_of(node)].add(node)
+        return found
 
     def translate(self, word: str) -> list[str]:
         """The arguments of pytest that a word of the command line means. Raises UnknownCheck."""
         path, separator, name = word.partition("::")
         if separator or path.endswith(".py") or Path(path).is_absolute():
             return [self._path(path) + separator + name]
-        name = word.strip("/")
-        found: list[str] = []
-        if {"*", "?"} & set(name.partition("[")[0]):
-            found = [argument for known in self._matching(name) for argument in self._find(known)]
-        else:
-            with contextlib.suppress(OSError):  # a name that is too long for a file
-                found = self._find(name)
-        if not found:
-            raise UnknownCheck(f"no check has the id {word}{self._near(name)}")
-        return found
+        wanted = word.strip("/").lower()
+        olds = {old.lower(): one for old, one in self._list.old_names.items()}
+        found = _fitting(wanted, self._names) or _fitting(wanted, olds) or self._not_listed(wanted)
+        if found:
+            return self._arguments(found)
+        if word.strip("/") and Path(self._path(path)).is_dir():
+            return [self._path(path)]
+        raise UnknownCheck(self._why(word, wanted))
 
     def _path(self, path: str) -> str:
         """Node ids in reports begin with suites/: found from any folder."""
         below = self.suites.parent / path
         return str(below) if not Path(path).exists() and below.exists() else path
 
-    def _find(self, name: str) -> list[str]:
-        if (self.suites / name).is_dir():
-            return [str(self.suites / name)]
-        # What is in the brackets may hold anything, slashes as well.
-        base, bracket, parameters = name.partition("[")
-        folder, _, last = base.rpartition("/")
-        module = self.suites / folder / f"test_{last}.py"
-        if module.is_file() and not bracket:
-            return [str(module)]
-        folder, _, stem = folder.rpartition("/")
-        module = self.suites / folder / f"test_{stem}.py"
-        if module.is_file() and re.search(
-            rf"^def test_{re.escape(last)}\(", module.read_text(), re.MULTILINE
-        ):
-            return [f"{module}::test_{last}{bracket}{parameters}"]
-        return []
+    def _not_listed(self, wanted: str) -> list[str]:
+        """A check that is not in the list yet: only pytest knows its parameters."""
+        function = self._names.get(function_of(wanted), "")
+        is_new = "[" in wanted and function in self._nodes and function not in self._listed
+        return [function + wanted[len(function) :]] if is_new else []
 
-    def _matching(self, pattern: str) -> Iterable[str]:
-        wanted = re.compile(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."))
-        return filter(wanted.fullmatch, self.known_ids())
+    def _arguments(self, ids: Iterable[str]) -> list[str]:
+        """Ids as node ids: all parameters of a function as the function, all functions of a file as the file."""
+        chosen = list(dict.fromkeys(ids))
+        named = set(chosen)
+        functions = {
+            one for one in map(function_of, chosen) if one in named or self._is_listed_in(named, one)
+        }
+        nodes = {self._nodes[one] for one in functions if one in self._nodes}
+        whole = {file for file in map(_file_of, nodes) if self._in_file[file] <= nodes}
+        arguments = []
+        for one in chosen:
+            function = function_of(one)
+            node = self._nodes.get(function)
+            if node is not None:
+                of_function = node if function in functions else node + one[len(function) :]
+                arguments.append(_file_of(node) if _file_of(node) in whole else of_function)
+        return list(dict.fromkeys(arguments))
+
+    def _is_listed_in(self, ids: set[str], function: str) -> bool:
+        """Whether some ids have all that the list has of a function."""
+        return function in self._listed and self._listed[function] <= ids
+
+    def _why(self, word: str, wanted: str) -> str:
+        """Why nothing was found."""
+        function = self._names.get(function_of(wanted), "")
+        if function in self._nodes and "[" in wanted:
+            given = word.strip("/")[len(function) :]
+            return f"{function} has no parameters {given}; there are {_some(self._listed.get(function, ()))}"
+        removed = {one.lower() for one in self._list.gone}
+        if wanted in removed or function_of(wanted) in removed:
+            return f"the check {word} was removed"
+        return f"no check has the id {word}{self._near(word.strip('/'))}"
 
     def _near(self, name: str) -> str:
-        ids = self.known_ids()
-        groups = {"/".join(known.split("/")[:depth]) for known in ids for depth in (1, 2)}
-        near = difflib.get_close_matches(name, [*sorted(groups), *ids], n=3)
+        ids = sorted(self._nodes)
+        groups = sorted({"/".join(known.split("/")[:depth]) for known in ids for depth in (1, 2)})
+        by_lower = {one.lower(): one for one in (*groups, *ids)}
+        near = [by_lower[one] for one in difflib.get_close_matches(name.lower(), list(by_lower), n=3)]
         if near:
             return f"; similar: {', '.join(near)}"
         listed = "; nfsproof run --list-requirements lists them"
@@ -89,6 +146,28 @@ class Selector:
             if "/" in name
             else f"{listed}. It is not a server either: {', '.join(TARGETS)}, or nfs://HOST/EXPORT"
         )
+
+
+def _file_of(node: str) -> str:
+    return node.partition("::")[0]
+
+
+def _fitting(wanted: str, names: dict[str, str]) -> list[str]:
+    """The ids in `names`, a table by lower case, that a word means."""
+    if wanted in names:  # what is in brackets may look like a pattern: a name that is one counts first
+        return [names[wanted]]
+    pattern = re.escape(wanted).replace(r"\*", ".*").replace(r"\?", ".")
+    if "[" in wanted:
+        fits = re.compile(pattern).fullmatch
+        return [one for name, one in names.items() if fits(name)]
+    fits = re.compile(rf"{pattern}(/.*)?").fullmatch
+    return [one for name, one in names.items() if fits(function_of(name))]
+
+
+def _some(ids: Iterable[str]) -> str:
+    parameters = sorted(one[len(function_of(one)) :] for one in ids)
+    shown = ", ".join(filter(None, parameters[:10]))
+    return f"{shown} and {len(parameters) - 10} more" if len(parameters) > 10 else shown or "none"
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -100,9 +179,39 @@ def pytest_configure(config: pytest.Config) -> None:
         config.args[:] = [str(selector.suites)]
         return
     try:
-        config.args[:] = [argument for word in words for argument in selector.translate(word)]
+        found = [argument for word in words for argument in selector.translate(word)]
     except UnknownCheck as error:
         raise pytest.UsageError(str(error)) from error
+    if getattr(config.option, "mutants", ""):
+        # There items have the mutant among their parameters: pytest would not find those that are named without it.
+        config.stash[_WORDS] = found
+        found = [argument.partition("[")[0] for argument in found]
+    config.args[:] = dict.fromkeys(found)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On mutants: of the checks of a function, leaves those with the parameters that were named."""
+    words = config.stash.get(_WORDS, [])
+    if not any("[" in one for one in words):
+        return
+    kept = [item for item in items if _is_named(item, words)]
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = kept
+
+
+def _is_named(item: pytest.Item, words: Iterable[str]) -> bool:
+    for word in words:
+        path, _, name = word.partition("::")
+        function, bracket, parameters = name.partition("[")
+        file = Path(path).absolute()
+        if item.path != file and file not in item.path.parents:
+            continue
+        if not name or (not bracket and item.nodeid.partition("[")[0].endswith(f"::{function}")):
+            return True
+        if bracket and check_id_of(item) == f"{function_of(id_of(item.nodeid))}[{parameters}":
+            return True
+    return False
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -19,7 +19,7 @@ from allure_commons.logger import AllureFileLogger
 from allure_commons.model2 import Attachment, Label, Link, Parameter, Status, StatusDetails, TestResult
 from allure_commons.types import AttachmentType, LabelType, LinkType, Severity
 
-from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord
+from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, deviation, seen
 from reports.plain import clause_url, printable, shortened
 from reports.run import Run, distinct_labels
 
@@ -113,9 +113,9 @@ class _Result(TestResult):
 
 
 def _of_check(writer: _Writer, check: CheckRecord) -> TestResult:
-    base, bracket, parameters = check.id.partition("[")
+    _, bracket, parameters = check.id.partition("[")
     result = _result(writer, check, check.protocol)
-    result.name = printable(base.rpartition("/")[2].replace("_", " ") + bracket + parameters)
+    result.name = printable(f"{check.heading} [{parameters}" if bracket else check.heading)
     if bracket:
         result.parameters.append(Parameter(name="case", value=printable(parameters.removesuffix("]"))))
     result.parameters += [
@@ -148,7 +148,6 @@ def _of_finding(writer: _Writer, record: FindingRecord, checks: Sequence[str]) -
 def _result(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str) -> _Result:
     """What checks and findings have in common."""
     is_strict = record.verdict == "NONSTRICT" and writer.run.is_strict
-    reason = record.reason if isinstance(record, CheckRecord) else ""
     result = _Result(
         uuid=_digest(writer.run.about.started if writer.run.about else "", writer.label, record.id),
         historyId=_digest(record.id, writer.label),
@@ -161,7 +160,7 @@ def _result(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str)
         stage="finished",
     )
     if record.verdict != "PASS":
-        message = printable(f"{record.verdict}: {record.observed or reason}")
+        message = printable(f"{record.verdict}: {deviation(record)}")
         trace = "\n".join(f"expected: {one}" for one in record.expected)
         result.statusDetails = StatusDetails(
             message=shortened(message, _LONG), trace=shortened(printable(trace), _LONG)
@@ -178,7 +177,7 @@ def _labels(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str)
     feature = record.id.split("/")[1] if record.id.count("/") > 1 else protocol
     pairs = [
         (LabelType.EPIC, epic),
-        (LabelType.FEATURE, EPICS.get(feature, feature.upper().replace("_", " "))),
+        (LabelType.FEATURE, EPICS.get(feature, feature)),
         (LabelType.STORY, _story(record.requirement)),
         (LabelType.SEVERITY, _severity(record.requirement)),
         (LabelType.PARENT_SUITE, writer.label),
@@ -202,12 +201,12 @@ def _severity(requirement: RequirementRecord | None) -> str:
 
 def _description(writer: _Writer, record: CheckRecord | FindingRecord, more: str) -> str:
     """HTML with nothing in it that is not escaped."""
-    rows = [("requirement", _story(record.requirement))]
+    rows = [("id", record.id), ("requirement", _story(record.requirement))]
     if record.requirement is not None:
         rows.append(("level", f"{record.requirement.level}, {record.requirement.part}"))
     rows += [("expected", one) for one in record.expected]
     rows += [
-        ("seen", record.observed),
+        ("seen", seen(record)),
         ("also on", ", ".join(record.elsewhere)),
         ("verdict", f"{record.verdict} {more}".strip()),
     ]

@@ -11,7 +11,7 @@ import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, elsewhere_lines
+from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, elsewhere_lines, seen
 from reports.excerpt import excerpt
 from reports.plain import clause_url, printable, shortened
 from reports.run import MEANINGS, VERDICTS, Run, distinct_labels
@@ -130,8 +130,9 @@ def _entry(title: str, record: CheckRecord | FindingRecord, checks: Sequence[str
     reason = record.reason if isinstance(record, CheckRecord) else ""
     is_rule = isinstance(record, FindingRecord)
     told = [f"{record.verdict} {as_code(record.id)}" if is_rule else as_code(record.id)]
+    told += [] if isinstance(record, FindingRecord) else [as_code(record.heading)]
     told += [_clause(record.requirement)] if record.requirement is not None else []
-    told += [f"seen: {as_code(record.observed)}"] if record.observed else []
+    told += [f"seen: {as_code(seen(record))}"] if record.observed else []
     told += [as_code(reason)] if reason else []
     line = " · ".join(told)
     more = [record.requirement.gist] if record.requirement is not None else []

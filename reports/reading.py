@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nfsjudge.records import AnyRecord, BadRecord, CheckRecord, FindingRecord, from_line
 from reports.archived import BadArchive, find_archives, is_archive, replace_folder, stem, unpack
+from reports.idlist import known_ids
 from reports.plain import shortened
 from reports.run import VERDICTS, Run, from_records
 
@@ -120,6 +121,7 @@ def load_runs(file: Path, name: str = "") -> list[Run]:
         told.append(f"{name}: the line that says what was tested is missing")
     told += [f"{name}: {text}" for run in runs for text in _repeated(run)]
     for run in runs:
+        run.rename(known_ids())
         run.problems, run.folder = told, file.parent
         run.hide_address()
     return runs

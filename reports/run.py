@@ -16,6 +16,7 @@ from nfsjudge.records import (
     RunRecord,
     StatisticsRecord,
 )
+from reports.idlist import IdList
 
 VERDICTS = ("FAIL", "VOID", "NONSTRICT", "SKIP", "UNSUPPORTED", "PASS")
 """What deserves a look first, first."""
@@ -97,6 +98,13 @@ class Run:
         records: list[CheckRecord | FindingRecord] = [*self.checks, *self.findings]
         for record in records:
             record.rerun = record.rerun.replace(self.about.target, "TARGET")
+
+    def rename(self, ids: IdList) -> None:
+        """Give checks that had another name when the run was made the name that they have now."""
+        for check in self.checks:
+            check.id = ids.current(check.id)
+        for finding in self.findings:
+            finding.check = ids.current(finding.check)
 
     @property
     def baseline(self) -> str:

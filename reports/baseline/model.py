@@ -7,6 +7,7 @@ Every mistake in a file is reported with its line and its field.
 from __future__ import annotations
 
 import datetime as dt
+import functools
 import re
 import typing as t
 from collections.abc import Iterable
@@ -77,6 +78,7 @@ class Baseline:
     """The name of the file."""
 
 
+@functools.cache
 def glob(pattern: str) -> re.Pattern[str]:
     """A pattern of ids: ``*`` is any text, all else is itself (brackets are a part of ids)."""
     return re.compile(".*".join(re.escape(part) for part in pattern.split("*")), re.DOTALL)
@@ -157,7 +159,7 @@ class _Reader(Places):
         key = "id" if "id" in table else "ids"
         ids = [table["id"]] if key == "id" else table["ids"]
         if not (isinstance(ids, list) and ids and all(isinstance(one, str) and one.strip() for one in ids)):
-            raise self.bad(start, key, "expected stable ids of checks, such as nfs3/read/*")
+            raise self.bad(start, key, "expected ids of checks, such as nfs3/READ/*")
         return tuple(ids)
 
     def _pattern(self, table: dict[str, t.Any], start: int) -> str:

@@ -6,7 +6,9 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from reports.baseline.model import Baseline, glob, load_baseline
+from reports.baseline.gate import Match
+from reports.baseline.model import Baseline, load_baseline
+from reports.idlist import known_ids
 
 
 def folder() -> Path:
@@ -46,9 +48,7 @@ def known_elsewhere(check_id: str, verdict: str, *, target: str = "") -> tuple[l
     others = [baseline for baseline in shipped() if baseline.target.partition(":")[0] not in mine]
     found = []
     for baseline in others:
-        for entry in baseline.entries:
-            if any(pattern == check_id or glob(pattern).fullmatch(check_id) for pattern in entry.ids):
-                if entry.verdict == verdict:
-                    found.append(baseline.server)
-                break
+        entry = next(iter(Match(baseline, [check_id], known_ids()).entry_of.values()), None)
+        if entry is not None and entry.verdict == verdict:
+            found.append(baseline.server)
     return found, len(others)

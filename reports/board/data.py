@@ -18,7 +18,9 @@ from nfsjudge.records import (
     MessageRecord,
     ProcedureStatistics,
     RequirementRecord,
+    deviation,
     elsewhere_lines,
+    seen,
 )
 from reports.board.safe import clause_url, inside, visible, visible_line
 from reports.changes import MEANINGS as CHANGES
@@ -106,7 +108,7 @@ def _source(run: Run, folder: str | None) -> Source:
 
 
 def group_of(check_id: str) -> tuple[str, str]:
-    """Protocol and procedure (or mechanism): the first two parts of an id."""
+    """Protocol and subject (a procedure or a mechanism): the first two parts of an id."""
     parts = check_id.split("/")
     return parts[0], parts[1] if len(parts) > 2 else ""
 
@@ -142,7 +144,10 @@ def build(runs: Sequence[Run], folders: Sequence[str | None]) -> Board:
             _about(run, label, folder)
             for run, label, folder in zip(runs, distinct_labels(runs), folders, strict=True)
         ],
-        "checks": [[visible_line(one), _clauses_of(one, by_id, clauses)] for one in ids],
+        "checks": [
+            [visible_line(one), _clauses_of(one, by_id, clauses), strings.number(_title_of(one, by_id))]
+            for one in ids
+        ],
         "groups": [[*map(visible_line, name), first, last] for name, first, last in groups],
         "results": [_results(checks, ids, clauses, strings) for checks in by_id],
         "observations": [
@@ -203,6 +208,12 @@ def _clauses_of(one: str, by_id: Sequence[dict[str, CheckRecord]], clauses: Clau
     return list(dict.fromkeys(clauses.number(each) for each in [*first[:1], *rest]))
 
 
+def _title_of(one: str, by_id: Sequence[dict[str, CheckRecord]]) -> str:
+    """The title of a check: of the last run that gives it one, or else what its id says in words."""
+    found = [checks[one] for checks in by_id if one in checks]
+    return visible_line(next((check.title for check in reversed(found) if check.title), found[0].heading))
+
+
 def _results(checks: dict[str, CheckRecord], ids: Sequence[str], clauses: Clauses, strings: Table) -> Plain:
     """Of one run: a letter a check, and what was said of those that are not green, by number of the check."""
     letters, said, symptoms, levels = [], {}, {}, {}
@@ -212,7 +223,7 @@ def _results(checks: dict[str, CheckRecord], ids: Sequence[str], clauses: Clause
             letters.append("-")
             continue
         letters.append(LETTERS.get(check.verdict, "V"))  # a verdict of a stranger could not be judged here
-        text = check.reason or check.observed
+        text = check.reason or deviation(check)
         if text:
             said[number] = strings.number(text[:400])
         if check.verdict != "PASS":
@@ -327,7 +338,7 @@ def _details(
     details: Plain = {
         "clause": clauses.number(check.requirement) if check.requirement is not None else None,
         "expected": strings.numbers(check.expected),
-        "observed": visible(check.observed),
+        "observed": visible(seen(check)),
         "reason": visible(check.reason),
         "alone": "" if check.elsewhere else visible_line("; ".join(elsewhere_lines(check))),
         "noted": _pairs(check.observations),

@@ -43,7 +43,9 @@ class Pair:
         """The checks without parameters, those first that are about this operation or about few others."""
         counts = Counter(function_of(one) for one in self.checks)
         word = self.operation.lower()
-        return sorted(counts, key=lambda one: (word not in one.split("/")[1:2], word not in one, one))
+        return sorted(
+            counts, key=lambda one: (self.operation not in one.split("/")[1:2], word not in one.lower(), one)
+        )
 
 
 @dataclass(slots=True)

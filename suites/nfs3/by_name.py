@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The procedures that take names, as tables: for checks of one rule about names that holds for all of them."""
+"""Tables of the procedures that take names, for checks of a rule that applies to all of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MODE: t.Final = Sattr3(mode=0o755)
 
 
 class Place:
-    """A directory for names to be tried in, and another one with the file that LINK and RENAME bring along."""
+    """A directory to try names in, and a second one with the file that LINK and RENAME use as their source."""
 
     def __init__(self, scratch: Scratch) -> None:
         self.scratch = scratch
@@ -26,7 +26,7 @@ class Place:
         self.source = scratch.file("source", b"source", directory=self.elsewhere)
 
     def put(self, procedure: str, name: bytes, directory: bytes | None = None) -> bytes:
-        """What a procedure of `TAKING` takes, under this name: a directory for RMDIR, else a file."""
+        """Create the object that a procedure of `TAKING` needs: a directory for RMDIR, else a file."""
         where = directory or self.here
         if procedure == "rmdir":
             return self.scratch.directory(name, directory=where)
@@ -39,7 +39,6 @@ class Place:
 
 Call: t.TypeAlias = Callable[[Nfs3, Place, bytes, bytes], t.Any]
 """(client, place, directory, name) -> reply."""
-
 MAKING: t.Final[dict[str, Call]] = {
     "create": lambda nfs3, _place, directory, name: nfs3.create(directory, name, CreateMode3.GUARDED, MODE),
     "mkdir": lambda nfs3, _place, directory, name: nfs3.mkdir(directory, name, MODE),
@@ -50,8 +49,7 @@ MAKING: t.Final[dict[str, Call]] = {
         place.elsewhere, b"source", directory, name
     ),
 }
-"""What makes a name in a directory."""
-
+"""Calls that create a name in a directory."""
 TAKING: t.Final[dict[str, Call]] = {
     "lookup": lambda nfs3, _place, directory, name: nfs3.lookup(directory, name),
     "remove": lambda nfs3, _place, directory, name: nfs3.remove(directory, name),
@@ -60,13 +58,12 @@ TAKING: t.Final[dict[str, Call]] = {
         directory, name, place.elsewhere, b"taken"
     ),
 }
-"""What takes a name that is there; see `Place.put`."""
-
+"""Calls on an existing name, made by `Place.put`."""
 CALLS: t.Final[dict[str, Call]] = {**MAKING, **TAKING}
 
 
 def raw_names(nfs3: Nfs3, directory: bytes) -> list[bytes]:
-    """Every name in a directory, ``.`` and ``..`` as often as they are listed. SKIP where it cannot be read."""
+    """All names in a directory, with ``.`` and ``..`` as often as they are listed. SKIP if it cannot be read."""
     listing = read_all(page, nfs3, directory)
     if not listing.ended:
         skip("the directory cannot be read to its end")

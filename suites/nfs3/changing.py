@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls that change a directory, and calls that are refused to: as tables, for checks of wcc_data."""
+"""Tables of calls that change a directory, and of calls that fail to, for the checks of wcc_data."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Sattr3
-from nfsjudge import expect
+from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfsstat3, Sattr3
+from nfsjudge import expect, skip, unsupported
 
 
 class Change(t.NamedTuple):
-    """A call that changes the scratch directory, and where its reply speaks of that."""
+    """A call that changes the scratch directory, and the field of its reply that has the wcc_data."""
 
     act: Callable[[Nfs3, Scratch], t.Any]
     wcc: str = "dir_wcc"
@@ -59,7 +59,7 @@ REFUSED: t.Final[dict[str, Change]] = {
     ),
     "mkdir": Change(lambda nfs3, scratch: nfs3.mkdir(scratch.handle, b"file", Sattr3(mode=0o755))),
     "remove": Change(lambda nfs3, scratch: nfs3.remove(scratch.handle, b"nobody-made-this")),
-    "rename": Change(
+    "rename_from": Change(
         lambda nfs3, scratch: nfs3.rename(scratch.handle, b"nobody-made-this", scratch.handle, b"new"),
         "fromdir_wcc",
     ),
@@ -72,12 +72,21 @@ REFUSED: t.Final[dict[str, Change]] = {
     "rmdir": Change(lambda nfs3, scratch: nfs3.rmdir(scratch.handle, b"nobody-made-this")),
     "link": Change(_link_over, "linkdir_wcc"),
 }
-"""Changes that cannot be made."""
+"""Calls that cannot succeed."""
 
 
 def furnish(scratch: Scratch) -> Scratch:
-    """The scratch directory with what the changes need."""
+    """Create the objects that the changes need in the scratch directory."""
     scratch.file("file", b"data")
     scratch.file("inside", directory=scratch.directory("directory"))
     scratch.directory("empty")
     return scratch
+
+
+def wcc_of(reply: t.Any, path: str) -> t.Any:
+    """The wcc_data of a successful change."""
+    if reply.status == Nfsstat3.NFS3ERR_NOTSUPP:
+        unsupported("the server does not support this procedure")
+    if reply.resok is None:
+        skip(f"the change was refused: {reply.status}")
+    return getattr(reply.resok, path)

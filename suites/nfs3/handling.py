@@ -1,33 +1,32 @@
 # SPDX-License-Identifier: MIT
-"""Calls of every procedure with a handle that is to be tried, and what may be answered to one that is none."""
+"""One call per procedure for testing invalid handles, and the statuses acceptable for them."""
 
 from __future__ import annotations
 
 import typing as t
 from collections.abc import Callable, Mapping
 
+from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.errors import GarbageArgs, SystemErr
 from nfsclient.protocol.nfs3 import Ftype3, Mknoddata3, Nfsstat3, Sattr3
-from nfsjudge import Requirement, expect, observe
+from nfsjudge import Requirement, expect, observe, skip
 from nfsjudge.expect import StatusReply
-from suites.nfs3.naming import go_on
+from suites.nfs3.bad_names import reconnect
 
 NOT_A_HANDLE = (
     Nfsstat3.NFS3ERR_BADHANDLE,
     Nfsstat3.NFS3ERR_STALE,
-    # What a server says that cannot tell what is wrong with it.
+    # A server may not know what is wrong with the handle.
     Nfsstat3.NFS3ERR_IO,
     Nfsstat3.NFS3ERR_SERVERFAULT,
-    # An altered handle may point into another export, which the client may not use.
+    # An altered handle may refer to another export, which this client may not access.
     Nfsstat3.NFS3ERR_ACCES,
     Nfsstat3.NFS3ERR_PERM,
 )
 ABSENT: t.Final = b"nfsproof-1b7e4f20-absent"
-"""A name that no directory has: if a damaged handle should reach one, nothing is done to it."""
-
+"""A name that exists in no directory: a call changes nothing even if a damaged handle reaches a directory."""
 Call: t.TypeAlias = Callable[[Nfs3, bytes], StatusReply]
-
 ON_A_FILE: t.Final[dict[str, Call]] = {
     "getattr": lambda nfs3, handle: nfs3.getattr(handle),
     "setattr": lambda nfs3, handle: nfs3.setattr(handle, Sattr3(mode=0o600)),
@@ -59,40 +58,36 @@ ON_ANYTHING: t.Final[dict[str, Call]] = {
     "fsinfo": lambda nfs3, handle: nfs3.fsinfo(handle),
     "pathconf": lambda nfs3, handle: nfs3.pathconf(handle),
 }
-"""Every procedure but NULL, with one handle wherever it takes one."""
+"""Every procedure except NULL, with the same handle for each handle argument."""
 WITHOUT_EFFECT: t.Final[dict[str, Call]] = {
-    **{
-        name: call
-        for name, call in ON_ANYTHING.items()
-        if name in {"getattr", "access", "read", "commit", "readlink"}
-    },
-    "setattr": lambda nfs3, handle: nfs3.setattr(handle, Sattr3()),
-    "write": lambda nfs3, handle: nfs3.write(handle, 0, b""),
+    "read": ON_ANYTHING["read"],
     "lookup": lambda nfs3, handle: nfs3.lookup(handle, ABSENT),
-    "remove": lambda nfs3, handle: nfs3.remove(handle, ABSENT),
-    "rmdir": lambda nfs3, handle: nfs3.rmdir(handle, ABSENT),
     "rename": lambda nfs3, handle: nfs3.rename(handle, ABSENT, handle, ABSENT + b"-2"),
-    **{name: ON_ANYTHING[name] for name in ("readdir", "readdirplus", "fsstat", "fsinfo", "pathconf")},
+    **{name: ON_ANYTHING[name] for name in ("fsstat", "fsinfo", "pathconf")},
 }
-"""Calls that change nothing even if a server takes a damaged handle for one of its own, maybe of somebody's file."""
+"""Calls that may check a handle in different code: for data, for names, for the file system.
+
+They change nothing, even if the server accepts a damaged handle, perhaps as that of another file.
+"""
 
 
-def tried(call: Call, nfs3: Nfs3, handle: bytes) -> StatusReply | None:
-    """The reply to a call with a handle of which the server may not even read the length: None where it does not."""
+def try_handle(call: Call, nfs3: Nfs3, handle: bytes) -> StatusReply | None:
+    """The reply to a call with a handle of unusual length; None if the server does not decode the arguments."""
     try:
         return call(nfs3, handle)
     except (GarbageArgs, SystemErr):
-        go_on(nfs3)
+        reconnect(nfs3)
         return None
 
 
-def expect_no_handle(
+def expect_bad_handle(
     replies: Mapping[str, StatusReply | None], because: Requirement, *, right: StatusReply | None = None
 ) -> None:
-    """Handles that the server never gave out are refused as such; a simple server may take one for its own.
+    """Expect invalid handles to be refused as such, or accepted: a simple server may accept one of its own form.
 
-    `right` is what the call was answered with the handle from which the others were made. None is a refusal to read
-    the arguments: no word on the handle, and no success either.
+    `right` is the reply to the same call with the valid handle that the others were made from; its status is accepted
+    too. A reply of None means that the server did not decode the arguments, which is neither a success nor an error
+    about the handle.
     """
     __tracebackhide__ = True
     seen: dict[str, list[str]] = {}
@@ -104,3 +99,19 @@ def expect_no_handle(
         if reply is None or reply.status in {Nfsstat3.NFS3_OK, None if right is None else right.status}:
             continue
         expect(reply).refused(*NOT_A_HANDLE, because=because)
+
+
+LATER = 4
+"""Objects created after one was removed: a server that reuses inode numbers does so at once."""
+
+
+GONE = (Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_NOENT)
+"""Many systems answer NOENT for any name in a removed directory, before they check the directory itself."""
+
+
+def handle_of_removed(nfs3: Nfs3, scratch: Scratch, handle: bytes, name: bytes) -> bytes:
+    """Remove a name and return the handle of its object. SKIP if it cannot be removed."""
+    status = nfs3.remove(scratch.handle, name).status
+    if status != Nfsstat3.NFS3_OK:
+        skip(f"{name.decode()} cannot be removed: {status}")
+    return handle

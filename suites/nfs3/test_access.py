@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""ACCESS (RFC 1813 section 3.3.4): what a user is told that he may do.
+"""ACCESS (RFC 1813 section 3.3.4): which permissions the server grants a user.
 
-The protocol does not define permissions (section 4.4), and what ACCESS says is advisory: claims about rights are
-SHOULD here. Bits that have no meaning for a type may come or not.
+The protocol does not define permissions (section 4.4), and ACCESS is advisory: claims about permissions are SHOULD
+here. The server may or may not return bits that have no meaning for the type of the object.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+
+import pytest
 
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
@@ -23,44 +25,46 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
 )
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
-from suites.nfs3.agreement import expect_same_object
-from suites.nfs3.preserved import with_mode
+from suites.nfs3.attributes import expect_same_object, with_mode
+from suites.nfs3.file_types import HAS_NO_DATA, KINDS, make
+from suites.nfs3.permissions import STRANGER
 
-ONLY_WHAT_IS_ASKED = Requirement(
+ACCESS_RETURNS_REQUESTED_BITS = Requirement(
     rfc="RFC 1813",
     section="3.3.4",
-    gist="ACCESS returns those permissions, of the ones that are asked about, that the caller has, and no others",
+    gist="ACCESS returns those of the requested permissions that the caller has, and no others",
     level=Level.SHOULD,
 )
-DEFINED_BITS = Requirement(
+ACCESS_IGNORES_UNDEFINED_BITS = Requirement(
     rfc="RFC 1813",
     section="3.3.4",
-    gist="six permissions may be asked about: other bits of the mask mean nothing, and should be ignored",
+    gist="ACCESS has six permission bits; the server should ignore every other bit of the mask",
     level=Level.SHOULD,
 )
-NO_ERROR = Requirement(
+ACCESS_RETURNS_OK = Requirement(
     rfc="RFC 1813",
     section="3.3.4",
-    gist="ACCESS should be answered with NFS3_OK when the checks could be made, whatever they gave",
+    gist="ACCESS should return NFS3_OK whenever the server could check permissions, whatever the result",
     level=Level.SHOULD,
 )
-RIGHTS = Requirement(
+CHECKS_PERMISSIONS = Requirement(
     rfc="RFC 1813",
     section="4.4",
-    gist="a server is expected to do the permission checking of its operating system, by uid, gid and groups",
+    gist="the server is expected to check permissions by uid, gid and groups, as its operating system does",
     level=Level.SHOULD,
 )
-ACCESS_TELLS = Requirement(
+ACCESS_IS_ACCURATE = Requirement(
     rfc="RFC 1813",
     section="3.3.4",
-    gist="what the server says that the caller may do was right when it was said",
+    gist="the permissions that ACCESS returns are correct at the time of the reply",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
 )
-ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.4", gist="obj_attributes are the attributes of the object, if they are there"
+ACCESS_RETURNS_ATTRIBUTES = Requirement(
+    rfc="RFC 1813",
+    section="3.3.4",
+    gist="obj_attributes of ACCESS are the attributes of the object, if present",
 )
-
 BITS = {
     "READ": ACCESS3_READ,
     "LOOKUP": ACCESS3_LOOKUP,
@@ -70,23 +74,22 @@ BITS = {
     "EXECUTE": ACCESS3_EXECUTE,
 }
 ALL = 0x3F
-STRANGER = (4242, 4242)
 
 
 def _names(mask: int) -> list[str]:
-    """The permissions in a mask; bits that have no name as a number."""
+    """The names of the permissions in a mask; undefined bits as a number."""
     unknown = [hex(mask & ~ALL)] if mask & ~ALL else []
     return [name for name, bit in BITS.items() if mask & bit] + unknown
 
 
 def _rights(nfs3: Nfs3, handle: bytes, asked: int = ALL) -> list[str]:
-    """The permissions that are granted."""
+    """The permissions that ACCESS grants."""
     __tracebackhide__ = True
-    return _names(expect(nfs3.access(handle, asked), because=NO_ERROR).ok().access)
+    return _names(expect(nfs3.access(handle, asked), because=ACCESS_RETURNS_OK).ok().access)
 
 
 def _expect_rights(nfs3: Nfs3, handle: bytes, whose: str, *, has: str = "", lacks: str = "") -> None:
-    """Some permissions are granted, and some are not. The others may be either."""
+    """ACCESS grants the permissions in `has` and none of those in `lacks`. The others do not matter."""
     __tracebackhide__ = True
     granted = _rights(nfs3, handle)
     observe(whose, " ".join(granted) or "nothing")
@@ -95,7 +98,7 @@ def _expect_rights(nfs3: Nfs3, handle: bytes, whose: str, *, has: str = "", lack
 
 
 def _is_the_stranger(scratch: Scratch, handle: bytes) -> bool:
-    """Whether an object belongs to the other user, as when all users are squashed into one."""
+    """Whether an object belongs to the other user, as when the server squashes all users into one."""
     attributes = scratch.attributes(handle)
     return attributes.uid == STRANGER[0] or attributes.gid == STRANGER[1]
 
@@ -103,24 +106,27 @@ def _is_the_stranger(scratch: Scratch, handle: bytes) -> bool:
 # ---------------------------------------------------------------- the mask
 
 
-@proves(ONLY_WHAT_IS_ASKED, killed_by="access3-grants-more-than-asked")
-def test_grants_nothing_that_was_not_asked_about(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-grants-more-than-asked")
+def test_only_requested_bits(nfs3: Nfs3, scratch: Scratch) -> None:
+    """ACCESS grants no permission that was not requested."""
     for handle in (scratch.file("f", mode=0o755), scratch.directory("d")):
         for name, bit in BITS.items():
             reply = nfs3.access(handle, bit)
-            granted = expect(reply, because=NO_ERROR).ok().access
+            granted = expect(reply, because=ACCESS_RETURNS_OK).ok().access
             expect(_names(granted & ~bit), f"what is granted besides {name}").equals([])
 
 
-@proves(ONLY_WHAT_IS_ASKED, killed_by="access3-refuses-to-be-asked-nothing")
-def test_asked_about_nothing_it_grants_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-refuses-to-be-asked-nothing")
+def test_empty_mask(nfs3: Nfs3, scratch: Scratch) -> None:
+    """ACCESS with an empty mask succeeds and grants nothing."""
     reply = nfs3.access(scratch.file("f"), 0)
-    expect(reply, because=NO_ERROR).granted()
+    expect(reply, because=ACCESS_RETURNS_OK).granted()
     expect(reply).field("resok.access").equals(0)
 
 
-@proves(DEFINED_BITS, killed_by="access3-refuses-unknown-bits")
-def test_bits_without_a_meaning_are_ignored(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(ACCESS_IGNORES_UNDEFINED_BITS, killed_by="access3-refuses-unknown-bits")
+def test_undefined_bits(nfs3: Nfs3, scratch: Scratch) -> None:
+    """ACCESS ignores undefined bits of the mask."""
     for handle in (scratch.file("f"), scratch.directory("d")):
         known = _rights(nfs3, handle)
         reply = nfs3.access(handle, 0xFFFF_FFFF)
@@ -132,14 +138,16 @@ def test_bits_without_a_meaning_are_ignored(nfs3: Nfs3, scratch: Scratch) -> Non
 # ---------------------------------------------------------------- the owner
 
 
-@proves(RIGHTS, killed_by="access3-forgets-extend")
-def test_owner_of_a_file_may_read_and_write_it(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(CHECKS_PERMISSIONS, killed_by="access3-forgets-extend")
+def test_owner_of_file(nfs3: Nfs3, scratch: Scratch) -> None:
+    """ACCESS grants the owner READ, MODIFY and EXTEND on a file of mode 0600."""
     file = with_mode(nfs3, scratch.file("f"), 0o600)
     _expect_rights(nfs3, file, "the owner's rights to a file of mode 600", has="READ MODIFY EXTEND")
 
 
-@proves(RIGHTS, killed_by="access3-forgets-lookup")
-def test_owner_of_a_directory_may_use_and_change_it(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(CHECKS_PERMISSIONS, killed_by="access3-forgets-lookup")
+def test_owner_of_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+    """ACCESS grants the owner READ, LOOKUP, MODIFY and EXTEND on a directory of mode 0700."""
     directory = with_mode(nfs3, scratch.directory("d"), 0o700)
     # Many servers do not support DELETE directly (section 3.3.4).
     _expect_rights(
@@ -147,8 +155,11 @@ def test_owner_of_a_directory_may_use_and_change_it(nfs3: Nfs3, scratch: Scratch
     )
 
 
-@proves(RIGHTS, killed_by=("access3-never-executes", "access3-executes-anything"), needs="other_users")
-def test_execute_is_for_what_may_be_executed(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+@proves(
+    CHECKS_PERMISSIONS, killed_by=("access3-never-executes", "access3-executes-anything"), needs="other_users"
+)
+def test_execute_bit(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+    """ACCESS grants the owner of a file EXECUTE only if the mode allows execution."""
     owner = nfs3_as(*STRANGER)
     made = owner.create(scratch.handle, b"f", CreateMode3.GUARDED, Sattr3(mode=0o700))
     if made.resok is None:
@@ -163,8 +174,9 @@ def test_execute_is_for_what_may_be_executed(nfs3_as: Callable[..., Nfs3], scrat
 # ---------------------------------------------------------------- others
 
 
-@proves(RIGHTS, killed_by="access3-ignores-the-mode", needs=("other_users", "distinct_users"))
-def test_a_private_file_is_not_for_others(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+@proves(CHECKS_PERMISSIONS, killed_by="access3-ignores-the-mode", needs=("other_users", "distinct_users"))
+def test_private_file(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+    """ACCESS grants another user no access to the data of a file of mode 0600."""
     file = with_mode(nfs3, scratch.file("f"), 0o600)
     if _is_the_stranger(scratch, file):
         skip("the user of the run and the other one are the same to the server")
@@ -173,10 +185,9 @@ def test_a_private_file_is_not_for_others(nfs3: Nfs3, nfs3_as: Callable[..., Nfs
     )
 
 
-@proves(RIGHTS, killed_by="access3-readers-may-modify", needs=("other_users", "distinct_users"))
-def test_a_public_file_may_be_read_and_not_written(
-    nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch
-) -> None:
+@proves(CHECKS_PERMISSIONS, killed_by="access3-readers-may-modify", needs=("other_users", "distinct_users"))
+def test_public_file(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+    """ACCESS grants another user READ, but not MODIFY and EXTEND, on a file of mode 0644."""
     file = with_mode(nfs3, scratch.file("f"), 0o644)
     if _is_the_stranger(scratch, file):
         skip("the user of the run and the other one are the same to the server")
@@ -185,10 +196,9 @@ def test_a_public_file_may_be_read_and_not_written(
     )
 
 
-@proves(RIGHTS, killed_by="access3-opens-directories", needs=("other_users", "distinct_users"))
-def test_a_private_directory_is_not_for_others(
-    nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch
-) -> None:
+@proves(CHECKS_PERMISSIONS, killed_by="access3-opens-directories", needs=("other_users", "distinct_users"))
+def test_private_directory(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+    """ACCESS grants another user nothing on a directory of mode 0700."""
     directory = with_mode(nfs3, scratch.directory("d"), 0o700)
     if _is_the_stranger(scratch, directory):
         skip("the user of the run and the other one are the same to the server")
@@ -200,10 +210,9 @@ def test_a_private_directory_is_not_for_others(
     )
 
 
-@proves(RIGHTS, killed_by="access3-ignores-groups", needs=("root", "other_users"))
-def test_members_of_the_group_have_its_rights(
-    nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch
-) -> None:
+@proves(CHECKS_PERMISSIONS, killed_by="access3-ignores-groups", needs=("root", "other_users"))
+def test_group_member(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+    """ACCESS grants a member of the file's group what the group bits of the mode allow."""
     file = scratch.file("f", b"data")
     if nfs3.setattr(file, Sattr3(gid=4343)).status != Nfsstat3.NFS3_OK:
         skip("the file cannot be given to another group")
@@ -216,14 +225,16 @@ def test_members_of_the_group_have_its_rights(
     )
 
 
-@proves(NO_ERROR, killed_by="access3-denies-with-an-error", needs="other_users")
-def test_having_no_rights_is_no_error(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+@proves(ACCESS_RETURNS_OK, killed_by="access3-denies-with-an-error", needs="other_users")
+def test_denial_is_ok(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+    """ACCESS returns NFS3_OK even if it grants nothing."""
     reply = nfs3_as(*STRANGER).access(scratch.file("f", mode=0o600), ALL)
     expect(reply).granted()
 
 
-@proves(ACCESS_TELLS, killed_by="access3-takes-others-for-the-group", needs="other_users")
-def test_what_is_granted_can_be_done(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+@proves(ACCESS_IS_ACCURATE, killed_by="access3-takes-others-for-the-group", needs="other_users")
+def test_granted_then_allowed(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+    """READ and WRITE succeed for a user to whom ACCESS grants them."""
     other = nfs3_as(*STRANGER)
     for mode in (0o600, 0o604, 0o606, 0o640, 0o660):
         file = scratch.file(f"f{mode:o}", b"data", mode=mode)
@@ -238,10 +249,35 @@ def test_what_is_granted_can_be_done(nfs3_as: Callable[..., Nfs3], scratch: Scra
 # ---------------------------------------------------------------- attributes
 
 
-@proves(ATTRIBUTES, killed_by="access3-attributes-of-the-root")
-def test_attributes_are_those_of_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(ACCESS_RETURNS_ATTRIBUTES, killed_by="access3-attributes-of-the-root")
+def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+    """ACCESS returns the attributes of the object."""
     file = scratch.file("f", b"some data", mode=0o640)
     reply = nfs3.access(file, ALL)
-    if expect(reply, because=NO_ERROR).ok().obj_attributes is None:
+    if expect(reply, because=ACCESS_RETURNS_OK).ok().obj_attributes is None:
         unsupported("ACCESS withholds the attributes")
     expect_same_object(reply, "resok.obj_attributes", scratch.attributes(file))
+
+
+# ---------------------------------------------------------------- ACCESS and READLINK
+
+
+@pytest.mark.parametrize("kind", HAS_NO_DATA)
+@proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-grants-more-than-asked")
+def test_only_requested_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """ACCESS grants no permission that was not requested."""
+    handle = make(nfs3, scratch, kind)
+    for bit in (1 << number for number in range(6)):
+        granted = expect(nfs3.access(handle, bit)).ok().access
+        expect(granted & ~bit, f"what is granted besides {bit:#x}").equals(0)
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "regular"])
+@proves(ACCESS_RETURNS_ATTRIBUTES, killed_by="access3-calls-everything-regular")
+def test_attributes_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    """ACCESS returns the attributes of an object of any type."""
+    handle = make(nfs3, scratch, kind)
+    reply = nfs3.access(handle, 0x3F)
+    if expect(reply).ok().obj_attributes is None:
+        unsupported("ACCESS withholds the attributes")
+    expect_same_object(reply, "resok.obj_attributes", scratch.attributes(handle))

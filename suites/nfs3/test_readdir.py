@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""READDIR (RFC 1813 section 3.3.16): every entry, within the size asked for, resumable from each cookie."""
+"""READDIR (RFC 1813 section 3.3.16): entries, size of the result, eof, cookies."""
 
 from __future__ import annotations
 
@@ -8,63 +8,28 @@ from collections import Counter
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
+from nfsjudge import Requirement, expect, observe, proves, unsupported
+from suites.nfs3.clauses import (
+    READDIR_COOKIE_RESUMES,
+    READDIR_COUNT_IS_LIMIT,
+    READDIR_EOF_AT_END,
+    READDIR_LISTS_ENTRIES,
+    READDIR_NEEDS_DIRECTORY,
+    READDIR_RETURNS_FILEID,
+    READDIR_SURVIVES_CHANGES,
+    RETURNS_NOTDIR,
+    RETURNS_TOOSMALL,
+)
 from suites.nfs3.listing import DOTS, SMALL_PAGE, many_names, page, read_all, single_page
 
-LISTS_ENTRIES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.16",
-    gist="READDIR returns the entries of a directory in sequence, each with its name, and further ones by cookie",
-)
-COUNT_BOUNDS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.16",
-    gist="count is the most bytes of READDIR3resok, all XDR overhead included",
-)
-EOF_IS_THE_END = Requirement(
-    rfc="RFC 1813",
-    section="3.3.16",
-    gist="eof is TRUE when the last entry returned is the last of the directory, or nothing is left behind the cookie",
-)
-COOKIE_RESUMES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.16",
-    gist="the cookie of an entry, with its verifier, continues behind that entry",
-)
-TOOSMALL_IS_MEANT = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    level=Level.SHOULD,
-    gist="TOOSMALL says that a buffer is too small; an empty page leaves the client without progress",
-)
-FILEID = Requirement(
-    rfc="RFC 1813", section="3.3.16", gist="an entry carries the file identifier of the object that it names"
-)
-OF_A_DIRECTORY = Requirement(
-    rfc="RFC 1813",
-    section="3.3.16",
-    gist="READDIR is for directories: another object has no entries to return",
-)
-NOTDIR_IS_MEANT = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    level=Level.SHOULD,
-    gist="NOTDIR is the error for a directory operation on an object that is no directory",
-)
-DIR_ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.16", gist="dir_attributes are the attributes of the directory that was read"
-)
-SURVIVES_CHANGE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.16",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
-    gist="a cookie that is no longer usable is refused; while it is taken, entries that stayed come once each",
+READDIR_RETURNS_DIR_ATTRIBUTES = Requirement(
+    rfc="RFC 1813", section="3.3.16", gist="dir_attributes are the attributes of the directory"
 )
 
 
-@proves(LISTS_ENTRIES, killed_by="readdir3-skips-an-entry")
-def test_lists_every_entry(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(READDIR_LISTS_ENTRIES, killed_by="readdir3-skips-an-entry")
+def test_all_entries(nfs3: Nfs3, scratch: Scratch) -> None:
+    """READDIR lists every entry of the directory."""
     names = many_names()
     for name in names:
         scratch.file(name)
@@ -72,8 +37,9 @@ def test_lists_every_entry(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(sorted(set(names) - set(listing.names)), "the names that are missing").equals([])
 
 
-@proves(LISTS_ENTRIES, killed_by="readdir3-repeats-an-entry")
-def test_lists_no_entry_twice(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(READDIR_LISTS_ENTRIES, killed_by="readdir3-repeats-an-entry")
+def test_no_duplicates(nfs3: Nfs3, scratch: Scratch) -> None:
+    """READDIR lists no entry twice."""
     for name in many_names():
         scratch.file(name)
     listing = read_all(page, nfs3, scratch.handle, count=SMALL_PAGE)
@@ -83,33 +49,37 @@ def test_lists_no_entry_twice(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(repeated, "the names that come more than once").equals([])
 
 
-@proves(LISTS_ENTRIES, killed_by="readdir3-invents-an-entry")
-def test_lists_nothing_that_is_not_there(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(READDIR_LISTS_ENTRIES, killed_by="readdir3-invents-an-entry")
+def test_no_invented_entries(nfs3: Nfs3, scratch: Scratch) -> None:
+    """READDIR lists only names that exist."""
     scratch.file("only")
     listing = read_all(page, nfs3, scratch.handle)
-    # What a server adds to every directory can be looked up.
+    # Some servers add entries to every directory; LOOKUP finds these.
     others = [name for name in listing.names if name != b"only" and scratch.lookup(name) is None]
     expect(others, "the names of nothing").equals([])
 
 
-@proves(LISTS_ENTRIES, killed_by="readdir3-lists-removed-entries")
-def test_does_not_list_what_was_removed(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(READDIR_LISTS_ENTRIES, killed_by="readdir3-lists-removed-entries")
+def test_removed_entry(nfs3: Nfs3, scratch: Scratch) -> None:
+    """READDIR does not list a removed entry."""
     scratch.file("kept")
     scratch.file("removed")
     expect(nfs3.remove(scratch.handle, b"removed")).ok()
     expect(read_all(page, nfs3, scratch.handle).names, "the names").lacks(b"removed")
 
 
-@proves(COUNT_BOUNDS, killed_by="readdir3-exceeds-count")
-def test_result_fits_into_count(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(READDIR_COUNT_IS_LIMIT, killed_by="readdir3-exceeds-count")
+def test_count_limit(nfs3: Nfs3, scratch: Scratch) -> None:
+    """READDIR returns a result no larger than count."""
     for name in many_names():
         scratch.file(name)
     resok = expect(page(nfs3, scratch.handle, count=SMALL_PAGE)).ok()
     expect(len(resok.to_xdr()), "the size of resok in bytes").at_most(SMALL_PAGE)
 
 
-@proves(EOF_IS_THE_END, killed_by="readdir3-claims-eof-early")
-def test_eof_is_not_claimed_before_the_last_entry(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(READDIR_EOF_AT_END, killed_by="readdir3-claims-eof-early")
+def test_no_early_eof(nfs3: Nfs3, scratch: Scratch) -> None:
+    """READDIR leaves eof FALSE while entries are left."""
     names = many_names()
     for name in names:
         scratch.file(name)
@@ -119,27 +89,30 @@ def test_eof_is_not_claimed_before_the_last_entry(nfs3: Nfs3, scratch: Scratch) 
         expect(reply).field("resok.eof").is_false()
 
 
-@proves(EOF_IS_THE_END, killed_by="readdir3-never-says-eof")
-def test_eof_comes_with_or_behind_the_last_entry(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(READDIR_EOF_AT_END, killed_by="readdir3-never-says-eof")
+def test_eof_at_end(nfs3: Nfs3, scratch: Scratch) -> None:
+    """READDIR sets eof at the end of the directory."""
     for name in many_names(5):
         scratch.file(name)
     listing = read_all(page, nfs3, scratch.handle, most_pages=100)
     expect(listing.ended, "eof at the end of the directory").is_true()
 
 
-@proves(EOF_IS_THE_END, killed_by="readdir3-empty-directory-has-no-end")
-def test_an_empty_directory_has_an_end(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(READDIR_EOF_AT_END, killed_by="readdir3-empty-directory-has-no-end")
+def test_empty_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+    """READDIR of an empty directory lists no invented names and sets eof."""
     empty = scratch.directory("empty")
     listing = read_all(page, nfs3, empty, most_pages=10)
-    # What a server adds to every directory can be looked up.
+    # Some servers add entries to every directory; LOOKUP finds these.
     strange = [name for name in listing.names if scratch.lookup(name, directory=empty) is None]
     expect(strange, "the names of nothing in an empty directory").equals([])
     expect(listing.ended, "eof of an empty directory").is_true()
     observe("dots", sorted(entry.name.decode() for entry in listing.entries if entry.name in DOTS))
 
 
-@proves(EOF_IS_THE_END, killed_by="readdir3-restarts-behind-the-end")
-def test_behind_the_last_entry_is_an_empty_page_with_eof(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(READDIR_EOF_AT_END, killed_by="readdir3-restarts-behind-the-end")
+def test_after_last_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
+    """READDIR after the last cookie returns an empty page with eof."""
     for name in many_names(5):
         scratch.file(name)
     whole = single_page(page(nfs3, scratch.handle))
@@ -149,8 +122,9 @@ def test_behind_the_last_entry_is_an_empty_page_with_eof(nfs3: Nfs3, scratch: Sc
     expect(reply).field("resok.eof").is_true()
 
 
-@proves(COOKIE_RESUMES, killed_by="readdir3-resumes-one-late")
-def test_resumes_behind_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(READDIR_COOKIE_RESUMES, killed_by="readdir3-resumes-one-late")
+def test_resume_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
+    """READDIR resumes after the entry of each cookie."""
     for name in many_names(12):
         scratch.file(name)
     whole = single_page(page(nfs3, scratch.handle))
@@ -162,8 +136,9 @@ def test_resumes_behind_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
         )
 
 
-@proves(SURVIVES_CHANGE, killed_by="readdir3-loses-its-place-when-entries-go")
-def test_entries_that_stay_come_once_while_others_go(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(READDIR_SURVIVES_CHANGES, killed_by="readdir3-loses-its-place-when-entries-go")
+def test_remove_between_pages(nfs3: Nfs3, scratch: Scratch) -> None:
+    """READDIR lists the remaining entries once when another is removed between pages."""
     names = many_names()
     for name in names:
         scratch.file(name)
@@ -182,8 +157,9 @@ def test_entries_that_stay_come_once_while_others_go(nfs3: Nfs3, scratch: Scratc
     expect(sorted([*listed[1:], *rest.names]), "the names that stayed").equals(stayed)
 
 
-@proves(COUNT_BOUNDS, EOF_IS_THE_END, killed_by="readdir3-says-end-when-too-small")
-def test_too_small_a_count_does_not_look_like_the_end(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(READDIR_COUNT_IS_LIMIT, READDIR_EOF_AT_END, killed_by="readdir3-says-end-when-too-small")
+def test_count_too_small(nfs3: Nfs3, scratch: Scratch) -> None:
+    """READDIR with too small a count does not look like the end of the directory."""
     scratch.file("a-name-that-needs-some-room")
     reply = page(nfs3, scratch.handle, count=16)
     if reply.resok is None:
@@ -191,16 +167,17 @@ def test_too_small_a_count_does_not_look_like_the_end(nfs3: Nfs3, scratch: Scrat
         return
     observe("count of 16", f"a page of {len(reply.resok.entries)} entries")
     expect(len(reply.resok.entries), "the number of entries in 16 bytes").equals(0)
-    expect(reply, because=EOF_IS_THE_END).field("resok.eof").is_false()
-    expect(reply, because=TOOSMALL_IS_MEANT).status(Nfsstat3.NFS3ERR_TOOSMALL)
+    expect(reply, because=READDIR_EOF_AT_END).field("resok.eof").is_false()
+    expect(reply, because=RETURNS_TOOSMALL).status(Nfsstat3.NFS3ERR_TOOSMALL)
 
 
-@proves(FILEID, killed_by="readdir3-wrong-fileid")
-def test_fileid_is_that_of_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(READDIR_RETURNS_FILEID, killed_by="readdir3-wrong-fileid")
+def test_fileid(nfs3: Nfs3, scratch: Scratch) -> None:
+    """READDIR returns the fileid of a file."""
     handle = scratch.file("file")
     entries = read_all(page, nfs3, scratch.handle).entries
     found = next((entry for entry in entries if entry.name == b"file"), None)
-    expect(found, "the entry of the file", because=LISTS_ENTRIES).is_present()
+    expect(found, "the entry of the file", because=READDIR_LISTS_ENTRIES).is_present()
     assert found is not None
     if found.fileid == 0:
         observe("fileid", "0, which is discouraged")
@@ -208,14 +185,16 @@ def test_fileid_is_that_of_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(found.fileid, "fileid of the entry").equals(scratch.attributes(handle).fileid)
 
 
-@proves(OF_A_DIRECTORY, killed_by="readdir3-lists-a-file")
-def test_refuses_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(READDIR_NEEDS_DIRECTORY, killed_by="readdir3-lists-a-file")
+def test_regular_file(nfs3: Nfs3, scratch: Scratch) -> None:
+    """READDIR refuses a regular file."""
     reply = page(nfs3, scratch.file("file", b"no directory"))
-    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=NOTDIR_IS_MEANT)
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
-@proves(DIR_ATTRIBUTES, killed_by="readdir3-attributes-of-another")
-def test_dir_attributes_are_those_of_the_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(READDIR_RETURNS_DIR_ATTRIBUTES, killed_by="readdir3-attributes-of-another")
+def test_dir_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+    """READDIR returns the attributes of the directory."""
     directory = scratch.directory("directory")
     before = scratch.attributes(directory)
     reply = page(nfs3, directory)

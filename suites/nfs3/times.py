@@ -1,20 +1,42 @@
 # SPDX-License-Identifier: MIT
-"""Comparing times to the accuracy that a server promises."""
+"""Helpers to see which attributes an operation changes, and old times from which a change shows."""
 
 from __future__ import annotations
 
 import typing as t
 
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Nfstime3
+from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, Nfstime3, Sattr3, SetTime, TimeHow
 from nfsjudge import Requirement, expect, observe, skip
 
+LONG_AGO: t.Final = Nfstime3(946_684_800)
+"""The year 2000: no server's clock shows it by chance."""
+
+
+def at_client_time(time: Nfstime3) -> SetTime:
+    """SET_TO_CLIENT_TIME with this time."""
+    return SetTime(TimeHow.SET_TO_CLIENT_TIME, time)
+
+
+def make_old(nfs3: Nfs3, file: bytes, *, mtime: bool = True, atime: bool = False) -> None:
+    """Set times to `LONG_AGO`, so that a later change shows. SKIP if that does not work: other checks judge it."""
+    old = at_client_time(LONG_AGO)
+    asked = Sattr3(atime=old if atime else DONT_CHANGE_TIME, mtime=old if mtime else DONT_CHANGE_TIME)
+    nfs3.setattr(file, asked)
+    reply = nfs3.getattr(file)
+    if reply.resok is None:
+        skip(f"the times of the object cannot be seen: GETATTR answers {reply.status}")
+    seen = reply.resok.obj_attributes
+    if (mtime and seen.mtime != LONG_AGO) or (atime and seen.atime != LONG_AGO):
+        skip("a time cannot be set to one of old, from which to see it move")
+
+
 SECOND: t.Final = 1_000_000_000
-"""In nanoseconds."""
+"""A second in nanoseconds."""
 
 
 def nanoseconds(time: Nfstime3) -> int:
-    """A time as one number."""
+    """A time as a number of nanoseconds."""
     return time.seconds * SECOND + time.nseconds
 
 
@@ -27,7 +49,7 @@ def expect_time(
     *,
     because: Requirement | None = None,
 ) -> None:
-    """Two times agree to the accuracy that FSINFO promises; a second where it promises none."""
+    """Two times agree to the time_delta of FSINFO, or to a second if that is 0."""
     __tracebackhide__ = True
     info = nfs3.fsinfo(root)
     if info.resok is None:

@@ -243,7 +243,7 @@ def test_a_folder_of_the_users_is_not_replaced(tmp_path: Path, capsys: pytest.Ca
         == Exit.USAGE
     )
     assert mine.read_text() == "mine"
-    assert "not unpacked from an archive" in capsys.readouterr().err
+    assert "not extracted from an archive" in capsys.readouterr().err
 
 
 def test_the_archive_of_a_folder_stands_for_it(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_what_is_otherwise_is_named(text: str, run: Run, found: tuple[Kind, str]
 
 def test_a_check_that_there_is_must_have_been_judged() -> None:
     run = run_of(check("a/b/c[1]"))
-    assert held("", run, promised=("a/b/c", "a/b/d")) == [(Kind.VANISHED, "a/b/d")]
+    assert held("", run, promised=("a/b/c[1]", "a/b/d")) == [(Kind.VANISHED, "a/b/d")]
 
 
 def test_a_part_of_the_suite_is_held_against_what_it_ran() -> None:
@@ -214,8 +214,8 @@ def test_all_but_a_star_is_itself_in_a_pattern(before: str, after: str) -> None:
         ("[[entry]]\nid = 'a'\ncategory = 'x'\n", "b.toml:3: category: expected one of proto, feature"),
         ("[[entry]]\nreason = 'x'\n", "b.toml:1: id: expected either id (a text) or ids"),
         ("[[entry]]\nid = 'a'\nids = ['b']\n", "b.toml:2: id: expected either"),
-        ("[[entry]]\nids = []\n", "b.toml:2: ids: expected stable ids"),
-        ("[[entry]]\nid = 7\n", "b.toml:2: id: expected stable ids"),
+        ("[[entry]]\nids = []\n", "b.toml:2: ids: expected ids of checks"),
+        ("[[entry]]\nid = 7\n", "b.toml:2: id: expected ids of checks"),
         ("[[entry]]\nid = 'a'\nsymptom = '('\n", "b.toml:3: symptom: expected a regular expression"),
         ("[[entry]]\nid = 'a'\nexpires = '2027'\n", "b.toml:3: expires: expected a date such as"),
         ("[[entry]]\nid = 'a'\nexpires = 2027-01-01T00:00:00\n", "b.toml:3: expires: expected a date"),
@@ -467,7 +467,7 @@ def test_the_same_run_has_no_difference() -> None:
 
 
 def test_what_other_servers_are_known_for_is_told_or_that_none_is() -> None:
-    empty = "rpc/record_marking/a_fragment_may_be_empty[0]"
+    empty = "rpc/fragments/empty[0]"
     on, others = known_elsewhere(empty, "FAIL", target="nfs://host/export")
     assert "NFS-Ganesha 4.3, VFS export" in on
     assert "NFS-Ganesha 4.3, MEM export" in on

@@ -16,7 +16,7 @@ import pytest
 from nfsproof.exits import Exit
 
 ROOT = Path(__file__).resolve().parents[2]
-CHECK = "nfs3/null/is_answered_without_results"
+CHECK = "nfs3/NULL/no-results"
 TRAPS = (
     "json",
     "pytest",

@@ -14,8 +14,8 @@ import pytest
 from nfsjudge.records import CheckRecord, read_records
 
 ROOT = Path(__file__).resolve().parents[2]
-SLOW = "rpc/survival/others_are_served_beside_slow_clients[nothing]"
-BROKEN = "rpc/survival/others_are_served_after_a_broken_stream[half a mark]"
+SLOW = "rpc/connections/slow-clients[nothing]"
+BROKEN = "rpc/garbage/stream[half-mark]"
 
 
 @pytest.fixture

@@ -147,7 +147,7 @@ def test_the_table_shows_names_and_counts_in_any_width(width: int, is_final: boo
     run = TargetRun(TargetEntry("embedded", label="Server A"), Path())
     run.state, run.total, run.done = "runs", 2718, 1700
     run.counts = {"PASS": 1580, "UNSUPPORTED": 932, "SKIP": 12, "NONSTRICT": 69, "VOID": 4, "FAIL": 66}
-    run.running, run.left, run.remark = "nfs3/write/never_accepts_more_than_sent", 75.0, "red"
+    run.running, run.left, run.remark = "nfs3/WRITE/count-limit", 75.0, "red"
     console = Console(width=width, file=io.StringIO())
     with console.capture() as captured:
         console.print(table([run], width, is_final=is_final))

@@ -45,14 +45,14 @@ class Outcome:
 
     @property
     def checks(self) -> dict[str, CheckRecord]:
-        """The records of checks by the last part of their ids."""
+        """The records of checks by the names of their functions, without ``test_``, and parameters."""
         found = [record for record in self.lines if isinstance(record, CheckRecord)]
         assert len({record.id for record in found}) == len(found)
-        return {record.id.rpartition("/")[2]: record for record in found}
+        return {record.nodeid.partition("::test_")[2]: record for record in found}
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """Verdicts by the last part of the ids."""
+        """Verdicts by the same names."""
         return {name: record.verdict for name, record in self.checks.items()}
 
     def junit(self) -> dict[str, ET.Element]:

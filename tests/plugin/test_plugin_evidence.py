@@ -61,7 +61,7 @@ def test_messages_have_all_fields_and_the_deviating_one_is_pointed_at(suite: Sui
     assert 0 <= call.time <= reply.time < 60
     assert call.summary.startswith("GETATTR xid 0x")
     assert reply.summary.endswith(": NFS3_OK")
-    assert [line.partition(":")[0].strip() for line in call.fields] == ["object"]
+    assert [line.partition(":")[0].strip() for line in call.fields] == ["credential", "object"]
     (at,) = reply.deviating
     assert reply.fields[at].strip().startswith("nlink: ")
     assert "    mode: " in "\n".join(reply.fields)
@@ -77,7 +77,7 @@ def test_a_capture_names_its_check_its_verdict_and_what_deviates(suite: Suite) -
     )
     comments = [comment for _, _, comment in packets_of(path)]
     assert comments[0].startswith("check nfs3/fake/red\nverdict FAIL")
-    assert comments[-1].startswith("FAIL nfs3/fake/red: expected ")
+    assert comments[-1].startswith("FAIL nfs3/fake/red: links: expected ")
     assert "77" in comments[-1]
 
 

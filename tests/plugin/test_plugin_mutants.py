@@ -73,7 +73,7 @@ def test_a_check_must_pass_on_the_clean_server(suite: Suite) -> None:
     suite.write(NEVER_CLEAN)
     outcome = suite.run("--mutants")
     assert outcome.exit_code == 1
-    assert "NOT CLEAN nfs3/fake/never_clean: FAIL" in outcome.text
+    assert "NOT CLEAN nfs3/fake/never-clean: FAIL" in outcome.text
 
 
 def test_a_mutant_that_does_not_exist_is_named(suite: Suite) -> None:
@@ -125,7 +125,7 @@ def test_matrix_runs_every_check_on_every_mutant(suite: Suite) -> None:
     assert outcome.exit_code == 0
     assert "mutants that no check names" in outcome.text
     (row,) = [line for line in outcome.text.splitlines() if line.startswith("write3-reports-more-than-sent ")]
-    assert row.split()[1:] == ["1", "nfs3/fake/sees_it"]
+    assert row.split()[1:] == ["1", "nfs3/fake/sees-it"]
 
 
 def test_a_mutant_that_kills_everything_is_blunt_and_red(suite: Suite) -> None:
@@ -241,6 +241,6 @@ def test_the_table_is_left_in_a_report_folder_that_is_named(suite: Suite) -> Non
     suite.write(SEES_IT)
     outcome = suite.run("--mutants")
     table = json.loads((outcome.report / "mutants.json").read_text())
-    assert table["killers"] == {"write3-reports-more-than-sent": ["nfs3/fake/sees_it"]}
+    assert table["killers"] == {"write3-reports-more-than-sent": ["nfs3/fake/sees-it"]}
     assert table["survived"] == []
     assert "1 killed" in (outcome.report / "mutants.txt").read_text()

@@ -256,7 +256,7 @@ def test_signals_end_a_run_in_order(suite: Suite, number: signal.Signals, worker
     assert isinstance(last, EndRecord)
     assert last.exit_code == 2
     assert f"report: {suite.report}" in outcome.text
-    assert "nfs3/fake/a_first" in (suite.report / "report.html").read_text()
+    assert "nfs3/fake/a-first" in (suite.report / "report.html").read_text()
 
 
 @pytest.mark.parametrize("moment", ["pytest_keyboard_interrupt", "pytest_terminal_summary"])

@@ -26,7 +26,7 @@ def test_the_same_verdicts_with_workers(suite: Suite) -> None:
     assert first.capabilities["symlink"] == "yes"
     failed = outcome.checks["ends_FAIL"]
     assert (outcome.report / failed.capture).exists()
-    assert set(outcome.junit()) == {f"ends_{name}" for name in ENDINGS}
+    assert set(outcome.junit()) == {f"ends-{name}" for name in ENDINGS}
 
 
 def test_a_worker_that_dies_is_void_and_the_rest_goes_on(suite: Suite) -> None:

@@ -59,12 +59,14 @@ def undone(text: str) -> str:
 
 
 def test_a_check_is_a_result(tmp_path: Path) -> None:
-    check = CheckRecord("nfs3/write/keeps_data[a/b]", "FAIL", CLAUSE, ["4"], "5", observations={"eof": "set"})
+    check = CheckRecord("nfs3/WRITE/keeps-data[a/b]", "FAIL", CLAUSE, ["4"], "5", observations={"eof": "set"})
+    check.title = "WRITE keeps data"
     check.began, check.duration, check.transcript = 1.5, 0.25, ["#1 WRITE"]
     (result,) = results(tmp_path, run_of(check)).values()
-    assert result["name"] == "keeps data[a/b]"
+    assert result["name"] == "WRITE keeps data [a/b]"
+    assert result["fullName"] == check.id
     assert result["status"] == "failed"
-    assert result["statusDetails"] == {"message": "FAIL: 5", "trace": "expected: 4"}
+    assert result["statusDetails"] == {"message": "FAIL: expected 4, got 5", "trace": "expected: 4"}
     assert (result["start"], result["stop"]) == (1795255201500, 1795255201750)
     (link,) = result["links"]
     assert link["url"] == "https://www.rfc-editor.org/rfc/rfc1813#section-3.3.7"

@@ -82,7 +82,7 @@ def test_every_check_is_a_leaf(page: tuple[Visit, Page]) -> None:
 
 def test_a_failure_shows_what_was_seen_and_its_transcript(page: tuple[Visit, Page]) -> None:
     opened(page[0], KEPT[0])
-    page[1].get_by_text("FAIL: 5").first.wait_for()
+    page[1].get_by_text("FAIL: expected 4, got 5").first.wait_for()
     page[1].get_by_text("transcript").first.click()
     page[1].get_by_text("#1 WRITE").first.wait_for()
 

@@ -17,6 +17,11 @@ const LEVEL_ORDER = ["MUST", "STATED", "SHOULD", "MAY"];
 const NUMBERS = new Map(CHECKS.map(([id], number) => [id, number]));
 const GROUP_OF = new Map(GROUPS.flatMap(([, , first, last], group) => range(first, last).map((one) => [one, group])));
 
+/** The claim of a check, in a sentence. */
+function titleOf(check) {
+  return DATA.strings[CHECKS[check][2]];
+}
+
 function range(first, last) {
   return Array.from({ length: last - first }, (_, offset) => first + offset);
 }
@@ -75,11 +80,12 @@ function detailsOf(run, check) {
   return { ...details, lines: (numbers) => (numbers ?? []).map((one) => portion.strings[one]) };
 }
 
-/** Lower-case text of a check in which a search looks: id, clauses, what was said in any run. */
+/** Lower-case text of a check in which a search looks: id, title, clauses, what was said in any run. */
 const searchable = [];
 function searchText(check) {
   searchable[check] ??= [
     CHECKS[check][0],
+    titleOf(check),
     ...CHECKS[check][1].map(clauseOf).flatMap((one) => [one.citation, one.gist]),
     ...RUNS.map((_, run) => saidOf(run, check)),
   ].join("\n").toLowerCase();

@@ -42,7 +42,8 @@ function panelHead(check) {
   const [protocol, procedure] = GROUPS[GROUP_OF.get(check)];
   return el("header", {},
     el("div", { class: "crumbs quiet" }, `${protocol}${procedure ? ` › ${procedure}` : ""}`),
-    el("h2", { id: "panel-title", tabindex: "-1", text: CHECKS[check][0] }),
+    el("h2", { id: "panel-title", tabindex: "-1", text: titleOf(check) }),
+    el("p", { class: "id" }, el("code", { text: CHECKS[check][0] })),
     el("div", { class: "ends" },
       button("‹", () => stepCheck(-1), { class: "plain", "aria-label": "Previous check" }),
       button("›", () => stepCheck(1), { class: "plain", "aria-label": "Next check" }),

@@ -174,9 +174,10 @@ function checkCells(row) {
   const [protocol, procedure] = GROUPS[GROUP_OF.get(row.check)];
   const prefix = procedure ? `${protocol}/${procedure}/` : `${protocol}/`;
   return [
-    el("div", { role: "rowheader", class: "name", title: row.key },
+    el("div", { role: "rowheader", class: "name", title: `${row.key}: ${titleOf(row.check)}` },
       el("span", { class: "unseen", text: prefix }),
       el("span", { class: "label", text: row.key.slice(prefix.length) }),
+      el("span", { class: "title quiet", text: titleOf(row.check) }),
       el("span", { class: "level quiet", text: clause?.level ?? "" })),
     ...RUNS.map((run, number) =>
       el("div", { role: "gridcell", class: "cell", tabindex: "-1", title: saidOf(number, row.check) || undefined },

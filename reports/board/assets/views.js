@@ -180,14 +180,15 @@ function heldIn(run, broken) {
 
 function changeList(name, meaning, checks, a, b) {
   const list = el("ul", { class: "bare differences" });
-  const line = (id, open, before, after, ...texts) => el("li", {},
+  const line = (id, title, open, before, after, ...texts) => el("li", {},
     button(id, open, { class: "choose" }),
     el("span", { class: "from-to" }, badge(before), el("span", { role: "img", "aria-label": "then", text: "→" }), badge(after)),
+    title ? el("p", { class: "short quiet", text: title }) : null,
     said("A", texts[0]), said("B", texts[1]));
   const told = (finding) => (finding === null ? ABSENT : verdictNamed(finding.verdict));
   const item = (one) => (typeof one === "number"
-    ? line(CHECKS[one][0], () => openCheck(one, b), verdictOf(a, one), verdictOf(b, one), saidOf(a, one), saidOf(b, one))
-    : line(one.id, () => go({ view: "findings" }, { step: true }), told(one.before), told(one.after), one.before?.observed, one.after?.observed));
+    ? line(CHECKS[one][0], titleOf(one), () => openCheck(one, b), verdictOf(a, one), verdictOf(b, one), saidOf(a, one), saidOf(b, one))
+    : line(one.id, "", () => go({ view: "findings" }, { step: true }), told(one.before), told(one.after), one.before?.observed, one.after?.observed));
   const said = (side, text) => (text ? el("p", { class: "short" }, el("span", { class: "quiet", text: `${side}: ` }), text) : null);
   return el("section", { class: `changed c-${name.replaceAll(" ", "-")}` },
     el("h3", { text: `${name} (${checks.length.toLocaleString("en")})` }), el("p", { class: "quiet", text: meaning }),

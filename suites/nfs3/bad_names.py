@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Requirements and expectations about names, shared by the checks of REMOVE, RMDIR, RENAME, LINK and others."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable
+
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.errors import GarbageArgs, SystemErr
+from nfsclient.rpc.blocking import RpcClient
+from nfsjudge import Requirement, expect, observe, skip
+
+R = t.TypeVar("R")
+_LONGEST: t.Final = 4096
+"""A name_max above this means "no limit" and is not tried."""
+
+
+def reply_if_decoded(nfs3: Nfs3, call: Callable[[], R], what: str) -> R | None:
+    """The reply to a call with a name or path that a server may refuse; None if it does not decode the arguments.
+
+    Many servers check names and paths while they decode the arguments, and refuse one with GARBAGE_ARGS: the error
+    code is only a "should" (RFC 1813 section 3.2).
+    """
+    try:
+        return call()
+    except (GarbageArgs, SystemErr) as refusal:
+        observe(what, type(refusal).__name__)
+        reconnect(nfs3)
+        return None
+
+
+def reconnect(nfs3: Nfs3) -> None:
+    """Open a new connection: a server may close one after a call that it could not decode."""
+    if isinstance(nfs3.rpc, RpcClient):
+        nfs3.rpc.reconnect()
+
+
+def expect_name_refused(reply: t.Any, what: str, *, because: Requirement | None = None) -> None:
+    """Expect a failure, where the server decoded the call (see `reply_if_decoded`)."""
+    __tracebackhide__ = True
+    if reply is not None:
+        observe(what, expect(reply, because=because).refused())
+
+
+def too_long_name(nfs3: Nfs3, scratch: Scratch) -> bytes:
+    """A name one byte longer than name_max. SKIP if name_max is missing or unlimited."""
+    name_max = expect(nfs3.pathconf(scratch.handle)).ok().name_max
+    if not 1 <= name_max <= _LONGEST:
+        skip(f"name_max is {name_max}: no length to try")
+    return b"n" * (name_max + 1)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Objects of every type, for checks with the type as a parameter."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable
+
+from fixtures.scratch import Scratch, as_name
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import Devicedata3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, Specdata3
+from nfsjudge import skip, unsupported
+
+SPECIAL: t.Final = ("fifo", "socket", "block", "character")
+"""Types other than regular files, directories and symbolic links."""
+NO_DIRECTORY: t.Final = ("regular", "symlink", *SPECIAL)
+NOT_REGULAR: t.Final = ("directory", "symlink", *SPECIAL)
+ALL: t.Final = ("regular", *NOT_REGULAR)
+KINDS: t.Final[dict[str, Ftype3]] = {
+    "regular": Ftype3.NF3REG,
+    "directory": Ftype3.NF3DIR,
+    "symlink": Ftype3.NF3LNK,
+    "fifo": Ftype3.NF3FIFO,
+    "socket": Ftype3.NF3SOCK,
+    "block": Ftype3.NF3BLK,
+    "character": Ftype3.NF3CHR,
+}
+"""All types, with their names in RFC 1813 section 2.5."""
+DEVICE: t.Final = Specdata3(240, 7)
+"""The numbers of the devices that `make` creates."""
+_NODES: t.Final = {
+    "fifo": Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644)),
+    "socket": Mknoddata3(Ftype3.NF3SOCK, pipe_attributes=Sattr3(mode=0o644)),
+    "block": Mknoddata3(Ftype3.NF3BLK, device=Devicedata3(Sattr3(mode=0o644), DEVICE)),
+    "character": Mknoddata3(Ftype3.NF3CHR, device=Devicedata3(Sattr3(mode=0o644), DEVICE)),
+}
+
+
+def make(
+    nfs3: Nfs3,
+    scratch: Scratch,
+    kind: str,
+    name: str | bytes = "object",
+    *,
+    directory: bytes | None = None,
+    data: bytes = b"target",
+    is_trusted: bool = False,
+) -> bytes:
+    """Create an object of one of the types in `ALL` and return its handle; `data` is the data of a file or link.
+
+    UNSUPPORTED if the server has no such type. SKIP if the user of the run may not create one: most servers let
+    only privileged users create devices. If MKNOD creates an object of another type, the result is UNSUPPORTED too,
+    since the checks of MKNOD report that; `is_trusted` leaves this test out, for checks of GETATTR itself.
+    """
+    if kind == "regular":
+        return scratch.file(name, data, directory=directory)
+    if kind == "directory":
+        return scratch.directory(name, directory=directory)
+    if kind == "symlink":
+        return scratch.symlink(name, data, directory=directory)
+    where = directory or scratch.handle
+    reply = nfs3.mknod(where, as_name(name), _NODES[kind])
+    if reply.status in {Nfsstat3.NFS3ERR_NOTSUPP, Nfsstat3.NFS3ERR_BADTYPE}:
+        unsupported(f"the server makes no {kind}: MKNOD answers {reply.status}")
+    if reply.resok is None:
+        skip(f"a {kind} cannot be made: MKNOD answers {reply.status}")
+    handle = reply.resok.obj
+    if handle is None:
+        found = nfs3.lookup(where, as_name(name))
+        if found.resok is None:
+            skip(f"the {kind} that was made cannot be found: LOOKUP answers {found.status}")
+        handle = found.resok.object
+    if not is_trusted:
+        _need_type(nfs3, handle, kind)
+    return handle
+
+
+def _need_type(nfs3: Nfs3, handle: bytes, kind: str) -> None:
+    """UNSUPPORTED unless GETATTR reports the type that MKNOD was to create."""
+    reply = nfs3.getattr(handle)
+    if reply.resok is None:
+        unsupported(f"the server makes no {kind}: MKNOD answers NFS3_OK, and GETATTR {reply.status}")
+    if reply.resok.obj_attributes.type is not KINDS[kind]:
+        unsupported(f"the server makes no {kind}: MKNOD makes {reply.resok.obj_attributes.type}")
+
+
+FS_INFO: t.Final[dict[str, Callable[[Nfs3, bytes], t.Any]]] = {
+    "FSSTAT": lambda nfs3, handle: nfs3.fsstat(handle),
+    "FSINFO": lambda nfs3, handle: nfs3.fsinfo(handle),
+    "PATHCONF": lambda nfs3, handle: nfs3.pathconf(handle),
+}
+TYPES: t.Final = ("directory", "symlink", "fifo", "socket")
+"""Types other than regular files. Devices would add nothing: servers treat all special files alike here."""
+
+
+HAS_NO_DATA = (*SPECIAL, "symlink")

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT
+"""Attributes that operations set on new objects, or return for any object (RFC 1813 sections 2.5, 3.3)."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import Nfstime3, Sattr3
+from nfsjudge import expect, observe, proves, skip, unsupported
+from suites.nfs3 import file_types
+from suites.nfs3.attributes import expect_same_object
+from suites.nfs3.clauses import FS_INFO_RETURNS_ATTRIBUTES, SETS_INITIAL_ATTRIBUTES
+from suites.nfs3.created import CREATIONS, new_attributes
+from suites.nfs3.file_types import FS_INFO, TYPES
+from suites.nfs3.times import at_client_time
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("procedure", FS_INFO, ids=str.lower)
+@proves(FS_INFO_RETURNS_ATTRIBUTES, killed_by="info3-attributes-of-the-root")
+def test_fs_info(nfs3: Nfs3, scratch: Scratch, procedure: str, kind: str) -> None:
+    """FSSTAT, FSINFO and PATHCONF return the attributes of the object, whatever its type."""
+    handle = file_types.make(nfs3, scratch, kind)
+    reply = FS_INFO[procedure](nfs3, handle)
+    if reply.resok is None:
+        skip(f"{procedure} answers {reply.status}")
+    if reply.resok.obj_attributes is None:
+        unsupported("the server withholds the attributes")
+    expect_same_object(reply, "resok.obj_attributes", scratch.attributes(handle))
+
+
+A_TIME = Nfstime3(1_000_000_000)
+"""A date in 2001, far from the time of any run."""
+
+
+# ---------------------------------------------------------------- initial attributes
+
+
+@pytest.mark.parametrize("creation", [name for name in CREATIONS if name != "unchecked"])
+@proves(SETS_INITIAL_ATTRIBUTES, killed_by="creations3-ignore-initial-attributes")
+def test_initial_mode(nfs3: Nfs3, scratch: Scratch, creation: str) -> None:
+    """A new object has no permission bit that was not requested."""
+    mode = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o710)).mode
+    observe("mode asked 0o710", f"{mode & 0o777:#o}")
+    expect(oct(mode & 0o777 & ~0o710), "permission bits that were not asked for").equals("0o0")
+
+
+@pytest.mark.parametrize("creation", CREATIONS)
+@proves(SETS_INITIAL_ATTRIBUTES, killed_by="creations3-ignore-initial-attributes", needs="root")
+def test_initial_owner(nfs3: Nfs3, scratch: Scratch, creation: str) -> None:
+    """A new object has the requested owner and group."""
+    made = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o644, uid=4242, gid=4343))
+    expect((made.uid, made.gid), "uid and gid").equals((4242, 4343))
+
+
+@pytest.mark.parametrize("creation", CREATIONS)
+@proves(SETS_INITIAL_ATTRIBUTES, killed_by="creations3-ignore-initial-attributes", needs="cansettime")
+def test_initial_times(nfs3: Nfs3, scratch: Scratch, creation: str) -> None:
+    """A new object has the requested atime and mtime."""
+    time = at_client_time(A_TIME)
+    made = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o644, atime=time, mtime=time))
+    expect(made.mtime.seconds, "seconds of mtime").between(A_TIME.seconds - 10, A_TIME.seconds + 10)
+    expect(made.atime.seconds, "seconds of atime").between(A_TIME.seconds - 10, A_TIME.seconds + 10)

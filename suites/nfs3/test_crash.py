@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: MIT
+"""What survives a crash (RFC 1813 sections 1.6, 3.3.7 and 3.3.21): stable data, names, attributes, handles."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable
+
+import pytest
+
+from fixtures.checks import TargetView
+from fixtures.scratch import Scratch, need
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, StableHow
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge.expect import StatusReply
+from suites.nfs3.clauses import COMMIT_FLUSHES_DATA, FILE_SYNC_DATA_IS_STABLE
+from suites.nfs3.contents import committed, difference, pattern, put, read_range
+from suites.nfs3.times import LONG_AGO, at_client_time
+
+DATA_SYNC_DATA_IS_STABLE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="data written with DATA_SYNC, and the metadata to find it, is on stable storage before WRITE returns",
+    level=Level.MUST,
+)
+NAME_CHANGES_ARE_SYNCHRONOUS = Requirement(
+    rfc="RFC 1813",
+    section="1.6",
+    gist="CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME and LINK are on stable storage before they return",
+)
+SETATTR_IS_SYNCHRONOUS = Requirement(
+    rfc="RFC 1813",
+    section="4.7",
+    gist="modifying operations are synchronous: attributes that SETATTR has set should survive a crash",
+    level=Level.SHOULD,  # the list in section 1.6 does not have SETATTR
+)
+RECOVERS_FROM_REPEATED_CRASHES = Requirement(
+    rfc="RFC 1813",
+    section="4.8",
+    gist="the server recovers from several failures in quick succession without loss of data",
+    level=Level.MUST,
+)
+SERVER_IS_STATELESS = Requirement(
+    rfc="RFC 1813",
+    section="1.6",
+    gist="the server needs no state of its clients: their handles should work after it restarts",
+    level=Level.SHOULD,  # a server may revoke a handle at any time (section 2.5)
+)
+WRITES: t.Final = {
+    "new-file": (0, 0, 9000),
+    "overwrite": (9000, 3000, 3001),
+    "append": (9000, 9000, 5000),
+    "after-hole": (100, 100_000, 5000),
+    "large": (0, 0, 300_000),
+}
+"""Name -> size of the file before, offset, size of the data."""
+
+
+def _survives(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str, stable: StableHow) -> None:
+    """Make one of the `WRITES`, COMMIT if it is UNSTABLE, crash: the data is still there."""
+    before, offset, size = WRITES[write]
+    file, data = scratch.file("f", pattern(before)), pattern(size, salt=1)
+    answers = put(nfs3, file, offset, data, stable)
+    if stable is StableHow.UNSTABLE:
+        committed(nfs3, file, answers)
+    target.crash()
+    seen = read_range(target.nfs3(), file, offset, size)
+    expect(difference(seen, data), "first wrong byte after the crash").is_absent()
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("write", WRITES)
+@proves(FILE_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-file-sync")
+def test_file_sync(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str) -> None:
+    """Data written with FILE_SYNC survives a crash."""
+    _survives(nfs3, scratch, target, write, StableHow.FILE_SYNC)
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("write", WRITES)
+@proves(DATA_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-data-sync")
+def test_data_sync(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str) -> None:
+    """Data written with DATA_SYNC survives a crash."""
+    _survives(nfs3, scratch, target, write, StableHow.DATA_SYNC)
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("write", WRITES)
+@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-nothing")
+def test_committed(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str) -> None:
+    """Data written with UNSTABLE survives a crash after COMMIT."""
+    _survives(nfs3, scratch, target, write, StableHow.UNSTABLE)
+
+
+@pytest.mark.exclusive
+@proves(
+    DATA_SYNC_DATA_IS_STABLE,
+    FILE_SYNC_DATA_IS_STABLE,
+    killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"),
+)
+def test_stable_among_unstable(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+    """Stable data written over unstable data survives a crash."""
+    file, data = scratch.file("f"), pattern(12_000)
+    put(nfs3, file, 0, data, StableHow.UNSTABLE)
+    levels = {1000: StableHow.FILE_SYNC, 5000: StableHow.DATA_SYNC, 9000: StableHow.FILE_SYNC}
+    stable = pattern(500, salt=1)
+    for at, level in levels.items():
+        put(nfs3, file, at, stable, level)
+    target.crash()
+    for at, level in levels.items():
+        broken = DATA_SYNC_DATA_IS_STABLE if level is StableHow.DATA_SYNC else FILE_SYNC_DATA_IS_STABLE
+        seen = read_range(target.nfs3(), file, at, 500)
+        expect(difference(seen, stable), f"first wrong byte of those at {at}", because=broken).is_absent()
+
+
+@pytest.mark.exclusive
+@proves(RECOVERS_FROM_REPEATED_CRASHES, killed_by="write3-stable-data-outlives-one-crash")
+def test_repeated_crashes(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+    """Data written with FILE_SYNC survives several crashes in quick succession."""
+    file, data = scratch.file("f"), pattern(9000)
+    put(nfs3, file, 0, data, StableHow.FILE_SYNC)
+    for _ in range(3):
+        target.crash()
+    seen = read_range(target.nfs3(), file, 0, len(data))
+    expect(difference(seen, data), "first wrong byte after three crashes").is_absent()
+
+
+# ---------------------------------------------------------------- names
+
+
+def _need_handle(nfs3: Nfs3, handle: bytes) -> None:
+    """End the check as SKIP if the handle did not survive the crash: another check proves that."""
+    status = nfs3.getattr(handle).status
+    if status != Nfsstat3.NFS3_OK:
+        skip(f"the handle does not work after the crash: GETATTR answers {status}")
+
+
+def _create(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
+    return nfs3.create(scratch.handle, b"new", CreateMode3.GUARDED, Sattr3(mode=0o644))
+
+
+def _mknod(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
+    return nfs3.mknod(scratch.handle, b"new", Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644)))
+
+
+def _remove(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
+    scratch.file("old")
+    return nfs3.remove(scratch.handle, b"old")
+
+
+def _rmdir(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
+    scratch.directory("old")
+    return nfs3.rmdir(scratch.handle, b"old")
+
+
+def _rename(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
+    scratch.file("old")
+    return nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")
+
+
+def _link(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
+    return nfs3.link(scratch.file("kept"), scratch.handle, b"new")
+
+
+NAME_CHANGES: t.Final[dict[str, tuple[Callable[[Nfs3, Scratch], StatusReply], list[bytes]]]] = {
+    "CREATE": (_create, [b"new"]),
+    "MKDIR": (lambda nfs3, scratch: nfs3.mkdir(scratch.handle, b"new", Sattr3(mode=0o755)), [b"new"]),
+    "SYMLINK": (lambda nfs3, scratch: nfs3.symlink(scratch.handle, b"new", b"target"), [b"new"]),
+    "MKNOD": (_mknod, [b"new"]),
+    "REMOVE": (_remove, []),
+    "RMDIR": (_rmdir, []),
+    "RENAME": (_rename, [b"new"]),
+    "LINK": (_link, [b"kept", b"new"]),
+}
+"""Procedure -> a call of it, and the names in the directory afterwards."""
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("procedure", NAME_CHANGES, ids=str.lower)
+@proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-names-are-lost-in-a-crash")
+def test_names(nfs3: Nfs3, scratch: Scratch, target: TargetView, procedure: str) -> None:
+    """Created, removed and renamed names survive a crash."""
+    act, names = NAME_CHANGES[procedure]
+    need(act(nfs3, scratch), "what is to outlive the crash", procedure)
+    target.crash()
+    survivor = target.nfs3()
+    _need_handle(survivor, scratch.handle)
+    found = [
+        name
+        for name in (b"kept", b"new", b"old")
+        if survivor.lookup(scratch.handle, name).status == Nfsstat3.NFS3_OK
+    ]
+    expect(found, "the names that are found after the crash").equals(names)
+
+
+# ---------------------------------------------------------------- attributes and handles
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("field", ["mode", "size", "mtime"])
+@proves(SETATTR_IS_SYNCHRONOUS, killed_by="setattr3-is-lost-in-a-crash")
+def test_attributes(nfs3: Nfs3, scratch: Scratch, target: TargetView, field: str) -> None:
+    """Attributes that SETATTR has set survive a crash."""
+    file = scratch.file("f", pattern(5000))
+    asked = {
+        "mode": Sattr3(mode=0o600),
+        "size": Sattr3(size=1234),
+        "mtime": Sattr3(mtime=at_client_time(LONG_AGO)),
+    }
+    expect(nfs3.setattr(file, asked[field])).ok()
+    known = getattr(scratch.attributes(file), field)
+    target.crash()
+    _need_handle(target.nfs3(), file)
+    reply = target.nfs3().getattr(file)
+    expect(reply).ok()
+    expect(reply).field(f"resok.obj_attributes.{field}").equals(known)
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("control", ["crash", "restart"])
+@proves(SERVER_IS_STATELESS, killed_by="getattr3-handles-end-with-the-instance")
+def test_handles(nfs3: Nfs3, scratch: Scratch, target: TargetView, control: str) -> None:
+    """Handles work after a crash or a restart."""
+    handles = {"file": scratch.file("f", b"data"), "directory": scratch.directory("d")}
+    known = {what: scratch.attributes(handle).fileid for what, handle in handles.items()}
+    getattr(target, control)()
+    for what, handle in handles.items():
+        reply = target.nfs3().getattr(handle)
+        observe(f"handle of a {what} after a {control}", reply.status)
+        expect(reply).ok()
+        expect(reply).field("resok.obj_attributes.fileid").equals(known[what])
