@@ -67,7 +67,6 @@ class IdList:
         return found
 
     def write(self, path: Path) -> None:
-        """Write it, sorted."""
         gone = [*self.gone, *(f"{old}{_ARROW}{new}" for old, new in self.renamed.items())]
         lines = [*sorted(self.present), *(_GONE + one for one in sorted(gone))]
         path.write_text(_HEAD + "".join(line + "\n" for line in lines), encoding="utf-8")

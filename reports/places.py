@@ -82,14 +82,12 @@ class Places:
     def one_of(
         self, table: dict[str, t.Any], key: str, known: Sequence[str], default: str, start: int
     ) -> str:
-        """One of some words."""
         value = table.get(key, default)
         if value not in known:
             raise self.bad(start, key, f"expected one of {', '.join(known)}, seen {value!r}")
         return str(value)
 
     def flag(self, table: dict[str, t.Any], key: str, default: bool, start: int) -> bool:
-        """True or false."""
         value = table.get(key, default)
         if not isinstance(value, bool):
             raise self.bad(start, key, f"expected true or false, seen {value!r}")

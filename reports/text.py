@@ -56,7 +56,6 @@ def _head(run: Run) -> str:
 
 
 def _table(run: Run) -> str:
-    """Counts per protocol and verdict."""
     names = [*run.protocols, *(["all"] if len(run.protocols) != 1 else [])]
     width = max(len("protocol"), *(len(name) for name in names))
     lines = [f"{'protocol':<{width}}  " + "  ".join(f"{verdict:>{len(verdict)}}" for verdict in VERDICTS)]

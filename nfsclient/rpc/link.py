@@ -406,7 +406,6 @@ class Link:
     # ------------------------------------------------------------ as a member of the loop
 
     def fileno(self) -> int:
-        """The descriptor of the socket."""
         return self._sock.fileno()
 
     def wants_to_read(self) -> bool:

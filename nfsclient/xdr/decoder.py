@@ -90,7 +90,6 @@ class DecoderWriter(Writer):
         return head + self._lines + tail
 
     def flush(self) -> None:
-        """Emit what is pending."""
         for line in self._before:
             self.emit(line)
         if self._run:

@@ -35,7 +35,6 @@ def find_baseline(word: str) -> Path:
 
 @functools.cache
 def shipped() -> tuple[Baseline, ...]:
-    """All of them. Raises `BadBaseline`."""
     return tuple(load_baseline(folder() / f"{name}.toml") for name in shipped_names())
 
 

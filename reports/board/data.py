@@ -55,7 +55,6 @@ class Table:
         return known
 
     def numbers(self, texts: Iterable[str]) -> list[int]:
-        """The same for several."""
         return [self.number(text) for text in texts]
 
 

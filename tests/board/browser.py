@@ -74,5 +74,4 @@ class Visit:
         return self.page
 
     def close(self) -> None:
-        """Ends the visit."""
         self._context.close()

@@ -39,7 +39,6 @@ class Outcome:
 
     @property
     def lines(self) -> list[AnyRecord]:
-        """All records, in order."""
         with (self.report / "records.jsonl").open() as file:
             return list(read_records(file))
 
@@ -52,7 +51,6 @@ class Outcome:
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """Verdicts by the same names."""
         return {name: record.verdict for name, record in self.checks.items()}
 
     def junit(self) -> dict[str, ET.Element]:
@@ -69,7 +67,6 @@ class Suite:
         self.report = pytester.path / "report"
 
     def write(self, body: str, path: str = "suites/nfs3/test_fake.py") -> None:
-        """Add a module of checks."""
         file = self.pytester.path / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(PRELUDE + textwrap.dedent(body))
@@ -80,7 +77,6 @@ class Suite:
         return [*OPTIONS, "--report", str(self.report), *([] if named else ["suites"]), *more]
 
     def run(self, *more: str) -> Outcome:
-        """Run it in this process."""
         return self._outcome(self.pytester.runpytest_inprocess(*self.arguments(*more)))
 
     def run_apart(self, *more: str) -> Outcome:
