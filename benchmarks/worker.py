@@ -61,7 +61,6 @@ class Worker:
         return Measurement(**answer)
 
     def close(self) -> None:
-        """End the process."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -138,6 +137,5 @@ class Workers:
         return [python, "-m", f"benchmarks.workers.{name}"]
 
     def close(self) -> None:
-        """End them all."""
         for worker in self._known.values():
             worker.close()

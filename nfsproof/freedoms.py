@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`nfsproof selftest --knobs`: the suite on the embedded server with each legal freedom taken.
 
-Whatever a server may do, no check and no rule of the lint may hold against it: a run that is red here shows a
-fault of the suite, or of the embedded server.
+No check and no rule of the lint may fail for a legal choice of a server: a red run here shows a bug of the suite, or
+of the embedded server.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ class Selector:
         removed = {one.lower() for one in self._list.gone}
         if wanted in removed or function_of(wanted) in removed:
             return f"the check {word} was removed"
-        return f"no check is named {word}{self._near(word.strip('/'))}"
+        return f"no check has the id {word}{self._near(word.strip('/'))}"
 
     def _near(self, name: str) -> str:
         ids = sorted(self._nodes)
@@ -139,12 +139,12 @@ class Selector:
         by_lower = {one.lower(): one for one in (*groups, *ids)}
         near = [by_lower[one] for one in difflib.get_close_matches(name.lower(), list(by_lower), n=3)]
         if near:
-            return f"; near: {', '.join(near)}"
+            return f"; similar: {', '.join(near)}"
         listed = "; nfsproof run --list-requirements lists them"
         return (
             listed
             if "/" in name
-            else f"{listed}. Nor is it a server: {', '.join(TARGETS)}, or nfs://HOST/EXPORT"
+            else f"{listed}. It is not a server either: {', '.join(TARGETS)}, or nfs://HOST/EXPORT"
         )
 
 

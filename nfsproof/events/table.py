@@ -98,11 +98,9 @@ class LiveDisplay:
         self._live.start()
 
     def show(self, runs: Sequence[TargetRun]) -> None:
-        """Paint it."""
         self._live.update(table(runs, self._console.width, is_final=False), refresh=True)
 
     def close(self) -> None:
-        """Take it away."""
         self._live.stop()
 
 
@@ -116,7 +114,6 @@ class PlainDisplay:
         self._told: dict[str, float] = {}
 
     def show(self, runs: Sequence[TargetRun]) -> None:
-        """Tell what is new."""
         now = self._clock()
         for run in runs:
             name = run.entry.name

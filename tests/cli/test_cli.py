@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def nfsproof(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """The command line in a process of its own."""
+    """The command line in its own process."""
     return subprocess.run(
         [sys.executable, "-P", "-m", "nfsproof", *words],
         cwd=cwd,
@@ -83,7 +83,7 @@ def test_the_help_of_run_has_every_option_of_a_run(capsys: pytest.CaptureFixture
         (["no-such-command"], "No such command"),
         (["--no-such-option"], "No such option"),
         (["run", "server:/export"], "nfs://server/export"),
-        (["run", "nfs://a/b", "nfs://c/d"], "more than one target"),
+        (["run", "nfs://a/b", "nfs://c/d"], "expected one target"),
         (["doctor"], "URL"),
     ],
     ids=["command", "option", "mount-syntax", "two-targets", "argument"],
@@ -140,5 +140,5 @@ def test_without_its_dependencies_it_names_the_launcher(tmp_path: Path) -> None:
     assert ended.returncode == Exit.USAGE
     assert (
         ended.stderr
-        == "nfsproof: the package click is not installed; start with bin/nfsproof, which installs it\n"
+        == "nfsproof: the package click is not installed; start nfsproof with bin/nfsproof, which installs it\n"
     )

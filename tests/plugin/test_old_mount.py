@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which old version of MOUNT a target has: one that is told apart, or is answered in its own form."""
+"""Which old version of MOUNT a target has: one that the target distinguishes, or that it answers in its own form."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def test_a_folder_that_cannot_be_written_ends_the_run_before_it_begins(suite: Su
     result = suite.pytester.runpytest_subprocess(*suite.arguments("--report", report), timeout=120)
     assert result.ret == 4
     (line,) = [line for line in [*result.outlines, *result.errlines] if line.strip()]
-    assert "expected a folder for the report that can be written" in line
+    assert "expected a writable folder for the report" in line
     assert in_the_way.read_text() == "a file"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A target that is asked by NFSv2 alone: ``version=2`` in its URL."""
+"""A target that is tested with NFSv2 only: ``version=2`` in its URL."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.plugin.conftest import ROOT, Suite
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    """The reference server in a process of its own."""
+    """The reference server in its own process."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "nfsproof", "serve", "--port", "0"],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -64,7 +64,7 @@ def test_version_2_alone(suite: Suite, url: str) -> None:
         "of_version_2": "PASS",
         "nothing_is_left": "PASS",
     }
-    assert "by NFSv2 only" in outcome.checks["of_version_3"].reason
+    assert "with NFSv2 only" in outcome.checks["of_version_3"].reason
 
 
 def test_both_versions(suite: Suite, url: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs inside of namespaces of its own: rpcbind of this machine, the reference server registered with it, the checks.
+"""Runs inside new namespaces: rpcbind of this machine, the reference server registered with it, the checks.
 
 Arguments: the folder for the report, then options of rpcbind. Prints what pytest prints, and ends as it does.
 """

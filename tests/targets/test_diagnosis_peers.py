@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The diagnosis of what is no NFS server: nobody there, another service, garbage, silence.
 
-The peers answer from a thread: the diagnosis looks at strangers with plain sockets, beside its loop.
+The peers answer from a thread: the diagnosis examines unknown services with plain sockets, outside its loop.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ STRANGERS: dict[str, tuple[Callable[[socket.socket], None], str]] = {
     "closes": (hang_up, "something that does not answer RPC"),
     "garbage": (spout_garbage, "something that answers de ad be ef"),
     "bad reply": (say_a_bad_reply, "message type"),
-    "greeting": (greet, "mail and FTP"),
+    "greeting": (greet, "mail or FTP"),
     "ssh": (greet_as_ssh, "an SSH server"),
     "tls": (refuse_in_tls, "a TLS server"),
     "silence": (wait_for_the_end, "something that does not answer RPC"),
@@ -163,7 +163,7 @@ def test_no_rpcbind() -> None:
     (port,) = free_ports(1)
     diagnosis = look(f"nfs://127.0.0.1/export?rpcbindport={port}&nfsport={port}")
     assert diagnosis.step("rpcbind").outcome is FAILED
-    assert "say both ports in the URL" in diagnosis.step("rpcbind").advice
+    assert "give both ports in the URL" in diagnosis.step("rpcbind").advice
     assert diagnosis.step("MOUNT").outcome is NOT_TRIED
 
 
@@ -215,7 +215,7 @@ def test_numeric_addresses_ask_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_resolver_that_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "_RESOLVE", "import signal; signal.pause()")
-    with pytest.raises(NoAddress, match="not answered within"):
+    with pytest.raises(NoAddress, match="did not answer within"):
         resolve("name.invalid", 0.3)
 
 
@@ -239,7 +239,7 @@ def test_first_bytes(data: bytes, kind: str | None) -> None:
 
 def test_a_stranger_that_has_gone() -> None:
     (port,) = free_ports(1)
-    assert what_listens("127.0.0.1", port, 1.0) == "nothing that takes connections any more"
+    assert what_listens("127.0.0.1", port, 1.0) == "nothing that accepts connections any more"
 
 
 def test_the_command_ends_with_usage_and_without_traceback() -> None:
@@ -252,5 +252,5 @@ def test_the_command_ends_with_usage_and_without_traceback() -> None:
         check=False,
     )
     assert done.returncode == 4, done.stderr
-    assert "In the way: port, MOUNT." in done.stdout
+    assert "Failed: port, MOUNT." in done.stdout
     assert "Traceback" not in done.stdout + done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Servers installed on demand: whole or not at all, in a cache of their own, with words for what is missing."""
+"""Servers installed on demand: whole or not at all, in their own cache, with words for what is missing."""
 
 from __future__ import annotations
 

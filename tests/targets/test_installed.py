@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Installed servers as targets: with a stand-in of our own, and each of the real ones where it is installed."""
+"""Installed servers as targets: with a stand-in, and each of the real ones where it is installed."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _end_at_once(_place: Place) -> list[str]:
 
 @pytest.fixture
 def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[InstalledTarget]:
-    """The reference server in a process of its own, under the name of another."""
+    """The reference server in its own process, under the name of another."""
     monkeypatch.setenv("NFSPROOF_SERVERS", str(tmp_path / "cache"))
     recipe = replace(RECIPES["fernfs"], build=_build, command=_serve, tool=sys.executable)
     monkeypatch.setitem(RECIPES, "fernfs", recipe)
@@ -99,7 +99,7 @@ def test_a_death_is_told_and_mended(stand_in: InstalledTarget, tmp_path: Path) -
     kill(stand_in, signal.SIGABRT)
     told = stand_in.obituary()
     assert told is not None
-    assert told.startswith("fernfs 0.1.5 ended by itself with signal 6 (SIGABRT)")
+    assert told.startswith("fernfs 0.1.5 ended unexpectedly with signal 6 (SIGABRT)")
     assert "panicked" in told
     stand_in.restart()
     assert stand_in.obituary() is None

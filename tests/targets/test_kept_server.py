@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A program under a keeper. A mount namespace is needed only where `memory` or `rpcbind` are asked for."""
+"""A program under a keeper. A mount namespace is needed only where `memory` or `rpcbind` are used."""
 
 from __future__ import annotations
 

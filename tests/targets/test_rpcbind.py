@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The checks of portmap and rpcbind against rpcbind of this machine, in namespaces of their own."""
+"""The checks of portmap and rpcbind against rpcbind of this machine, in separate namespaces."""
 
 from __future__ import annotations
 

@@ -45,7 +45,6 @@ def play(rig: Rig, *, proto: str = "tcp") -> list[Exchange]:
 
 @pytest.fixture
 def right(rig: Rig) -> list[Exchange]:
-    """What a right server says."""
     return play(rig)
 
 
