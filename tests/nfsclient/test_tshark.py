@@ -22,6 +22,7 @@ from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.loop import Loop
 from nfsjudge.capture import write_capture
 from nfsserver.server import Server
+from tests.settled import settle
 
 pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 
@@ -169,6 +170,7 @@ def test_tshark_reads_every_procedure(rpc: RpcClient, tmp_path: Path) -> None:
     # These carry calls of other programs: not ours to decode.
     carriers = (portmap.CALLIT, rpcbind.CALLIT3, rpcbind.BCAST4, rpcbind.INDIRECT4)
     assert missing == [carrier.label for carrier in carriers]
+    settle(exchanges)
     capture = tmp_path / "all.pcapng"
     write_capture(capture, exchanges, epoch=1_700_000_000)
     assert _tshark(capture, "_ws.malformed") == []
