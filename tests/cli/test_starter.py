@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from nfsproof.exits import Exit
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECK = "nfs3/null/is_answered_without_results"
@@ -56,7 +57,7 @@ def run(*words: str, cwd: Path, command: str = "run") -> subprocess.CompletedPro
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=AT_MOST,
         check=False,
     )
 

@@ -22,6 +22,7 @@ from nfsproof.events.runs import TargetRun
 from nfsproof.events.table import table
 from nfsproof.exits import Exit
 from tests.archives.conftest import contents, make_run
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 ABSENT = '[[target]]\ntarget = "nfs://127.0.0.1/export?nfsport=1&mountport=1"\nlabel = "Absent"\n'
@@ -48,7 +49,7 @@ def begin(folder: Path, text: str) -> subprocess.Popen[str]:
 
 def held(folder: Path, text: str) -> tuple[int, str, str]:
     process = begin(folder, text)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=AT_MOST)
     return process.returncode, out, err
 
 
@@ -92,12 +93,12 @@ def test_an_interrupt_ends_all_in_order(tmp_path: Path, number: signal.Signals) 
     whole = 'checks = ["nfs3", "nfs2"]'
     process = begin(tmp_path, target("A", whole) + target("B", whole))
     records = tmp_path / "e" / "A" / "records.jsonl"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + AT_MOST
     while not (records.exists() and records.read_bytes().count(b"\n") > 5):
         assert time.monotonic() < deadline
         assert process.poll() is None
     process.send_signal(number)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=AT_MOST)
     assert process.returncode == 2, err
     assert "B: left out: not begun: interrupted" in out
     (run,), _ = reports.load_all([tmp_path / "e" / "A.tar.gz"])

@@ -23,6 +23,7 @@ from nfsclient.rpc.loop import Loop
 from nfsjudge.capture import write_capture
 from nfsserver.server import Server
 from tests.settled import settle
+from tests.waiting import AT_MOST
 
 pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 
@@ -186,6 +187,6 @@ def _tshark(capture: Path, display_filter: str) -> list[dict[str, list[str]]]:
         check=True,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=AT_MOST,
     )
     return [packet["_source"]["layers"] for packet in json.loads(shown.stdout)]

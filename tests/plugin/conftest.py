@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from nfsjudge.records import AnyRecord, CheckRecord, read_records
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = ("-p", "fixtures.plugin", "-p", "no:cacheprovider", "--import-mode=importlib")
@@ -85,7 +86,7 @@ class Suite:
 
     def run_apart(self, *more: str) -> Outcome:
         """Run it in a process of its own: for xdist, and for what would end this one."""
-        return self._outcome(self.pytester.runpytest_subprocess(*self.arguments(*more), timeout=120))
+        return self._outcome(self.pytester.runpytest_subprocess(*self.arguments(*more), timeout=AT_MOST))
 
     def _outcome(self, result: pytest.RunResult) -> Outcome:
         text = "\n".join([*result.outlines, *result.errlines])

@@ -12,6 +12,7 @@ import pytest
 from fixtures.ids import IdList, id_of, without_parameters
 from tests.plugin.conftest import ROOT, Suite
 from tests.plugin.test_plugin_verdicts import check
+from tests.waiting import AT_MOST
 
 
 @pytest.mark.parametrize(
@@ -66,5 +67,5 @@ def test_a_part_of_the_suite_cannot_tell(suite: Suite) -> None:
 
 def test_the_list_of_this_project_agrees() -> None:
     command = [sys.executable, "-m", "pytest", "--ids=check", "-q", "suites"]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=AT_MOST)
     assert result.returncode == 0, result.stdout

@@ -26,6 +26,7 @@ from nfsjudge.records import CheckRecord, read_records
 from tests.plugin.conftest import ROOT
 from tests.plugin.settled_run import EVERY
 from tests.settled import SERVER_PORT
+from tests.waiting import AT_MOST
 
 _PACKET = 6
 _COMMENT = 1
@@ -80,14 +81,14 @@ def complaints(path: Path) -> list[tuple[int, str]]:
     wrong = '_ws.malformed || _ws.unreassembled || _ws.expert.severity == "Error"'
     command = ["tshark", "-n", "-2", "-r", str(path), "-Y", wrong]
     fields = ["-T", "fields", "-e", "frame.number", "-e", "_ws.expert.message", "-e", "_ws.col.Info"]
-    result = subprocess.run([*command, *fields], capture_output=True, text=True, check=True, timeout=600)
+    result = subprocess.run([*command, *fields], capture_output=True, text=True, check=True, timeout=AT_MOST)
     return [(int(line.split("\t")[0]), line) for line in result.stdout.splitlines()]
 
 
 def counted(captures: list[Path]) -> list[int]:
     """How many packets Wireshark's reader of files finds in each of them as it is, comments and all."""
     command = ["capinfos", "-T", "-r", "-M", "-c", *map(str, captures)]
-    result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
+    result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=AT_MOST)
     assert result.stderr == ""
     return [int(line.rpartition("\t")[2]) for line in result.stdout.splitlines()]
 
@@ -108,7 +109,7 @@ def test_tshark_finds_nothing_malformed_but_what_a_check_makes_so(tmp_path: Path
         cwd=ROOT,
         env=environment,
         capture_output=True,
-        timeout=600,
+        timeout=AT_MOST,
         check=False,
     )
     assert run.returncode == 0, run.stdout.decode()[-2000:]
