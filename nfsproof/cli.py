@@ -111,13 +111,15 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     is_flag=False,
     flag_value="",
     metavar="[TEXT]",
-    help="Instead: run the checks with each legal freedom of the server taken (with =TEXT: those that hold it).",
+    help="Instead: with each legal freedom of the server taken, run the checks that can see it "
+    "(=TEXT: freedoms whose names hold it; =all: all checks with all freedoms).",
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[PYTEST ARGUMENT ...]")
 def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...]) -> int:
     """Tests nfsproof itself: its own tests, or whether every check is able to fail.
 
-    In a checkout the tests of library, server, plugin and command line. They do not travel in the wheel:
+    In a checkout the tests of library, server, plugin and command line, with a worker for each processor
+    unless -n or a part of them is chosen. They do not travel in the wheel:
     there each check is run on the clean embedded server, where it must pass, and on its mutants, where it
     must fail.
     """
@@ -130,8 +132,9 @@ def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...])
         # `--mutants nfs3/write`: the parser takes what follows for the option's value.
         mutants, arguments = "pairs", (str(mutants), *arguments)
     if mutants is None and starter.is_checkout():
-        tests = starter.home() / "tests"
-        return starter.run_own_tests([*arguments] if _names_a_path(arguments) else [str(tests), *arguments])
+        if _names_a_path(arguments):
+            return starter.run_own_tests(arguments)
+        return starter.run_own_tests([str(starter.home() / "tests"), *starter.workers(arguments), *arguments])
     if mutants is None:
         click.echo(
             "nfsproof: the tests of our own are in the checkout only; running the checks on their mutants",

@@ -91,7 +91,9 @@ class Outcome:
     def __str__(self) -> str:
         counts = ", ".join(f"{count} {name}" for name, count in sorted(self.verdicts.items()))
         word = "ok " if self.is_good else "RED"
-        return f"{word} {' '.join(self.setting) or 'no knob turned'}: {counts or f'exit status {self.status}'}"
+        return (
+            f"{word} {' '.join(self.setting) or 'no knob turned'}: {counts or f'exit status {self.status}'}"
+        )
 
 
 @dataclass(slots=True)
