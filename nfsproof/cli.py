@@ -114,14 +114,16 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     is_flag=False,
     flag_value="",
     metavar="[TEXT]",
-    help="Run the checks with each legal choice of the server; =TEXT: only choices that contain TEXT.",
+    help="For each legal choice of the server, run the checks that can see it; =TEXT: only choices that contain TEXT; "
+    "=all: all checks with all choices.",
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[PYTEST ARGUMENT ...]")
 def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...]) -> int:
     """Test nfsproof itself.
 
-    In a checkout this runs the project's own tests. The wheel does not contain them: there, and with --mutants, each
-    check runs on the clean embedded server, where it must pass, and on its mutants, where it must fail.
+    In a checkout this runs the project's own tests, with a worker for each processor unless -n or a part of them is
+    chosen. The wheel does not contain them: there, and with --mutants, each check runs on the clean embedded server,
+    where it must pass, and on its mutants, where it must fail.
     """
     if knobs is not None:
         starter.put_home_first()
@@ -132,8 +134,9 @@ def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...])
         # `--mutants nfs3/WRITE`: the parser reads the next word as the value of the option.
         mutants, arguments = "pairs", (str(mutants), *arguments)
     if mutants is None and starter.is_checkout():
-        tests = starter.home() / "tests"
-        return starter.run_own_tests([*arguments] if _names_a_path(arguments) else [str(tests), *arguments])
+        if _names_a_path(arguments):
+            return starter.run_own_tests(arguments)
+        return starter.run_own_tests([str(starter.home() / "tests"), *starter.workers(arguments), *arguments])
     if mutants is None:
         click.echo(
             "nfsproof: only a checkout contains the project's own tests; running the checks on their mutants",

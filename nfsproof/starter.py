@@ -56,6 +56,17 @@ def run_own_tests(args: Sequence[str]) -> int:
     return _pytest([*options, *args])
 
 
+_MOST_WORKERS = 8
+_ALONE = ("-n", "--numprocesses", "--dist", "--pdb", "--trace", "-s", "--capture", "--co", "--setup")
+"""Options of pytest with which the number of workers is the user's choice, or can only be none."""
+
+
+def workers(args: Sequence[str]) -> list[str]:
+    """The options for a worker on each processor; none where `args` say otherwise."""
+    number = min(os.cpu_count() or 1, _MOST_WORKERS)
+    return [] if number == 1 or any(arg.startswith(_ALONE) for arg in args) else ["-n", str(number)]
+
+
 def _isolate() -> Path:
     root = put_home_first()
     for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):

@@ -69,7 +69,7 @@ def _page(
     issued = directory.directory is not None and directory.directory.has_issued(cookie)
     if cookie and (not issued or verifier != _verifier(server, directory)):
         raise Nfs3Error(Nfsstat3.NFS3ERR_BAD_COOKIE)
-    maxcount = min(maxcount, server.transfers(context).directory_max) - _RESOK_SIZE
+    maxcount = server.transfers(context).of_listing(maxcount) - _RESOK_SIZE
     entries: list[Entry] = []
     for entry in listing:
         size = entry_size(entry)

@@ -21,6 +21,7 @@ from nfsproof.archiving.scrub import Scrubber
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
 from tests.archives.conftest import ADDRESS, CAPTURE, HOST, PATH, SCRIPT, TARGET, make_run, packed
+from tests.waiting import AT_MOST
 
 
 @pytest.fixture(autouse=True)
@@ -191,7 +192,7 @@ def test_a_cleaned_capture_is_one_still(tmp_path: Path) -> None:
             ],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=AT_MOST,
             check=True,
         ).stdout
     except FileNotFoundError:

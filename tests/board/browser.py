@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.waiting import AT_MOST
+
 if t.TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE = 20_000
+PATIENCE = AT_MOST * 1000
 """Milliseconds for anything that the page is to show: a deadline, not a wait."""
 
 

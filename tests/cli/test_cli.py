@@ -15,6 +15,7 @@ from fixtures import options
 from nfsproof import __version__
 from nfsproof.cli import commands, run_command_line
 from nfsproof.exits import EXIT_CODES, Exit
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -27,7 +28,7 @@ def nfsproof(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
         env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(cwd)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=AT_MOST,
         check=False,
     )
 
@@ -109,7 +110,7 @@ def test_help_loads_neither_pytest_nor_a_room() -> None:
         env={"PYTHONPATH": str(ROOT)},
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=AT_MOST,
     )
     assert ended.returncode == 0, ended.stderr
 
@@ -122,7 +123,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=AT_MOST,
     )
     assert ended.stderr == ""
 
@@ -135,7 +136,7 @@ def test_without_its_dependencies_it_names_the_launcher(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=AT_MOST,
     )
     assert ended.returncode == Exit.USAGE
     assert (

@@ -20,6 +20,7 @@ from nfsproof.archiving import Wishes, pack
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
 from reports.archived import unpack
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 FAILING = {
@@ -39,7 +40,12 @@ def environment() -> dict[str, str]:
 
 def python(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *words], env=environment(), capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, *words],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=AT_MOST,
+        check=False,
     )
 
 

@@ -21,6 +21,7 @@ from nfsmutants import all_mutants
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
 from nfsserver import KNOBS
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 Serve = Callable[..., subprocess.Popen[str]]
@@ -62,7 +63,7 @@ def test_it_answers_and_ends_in_order(number: signal.Signals, serve: Serve) -> N
     with closing(connect_tcp(url.host, url.nfs_port)) as rpc:
         Nfs3(rpc).null()
     process.send_signal(number)
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=AT_MOST) == 0
     assert process.stdout is not None
     assert process.stderr is not None
     assert f"bin/nfsproof run '{url}'" in process.stdout.read()

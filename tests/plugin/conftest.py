@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from nfsjudge.records import AnyRecord, CheckRecord, read_records
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = ("-p", "fixtures.plugin", "-p", "no:cacheprovider", "--import-mode=importlib")
@@ -81,7 +82,7 @@ class Suite:
 
     def run_apart(self, *more: str) -> Outcome:
         """Run it in its own process: for xdist, and for what would end this one."""
-        return self._outcome(self.pytester.runpytest_subprocess(*self.arguments(*more), timeout=120))
+        return self._outcome(self.pytester.runpytest_subprocess(*self.arguments(*more), timeout=AT_MOST))
 
     def _outcome(self, result: pytest.RunResult) -> Outcome:
         text = "\n".join([*result.outlines, *result.errlines])

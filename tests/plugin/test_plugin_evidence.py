@@ -12,6 +12,7 @@ from nfsjudge.capture import OWN_BYTES
 from nfsjudge.records import FindingRecord, RunRecord, StatisticsRecord
 from tests.plugin.conftest import Suite
 from tests.plugin.test_plugin_wireshark import packets_of
+from tests.waiting import AT_MOST
 
 RED = """
 @proves(RULE, killed_by=MUTANT)
@@ -141,7 +142,7 @@ def test_a_folder_that_cannot_be_written_ends_the_run_before_it_begins(suite: Su
     in_the_way.parent.mkdir(exist_ok=True)
     in_the_way.write_text("a file")
     report = str(suite.pytester.path / place) if place == "report/below" else str(suite.report)
-    result = suite.pytester.runpytest_subprocess(*suite.arguments("--report", report), timeout=120)
+    result = suite.pytester.runpytest_subprocess(*suite.arguments("--report", report), timeout=AT_MOST)
     assert result.ret == 4
     (line,) = [line for line in [*result.outlines, *result.errlines] if line.strip()]
     assert "expected a writable folder for the report" in line
@@ -151,7 +152,7 @@ def test_a_folder_that_cannot_be_written_ends_the_run_before_it_begins(suite: Su
 def test_records_that_cannot_be_written_as_well(suite: Suite) -> None:
     suite.write(RED)
     (suite.report / "records.jsonl").mkdir(parents=True)
-    outcome_of = suite.pytester.runpytest_subprocess(*suite.arguments(), timeout=120)
+    outcome_of = suite.pytester.runpytest_subprocess(*suite.arguments(), timeout=AT_MOST)
     assert outcome_of.ret == 4
 
 

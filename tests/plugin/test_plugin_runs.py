@@ -230,7 +230,7 @@ WAITING = """
             # A job that a shell starts in the background has SIGINT ignored.
             signal.signal(signal.SIGINT, signal.default_int_handler)
         records = pathlib.Path({records!r})
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 600
         while "a_first" not in records.read_text() and time.monotonic() < deadline:
             time.sleep(0.01)
         os.kill({victim}, {number})

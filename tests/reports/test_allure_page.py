@@ -21,6 +21,7 @@ from reports.allure import CATEGORIES, write_allure
 from reports.run import from_records
 from tests.board import browser
 from tests.board.browser import Visit
+from tests.waiting import AT_MOST
 
 if t.TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -69,7 +70,7 @@ def opened(visit: Visit, id_: str) -> Page:
 def test_node_can_run_allure() -> None:
     node = shutil.which("node")
     assert node is not None
-    version = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=60, check=True)
+    version = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=AT_MOST, check=True)
     assert int(version.stdout.removeprefix("v").split(".")[0]) >= 20
 
 

@@ -22,6 +22,7 @@ import pytest
 from fixtures.diagnosis import Diagnosis, Outcome, diagnose, peers
 from fixtures.diagnosis.peers import NoAddress, recognise, resolve, what_listens
 from fixtures.targets.process import free_ports
+from tests.waiting import AT_MOST
 
 FAILED, NOT_TRIED = Outcome.FAILED, Outcome.NOT_TRIED
 PATIENCE = 2.0
@@ -248,7 +249,7 @@ def test_the_command_ends_with_usage_and_without_traceback() -> None:
         [sys.executable, "-m", "nfsproof", "doctor", url_of(port)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=AT_MOST,
         check=False,
     )
     assert done.returncode == 4, done.stderr

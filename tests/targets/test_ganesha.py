@@ -20,8 +20,7 @@ from fixtures.targets.ganesha import GaneshaTarget, Installation
 from fixtures.targets.namespace import can_act_for_others
 from fixtures.targets.process import free_ports
 from nfsclient import NfsClient, connect
-
-PATIENCE = 10.0
+from tests.waiting import AT_MOST
 
 needs_it = pytest.mark.skipif(
     shutil.which("ganesha.nfsd", path="/usr/bin:/usr/sbin") is None, reason="no NFS-Ganesha"
@@ -67,7 +66,7 @@ def kill_and_await(target: GaneshaTarget, number: signal.Signals) -> None:
     assert server is not None
     assert server.pid is not None
     os.kill(server.pid, number)
-    assert server.wait(lambda: server.pid is None, PATIENCE)
+    assert server.wait(lambda: server.pid is None, AT_MOST)
 
 
 @needs_it
@@ -136,7 +135,7 @@ def test_restart_brings_it_back_when_its_keeper_was_killed(mem: GaneshaTarget) -
     assert server is not None
     assert server._keeper is not None
     server._keeper.kill()
-    assert server.wait(lambda: server.pid is None, PATIENCE)
+    assert server.wait(lambda: server.pid is None, AT_MOST)
     assert mem.obituary() is not None
     mem.restart()
     client(mem).close()

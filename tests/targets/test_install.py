@@ -25,6 +25,7 @@ from fixtures.targets.cache import (
 )
 from fixtures.targets.recipes import RECIPES, Recipe, Workshop
 from nfsproof import cli
+from tests.waiting import AT_MOST
 
 HOME = Path(__file__).parents[2]
 
@@ -131,7 +132,7 @@ def test_a_command_that_takes_too_long_is_ended_with_its_children(tmp_path: Path
     with pytest.raises(InstallError, match="took more than 2 s"):
         shop.run("waiting", sys.executable, "-c", program)
     pid = int((tmp_path / "stdout").read_text())
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + AT_MOST
     while Path(f"/proc/{pid}").exists() and "Z" not in Path(f"/proc/{pid}/stat").read_text().split()[2]:
         assert time.monotonic() < deadline
         os.sched_yield()
@@ -155,7 +156,7 @@ sys.exit(cli.run_command_line(["install", "fernfs"]))
         env=os.environ | {"PYTHONPATH": str(HOME), "NFSPROOF_SERVERS": str(cache)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=AT_MOST,
         check=False,
     )
     assert done.returncode == 2, done.stderr

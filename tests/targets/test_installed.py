@@ -20,8 +20,8 @@ from fixtures.targets.cache import find_installation, install
 from fixtures.targets.installed import InstalledTarget
 from fixtures.targets.recipes import RECIPES, Place, Recipe, Workshop
 from nfsclient import NfsClient, connect
+from tests.waiting import AT_MOST
 
-PATIENCE = 10.0
 HOME = Path(__file__).parents[2]
 
 
@@ -63,7 +63,7 @@ def kill(target: InstalledTarget, number: signal.Signals) -> None:
     assert server is not None
     assert server.pid is not None
     os.kill(server.pid, number)
-    assert server.wait(lambda: server.pid is None, PATIENCE)
+    assert server.wait(lambda: server.pid is None, AT_MOST)
 
 
 def test_it_serves_and_goes_without_a_trace(stand_in: InstalledTarget) -> None:

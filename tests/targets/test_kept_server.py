@@ -15,8 +15,8 @@ import pytest
 
 from fixtures.targets.base import TargetError
 from fixtures.targets.process import KeptServer, describe_end, free_ports, last_lines
+from tests.waiting import AT_MOST
 
-PATIENCE = 10.0
 STUBBORN = (
     "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('up', flush=True); signal.pause()"
 )
@@ -33,7 +33,7 @@ def alive(pid: int) -> bool:
 
 
 def await_that(predicate: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + AT_MOST
     while not predicate():
         if time.monotonic() > deadline:
             return False
@@ -66,7 +66,7 @@ def start(server: KeptServer, program: str, output: Path) -> int:
 def test_it_is_started_and_ends_when_asked(server: KeptServer, tmp_path: Path) -> None:
     pid = start(server, PATIENT, tmp_path / "output")
     assert server.is_alive()
-    server.end(signal.SIGTERM, PATIENCE)
+    server.end(signal.SIGTERM, AT_MOST)
     assert not server.is_alive()
     assert server.status == -signal.SIGTERM
     assert not alive(pid)
@@ -80,13 +80,13 @@ def test_what_ignores_the_request_is_killed(server: KeptServer, tmp_path: Path) 
 
 def test_an_end_by_itself_is_noticed_with_its_status(server: KeptServer, tmp_path: Path) -> None:
     server.start([sys.executable, "-c", "raise SystemExit(3)"], tmp_path / "output")
-    assert server.wait(lambda: server.pid is None, PATIENCE)
+    assert server.wait(lambda: server.pid is None, AT_MOST)
     assert server.status == 3
 
 
 def test_it_can_be_started_again(server: KeptServer, tmp_path: Path) -> None:
     first = start(server, PATIENT, tmp_path / "one")
-    server.end(signal.SIGKILL, PATIENCE)
+    server.end(signal.SIGKILL, AT_MOST)
     assert start(server, PATIENT, tmp_path / "two") != first
     assert server.status is None
 
@@ -112,7 +112,7 @@ def test_a_killed_keeper_takes_its_server_along(server: KeptServer, tmp_path: Pa
     pid = start(server, PATIENT, tmp_path / "output")
     parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     os.kill(parent, signal.SIGKILL)
-    assert server.wait(lambda: server.pid is None, PATIENCE)
+    assert server.wait(lambda: server.pid is None, AT_MOST)
     assert await_that(lambda: not alive(pid))
     assert not server.is_kept()
     with pytest.raises(TargetError, match="keeper"):
@@ -141,7 +141,7 @@ def test_nothing_is_left_when_the_run_is_killed(tmp_path: Path, number: signal.S
         env=os.environ | {"PYTHONPATH": home},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=AT_MOST,
         check=False,
     )
     pid = int(done.stdout)
@@ -160,10 +160,10 @@ def test_memory_is_the_server_s_alone_and_outlives_it(scratch: Path, tmp_path: P
         write = f"open({str(folder / 'file')!r}, 'w').write('kept')"
         read = f"print('up', open({str(folder / 'file')!r}).read())"
         server.start([sys.executable, "-c", write], tmp_path / "one")
-        assert server.wait(lambda: server.pid is None, PATIENCE)
+        assert server.wait(lambda: server.pid is None, AT_MOST)
         assert not (folder / "file").exists()
         server.start([sys.executable, "-c", read], tmp_path / "two")
-        assert server.wait(lambda: server.pid is None, PATIENCE)
+        assert server.wait(lambda: server.pid is None, AT_MOST)
         assert (tmp_path / "two").read_text() == "up kept\n"
     finally:
         server.close()

@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import AT_MOST
+
 INSIDE = Path(__file__).with_name("rpcbind_inside.py")
 HOME = Path(__file__).parents[2]
 UNSHARE = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
 PASSES_CALLS_ON = "-r"
-_LONGEST = 120
 
 
 def _why_not() -> str:
@@ -32,7 +33,7 @@ def test_the_checks_hold_rpcbind_for_right(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(HOME)}
     command = [*UNSHARE, sys.executable, str(INSIDE), str(tmp_path / "report"), PASSES_CALLS_ON]
     run = subprocess.run(
-        command, cwd=HOME, env=environment, capture_output=True, text=True, timeout=_LONGEST, check=False
+        command, cwd=HOME, env=environment, capture_output=True, text=True, timeout=AT_MOST, check=False
     )
     assert run.returncode == 0, run.stdout + run.stderr
     passed = int(run.stdout.rpartition(" passed")[0].split()[-1])

@@ -20,13 +20,13 @@ from nfsclient.rpc.messages import CallHeader, MsgType, OpaqueAuth, parse_reply
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.record import RecordAssembler, frame
 from nfsclient.xdr import Void, XdrType
+from tests.waiting import AT_MOST
 
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
 
 NFS = 100003
 ADDRESS = "127.0.0.1.8.1"
-PATIENCE = 5.0
 
 
 class UnixCaller:
@@ -44,7 +44,7 @@ class UnixCaller:
 
     def receive(self) -> bytes:
         """The next record. Raises ConnectionLost when the stub closes the connection."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + AT_MOST
         while time.monotonic() < deadline:
             self.loop.run_once(self.loop.clock() + 0.01)
             try:
@@ -166,9 +166,9 @@ def test_an_endless_record_ends_the_connection_and_nothing_else(stub: Stub) -> N
 
 def test_a_client_that_goes_is_forgotten(stub: Stub) -> None:
     caller = stub.caller()
-    assert stub.loop.run_until(lambda: bool(stub.listener.connections), stub.loop.clock() + PATIENCE)
+    assert stub.loop.run_until(lambda: bool(stub.listener.connections), stub.loop.clock() + AT_MOST)
     caller.close()
-    assert stub.loop.run_until(lambda: not stub.listener.connections, stub.loop.clock() + PATIENCE)
+    assert stub.loop.run_until(lambda: not stub.listener.connections, stub.loop.clock() + AT_MOST)
 
 
 def test_the_path_is_removed_at_the_end(tmp_path: Path) -> None:
