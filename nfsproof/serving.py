@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
 from fixtures.evidence import rerun_command
 from nfsclient.rpc.loop import Loop
-from nfsserver import KNOBS, BadKnob, Server, UnknownMutant, all_mutants, parse_setting
+from nfsmutants import Mutants, UnknownMutant, all_mutants
+from nfsserver import KNOBS, BadKnob, Server, parse_setting
 from nfsserver.serve import serve
 
 
@@ -53,14 +54,14 @@ def serve_until_stopped(offer: Offer, say: Callable[[str], None]) -> None:
         server = Server(
             exports=offer.exports,
             root_squash=offer.root_squash,
-            mutants=_known(offer.mutants),
             knobs=dict(parse_setting(text) for text in offer.knobs),
         )
+        Mutants(server, offer.mutants)
         with closing(Loop()) as loop:
             serve(
                 server, loop, host=offer.host, port=offer.port, udp=offer.udp, announce=_announcer(offer, say)
             )
-    except BadKnob as error:
+    except (BadKnob, UnknownMutant) as error:
         raise CannotServe(str(error)) from error
     except OSError as error:
         reason = error.strerror or str(error)
@@ -68,14 +69,6 @@ def serve_until_stopped(offer: Offer, say: Callable[[str], None]) -> None:
             "; is it an address of this machine?" if isinstance(error, socket.gaierror) else "; try --port 0"
         )
         raise CannotServe(f"cannot listen on {offer.host} port {offer.port}: {reason}{advice}") from error
-
-
-def _known(names: Iterable[str]) -> tuple[str, ...]:
-    known = {mutant.name for mutant in all_mutants()}
-    for name in names:
-        if name not in known:
-            raise CannotServe(str(UnknownMutant(name)))
-    return tuple(names)
 
 
 def _announcer(offer: Offer, say: Callable[[str], None]) -> Callable[[Server], None]:

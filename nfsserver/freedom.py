@@ -10,12 +10,12 @@ from nfsserver.handlers import AnyProcedure
 from nfsserver.knobs import Settings
 
 if t.TYPE_CHECKING:
-    from nfsserver.mutants import AnyMiddleware
+    from nfsserver.middleware import AnyAroundCall
 
 
 class Freedom(t.NamedTuple):
-    """Middleware around `procedures` while `is_used` says so; inside of all mutants, which bend what comes out."""
+    """What is put around `procedures` while `is_used` says so, inside all middleware."""
 
     procedures: tuple[AnyProcedure, ...]
     is_used: Callable[[Settings], bool]
-    middleware: AnyMiddleware
+    middleware: AnyAroundCall

@@ -309,7 +309,7 @@ def parse_setting(text: str) -> tuple[str, Value]:
 
 
 class Knobs:
-    """The knobs of one server. `now` holds the values; every change of them is told to `on_change`.
+    """The knobs of one server. `now` holds the values; every change calls `on_change`.
 
     `memory` belongs to whatever obeys the knobs (what was answered already, random numbers); it is empty again
     after every change.
@@ -340,7 +340,7 @@ class Knobs:
 
     @contextmanager
     def released(self) -> Iterator[None]:
-        """While it lasts, no JUKEBOX is answered; for mutants, which do what the server only should have done."""
+        """While it lasts, no JUKEBOX is answered: for middleware that does what the server has put off."""
         before = self.now
         self.now = dataclasses.replace(
             before, jukebox_calls=0, jukebox_seconds=0.0, delegated_names="", offline_names=""

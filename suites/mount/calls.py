@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Calls of MOUNT that several files of checks make."""
+"""What calls of MOUNT return, for several files of checks: refusals, and entries of DUMP."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from nfsclient.protocol.mount import Mnt1Res, Mnt3Res
 from nfsjudge import observe
 
 Names = tuple[bytes, bytes]
+"""What the fixture `inner` returns: the names of two nested directories."""
 
 
 def refusal_of(act: Callable[[], Mnt1Res | Mnt3Res | None]) -> str:

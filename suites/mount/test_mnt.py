@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""MNT of MOUNT version 3 (RFC 1813 section 5.2.1)."""
+"""MNT (RFC 1813 section 5.2.1, RFC 1094 A.5.2): the handle of the directory that a path names."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from nfsclient.protocol.nfs3 import Ftype3
 from nfsclient.rpc.auth import AuthNone, AuthSys
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip
+from suites.mount.calls import Names
 from suites.mount.clauses import (
     EVERY_VERSION,
     LIMITS_PATH_LENGTH,
@@ -46,8 +47,6 @@ MNT_RETURNS_NOTDIR = Requirement(
     level=Level.SHOULD,
     gist="MNT3ERR_NOTDIR reports a path that is not a directory",
 )
-
-
 MNT_HANDLE_IS_32_BYTES = Requirement(
     rfc="RFC 1094", section="A.4.1", gist="MNT returns a handle of exactly 32 bytes, without a length field"
 )
@@ -66,8 +65,6 @@ MNT_RETURNS_ACCES = Requirement(
     level=Level.SHOULD,
     gist="MNT3ERR_ACCES reports that permission is denied",
 )
-
-
 MNT_RETURNS_DEFINED_STATUS = Requirement(
     rfc="RFC 1813", section="5.1.5", gist="MNT returns a status that mountstat3 defines"
 )
@@ -77,9 +74,14 @@ MNT_RETURNS_NAMETOOLONG = Requirement(
     level=Level.SHOULD,
     gist="MNT3ERR_NAMETOOLONG reports that a name in the path is too long",
 )
+AUTH_NONE, AUTH_SYS = 0, 1
+REPETITIONS = 4
+"""How many times a check mounts the same path."""
+_CREDENTIALS = {AUTH_NONE: AuthNone(), AUTH_SYS: None}
+"""Flavor -> a credential to try it with; None stands for the run's own."""
 
 
-AUTH_SYS = 1
+# ---------------------------------------------------------------- the export
 
 
 @proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-gives-an-unusable-handle", needs="mount")
@@ -142,11 +144,7 @@ def test_missing_path_v1(mount1_client: Mount, target: TargetView) -> None:
     expect(int(reply.status), "status of MNT version 1").differs_from(0)
 
 
-REPETITIONS = 4
-"""How many times these checks mount the same path."""
-AUTH_NONE, SYS_FLAVOR = 0, 1
-_CREDENTIALS = {AUTH_NONE: AuthNone(), SYS_FLAVOR: None}
-"""Flavor -> a credential to try it with; None stands for the run's own."""
+# ---------------------------------------------------------------- versions 1 and 2, handles, flavors
 
 
 @OLD_VERSIONS
@@ -223,7 +221,7 @@ def test_closed_to_user(mounting: MakeMounting, scratch: Scratch) -> None:
     expect(status, "the status of MNT").one_of(MountStat3.MNT3_OK, *denials)
 
 
-Names = tuple[bytes, bytes]
+# ---------------------------------------------------------------- paths below the export
 
 
 def _expect_directory_with(mount: Mounting, path: bytes, mark: bytes, what: str) -> None:
@@ -254,6 +252,12 @@ NOTATIONS = {
 """Notation -> the path below the export, and an entry that only the directory it names contains."""
 
 
+def _expect_named_directory(mounting: MakeMounting, version: int, written: str, inner: Names) -> None:
+    mount = mounting(version)
+    form, mark = NOTATIONS[written]
+    _expect_directory_with(mount, mount.below(form % {b"outer": inner[0]}), mark, f"path with {written}")
+
+
 @EVERY_VERSION
 @pytest.mark.parametrize("written", ["dot", "dot_dot"], ids=["dot", "dot-dot"])
 @proves(*MNT_RETURNS_HANDLE, killed_by="mnt-takes-dot-for-dot-dot")
@@ -268,12 +272,6 @@ def test_dots_in_path(mounting: MakeMounting, version: int, written: str, inner:
 def test_extra_slashes(mounting: MakeMounting, version: int, written: str, inner: Names) -> None:
     """MNT ignores extra slashes in a path, or refuses the path."""
     _expect_named_directory(mounting, version, written, inner)
-
-
-def _expect_named_directory(mounting: MakeMounting, version: int, written: str, inner: Names) -> None:
-    mount = mounting(version)
-    form, mark = NOTATIONS[written]
-    _expect_directory_with(mount, mount.below(form % {b"outer": inner[0]}), mark, f"path with {written}")
 
 
 @EVERY_VERSION
@@ -392,6 +390,9 @@ def test_name_too_long(mounting: MakeMounting, nfs3: Nfs3, scratch: Scratch) -> 
     expect(reply).refused(MountStat3.MNT3ERR_NAMETOOLONG, *below, because=MNT_RETURNS_NAMETOOLONG)
 
 
+# ---------------------------------------------------------------- long and unusual paths
+
+
 def _path_of(length: int, export: bytes) -> bytes:
     """A path of `length` bytes below the export that does not exist and has no name that is too long."""
     path = export.rstrip(b"/") + b"/nfsproof-never-made-this" * 50
@@ -436,6 +437,19 @@ ODD_PATHS = {"not-utf8": b"/\xff\xfe\x80", "nul": b"/nfsproof\0here", "newline":
 LONG_PATHS = {"name-255": b"/" + b"n" * 255, "name-256": b"/" + b"n" * 256, "deep": b"/n" * 500}
 
 
+def _expect_defined_status(mounting: MakeMounting, path: bytes) -> None:
+    try:
+        status = mounting(3).mnt(path).status
+    except GarbageArgs:
+        # XDR strings are ASCII, and some servers refuse to decode an empty path.
+        if path in LONG_PATHS.values():
+            raise
+        observe("status", "the path cannot be decoded")
+        return
+    observe("status", status)
+    expect(status in set(MountStat3), f"that {status} is a status of MNT").is_true()
+
+
 @pytest.mark.parametrize("path", list(SHORT_PATHS))
 @proves(MNT_RETURNS_DEFINED_STATUS, killed_by="mnt3-invents-a-status-for-short-paths", needs="mount")
 def test_status_short_path(mounting: MakeMounting, path: str) -> None:
@@ -455,16 +469,3 @@ def test_status_odd_path(mounting: MakeMounting, path: str) -> None:
 def test_status_long_path(mounting: MakeMounting, path: str) -> None:
     """MNT returns a defined status for a long path."""
     _expect_defined_status(mounting, LONG_PATHS[path])
-
-
-def _expect_defined_status(mounting: MakeMounting, path: bytes) -> None:
-    try:
-        status = mounting(3).mnt(path).status
-    except GarbageArgs:
-        # XDR strings are ASCII, and some servers refuse to decode an empty path.
-        if path in LONG_PATHS.values():
-            raise
-        observe("status", "the path cannot be decoded")
-        return
-    observe("status", status)
-    expect(status in set(MountStat3), f"that {status} is a status of MNT").is_true()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Objects of each type, their steady attributes, and other users and restarts."""
+"""Objects of each type and their attributes, other users, restarts, and ids of parameters."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ STEADY: t.Final = ("type", "mode", "nlink", "uid", "gid", "size", "fsid", "filei
 """Fields of fattr that stay the same while nobody changes the object; `blocks` and times may drift."""
 LONG_AGO: t.Final = Timeval(946_684_800)
 """The year 2000: no server has this time by chance."""
+Connect: t.TypeAlias = Callable[..., RpcClient]
+"""The fixture `rpc_connect`."""
 
 
 def make(scratch: Scratch2, kind: str, name: str = "object") -> bytes:
@@ -108,6 +110,3 @@ def surplus(act: Callable[[], None]) -> str:
     except XdrError as error:
         return str(error)
     return ""
-
-
-Connect = Callable[..., RpcClient]

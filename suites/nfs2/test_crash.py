@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from fixtures.checks import TargetView
@@ -12,7 +10,7 @@ from fixtures.scratch2 import Scratch2
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, Sattr, Timeval
 from nfsjudge import Requirement, expect, proves, skip
-from nfsjudge.expect import StatusReply
+from suites.nfs2.calls import CALLS
 from suites.nfs2.objects import expect_change, expect_same, reconnect
 from suites.nfs3.contents import difference, pattern
 
@@ -21,32 +19,23 @@ COMMITS_BEFORE_REPLY = Requirement(
     section="2.2",
     gist="when a procedure returns, the operation is complete and its data is on stable storage",
 )
-Change = Callable[[Nfs2, Scratch2], StatusReply]
-CHANGES: dict[str, tuple[Change, list[bytes]]] = {
-    "CREATE": (lambda nfs2, s: nfs2.create(s.handle, b"new", Sattr(mode=0o644)), [b"d", b"f", b"new"]),
-    "MKDIR": (lambda nfs2, s: nfs2.mkdir(s.handle, b"new", Sattr(mode=0o755)), [b"d", b"f", b"new"]),
-    "SYMLINK": (lambda nfs2, s: nfs2.symlink(s.handle, b"new", b"x"), [b"d", b"f", b"new"]),
-    "LINK": (lambda nfs2, s: nfs2.link(s.lookup("f") or b"", s.handle, b"new"), [b"d", b"f", b"new"]),
-    "REMOVE": (lambda nfs2, s: nfs2.remove(s.handle, b"f"), [b"d"]),
-    "RMDIR": (lambda nfs2, s: nfs2.rmdir(s.handle, b"d"), [b"f"]),
-    "RENAME": (lambda nfs2, s: nfs2.rename(s.handle, b"f", s.handle, b"new"), [b"d", b"new"]),
-}
-"""Procedure -> a call in a directory with a file f and a directory d, and the names after the call."""
+CHANGES = ("create", "mkdir", "symlink", "link", "remove", "rmdir", "rename")
+NAME = b"name"
 
 
 @pytest.mark.exclusive
-@pytest.mark.parametrize("procedure", CHANGES, ids=str.lower)
+@pytest.mark.parametrize("procedure", CHANGES)
 @proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-forgets-names-in-a-crash")
 def test_names(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, procedure: str) -> None:
     """A change of names is still there after a crash of the server."""
-    change, names = CHANGES[procedure]
-    scratch2.file("f")
+    call = CALLS[procedure]
     scratch2.directory("d")
-    reply = change(nfs2, scratch2)
+    reply = nfs2.call(call.procedure, call.arranged(scratch2, NAME))
     if reply.status != 0:
-        skip(f"{procedure} does nothing: it answers {reply.status}")
+        skip(f"{call.procedure.name} does nothing: it answers {reply.status}")
     target.crash()
     reconnect(target, scratch2)
+    names = sorted([b"d", *call.names_after(NAME)])
     expect(sorted(scratch2.names()), "the names after the crash").equals(names)
 
 

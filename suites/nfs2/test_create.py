@@ -11,8 +11,8 @@ from fixtures.scratch2 import Scratch2
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Ftype, Nfsstat2, Sattr
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
-from suites.nfs2.calls import UNUSUAL, expect_exact_name
 from suites.nfs2.clauses import CHECKS_PERMISSIONS, NAME_IS_KEPT_EXACTLY, SUCCESS_ADDS_NAME
+from suites.nfs2.names import UNUSUAL, expect_exact_name
 from suites.nfs2.objects import expect_same, mode_id, other_user
 
 CREATE_MAKES_FILE = Requirement(

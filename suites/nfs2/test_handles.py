@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from fixtures.checks import TargetView
@@ -13,6 +11,8 @@ from nfsclient.clients import Mount, Nfs2
 from nfsclient.protocol.nfs2 import FHSIZE, Ftype, Nfsstat2
 from nfsclient.xdr import XdrEnum
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from suites.catalogue import Operands
+from suites.nfs2.calls import CALLS
 from suites.nfs2.objects import KINDS, expect_same, make, reconnect
 
 REFUSES_INVALID_HANDLE = Requirement(
@@ -43,8 +43,6 @@ MNT_HANDLE_IS_DIRECTORY = Requirement(
     section="A.5.2",
     gist="MNT returns the handle of a directory, and NFS calls accept it",
 )
-
-
 HANDLE_IS_NEVER_REUSED = Requirement(
     rfc="RFC 1094",
     section="2.3.1",
@@ -52,24 +50,19 @@ HANDLE_IS_NEVER_REUSED = Requirement(
 )
 
 
-Call = Callable[[Nfs2, bytes, bytes], XdrEnum]
-"""(client, handle to test, valid handle of a directory) -> status."""
-CALLS: dict[str, Call] = {
-    "GETATTR": lambda nfs2, bad, _good: nfs2.getattr(bad).status,
-    "LOOKUP": lambda nfs2, bad, _good: nfs2.lookup(bad, b"name").status,
-    "READ": lambda nfs2, bad, _good: nfs2.read(bad, 0, 10).status,
-    "WRITE": lambda nfs2, bad, _good: nfs2.write(bad, 0, b"data").status,
-    "CREATE": lambda nfs2, bad, _good: nfs2.create(bad, b"name").status,
-    "RENAME-from": lambda nfs2, bad, good: nfs2.rename(bad, b"name", good, b"name").status,
-    "RENAME-to": lambda nfs2, bad, good: nfs2.rename(good, b"file", bad, b"name").status,
-    "LINK-file": lambda nfs2, bad, good: nfs2.link(bad, good, b"name").status,
-    "LINK-to": lambda nfs2, bad, good: nfs2.link(nfs2.lookup(good, b"file").resok.file, bad, b"n").status,  # type: ignore[union-attr]
-    "SYMLINK": lambda nfs2, bad, _good: nfs2.symlink(bad, b"name", b"text").status,
-    "MKDIR": lambda nfs2, bad, _good: nfs2.mkdir(bad, b"name").status,
-    "READDIR": lambda nfs2, bad, _good: nfs2.readdir(bad).status,
-    "STATFS": lambda nfs2, bad, _good: nfs2.statfs(bad).status,
-}
-"""Calls by procedure and handle argument. 32 zero bytes are never tested: they may be the public handle."""
+def _status(nfs2: Nfs2, scratch: Scratch2, act: str, handle: bytes) -> XdrEnum:
+    """The status of a call with this handle. RENAME and LINK have two: "RENAME-to" says that it is the second.
+
+    32 zero bytes are never tested: they may be the public handle.
+    """
+    procedure, _, which = act.lower().partition("-")
+    file = scratch.file("file")
+    if which == "to":
+        operands = Operands(file, scratch.handle, b"file", handle, b"name")
+    else:
+        operands = Operands(handle, handle, b"name", scratch.handle, b"name")
+    status: XdrEnum = CALLS[procedure].make(nfs2, operands).status
+    return status
 
 
 # One call for each way in which a server may check a handle: by type of object, and each handle of a call with two.
@@ -92,8 +85,7 @@ CALLS: dict[str, Call] = {
 @proves(REFUSES_INVALID_HANDLE, killed_by="nfs2-takes-handles-of-nobody")
 def test_never_issued(nfs2: Nfs2, scratch2: Scratch2, act: str) -> None:
     """Procedures refuse a file handle that the server never issued."""
-    scratch2.file("file")
-    status = CALLS[act](nfs2, b"\xff" * FHSIZE, scratch2.handle)
+    status = _status(nfs2, scratch2, act, b"\xff" * FHSIZE)
     observe("answer", status)  # STALE is the right status; some servers answer IO
     expect(status, f"the status of {act}").differs_from(Nfsstat2.NFS_OK)
 
@@ -104,10 +96,9 @@ def test_never_issued(nfs2: Nfs2, scratch2: Scratch2, act: str) -> None:
 @proves(REFUSES_INVALID_HANDLE, killed_by="nfs2-takes-handles-of-removed-directories")
 def test_removed_directory(nfs2: Nfs2, scratch2: Scratch2, act: str) -> None:
     """Procedures refuse to find or add names in a removed directory."""
-    scratch2.file("file")
     directory = scratch2.directory("d")
     expect(nfs2.rmdir(scratch2.handle, b"d")).ok()
-    status = CALLS[act](nfs2, directory, scratch2.handle)
+    status = _status(nfs2, scratch2, act, directory)
     observe("answer", status)
     expect(status, f"the status of {act}").differs_from(Nfsstat2.NFS_OK)
 

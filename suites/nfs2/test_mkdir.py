@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""MKDIR and RMDIR (RFC 1094 sections 2.2.15 and 2.2.16) make and remove directories."""
+"""MKDIR (RFC 1094 section 2.2.15) makes an empty directory with the given attributes."""
 
 from __future__ import annotations
 

@@ -10,13 +10,13 @@ from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXNAMLEN, Nfsstat2, Sattr
 from nfsjudge import Level, Requirement, expect, observe, proves
 from suites.nfs2 import oversized
-from suites.nfs2.calls import ADDING, ADDING_NEW, UNUSUAL, expect_exact_name, make_directories, need_procedure
 from suites.nfs2.clauses import (
     LONG_NAME_IS_REFUSED,
     NAME_IS_KEPT_EXACTLY,
     ONLY_DIRECTORIES_HAVE_NAMES,
     SUCCESS_ADDS_NAME,
 )
+from suites.nfs2.names import ADDING, ADDING_NEW, UNUSUAL, expect_exact_name, make_directories, need_procedure
 from suites.nfs2.objects import KINDS, NOT_DIRECTORIES, expect_same, make
 
 REFUSED_CREATES_NOTHING = Requirement(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NULL, ROOT and WRITECACHE (RFC 1094 sections 2.2.1, 2.2.4 and 2.2.8) do nothing."""
+"""NULL (RFC 1094 section 2.2.1) does nothing and replies."""
 
 from __future__ import annotations
 

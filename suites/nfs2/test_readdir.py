@@ -64,10 +64,12 @@ READDIR_INVENTS_NO_ENTRY = Requirement(
     section="2.2.17",
     gist="whatever the cookie is, READDIR returns only entries of the directory",
 )
-_MAX_PAGES = 2000
+MOST_PAGES = 2000
 """More than the entries of any directory in this file: a page may have a single entry."""
 SMALL = 512
+"""Bytes: a page of some of the names of `many_names`."""
 FEW = 12
+"""Names that need no second page of `MAXDATA` bytes."""
 
 
 class Listing(t.NamedTuple):
@@ -89,7 +91,7 @@ def _page(nfs2: Nfs2, directory: bytes, cookie: bytes = START, count: int = MAXD
 def _read_all(nfs2: Nfs2, directory: bytes, cookie: bytes = START, count: int = SMALL) -> Listing:
     """Read pages until eof, or until a page has neither entries nor eof. A refused page fails the check."""
     entries: list[Entry] = []
-    for _ in range(_MAX_PAGES):
+    for _ in range(MOST_PAGES):
         page = _page(nfs2, directory, cookie, count)
         entries += page.entries
         if page.eof or not page.entries:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SYMLINK and READLINK (RFC 1094 sections 2.2.14 and 2.2.6) store and return the text of a link."""
+"""READLINK (RFC 1094 section 2.2.6) returns the text of a symbolic link as SYMLINK stored it."""
 
 from __future__ import annotations
 

@@ -24,8 +24,6 @@ REMOVE_REMOVES_ONE_NAME = Requirement(
 REFUSED_REMOVE_KEEPS_DIRECTORY = Requirement(
     rfc="RFC 1094", section="2.2.11", gist="a directory that REMOVE refuses stays with everything in it"
 )
-
-
 REPEATED_REMOVE_IS_HARMLESS = Requirement(
     rfc="RFC 1094",
     section="2.2.11",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RMDIR (RFC 1094 section 2.2.16): removes an empty directory, and nothing else."""
+"""RMDIR (RFC 1094 section 2.2.16) removes an empty directory, and nothing else."""
 
 from __future__ import annotations
 

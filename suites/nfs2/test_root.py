@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""ROOT (RFC 1094 section 2.2.4): obsolete, and without results."""
+"""ROOT (RFC 1094 section 2.2.4) is obsolete and returns no results."""
 
 from __future__ import annotations
 

@@ -44,8 +44,6 @@ SETATTR_RETURNS_ATTRIBUTES = Requirement(
     section="2.2.3",
     gist="the reply has the attributes of the file after the SETATTR",
 )
-
-
 SETATTR_SETS_SIZE = Requirement(
     rfc="RFC 1094", section="2.2.3", gist="a size that is not -1 becomes the new size of the file"
 )
@@ -66,8 +64,6 @@ SIZE_IS_FOR_FILES = Requirement(
     level=Level.SHOULD,
     gist="a size is set for regular files: other objects keep their contents",
 )
-
-
 ONE_FIELD = {
     "mode": Sattr(mode=0o600),
     "uid": Sattr(uid=4242),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SYMLINK (RFC 1094 section 2.2.14): what the new link contains."""
+"""SYMLINK (RFC 1094 section 2.2.14) makes a symbolic link with the given text."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NFSv2 over UDP (RFC 1094 section 3.4), unknown procedures and retransmitted calls."""
+"""NFSv2 over UDP (RFC 1094 section 3.4) works like NFSv2 over TCP."""
 
 from __future__ import annotations
 

@@ -21,6 +21,7 @@ from suites.nfs2.clauses import (
     TYPE_IS_IN_MODE,
     TYPE_NAMES_KIND,
 )
+from suites.nfs2.objects import KINDS
 from suites.nfs3.contents import difference, pattern
 
 V3_SEES_SAME_ATTRIBUTES = Requirement(
@@ -46,8 +47,8 @@ LARGE_FILE_IS_KEPT = Requirement(
     level=Level.SHOULD,
     gist="a size that needs more than 32 bits is cut or clamped, or the call is refused; the file does not change",
 )
-KINDS = ("file", "directory", "symlink")
 LOW = 0xFFFF_FFFF
+"""The largest fileid of NFSv2."""
 SPECIAL: dict[str, tuple[p3.Ftype3, set[int], set[int]]] = {
     "block": (p3.Ftype3.NF3BLK, {Ftype.NFBLK}, {0o060000}),
     "character": (p3.Ftype3.NF3CHR, {Ftype.NFCHR}, {0o020000}),
@@ -55,6 +56,7 @@ SPECIAL: dict[str, tuple[p3.Ftype3, set[int], set[int]]] = {
     "socket": (p3.Ftype3.NF3SOCK, {Ftype.NFNON, Ftype.NFCHR, 6}, {0o140000, 0o020000}),
     "fifo": (p3.Ftype3.NF3FIFO, {Ftype.NFNON, Ftype.NFCHR, 8}, {0o010000, 0o020000}),
 }
+"""Name -> type in NFSv3, and the types and type bits of mode that NFSv2 may show for it."""
 
 
 @pytest.fixture
@@ -138,6 +140,17 @@ def test_times(target: TargetView, nfs2: Nfs2, scratch: Scratch, directory2: byt
     observe("microseconds apart", fine)
 
 
+def _make_special(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+    ftype = SPECIAL[kind][0]
+    if kind in {"block", "character"}:
+        what = p3.Mknoddata3(ftype, device=p3.Devicedata3(p3.Sattr3(mode=0o600), p3.Specdata3(1, 3)))
+    else:
+        what = p3.Mknoddata3(ftype, pipe_attributes=p3.Sattr3(mode=0o600))
+    reply = nfs3.mknod(scratch.handle, b"object", what)
+    if reply.resok is None:
+        skip(f"such an object cannot be made: MKNOD answers {reply.status}")
+
+
 @pytest.mark.parametrize("kind", SPECIAL)
 @proves(TYPE_NAMES_KIND, TYPE_IS_IN_MODE, killed_by="lookup2-special-files-are-links", needs="mknod")
 def test_special_file_type(nfs2: Nfs2, nfs3: Nfs3, scratch: Scratch, directory2: bytes, kind: str) -> None:
@@ -155,17 +168,6 @@ def test_special_file_mode(nfs2: Nfs2, nfs3: Nfs3, scratch: Scratch, directory2:
     """NFSv2 shows a mode with the type bits of a special file that NFSv3 made."""
     _make_special(nfs3, scratch, kind)
     expect(_attributes(nfs2, directory2).mode & 0o170000, "the type bits of mode").one_of(*SPECIAL[kind][2])
-
-
-def _make_special(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
-    ftype = SPECIAL[kind][0]
-    if kind in {"block", "character"}:
-        what = p3.Mknoddata3(ftype, device=p3.Devicedata3(p3.Sattr3(mode=0o600), p3.Specdata3(1, 3)))
-    else:
-        what = p3.Mknoddata3(ftype, pipe_attributes=p3.Sattr3(mode=0o600))
-    reply = nfs3.mknod(scratch.handle, b"object", what)
-    if reply.resok is None:
-        skip(f"such an object cannot be made: MKNOD answers {reply.status}")
 
 
 @pytest.mark.parametrize("size", [1, 4097, 100_000])

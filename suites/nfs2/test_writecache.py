@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""WRITECACHE (RFC 1094 section 2.2.8): not used, and without results."""
+"""WRITECACHE (RFC 1094 section 2.2.8) is not used and returns no results."""
 
 from __future__ import annotations
 

@@ -119,9 +119,6 @@ def put(
     return answers
 
 
-# ---------------------------------------------------------------- crash and restart
-
-
 class Unstable:
     """Data that the server has acknowledged with UNSTABLE and may lose."""
 

@@ -17,10 +17,6 @@ def exported(mount: Mount) -> list[bytes]:
         skip(f"the list of exports cannot be had: {error}")
 
 
-# Many servers check permissions and read-only exports first.
-NOT_ALLOWED = (Nfsstat3.NFS3ERR_ACCES, Nfsstat3.NFS3ERR_PERM, Nfsstat3.NFS3ERR_ROFS)
-
-
 def remove_if_created(nfs3: Nfs3, elsewhere: bytes, name: bytes, status: Nfsstat3) -> None:
     """Remove what the server created although it should have refused to."""
     if status == Nfsstat3.NFS3_OK:

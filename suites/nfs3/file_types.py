@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Callable
 
 from fixtures.scratch import Scratch, as_name
 from nfsclient.clients import Nfs3
@@ -13,9 +12,11 @@ from nfsjudge import skip, unsupported
 
 SPECIAL: t.Final = ("fifo", "socket", "block", "character")
 """Types other than regular files, directories and symbolic links."""
-NO_DIRECTORY: t.Final = ("regular", "symlink", *SPECIAL)
 NOT_REGULAR: t.Final = ("directory", "symlink", *SPECIAL)
 ALL: t.Final = ("regular", *NOT_REGULAR)
+HAS_NO_DATA: t.Final = (*SPECIAL, "symlink")
+SAMPLE: t.Final = ("directory", "symlink", "fifo", "socket")
+"""Types other than regular files, where devices would add nothing: servers treat all special files alike."""
 KINDS: t.Final[dict[str, Ftype3]] = {
     "regular": Ftype3.NF3REG,
     "directory": Ftype3.NF3DIR,
@@ -28,9 +29,11 @@ KINDS: t.Final[dict[str, Ftype3]] = {
 """All types, with their names in RFC 1813 section 2.5."""
 DEVICE: t.Final = Specdata3(240, 7)
 """The numbers of the devices that `make` creates."""
+FIFO: t.Final = Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644))
+SOCKET: t.Final = Mknoddata3(Ftype3.NF3SOCK, pipe_attributes=Sattr3(mode=0o644))
 _NODES: t.Final = {
-    "fifo": Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644)),
-    "socket": Mknoddata3(Ftype3.NF3SOCK, pipe_attributes=Sattr3(mode=0o644)),
+    "fifo": FIFO,
+    "socket": SOCKET,
     "block": Mknoddata3(Ftype3.NF3BLK, device=Devicedata3(Sattr3(mode=0o644), DEVICE)),
     "character": Mknoddata3(Ftype3.NF3CHR, device=Devicedata3(Sattr3(mode=0o644), DEVICE)),
 }
@@ -82,15 +85,3 @@ def _need_type(nfs3: Nfs3, handle: bytes, kind: str) -> None:
         unsupported(f"the server makes no {kind}: MKNOD answers NFS3_OK, and GETATTR {reply.status}")
     if reply.resok.obj_attributes.type is not KINDS[kind]:
         unsupported(f"the server makes no {kind}: MKNOD makes {reply.resok.obj_attributes.type}")
-
-
-FS_INFO: t.Final[dict[str, Callable[[Nfs3, bytes], t.Any]]] = {
-    "FSSTAT": lambda nfs3, handle: nfs3.fsstat(handle),
-    "FSINFO": lambda nfs3, handle: nfs3.fsinfo(handle),
-    "PATHCONF": lambda nfs3, handle: nfs3.pathconf(handle),
-}
-TYPES: t.Final = ("directory", "symlink", "fifo", "socket")
-"""Types other than regular files. Devices would add nothing: servers treat all special files alike here."""
-
-
-HAS_NO_DATA = (*SPECIAL, "symlink")

@@ -30,6 +30,9 @@ SMALL_PLUS_PAGE = 4096
 LARGE_PAGE = 65536
 MANY = 60
 """Number of files that need several small pages, whatever the size of the server's entries."""
+FILL_TIMEOUT = 30.0
+"""Seconds to create or remove a large directory; a fast server takes one."""
+Fill: t.TypeAlias = Callable[[list[bytes]], None]
 
 
 class Listing(t.NamedTuple):
@@ -110,7 +113,7 @@ def single_page(reply: PageReply, because: Requirement | None = None) -> t.Any:
     return resok
 
 
-PROCEDURES: t.Final[dict[str, t.Callable[..., t.Any]]] = {"READDIR": page, "READDIRPLUS": plus_page}
+PROCEDURES: t.Final[dict[str, Callable[..., t.Any]]] = {"READDIR": page, "READDIRPLUS": plus_page}
 """Checks of both procedures take one as a parameter. Cookies of one are not valid for the other (section 3.3.17)."""
 
 
@@ -119,11 +122,6 @@ def find_entry(nfs3: Nfs3, scratch: Scratch, procedure: str, name: bytes) -> t.A
     entries = read_all(PROCEDURES[procedure], nfs3, scratch.handle).entries
     found = next((entry for entry in entries if entry.name == name), None)
     return expect(found, f"the entry of {name.decode()}", because=READDIR_RETURNS_NAMES).is_present()
-
-
-FILL_TIMEOUT: t.Final = 30.0
-"""Seconds to create or remove all of them; a fast server takes one."""
-Fill: t.TypeAlias = Callable[[list[bytes]], None]
 
 
 def call_in_bulk(rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any]) -> None:

@@ -12,8 +12,7 @@ from nfsclient.clients import Mount, Nfs3
 from nfsclient.protocol.nfs3 import CREATE, Create3Args, Createhow3, CreateMode3, Diropargs3, Sattr3
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import unsupported
-from suites.nfs3.by_name import Place
-from suites.nfs3.changing import furnish
+from suites.nfs3.calls import Place
 from suites.nfs3.exports import exported
 from suites.nfs3.listing import Fill, call_in_bulk, remove_all
 
@@ -55,9 +54,3 @@ def elsewhere(nfs3: Nfs3, scratch: Scratch, mount_client: Mount) -> bytes:
     if not roots:
         unsupported("the target has no other export on another file system")
     return roots[0]
-
-
-@pytest.fixture
-def furnished(scratch: Scratch) -> Scratch:
-    """The scratch directory with the objects that the changes need."""
-    return furnish(scratch)

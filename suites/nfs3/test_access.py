@@ -217,7 +217,7 @@ def test_group_member(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch
     if nfs3.setattr(file, Sattr3(gid=4343)).status != Nfsstat3.NFS3_OK:
         skip("the file cannot be given to another group")
     with_mode(nfs3, file, 0o640)
-    member = nfs3_as(4242, 4242, gids=(4300, 4343))
+    member = nfs3_as(*STRANGER, gids=(4300, 4343))
     if member.read(file, 0, 4).status != Nfsstat3.NFS3_OK:
         unsupported("the server does not go by the groups that are sent: a member may not READ")
     _expect_rights(
@@ -259,7 +259,7 @@ def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
     expect_same_object(reply, "resok.obj_attributes", scratch.attributes(file))
 
 
-# ---------------------------------------------------------------- ACCESS and READLINK
+# ---------------------------------------------------------------- objects of other types
 
 
 @pytest.mark.parametrize("kind", HAS_NO_DATA)
@@ -277,7 +277,7 @@ def test_only_requested_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> Non
 def test_attributes_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
     """ACCESS returns the attributes of an object of any type."""
     handle = make(nfs3, scratch, kind)
-    reply = nfs3.access(handle, 0x3F)
+    reply = nfs3.access(handle, ALL)
     if expect(reply).ok().obj_attributes is None:
         unsupported("ACCESS withholds the attributes")
     expect_same_object(reply, "resok.obj_attributes", scratch.attributes(handle))

@@ -7,35 +7,34 @@ import pytest
 
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Nfstime3, Sattr3
+from nfsclient.protocol.nfs3 import Sattr3
 from nfsjudge import expect, observe, proves, skip, unsupported
 from suites.nfs3 import file_types
 from suites.nfs3.attributes import expect_same_object
+from suites.nfs3.calls import OF_THE_FILE_SYSTEM, call_on
 from suites.nfs3.clauses import FS_INFO_RETURNS_ATTRIBUTES, SETS_INITIAL_ATTRIBUTES
-from suites.nfs3.created import CREATIONS, new_attributes
-from suites.nfs3.file_types import FS_INFO, TYPES
-from suites.nfs3.times import at_client_time
+from suites.nfs3.file_types import SAMPLE
+from suites.nfs3.new_objects import CREATIONS, new_attributes
+from suites.nfs3.times import A_TIME, at_client_time
+
+# ---------------------------------------------------------------- the object of the call
 
 
-@pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize("procedure", FS_INFO, ids=str.lower)
+@pytest.mark.parametrize("kind", SAMPLE)
+@pytest.mark.parametrize("procedure", OF_THE_FILE_SYSTEM)
 @proves(FS_INFO_RETURNS_ATTRIBUTES, killed_by="info3-attributes-of-the-root")
 def test_fs_info(nfs3: Nfs3, scratch: Scratch, procedure: str, kind: str) -> None:
     """FSSTAT, FSINFO and PATHCONF return the attributes of the object, whatever its type."""
     handle = file_types.make(nfs3, scratch, kind)
-    reply = FS_INFO[procedure](nfs3, handle)
+    reply = call_on(nfs3, procedure, handle)
     if reply.resok is None:
-        skip(f"{procedure} answers {reply.status}")
+        skip(f"{procedure.upper()} answers {reply.status}")
     if reply.resok.obj_attributes is None:
         unsupported("the server withholds the attributes")
     expect_same_object(reply, "resok.obj_attributes", scratch.attributes(handle))
 
 
-A_TIME = Nfstime3(1_000_000_000)
-"""A date in 2001, far from the time of any run."""
-
-
-# ---------------------------------------------------------------- initial attributes
+# ---------------------------------------------------------------- initial attributes of a new object
 
 
 @pytest.mark.parametrize("creation", [name for name in CREATIONS if name != "unchecked"])

@@ -49,8 +49,6 @@ COMMIT_WCC_BEFORE = Requirement(
 COMMIT_WCC_AFTER = Requirement(
     rfc="RFC 1813", section="3.3.21", gist="file_wcc.after has the attributes of the file after the COMMIT"
 )
-
-
 COMMIT_RETURNS_OK = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
@@ -58,14 +56,29 @@ COMMIT_RETURNS_OK = Requirement(
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
 )
-
-
 COMMIT_VERIFIER_CHANGES_ON_LOSS = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
     gist="verf of COMMIT shows whether the server has restarted, and lost data, since the WRITE",
     level=Level.MUST,
 )
+RANGES: t.Final = {
+    "first-byte": (0, 1),
+    "first-4g": (0, 2**32 - 1),
+    "from-2g-1": (2**31 - 1, 1),
+    "from-2g": (2**31, 0),
+    "from-4g-1": (2**32 - 1, 2),
+    "from-4g": (2**32, 2**32 - 1),
+    "from-int64max": (2**63 - 1, 1),
+    "from-int64max+1": (2**63, 0),
+    "to-uint64max": (2**64 - 2, 1),
+    "past-uint64max": (2**64 - 1, 2**32 - 1),
+}
+"""(offset, count) of COMMIT, within the file and beyond it."""
+KNOWN_RANGES: t.Final = {
+    name: (offset, count) for name, (offset, count) in RANGES.items() if offset + count < 2**63
+}
+"""The ranges that end below 2^63, so that signed 64-bit offsets can represent them."""
 
 
 def _write_unstable(nfs3: Nfs3, file: bytes, data: bytes) -> list[Write3ResOk]:
@@ -194,23 +207,7 @@ def test_wcc_after(nfs3: Nfs3, scratch: Scratch) -> None:
     expect_same_object(reply, "resok.file_wcc.after", scratch.attributes(file))
 
 
-RANGES: t.Final = {
-    "first-byte": (0, 1),
-    "first-4g": (0, 2**32 - 1),
-    "from-2g-1": (2**31 - 1, 1),
-    "from-2g": (2**31, 0),
-    "from-4g-1": (2**32 - 1, 2),
-    "from-4g": (2**32, 2**32 - 1),
-    "from-int64max": (2**63 - 1, 1),
-    "from-int64max+1": (2**63, 0),
-    "to-uint64max": (2**64 - 2, 1),
-    "past-uint64max": (2**64 - 1, 2**32 - 1),
-}
-"""(offset, count) of COMMIT, within the file and beyond it."""
-KNOWN_RANGES: t.Final = {
-    name: (offset, count) for name, (offset, count) in RANGES.items() if offset + count < 2**63
-}
-"""The ranges that end below 2^63, so that signed 64-bit offsets can represent them."""
+# ---------------------------------------------------------------- ranges
 
 
 @pytest.mark.parametrize("where", RANGES)
@@ -232,6 +229,9 @@ def test_ranges_accepted(nfs3: Nfs3, scratch: Scratch, where: str) -> None:
     file = scratch.file("f")
     put(nfs3, file, 0, pattern(10_000), StableHow.UNSTABLE)
     expect(nfs3.commit(file, *KNOWN_RANGES[where])).ok()
+
+
+# ---------------------------------------------------------------- other objects, clients and transports
 
 
 @pytest.mark.parametrize("kind", file_types.NOT_REGULAR)
@@ -285,7 +285,7 @@ def test_udp(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]
     expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
 
 
-# ---------------------------------------------------------------- crash and restart
+# ---------------------------------------------------------------- loss of data
 
 
 @pytest.mark.exclusive

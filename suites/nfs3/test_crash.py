@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Callable
 
 import pytest
 
 from fixtures.checks import TargetView
 from fixtures.scratch import Scratch, need
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, StableHow
+from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3, StableHow
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
-from nfsjudge.expect import StatusReply
+from suites.catalogue import second_name
+from suites.nfs3.calls import CALLS
 from suites.nfs3.clauses import COMMIT_FLUSHES_DATA, FILE_SYNC_DATA_IS_STABLE
 from suites.nfs3.contents import committed, difference, pattern, put, read_range
 from suites.nfs3.times import LONG_AGO, at_client_time
@@ -55,6 +55,11 @@ WRITES: t.Final = {
     "large": (0, 0, 300_000),
 }
 """Name -> size of the file before, offset, size of the data."""
+NAME_CHANGES: t.Final = ("create", "mkdir", "symlink", "mknod", "remove", "rmdir", "rename", "link")
+NAME: t.Final = b"name"
+
+
+# ---------------------------------------------------------------- data
 
 
 def _survives(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str, stable: StableHow) -> None:
@@ -136,62 +141,23 @@ def _need_handle(nfs3: Nfs3, handle: bytes) -> None:
         skip(f"the handle does not work after the crash: GETATTR answers {status}")
 
 
-def _create(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
-    return nfs3.create(scratch.handle, b"new", CreateMode3.GUARDED, Sattr3(mode=0o644))
-
-
-def _mknod(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
-    return nfs3.mknod(scratch.handle, b"new", Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644)))
-
-
-def _remove(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
-    scratch.file("old")
-    return nfs3.remove(scratch.handle, b"old")
-
-
-def _rmdir(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
-    scratch.directory("old")
-    return nfs3.rmdir(scratch.handle, b"old")
-
-
-def _rename(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
-    scratch.file("old")
-    return nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")
-
-
-def _link(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
-    return nfs3.link(scratch.file("kept"), scratch.handle, b"new")
-
-
-NAME_CHANGES: t.Final[dict[str, tuple[Callable[[Nfs3, Scratch], StatusReply], list[bytes]]]] = {
-    "CREATE": (_create, [b"new"]),
-    "MKDIR": (lambda nfs3, scratch: nfs3.mkdir(scratch.handle, b"new", Sattr3(mode=0o755)), [b"new"]),
-    "SYMLINK": (lambda nfs3, scratch: nfs3.symlink(scratch.handle, b"new", b"target"), [b"new"]),
-    "MKNOD": (_mknod, [b"new"]),
-    "REMOVE": (_remove, []),
-    "RMDIR": (_rmdir, []),
-    "RENAME": (_rename, [b"new"]),
-    "LINK": (_link, [b"kept", b"new"]),
-}
-"""Procedure -> a call of it, and the names in the directory afterwards."""
-
-
 @pytest.mark.exclusive
-@pytest.mark.parametrize("procedure", NAME_CHANGES, ids=str.lower)
+@pytest.mark.parametrize("procedure", NAME_CHANGES)
 @proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-names-are-lost-in-a-crash")
 def test_names(nfs3: Nfs3, scratch: Scratch, target: TargetView, procedure: str) -> None:
     """Created, removed and renamed names survive a crash."""
-    act, names = NAME_CHANGES[procedure]
-    need(act(nfs3, scratch), "what is to outlive the crash", procedure)
+    call = CALLS[procedure]
+    reply = nfs3.call(call.procedure, call.arranged(scratch, NAME))
+    need(reply, "what is to outlive the crash", call.procedure.name)
     target.crash()
     survivor = target.nfs3()
     _need_handle(survivor, scratch.handle)
     found = [
         name
-        for name in (b"kept", b"new", b"old")
+        for name in (NAME, second_name(NAME))
         if survivor.lookup(scratch.handle, name).status == Nfsstat3.NFS3_OK
     ]
-    expect(found, "the names that are found after the crash").equals(names)
+    expect(found, "the names that are found after the crash").equals(call.names_after(NAME))
 
 
 # ---------------------------------------------------------------- attributes and handles

@@ -24,7 +24,8 @@ from nfsjudge import Level, Part, Requirement, expect, observe, proves
 from suites.nfs3.attributes import EVERYTHING, PROTECTION, expect_preserved, identity_of, with_mode
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.clauses import REFUSES_EMPTY_NAMES, RETURNS_EXIST, SETS_INITIAL_ATTRIBUTES
-from suites.nfs3.created import (
+from suites.nfs3.file_types import KINDS, make
+from suites.nfs3.new_objects import (
     expect_kept,
     expect_not_a_directory,
     expect_own_attributes,
@@ -32,7 +33,6 @@ from suites.nfs3.created import (
     expect_type,
     new_attributes,
 )
-from suites.nfs3.file_types import KINDS, make
 
 CREATE_CREATES_A_FILE = Requirement(
     rfc="RFC 1813", section="3.3.8", gist="CREATE creates a regular file with the given name"
@@ -75,8 +75,6 @@ EXCLUSIVE_MAY_BE_REPEATED = Requirement(
 CREATE_NEEDS_A_DIRECTORY = Requirement(
     rfc="RFC 1813", section="3.3.8", gist="CREATE creates the file in a directory, not in another object"
 )
-
-
 REPEATED_EXCLUSIVE_KEEPS_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.8",
@@ -93,19 +91,18 @@ GUARDED_CREATES_ONCE = Requirement(
     level=Level.SHOULD,
     gist="GUARDED should check for the file before it creates it: of two requests one creates the file",
 )
-
-
 CREATE_KEEPS_OTHER_TYPES = Requirement(
     rfc="RFC 1813",
     section="3.3.8",
     level=Level.SHOULD,  # the text says little about UNCHECKED on an existing name
     gist="CREATE creates a regular file: it does not replace or use an object of another type",
 )
+VERIFIER = b"\x11\x22\x33\x44\x55\x66\x77\x01"
+OTHER_VERIFIER = b"\xee\xdd\xcc\xbb\xaa\x99\x88\x7e"
+"""Differs from `VERIFIER` in every byte: a server may store only some of the bits."""
 
 
-_VERIFIER = b"\x11\x22\x33\x44\x55\x66\x77\x01"
-_OTHER = b"\xee\xdd\xcc\xbb\xaa\x99\x88\x7e"
-"""Differs from _VERIFIER in every byte: a server may store only some of the bits."""
+# ---------------------------------------------------------------- UNCHECKED, GUARDED, EXCLUSIVE
 
 
 @proves(CREATE_CREATES_A_FILE, killed_by="create3-creates-nothing")
@@ -180,9 +177,9 @@ def test_guarded_existing_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(EXCLUSIVE_MAY_BE_REPEATED, killed_by="create3-exclusive-forgets-verifier", needs="exclusive_create")
 def test_exclusive_repeat(nfs3: Nfs3, scratch: Scratch) -> None:
     """A repeated CREATE EXCLUSIVE with the same verifier succeeds and keeps the file."""
-    expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=_VERIFIER)).ok()
+    expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
     first = scratch.attributes(scratch.lookup("file")).fileid
-    expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=_VERIFIER)).ok()
+    expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
     expect(scratch.attributes(scratch.lookup("file")).fileid, "fileid after the repeated CREATE").equals(
         first
     )
@@ -193,8 +190,8 @@ def test_exclusive_repeat(nfs3: Nfs3, scratch: Scratch) -> None:
 )
 def test_exclusive_other_verifier(nfs3: Nfs3, scratch: Scratch) -> None:
     """CREATE EXCLUSIVE fails if the file was created with another verifier."""
-    expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=_VERIFIER)).ok()
-    reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=_OTHER)
+    expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
+    reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=OTHER_VERIFIER)
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
 
 
@@ -202,7 +199,7 @@ def test_exclusive_other_verifier(nfs3: Nfs3, scratch: Scratch) -> None:
 def test_exclusive_existing_file(nfs3: Nfs3, scratch: Scratch) -> None:
     """CREATE EXCLUSIVE fails if the file was not created by EXCLUSIVE."""
     scratch.file("file", b"precious")
-    reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=_VERIFIER)
+    reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
 
 
@@ -224,11 +221,6 @@ def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
     expect_name_refused(reply, what)
 
 
-_RACE_VERIFIER = b"\x27\x18\x28\x18\x28\x45\x90\x45"
-_RACE_OTHER = b"\xd8\xe7\xd7\xe7\xd7\xba\x6f\xba"
-"""Differs from _VERIFIER in every byte: a server may store only some of the bits."""
-
-
 # ---------------------------------------------------------------- initial attributes
 
 
@@ -241,14 +233,14 @@ def test_initial_size(nfs3: Nfs3, scratch: Scratch, creation: str, size: int) ->
     expect(made.size, "size").equals(size)
 
 
-# ---------------------------------------------------------------- GUARDED and EXCLUSIVE
+# ---------------------------------------------------------------- GUARDED and EXCLUSIVE: results, repetitions, races
 
 
 @pytest.mark.parametrize("mode", [CreateMode3.GUARDED, CreateMode3.EXCLUSIVE], ids=["guarded", "exclusive"])
 @proves(CREATE_CREATES_A_FILE, killed_by="create3-creates-nothing")
 def test_creates_empty_file(nfs3: Nfs3, scratch: Scratch, mode: CreateMode3) -> None:
     """CREATE GUARDED and EXCLUSIVE create an empty regular file."""
-    expect(nfs3.create(scratch.handle, b"file", mode, Sattr3(mode=0o644), _RACE_VERIFIER)).ok()
+    expect(nfs3.create(scratch.handle, b"file", mode, Sattr3(mode=0o644), VERIFIER)).ok()
     expect_type(nfs3, scratch, b"file", Ftype3.NF3REG)
     expect_kept(scratch, b"file", b"")
 
@@ -264,7 +256,7 @@ def test_guarded_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(CREATE_RETURNS_HANDLE, killed_by="create3-handle-of-the-directory")
 def test_returns_handle(nfs3: Nfs3, scratch: Scratch, mode: CreateMode3) -> None:
     """CREATE GUARDED and EXCLUSIVE return the handle of the new file."""
-    reply = nfs3.create(scratch.handle, b"handle", mode, Sattr3(mode=0o640), _RACE_VERIFIER)
+    reply = nfs3.create(scratch.handle, b"handle", mode, Sattr3(mode=0o640), VERIFIER)
     expect_own_handle(nfs3, scratch, b"handle", reply)
 
 
@@ -283,9 +275,9 @@ def test_exclusive_any_verifier(nfs3: Nfs3, scratch: Scratch, verifier: bytes) -
 )
 def test_exclusive_repeat_keeps_data(nfs3: Nfs3, scratch: Scratch) -> None:
     """A repeated CREATE EXCLUSIVE does not truncate the file."""
-    expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=_RACE_VERIFIER)).ok()
+    expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
     scratch.write(scratch.lookup("file") or b"", b"precious")
-    reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=_RACE_VERIFIER)
+    reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)
     observe("EXCLUSIVE repeated after a WRITE", reply.status)
     expect_kept(scratch, b"file", b"precious")
 
@@ -293,9 +285,9 @@ def test_exclusive_repeat_keeps_data(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(EXCLUSIVE_MAY_BE_REPEATED, killed_by="create3-exclusive-resets-the-mode", needs="exclusive_create")
 def test_exclusive_repeat_keeps_mode(nfs3: Nfs3, scratch: Scratch) -> None:
     """A repeated CREATE EXCLUSIVE does not change the mode of the file."""
-    expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=_RACE_VERIFIER)).ok()
+    expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
     file = with_mode(nfs3, scratch.lookup("file") or b"", 0o751)
-    reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=_RACE_VERIFIER)
+    reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)
     observe("EXCLUSIVE repeated after a SETATTR", reply.status)
     expect(oct(scratch.attributes(file).mode & PROTECTION), "mode").equals(oct(0o751))
 
@@ -317,7 +309,7 @@ def _race(
 @proves(EXCLUSIVE_CREATES_ONCE, killed_by="create3-exclusive-takes-any-verifier", needs="exclusive_create")
 def test_exclusive_race(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> None:
     """Of two simultaneous CREATE EXCLUSIVE with different verifiers, at most one succeeds."""
-    hows = [Createhow3(CreateMode3.EXCLUSIVE, verf=verifier) for verifier in (_RACE_VERIFIER, _RACE_OTHER)]
+    hows = [Createhow3(CreateMode3.EXCLUSIVE, verf=verifier) for verifier in (VERIFIER, OTHER_VERIFIER)]
     statuses = _race(nfs3, rpc_connect, scratch, b"file", hows)
     expect(statuses.count(Nfsstat3.NFS3_OK), "requests that created the file").at_most(1)
 
@@ -330,10 +322,7 @@ def test_guarded_race(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch
     expect(statuses.count(Nfsstat3.NFS3_OK), "requests that created the file").at_most(1)
 
 
-_ANY_VERIFIER = b"\x31\x41\x59\x26\x53\x58\x97\x93"
-
-
-# ---------------------------------------------------------------- creating over existing objects
+# ---------------------------------------------------------------- existing objects of other types
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -353,7 +342,7 @@ def test_exclusive_keeps_object(nfs3: Nfs3, scratch: Scratch, kind: str) -> None
     """CREATE EXCLUSIVE does not use or change an existing object of another type."""
     there = make(nfs3, scratch, kind, b"there")
     known = scratch.attributes(there)
-    reply = nfs3.create(scratch.handle, b"there", CreateMode3.EXCLUSIVE, verf=_ANY_VERIFIER)
+    reply = nfs3.create(scratch.handle, b"there", CreateMode3.EXCLUSIVE, verf=VERIFIER)
     expect_preserved(scratch.attributes(there), known, EVERYTHING)
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
 
@@ -379,6 +368,6 @@ def test_unchecked_keeps_object(nfs3: Nfs3, scratch: Scratch, kind: str) -> None
 def test_dangling_symlink(nfs3: Nfs3, scratch: Scratch, mode: CreateMode3) -> None:
     """CREATE with the name of a dangling symbolic link does not create its target."""
     scratch.symlink("link", b"nobody-made-this")
-    reply = nfs3.create(scratch.handle, b"link", mode, Sattr3(mode=0o644), _ANY_VERIFIER)
+    reply = nfs3.create(scratch.handle, b"link", mode, Sattr3(mode=0o644), VERIFIER)
     observe(f"{mode.name} over a symbolic link", reply.status)
     expect(scratch.names(), "the names in the directory").equals([b"link"])

@@ -8,10 +8,11 @@ import pytest
 from fixtures.checks import KnobsView
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import FSF3_LINK, FSF3_SYMLINK, Nfsstat3, Nfstime3, Sattr3, client_time
+from nfsclient.protocol.nfs3 import FSF3_LINK, FSF3_SYMLINK, Nfsstat3, Sattr3, client_time
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
 from suites.nfs3.clauses import NSECONDS_BELOW_ONE_SECOND, SETS_TIMES_TO_TIME_DELTA
 from suites.nfs3.limits import fsinfo
+from suites.nfs3.times import SECOND, nanoseconds
 
 FSINFO_FOR_ANY_OBJECT = Requirement(
     rfc="RFC 1813", section="3.3.19", gist="FSINFO accepts the handle of any object of the file system"
@@ -34,16 +35,12 @@ STATES_ITS_LIMITS = Requirement(
     part=Part.IMPLEMENTATION,
     gist="the server should do its best to state its limits: rtmax, wtmax and maxfilesize are not 0",
 )
-
-
 PREFERS_AT_MOST_MAXIMUM = Requirement(
     rfc="RFC 1813",
     section="3.3.19",
     level=Level.SHOULD,
     gist="the preferred transfer size should be the maximum, or less where less is better",
 )
-
-
 PROPERTIES_CLAIM_SUPPORTED_LINKS = Requirement(
     rfc="RFC 1813",
     section="3.3.19",
@@ -88,17 +85,13 @@ def test_symlinks_claimed(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
     expect(status, "status of SYMLINK").differs_from(Nfsstat3.NFS3ERR_NOTSUPP)
 
 
-def _nanoseconds(time: Nfstime3) -> int:
-    return time.seconds * 1_000_000_000 + time.nseconds
-
-
 @proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-rounds-times-to-minutes", needs="cansettime")
 def test_cansettime(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
     """With FSF3_CANSETTIME, SETATTR sets mtime to the accuracy of time_delta."""
     handle = scratch.file("file")
-    delta = _nanoseconds(fsinfo(nfs3, root).time_delta) or 1_000_000_000  # 0 promises no accuracy
+    delta = nanoseconds(fsinfo(nfs3, root).time_delta) or SECOND  # 0 promises no accuracy
     expect(nfs3.setattr(handle, Sattr3(mtime=client_time(1_000_000_007, 123_456_789)))).ok()
-    error = abs(_nanoseconds(scratch.attributes(handle).mtime) - 1_000_000_007_123_456_789)
+    error = abs(nanoseconds(scratch.attributes(handle).mtime) - 1_000_000_007_123_456_789)
     expect(error, "the error of mtime in nanoseconds").at_most(delta)
 
 
@@ -127,7 +120,7 @@ def test_preferred_size(nfs3: Nfs3, root: bytes, preferred: str, most: str) -> N
     expect(getattr(told, preferred), preferred).at_most(getattr(told, most))
 
 
-# ---------------------------------------------------------------- NOTSUPP
+# ---------------------------------------------------------------- links that the server does not support
 
 
 @pytest.mark.parametrize(

@@ -39,8 +39,6 @@ GETATTR_SAME_FOR_EVERY_USER = Requirement(
     gist="GETATTR should return the same attributes to every user",
     level=Level.SHOULD,
 )
-
-
 RDEV_IS_MAJOR_MINOR = Requirement(
     rfc="RFC 1813",
     section="2.5",
@@ -204,7 +202,7 @@ def test_no_side_effects(nfs3: Nfs3, scratch: Scratch) -> None:
         expect_preserved(again, known, EVERYTHING)
 
 
-# ---------------------------------------------------------------- GETATTR and LOOKUP
+# ---------------------------------------------------------------- devices and sockets
 
 
 @pytest.mark.parametrize("kind", ["block", "character", "socket"])

@@ -17,7 +17,8 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
-from suites.nfs3.put_off import CALLS, OBJECT, final_status, need_jukebox, snapshot
+from suites.nfs3.calls import CALLS
+from suites.nfs3.jukebox import DELAYED, OBJECT, final_status, need_jukebox, snapshot
 
 JUKEBOX_CAN_BE_RETRIED = Requirement(
     rfc="RFC 1813",
@@ -46,18 +47,18 @@ CHANGES = ["write", "create", "rename", "link"]
 CONFLICTING = ["read", "write", "rename"]
 
 
-@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("name", DELAYED)
 @proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-next-attempt")
 def test_retry_succeeds(
     rpc_connect: Connect, nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, name: str
 ) -> None:
     """A retry of a call that got JUKEBOX, with a new xid, succeeds."""
     call = CALLS[name]
-    args = call.arguments(scratch)
+    args = call.arranged(scratch, OBJECT)
     need_jukebox(rpc_connect("nfs"), knobs, call, args)
     status = final_status(nfs3.call(call.procedure, args))
     observe("the next attempt", status)
-    expect(status, "the status of the same call with a new xid").one_of(Nfsstat3.NFS3_OK, *call.done_before)
+    expect(status, "the status of the same call with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -67,10 +68,10 @@ def test_retry_takes_effect(
 ) -> None:
     """A retry of a call that got JUKEBOX takes effect."""
     call = CALLS[name]
-    args = call.arguments(scratch)
+    args = call.arranged(scratch, OBJECT)
     before = snapshot(scratch)
     need_jukebox(rpc_connect("nfs"), knobs, call, args)
-    if final_status(nfs3.call(call.procedure, args)) not in {Nfsstat3.NFS3_OK, *call.done_before}:
+    if final_status(nfs3.call(call.procedure, args)) not in {Nfsstat3.NFS3_OK, *call.again}:
         unsupported("the next attempt is refused; that is for another check")
     expect(snapshot(scratch) != before, "that something has changed").is_true()
 
@@ -80,7 +81,7 @@ def test_retry_takes_effect(
 def test_no_effect_yet(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str) -> None:
     """A call that gets JUKEBOX has changed nothing yet."""
     call = CALLS[name]
-    args = call.arguments(scratch)
+    args = call.arranged(scratch, OBJECT)
     before = snapshot(scratch)
     need_jukebox(rpc_connect("nfs"), knobs, call, args)
     expect(snapshot(scratch), "names, types, modes, sizes and link counts in the directory").equals(before)
@@ -91,7 +92,7 @@ def test_no_effect_yet(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView,
 def test_same_xid_ok(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str) -> None:
     """NFS3_OK to a retry with the same xid means that the call took effect."""
     call, rpc = CALLS[name], rpc_connect("nfs")
-    args = call.arguments(scratch)
+    args = call.arranged(scratch, OBJECT)
     before = snapshot(scratch)
     need_jukebox(rpc, knobs, call, args, xid=0x4A55_4B45)
     status = rpc.call(call.procedure, args, xid=0x4A55_4B45).status
@@ -107,17 +108,17 @@ def test_retry_after_same_xid(
 ) -> None:
     """A retry with a new xid succeeds after one with the same xid."""
     call, rpc = CALLS[name], rpc_connect("nfs")
-    args = call.arguments(scratch)
+    args = call.arranged(scratch, OBJECT)
     need_jukebox(rpc, knobs, call, args, xid=0x4A55_4B46)
     done = rpc.call(call.procedure, args, xid=0x4A55_4B46).status == Nfsstat3.NFS3_OK
     status = final_status(nfs3.call(call.procedure, args))
-    expect(status, "the status of the same call with a new xid").one_of(Nfsstat3.NFS3_OK, *call.done_before)
+    expect(status, "the status of the same call with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)
     observe("the same xid was executed", "yes" if done else "no")
 
 
 def _delegate(knobs: KnobsView) -> None:
     """Give another client a write delegation on the object."""
-    knobs.set(delegated_names=OBJECT)
+    knobs.set(delegated_names=OBJECT.decode())
 
 
 @pytest.mark.parametrize("name", CONFLICTING)
@@ -125,7 +126,7 @@ def _delegate(knobs: KnobsView) -> None:
 def test_delegation_out(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str) -> None:
     """A call that conflicts with an NFSv4 delegation does not succeed while it is out."""
     call, rpc = CALLS[name], rpc_connect("nfs")
-    args = call.arguments(scratch)
+    args = call.arranged(scratch, OBJECT)
     _delegate(knobs)
     statuses = {rpc.call(call.procedure, args).status for _ in range(3)}
     expect(statuses, "what is answered while the delegation is out").lacks(Nfsstat3.NFS3_OK)
@@ -136,7 +137,7 @@ def test_delegation_out(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView
 def test_delegation_no_effect(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str) -> None:
     """A call that conflicts with an NFSv4 delegation changes nothing while it is out."""
     call = CALLS[name]
-    args = call.arguments(scratch)
+    args = call.arranged(scratch, OBJECT)
     before = snapshot(scratch)
     _delegate(knobs)
     observe("while it is out", rpc_connect("nfs").call(call.procedure, args).status)
@@ -150,10 +151,10 @@ def test_delegation_returned(
 ) -> None:
     """A call that got JUKEBOX for a delegation succeeds once it is returned."""
     call = CALLS[name]
-    args = call.arguments(scratch)
+    args = call.arranged(scratch, OBJECT)
     _delegate(knobs)
     if rpc_connect("nfs").call(call.procedure, args).status != Nfsstat3.NFS3ERR_JUKEBOX:
         unsupported("the call was not put off")
     knobs.set(delegated_names="")
     status = final_status(nfs3.call(call.procedure, args))
-    expect(status, "the status of the same call with a new xid").one_of(Nfsstat3.NFS3_OK, *call.done_before)
+    expect(status, "the status of the same call with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)

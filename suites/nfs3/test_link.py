@@ -12,7 +12,7 @@ from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
 from suites.nfs3.attributes import expect_same_object, identity_of
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded, too_long_name
-from suites.nfs3.by_name import MAKING, Place
+from suites.nfs3.calls import Place
 from suites.nfs3.clauses import (
     BAD_HANDLE_REACHES_NOTHING,
     HANDLE_IS_OF_ONE_FILE,
@@ -25,10 +25,11 @@ from suites.nfs3.clauses import (
     RETURNS_STALE,
 )
 from suites.nfs3.contents import pattern
-from suites.nfs3.created import expect_kept, expect_not_a_directory, expect_type
-from suites.nfs3.exports import NOT_ALLOWED, remove_if_created
+from suites.nfs3.exports import remove_if_created
 from suites.nfs3.file_types import SPECIAL, make
-from suites.nfs3.handling import GONE, LATER, NOT_A_HANDLE, handle_of_removed
+from suites.nfs3.handles import LATER, handle_of_removed
+from suites.nfs3.new_objects import expect_kept, expect_not_a_directory, expect_type
+from suites.nfs3.statuses import GONE, NOT_A_HANDLE, NOT_ALLOWED
 
 LINK_CREATES_A_HARD_LINK = Requirement(
     rfc="RFC 1813", section="3.3.15", gist="LINK creates a hard link: another name for the same object"
@@ -64,8 +65,6 @@ LINK_OF_DIRECTORY_MATCHES_STATUS = Requirement(
 LINK_NEEDS_A_DIRECTORY = Requirement(
     rfc="RFC 1813", section="3.3.15", gist="LINK creates the name in a directory, not in another object"
 )
-
-
 LINK_STAYS_IN_FILE_SYSTEM = Requirement(
     rfc="RFC 1813",
     section="3.3.15",
@@ -251,6 +250,9 @@ def test_bad_handle(nfs3: Nfs3, place: Place, which: str) -> None:
     expect(reply).refused(*NOT_A_HANDLE, because=RETURNS_BADHANDLE)
 
 
+# ---------------------------------------------------------------- another file system
+
+
 @proves(
     LINK_STAYS_IN_FILE_SYSTEM,
     LINK_RETURNS_XDEV,
@@ -269,19 +271,19 @@ def test_across_exports(nfs3: Nfs3, scratch: Scratch, elsewhere: bytes) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_XDEV, *NOT_ALLOWED, because=LINK_RETURNS_XDEV)
 
 
-# ---------------------------------------------------------------- NOTSUPP
+# ---------------------------------------------------------------- no support for hard links
 
 
 @proves(RETURNS_NOTSUPP, killed_by="link3-unsupported-is-io", needs="hardlink")
 def test_notsupp(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
     """LINK fails with NOTSUPP where the server has no hard links."""
     knobs.set(hard_links=False)
-    reply = MAKING["link"](nfs3, place, place.here, b"link")
+    reply = place.call(nfs3, "link", b"link")
     expect(place.names(), "the names in the directory").equals([])
     expect(reply).status(Nfsstat3.NFS3ERR_NOTSUPP)
 
 
-# ---------------------------------------------------------------- REMOVE, RMDIR, LINK
+# ---------------------------------------------------------------- special files
 
 
 @pytest.mark.parametrize("kind", SPECIAL)

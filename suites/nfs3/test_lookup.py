@@ -19,6 +19,7 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.exports import exported
 from suites.nfs3.file_types import KINDS, make
+from suites.nfs3.limits import LONGEST_NAME
 
 LOOKUP_RETURNS_HANDLE = Requirement(
     rfc="RFC 1813",
@@ -53,8 +54,6 @@ LOOKUP_DOES_NOT_FOLLOW_SYMLINKS = Requirement(
     part=Part.IMPLEMENTATION,
     gist="LOOKUP does not follow symbolic links",
 )
-
-
 LOOKUP_SEARCHES_ITS_DIRECTORY = Requirement(
     rfc="RFC 1813", section="3.3.3", gist="LOOKUP searches the directory of its handle and no other"
 )
@@ -165,10 +164,13 @@ def test_name_too_long(nfs3: Nfs3, scratch: Scratch) -> None:
     """LOOKUP of a name longer than name_max fails with NFS3ERR_NAMETOOLONG."""
     longest = expect(nfs3.pathconf(scratch.handle)).ok().name_max
     observe("name_max", longest)
-    if longest > 4096:
+    if longest > LONGEST_NAME:
         skip(f"name_max is {longest}: no length to try")
     reply = nfs3.lookup(scratch.handle, b"n" * (longest + 1))
     expect(reply).status(Nfsstat3.NFS3ERR_NAMETOOLONG)
+
+
+# ---------------------------------------------------------------- another export
 
 
 @proves(LOOKUP_SEARCHES_ITS_DIRECTORY, killed_by="lookup3-looks-into-the-first-export")
@@ -186,7 +188,7 @@ def test_across_exports(nfs3: Nfs3, scratch: Scratch, elsewhere: bytes) -> None:
     )
 
 
-# ---------------------------------------------------------------- GETATTR and LOOKUP
+# ---------------------------------------------------------------- objects of every type
 
 
 @pytest.mark.parametrize("kind", KINDS)

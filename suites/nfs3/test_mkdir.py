@@ -8,7 +8,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3, Sattr3
 from nfsjudge import Requirement, expect, proves
 from suites.nfs3.clauses import RETURNS_EXIST
-from suites.nfs3.created import (
+from suites.nfs3.new_objects import (
     expect_kept,
     expect_not_a_directory,
     expect_own_attributes,

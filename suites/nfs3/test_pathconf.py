@@ -25,8 +25,9 @@ from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
 from suites.nfs3 import file_types
 from suites.nfs3.clauses import CASE_SENSITIVE, NAME_MAX, NO_TRUNC, RETURNS_MLINK
-from suites.nfs3.limits import MOST_LINKS, Links
+from suites.nfs3.limits import MOST_LINKS, MakeMany, need_name_max
 from suites.nfs3.listing import page, read_all
+from suites.nfs3.permissions import STRANGER
 
 PATHCONF_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
@@ -43,8 +44,6 @@ CASE_PRESERVING = Requirement(
     section="3.3.20",
     gist="with case_preserving, a name keeps the case in which it was created",
 )
-
-
 HOMOGENEOUS_MEANS_SAME_PATHCONF = Requirement(
     rfc="RFC 1813",
     section="3.3.19",
@@ -56,18 +55,21 @@ LINKMAX_LIMITS_LINKS = Requirement(
     level=Level.SHOULD,  # a server of several kinds of file system may not know the exact limit of each
     gist="linkmax is the maximum number of hard links to an object",
 )
-
-
-_LONGEST = 4096
-"""A name_max above this counts as "no limit": the checks do not try it."""
+PATHCONF_FIELDS: t.Final = (
+    "linkmax",
+    "name_max",
+    "no_trunc",
+    "chown_restricted",
+    "case_insensitive",
+    "case_preserving",
+)
 
 
 def _pathconf(nfs3: Nfs3, scratch: Scratch) -> Pathconf3ResOk:
     resok = expect(nfs3.pathconf(scratch.handle)).ok()
     observe("name_max", resok.name_max)
     observe("no_trunc", resok.no_trunc)
-    if not 1 <= resok.name_max <= _LONGEST:
-        skip(f"name_max is {resok.name_max}: no length to try")
+    need_name_max(resok.name_max)
     return resok
 
 
@@ -111,9 +113,9 @@ def test_chown_restricted(nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., N
     if not _pathconf(nfs3, scratch).chown_restricted:
         unsupported("PATHCONF does not claim chown_restricted")
     handle = scratch.file("file")
-    expect(nfs3.setattr(handle, Sattr3(uid=4242, gid=4242))).ok()
-    nfs3_as(4242, 4242).setattr(handle, Sattr3(uid=4343))
-    expect(scratch.attributes(handle).uid, "the owner").equals(4242)
+    expect(nfs3.setattr(handle, Sattr3(uid=STRANGER[0], gid=STRANGER[1]))).ok()
+    nfs3_as(*STRANGER).setattr(handle, Sattr3(uid=4343))
+    expect(scratch.attributes(handle).uid, "the owner").equals(STRANGER[0])
 
 
 @proves(CASE_SENSITIVE, killed_by="lookup3-folds-case")
@@ -134,14 +136,7 @@ def test_case_preserving(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(read_all(page, nfs3, scratch.handle).names, "the names").contains(b"MiXeD")
 
 
-PATHCONF_FIELDS: t.Final = (
-    "linkmax",
-    "name_max",
-    "no_trunc",
-    "chown_restricted",
-    "case_insensitive",
-    "case_preserving",
-)
+# ---------------------------------------------------------------- objects of other types
 
 
 @pytest.mark.parametrize("kind", ["symlink", *file_types.SPECIAL])
@@ -155,8 +150,11 @@ def test_homogeneous_types(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
         expect(getattr(other, name), f"{name} of a {kind}").equals(getattr(directory, name))
 
 
+# ---------------------------------------------------------------- linkmax
+
+
 @pytest.fixture
-def links(scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[Links]:
+def links(scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[MakeMany]:
     """Makes many hard links to a file and returns the first reply that is not OK, or None. Removes the links later."""
     rpc = rpc_connect("nfs")
     names: list[bytes] = []
@@ -180,7 +178,7 @@ def links(scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[L
 
 
 @proves(LINKMAX_LIMITS_LINKS, RETURNS_MLINK, killed_by="pathconf3-understates-linkmax", needs="hardlink")
-def test_linkmax(nfs3: Nfs3, scratch: Scratch, links: Links) -> None:
+def test_linkmax(nfs3: Nfs3, scratch: Scratch, links: MakeMany) -> None:
     """LINK fails with MLINK once a file has linkmax links."""
     file = scratch.file("f")
     linkmax = expect(nfs3.pathconf(file)).ok().linkmax
@@ -196,17 +194,13 @@ def test_linkmax(nfs3: Nfs3, scratch: Scratch, links: Links) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_MLINK, because=RETURNS_MLINK)
 
 
+# ---------------------------------------------------------------- files and directories
+
+
 @proves(HOMOGENEOUS_MEANS_SAME_PATHCONF, killed_by="pathconf3-differs-by-type", needs="homogeneous")
 def test_homogeneous(nfs3: Nfs3, scratch: Scratch) -> None:
     """With FSF3_HOMOGENEOUS, PATHCONF returns the same for a file and its directory."""
     directory = expect(nfs3.pathconf(scratch.handle)).ok()
     file = expect(nfs3.pathconf(scratch.file("file"))).ok()
-    for name in (
-        "linkmax",
-        "name_max",
-        "no_trunc",
-        "chown_restricted",
-        "case_insensitive",
-        "case_preserving",
-    ):
+    for name in PATHCONF_FIELDS:
         expect(getattr(file, name), f"{name} of a file").equals(getattr(directory, name))

@@ -27,7 +27,8 @@ from suites.nfs3.clauses import (
     READ_RETURNS_CURRENT_DATA,
 )
 from suites.nfs3.contents import difference, pattern, read_range, stored, write_far
-from suites.nfs3.limits import fsinfo, to_move
+from suites.nfs3.handles import LATER
+from suites.nfs3.limits import FAR, FAR_IDS, fsinfo, to_move
 
 READ_COUNT_IS_LIMIT = Requirement(rfc="RFC 1813", section="3.3.6", gist="READ returns at most count bytes")
 READ_COUNT_MATCHES_DATA = Requirement(
@@ -67,8 +68,6 @@ READ_KEEPS_MTIME = Requirement(
     section="2.5",
     gist="mtime is the time when the data was last modified: READ does not change it",
 )
-
-
 READ_BEYOND_INT64 = Requirement(
     rfc="RFC 1813",
     section="3.3.6",
@@ -86,6 +85,10 @@ READ_NEEDS_REGULAR_FILE = Requirement(
     level=Level.SHOULD,  # addressed to clients; only the IMPLEMENTATION part says that the server refuses
     gist="READ works on regular files only",
 )
+SIZES: t.Final = (0, 1, 3, 4095, 4096, 4097, 65_536, 100_000)
+
+
+# ---------------------------------------------------------------- data, count, eof, attributes
 
 
 @proves(READ_DATA_AT_OFFSET, killed_by="read3-aligns-offset")
@@ -263,7 +266,7 @@ def test_removed_file_handle(nfs3: Nfs3, scratch: Scratch) -> None:
     gone = nfs3.remove(scratch.handle, b"removed")
     if gone.resok is None:
         skip(f"the file cannot be removed: REMOVE answers {gone.status}")
-    for number in range(4):
+    for number in range(LATER):
         scratch.file(f"later {number}", pattern(100, salt=number + 1))
     reply = nfs3.read(file, 0, 100)
     observe("READ by the handle of a removed file", reply.status)
@@ -286,12 +289,6 @@ def test_symlink(nfs3: Nfs3, scratch: Scratch) -> None:
     """READ refuses a symbolic link."""
     reply = nfs3.read(scratch.symlink("l", b"target"), 0, 100)
     expect(reply).refused(Nfsstat3.NFS3ERR_INVAL, because=READ_RETURNS_INVAL)
-
-
-FAR: t.Final = {"2^31": 2**31, "2^32": 2**32, "2^40": 2**40, "2^53": 2**53, "2^63-9": 2**63 - 9}
-"""Limits of arithmetic with fewer than 64 bits. The data lies in the 8 bytes before and after."""
-FAR_IDS: t.Final = ("2g", "4g", "1t", "8p", "int64max-8")
-SIZES: t.Final = (0, 1, 3, 4095, 4096, 4097, 65_536, 100_000)
 
 
 # ---------------------------------------------------------------- offsets
@@ -421,7 +418,7 @@ def test_udp(scratch: Scratch, rpc_connect: Callable[..., RpcClient], size: int)
     expect(difference(seen, content), "first wrong byte").is_absent()
 
 
-# ---------------------------------------------------------------- quotas, read-only file systems
+# ---------------------------------------------------------------- read-only file systems
 
 
 @pytest.mark.exclusive
@@ -433,6 +430,9 @@ def test_read_only(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
     knobs.set(read_only=True)
     data = bytes(expect(nfs3.read(file, 0, 100)).granted().data)
     expect(data, "data").equals(content[: len(data)])
+
+
+# ---------------------------------------------------------------- many calls at once
 
 
 @pytest.mark.parametrize("size", [7, 1001])

@@ -20,7 +20,7 @@ KNOBS: t.Final[dict[str, dict[str, int]]] = {
     "returns-4097": {"read_returns": 4097},
     "rtmax-512": {"rtmax": 512},
 }
-SHORT_SIZES: t.Final = {name: next(iter(values.values())) + 300 for name, values in KNOBS.items()}
+FILE_SIZES: t.Final = {name: next(iter(values.values())) + 300 for name, values in KNOBS.items()}
 """Sizes of files that take several READs, but not too many."""
 
 
@@ -29,7 +29,7 @@ SHORT_SIZES: t.Final = {name: next(iter(values.values())) + 300 for name, values
 @proves(READ_EOF_AT_END, killed_by="read3-short-says-eof")
 def test_short_eof(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, knob: str) -> None:
     """A short READ sets eof only at the end of the file."""
-    size = SHORT_SIZES[knob]
+    size = FILE_SIZES[knob]
     file = stored(scratch, "f", pattern(size))
     knobs.set(**KNOBS[knob])
     at = 0
@@ -44,7 +44,7 @@ def test_short_eof(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, knob: str) ->
 @proves(READ_DATA_AT_OFFSET, killed_by="read3-short-misses-by-one")
 def test_short_rest(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, knob: str) -> None:
     """Repeated short READs return the whole file."""
-    content = pattern(SHORT_SIZES[knob])
+    content = pattern(FILE_SIZES[knob])
     file = stored(scratch, "f", content)
     knobs.set(**KNOBS[knob])
     parts = b""

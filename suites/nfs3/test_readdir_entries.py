@@ -96,7 +96,7 @@ def test_dots_fileid(nfs3: Nfs3, scratch: Scratch, procedure: str, dots: str) ->
     expect(found, f"fileid of {dots}").equals([known])
 
 
-# ---------------------------------------------------------------- other types of object
+# ---------------------------------------------------------------- objects that are not directories
 
 
 @pytest.mark.parametrize("kind", NOT_DIRECTORIES)

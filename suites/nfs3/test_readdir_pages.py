@@ -34,6 +34,15 @@ READDIR_ACCEPTS_ANY_COUNT = Requirement(
 )
 LARGE_DIRECTORY: t.Final = [b"entry-%05d" % number for number in range(10_000)]
 """Names of a directory that takes many pages, however large they are."""
+LEAVING: t.Final = LARGE_DIRECTORY[::10]
+STAYING: t.Final = [name for number, name in enumerate(LARGE_DIRECTORY) if number % 10]
+"""The names that a check removes from the large directory, and those that it keeps."""
+
+
+def _need_large_pages(entries: t.Sequence[object]) -> None:
+    """SKIP if reading all of `LARGE_DIRECTORY` would take too many calls."""
+    if 0 < len(entries) < 10:
+        skip(f"the server makes pages of {len(entries)} entries: too small to read a large directory")
 
 
 # ---------------------------------------------------------------- sizes of pages
@@ -103,10 +112,6 @@ def test_large_stable_entries(
     """READDIR and READDIRPLUS list the remaining entries of a large changing directory once."""
     fill(LARGE_DIRECTORY)
     other = rpc_connect("nfs")
-    leaving, staying = (
-        LARGE_DIRECTORY[::10],
-        [name for number, name in enumerate(LARGE_DIRECTORY) if number % 10],
-    )
     found: list[bytes] = []
     cookie, verf = 0, bytes(8)
     for turn in itertools.count():
@@ -120,15 +125,9 @@ def test_large_stable_entries(
         if resok.eof or not resok.entries or len(found) > 2 * len(LARGE_DIRECTORY):
             break
         cookie, verf = resok.entries[-1].cookie, resok.cookieverf
-        remove_all(other, scratch.handle, leaving[turn * 20 : turn * 20 + 20])
+        remove_all(other, scratch.handle, LEAVING[turn * 20 : turn * 20 + 20])
         scratch.file(b"newcomer-%05d" % turn)
-    expect_once(found, staying, "names that stayed")
-
-
-def _need_large_pages(entries: t.Sequence[object]) -> None:
-    """SKIP if reading all of `LARGE_DIRECTORY` would take too many calls."""
-    if 0 < len(entries) < 10:
-        skip(f"the server makes pages of {len(entries)} entries: too small to read a large directory")
+    expect_once(found, STAYING, "names that stayed")
 
 
 # ---------------------------------------------------------------- UDP

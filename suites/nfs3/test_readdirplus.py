@@ -57,8 +57,6 @@ READDIRPLUS_NEEDS_DIRECTORY = Requirement(
     section="3.3.17",
     gist="READDIRPLUS works on directories only: other objects have no entries",
 )
-
-
 READDIRPLUS_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
     section="3.3.17",
@@ -67,6 +65,8 @@ READDIRPLUS_RETURNS_ATTRIBUTES = Requirement(
 READDIRPLUS_RETURNS_HANDLES = Requirement(
     rfc="RFC 1813", section="3.3.17", gist="name_handle is a handle of the object that the entry names"
 )
+MOST_PAGES = 2000
+"""Limit of pages per listing: more than a directory has entries, since a page may hold one."""
 
 
 def _entry(nfs3: Nfs3, scratch: Scratch, name: bytes) -> Entryplus3:
@@ -202,7 +202,7 @@ def test_regular_file(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
-# ---------------------------------------------------------------- objects
+# ---------------------------------------------------------------- objects of every type
 
 
 @pytest.mark.parametrize("kind", file_types.ALL)
@@ -233,10 +233,6 @@ def test_handle_types(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
     expect(reply).field("resok.obj_attributes.type").equals(known.type)
 
 
-_MOST_PAGES = 2000
-"""Limit of pages per listing: more than a directory has entries, since a page may hold one."""
-
-
 # ---------------------------------------------------------------- sizes of pages
 
 
@@ -248,7 +244,7 @@ def test_dircount(nfs3: Nfs3, scratch: Scratch, fill: Fill, dircount: int) -> No
     fill(names)
     found: list[bytes] = []
     cookie, verf, maxcount = 0, bytes(8), 4096
-    for _ in range(_MOST_PAGES):
+    for _ in range(MOST_PAGES):
         reply = nfs3.readdirplus(scratch.handle, cookie, verf, dircount, maxcount)
         nothing = reply.resok is None or not (reply.resok.entries or reply.resok.eof)
         if nothing and dircount < 512:

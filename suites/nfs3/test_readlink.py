@@ -31,8 +31,6 @@ READLINK_NEEDS_A_SYMLINK = Requirement(
     part=Part.IMPLEMENTATION,
     gist="READLINK is allowed only on symbolic links, and returns NFS3ERR_INVAL for other objects",
 )
-
-
 READLINK_FAILURE_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
     section="3.3.5",
@@ -83,7 +81,7 @@ def test_regular_file(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_INVAL, because=READLINK_NEEDS_A_SYMLINK)
 
 
-# ---------------------------------------------------------------- attributes
+# ---------------------------------------------------------------- other users
 
 
 @proves(GRANTS_WITH_PERMISSION, killed_by="readlink3-needs-permission", needs=("other_users", "symlink"))
@@ -93,7 +91,7 @@ def test_other_user(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
     expect(reply).granted()
 
 
-# ---------------------------------------------------------------- ACCESS and READLINK
+# ---------------------------------------------------------------- objects that are not symbolic links
 
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])

@@ -11,8 +11,8 @@ from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3, Sattr3
 from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.clauses import NLINK_COUNTS, REFUSES_EMPTY_NAMES, RETURNS_NOENT, RETURNS_NOTDIR
-from suites.nfs3.created import expect_kept
 from suites.nfs3.file_types import make
+from suites.nfs3.new_objects import expect_kept
 
 REMOVE_REMOVES_THE_ENTRY = Requirement(
     rfc="RFC 1813", section="3.3.12", gist="REMOVE removes the entry from the directory"
@@ -147,7 +147,7 @@ def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
     expect_name_refused(reply, what)
 
 
-# ---------------------------------------------------------------- REMOVE, RMDIR, LINK
+# ---------------------------------------------------------------- special files
 
 
 @pytest.mark.parametrize("kind", ["block", "character", "socket"])

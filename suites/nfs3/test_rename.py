@@ -41,8 +41,9 @@ from suites.nfs3.clauses import (
     RETURNS_NOENT,
     RETURNS_NOTDIR,
 )
-from suites.nfs3.created import expect_kept, expect_type
-from suites.nfs3.limits import MOST_LINKS, Links
+from suites.nfs3.limits import MOST_LINKS, MakeMany
+from suites.nfs3.new_objects import expect_kept, expect_type
+from suites.nfs3.statuses import INCOMPATIBLE
 
 RENAMES_ATOMICALLY = Requirement(
     rfc="RFC 1813", section="3.3.14", level=Level.MUST, gist="RENAME is atomic to the client"
@@ -83,14 +84,8 @@ DIRECTORIES_FORM_A_TREE = Requirement(
     part=Part.IMPLEMENTATION,
     gist="directories form a single-rooted tree: a directory cannot be moved below itself",
 )
-_INCOMPATIBLE = (
-    Nfsstat3.NFS3ERR_EXIST,
-    Nfsstat3.NFS3ERR_NOTEMPTY,
-    Nfsstat3.NFS3ERR_ISDIR,
-    Nfsstat3.NFS3ERR_NOTDIR,
-)
-"""The text asks for EXIST; the list of errors of RENAME has the others for these cases too."""
-_ROUNDS = 20
+ROUNDS = 20
+"""How often a check looks for a moment at which RENAME is half done."""
 
 
 def _retry_after_jukebox(nfs3: Nfs3, reply: Rename3Res, source: Diropargs3, target: Diropargs3) -> None:
@@ -154,7 +149,7 @@ def test_full_directory_kept(nfs3: Nfs3, scratch: Scratch) -> None:
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     found = expect(nfs3.lookup(scratch.handle, b"target")).ok()
     expect(scratch.names(found.object), "the names in target").equals([b"inside"])
-    expect(reply).refused(*_INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
+    expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
 @proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-directories-by-files")
@@ -164,7 +159,7 @@ def test_file_over_directory(nfs3: Nfs3, scratch: Scratch) -> None:
     scratch.directory("target")
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     expect(sorted(scratch.names()), "the names in the directory").equals([b"source", b"target"])
-    expect(reply).refused(*_INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
+    expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
 @proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-files-by-directories")
@@ -174,7 +169,7 @@ def test_directory_over_file(nfs3: Nfs3, scratch: Scratch) -> None:
     scratch.file("target", b"precious")
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     expect_kept(scratch, b"target", b"precious")
-    expect(reply).refused(*_INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
+    expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
 @proves(RENAMES_ATOMICALLY, killed_by="rename3-takes-two-steps")
@@ -183,7 +178,7 @@ def test_target_always_exists(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callabl
     other = rpc_connect("nfs")
     scratch.file("target")
     source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"target")
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         scratch.file("source")
         renaming = other.submit(RENAME, Rename3Args(source, target))
         for _ in range(3):
@@ -198,7 +193,7 @@ def test_target_old_or_new(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[.
     other = rpc_connect("nfs")
     known = [scratch.attributes(scratch.file("target")).fileid]
     source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"target")
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         known.append(scratch.attributes(scratch.file("source")).fileid)
         renaming = other.submit(RENAME, Rename3Args(source, target))
         for _ in range(3):
@@ -214,7 +209,7 @@ def test_source_always_named(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable
     """A file has its old or its new name at every moment of a RENAME."""
     other = rpc_connect("nfs")
     source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"moved")
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         scratch.file("source")
         renaming = other.submit(RENAME, Rename3Args(source, target))
         for _ in range(3):
@@ -406,8 +401,11 @@ def test_name_too_long(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=NO_TRUNC)
 
 
+# ---------------------------------------------------------------- linkmax
+
+
 @pytest.fixture
-def subdirectories(rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> Iterator[Links]:
+def subdirectories(rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> Iterator[MakeMany]:
     """Makes many subdirectories and returns the first reply that is not OK, or None. Removes them later."""
     del scratch  # only so that it is removed after them
     rpc = rpc_connect("nfs")
@@ -428,7 +426,7 @@ def subdirectories(rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> I
 
 
 @proves(RETURNS_MLINK, killed_by="rename3-too-many-directories-is-io")
-def test_beyond_linkmax(nfs3: Nfs3, scratch: Scratch, subdirectories: Links) -> None:
+def test_beyond_linkmax(nfs3: Nfs3, scratch: Scratch, subdirectories: MakeMany) -> None:
     """RENAME of a directory into a parent with linkmax links succeeds or fails with MLINK."""
     full = scratch.directory("full")
     linkmax = expect(nfs3.pathconf(full)).ok().linkmax

@@ -10,8 +10,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Part, Requirement, expect, proves, unsupported
 from suites.nfs3.attributes import expect_before, identity_of
-from suites.nfs3.by_name import Place
-from suites.nfs3.changing import wcc_of
+from suites.nfs3.calls import Place
 from suites.nfs3.clauses import (
     BAD_HANDLE_REACHES_NOTHING,
     RENAME_NEEDS_COMPATIBLE_TARGET,
@@ -22,10 +21,11 @@ from suites.nfs3.clauses import (
     RETURNS_BADHANDLE,
 )
 from suites.nfs3.contents import pattern
-from suites.nfs3.exports import NOT_ALLOWED, remove_if_created
+from suites.nfs3.exports import remove_if_created
 from suites.nfs3.file_types import SPECIAL, make
-from suites.nfs3.handling import NOT_A_HANDLE
+from suites.nfs3.statuses import INCOMPATIBLE, NOT_A_HANDLE, NOT_ALLOWED
 from suites.nfs3.times import make_old
+from suites.nfs3.wcc import wcc_of
 
 RENAME_STAYS_IN_FILE_SYSTEM = Requirement(
     rfc="RFC 1813",
@@ -40,6 +40,15 @@ RENAME_RETURNS_XDEV = Requirement(
     part=Part.IMPLEMENTATION,
     gist="RENAME from one file system to another fails with NFS3ERR_XDEV",
 )
+OTHERS = ("symlink", *SPECIAL)
+"""Types that are neither regular files nor directories."""
+COMPATIBLE_PAIRS = [
+    *(("regular", kind) for kind in SPECIAL),
+    *((kind, "regular") for kind in OTHERS),
+    *((kind, kind) for kind in OTHERS),
+]
+"""Source and target of RENAME, neither of them a directory; test_rename has a file over a file or a symbolic link."""
+MIXED_PAIRS = [*(("directory", kind) for kind in OTHERS), *((kind, "directory") for kind in OTHERS)]
 
 
 # ---------------------------------------------------------------- invalid handles
@@ -49,13 +58,16 @@ RENAME_RETURNS_XDEV = Requirement(
 @proves(BAD_HANDLE_REACHES_NOTHING, killed_by="nfs3-bad-handle-is-inval")
 def test_bad_handle(nfs3: Nfs3, place: Place, which: str) -> None:
     """RENAME with one invalid directory handle fails and renames nothing."""
-    place.put("rename_from", b"name")
+    place.arrange("rename_from", b"name")
     nonsense = pattern(len(place.here), salt=77)
     source, target = (nonsense, place.elsewhere) if which == "from" else (place.here, nonsense)
     reply = nfs3.rename(source, b"name", target, b"new")
     expect(place.names(), "the names in the directory").equals([b"name"])
     expect(place.scratch.names(place.elsewhere), "the names in the other directory").equals([b"source"])
     expect(reply).refused(*NOT_A_HANDLE, because=RETURNS_BADHANDLE)
+
+
+# ---------------------------------------------------------------- another file system
 
 
 @proves(
@@ -74,24 +86,7 @@ def test_across_exports(nfs3: Nfs3, scratch: Scratch, elsewhere: bytes) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_XDEV, *NOT_ALLOWED, because=RENAME_RETURNS_XDEV)
 
 
-_OTHERS = ("symlink", *SPECIAL)
-"""Types that are neither regular files nor directories."""
-_PAIRS = [
-    *(("regular", kind) for kind in SPECIAL),
-    *((kind, "regular") for kind in _OTHERS),
-    *((kind, kind) for kind in _OTHERS),
-]
-"""Source and target of RENAME, neither of them a directory; test_rename has a file over a file or a symbolic link."""
-_MIXED = [*(("directory", kind) for kind in _OTHERS), *((kind, "directory") for kind in _OTHERS)]
-_TYPE_MISMATCH = (
-    Nfsstat3.NFS3ERR_EXIST,
-    Nfsstat3.NFS3ERR_NOTEMPTY,
-    Nfsstat3.NFS3ERR_ISDIR,
-    Nfsstat3.NFS3ERR_NOTDIR,
-)
-
-
-# ---------------------------------------------------------------- RENAME
+# ---------------------------------------------------------------- types of objects
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
@@ -106,7 +101,7 @@ def test_special_file(nfs3: Nfs3, place: Place, kind: str) -> None:
     )
 
 
-@pytest.mark.parametrize(("source", "target"), _PAIRS)
+@pytest.mark.parametrize(("source", "target"), COMPATIBLE_PAIRS)
 @proves(RENAME_REPLACES_TARGET, killed_by="rename3-replaces-only-files-by-files")
 def test_replaces_target(nfs3: Nfs3, scratch: Scratch, source: str, target: str) -> None:
     """RENAME replaces a target that is not a directory if the source is not one either."""
@@ -120,7 +115,7 @@ def test_replaces_target(nfs3: Nfs3, scratch: Scratch, source: str, target: str)
     )
 
 
-@pytest.mark.parametrize(("source", "target"), _MIXED)
+@pytest.mark.parametrize(("source", "target"), MIXED_PAIRS)
 @proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-mixes-directories-with-others")
 def test_mixed_types(nfs3: Nfs3, scratch: Scratch, source: str, target: str) -> None:
     """RENAME does not replace a directory by an object of another type, or the reverse."""
@@ -131,10 +126,10 @@ def test_mixed_types(nfs3: Nfs3, scratch: Scratch, source: str, target: str) -> 
     expect(seen, "fileid and type of source and target").equals(
         [(attributes.fileid, attributes.type.name) for attributes in known]
     )
-    expect(reply).refused(*_TYPE_MISMATCH, because=RENAME_RETURNS_EXIST)
+    expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
-# ---------------------------------------------------------------- RENAME returns two
+# ---------------------------------------------------------------- wcc_data
 
 
 @pytest.mark.parametrize("arm", ["fromdir_wcc", "todir_wcc"], ids=["fromdir", "todir"])

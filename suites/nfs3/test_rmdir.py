@@ -11,8 +11,8 @@ from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.clauses import REFUSES_EMPTY_NAMES, RETURNS_NOENT, RETURNS_NOTDIR
-from suites.nfs3.created import expect_kept
 from suites.nfs3.file_types import SPECIAL, make
+from suites.nfs3.new_objects import expect_kept
 
 RMDIR_REMOVES_THE_DIRECTORY = Requirement(
     rfc="RFC 1813", section="3.3.13", gist="RMDIR removes a subdirectory from a directory"
@@ -152,7 +152,7 @@ def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
     expect_name_refused(reply, what)
 
 
-# ---------------------------------------------------------------- REMOVE, RMDIR, LINK
+# ---------------------------------------------------------------- special files
 
 
 @pytest.mark.parametrize("kind", SPECIAL)

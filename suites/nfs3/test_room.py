@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""WRITE and COMMIT (RFC 1813 sections 3.3.7, 3.3.21) at limits: maxfilesize, full disks, quotas, read-only exports.
+"""NFS3ERR_NOSPC and NFS3ERR_DQUOT (RFC 1813 section 2.6): full disks, quotas, and no room for another object.
 
 The server decides what to refuse and what to write in part. The rest of the file must stay intact.
 """
@@ -13,7 +13,7 @@ from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
-from suites.nfs3.by_name import MAKING, Place
+from suites.nfs3.calls import Place
 from suites.nfs3.clauses import (
     NOSPC_LEAVES_NOTHING,
     RETURNS_NOSPC,
@@ -34,6 +34,7 @@ FREED_ROOM_IS_USABLE = Requirement(
     level=Level.SHOULD,  # freed room need not be available at once
     gist="NFS3ERR_NOSPC describes the current state: WRITE succeeds again once there is room",
 )
+CREATING_OBJECTS = ("create", "mkdir", "symlink", "mknod")
 
 
 # ---------------------------------------------------------------- full disks
@@ -119,7 +120,7 @@ def test_commit_on_full_disk(nfs3: Nfs3, scratch: Scratch, target: TargetView) -
         expect(difference(read_range(nfs3, file, 0, 20_000), data), "first wrong byte").is_absent()
 
 
-# ---------------------------------------------------------------- quotas, read-only file systems
+# ---------------------------------------------------------------- quotas
 
 
 @pytest.mark.exclusive
@@ -146,17 +147,14 @@ def test_quota_keeps_data(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> Non
     expect(difference(read_range(nfs3, file, 0, 5000), content), "first wrong byte").is_absent()
 
 
-_CREATING = ("create", "mkdir", "symlink", "mknod")
+# ---------------------------------------------------------------- no room for another object
 
 
-# ---------------------------------------------------------------- NOSPC, NAMETOOLONG
-
-
-@pytest.mark.parametrize("procedure", _CREATING)
+@pytest.mark.parametrize("procedure", CREATING_OBJECTS)
 @proves(NOSPC_LEAVES_NOTHING, killed_by=("creations3-no-room-is-io", "creations3-no-room-leaves-a-file"))
 def test_no_free_inodes(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: str) -> None:
     """Calls that create objects without room for one fail with NOSPC and leave nothing."""
     knobs.set(free_files=0)
-    reply = MAKING[procedure](nfs3, place, place.here, b"name")
+    reply = place.call(nfs3, procedure, b"name")
     expect(place.names(), "the names in the directory").equals([])
     expect(reply).refused(Nfsstat3.NFS3ERR_NOSPC, because=RETURNS_NOSPC)

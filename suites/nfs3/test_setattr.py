@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """SETATTR (RFC 1813 section 3.3.2): mode, owner and times; the guard; wcc_data.
 
-`test_setattr_size` has the checks of size.
+The checks of size, of extreme values, of other types of object and of wcc_data in detail are in `test_setattr_*`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 from fixtures.checks import KnobsView
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import SERVER_TIME, Fattr3, Nfsstat3, Nfstime3, Sattr3
+from nfsclient.protocol.nfs3 import SERVER_TIME, Nfsstat3, Nfstime3, Sattr3
 from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
 from suites.nfs3.attributes import (
     EVERYTHING,
@@ -34,8 +34,17 @@ from suites.nfs3.clauses import (
     SQUASHED_ROOT_IS_NOBODY,
     STORES_32_BIT_SECONDS,
 )
-from suites.nfs3.permissions import NO_PERMISSION
-from suites.nfs3.times import LONG_AGO, at_client_time, expect_time, make_old
+from suites.nfs3.permissions import STRANGER
+from suites.nfs3.statuses import NO_PERMISSION
+from suites.nfs3.times import (
+    A_DAY,
+    ANOTHER_TIME,
+    LONG_AGO,
+    at_client_time,
+    expect_time,
+    make_old,
+    wrong_guard,
+)
 
 GUARD_IS_COMPARED_TO_CTIME = Requirement(
     rfc="RFC 1813",
@@ -72,11 +81,14 @@ ONLY_OWNER_CHANGES_MODE = Requirement(
 SETATTR_RETURNS_WCC = Requirement(
     rfc="RFC 1813", section="3.3.2", gist="obj_wcc has the attributes of the object before and after SETATTR"
 )
-STRANGER = (4242, 4242)
-ANOTHER_TIME = Nfstime3(1_100_000_000)
 AFTER_2038 = Nfstime3(3_000_000_000)
-A_DAY = 86_400
 BEYOND_16_BITS = 70_000
+REQUESTS = {
+    "mode": Sattr3(mode=0o711),
+    "uid": Sattr3(uid=STRANGER[0]),
+    "size": Sattr3(size=1),
+    "mtime": Sattr3(mtime=at_client_time(LONG_AGO)),
+}
 
 
 # ---------------------------------------------------------------- mode
@@ -264,11 +276,6 @@ def test_several_at_once(nfs3: Nfs3, scratch: Scratch) -> None:
 # ---------------------------------------------------------------- guard
 
 
-def _wrong(known: Fattr3) -> Nfstime3:
-    """A ctime that the object does not have: one bit differs, that is three days."""
-    return Nfstime3(known.ctime.seconds ^ 1 << 18, known.ctime.nseconds)
-
-
 @proves(GUARD_IS_COMPARED_TO_CTIME, killed_by="setattr3-refuses-a-matching-guard")
 def test_matching_guard(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR with a matching guard succeeds."""
@@ -283,7 +290,7 @@ def test_wrong_guard_not_sync(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR with a wrong guard fails with NOT_SYNC."""
     for handle in (scratch.file("f", b"data"), scratch.directory("d")):
         need_settable(nfs3, handle, Sattr3(mode=0o700))
-        reply = nfs3.setattr(handle, Sattr3(mode=0o700), guard=_wrong(scratch.attributes(handle)))
+        reply = nfs3.setattr(handle, Sattr3(mode=0o700), guard=wrong_guard(scratch.attributes(handle)))
         expect(reply).status(Nfsstat3.NFS3ERR_NOT_SYNC)
 
 
@@ -293,7 +300,7 @@ def test_wrong_guard_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
     file = scratch.file("f", b"data", mode=0o600)
     known = scratch.attributes(file)
     asked = Sattr3(mode=0o777, size=2, atime=SERVER_TIME, mtime=SERVER_TIME)
-    observe("SETATTR with a wrong guard", nfs3.setattr(file, asked, guard=_wrong(known)).status)
+    observe("SETATTR with a wrong guard", nfs3.setattr(file, asked, guard=wrong_guard(known)).status)
     expect_preserved(scratch.attributes(file), known, EVERYTHING)
 
 
@@ -301,7 +308,7 @@ def test_wrong_guard_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
 def test_wrong_guard_data(nfs3: Nfs3, scratch: Scratch) -> None:
     """SETATTR of size with a wrong guard does not change the data."""
     file = scratch.file("f", b"some data")
-    guard = _wrong(scratch.attributes(file))
+    guard = wrong_guard(scratch.attributes(file))
     observe("SETATTR with a wrong guard", nfs3.setattr(file, Sattr3(size=0), guard=guard).status)
     expect(scratch.read(file), "the data").equals(b"some data")
 
@@ -345,31 +352,23 @@ def test_wcc_after_several(nfs3: Nfs3, scratch: Scratch) -> None:
 def test_wcc_after_refusal(nfs3: Nfs3, scratch: Scratch) -> None:
     """wcc_data.after of a refused SETATTR has the unchanged attributes."""
     file = scratch.file("f", b"some data", mode=0o600)
-    reply = nfs3.setattr(file, Sattr3(mode=0o640), guard=_wrong(scratch.attributes(file)))
+    reply = nfs3.setattr(file, Sattr3(mode=0o640), guard=wrong_guard(scratch.attributes(file)))
     if reply.resfail is None or reply.resfail.obj_wcc.after is None:
         unsupported("SETATTR withholds the attributes after a refusal")
     expect_same_object(reply, "resfail.obj_wcc.after", scratch.attributes(file))
 
 
-_ATTRIBUTES = {
-    "mode": Sattr3(mode=0o711),
-    "uid": Sattr3(uid=4242),
-    "size": Sattr3(size=1),
-    "mtime": Sattr3(mtime=at_client_time(LONG_AGO)),
-}
+# ---------------------------------------------------------------- read-only file systems
 
 
-# ---------------------------------------------------------------- ROFS
-
-
-@pytest.mark.parametrize("what", _ATTRIBUTES)
+@pytest.mark.parametrize("what", REQUESTS)
 @proves(READ_ONLY_IS_UNCHANGED, killed_by=("setattr3-read-only-is-no-matter", "setattr3-read-only-is-io"))
 def test_rofs(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, what: str) -> None:
     """SETATTR on a read-only file system fails with ROFS and changes nothing."""
     file = scratch.file("f", b"data")
     known = scratch.attributes(file)
     knobs.set(read_only=True)
-    reply = nfs3.setattr(file, _ATTRIBUTES[what])
+    reply = nfs3.setattr(file, REQUESTS[what])
     expect_preserved(scratch.attributes(file), known)
     expect(reply).refused(Nfsstat3.NFS3ERR_ROFS, *NO_PERMISSION, because=RETURNS_ROFS)
 
@@ -377,13 +376,13 @@ def test_rofs(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, what: str) -> None
 # ---------------------------------------------------------------- root squash
 
 
-@pytest.mark.parametrize("what", _ATTRIBUTES)
+@pytest.mark.parametrize("what", REQUESTS)
 @proves(SQUASHED_ROOT_IS_NOBODY, killed_by="setattr3-squashes-nobody", needs="root")
 def test_root_squash(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, what: str) -> None:
     """Squashed root cannot change the attributes of another user's file."""
     file = with_mode(nfs3, scratch.file("f", b"data"), 0o644)
     known = scratch.attributes(file)
     knobs.set(root_squash=True)
-    reply = nfs3.setattr(file, _ATTRIBUTES[what])
+    reply = nfs3.setattr(file, REQUESTS[what])
     expect_preserved(scratch.attributes(file), known)
     expect(reply).refused(*NO_PERMISSION, because=SQUASHED_ROOT_IS_NOBODY)

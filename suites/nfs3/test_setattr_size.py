@@ -13,6 +13,7 @@ from suites.nfs3.attributes import expect_change, expect_preserved
 from suites.nfs3.clauses import EXTENSION_READS_AS_ZEROS, SETATTR_SIZE_IS_OF_FILES, SIZE_CHANGE_KEEPS_DATA
 from suites.nfs3.contents import difference, pattern, read_range
 from suites.nfs3.limits import fsinfo
+from suites.nfs3.permissions import STRANGER
 from suites.nfs3.times import LONG_AGO, make_old
 
 SETATTR_SETS_SIZE = Requirement(
@@ -46,7 +47,6 @@ ONLY_WRITERS_TRUNCATE = Requirement(
     gist="the server is expected to let only users with write permission change the size of a file",
     level=Level.SHOULD,
 )
-STRANGER = (4242, 4242)
 
 
 # ---------------------------------------------------------------- truncation

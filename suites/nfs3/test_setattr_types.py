@@ -29,7 +29,7 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.file_types import HAS_NO_DATA, KINDS, SPECIAL, make
 from suites.nfs3.permissions import STRANGER, expect_denied
-from suites.nfs3.times import LONG_AGO, at_client_time
+from suites.nfs3.times import A_TIME, LONG_AGO, at_client_time, wrong_guard
 
 GUARD_MISMATCH_FAILS = Requirement(
     rfc="RFC 1813",
@@ -37,22 +37,20 @@ GUARD_MISMATCH_FAILS = Requirement(
     gist="if the guard differs from the ctime of the object, SETATTR changes nothing and fails with NFS3ERR_NOT_SYNC",
     level=Level.MUST,
 )
-
-
-_REQUESTED = {
+REQUESTS = {
     "uid": Sattr3(uid=STRANGER[0]),
     "gid": Sattr3(gid=STRANGER[1]),
     "atime": Sattr3(atime=at_client_time(LONG_AGO)),
     "mtime": Sattr3(mtime=at_client_time(LONG_AGO)),
     "mtime_of_the_server": Sattr3(mtime=SERVER_TIME),
 }
-_FIELD = {"uid": "uid", "gid": "gid", "atime": "atime", "mtime": "mtime", "mtime_of_the_server": "mtime"}
+FIELDS = {"uid": "uid", "gid": "gid", "atime": "atime", "mtime": "mtime", "mtime_of_the_server": "mtime"}
 
 
-# ---------------------------------------------------------------- attributes
+# ---------------------------------------------------------------- other users
 
 
-@pytest.mark.parametrize("what", _REQUESTED, ids=["uid", "gid", "atime", "mtime", "mtime-now"])
+@pytest.mark.parametrize("what", REQUESTS, ids=["uid", "gid", "atime", "mtime", "mtime-now"])
 @proves(
     DENIES_WITHOUT_PERMISSION, killed_by="setattr3-denies-nobody", needs=("other_users", "distinct_users")
 )
@@ -62,8 +60,8 @@ def test_other_user(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch, 
     if what == "mtime_of_the_server":
         nfs3.setattr(file, Sattr3(mtime=at_client_time(LONG_AGO)))  # so that a change shows
     known = scratch.attributes(file)
-    reply = nfs3_as(*STRANGER).setattr(file, _REQUESTED[what])
-    expect_preserved(scratch.attributes(file), known, (_FIELD[what],))
+    reply = nfs3_as(*STRANGER).setattr(file, REQUESTS[what])
+    expect_preserved(scratch.attributes(file), known, (FIELDS[what],))
     expect_denied(reply, f"SETATTR of {what} by another user")
 
 
@@ -76,11 +74,7 @@ def test_writer_sets_server_time(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scrat
     expect(nfs3_as(*STRANGER).setattr(file, Sattr3(atime=SERVER_TIME, mtime=SERVER_TIME))).granted()
 
 
-A_TIME = Nfstime3(1_000_000_000)
-"""A date in 2001, far from the time of any run."""
-
-
-# ---------------------------------------------------------------- SETATTR
+# ---------------------------------------------------------------- objects of other types
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
@@ -151,7 +145,6 @@ def test_wrong_guard_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
         asked = Sattr3(mtime=at_client_time(Nfstime3(A_TIME.seconds + 1000)))
     need_settable(nfs3, handle, before)
     known = scratch.attributes(handle)
-    guard = Nfstime3(known.ctime.seconds ^ 1 << 18, known.ctime.nseconds)  # three days away
-    reply = nfs3.setattr(handle, asked, guard=guard)
+    reply = nfs3.setattr(handle, asked, guard=wrong_guard(known))
     expect_preserved(scratch.attributes(handle), known, EVERYTHING)
     expect(reply).status(Nfsstat3.NFS3ERR_NOT_SYNC)

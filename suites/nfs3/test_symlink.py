@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SYMLINK (RFC 1813 section 3.3.10)."""
+"""SYMLINK (RFC 1813 section 3.3.10): creates a symbolic link with the given data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nfsclient.protocol.nfs3 import SYMLINK, Diropargs3, Ftype3, Nfsstat3, Sattr
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
 from suites.nfs3.bad_names import reply_if_decoded
-from suites.nfs3.by_name import MAKING, Place
+from suites.nfs3.calls import Place
 from suites.nfs3.clauses import (
     NOSPC_LEAVES_NOTHING,
     RETURNS_EXIST,
@@ -23,7 +23,7 @@ from suites.nfs3.clauses import (
     RETURNS_NOTSUPP,
     SYMLINK_DATA_IS_NOT_INTERPRETED,
 )
-from suites.nfs3.created import (
+from suites.nfs3.new_objects import (
     expect_kept,
     expect_not_a_directory,
     expect_own_attributes,
@@ -48,8 +48,6 @@ SYMLINK_REPLACES_NOTHING = Requirement(
 SYMLINK_NEEDS_A_DIRECTORY = Requirement(
     rfc="RFC 1813", section="3.3.10", gist="SYMLINK creates the link in a directory, not in another object"
 )
-
-
 SYMLINK_DATA_MAY_BE_BINARY = Requirement(
     rfc="RFC 1813",
     section="3.3.5",
@@ -64,6 +62,26 @@ SYMLINK_IS_ATOMIC = Requirement(
     says_must=True,
     gist="once a symbolic link is visible, READLINK must not fail or return incorrect data",
 )
+ROUNDS = 10
+"""How often a check looks for a symbolic link that has no data yet."""
+TARGETS = {
+    "empty": b"",
+    "one-byte": b"x",
+    "parent": b"..",
+    "slash": b"/",
+    "slashes-at-the-end": b"directory///",
+    "absolute": b"/some/where",
+    "not-utf-8": b"caf\xe9-\xff",
+    "with-a-nul": b"cut\0tail",
+    "255-bytes": b"t" * 255,
+    "256-bytes": b"t" * 256,
+    "1023-bytes": b"t" * 1023,
+    "1024-bytes": b"t" * 1024,
+    "4095-bytes": b"t" * 4095,
+}
+
+
+# ---------------------------------------------------------------- the new symbolic link
 
 
 @proves(SYMLINK_CREATES_A_SYMLINK, killed_by="symlink3-creates-nothing", needs="symlink")
@@ -100,28 +118,10 @@ def test_file_as_directory(nfs3: Nfs3, scratch: Scratch) -> None:
     expect_not_a_directory(nfs3.symlink(scratch.file("file"), b"link", b"target"))
 
 
-_ROUNDS = 10
-_TARGETS = {
-    "empty": b"",
-    "one-byte": b"x",
-    "parent": b"..",
-    "slash": b"/",
-    "slashes-at-the-end": b"directory///",
-    "absolute": b"/some/where",
-    "not-utf-8": b"caf\xe9-\xff",
-    "with-a-nul": b"cut\0tail",
-    "255-bytes": b"t" * 255,
-    "256-bytes": b"t" * 256,
-    "1023-bytes": b"t" * 1023,
-    "1024-bytes": b"t" * 1024,
-    "4095-bytes": b"t" * 4095,
-}
+# ---------------------------------------------------------------- data
 
 
-# ---------------------------------------------------------------- SYMLINK
-
-
-@pytest.mark.parametrize("target", _TARGETS)
+@pytest.mark.parametrize("target", TARGETS)
 @proves(
     SYMLINK_DATA_IS_NOT_INTERPRETED,
     SYMLINK_DATA_MAY_BE_BINARY,
@@ -130,9 +130,7 @@ _TARGETS = {
 )
 def test_stored_data(nfs3: Nfs3, scratch: Scratch, target: str) -> None:
     """SYMLINK stores the data exactly, or refuses it."""
-    made = reply_if_decoded(
-        nfs3, lambda: nfs3.symlink(scratch.handle, b"link", _TARGETS[target]), "such data"
-    )
+    made = reply_if_decoded(nfs3, lambda: nfs3.symlink(scratch.handle, b"link", TARGETS[target]), "such data")
     if made is None:
         unsupported("the server does not read such data")
     observe(f"SYMLINK with such data: {target.replace('-', ' ')}", made.status)
@@ -146,14 +144,14 @@ def test_stored_data(nfs3: Nfs3, scratch: Scratch, target: str) -> None:
         if target in {"not-utf-8", "with-a-nul"}
         else SYMLINK_DATA_IS_NOT_INTERPRETED
     )
-    expect(reply, because=because).field("resok.data").equals(_TARGETS[target])
+    expect(reply, because=because).field("resok.data").equals(TARGETS[target])
 
 
 @proves(SYMLINK_IS_ATOMIC, killed_by="symlink3-takes-two-steps", needs="symlink")
 def test_atomic(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> None:
     """A symbolic link that LOOKUP finds already has its data."""
     other = rpc_connect("nfs")
-    for number in range(_ROUNDS):
+    for number in range(ROUNDS):
         name, data = b"link-%d" % number, b"target-%d" % number
         args = Symlink3Args(Diropargs3(scratch.handle, name), Symlinkdata3(Sattr3(mode=0o777), data))
         making = other.submit(SYMLINK, args)
@@ -166,7 +164,7 @@ def test_atomic(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Scra
         other.wait(making)
 
 
-# ---------------------------------------------------------------- NOSPC, NAMETOOLONG
+# ---------------------------------------------------------------- limits
 
 
 @proves(RETURNS_NOSPC, killed_by="creations3-no-room-is-io", needs="symlink")
@@ -187,13 +185,13 @@ def test_target_too_long(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, Nfsstat3.NFS3ERR_INVAL, because=RETURNS_NAMETOOLONG)
 
 
-# ---------------------------------------------------------------- NOTSUPP
+# ---------------------------------------------------------------- no support for symbolic links
 
 
 @proves(RETURNS_NOTSUPP, killed_by="symlink3-unsupported-is-io", needs="symlink")
 def test_notsupp(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
     """SYMLINK fails with NOTSUPP where the server has no symbolic links."""
     knobs.set(symlinks=False)
-    reply = MAKING["symlink"](nfs3, place, place.here, b"link")
+    reply = place.call(nfs3, "symlink", b"link")
     expect(place.names(), "the names in the directory").equals([])
     expect(reply).status(Nfsstat3.NFS3ERR_NOTSUPP)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""READ and WRITE (RFC 1813 sections 3.3.6, 3.3.7) of one file by two clients, and many calls at once by one.
+"""READ (RFC 1813 section 3.3.6) of a file that another client changes.
 
 The protocol makes no promise about caches of clients. But once a server has answered a change, later READs return it.
 """

@@ -21,6 +21,7 @@ from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
 from suites.nfs3.clauses import VERIFIER_CHANGES_ON_LOSS, VERIFIER_IS_CONSTANT
 from suites.nfs3.contents import Unstable, pattern, put, read_range
+from suites.nfs3.permissions import STRANGER
 
 VERIFIER_IS_UNIQUE = Requirement(
     rfc="RFC 1813",
@@ -28,19 +29,32 @@ VERIFIER_IS_UNIQUE = Requirement(
     gist="verf is unique between instances of the server where uncommitted data may be lost",
     level=Level.MUST,
 )
-Call: t.TypeAlias = Callable[[Nfs3, Scratch, bytes], object]
-CALLS: t.Final[dict[str, Call]] = {
-    "COMMIT": lambda nfs3, _scratch, file: nfs3.commit(file),
-    "COMMIT of a range": lambda nfs3, _scratch, file: nfs3.commit(file, 1, 1),
-    "COMMIT of another file": lambda nfs3, scratch, _file: nfs3.commit(scratch.file("other")),
-    "READ": lambda nfs3, _scratch, file: nfs3.read(file, 0, 4),
-    "SETATTR of the size": lambda nfs3, _scratch, file: nfs3.setattr(file, Sattr3(size=2)),
-    "RENAME": lambda nfs3, scratch, _file: nfs3.rename(scratch.handle, b"f", scratch.handle, b"g"),
-    "REMOVE": lambda nfs3, scratch, _file: nfs3.remove(scratch.handle, b"f"),
-    "MKDIR": lambda nfs3, scratch, _file: nfs3.mkdir(scratch.handle, b"d", Sattr3(mode=0o755)),
-    "READDIR": lambda nfs3, scratch, _file: nfs3.readdir(scratch.handle),
-    "a refused WRITE": lambda nfs3, scratch, _file: nfs3.write(scratch.handle, 0, b"data"),
+Act: t.TypeAlias = Callable[[Nfs3, Scratch, bytes], object]
+WITHOUT_LOSS: t.Final[dict[str, tuple[str, Act]]] = {
+    "commit": ("COMMIT", lambda nfs3, _scratch, file: nfs3.commit(file)),
+    "commit-range": ("COMMIT of a range", lambda nfs3, _scratch, file: nfs3.commit(file, 1, 1)),
+    "commit-other-file": (
+        "COMMIT of another file",
+        lambda nfs3, scratch, _file: nfs3.commit(scratch.file("other")),
+    ),
+    "read": ("READ", lambda nfs3, _scratch, file: nfs3.read(file, 0, 4)),
+    "setattr-size": (
+        "SETATTR of the size",
+        lambda nfs3, _scratch, file: nfs3.setattr(file, Sattr3(size=2)),
+    ),
+    "rename": (
+        "RENAME",
+        lambda nfs3, scratch, _file: nfs3.rename(scratch.handle, b"f", scratch.handle, b"g"),
+    ),
+    "remove": ("REMOVE", lambda nfs3, scratch, _file: nfs3.remove(scratch.handle, b"f")),
+    "mkdir": ("MKDIR", lambda nfs3, scratch, _file: nfs3.mkdir(scratch.handle, b"d", Sattr3(mode=0o755))),
+    "readdir": ("READDIR", lambda nfs3, scratch, _file: nfs3.readdir(scratch.handle)),
+    "refused-write": (
+        "a refused WRITE",
+        lambda nfs3, scratch, _file: nfs3.write(scratch.handle, 0, b"data"),
+    ),
 }
+"""Id -> description, and what a client does to the file f or its directory: the server loses no data by it."""
 ARRANGED: t.Final = 8000
 """Bytes of stable data in the file at first."""
 
@@ -60,36 +74,22 @@ def _verifier(nfs3: Nfs3, file: bytes) -> bytes:
 # ---------------------------------------------------------------- without a loss of data
 
 
-@pytest.mark.parametrize(
-    "call",
-    CALLS,
-    ids=[
-        "commit",
-        "commit-range",
-        "commit-other-file",
-        "read",
-        "setattr-size",
-        "rename",
-        "remove",
-        "mkdir",
-        "readdir",
-        "refused-write",
-    ],
-)
+@pytest.mark.parametrize("call", WITHOUT_LOSS)
 @proves(VERIFIER_IS_CONSTANT, killed_by="nfs3-verifier-counts-calls")
 def test_same_after(nfs3: Nfs3, scratch: Scratch, call: str) -> None:
     """The write verifier stays the same after calls that lose no data."""
     file, probe = scratch.file("f", b"data"), scratch.file("probe")
     before = _verifier(nfs3, probe)
-    CALLS[call](nfs3, scratch, file)
-    expect(_verifier(nfs3, probe), f"verf after {call}").equals(before)
+    description, act = WITHOUT_LOSS[call]
+    act(nfs3, scratch, file)
+    expect(_verifier(nfs3, probe), f"verf after {description}").equals(before)
 
 
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-user", needs="other_users")
 def test_same_for_users(nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., Nfs3]) -> None:
     """The write verifier is the same for every user."""
     file = scratch.file("f", mode=0o666)
-    reply = nfs3_as(4242, 4242).write(file, 0, b"data", StableHow.UNSTABLE)
+    reply = nfs3_as(*STRANGER).write(file, 0, b"data", StableHow.UNSTABLE)
     if reply.resok is None:
         unsupported(f"another user may not write a file of mode 0666: {reply.status}")
     expect(reply.resok.verf, "verf for another user").equals(_verifier(nfs3, file))

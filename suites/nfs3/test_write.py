@@ -11,7 +11,7 @@ from fixtures.checks import TargetView
 from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
-from nfsclient.protocol.nfs3 import WRITE, Nfsstat3, Nfstime3, Sattr3, SetTime, StableHow, TimeHow, Write3Args
+from nfsclient.protocol.nfs3 import WRITE, Nfsstat3, Sattr3, StableHow, Write3Args
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
 from suites.nfs3.attributes import expect_before, expect_same_object
@@ -29,6 +29,8 @@ from suites.nfs3.clauses import (
     WRITES_COUNT_BYTES,
 )
 from suites.nfs3.contents import difference, need_kept, pattern, put, read_range, stored, write_far
+from suites.nfs3.handles import LATER
+from suites.nfs3.times import LONG_AGO, at_client_time
 
 WRITE_COUNT_IS_LIMIT = Requirement(
     rfc="RFC 1813",
@@ -84,17 +86,13 @@ WRITE_WCC_BEFORE = Requirement(
     section="2.5",
     gist="file_wcc.before has size, mtime and ctime of the file before the WRITE",
 )
-
-
 WRITE_STORES_COUNTED_BYTES = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="the bytes that WRITE counts are in the file, beginning at offset",
 )
-
-
-LONG_AGO = Nfstime3(946_684_800)
 MOST_SENT = 8 * 1024 * 1024
+"""Bytes. Checks of WRITEs above wtmax are skipped if wtmax exceeds this."""
 
 
 # ---------------------------------------------------------------- count
@@ -143,6 +141,18 @@ def test_zero_count_keeps_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(scratch.attributes(file).mtime, "mtime").equals(before.mtime)
 
 
+def _write_with_count(nfs3: Nfs3, file: bytes, offset: int, data: bytes, count: int) -> None:
+    """WRITE with a count that differs from the length of the data. No RFC defines the reply."""
+    try:
+        reply = nfs3.write(file, offset, data, count=count)
+    except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
+        observe("count is not the length of the data", type(refusal).__name__)
+        return
+    observe("count is not the length of the data", reply.status)
+    if reply.resok is not None:
+        expect(reply).field("resok.count").at_most(min(count, len(data)))
+
+
 @proves(WRITE_COUNT_BOUNDS_DATA, killed_by="write3-ignores-count")
 def test_count_below_data(second_client: Nfs3, scratch: Scratch) -> None:
     """WRITE with a count below the length of its data writes at most count bytes."""
@@ -161,18 +171,6 @@ def test_count_above_data(second_client: Nfs3, scratch: Scratch) -> None:
     _write_with_count(second_client, file, 8, new, count=16)
     seen = scratch.read(file)
     expect(seen[:8] + seen[12:], "what is outside of the data").equals(old[:8] + old[12:])
-
-
-def _write_with_count(nfs3: Nfs3, file: bytes, offset: int, data: bytes, count: int) -> None:
-    """WRITE with a count that differs from the length of the data. No RFC defines the reply."""
-    try:
-        reply = nfs3.write(file, offset, data, count=count)
-    except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
-        observe("count is not the length of the data", type(refusal).__name__)
-        return
-    observe("count is not the length of the data", reply.status)
-    if reply.resok is not None:
-        expect(reply).field("resok.count").at_most(min(count, len(data)))
 
 
 @proves(WRITE_ABOVE_WTMAX, killed_by="write3-counts-all-above-wtmax")
@@ -369,7 +367,7 @@ def test_removed_file_handle(nfs3: Nfs3, scratch: Scratch) -> None:
     if gone.resok is None:
         skip(f"the file cannot be removed: REMOVE answers {gone.status}")
     content = pattern(100, salt=1)
-    later = [stored(scratch, f"later {number}", content) for number in range(4)]
+    later = [stored(scratch, f"later {number}", content) for number in range(LATER)]
     reply = nfs3.write(file, 0, pattern(100, salt=100))
     observe("WRITE by the handle of a removed file", reply.status)
     for other in later:
@@ -404,7 +402,7 @@ def test_wcc_after(nfs3: Nfs3, scratch: Scratch) -> None:
 def test_moves_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
     """WRITE updates mtime."""
     file = scratch.file("f", b"data")
-    nfs3.setattr(file, Sattr3(mtime=SetTime(TimeHow.SET_TO_CLIENT_TIME, LONG_AGO)))
+    nfs3.setattr(file, Sattr3(mtime=at_client_time(LONG_AGO)))
     if scratch.attributes(file).mtime != LONG_AGO:
         skip("mtime cannot be set to a time of old, from which to see it move")
     expect(nfs3.write(file, 0, b"DATA", StableHow.FILE_SYNC)).ok()
@@ -432,6 +430,9 @@ def test_symlink(nfs3: Nfs3, scratch: Scratch) -> None:
     if text.resok is not None:
         expect(text, because=WRITE_CHANGES_ONLY_ITS_RANGE).field("resok.data").equals(b"target")
     expect(reply).refused(Nfsstat3.NFS3ERR_INVAL, because=WRITE_RETURNS_INVAL)
+
+
+# ---------------------------------------------------------------- many calls at once
 
 
 @pytest.mark.parametrize("stable", list(StableHow), ids=lambda stable: stable.name.lower())

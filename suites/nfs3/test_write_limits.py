@@ -22,15 +22,14 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.contents import difference, pattern, read_range, stored
 from suites.nfs3.limits import fsinfo
-from suites.nfs3.permissions import DENIED_USER
+from suites.nfs3.permissions import STRANGER
+from suites.nfs3.statuses import NO_PERMISSION, NOT_ALLOWED
 
 DENIED_WRITE_CHANGES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="2.6",
     gist="a WRITE that fails with NFS3ERR_ACCES or NFS3ERR_PERM writes nothing",
 )
-
-
 MAXFILESIZE_IS_LIMIT = Requirement(
     rfc="RFC 1813",
     section="3.3.19",
@@ -43,6 +42,11 @@ RETURNS_FBIG = Requirement(
     level=Level.SHOULD,
     gist="NFS3ERR_FBIG reports that the file would grow beyond the server's limit",
 )
+LIMITS: t.Final = {"as-is": None, "100000": 100_000, "1": 1}
+"""The largest file: the target's own maxfilesize, or one that a knob sets."""
+
+
+# ---------------------------------------------------------------- denied WRITEs
 
 
 @pytest.mark.parametrize("stable", list(StableHow), ids=lambda stable: stable.name.lower())
@@ -57,9 +61,9 @@ def test_denied_writes_nothing(
     """A WRITE that the server denies leaves the data of the file unchanged."""
     content = pattern(100)
     file = with_mode(nfs3, stored(scratch, "f", content), 0o644)
-    reply = nfs3_as(*DENIED_USER).write(file, 10, b"data", stable)
+    reply = nfs3_as(*STRANGER).write(file, 10, b"data", stable)
     observe("WRITE by another user", reply.status)
-    if reply.status not in {Nfsstat3.NFS3ERR_ACCES, Nfsstat3.NFS3ERR_PERM}:
+    if reply.status not in NO_PERMISSION:
         skip("the WRITE was not denied: that is another claim")
     expect(read_range(nfs3, file, 0, 200), "the data of the file").equals(content)
 
@@ -73,13 +77,12 @@ def test_immutable_file(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
     knobs.set(read_only_names="read-only")
     reply = nfs3.write(file, 10, b"data")
     observe("WRITE to a file that is read-only", reply.status)
-    if reply.status not in {Nfsstat3.NFS3ERR_ACCES, Nfsstat3.NFS3ERR_PERM, Nfsstat3.NFS3ERR_ROFS}:
+    if reply.status not in NOT_ALLOWED:
         skip("the WRITE was not denied: that is another claim")
     expect(read_range(nfs3, file, 0, 200), "the data of the file").equals(content)
 
 
-LIMITS: t.Final = {"as-is": None, "100000": 100_000, "1": 1}
-"""The largest file: the target's own maxfilesize, or one that a knob sets."""
+# ---------------------------------------------------------------- the largest file
 
 
 def _largest_file(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str) -> int:
@@ -91,9 +94,6 @@ def _largest_file(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str) ->
     if not 1 <= most < 2**64 - 64:
         skip(f"maxfilesize is {most}: there is nothing beyond it")
     return most
-
-
-# ---------------------------------------------------------------- the largest file
 
 
 @pytest.mark.exclusive
@@ -152,7 +152,7 @@ def test_maxfilesize_keeps_data(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, 
     expect(difference(read_range(nfs3, file, 0, 5000), content), "first wrong byte").is_absent()
 
 
-# ---------------------------------------------------------------- quotas, read-only file systems
+# ---------------------------------------------------------------- read-only file systems
 
 
 @pytest.mark.exclusive
@@ -162,8 +162,7 @@ def test_read_only_status(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> Non
     file = scratch.file("f", pattern(100))
     knobs.set(read_only=True)
     reply = nfs3.write(file, 0, b"data")
-    meant = (Nfsstat3.NFS3ERR_ROFS, Nfsstat3.NFS3ERR_ACCES, Nfsstat3.NFS3ERR_PERM)
-    expect(reply).refused(*meant, because=RETURNS_ROFS)
+    expect(reply).refused(Nfsstat3.NFS3ERR_ROFS, *NO_PERMISSION, because=RETURNS_ROFS)
 
 
 @pytest.mark.exclusive

@@ -22,7 +22,7 @@ from suites.nfs3.clauses import (
     WRITES_COUNT_BYTES,
 )
 from suites.nfs3.contents import difference, pattern, read_range
-from suites.nfs3.short_counts import CAUSES, Sender, sender
+from suites.nfs3.short_writes import CAUSES, Sender, sender
 
 WRITE_STOPS_AT_COUNT = Requirement(
     rfc="RFC 1813",
@@ -37,7 +37,7 @@ WRITE_ACCEPTS_THE_REST = Requirement(
     gist="the client sends the rest of a short WRITE in another WRITE, which succeeds",
 )
 NOT_HANDLED = "the server does not take so large a WRITE"
-_STEPS = 256
+STEPS = 256
 """The most short counts in a row that a check looks at."""
 each_cause = pytest.mark.parametrize("cause", CAUSES)
 
@@ -128,8 +128,8 @@ def test_short_progress(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
     while at < end:
         count = _written(send, file, at, data[at:]).count
         expect(count, "count of a WRITE of some data").between(1, len(data) - at)
-        # Stop after about _STEPS WRITEs: more of the same small counts show nothing new.
-        end = min(end, at + count * (_STEPS - calls)) if calls < _STEPS else at
+        # Stop after about STEPS WRITEs: more of the same small counts show nothing new.
+        end = min(end, at + count * (STEPS - calls)) if calls < STEPS else at
         at, calls = at + count, calls + 1
     observe("WRITEs", calls)
     seen = read_range(nfs3, file, 0, at)

@@ -24,7 +24,7 @@ from suites.nfs3.clauses import (
     WRITES_COUNT_BYTES,
 )
 from suites.nfs3.contents import pattern, put, read_range, stored, write_far
-from suites.nfs3.limits import fsinfo, to_move
+from suites.nfs3.limits import FAR, FAR_IDS, fsinfo, to_move
 
 WTMAX_IS_SUPPORTED = Requirement(
     rfc="RFC 1813",
@@ -37,9 +37,6 @@ WRITE_NEEDS_REGULAR_FILE = Requirement(
     level=Level.SHOULD,  # addressed to clients; only the IMPLEMENTATION part says that the server refuses
     gist="WRITE works on regular files only",
 )
-FAR: t.Final = {"2^31": 2**31, "2^32": 2**32, "2^40": 2**40, "2^53": 2**53, "2^63-9": 2**63 - 9}
-"""Limits of arithmetic with fewer than 64 bits. The data lies in the 8 bytes before and after."""
-FAR_IDS: t.Final = ("2g", "4g", "1t", "8p", "int64max-8")
 TOO_FAR: t.Final = {
     "2^63-8": 2**63 - 8,
     "2^63-1": 2**63 - 1,

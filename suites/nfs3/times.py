@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""Helpers to see which attributes an operation changes, and old times from which a change shows."""
+"""Times: old ones from which a change shows, conversions and comparisons, and guards of SETATTR."""
 
 from __future__ import annotations
 
 import typing as t
 
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, Nfstime3, Sattr3, SetTime, TimeHow
+from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, Fattr3, Nfstime3, Sattr3, SetTime, TimeHow
 from nfsjudge import Requirement, expect, observe, skip
 
 LONG_AGO: t.Final = Nfstime3(946_684_800)
 """The year 2000: no server's clock shows it by chance."""
+A_TIME: t.Final = Nfstime3(1_000_000_000)
+"""A date in 2001, far from the time of any run."""
+ANOTHER_TIME: t.Final = Nfstime3(1_100_000_000)
+SECOND: t.Final = 1_000_000_000
+"""A second in nanoseconds."""
+A_DAY: t.Final = 86_400
+"""A day in seconds."""
 
 
 def at_client_time(time: Nfstime3) -> SetTime:
@@ -31,8 +38,9 @@ def make_old(nfs3: Nfs3, file: bytes, *, mtime: bool = True, atime: bool = False
         skip("a time cannot be set to one of old, from which to see it move")
 
 
-SECOND: t.Final = 1_000_000_000
-"""A second in nanoseconds."""
+def wrong_guard(known: Fattr3) -> Nfstime3:
+    """A ctime that the object does not have: one bit differs, that is three days."""
+    return Nfstime3(known.ctime.seconds ^ 1 << 18, known.ctime.nseconds)
 
 
 def nanoseconds(time: Nfstime3) -> int:

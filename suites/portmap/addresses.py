@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from nfsclient.protocol.rpcbind import UniversalAddressError, from_universal
 
-# ---------------------------------------------------------------- syntax
+WhyNobodyAnswers = Callable[[int, int, int, str], str]
+"""The fixture `why_nobody_answers`: (program, version, port, transport) -> a reason, or an empty string."""
 
 
 def is_universal(address: bytes | str, netid: str) -> bool:
@@ -19,6 +20,3 @@ def is_universal(address: bytes | str, netid: str) -> bool:
     except UniversalAddressError:
         return False
     return ipaddress.ip_address(host).version == (6 if netid.endswith("6") else 4)
-
-
-WhyNobodyAnswers = Callable[[int, int, int, str], str]

@@ -22,9 +22,6 @@ CALLIT_EQUALS_DIRECT_CALL = clause(
 )
 
 
-# ---------------------------------------------------------------- CALLIT
-
-
 def _result(said: Said, version: int) -> tuple[int, bytes]:
     """The port and the results in a reply of CALLIT."""
     if version == 2:

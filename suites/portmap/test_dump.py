@@ -18,6 +18,15 @@ from suites.portmap.clauses import (
     clause,
 )
 
+DUMP_LISTS_ALL = clause("DUMP lists all registered programs")
+DUMP_AGREES_WITH_LOOKUP = clause("DUMP, GETPORT and GETADDR use the same database")
+DUMP_HAS_NO_DUPLICATES = clause(
+    "a program version has at most one mapping per transport",
+    Level.SHOULD,  # the RFC says so of SET, not of entries that the server makes itself
+)
+NETIDS_OF_IP = {"tcp", "udp", "tcp6", "udp6"}
+
+
 # ---------------------------------------------------------------- syntax
 
 
@@ -35,22 +44,17 @@ def test_universal_addresses(binder: MakeBinder, version: int) -> None:
         for each in binder(version).rpcbind.dump()
         if each.r_prog in {PROGRAM, NFS, MOUNT}
     ]
-    of_ip = [(netid, address) for netid, address in entries if netid in {"tcp", "udp", "tcp6", "udp6"}]
+    of_ip = [(netid, address) for netid, address in entries if netid in NETIDS_OF_IP]
     observe("transports", sorted({netid for netid, _ in entries}))
     wrong = [address for netid, address in of_ip if not is_universal(address, netid)]
     expect(wrong, "the addresses in DUMP that are not universal").equals([])
 
 
-DUMP_LISTS_ALL = clause("DUMP lists all registered programs")
-DUMP_AGREES_WITH_LOOKUP = clause("DUMP, GETPORT and GETADDR use the same database")
-DUMP_HAS_NO_DUPLICATES = clause(
-    "a program version has at most one mapping per transport",
-    Level.SHOULD,  # the RFC says so of SET, not of entries that the server makes itself
-)
-NETIDS_OF_IP = {"tcp", "udp", "tcp6", "udp6"}
+# ---------------------------------------------------------------- entries
 
 
-# ---------------------------------------------------------------- DUMP
+def _of_ip(entries: list[Entry], netid: str) -> set[Entry]:
+    return {each for each in entries if each.netid == netid}
 
 
 @TRANSPORTS
@@ -65,10 +69,6 @@ def test_agrees_with_lookup(binder: MakeBinder, version: int, proto: Proto) -> N
     if found != listed and listed != _of_ip(client.entries(), client.netid):
         skip("programs come and go meanwhile")
     expect(found, "what is looked up one by one", because=DUMP_AGREES_WITH_LOOKUP[version]).equals(listed)
-
-
-def _of_ip(entries: list[Entry], netid: str) -> set[Entry]:
-    return {each for each in entries if each.netid == netid}
 
 
 @TRANSPORTS

@@ -25,8 +25,6 @@ GETADDR_RETURNS_CALLABLE_ADDRESS = Requirement(
     level=Level.SHOULD,
     gist="GETADDR returns an address that a client can call",
 )
-
-
 GETADDR_RETURNS_NOTHING = Requirement(
     rfc="RFC 1833",
     section="2.2.1",

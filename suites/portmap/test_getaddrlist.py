@@ -17,9 +17,6 @@ GETADDRLIST_DESCRIBES_TRANSPORTS = Requirement(
 )
 
 
-# ---------------------------------------------------------------- GETADDRLIST
-
-
 @proves(
     GETADDRLIST_LISTS_ADDRESSES, killed_by="getaddrlist4-omits-the-transport-of-the-call", needs="rpcbind4"
 )

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from fixtures.binding import NOBODYS_PROGRAM, MakeBinder
@@ -19,8 +17,6 @@ from suites.portmap.clauses import EVERY_VERSION, PROGRAM_AWAITS_CALLS, TRANSPOR
 GETPORT_RETURNS_0 = Requirement(
     rfc="RFC 1833", section="3.2", gist="GETPORT returns 0 for a program that is not registered"
 )
-
-
 GETPORT_IGNORES_PORT = Requirement(
     rfc="RFC 1833", section="3.2", gist="GETPORT ignores the port in its arguments"
 )
@@ -40,9 +36,7 @@ def test_unregistered_program(portmap_client: Portmap) -> None:
 
 
 @proves(PROGRAM_AWAITS_CALLS[2], killed_by="getport2-gives-a-wrong-port", needs="portmap")
-def test_nfs(
-    portmap_client: Portmap, target: TargetView, why_nobody_answers: Callable[[int, int, int, str], str]
-) -> None:
+def test_nfs(portmap_client: Portmap, target: TargetView, why_nobody_answers: WhyNobodyAnswers) -> None:
     """NFS answers at the port that GETPORT returns."""
     proto = target.address.proto
     version = target.address.version
@@ -59,8 +53,8 @@ def test_nfs(
 # ---------------------------------------------------------------- not registered
 
 
-@proves(GETPORT_KNOWS_TCP_AND_UDP, killed_by="getport2-takes-any-protocol", needs="portmap")
 @pytest.mark.parametrize("prot", [0, 1, 99, 2**32 - 1], ids=["0", "1", "99", "4g-1"])
+@proves(GETPORT_KNOWS_TCP_AND_UDP, killed_by="getport2-takes-any-protocol", needs="portmap")
 def test_other_protocols(portmap_client: Portmap, nfs_program: tuple[int, int], prot: int) -> None:
     """GETPORT returns 0 for a protocol other than TCP and UDP."""
     port = portmap_client.getport(*nfs_program, prot)

@@ -15,9 +15,6 @@ GETSTAT_COUNTS_REQUESTS = Requirement(
 )
 
 
-# ---------------------------------------------------------------- GETSTAT
-
-
 @EVERY_VERSION
 @proves(GETSTAT_COUNTS_REQUESTS, killed_by="getstat4-counts-nothing", needs="rpcbind4")
 def test_counts_lookups(binder: MakeBinder, version: int, nfs_program: tuple[int, int]) -> None:

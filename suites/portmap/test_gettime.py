@@ -23,9 +23,6 @@ GETTIME_RETURNS_CURRENT_TIME = Requirement(
 _DAY = 86_400
 
 
-# ---------------------------------------------------------------- GETTIME
-
-
 @RPCBIND_VERSIONS
 @proves(GETTIME_RETURNS_CURRENT_TIME, killed_by="gettime-begins-in-2000")
 def test_current_day(binder: MakeBinder, version: int) -> None:

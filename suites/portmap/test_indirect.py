@@ -18,9 +18,6 @@ INDIRECT_REPORTS_ERRORS = Requirement(
 )
 
 
-# ---------------------------------------------------------------- INDIRECT
-
-
 @TRANSPORTS
 @pytest.mark.parametrize("what", list(UNKNOWN_CALLS))
 @proves(INDIRECT_REPORTS_ERRORS, killed_by="indirect4-is-silent", needs="rpcbind4")

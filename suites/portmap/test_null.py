@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""NULL of portmap and rpcbind."""
+"""NULL of portmap and rpcbind (RFC 1833 section 3.2)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What all versions of rpcbind and portmap have in common."""
+"""All versions of portmap and rpcbind (RFC 1833): unknown versions and procedures, and the same answers."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ RETURNS_PROC_UNAVAIL = Requirement(
     section="7.1",
     gist="a server answers PROC_UNAVAIL to a call of a procedure that does not exist",
 )
+VERSIONS_AGREE = clause("all versions of the port mapper return the same registrations", Level.SHOULD)
 
 
 # ---------------------------------------------------------------- unknown versions and procedures
@@ -70,10 +71,7 @@ def test_unknown_procedure(binder_wire: Callable[[int, Proto], Wire], version: i
     expect(said.outcome, f"the answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
 
 
-VERSIONS_AGREE = clause("all versions of the port mapper return the same registrations", Level.SHOULD)
-
-
-# ---------------------------------------------------------------- DUMP
+# ---------------------------------------------------------------- agreement
 
 
 @TRANSPORTS

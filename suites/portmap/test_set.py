@@ -10,8 +10,6 @@ from nfsclient.errors import RpcError
 from nfsjudge import expect, observe, proves
 from suites.portmap.clauses import EVERY_VERSION, PORTMAP_SET_IS_LOCAL, SET_IS_LOCAL
 
-# ---------------------------------------------------------------- SET and UNSET
-
 
 @pytest.mark.exclusive
 @EVERY_VERSION

@@ -24,9 +24,6 @@ ADDRESSES = {
 """Id -> a universal address of IPv4, and the one to use instead if the call goes over IPv6."""
 
 
-# ---------------------------------------------------------------- conversion
-
-
 def _of_family(address: str, netid: str) -> str:
     ipv4, ipv6 = ADDRESSES[address]
     return ipv6 if netid.endswith("6") else ipv4

@@ -16,12 +16,14 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.xdr import XdrEnum
 from nfsjudge import Level, Requirement, expect, observe, proves
+from suites.catalogue import Call
+from suites.nfs3.calls import CALLS
 from suites.rpc.damaged_calls import (
-    ARGUMENTS,
     NAME,
-    AnyProcedure,
+    each_call,
     executed_calls,
     need,
+    need_success,
     oversized_lengths,
     succeeded,
     truncated_encodings,
@@ -59,45 +61,44 @@ REFUSES_UNDEFINED_ENUM_VALUES = Requirement(
 WRITE_RETURNS_STABLE_HOW = Requirement(
     rfc="RFC 1813", section="3.3.7", gist="WRITE returns one of the three values of stable_how in committed"
 )
-EVERY_PROCEDURE = pytest.mark.parametrize("procedure", ARGUMENTS, ids=lambda each: each.name.lower())
+MODE_ONLY = v3.Sattr3(mode=0o755).to_xdr()
+UNDEFINED = [77, 2**31, 2**32 - 1]
+"""Values that no enum of NFSv3 defines."""
 
 
-@EVERY_PROCEDURE
+# ---------------------------------------------------------------- truncated and oversized arguments
+
+
+@each_call()
 @proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-short-arguments")
-def test_truncated_no_success(wire: MakeWire, scratch: Scratch, procedure: AnyProcedure) -> None:
+def test_truncated_no_success(wire: MakeWire, scratch: Scratch, call: Call) -> None:
     """A call with truncated arguments does not succeed."""
-    peer = wire()
-    need(procedure, peer.ask(peer.make(procedure.number, ARGUMENTS[procedure](scratch, b"no bad").to_xdr())))
-    malformed = truncated_encodings(ARGUMENTS[procedure](scratch, NAME))
-    executed = executed_calls(wire, procedure, malformed)
-    expect(executed, f"what {procedure.name} was cut in when it succeeded").equals([])
+    need_success(wire(), scratch, call)
+    malformed = truncated_encodings(call.arranged(scratch, NAME))
+    executed = executed_calls(wire, call, malformed)
+    expect(executed, f"what {call.procedure.name} was cut in when it succeeded").equals([])
 
 
-@EVERY_PROCEDURE
+@each_call()
 @proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-wrong-lengths")
-def test_length_too_large(wire: MakeWire, scratch: Scratch, procedure: AnyProcedure) -> None:
+def test_length_too_large(wire: MakeWire, scratch: Scratch, call: Call) -> None:
     """A call with a length larger than its data or its limit does not succeed."""
-    peer = wire()
-    need(procedure, peer.ask(peer.make(procedure.number, ARGUMENTS[procedure](scratch, b"no bad").to_xdr())))
-    malformed = oversized_lengths(ARGUMENTS[procedure](scratch, NAME))
-    executed = executed_calls(wire, procedure, malformed)
-    expect(executed, f"which length was wrong when {procedure.name} succeeded").equals([])
+    need_success(wire(), scratch, call)
+    malformed = oversized_lengths(call.arranged(scratch, NAME))
+    executed = executed_calls(wire, call, malformed)
+    expect(executed, f"which length was wrong when {call.procedure.name} succeeded").equals([])
 
 
-@pytest.mark.parametrize(
-    "procedure",
-    [v3.SETATTR, v3.WRITE, v3.CREATE, v3.MKDIR, v3.SYMLINK, v3.MKNOD],
-    ids=lambda each: each.name.lower(),
-)
+@each_call("setattr", "write", "create", "mkdir", "symlink", "mknod")
 @proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-fills-up-short-arguments")
-def test_truncated_no_effect(wire: MakeWire, scratch: Scratch, procedure: AnyProcedure) -> None:
+def test_truncated_no_effect(wire: MakeWire, scratch: Scratch, call: Call) -> None:
     """A call with truncated arguments changes nothing in the directory."""
-    malformed = list(truncated_encodings(ARGUMENTS[procedure](scratch, NAME)))
+    malformed = list(truncated_encodings(call.arranged(scratch, NAME)))
     before = [(name, _facts(scratch, name)) for name in scratch.names()]
-    executed_calls(wire, procedure, iter(malformed))
+    executed_calls(wire, call, iter(malformed))
     after = [(name, _facts(scratch, name)) for name in scratch.names()]
     expect(
-        after, f"names, modes and sizes after {len(malformed)} calls of {procedure.name} that were cut"
+        after, f"names, modes and sizes after {len(malformed)} calls of {call.procedure.name} that were cut"
     ).equals(before)
 
 
@@ -106,17 +107,18 @@ def _facts(scratch: Scratch, name: bytes) -> tuple[int, int]:
     return attributes.mode, attributes.size
 
 
-@pytest.mark.parametrize(
-    "procedure", [v3.GETATTR, v3.LOOKUP, v3.READ, v3.CREATE, v3.FSINFO], ids=lambda each: each.name.lower()
-)
+@each_call("getattr", "lookup", "read", "create", "fsinfo")
 @proves(REPORTS_GARBAGE_ARGS, killed_by="rpc-calls-short-arguments-a-failure", needs="nfs3")
-def test_missing(wire: MakeWire, procedure: AnyProcedure) -> None:
+def test_missing(wire: MakeWire, call: Call) -> None:
     """The server answers a call without arguments with GARBAGE_ARGS, or not at all."""
     peer = wire()
-    said = peer.attempt(peer.make(procedure.number, b"").message())
-    expect(said.outcome, f"the answer to {procedure.name} without arguments").one_of(
+    said = peer.attempt(peer.make(call.procedure.number, b"").message())
+    expect(said.outcome, f"the answer to {call.procedure.name} without arguments").one_of(
         GARBAGE_ARGS, SILENCE, CLOSED
     )
+
+
+# ---------------------------------------------------------------- surplus arguments
 
 
 @pytest.mark.parametrize("size", [4, 400, 60_000])
@@ -131,21 +133,20 @@ def test_null_with_arguments(wire: MakeWire, size: int) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "procedure",
-    [v3.GETATTR, v3.LOOKUP, v3.ACCESS, v3.READ, v3.WRITE, v3.CREATE, v3.FSINFO],
-    ids=lambda each: each.name.lower(),
-)
+@each_call("getattr", "lookup", "access", "read", "write", "create", "fsinfo")
 @proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-surplus-arguments")
-def test_trailing_bytes(wire: MakeWire, scratch: Scratch, procedure: AnyProcedure) -> None:
+def test_trailing_bytes(wire: MakeWire, scratch: Scratch, call: Call) -> None:
     """The server ignores trailing bytes after the arguments, or answers GARBAGE_ARGS."""
     peer = wire()
-    arguments = ARGUMENTS[procedure](scratch, NAME).to_xdr()
-    said = peer.attempt(peer.make(procedure.number, arguments + bytes(8)).message())
+    arguments = call.arranged(scratch, NAME).to_xdr()
+    said = peer.attempt(peer.make(call.procedure.number, arguments + bytes(8)).message())
     observe("answer", said.outcome)
-    expect(said.outcome, f"the answer to {procedure.name} with 8 bytes behind its arguments").one_of(
+    expect(said.outcome, f"the answer to {call.procedure.name} with 8 bytes behind its arguments").one_of(
         SUCCESS, GARBAGE_ARGS, SILENCE, CLOSED
     )
+
+
+# ---------------------------------------------------------------- padding
 
 
 @proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
@@ -161,9 +162,6 @@ def test_padding_in_lookup(wire: MakeWire, scratch: Scratch) -> None:
     expect(status, "the answer to LOOKUP of a name that is there, padded with ones").differs_from(
         v3.Nfsstat3.NFS3ERR_NOENT
     )
-
-
-MODE_ONLY = v3.Sattr3(mode=0o755).to_xdr()
 
 
 @proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
@@ -191,8 +189,7 @@ def test_padding_in_write(wire: MakeWire, scratch: Scratch) -> None:
     )
 
 
-UNDEFINED = [77, 2**31, 2**32 - 1]
-"""Values that no enum of NFSv3 defines."""
+# ---------------------------------------------------------------- undefined values
 
 
 @pytest.mark.parametrize("mode", [3, *UNDEFINED], ids=short)
@@ -227,7 +224,7 @@ def test_unknown_stable_how(wire: MakeWire, scratch: Scratch, stable: int) -> No
     arguments = opaque(scratch.file("f")) + words(0, 0, 4, stable) + opaque(b"data")
     said = peer.attempt(peer.make(7, arguments).message())
     observe("answer", said.outcome)
-    if not succeeded(v3.WRITE, said):
+    if not succeeded(CALLS["write"], said):
         return
     observe("answer", "OK")
     reply = said.decode(v3.Write3Res)
@@ -267,8 +264,8 @@ def test_invalid_boolean(wire: MakeWire, scratch: Scratch, check: int) -> None:
 def test_oversized_handle(wire: MakeWire, scratch: Scratch) -> None:
     """A file handle of 65 bytes is refused, not truncated."""
     peer = wire()
-    need(v3.FSSTAT, peer.ask(peer.make(18, opaque(scratch.handle))))
+    need(CALLS["fsstat"], peer.ask(peer.make(18, opaque(scratch.handle))))
     handle = scratch.handle + bytes(65 - len(scratch.handle))
     said = peer.attempt(peer.make(18, opaque(handle)).message())
     observe("answer", said.outcome)
-    expect(succeeded(v3.FSSTAT, said), "whether FSSTAT of a handle of 65 bytes succeeds").is_false()
+    expect(succeeded(CALLS["fsstat"], said), "whether FSSTAT of a handle of 65 bytes succeeds").is_false()

@@ -96,8 +96,6 @@ PADS_WITH_ZEROS = Requirement(
     section="4.10",
     gist="opaque data are padded with zero bytes, in the verifier of a reply too",
 )
-
-
 SYS_REPLY_VERIFIER = Requirement(
     rfc="RFC 1831",
     section="A",
@@ -108,8 +106,6 @@ NONE_REPLY_VERIFIER = Requirement(
     section="9.1",
     gist="the reply to a call with AUTH_NONE has a verifier of flavor AUTH_NONE",
 )
-
-
 NONE, SYS, SHORT = 0, 1, 2
 REFUSALS = (AUTH_ERROR, GARBAGE_ARGS, CLOSED, SILENCE)
 
@@ -158,7 +154,7 @@ AT_THE_LIMIT: dict[str, tuple[str, SysBody]] = {
 """Id -> description, and the arguments of `sys_body`."""
 
 
-@pytest.mark.parametrize("proto", ["tcp", "udp"])
+@TRANSPORTS
 @pytest.mark.parametrize("what", AT_THE_LIMIT)
 @proves(ACCEPTS_AUTH_SYS_WITHIN_LIMITS, killed_by="rpc-refuses-auth-sys-at-its-limits")
 def test_sys_at_limits(wire: MakeWire, root_arguments: bytes, proto: Proto, what: str) -> None:
@@ -275,7 +271,7 @@ def test_null_with_auth_none(wire: MakeWire, proto: Proto, service: str) -> None
     expect(said.outcome, "the answer to NULL with AUTH_NONE").equals(SUCCESS)
 
 
-@pytest.mark.parametrize("proto", ["tcp", "udp"])
+@TRANSPORTS
 @proves(REFUSES_IDENTITY_WITH_AUTH_ERROR, killed_by="rpc-takes-none-for-garbage")
 def test_getattr_with_auth_none(wire: MakeWire, root_arguments: bytes, proto: Proto) -> None:
     """The server executes GETATTR with AUTH_NONE, or refuses it with AUTH_ERROR."""

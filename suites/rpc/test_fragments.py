@@ -14,7 +14,7 @@ from fixtures.raw import MARK, SUCCESS, MakeWire, RawCall, Wire, words
 from nfsclient.errors import ConnectionLost, RpcTimeout
 from nfsclient.rpc.record import fragment
 from nfsjudge import Requirement, expect, observe, proves
-from suites.rpc.calls import null_call
+from suites.rpc.calls import NULL_CALL_SIZE, null_call
 
 REASSEMBLES_FRAGMENTS = Requirement(
     rfc="RFC 1831",
@@ -29,8 +29,6 @@ RECORD_MARKS_DELIMIT = Requirement(
     section="10",
     gist="only record marks delimit messages in a byte stream, however TCP segments it",
 )
-SIZE = 68
-"""Length in bytes of the NULL call that `_null` makes."""
 
 
 def _outcomes(peer: Wire, calls: Iterable[RawCall]) -> list[str]:
@@ -49,14 +47,14 @@ def test_two(wire: MakeWire, cut: int) -> None:
     """The server answers a call that is split into two fragments."""
     peer = wire()
     said = peer.risk(null_call(peer), [cut])
-    expect(said.outcome, f"the answer to a call cut after {cut} of {SIZE} bytes").equals(SUCCESS)
+    expect(said.outcome, f"the answer to a call cut after {cut} of {NULL_CALL_SIZE} bytes").equals(SUCCESS)
 
 
 @proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-loses-fragments-that-end-in-an-opaque")
 def test_split_anywhere(wire: MakeWire) -> None:
     """The server answers calls that are split into two fragments after any byte."""
     peer = wire()
-    calls = [null_call(peer) for _ in range(1, SIZE)]
+    calls = [null_call(peer) for _ in range(1, NULL_CALL_SIZE)]
     peer.send(b"".join(fragment(call.message(), [cut]) for cut, call in enumerate(calls, 1)))
     outcomes = _outcomes(peer, calls)
     expect(outcomes, "the answers to calls cut after 1 to 67 bytes").equals([SUCCESS] * len(calls))
@@ -67,7 +65,7 @@ def test_split_anywhere(wire: MakeWire) -> None:
 def test_many(wire: MakeWire, size: int) -> None:
     """The server answers a call that is split into many small fragments."""
     peer = wire()
-    said = peer.risk(null_call(peer), [size] * (SIZE // size))
+    said = peer.risk(null_call(peer), [size] * (NULL_CALL_SIZE // size))
     expect(said.outcome, f"the answer to a call in fragments of {size} bytes").equals(SUCCESS)
 
 
@@ -75,16 +73,16 @@ def test_many(wire: MakeWire, size: int) -> None:
 def test_one_byte_ends(wire: MakeWire) -> None:
     """The server answers a call whose first and last fragments have one byte each."""
     peer = wire()
-    said = peer.risk(null_call(peer), [1, SIZE - 2])
+    said = peer.risk(null_call(peer), [1, NULL_CALL_SIZE - 2])
     expect(said.outcome, "the answer to a call with a first and last fragment of one byte").equals(SUCCESS)
 
 
 EMPTY_FRAGMENTS = {
-    "first": ("first", [0, SIZE]),
-    "middle": ("between", [40, 0, SIZE - 40]),
-    "last": ("last", [SIZE, 0]),
-    "three": ("three in a row", [20, 0, 0, 0, SIZE - 20]),
-    "hundred": ("a hundred", [20, *[0] * 100, SIZE - 20]),
+    "first": ("first", [0, NULL_CALL_SIZE]),
+    "middle": ("between", [40, 0, NULL_CALL_SIZE - 40]),
+    "last": ("last", [NULL_CALL_SIZE, 0]),
+    "three": ("three in a row", [20, 0, 0, 0, NULL_CALL_SIZE - 20]),
+    "hundred": ("a hundred", [20, *[0] * 100, NULL_CALL_SIZE - 20]),
 }
 """Id -> description, and the sizes of the fragments."""
 

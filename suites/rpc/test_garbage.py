@@ -13,6 +13,7 @@ from nfsclient.errors import ConnectionLost
 from nfsclient.rpc.record import fragment
 from nfsjudge import Requirement, expect, proves
 from suites.rpc.clauses import SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE
+from suites.rpc.parameters import HIGHEST
 from suites.rpc.serving import expect_others_served, expect_others_served_after
 
 FORGETS_BROKEN_INPUT = Requirement(
@@ -21,7 +22,6 @@ FORGETS_BROKEN_INPUT = Requirement(
     gist="a server decodes the next call independently of broken input before it",
 )
 SEED = 5531
-HIGHEST = 2**32 - 1
 NFS3_PROCEDURES = range(1, 22)
 
 

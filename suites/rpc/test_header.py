@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The header of calls and replies (RFC 1831 section 8)."""
+"""The header of calls (RFC 1831 section 8): unknown programs and procedures, replies instead of calls, truncation."""
 
 from __future__ import annotations
 

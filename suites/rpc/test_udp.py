@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RPC over UDP: where replies come from, which call they answer, and how large they may be."""
+"""RPC over UDP (RFC 1831 section 3): where replies come from, which call they answer, and how large they may be."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Programs, versions and procedures that a server lacks, and RPC versions (RFC 1831 section 8)."""
+"""Versions: of RPC itself, and of programs that the server lacks (RFC 1831 section 8)."""
 
 from __future__ import annotations
 

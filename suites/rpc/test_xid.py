@@ -16,8 +16,6 @@ XID_IS_PER_CALLER = Requirement(
     section="8",
     gist="an xid belongs to one caller: calls from two callers with the same xid are two calls",
 )
-
-
 ECHOES_XID = Requirement(
     rfc="RFC 1831",
     section="8",

@@ -17,9 +17,10 @@ import pytest
 from nfsclient.clients import Nfs3
 from nfsclient.rpc.blocking import connect_tcp
 from nfsclient.url import NfsUrl
+from nfsmutants import all_mutants
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
-from nfsserver import KNOBS, all_mutants
+from nfsserver import KNOBS
 
 ROOT = Path(__file__).resolve().parents[2]
 Serve = Callable[..., subprocess.Popen[str]]

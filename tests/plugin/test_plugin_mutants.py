@@ -11,7 +11,7 @@ import pytest
 from fixtures.kills import KillTable, in_sample, without_mutant
 from fixtures.mutants import Trace
 from nfsjudge import Verdict
-from nfsserver.mutants import all_mutants
+from nfsmutants import all_mutants
 from tests.plugin.conftest import Suite
 
 SEES_IT = """
@@ -198,9 +198,19 @@ def test_a_sample_counts_each_kill_for_those_that_it_left_out() -> None:
     assert table.has_blunt
 
 
+def test_a_mutant_of_a_basic_rule_may_kill_many() -> None:
+    table = KillTable(kills_many={"basic": "every check reads attributes"})
+    table.checks = {f"nfs3/x/c{number}" for number in range(60)}
+    table.killers["basic"] = table.killers["other"] = {f"nfs3/x/c{number}" for number in range(30)}
+    assert [name for name, _, _ in table.blunt()] == ["other"]
+    lines = table.lines([], whole=True)
+    assert "BLUNT     other kills 30 of 60 checks" in lines
+    assert "basic     basic kills 30 of 60 checks, which is allowed: every check reads attributes" in lines
+
+
 def test_a_mutant_of_the_wire_is_never_left_out() -> None:
     trace = Trace()
-    wires = [mutant.name for mutant in all_mutants() if mutant.wire is not None]
+    wires = [mutant.name for mutant in all_mutants() if mutant.on_message is not None]
     for name in wires:
         trace.note("suites/nfs3/test_x.py::test_x[clean]", Counter())
         assert trace.may_see("suites/nfs3/test_x.py::test_x[clean]", name)

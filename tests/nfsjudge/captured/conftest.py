@@ -51,5 +51,5 @@ def right(rig: Rig) -> list[Exchange]:
 @pytest.fixture
 def wrong(rig: Rig) -> list[Exchange]:
     """The same with a mutant: 24 times a WRITE counts too much."""
-    rig.server.mutants.add("write3-reports-more-than-sent")
+    rig.mutants.add("write3-reports-more-than-sent")
     return play(rig)

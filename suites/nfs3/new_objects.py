@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""New objects: expectations shared by the checks of CREATE, MKDIR, SYMLINK and MKNOD, and their initial attributes."""
+
+from __future__ import annotations
+
+import typing as t
+
+from fixtures.scratch import Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Nfsstat3, Sattr3
+from nfsjudge import expect, skip, unsupported
+from suites.catalogue import Call, Operands
+from suites.nfs3.attributes import expect_same_object
+from suites.nfs3.calls import CALLS, create_arguments
+from suites.nfs3.clauses import RETURNS_NOTDIR
+
+
+def expect_type(nfs3: Nfs3, scratch: Scratch, name: bytes, kind: Ftype3) -> None:
+    """Expect an object of this type with this name, by LOOKUP and GETATTR."""
+    resok = expect(nfs3.lookup(scratch.handle, name)).ok()
+    attributes = expect(nfs3.getattr(resok.object)).ok().obj_attributes
+    expect(attributes.type, "type of the new object").equals(kind)
+
+
+def expect_own_attributes(nfs3: Nfs3, scratch: Scratch, name: bytes, reply: t.Any) -> None:
+    """Expect the attributes in the reply, if present, to be those that GETATTR returns next."""
+    if expect(reply).ok().obj_attributes is None:
+        unsupported("the server withholds the attributes of what it made")
+    found = expect(nfs3.lookup(scratch.handle, name)).ok()
+    known = expect(nfs3.getattr(found.object)).ok().obj_attributes
+    expect_same_object(reply, "resok.obj_attributes", known)
+
+
+def expect_own_handle(nfs3: Nfs3, scratch: Scratch, name: bytes, reply: t.Any) -> None:
+    """Expect the handle in the reply, if present, to refer to the object with this name."""
+    handle = expect(reply).ok().obj
+    if handle is None:
+        unsupported("the server withholds the handle of what it made")
+    found = expect(nfs3.lookup(scratch.handle, name)).ok()
+    known = expect(nfs3.getattr(found.object)).ok().obj_attributes
+    reached = expect(nfs3.getattr(handle)).ok().obj_attributes
+    expect(reached.fileid, "fileid behind the handle of the reply").equals(known.fileid)
+
+
+def expect_kept(scratch: Scratch, name: bytes, data: bytes) -> None:
+    """Expect a file with this name and data."""
+    handle = scratch.lookup(name)
+    expect(handle, f"the handle of {name.decode()}").is_present()
+    assert handle is not None
+    expect(scratch.attributes(handle).type, f"type of {name.decode()}").equals(Ftype3.NF3REG)
+    expect(scratch.read(handle), f"the data of {name.decode()}").equals(data)
+
+
+def expect_not_a_directory(reply: t.Any) -> None:
+    """Expect a refusal, because the call names an entry of an object that is not a directory."""
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
+
+
+NEW_NAME: t.Final = b"initial"
+CREATIONS: t.Final[dict[str, Call]] = {
+    "unchecked": CALLS["create"]._replace(arguments=lambda on: create_arguments(on, CreateMode3.UNCHECKED)),
+    "guarded": CALLS["create"],
+    "mkdir": CALLS["mkdir"],
+    "mknod": CALLS["mknod"],
+}
+"""Calls with initial attributes, except SYMLINK: the attributes of symbolic links vary too much."""
+
+
+def new_attributes(nfs3: Nfs3, scratch: Scratch, creation: str, asked: Sattr3) -> t.Any:
+    """The attributes of a new object. UNSUPPORTED or SKIP if it cannot be created with the requested ones."""
+    operands = Operands(directory=scratch.handle, name=NEW_NAME, attributes=asked)
+    reply = CREATIONS[creation].make(nfs3, operands)
+    if reply.status in {Nfsstat3.NFS3ERR_INVAL, Nfsstat3.NFS3ERR_FBIG}:
+        unsupported(f"the server creates nothing with these attributes: {reply.status}")
+    if reply.status in {Nfsstat3.NFS3ERR_PERM, Nfsstat3.NFS3ERR_ACCES}:
+        skip(f"the user of the run may not: {reply.status}")
+    expect(reply).ok()
+    found = expect(nfs3.lookup(scratch.handle, NEW_NAME)).ok()
+    return expect(nfs3.getattr(found.object)).ok().obj_attributes
