@@ -88,7 +88,10 @@ MISTAKES = [
     ("", "e.toml: target: expected tables [[target]]"),
     ("target = 1", "e.toml:1: target: expected tables [[target]]"),
     ("event = 1\n" + NAMED, "e.toml:1: event: expected a table [event]"),
-    (f"[event]\nparalel = 2\n{NAMED}", "e.toml:2: paralel: unknown field of [event]; there are name, parallel"),
+    (
+        f"[event]\nparalel = 2\n{NAMED}",
+        "e.toml:2: paralel: unknown field of [event]; there are name, parallel",
+    ),
     (
         f"[event]\nparallel = 0\n{NAMED}",
         "e.toml:2: parallel: expected a number of parallel runs, 1 or",
