@@ -309,7 +309,7 @@ def parse_setting(text: str) -> tuple[str, Value]:
 
 
 class Knobs:
-    """The knobs of one server. `now` holds the values; every change of them is told to `on_change`.
+    """The knobs of one server. `now` holds the values; every change calls `on_change`.
 
     `memory` belongs to whatever obeys the knobs (what was answered already, random numbers); it is empty again
     after every change.

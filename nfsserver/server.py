@@ -123,7 +123,7 @@ class Transfers:
 class Server:
     """NFSv2, NFSv3, MOUNT and portmap on one port, over file systems in memory.
 
-    `exports` are paths; each has a file system of its own. `knobs` are the legal freedoms that it takes (see
+    `exports` are paths; each has a separate file system. `knobs` are the legal freedoms that it takes (see
     `nfsserver.knobs`). `seed` makes handles and verifiers repeatable; without one they are drawn at random, as
     they must be where another process may serve the same address later. What breaks a rule is not in here: it
     is put around the server (`surround`, see `nfsmutants`).
@@ -187,7 +187,7 @@ class Server:
         return self.codec.encode(Identity(inode.fs.fsid, inode.fileid, inode.generation))
 
     def caller(self, context: CallContext) -> Caller:
-        """The identity behind a call; who has none is nobody."""
+        """The identity of a caller; without one it is nobody."""
         credential = context.credential
         if not isinstance(credential, AuthSys):
             return ANONYMOUS

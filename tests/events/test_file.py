@@ -88,7 +88,10 @@ MISTAKES = [
     ("", "e.toml: target: expected tables [[target]]"),
     ("target = 1", "e.toml:1: target: expected tables [[target]]"),
     ("event = 1\n" + NAMED, "e.toml:1: event: expected a table [event]"),
-    (f"[event]\nparalel = 2\n{NAMED}", "e.toml:2: paralel: no field of [event]; there are name, parallel"),
+    (
+        f"[event]\nparalel = 2\n{NAMED}",
+        "e.toml:2: paralel: unknown field of [event]; there are name, parallel",
+    ),
     (
         f"[event]\nparallel = 0\n{NAMED}",
         "e.toml:2: parallel: expected a number of parallel runs, 1 or",
@@ -102,7 +105,7 @@ MISTAKES = [
     ("[[target]]\ntarget = '--help'\n", "e.toml:2: target: expected nfs://"),
     (URL, "e.toml:1: label: expected a label: the URL would name the host"),
     (NAMED + "label = 3\n", "e.toml:3: label: expected a text, seen 3"),
-    (NAMED + "colour = 'red'\n", "e.toml:3: colour: no field of [[target]]"),
+    (NAMED + "colour = 'red'\n", "e.toml:3: colour: unknown field of [[target]]"),
     (NAMED + NAMED + "checks = ['nfs9']\n", "e.toml:5: checks: no check has the id nfs9"),
     (NAMED + "checks = 'nfs3'\n", "e.toml:3: checks: expected a list of texts, seen 'nfs3'"),
     (NAMED + "checks = ['-x']\n", "e.toml:3: checks: expected names, seen the option '-x'"),
