@@ -26,6 +26,10 @@ class _Stage:
     def __init__(self, versions: t.Container[int], mnt: t.Callable[[], object]) -> None:
         self.versions, self.mnt = versions, mnt
 
+    @property
+    def connections(self) -> _Stage:
+        return self
+
     def connect(self, _service: str) -> _Stage:
         return self
 

@@ -179,8 +179,8 @@ def test_a_target_that_dies_is_void_and_a_finding(suite: Suite) -> None:
 def test_require(suite: Suite) -> None:
     suite.write(GREEN)
     suite.pytester.makeconftest("""
-        import fixtures.checks.capabilities as c
-        c._PROBES["udp"] = lambda stage, scratch: "silence"
+        from fixtures.checks.dialects.nfs3 import PROBES
+        PROBES.by_name["udp"] = lambda v3: "silence"
     """)
     assert suite.run_apart("--require", "symlink,hardlink").exit_code == 0
     missing = suite.run_apart("--require", "symlink", "--require", "udp")

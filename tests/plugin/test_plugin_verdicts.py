@@ -202,8 +202,9 @@ def test_needs(suite: Suite) -> None:
 def test_what_cannot_be_arranged_is_skip_with_the_servers_answer(suite: Suite) -> None:
     suite.write("""
         @pytest.fixture
-        def root():
-            return b"no handle"
+        def dialect(v3, monkeypatch):
+            monkeypatch.setattr(v3, "_root", b"no handle")
+            return v3
 
         @proves(RULE, killed_by=MUTANT)
         def test_it(scratch):
