@@ -11,7 +11,7 @@ from unittest import mock
 import click
 import pytest
 
-from fixtures import options
+from fixtures.plugin import options
 from nfsproof import __version__
 from nfsproof.cli import commands, run_command_line
 from nfsproof.exits import EXIT_CODES, Exit
@@ -143,3 +143,26 @@ def test_without_its_dependencies_it_names_the_launcher(tmp_path: Path) -> None:
         ended.stderr
         == "nfsproof: the package click is not installed; start nfsproof with bin/nfsproof, which installs it\n"
     )
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "from nfsproof.doctor import diagnose; diagnose('nfs://127.0.0.1:1/export')",
+        "from nfsproof.events.known import what_is_known; what_is_known()",
+    ],
+    ids=["doctor", "event"],
+)
+def test_doctor_and_event_load_no_pytest(work: str) -> None:
+    program = (
+        f"import sys; from nfsproof.starter import put_home_first; put_home_first(); {work};"
+        "sys.exit(' '.join(sorted({'pytest', '_pytest'} & set(sys.modules))) or 0)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    assert ended.returncode == 0, ended.stderr
