@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.checks import KnobsView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.protocol.nfs3 import Fattr3, Nfsstat3
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import expect_names, expect_unchanged, show, skip, unsupported
@@ -63,13 +63,13 @@ Snapshot: t.TypeAlias = dict[bytes, Fattr3]
 """The names in the scratch directory, each with the attributes of its object."""
 
 
-def snapshot(scratch: Scratch) -> Snapshot:
+def snapshot(scratch: Nfs3Scratch) -> Snapshot:
     """What is in the scratch directory now."""
     found = {name: scratch.lookup(name) for name in sorted(scratch.names())}
     return {name: scratch.attributes(handle) for name, handle in found.items() if handle is not None}
 
 
-def is_changed(scratch: Scratch, before: Snapshot) -> bool:
+def is_changed(scratch: Nfs3Scratch, before: Snapshot) -> bool:
     """Whether names, or the attributes that show a change, differ from those of a snapshot."""
     return _shown(snapshot(scratch)) != _shown(before)
 
@@ -78,7 +78,7 @@ def _shown(taken: Snapshot) -> dict[bytes, list[object]]:
     return {name: [getattr(seen, field) for field in _FIELDS] for name, seen in taken.items()}
 
 
-def expect_no_change(scratch: Scratch, before: Snapshot) -> None:
+def expect_no_change(scratch: Nfs3Scratch, before: Snapshot) -> None:
     """Expect the names and attributes of a snapshot."""
     __tracebackhide__ = True
     after = snapshot(scratch)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Fattr3, Ftype3, Nfsstat3, Sattr3
 from nfsjudge import expect, expect_attributes, expect_data, expect_that, show, skip, unsupported
@@ -15,7 +15,7 @@ from suites.nfs3.calls import CALLS, create_arguments
 from suites.nfs3.clauses import RETURNS_NOTDIR
 
 
-def expect_type(nfs3: Nfs3, scratch: Scratch, name: bytes, kind: Ftype3) -> None:
+def expect_type(nfs3: Nfs3, scratch: Nfs3Scratch, name: bytes, kind: Ftype3) -> None:
     """Expect an object of this type with this name, by LOOKUP and GETATTR."""
     expect(_attributes_of(nfs3, scratch.handle, name).type, f"type of {show(name)}").equals(kind)
 
@@ -32,7 +32,7 @@ def _attributes_of(nfs3: Nfs3, directory: bytes, name: bytes) -> Fattr3:
     return expect(nfs3.getattr(found.object)).ok().obj_attributes
 
 
-def expect_found(scratch: Scratch, name: bytes) -> bytes:
+def expect_found(scratch: Nfs3Scratch, name: bytes) -> bytes:
     """Expect LOOKUP to find this name, and return the handle."""
     __tracebackhide__ = True
     handle = scratch.lookup(name)
@@ -41,7 +41,7 @@ def expect_found(scratch: Scratch, name: bytes) -> bytes:
     return handle
 
 
-def expect_own_attributes(nfs3: Nfs3, scratch: Scratch, name: bytes, reply: t.Any) -> None:
+def expect_own_attributes(nfs3: Nfs3, scratch: Nfs3Scratch, name: bytes, reply: t.Any) -> None:
     """Expect the attributes in the reply, if present, to be those that GETATTR returns next."""
     if expect(reply).ok().obj_attributes is None:
         unsupported("the reply has no obj_attributes of the new object")
@@ -49,7 +49,7 @@ def expect_own_attributes(nfs3: Nfs3, scratch: Scratch, name: bytes, reply: t.An
     expect_same_object(reply, "resok.obj_attributes", known)
 
 
-def expect_own_handle(nfs3: Nfs3, scratch: Scratch, name: bytes, reply: t.Any) -> None:
+def expect_own_handle(nfs3: Nfs3, scratch: Nfs3Scratch, name: bytes, reply: t.Any) -> None:
     """Expect the handle in the reply, if present, to refer to the object with this name."""
     handle = expect(reply).ok().obj
     if handle is None:
@@ -59,7 +59,7 @@ def expect_own_handle(nfs3: Nfs3, scratch: Scratch, name: bytes, reply: t.Any) -
     expect(reached.fileid, "fileid by GETATTR of obj").equals(known.fileid)
 
 
-def expect_kept(scratch: Scratch, name: bytes, data: bytes) -> None:
+def expect_kept(scratch: Nfs3Scratch, name: bytes, data: bytes) -> None:
     """Expect a file with this name and data."""
     __tracebackhide__ = True
     handle = expect_found(scratch, name)
@@ -82,7 +82,7 @@ CREATIONS: t.Final[dict[str, Call]] = {
 """Calls with initial attributes, except SYMLINK: the attributes of symbolic links vary too much."""
 
 
-def new_attributes(nfs3: Nfs3, scratch: Scratch, creation: str, asked: Sattr3) -> Fattr3:
+def new_attributes(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str, asked: Sattr3) -> Fattr3:
     """The attributes of a new object. UNSUPPORTED or SKIP if it cannot be created with the requested ones."""
     operands = Operands(directory=scratch.handle, name=NEW_NAME, attributes=asked)
     reply = CREATIONS[creation].make(nfs3, operands)
