@@ -87,7 +87,7 @@ def difference_of_names(
 ) -> Difference | None:
     """Names that are missing, unexpected or repeated, in any order; with `others` only those that are missing."""
     found: Counter[Name] = Counter(seen)
-    wanted: Counter[Name] = Counter(expected)
+    wanted: Counter[Name] = Counter(iter(expected))
     missing = by_bytes(wanted.keys() - found.keys() if others else (wanted - found).elements())
     surplus = [] if others else by_bytes((found - wanted).elements())
     if not missing and not surplus:

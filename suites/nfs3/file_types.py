@@ -65,14 +65,14 @@ def make(
     where = directory or scratch.handle
     reply = nfs3.mknod(where, as_name(name), _NODES[kind])
     if reply.status in {Nfsstat3.NFS3ERR_NOTSUPP, Nfsstat3.NFS3ERR_BADTYPE}:
-        unsupported(f"the server makes no {kind}: MKNOD answers {reply.status}")
+        unsupported(f"MKNOD of a {kind} answers {reply.status}")
     if reply.resok is None:
-        skip(f"a {kind} cannot be made: MKNOD answers {reply.status}")
+        skip(f"no {kind} for this check: MKNOD answers {reply.status}")
     handle = reply.resok.obj
     if handle is None:
         found = nfs3.lookup(where, as_name(name))
         if found.resok is None:
-            skip(f"the {kind} that was made cannot be found: LOOKUP answers {found.status}")
+            skip(f"LOOKUP of the new {kind} answers {found.status}")
         handle = found.resok.object
     if not is_trusted:
         _need_type(nfs3, handle, kind)
@@ -83,6 +83,6 @@ def _need_type(nfs3: Nfs3, handle: bytes, kind: str) -> None:
     """UNSUPPORTED unless GETATTR reports the type that MKNOD was to create."""
     reply = nfs3.getattr(handle)
     if reply.resok is None:
-        unsupported(f"the server makes no {kind}: MKNOD answers NFS3_OK, and GETATTR {reply.status}")
+        unsupported(f"MKNOD of a {kind} answers NFS3_OK, and GETATTR of its handle {reply.status}")
     if reply.resok.obj_attributes.type is not KINDS[kind]:
-        unsupported(f"the server makes no {kind}: MKNOD makes {reply.resok.obj_attributes.type}")
+        unsupported(f"MKNOD of a {kind} creates a {reply.resok.obj_attributes.type}")

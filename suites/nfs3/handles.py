@@ -27,6 +27,9 @@ LATER: t.Final = 4
 """Objects created after one was removed: a server that reuses inode numbers does so at once."""
 
 
+_MOST_SHOWN: t.Final = 24
+
+
 def call_without_effect(nfs3: Nfs3, call: str, handle: bytes) -> StatusReply:
     """The reply to one of `WITHOUT_EFFECT`, or to GETATTR."""
     reply: StatusReply = call_on(nfs3, call, handle, ABSENT)
@@ -56,7 +59,8 @@ def expect_bad_handle(
     for what, reply in replies.items():
         seen.setdefault("GARBAGE_ARGS" if reply is None else str(reply.status), []).append(what)
     for status, those in seen.items():
-        observe(status, ", ".join(those))
+        more = f", ... ({len(those)} in all)" if len(those) > _MOST_SHOWN else ""
+        observe(status, ", ".join(those[:_MOST_SHOWN]) + more)
     for reply in replies.values():
         if reply is None or reply.status in {Nfsstat3.NFS3_OK, None if right is None else right.status}:
             continue

@@ -27,7 +27,7 @@ def fsinfo(nfs3: Nfs3, handle: bytes) -> Fsinfo3ResOk:
     """The limits of the file system on the transport of this client. SKIP if FSINFO fails."""
     reply = nfs3.fsinfo(handle)
     if reply.resok is None:
-        skip(f"the limits of the server are not known: FSINFO answers {reply.status}")
+        skip(f"the limits of the server are unknown: FSINFO answers {reply.status}")
     return reply.resok
 
 
@@ -39,7 +39,7 @@ def to_move(limit: int) -> int:
 def need_name_max(name_max: int) -> int:
     """SKIP the check if name_max is missing or unlimited; return it otherwise."""
     if not 1 <= name_max <= LONGEST_NAME:
-        skip(f"name_max is {name_max}: no length to try")
+        skip(f"PATHCONF returns name_max {name_max}: the check has no longest name to try")
     return name_max
 
 

@@ -7,8 +7,8 @@ import typing as t
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Nfsstat3, Sattr3
-from nfsjudge import expect, skip, unsupported
+from nfsclient.protocol.nfs3 import CreateMode3, Fattr3, Ftype3, Nfsstat3, Sattr3
+from nfsjudge import expect, expect_attributes, expect_data, expect_that, show, skip, unsupported
 from suites.catalogue import Call, Operands
 from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.calls import CALLS, create_arguments
@@ -17,17 +17,35 @@ from suites.nfs3.clauses import RETURNS_NOTDIR
 
 def expect_type(nfs3: Nfs3, scratch: Nfs3Scratch, name: bytes, kind: Ftype3) -> None:
     """Expect an object of this type with this name, by LOOKUP and GETATTR."""
-    resok = expect(nfs3.lookup(scratch.handle, name)).ok()
-    attributes = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(attributes.type, "type of the new object").equals(kind)
+    expect(_attributes_of(nfs3, scratch.handle, name).type, f"type of {show(name)}").equals(kind)
+
+
+def expect_object(nfs3: Nfs3, directory: bytes, name: bytes, fileid: int, kind: Ftype3) -> None:
+    """Expect an object with this fileid and type to have this name, by LOOKUP and GETATTR."""
+    __tracebackhide__ = True
+    expect_attributes(_attributes_of(nfs3, directory, name), show(name), fileid=fileid, type=kind)
+
+
+def _attributes_of(nfs3: Nfs3, directory: bytes, name: bytes) -> Fattr3:
+    __tracebackhide__ = True
+    found = expect(nfs3.lookup(directory, name)).ok()
+    return expect(nfs3.getattr(found.object)).ok().obj_attributes
+
+
+def expect_found(scratch: Nfs3Scratch, name: bytes) -> bytes:
+    """Expect LOOKUP to find this name, and return the handle."""
+    __tracebackhide__ = True
+    handle = scratch.lookup(name)
+    expect_that(handle is not None, "a handle", show(Nfsstat3.NFS3ERR_NOENT), f"LOOKUP of {show(name)}")
+    assert handle is not None
+    return handle
 
 
 def expect_own_attributes(nfs3: Nfs3, scratch: Nfs3Scratch, name: bytes, reply: t.Any) -> None:
     """Expect the attributes in the reply, if present, to be those that GETATTR returns next."""
     if expect(reply).ok().obj_attributes is None:
-        unsupported("the server withholds the attributes of what it made")
-    found = expect(nfs3.lookup(scratch.handle, name)).ok()
-    known = expect(nfs3.getattr(found.object)).ok().obj_attributes
+        unsupported("the reply has no obj_attributes of the new object")
+    known = _attributes_of(nfs3, scratch.handle, name)
     expect_same_object(reply, "resok.obj_attributes", known)
 
 
@@ -35,20 +53,18 @@ def expect_own_handle(nfs3: Nfs3, scratch: Nfs3Scratch, name: bytes, reply: t.An
     """Expect the handle in the reply, if present, to refer to the object with this name."""
     handle = expect(reply).ok().obj
     if handle is None:
-        unsupported("the server withholds the handle of what it made")
-    found = expect(nfs3.lookup(scratch.handle, name)).ok()
-    known = expect(nfs3.getattr(found.object)).ok().obj_attributes
+        unsupported("the reply has no handle of the new object")
+    known = _attributes_of(nfs3, scratch.handle, name)
     reached = expect(nfs3.getattr(handle)).ok().obj_attributes
-    expect(reached.fileid, "fileid behind the handle of the reply").equals(known.fileid)
+    expect(reached.fileid, "fileid by GETATTR of obj").equals(known.fileid)
 
 
 def expect_kept(scratch: Nfs3Scratch, name: bytes, data: bytes) -> None:
     """Expect a file with this name and data."""
-    handle = scratch.lookup(name)
-    expect(handle, f"the handle of {name.decode()}").is_present()
-    assert handle is not None
-    expect(scratch.attributes(handle).type, f"type of {name.decode()}").equals(Ftype3.NF3REG)
-    expect(scratch.read(handle), f"the data of {name.decode()}").equals(data)
+    __tracebackhide__ = True
+    handle = expect_found(scratch, name)
+    expect(scratch.attributes(handle).type, f"type of {show(name)}").equals(Ftype3.NF3REG)
+    expect_data(scratch.read(handle), data, f"data of {show(name)}")
 
 
 def expect_not_a_directory(reply: t.Any) -> None:
@@ -66,14 +82,13 @@ CREATIONS: t.Final[dict[str, Call]] = {
 """Calls with initial attributes, except SYMLINK: the attributes of symbolic links vary too much."""
 
 
-def new_attributes(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str, asked: Sattr3) -> t.Any:
+def new_attributes(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str, asked: Sattr3) -> Fattr3:
     """The attributes of a new object. UNSUPPORTED or SKIP if it cannot be created with the requested ones."""
     operands = Operands(directory=scratch.handle, name=NEW_NAME, attributes=asked)
     reply = CREATIONS[creation].make(nfs3, operands)
     if reply.status in {Nfsstat3.NFS3ERR_INVAL, Nfsstat3.NFS3ERR_FBIG}:
-        unsupported(f"the server creates nothing with these attributes: {reply.status}")
+        unsupported(f"the server creates no object with these attributes: {reply.status}")
     if reply.status in {Nfsstat3.NFS3ERR_PERM, Nfsstat3.NFS3ERR_ACCES}:
-        skip(f"the user of the run may not: {reply.status}")
+        skip(f"the user of the run may not create an object with these attributes: {reply.status}")
     expect(reply).ok()
-    found = expect(nfs3.lookup(scratch.handle, NEW_NAME)).ok()
-    return expect(nfs3.getattr(found.object)).ok().obj_attributes
+    return _attributes_of(nfs3, scratch.handle, NEW_NAME)

@@ -13,11 +13,11 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow, Write3ResOk
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
+from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves, unsupported
 from suites.nfs3 import file_types
 from suites.nfs3.attributes import expect_preserved, expect_same_object
 from suites.nfs3.clauses import COMMIT_FLUSHES_DATA
-from suites.nfs3.contents import Unstable, committed, difference, need_kept, pattern, put, read_range
+from suites.nfs3.contents import Unstable, committed, need_kept, pattern, put, read_range
 
 COMMIT_VERIFIER_IS_CONSTANT = Requirement(
     rfc="RFC 1813",
@@ -94,7 +94,7 @@ def test_keeps_unstable_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     _write_unstable(nfs3, file, data)
     need_kept(scratch, file, data)
     expect(nfs3.commit(file)).ok()
-    expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
+    expect_data(scratch.read(file), data)
 
 
 @pytest.mark.exclusive
@@ -106,7 +106,7 @@ def test_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) ->
     committed(nfs3, file, _write_unstable(nfs3, file, data))
     target.crash()
     seen = read_range(target.client(Nfs3), file, 0, len(data))
-    expect(difference(seen, data), "first wrong byte after the crash").is_absent()
+    expect_data(seen, data, "data after the crash")
 
 
 @pytest.mark.exclusive
@@ -118,7 +118,7 @@ def test_range_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetVi
     committed(nfs3, file, _write_unstable(nfs3, file, data), 10_000, 9000)
     target.crash()
     seen = read_range(target.client(Nfs3), file, 10_000, 9000)
-    expect(difference(seen, data[10_000:19_000]), "first wrong byte of the range after the crash").is_absent()
+    expect_data(seen, data[10_000:19_000], "data after the crash", at=10_000)
 
 
 @proves(COMMIT_VERIFIER_IS_CONSTANT, killed_by="commit3-has-its-own-verifier")
@@ -165,7 +165,7 @@ def test_partial_range(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     _write_unstable(nfs3, file, data)
     need_kept(scratch, file, data)
     expect(nfs3.commit(file, 4097, 5000)).ok()
-    expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
+    expect_data(scratch.read(file), data)
 
 
 @proves(COMMIT_NOTHING_TO_FLUSH, killed_by="commit3-refuses-clean-files")
@@ -192,7 +192,7 @@ def test_wcc_before_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     known = scratch.attributes(file)
     reply = nfs3.commit(file)
     if expect(reply).ok().file_wcc.before is None:
-        unsupported("COMMIT withholds the attributes from before")
+        unsupported("COMMIT returns no file_wcc.before")
     expect(reply).field("resok.file_wcc.before.size").equals(known.size)
 
 
@@ -203,7 +203,7 @@ def test_wcc_after(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     _write_unstable(nfs3, file, pattern(1000))
     reply = nfs3.commit(file)
     if expect(reply).ok().file_wcc.after is None:
-        unsupported("COMMIT withholds the attributes from after")
+        unsupported("COMMIT returns no file_wcc.after")
     expect_same_object(reply, "resok.file_wcc.after", scratch.attributes(file))
 
 
@@ -217,9 +217,9 @@ def test_ranges_keep_data(nfs3: Nfs3, scratch: Nfs3Scratch, where: str) -> None:
     file, data = scratch.file("f"), pattern(10_000)
     put(nfs3, file, 0, data, StableHow.UNSTABLE)
     need_kept(scratch, file, data)
-    observe("COMMIT", nfs3.commit(file, *RANGES[where]).status)
+    observe("COMMIT of the range", nfs3.commit(file, *RANGES[where]).status)
     expect(scratch.attributes(file).size, "size").equals(10_000)
-    expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
+    expect_data(scratch.read(file), data)
 
 
 @pytest.mark.parametrize("where", KNOWN_RANGES)
@@ -260,7 +260,7 @@ def test_other_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     put(nfs3, other, 0, data, StableHow.UNSTABLE)
     need_kept(scratch, other, data)
     expect(nfs3.commit(file)).ok()
-    expect(difference(scratch.read(other), data), "first wrong byte of the other file").is_absent()
+    expect_data(scratch.read(other), data, "data of the other file")
 
 
 @pytest.mark.exclusive
@@ -273,7 +273,7 @@ def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, targ
     committed(nfs3, file, answers)
     target.crash()
     seen = read_range(target.client(Nfs3), file, 0, len(data))
-    expect(difference(seen, data), "first wrong byte after the crash").is_absent()
+    expect_data(seen, data, "data after the crash")
 
 
 @pytest.mark.parametrize("where", ["first-byte", "first-4g"])
@@ -284,7 +284,7 @@ def test_udp(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcCli
     put(nfs3, file, 0, data, StableHow.UNSTABLE)
     need_kept(scratch, file, data)
     expect(Nfs3(rpc_connect("nfs", proto="udp")).commit(file, *RANGES[where])).ok()
-    expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
+    expect_data(scratch.read(file), data)
 
 
 # ---------------------------------------------------------------- loss of data

@@ -12,11 +12,11 @@ from fixtures.checks.scratch import need
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3, StableHow
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
 from suites.catalogue import second_name
 from suites.nfs3.calls import CALLS
 from suites.nfs3.clauses import COMMIT_FLUSHES_DATA, FILE_SYNC_DATA_IS_STABLE
-from suites.nfs3.contents import committed, difference, pattern, put, read_range
+from suites.nfs3.contents import committed, pattern, put, read_range
 from suites.nfs3.times import LONG_AGO, at_client_time
 
 DATA_SYNC_DATA_IS_STABLE = Requirement(
@@ -72,7 +72,7 @@ def _survives(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, write: str, 
         committed(nfs3, file, answers)
     target.crash()
     seen = read_range(target.client(Nfs3), file, offset, size)
-    expect(difference(seen, data), "first wrong byte after the crash").is_absent()
+    expect_data(seen, data, "data after the crash", at=offset)
 
 
 @pytest.mark.exclusive
@@ -117,7 +117,7 @@ def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetV
     for at, level in levels.items():
         broken = DATA_SYNC_DATA_IS_STABLE if level is StableHow.DATA_SYNC else FILE_SYNC_DATA_IS_STABLE
         seen = read_range(target.client(Nfs3), file, at, 500)
-        expect(difference(seen, stable), f"first wrong byte of those at {at}", because=broken).is_absent()
+        expect_data(seen, stable, f"{level.name} data after the crash", at=at, because=broken)
 
 
 @pytest.mark.exclusive
@@ -129,7 +129,7 @@ def test_repeated_crashes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) 
     for _ in range(3):
         target.crash()
     seen = read_range(target.client(Nfs3), file, 0, len(data))
-    expect(difference(seen, data), "first wrong byte after three crashes").is_absent()
+    expect_data(seen, data, "data after three crashes")
 
 
 # ---------------------------------------------------------------- names
@@ -139,7 +139,7 @@ def _need_handle(nfs3: Nfs3, handle: bytes) -> None:
     """End the check as SKIP if the handle did not survive the crash: another check proves that."""
     status = nfs3.getattr(handle).status
     if status != Nfsstat3.NFS3_OK:
-        skip(f"the handle does not work after the crash: GETATTR answers {status}")
+        skip(f"GETATTR of the handle answers {status} after the crash")
 
 
 @pytest.mark.exclusive
@@ -148,17 +148,19 @@ def _need_handle(nfs3: Nfs3, handle: bytes) -> None:
 def test_names(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, procedure: str) -> None:
     """Created, removed and renamed names survive a crash."""
     call = CALLS[procedure]
-    reply = nfs3.call(call.procedure, call.arranged(scratch, NAME))
-    need(reply, "what is to outlive the crash", call.procedure.name)
+    need(
+        nfs3.call(call.procedure, call.arranged(scratch, NAME)),
+        "the change before the crash",
+        call.procedure.name,
+    )
     target.crash()
     survivor = target.client(Nfs3)
     _need_handle(survivor, scratch.handle)
-    found = [
-        name
-        for name in (NAME, second_name(NAME))
-        if survivor.lookup(scratch.handle, name).status == Nfsstat3.NFS3_OK
-    ]
-    expect(found, "the names that are found after the crash").equals(call.names_after(NAME))
+    replies = {name: survivor.lookup(scratch.handle, name) for name in (NAME, second_name(NAME))}
+    found = [name for name, reply in replies.items() if reply.status == Nfsstat3.NFS3_OK]
+    wanted = call.names_after(NAME)
+    wrong = next((replies[name] for name in replies if (name in found) != (name in wanted)), None)
+    expect_names(found, wanted, "names found after the crash", reply=wrong, field="status")
 
 
 # ---------------------------------------------------------------- attributes and handles
@@ -194,6 +196,6 @@ def test_handles(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, control: 
     getattr(target, control)()
     for what, handle in handles.items():
         reply = target.client(Nfs3).getattr(handle)
-        observe(f"handle of a {what} after a {control}", reply.status)
+        observe(f"GETATTR of the {what} after the {control}", reply.status)
         expect(reply).ok()
         expect(reply).field("resok.obj_attributes.fileid").equals(known[what])

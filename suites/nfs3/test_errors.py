@@ -8,7 +8,7 @@ import pytest
 from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import expect, observe, proves
+from nfsjudge import expect, expect_names, observe, proves
 from suites.nfs3.calls import CHANGING_NAMES, Place
 from suites.nfs3.clauses import READ_ONLY_IS_UNCHANGED, RETURNS_ROFS
 from suites.nfs3.permissions import ONE_OF_EACH
@@ -32,5 +32,8 @@ def test_rofs_keeps_names(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure:
     place.arrange(procedure, b"name")
     known = place.names()
     knobs.set(read_only=True)
-    observe("the refusal", place.call(nfs3, procedure, b"name").status)
-    expect(place.names(), "the names in the directory").equals(known)
+    observe(
+        f"{procedure.partition('_')[0].upper()} on the read-only file system",
+        place.call(nfs3, procedure, b"name").status,
+    )
+    expect_names(place.names(), known, "names in the directory")

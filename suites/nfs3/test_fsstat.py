@@ -28,5 +28,5 @@ def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     handle = scratch.file("file")
     reply = nfs3.fsstat(handle)
     if expect(reply).ok().obj_attributes is None:
-        unsupported("the server withholds the attributes")
+        unsupported("FSSTAT returns no obj_attributes")
     expect(reply).field("resok.obj_attributes.fileid").equals(scratch.attributes(handle).fileid)

@@ -10,11 +10,12 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3, Sattr3
-from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
-from suites.nfs3.attributes import EVERYTHING, expect_preserved
+from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, unsupported
+from suites.nfs3.attributes import EVERYTHING, PROTECTION, expect_preserved
 from suites.nfs3.clauses import MODE_HAS_DEFINED_BITS_ONLY, NLINK_COUNTS, NSECONDS_BELOW_ONE_SECOND
 from suites.nfs3.contents import pattern
 from suites.nfs3.file_types import DEVICE, KINDS, make
+from suites.nfs3.new_objects import expect_found
 from suites.nfs3.permissions import STRANGER
 
 TYPE = Requirement(
@@ -91,8 +92,10 @@ def test_mode_bits(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR returns a mode that has protection bits only."""
     for handle in (scratch.file("f"), scratch.directory("d")):
         reply = nfs3.getattr(handle)
-        mode = expect(reply).ok().obj_attributes.mode
-        expect(mode & ~0o7777, "mode outside of the protection bits").equals(0)
+        expect(reply).ok()
+        expect(reply).field("resok.obj_attributes.mode").satisfies(
+            lambda mode: not mode & ~PROTECTION, "protection bits only (0o7777)"
+        )
 
 
 @proves(SIZE_IN_BYTES, killed_by="getattr3-rounds-small-sizes-up")
@@ -110,7 +113,7 @@ def test_size_above_4g(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f")
     grown = nfs3.setattr(file, Sattr3(size=2**32 + 5))
     if grown.status != Nfsstat3.NFS3_OK:
-        unsupported(f"a file cannot be as large: SETATTR answers {grown.status}")
+        unsupported(f"no file of 4 GiB + 5 bytes: SETATTR of the size answers {grown.status}")
     reply = nfs3.getattr(file)
     expect(reply).ok()
     expect(reply).field("resok.obj_attributes.size").equals(2**32 + 5)
@@ -132,13 +135,26 @@ def test_nseconds(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 @proves(FILEID_IS_UNIQUE, killed_by="getattr3-fileid-of-the-parent")
 def test_unique_fileid(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """Different objects of a file system have different fileids."""
-    handles = [scratch.handle, scratch.directory("d"), scratch.file("one"), scratch.file("other")]
-    seen: dict[tuple[int, int], int] = {}
-    for number, handle in enumerate(handles):
-        attributes = expect(nfs3.getattr(handle)).ok().obj_attributes
+    handles = {
+        "the directory": scratch.handle,
+        "'d'": scratch.directory("d"),
+        "'one'": scratch.file("one"),
+        "'other'": scratch.file("other"),
+    }
+    seen: dict[tuple[int, int], str] = {}
+    for name, handle in handles.items():
+        reply = nfs3.getattr(handle)
+        attributes = expect(reply).ok().obj_attributes
         identity = (attributes.fsid, attributes.fileid)
-        expect(seen.get(identity), f"another object with fsid and fileid {identity}").is_absent()
-        seen[identity] = number
+        expect_that(
+            identity not in seen,
+            "a pair that no other object has",
+            f"{identity[0]}, {identity[1]}, those of {seen.get(identity)}",
+            f"fsid and fileid of {name}",
+            reply=reply,
+            field="resok.obj_attributes.fileid",
+        )
+        seen[identity] = name
 
 
 @proves(FILEID_IS_UNIQUE, killed_by="getattr3-fileid-counts-names", needs="hardlink")
@@ -147,9 +163,7 @@ def test_fileid_of_hard_link(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", b"data")
     known = scratch.attributes(file)
     scratch.link(file, "link")
-    by_link = scratch.lookup("link")
-    expect(by_link, "the handle of the link").is_present()
-    reply = nfs3.getattr(by_link or b"")
+    reply = nfs3.getattr(expect_found(scratch, b"link"))
     expect(reply).ok()
     expect(reply).field("resok.obj_attributes.fsid").equals(known.fsid)
     expect(reply).field("resok.obj_attributes.fileid").equals(known.fileid)
@@ -188,7 +202,7 @@ def test_other_user(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scrat
     known = scratch.attributes(file)
     reply = as_user(*STRANGER).getattr(file)
     if reply.resok is None:
-        unsupported(f"another user may not see the attributes: GETATTR answers {reply.status}")
+        unsupported(f"GETATTR by another user answers {reply.status}")
     expect_preserved(reply.resok.obj_attributes, known)
 
 
@@ -198,7 +212,7 @@ def test_no_side_effects(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     for handle in (scratch.file("f", b"data"), scratch.directory("d")):
         known = expect(nfs3.getattr(handle)).ok().obj_attributes
         again = expect(nfs3.getattr(handle)).ok().obj_attributes
-        observe("atime moves by GETATTR", again.atime != known.atime)
+        observe("GETATTR changes atime", again.atime != known.atime)
         expect_preserved(again, known, EVERYTHING)
 
 

@@ -19,11 +19,11 @@ from nfsclient.protocol.nfs3 import GETATTR, Getattr3Res, Nfsstat3, Sattr3
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.program import Procedure
 from nfsclient.xdr import Opaque, Struct
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_data, expect_names, expect_that, observe, proves, skip
 from nfsjudge.expect import StatusReply
 from suites.nfs3.calls import CALLS, IN_A_DIRECTORY, OF_THE_FILE_SYSTEM, ON_A_FILE, Place, call_on
 from suites.nfs3.clauses import HANDLE_IS_OF_ONE_FILE, RETURNS_BADHANDLE, RETURNS_STALE
-from suites.nfs3.contents import difference, pattern
+from suites.nfs3.contents import pattern
 from suites.nfs3.handles import (
     LATER,
     WITHOUT_EFFECT,
@@ -70,8 +70,13 @@ LONG_GETATTR: t.Final = Procedure(
 )
 
 
+def _procedure(call: str) -> str:
+    """The name of the procedure: ``rename_to`` is RENAME."""
+    return call.partition("_")[0].upper()
+
+
 def _observed(procedure: str, reply: StatusReply) -> StatusReply:
-    observe(f"{procedure.upper()} by that handle", reply.status)
+    observe(f"{_procedure(procedure)} by the handle of a removed directory", reply.status)
     return reply
 
 
@@ -84,8 +89,13 @@ def test_distinct(scratch: Nfs3Scratch) -> None:
     names: dict[bytes, str] = {scratch.handle: "the directory"}
     for number in range(20):
         handle = scratch.file(f"f{number}")
-        expect(names.get(handle), f"another object with the handle of f{number}").is_absent()
-        names[handle] = f"f{number}"
+        expect_that(
+            handle not in names,
+            "a handle that no other object has",
+            f"the handle of {names.get(handle)}",
+            f"handle of 'f{number}'",
+        )
+        names[handle] = f"'f{number}'"
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="getattr3-reaches-a-later-file")
@@ -99,7 +109,9 @@ def test_inode_reuse_getattr(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     observe("GETATTR by the handle of a removed file", reply.status)
     if reply.resok is not None:
         # A server may have truncated the removed file; the size of the later files proves a mix-up.
-        expect(reply).field("resok.obj_attributes.size").differs_from(len(b"other"))
+        expect(reply).field("resok.obj_attributes.size").satisfies(
+            lambda size: size != len(b"other"), "any but 5, the size of the files created later"
+        )
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="setattr3-reaches-a-later-file")
@@ -109,8 +121,8 @@ def test_inode_reuse_setattr(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     need_removed(nfs3.remove(scratch.handle, b"removed"), "the file")
     later = [scratch.file(f"later {number}", b"other") for number in range(LATER)]
     observe("SETATTR by the handle of a removed file", nfs3.setattr(removed, Sattr3(size=1)).status)
-    sizes = [scratch.attributes(handle).size for handle in later]
-    expect(sizes, "the sizes of later files").equals([5] * LATER)
+    for handle in later:
+        expect(scratch.attributes(handle).size, "size of a file created later").equals(len(b"other"))
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="lookup3-reaches-a-later-directory")
@@ -133,8 +145,8 @@ def test_inode_reuse_create(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     later = [scratch.directory(f"later {number}") for number in range(LATER)]
     reply = nfs3.create(removed, b"intruder", attributes=Sattr3(mode=0o644))
     observe("CREATE by the handle of a removed directory", reply.status)
-    found = [name for directory in later for name in list_names(nfs3, directory)]
-    expect(found, "the names in later directories").equals([])
+    for directory in later:
+        expect_names(list_names(nfs3, directory), [], "names in a directory created later")
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="read3-follows-the-name")
@@ -148,7 +160,7 @@ def test_replaced_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     observe("READ by the handle of a replaced file", reply.status)
     if reply.resok is not None:
         data = bytes(reply.resok.data)
-        expect(difference(data, old[: len(data)]), "first byte that is not of the old file").is_absent()
+        expect_data(data, old[: len(data)], "data of the old file", reply=reply, field="resok.data")
 
 
 # ---------------------------------------------------------------- stale handles
@@ -307,11 +319,11 @@ def test_inode_reuse(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
             scratch.file("name", directory=directory)
     before = [list_names(nfs3, directory) for directory in later]
     reply = _observed(procedure, _call_in(nfs3, scratch, procedure, removed))
-    expect([list_names(nfs3, directory) for directory in later], "the names in later directories").equals(
-        before
-    )
+    for directory, known in zip(later, before, strict=True):
+        expect_names(list_names(nfs3, directory), known, "names in a directory created later")
     entries = getattr(getattr(reply, "resok", None), "entries", [])
-    expect([entry.name for entry in entries], "the names listed").lacks(b"name")
+    listed = [entry.name for entry in entries]
+    expect(listed, "names listed by the handle of the removed directory").lacks(b"name")
 
 
 # ---------------------------------------------------------------- after RENAME
@@ -325,8 +337,10 @@ def test_after_rename(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     directory = scratch.directory("elsewhere")
     moved = nfs3.rename(scratch.handle, b"old", directory, b"new")
     if moved.resok is None:
-        skip(f"the file cannot be renamed: RENAME answers {moved.status}")
-    expect(_observed(procedure, call_on(nfs3, procedure, file))).ok()
+        skip(f"the file has its old name: RENAME answers {moved.status}")
+    reply = call_on(nfs3, procedure, file)
+    observe(f"{procedure.upper()} by the handle of the renamed file", reply.status)
+    expect(reply).ok()
 
 
 # ---------------------------------------------------------------- stale handles: one of two, and of symbolic links
@@ -338,7 +352,7 @@ def test_stale_in_pair(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """LINK or RENAME with a removed directory returns NFS3ERR_STALE or NFS3ERR_NOENT, or works."""
     removed = removed_directory(nfs3, place.scratch)
     reply = place.call(nfs3, procedure, b"name", removed)
-    observe(f"{procedure.upper()} by the handle of a removed directory", reply.status)
+    observe(f"{_procedure(procedure)} by the handle of a removed directory", reply.status)
     if reply.status != Nfsstat3.NFS3_OK:
         expect(reply).refused(*GONE, because=RETURNS_STALE)
 
@@ -363,6 +377,6 @@ def test_inode_reuse_in_pair(nfs3: Nfs3, place: Place, procedure: str) -> None:
         place.arrange(procedure, b"name", directory)
     known = [place.scratch.names(directory) for directory in later]
     reply = place.call(nfs3, procedure, b"name", removed)
-    observe(f"{procedure.upper()} by the handle of a removed directory", reply.status)
-    seen = [place.scratch.names(directory) for directory in later]
-    expect(seen, "the names in later directories").equals(known)
+    observe(f"{_procedure(procedure)} by the handle of a removed directory", reply.status)
+    for directory, names in zip(later, known, strict=True):
+        expect_names(place.scratch.names(directory), names, "names in a directory created later")

@@ -16,9 +16,20 @@ from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
+from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, unsupported
+from nfsjudge.expect import StatusReply
+from suites.catalogue import Call
 from suites.nfs3.calls import CALLS
-from suites.nfs3.jukebox import DELAYED, OBJECT, final_status, need_jukebox, snapshot
+from suites.nfs3.jukebox import (
+    DELAYED,
+    OBJECT,
+    Snapshot,
+    expect_no_change,
+    final_status,
+    is_changed,
+    need_jukebox,
+    snapshot,
+)
 
 JUKEBOX_CAN_BE_RETRIED = Requirement(
     rfc="RFC 1813",
@@ -47,6 +58,14 @@ CHANGES = ["write", "create", "rename", "link"]
 CONFLICTING = ["read", "write", "rename"]
 
 
+def _expect_effect(scratch: Nfs3Scratch, before: Snapshot, call: Call, reply: StatusReply, what: str) -> None:
+    """Expect that the call, which `reply` answers, changed what a snapshot shows."""
+    __tracebackhide__ = True
+    is_done = is_changed(scratch, before)
+    expected = f"the effect of {call.procedure.name}"
+    expect_that(is_done, expected, "no change", f"directory after {what}", reply=reply, field="status")
+
+
 @pytest.mark.parametrize("name", DELAYED)
 @proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-next-attempt")
 def test_retry_succeeds(
@@ -57,8 +76,8 @@ def test_retry_succeeds(
     args = call.arranged(scratch, OBJECT)
     need_jukebox(rpc_connect("nfs"), knobs, call, args)
     status = final_status(nfs3.call(call.procedure, args))
-    observe("the next attempt", status)
-    expect(status, "the status of the same call with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)
+    observe("status with a new xid", status)
+    expect(status, f"status of {call.procedure.name} with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -71,9 +90,11 @@ def test_retry_takes_effect(
     args = call.arranged(scratch, OBJECT)
     before = snapshot(scratch)
     need_jukebox(rpc_connect("nfs"), knobs, call, args)
-    if final_status(nfs3.call(call.procedure, args)) not in {Nfsstat3.NFS3_OK, *call.again}:
-        unsupported("the next attempt is refused; that is for another check")
-    expect(snapshot(scratch) != before, "that something has changed").is_true()
+    reply = nfs3.call(call.procedure, args)
+    status = final_status(reply)
+    if status not in {Nfsstat3.NFS3_OK, *call.again}:
+        unsupported(f"{call.procedure.name} with a new xid answers {status}; another check judges that")
+    _expect_effect(scratch, before, call, reply, f"{status} to the retry")
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -84,7 +105,7 @@ def test_no_effect_yet(rpc_connect: Connect, scratch: Nfs3Scratch, knobs: KnobsV
     args = call.arranged(scratch, OBJECT)
     before = snapshot(scratch)
     need_jukebox(rpc_connect("nfs"), knobs, call, args)
-    expect(snapshot(scratch), "names, types, modes, sizes and link counts in the directory").equals(before)
+    expect_no_change(scratch, before)
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -95,10 +116,10 @@ def test_same_xid_ok(rpc_connect: Connect, scratch: Nfs3Scratch, knobs: KnobsVie
     args = call.arranged(scratch, OBJECT)
     before = snapshot(scratch)
     need_jukebox(rpc, knobs, call, args, xid=0x4A55_4B45)
-    status = rpc.call(call.procedure, args, xid=0x4A55_4B45).status
-    observe("the answer to the same xid", status)
-    untrue = status == Nfsstat3.NFS3_OK and snapshot(scratch) == before
-    expect(untrue, f"that {status} was answered and nothing was done").is_false()
+    reply = rpc.call(call.procedure, args, xid=0x4A55_4B45)
+    observe("status with the same xid", reply.status)
+    if reply.status == Nfsstat3.NFS3_OK:
+        _expect_effect(scratch, before, call, reply, f"{reply.status} to the same xid")
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -112,8 +133,8 @@ def test_retry_after_same_xid(
     need_jukebox(rpc, knobs, call, args, xid=0x4A55_4B46)
     done = rpc.call(call.procedure, args, xid=0x4A55_4B46).status == Nfsstat3.NFS3_OK
     status = final_status(nfs3.call(call.procedure, args))
-    expect(status, "the status of the same call with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)
-    observe("the same xid was executed", "yes" if done else "no")
+    expect(status, f"status of {call.procedure.name} with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)
+    observe("NFS3_OK to the same xid", "yes" if done else "no")
 
 
 def _delegate(knobs: KnobsView) -> None:
@@ -128,8 +149,16 @@ def test_delegation_out(rpc_connect: Connect, scratch: Nfs3Scratch, knobs: Knobs
     call, rpc = CALLS[name], rpc_connect("nfs")
     args = call.arranged(scratch, OBJECT)
     _delegate(knobs)
-    statuses = {rpc.call(call.procedure, args).status for _ in range(3)}
-    expect(statuses, "what is answered while the delegation is out").lacks(Nfsstat3.NFS3_OK)
+    replies = [rpc.call(call.procedure, args) for _ in range(3)]
+    for reply in replies:
+        expect_that(
+            reply.status != Nfsstat3.NFS3_OK,
+            "an error",
+            "success",
+            f"status of {call.procedure.name} before the delegation is returned",
+            reply=reply,
+            field="status",
+        )
 
 
 @pytest.mark.parametrize("name", [name for name in CONFLICTING if name in CHANGES])
@@ -142,8 +171,8 @@ def test_delegation_no_effect(
     args = call.arranged(scratch, OBJECT)
     before = snapshot(scratch)
     _delegate(knobs)
-    observe("while it is out", rpc_connect("nfs").call(call.procedure, args).status)
-    expect(snapshot(scratch), "names, types, modes, sizes and link counts in the directory").equals(before)
+    observe("status before the delegation is returned", rpc_connect("nfs").call(call.procedure, args).status)
+    expect_no_change(scratch, before)
 
 
 @pytest.mark.parametrize("name", CONFLICTING)
@@ -155,8 +184,11 @@ def test_delegation_returned(
     call = CALLS[name]
     args = call.arranged(scratch, OBJECT)
     _delegate(knobs)
-    if rpc_connect("nfs").call(call.procedure, args).status != Nfsstat3.NFS3ERR_JUKEBOX:
-        unsupported("the call was not put off")
+    status = rpc_connect("nfs").call(call.procedure, args).status
+    if status != Nfsstat3.NFS3ERR_JUKEBOX:
+        unsupported(
+            f"the server does not answer JUKEBOX for the delegation: {call.procedure.name} answers {status}"
+        )
     knobs.set(delegated_names="")
     status = final_status(nfs3.call(call.procedure, args))
-    expect(status, "the status of the same call with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)
+    expect(status, f"status of {call.procedure.name} with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)

@@ -9,8 +9,8 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
-from suites.nfs3.attributes import expect_same_object, identity_of
+from nfsjudge import Level, Part, Requirement, expect, expect_names, observe, proves, unsupported
+from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded, too_long_name
 from suites.nfs3.calls import Place
 from suites.nfs3.clauses import (
@@ -28,7 +28,7 @@ from suites.nfs3.contents import pattern
 from suites.nfs3.exports import remove_if_created
 from suites.nfs3.file_types import SPECIAL, make
 from suites.nfs3.handles import LATER, handle_of_removed
-from suites.nfs3.new_objects import expect_kept, expect_not_a_directory, expect_type
+from suites.nfs3.new_objects import expect_kept, expect_not_a_directory, expect_object, expect_type
 from suites.nfs3.statuses import GONE, NOT_A_HANDLE, NOT_ALLOWED
 
 LINK_CREATES_A_HARD_LINK = Requirement(
@@ -115,7 +115,7 @@ def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("file", b"data")
     reply = nfs3.link(file, scratch.handle, b"link")
     if expect(reply).ok().file_attributes is None:
-        unsupported("the server withholds the attributes of the file")
+        unsupported("LINK returns no file_attributes")
     expect_same_object(reply, "resok.file_attributes", scratch.attributes(file))
 
 
@@ -139,7 +139,7 @@ def test_other_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK creates the name in another directory than that of the file."""
     elsewhere = scratch.directory("elsewhere")
     expect(nfs3.link(scratch.file("file", b"data"), elsewhere, b"link")).ok()
-    expect(scratch.names(elsewhere), "the names in the other directory").equals([b"link"])
+    expect_names(scratch.names(elsewhere), [b"link"], "names in the directory of the link")
 
 
 @proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-follows-symlinks", needs=("hardlink", "symlink"))
@@ -148,7 +148,7 @@ def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("target")
     reply = nfs3.link(scratch.symlink("symlink", b"target"), scratch.handle, b"other")
     if reply.status != Nfsstat3.NFS3_OK:
-        unsupported(f"the server gives symbolic links no second name: {expect(reply).refused()}")
+        unsupported(f"LINK of a symbolic link answers {expect(reply).refused()}")
     expect_type(nfs3, scratch, b"other", Ftype3.NF3LNK)
 
 
@@ -179,7 +179,7 @@ def test_failure_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     reply = nfs3.link(file, scratch.handle, b"there")
     expect(reply).refused()
     if reply.resfail is None or reply.resfail.file_attributes is None:
-        unsupported("the server withholds the attributes of the file after a refusal")
+        unsupported("LINK that fails returns no file_attributes")
     expect_same_object(reply, "resfail.file_attributes", scratch.attributes(file))
 
 
@@ -191,7 +191,9 @@ def test_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     linked = reply.status == Nfsstat3.NFS3_OK
     if not linked:
         expect(reply).refused()
-    expect(scratch.lookup("other") is not None, "whether the name is there").equals(linked)
+    created = [] if scratch.lookup("other") is None else [b"other"]
+    what = f"names created by LINK, which answers {reply.status}"
+    expect_names(created, [b"other"] if linked else [], what, reply=reply, field="status")
 
 
 @proves(REFUSES_EMPTY_NAMES, killed_by="link3-takes-the-empty-name", needs="hardlink")
@@ -199,7 +201,7 @@ def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK refuses the empty name."""
     what = "LINK to the empty name"
     reply = reply_if_decoded(nfs3, lambda: nfs3.link(scratch.file("file"), scratch.handle, b""), what)
-    expect(scratch.names(), "the names in the directory").equals([b"file"])
+    expect_names(scratch.names(), [b"file"], "names in the directory")
     expect_name_refused(reply, what)
 
 
@@ -208,7 +210,7 @@ def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK refuses a name longer than name_max."""
     name = too_long_name(nfs3, scratch)
     reply = nfs3.link(scratch.file("file"), scratch.handle, name)
-    expect(scratch.names(), "the names in the directory").equals([b"file"])
+    expect_names(scratch.names(), [b"file"], "names in the directory")
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=NO_TRUNC)
 
 
@@ -232,8 +234,8 @@ def test_inode_reuse(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     later = [scratch.file(f"later-{number}", b"later") for number in range(LATER)]
     known = [scratch.attributes(handle).nlink for handle in later]
     observe("LINK by the handle of a removed file", nfs3.link(removed, scratch.handle, b"link").status)
-    seen = [scratch.attributes(handle).nlink for handle in later]
-    expect(seen, "nlink of later files").equals(known)
+    for handle, nlink in zip(later, known, strict=True):
+        expect(scratch.attributes(handle).nlink, "nlink of a file created later").equals(nlink)
 
 
 # ---------------------------------------------------------------- invalid handles
@@ -246,7 +248,7 @@ def test_bad_handle(nfs3: Nfs3, place: Place, which: str) -> None:
     nonsense = pattern(len(place.here), salt=77)
     file, directory = (nonsense, place.here) if which == "file" else (place.source, nonsense)
     reply = nfs3.link(file, directory, b"link")
-    expect(place.names(), "the names in the directory").equals([])
+    expect_names(place.names(), [], "names in the directory")
     expect(reply).refused(*NOT_A_HANDLE, because=RETURNS_BADHANDLE)
 
 
@@ -279,7 +281,7 @@ def test_notsupp(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
     """LINK fails with NOTSUPP where the server has no hard links."""
     knobs.set(hard_links=False)
     reply = place.call(nfs3, "link", b"link")
-    expect(place.names(), "the names in the directory").equals([])
+    expect_names(place.names(), [], "names in the directory")
     expect(reply).status(Nfsstat3.NFS3ERR_NOTSUPP)
 
 
@@ -294,7 +296,5 @@ def test_special_file(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     known = scratch.attributes(handle)
     reply = nfs3.link(handle, scratch.handle, b"link")
     if reply.status != Nfsstat3.NFS3_OK:
-        unsupported(f"the server gives no second name to {known.type.name}: {expect(reply).refused()}")
-    expect(identity_of(nfs3, scratch.handle, b"link"), "fileid and type").equals(
-        (known.fileid, known.type.name)
-    )
+        unsupported(f"LINK of a {known.type.name} answers {expect(reply).refused()}")
+    expect_object(nfs3, scratch.handle, b"link", known.fileid, known.type)

@@ -9,7 +9,18 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount, Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import (
+    Level,
+    Part,
+    Requirement,
+    expect,
+    expect_attributes,
+    expect_that,
+    observe,
+    proves,
+    skip,
+    unsupported,
+)
 from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.clauses import (
     DOTDOT_IS_THE_PARENT,
@@ -66,7 +77,7 @@ def test_finds_object(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("other")
     resok = expect(nfs3.lookup(scratch.handle, b"wanted")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.fileid, "fileid behind the handle").equals(known.fileid)
+    expect(found.fileid, "fileid of the object found").equals(known.fileid)
 
 
 @proves(LOOKUP_RETURNS_ATTRIBUTES, killed_by="lookup3-attributes-of-the-directory")
@@ -75,7 +86,7 @@ def test_object_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     known = scratch.attributes(scratch.file("file", b"data", mode=0o640))
     reply = nfs3.lookup(scratch.handle, b"file")
     if expect(reply).ok().obj_attributes is None:
-        unsupported("the server withholds the attributes of the object")
+        unsupported("LOOKUP returns no obj_attributes")
     for name in ("type", "mode", "nlink", "uid", "gid", "size", "fsid", "fileid"):
         expect(reply).field(f"resok.obj_attributes.{name}").equals(getattr(known, name))
 
@@ -87,7 +98,7 @@ def test_dir_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     known = scratch.attributes()
     reply = nfs3.lookup(scratch.handle, b"file")
     if expect(reply).ok().dir_attributes is None:
-        unsupported("the server withholds the attributes of the directory")
+        unsupported("LOOKUP returns no dir_attributes")
     for name in ("type", "fsid", "fileid"):
         expect(reply).field(f"resok.dir_attributes.{name}").equals(getattr(known, name))
 
@@ -120,7 +131,7 @@ def test_dot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of "." returns the directory itself."""
     resok = expect(nfs3.lookup(scratch.handle, b".")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.fileid, "fileid of .").equals(scratch.attributes().fileid)
+    expect(found.fileid, "fileid of '.'").equals(scratch.attributes().fileid)
 
 
 @proves(DOTDOT_IS_THE_PARENT, killed_by="lookup3-takes-dotdot-for-dot")
@@ -128,7 +139,7 @@ def test_dotdot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of ".." returns the parent directory."""
     resok = expect(nfs3.lookup(scratch.directory("child"), b"..")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.fileid, "fileid of ..").equals(scratch.attributes().fileid)
+    expect(found.fileid, "fileid of '..'").equals(scratch.attributes().fileid)
 
 
 @proves(EXPORT_HAS_ONE_ROOT, killed_by="lookup3-leaves-the-export", needs="mount")
@@ -137,16 +148,16 @@ def test_dotdot_of_root(nfs3: Nfs3, mount_client: Mount, target: TargetView, scr
     del scratch  # it only gives the export a second directory that the server could return by mistake
     path = target.address.export.encode()
     if path not in exported(mount_client):
-        skip("the mounted path does not stand in the list of exports: it may lie inside one")
+        skip("EXPORT does not list the mounted path, which may be a subdirectory of an export")
     root = expect(mount_client.mnt(path)).ok().fhandle
     reply = nfs3.lookup(root, b"..")
-    observe(".. of the root", reply.status)
+    observe("LOOKUP of '..' in the root", reply.status)
     if reply.resok is None:
         expect(reply).refused()
         return
     found = expect(nfs3.getattr(reply.resok.object)).ok().obj_attributes
     known = expect(nfs3.getattr(root)).ok().obj_attributes
-    expect((found.fsid, found.fileid), "fsid and fileid of .. at the root").equals((known.fsid, known.fileid))
+    expect_attributes(found, "'..' in the root", fsid=known.fsid, fileid=known.fileid)
 
 
 @proves(LOOKUP_DOES_NOT_FOLLOW_SYMLINKS, killed_by="lookup3-follows-symlinks", needs="symlink")
@@ -156,7 +167,7 @@ def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.symlink("link", b"file")
     resok = expect(nfs3.lookup(scratch.handle, b"link")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.type, "type of what the name stands for").equals(Ftype3.NF3LNK)
+    expect(found.type, "type of the object found").equals(Ftype3.NF3LNK)
 
 
 @proves(LONG_NAMES_RETURN_NAMETOOLONG, killed_by="lookup3-long-names-do-not-exist", needs="no_trunc")
@@ -165,7 +176,7 @@ def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     longest = expect(nfs3.pathconf(scratch.handle)).ok().name_max
     observe("name_max", longest)
     if longest > LONGEST_NAME:
-        skip(f"name_max is {longest}: no length to try")
+        skip(f"PATHCONF returns name_max {longest}: the check tries no name as long")
     reply = nfs3.lookup(scratch.handle, b"n" * (longest + 1))
     expect(reply).status(Nfsstat3.NFS3ERR_NAMETOOLONG)
 
@@ -181,10 +192,16 @@ def test_across_exports(nfs3: Nfs3, scratch: Nfs3Scratch, elsewhere: bytes) -> N
         expect(reply).refused()
         return
     # One directory may be exported twice, with a different fsid in each export.
-    found = expect(nfs3.getattr(reply.resok.object)).ok().obj_attributes
+    attributes = nfs3.getattr(reply.resok.object)
+    found = expect(attributes).ok().obj_attributes
     home = scratch.attributes()
-    expect((found.fsid, found.fileid), "fsid and fileid of the name in the other export").differs_from(
-        (home.fsid, home.fileid)
+    expect_that(
+        (found.fsid, found.fileid) != (home.fsid, home.fileid),
+        "another object than in the first export",
+        f"the same one (fsid {found.fsid}, fileid {found.fileid})",
+        "object found in the other export",
+        reply=attributes,
+        field="resok.obj_attributes.fileid",
     )
 
 
@@ -199,7 +216,7 @@ def test_attributes_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> Non
     reply = nfs3.lookup(scratch.handle, b"found")
     found = expect(reply).ok()
     if found.obj_attributes is None:
-        unsupported("LOOKUP withholds the attributes of the object")
+        unsupported("LOOKUP returns no obj_attributes")
     expect_same_object(reply, "resok.obj_attributes", scratch.attributes(handle))
 
 
@@ -210,4 +227,4 @@ def test_finds_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     known = scratch.attributes(make(nfs3, scratch, kind, b"wanted"))
     found = expect(nfs3.lookup(scratch.handle, b"wanted")).ok()
     seen = expect(nfs3.getattr(found.object)).ok().obj_attributes
-    expect((seen.fileid, seen.type), "fileid and type behind the handle").equals((known.fileid, KINDS[kind]))
+    expect_attributes(seen, "the object found", fileid=known.fileid, type=KINDS[kind])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3, Sattr3
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import Requirement, expect, expect_names, proves
 from suites.nfs3.clauses import RETURNS_EXIST
 from suites.nfs3.new_objects import (
     expect_kept,
@@ -51,7 +51,7 @@ def test_new_directory_empty(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     found = expect(nfs3.lookup(scratch.handle, b"new")).ok()
     # Some servers add entries such as .snapshot to every directory.
     names = [name for name in scratch.names(found.object) if not name.startswith(b".")]
-    expect(names, "the names in the new directory").equals([])
+    expect_names(names, [], "names in the new directory")
 
 
 @proves(MKDIR_RETURNS_ATTRIBUTES, killed_by="mkdir3-attributes-of-the-parent")

@@ -9,7 +9,17 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Devicedata3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, Specdata3
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
+from nfsjudge import (
+    Level,
+    Part,
+    Requirement,
+    expect,
+    expect_attributes,
+    expect_names,
+    observe,
+    proves,
+    unsupported,
+)
 from suites.nfs3.bad_names import reconnect
 from suites.nfs3.clauses import RETURNS_EXIST
 from suites.nfs3.file_types import FIFO, SOCKET
@@ -66,7 +76,7 @@ def test_creates_socket(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD creates a socket."""
     reply = nfs3.mknod(scratch.handle, b"socket", SOCKET)
     if reply.status == Nfsstat3.NFS3ERR_BADTYPE:
-        unsupported("the server makes no sockets")
+        unsupported(f"MKNOD of a socket answers {reply.status}")
     expect(reply).ok()
     expect_type(nfs3, scratch, b"socket", Ftype3.NF3SOCK)
 
@@ -78,7 +88,7 @@ def test_device_numbers(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(nfs3.mknod(scratch.handle, b"device", device)).ok()
     found = expect(nfs3.lookup(scratch.handle, b"device")).ok()
     attributes = expect(nfs3.getattr(found.object)).ok().obj_attributes
-    expect((attributes.rdev.specdata1, attributes.rdev.specdata2), "major and minor number").equals((7, 42))
+    expect_attributes(attributes.rdev, "rdev", specdata1=7, specdata2=42)
 
 
 @proves(MKNOD_RETURNS_ATTRIBUTES, killed_by="mknod3-attributes-of-the-directory", needs="mknod")
@@ -123,7 +133,7 @@ def test_regular_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 def test_directory_or_symlink(nfs3: Nfs3, scratch: Nfs3Scratch, kind: Ftype3) -> None:
     """MKNOD of a directory or symbolic link fails with NFS3ERR_BADTYPE."""
     reply = nfs3.mknod(scratch.handle, b"node", Mknoddata3(kind))
-    expect(scratch.names(), "the names in the directory").equals([])
+    expect_names(scratch.names(), [], "names in the directory")
     expect(reply).refused(Nfsstat3.NFS3ERR_BADTYPE, because=MKNOD_REFUSES_OTHER_TYPES)
 
 
@@ -139,4 +149,4 @@ def test_undefined_type(nfs3: Nfs3, scratch: Nfs3Scratch, number: int) -> None:
         reconnect(nfs3)
     else:
         observe(f"MKNOD of type {number}", expect(reply).refused())
-    expect(scratch.names(), "the names in the directory").equals([])
+    expect_names(scratch.names(), [], "names in the directory")

@@ -69,6 +69,7 @@ TEXTS: dict[str, Callable[[], object]] = {
         b"bb", b"a", of="link"
     ),
     "names: expected 'a', 'b', got 'a' (missing 'b')": lambda: expect_names([b"a"], [b"b", b"a"]),
+    "names: expected 'b', got none": lambda: expect_names({}, {b"b": 3}),
     "names: expected 'a', got 'a', 'c' (unexpected 'c')": lambda: expect_names([b"c", b"a"], [b"a"]),
     "names: expected 'a', got 'a', 'a' (repeated 'a')": lambda: expect_names([b"a", b"a"], [b"a"]),
     "names: expected none, got 'x'": lambda: expect_names([b"x"], []),
