@@ -88,9 +88,12 @@ class Loop:
 
     def run_once(self, deadline: float) -> None:
         """Wait until something happens, but not past `deadline`, and serve it."""
-        times = [time for time in (member.next_deadline() for member in self._members) if time is not None]
+        times = []
         for member in self._members:
             self._watch(member)
+            due = member.next_deadline()
+            if due is not None:
+                times.append(due)
         self._serve(max(0.0, min([deadline, *times]) - self.clock()))
         now = self.clock()
         if times and min(times) <= now:
