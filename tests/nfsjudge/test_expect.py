@@ -180,6 +180,9 @@ BROKEN: dict[str, Callable[[], object]] = {
         lambda n: n % 2 == 0, "an even number"
     ),
     "mode: expected 0o644, got 0o600": lambda: expect(0o600, "mode").equals(0o644),
+    "permission bits of mode: expected 0o644, got 0o0": lambda: expect(0, "permission bits of mode").equals(
+        0o644
+    ),
     "mtime: expected 1.0, got 2.5": lambda: expect(Nfstime3(2, 500_000_000), "mtime").equals(Nfstime3(1)),
 }
 
