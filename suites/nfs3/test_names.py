@@ -108,7 +108,7 @@ def test_empty_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b""), what)
     # If the server takes the empty name for the directory, RENAME moves the whole directory away.
     expect(nfs3.lookup(place.here, b"file")).ok()
-    expect_names(place.scratch.names(), [b"elsewhere", b"here"], "names in its parent")
+    expect_names(place.scratch.names(), [b"elsewhere", b"here"], "names in the parent directory")
     expect_names(place.names(), [b"file"], "names in the directory")
     expect_name_refused(reply, what)
 
@@ -123,8 +123,8 @@ def test_dots_create(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> N
     """No operation creates an entry named "." or ".."."""
     directories = {
         "names in the directory": place.here,
-        "names in its parent": place.scratch.handle,
-        "names in a directory next to it": place.elsewhere,
+        "names in the parent directory": place.scratch.handle,
+        "names in another directory": place.elsewhere,
     }
     known = [_raw_names(nfs3, handle) for handle in directories.values()]
     reply = place.call(nfs3, procedure, name)
@@ -144,7 +144,7 @@ def test_dots_use(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None
     reply = place.call(nfs3, procedure, name)
     observe(f"{procedure_name(procedure)} of {name.decode()!r}", reply.status)
     # The parent first: a directory that was moved away may not be readable.
-    expect_names(place.scratch.names(), [b"elsewhere", b"file", b"here"], "names in its parent")
+    expect_names(place.scratch.names(), [b"elsewhere", b"file", b"here"], "names in the parent directory")
     expect_names(place.names(), [b"file"], "names in the directory")
 
 

@@ -109,7 +109,7 @@ def test_unaligned_offset(nfs3: Nfs3, scratch: Scratch) -> None:
     file = scratch.file("f", content)
     for offset in (0, 1, 511, 4095, 4096, 4097, 8191, 9000):
         resok = expect(nfs3.read(file, offset, 999)).ok()
-        expect_data(resok.data, content[offset : offset + len(resok.data)], at=offset)
+        expect_data(resok.data, content[offset : offset + len(resok.data)], at=offset, of="range")
 
 
 @proves(READ_COUNT_IS_LIMIT, killed_by="read3-returns-more-than-asked")
@@ -252,7 +252,7 @@ def test_above_rtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Scra
         expect(reply).refused()
         return
     data = reply.resok.data
-    expect_data(data, content[: len(data)], reply=reply, field="resok.data")
+    expect_data(data, content[: len(data)], of="range", reply=reply, field="resok.data")
 
 
 @proves(READ_RETURNS_ATTRIBUTES, killed_by="read3-attributes-tell-another-size")
@@ -290,7 +290,7 @@ def test_removed_file_handle(nfs3: Nfs3, scratch: Scratch) -> None:
         expect(reply).refused()
         return
     data = reply.resok.data
-    expect_data(data, content[: len(data)], reply=reply, field="resok.data")
+    expect_data(data, content[: len(data)], of="range", reply=reply, field="resok.data")
 
 
 @proves(READ_RETURNS_INVAL, killed_by="read3-answers-isdir")
@@ -379,7 +379,7 @@ def test_rtmax(nfs3: Nfs3, root: bytes, scratch: Scratch, share: str) -> None:
     file = stored(scratch, "f", content)
     data = expect(nfs3.read(file, 0, size)).ok().data
     observe("READ of rtmax", "short" if len(data) < size else "complete")
-    expect_data(data, content[: len(data)], because=READ_DATA_AT_OFFSET)
+    expect_data(data, content[: len(data)], of="range", because=READ_DATA_AT_OFFSET)
 
 
 @pytest.mark.parametrize(
@@ -400,7 +400,7 @@ def test_huge_count(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, count: in
         expect(reply).refused()
         return
     data = reply.resok.data
-    expect_data(data, content[: len(data)], reply=reply, field="resok.data")
+    expect_data(data, content[: len(data)], of="range", reply=reply, field="resok.data")
 
 
 # ---------------------------------------------------------------- special files
@@ -442,7 +442,7 @@ def test_read_only(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
     file = stored(scratch, "f", content)
     knobs.set(read_only=True)
     data = expect(nfs3.read(file, 0, 100)).granted().data
-    expect_data(data, content[: len(data)])
+    expect_data(data, content[: len(data)], of="range")
 
 
 # ---------------------------------------------------------------- many calls at once
@@ -458,4 +458,4 @@ def test_pipelined(scratch: Scratch, rpc_connect: Callable[..., RpcClient], size
     for args, reply in rpc_connect("nfs").pipeline(READ, calls):
         data = expect(reply).ok().data
         wanted = content[args.offset : args.offset + len(data)]
-        expect_data(data, wanted, at=args.offset, reply=reply, field="resok.data")
+        expect_data(data, wanted, at=args.offset, of="range", reply=reply, field="resok.data")

@@ -91,10 +91,12 @@ def test_dots_fileid(nfs3: Nfs3, scratch: Scratch, procedure: str, dots: str) ->
     inner = scratch.directory("inner")
     known = scratch.attributes(inner if dots == "." else scratch.handle).fileid
     listing = read_all(PROCEDURES[procedure], nfs3, inner)
-    found = [entry.fileid for entry in listing.entries if entry.name == dots.encode()]
+    found = [entry for entry in listing.entries if entry.name == dots.encode()]
     if not found:
         unsupported(f"the server does not list {dots!r}")
-    expect(found, f"fileid of entry {dots!r}").equals([known])
+    for entry in found:
+        expect(entry.fileid, f"fileid of entry {dots!r}").equals(known)
+    expect(len(found), f"number of entries {dots!r}").equals(1)
 
 
 # ---------------------------------------------------------------- objects that are not directories

@@ -50,7 +50,7 @@ def test_full_disk_keeps_data(nfs3: Nfs3, scratch: Scratch, target: TargetView, 
     target.fill_disk()
     reply = nfs3.write(file, 100_000, pattern(50_000, salt=1)[:8192], stable)
     observe("WRITE to a full disk", reply.status)
-    expect_data(read_range(nfs3, file, 0, 5000), content)
+    expect_data(read_range(nfs3, file, 0, 5000), content, of="range")
     if reply.resok is not None:
         seen = read_range(nfs3, file, 100_000, reply.resok.count)
         expect_data(
@@ -117,7 +117,7 @@ def test_commit_on_full_disk(nfs3: Nfs3, scratch: Scratch, target: TargetView) -
     observe("COMMIT on a full disk", reply.status)
     if reply.resok is not None:
         # COMMIT may fail because there is no room; if it succeeds, all data must be there.
-        expect_data(read_range(nfs3, file, 0, 20_000), data)
+        expect_data(read_range(nfs3, file, 0, 20_000), data, of="range")
 
 
 # ---------------------------------------------------------------- quotas
@@ -144,7 +144,7 @@ def test_quota_keeps_data(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> Non
     file = stored(scratch, "f", content)
     knobs.set(quota_bytes=0)
     observe("WRITE beyond the quota", nfs3.write(file, 100_000, pattern(8192, salt=1)).status)
-    expect_data(read_range(nfs3, file, 0, 5000), content)
+    expect_data(read_range(nfs3, file, 0, 5000), content, of="range")
 
 
 # ---------------------------------------------------------------- no room for another object

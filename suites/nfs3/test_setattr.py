@@ -208,7 +208,7 @@ def _expect_now(scratch: Scratch, what: str, seen: Nfstime3) -> None:
     now = scratch.attributes(scratch.file("made now")).mtime.seconds
     expect(seen, what).satisfies(
         lambda time: now - A_DAY <= time.seconds <= now + A_DAY,
-        f"within a day of the server's time, {now} seconds",
+        f"a time within a day of {now} seconds, the mtime of a new file",
     )
 
 

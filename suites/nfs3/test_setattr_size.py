@@ -141,7 +141,7 @@ def test_extend_keeps_data(nfs3: Nfs3, scratch: Scratch) -> None:
     data = pattern(1_000)
     file = scratch.file("f", data)
     _extend(nfs3, file, 10_000)
-    expect_data(read_range(nfs3, file, 0, 1_000), data)
+    expect_data(read_range(nfs3, file, 0, 1_000), data, of="range")
 
 
 @proves(EXTENSION_READS_AS_ZEROS, killed_by="setattr3-extension-brings-old-data-back")
@@ -164,7 +164,7 @@ def test_size_above_4g(nfs3: Nfs3, scratch: Scratch) -> None:
     # A SETATTR that fails may have taken effect in part (section 3.3.2).
     if reply.status == Nfsstat3.NFS3_OK:
         expect(scratch.attributes(file).size, "size").equals(2**32 + 2)
-    expect_data(read_range(nfs3, file, 0, 4), b"data", because=SIZE_CHANGE_KEEPS_DATA)
+    expect_data(read_range(nfs3, file, 0, 4), b"data", of="range", because=SIZE_CHANGE_KEEPS_DATA)
 
 
 # ---------------------------------------------------------------- mtime, permission

@@ -63,5 +63,5 @@ def test_read_current(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, change:
     wanted = CHANGES[change](second_client, scratch, file)
     seen = read_range(nfs3, file, 0, 2 * SIZE)
     known = len(wanted.rstrip(b"\0"))  # another check proves that an extension reads as zeros
-    expect_data(seen[:known], wanted[:known])
+    expect_data(seen[:known], wanted[:known], of="range")
     expect(len(seen), "number of bytes that READ returns").equals(len(wanted))

@@ -18,7 +18,7 @@ from fixtures.scratch import Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Sattr3, StableHow
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, show, skip, unsupported
+from nfsjudge import Level, Requirement, expect, observe, proves, show, skip, unsupported
 from suites.nfs3.clauses import VERIFIER_CHANGES_ON_LOSS, VERIFIER_IS_CONSTANT
 from suites.nfs3.contents import Unstable, pattern, put, read_range
 from suites.nfs3.permissions import STRANGER
@@ -70,7 +70,7 @@ def _verifier_after(nfs3: Nfs3, file: bytes) -> bytes:
 def _expect_new(verf: bytes, lost: set[bytes]) -> None:
     """The verifier is none of those under which data was lost."""
     __tracebackhide__ = True
-    expect_that(verf not in lost, "a new one, since unstable data was lost", f"{show(verf)} again", "verf")
+    expect(verf, "verf after unstable data was lost").satisfies(lambda now: now not in lost, "a new verifier")
 
 
 def _verifier(nfs3: Nfs3, file: bytes) -> bytes:

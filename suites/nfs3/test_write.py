@@ -269,7 +269,7 @@ def test_sync_survives_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -
     target.crash()
     for file, count in written.items():
         seen = read_range(target.nfs3(), file, 0, count)
-        expect_data(seen, data[:count], "data after the crash")
+        expect_data(seen, data[:count], "data after the crash", of="range")
 
 
 @pytest.mark.exclusive
@@ -300,7 +300,7 @@ def test_counted_bytes(nfs3: Nfs3, scratch: Scratch) -> None:
         data = pattern(size)
         written = expect(nfs3.write(file, 0, data)).ok().count
         seen = read_range(nfs3, file, 0, size)
-        expect_data(seen[:written], data[:written])
+        expect_data(seen[:written], data[:written], of="range")
 
 
 @proves(WRITES_COUNT_BYTES, killed_by="write3-hides-unstable-data")
@@ -311,7 +311,7 @@ def test_unstable_data_visible(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch
     written = expect(nfs3.write(file, 0, data, StableHow.UNSTABLE)).ok().count
     need_kept(scratch, file, data[:written])
     seen = read_range(second_client, file, 0, written)
-    expect_data(seen, data[:written])
+    expect_data(seen, data[:written], of="range")
 
 
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-cuts-the-rest")

@@ -147,7 +147,7 @@ def test_maxfilesize_keeps_data(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, 
     file = stored(scratch, "f", content)
     most = _largest_file(nfs3, scratch, knobs, limit)
     observe("WRITE across maxfilesize", nfs3.write(file, most - 8, pattern(16, salt=1)).status)
-    expect_data(read_range(nfs3, file, 0, 5000), content)
+    expect_data(read_range(nfs3, file, 0, 5000), content, of="range")
 
 
 # ---------------------------------------------------------------- read-only file systems
