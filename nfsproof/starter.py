@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Starts pytest so that checkout and wheel find the same rooms, whatever lies in the user's folder.
+"""Starts pytest so that checkout and wheel find the same packages, whatever is in the user's folder.
 
 Nothing may import pytest, xdist, `fixtures`, `suites` or `reports` before `put_home_first()` has run: xdist
 copies the import path when it is first imported, and other distributions own some of those names.
@@ -54,6 +54,17 @@ def run_own_tests(args: Sequence[str]) -> int:
     root = _isolate()
     options = ["-c", str(root / "pyproject.toml"), "--rootdir", str(root), "-p", "xdist.plugin"]
     return _pytest([*options, *args])
+
+
+_MOST_WORKERS = 8
+_ALONE = ("-n", "--numprocesses", "--dist", "--pdb", "--trace", "-s", "--capture", "--co", "--setup")
+"""Options of pytest with which the number of workers is the user's choice, or can only be none."""
+
+
+def workers(args: Sequence[str]) -> list[str]:
+    """The options for a worker on each processor; none where `args` say otherwise."""
+    number = min(os.cpu_count() or 1, _MOST_WORKERS)
+    return [] if number == 1 or any(arg.startswith(_ALONE) for arg in args) else ["-n", str(number)]
 
 
 def _isolate() -> Path:

@@ -18,6 +18,7 @@ from nfsclient.rpc.service import CallContext, Dispatcher, Refused
 from nfsclient.rpc.sockets import Address
 from nfsclient.url import NfsUrl
 from nfsserver import binding, mount, nfs2, nfs3, portmap, rpcbind
+from nfsserver.consulted import Consulted, NotedLimits
 from nfsserver.fs import (
     ANONYMOUS,
     Caller,
@@ -70,8 +71,10 @@ _SERVICES: t.Final = (
     _Service(rpcbind.RPCBIND4, rpcbind.HANDLERS4, ()),
 )
 
-_FREEDOMS: t.Final = (*nfs2.FREEDOMS, *nfs3.FREEDOMS)
+FREEDOMS: t.Final = (*nfs2.FREEDOMS, *nfs3.FREEDOMS)
 """What the protocol faces do where knobs are turned."""
+_OF_FILES: t.Final = frozenset({nfs3.NFS3.number, mount.MOUNT3.number})
+"""The programs whose procedures have to do with files, NULL aside."""
 
 _KEPT_FAULTS = 100
 _BINDING_ATTEMPTS = 20
@@ -81,15 +84,46 @@ _BINDING_ATTEMPTS = 20
 class Transfers:
     """The most that READ, WRITE and a directory listing carry over one transport, in bytes."""
 
-    read_max: int
-    write_max: int
-    directory_max: int
+    limits: Limits
+    is_datagram: bool
+    """Over UDP everything must fit into one datagram."""
+
+    def _bound(self, name: str, size: int) -> int:
+        within = self.limits.bound(name, size)
+        return min(within, self.limits.datagram_max) if self.is_datagram else within
+
+    def of_read(self, size: int) -> int:
+        """How much of `size` bytes one READ carries."""
+        return self._bound("read_max", size)
+
+    def of_write(self, size: int) -> int:
+        """The same of WRITE."""
+        return self._bound("write_max", size)
+
+    def of_listing(self, size: int) -> int:
+        """The same of READDIR and READDIRPLUS."""
+        return self._bound("directory_max", size)
+
+    @property
+    def read_max(self) -> int:
+        """The most that READ gives."""
+        return self.of_read(self.limits.read_max)
+
+    @property
+    def write_max(self) -> int:
+        """The most that WRITE takes."""
+        return self.of_write(self.limits.write_max)
+
+    @property
+    def directory_max(self) -> int:
+        """The largest directory listing."""
+        return self.of_listing(self.limits.directory_max)
 
 
 class Server:
     """NFSv2, NFSv3, MOUNT and portmap on one port, over file systems in memory.
 
-    `exports` are paths; each has a file system of its own. `knobs` are the legal freedoms that it takes (see
+    `exports` are paths; each has a separate file system. `knobs` are the legal freedoms that it takes (see
     `nfsserver.knobs`). `seed` makes handles and verifiers repeatable; without one they are drawn at random, as
     they must be where another process may serve the same address later. What breaks a rule is not in here: it
     is put around the server (`surround`, see `nfsmutants`).
@@ -127,6 +161,7 @@ class Server:
         """(program, version, number) of procedures -> how often they were called, until somebody clears it."""
         self.replays = ReplayCache(nfs2.NOT_REPEATABLE | nfs3.NOT_REPEATABLE)
         self.dispatcher = self._make_dispatcher()
+        self._consulted: Consulted | None = None
         self._silenced = False
         self._rpc: SurroundedRpcServer | None = None
         self._address: Address | None = None
@@ -152,7 +187,7 @@ class Server:
         return self.codec.encode(Identity(inode.fs.fsid, inode.fileid, inode.generation))
 
     def caller(self, context: CallContext) -> Caller:
-        """The identity behind a call; who has none is nobody."""
+        """The identity of a caller; without one it is nobody."""
         credential = context.credential
         if not isinstance(credential, AuthSys):
             return ANONYMOUS
@@ -162,18 +197,8 @@ class Server:
         return caller.squashed() if self.knobs.now.root_squash else caller
 
     def transfers(self, context: CallContext) -> Transfers:
-        """What one call may carry; over UDP everything must fit into one datagram."""
-        limits = self.limits
-        bound = (
-            limits.datagram_max
-            if context.transport == "udp"
-            else limits.read_max + limits.write_max + limits.directory_max
-        )
-        return Transfers(
-            read_max=min(bound, limits.read_max),
-            write_max=min(bound, limits.write_max),
-            directory_max=min(bound, limits.directory_max),
-        )
+        """What one call may carry."""
+        return Transfers(self.limits, is_datagram=context.transport == "udp")
 
     @property
     def write_verifier(self) -> bytes:
@@ -185,12 +210,22 @@ class Server:
     def _obey(self) -> None:
         """The knobs were turned: tell the file systems."""
         now = self.knobs.now
-        self._freedoms = [freedom for freedom in _FREEDOMS if freedom.is_used(now)]
+        self._freedoms = [freedom for freedom in FREEDOMS if freedom.is_used(now)]
         self.limits = replace(self._usual_limits, **self.knobs.limits())
+        if self._consulted is not None:
+            self._consulted.is_turned = True
+            self.limits = NotedLimits.of(self.limits, self._consulted)
         for file_system in self.exports.values():
             file_system.configure(self.limits)
             file_system.read_only = now.read_only
             file_system.leave_free(now.free_bytes, now.free_files)
+
+    def consult(self) -> Consulted:
+        """Note from now on what knobs would have decided. The notes go on: clear them where a check begins."""
+        self._consulted = Consulted()
+        self._obey()
+        self._consulted.clear()
+        return self._consulted
 
     def _freely(
         self, procedure: AnyProcedure, proceed: Callable[[CallContext, t.Any], t.Any]
@@ -199,7 +234,29 @@ class Server:
         for freedom in self._freedoms:
             if procedure in freedom.procedures:
                 proceed = self._around(freedom.middleware, proceed)
-        return proceed
+        return proceed if self._consulted is None else self._noting(procedure, proceed, self._consulted)
+
+    def _noting(
+        self,
+        procedure: AnyProcedure,
+        proceed: Callable[[CallContext, t.Any], t.Any],
+        consulted: Consulted,
+    ) -> Callable[[CallContext, t.Any], t.Any]:
+        """A handler that notes which freedoms would have changed its call or reply."""
+
+        def handle(context: CallContext, args: t.Any) -> t.Any:
+            consulted.has_files |= procedure.program in _OF_FILES and procedure.number != 0
+            chosen = [freedom for freedom in FREEDOMS if procedure in freedom.procedures]
+            for freedom in chosen:
+                for mark in freedom.of_call(self, args):
+                    consulted.note_mark(freedom.name, mark)
+            reply = proceed(context, args)
+            for freedom in chosen:
+                for mark in freedom.of_reply(reply):
+                    consulted.note_mark(freedom.name, mark)
+            return reply
+
+        return handle
 
     # ------------------------------------------------------------ middleware
 
