@@ -98,6 +98,11 @@ CHANGING_NAMES: t.Final = tuple(call for call in ON_NAMES if call != "lookup")
 _SOURCE: t.Final = b"source"
 
 
+def procedure_name(call: str) -> str:
+    """The procedure of one of `ON_NAMES`, for texts: ``RENAME`` for ``rename_from``."""
+    return call.partition("_")[0].upper()
+
+
 class Place:
     """A directory to try names in, and a second one with the file that LINK and RENAME use as their source."""
 
@@ -125,7 +130,7 @@ class Place:
             operands = Operands(self.source, self.elsewhere, _SOURCE, where, name)
         else:
             operands = Operands(b"", where, name, self.elsewhere, b"taken")
-        return CALLS[call.partition("_")[0]].make(nfs3, operands)
+        return CALLS[procedure_name(call).lower()].make(nfs3, operands)
 
     def names(self) -> list[bytes]:
         """The names in `here`, sorted, without ``.`` and ``..``."""

@@ -109,7 +109,7 @@ def single_page(reply: PageReply, because: Requirement | None = None) -> t.Any:
     """The page, if it holds the whole directory. SKIP if the server returns smaller pages."""
     resok = expect(t.cast("t.Any", reply), because=because).ok()
     if not resok.eof:
-        skip("the server does not put this directory into one page")
+        skip("the server needs more than one page for this small directory")
     return resok
 
 
@@ -121,7 +121,7 @@ def find_entry(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, name: bytes) ->
     """The entry of `name` in the scratch directory."""
     entries = read_all(PROCEDURES[procedure], nfs3, scratch.handle).entries
     found = next((entry for entry in entries if entry.name == name), None)
-    return expect(found, f"the entry of {name.decode()}", because=READDIR_RETURNS_NAMES).is_present()
+    return expect(found, f"entry {name.decode()!r}", because=READDIR_RETURNS_NAMES).is_present()
 
 
 def call_in_bulk(rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any]) -> None:
@@ -136,9 +136,9 @@ def call_in_bulk(rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any]) -
         if reply.status not in {Nfsstat3.NFS3_OK, Nfsstat3.NFS3ERR_NOENT, Nfsstat3.NFS3ERR_EXIST}:
             why = why or f"{procedure.name} answers {reply.status}"
         elif rpc.loop.clock() - began > FILL_TIMEOUT:
-            why = why or f"{done} {procedure.name} take more than {FILL_TIMEOUT:g} s"
+            why = why or f"{done} {procedure.name} calls took more than {FILL_TIMEOUT:g} s"
     if why:
-        skip(f"a large directory cannot be arranged: {why}")
+        skip(f"cannot arrange a large directory: {why}")
 
 
 def remove_all(rpc: RpcClient, directory: bytes, names: list[bytes]) -> None:

@@ -52,5 +52,5 @@ def elsewhere(nfs3: Nfs3, scratch: Nfs3Scratch, mount_client: Mount) -> bytes:
         if reply.resok is not None and reply.resok.obj_attributes.fsid != home:
             roots.append(mounted.resok.fhandle)
     if not roots:
-        unsupported("the target has no other export on another file system")
+        unsupported("no other export on another file system can be mounted")
     return roots[0]

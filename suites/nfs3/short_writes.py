@@ -47,10 +47,10 @@ class Sender:
         except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
             observe("WRITE of more than wtmax", type(refusal).__name__)
             return None
-        shortness = "not answered with success" if reply.resok is None else "short"
+        extent = f"refused with {reply.status}" if reply.resok is None else "short count"
         if reply.resok is not None and reply.resok.count >= min(self.most, len(data)):
-            shortness = "whole"
-        observe("the WRITE", shortness)
+            extent = "complete"
+        observe("WRITE", extent)
         return reply
 
 
@@ -62,5 +62,5 @@ def sender(request: pytest.FixtureRequest, nfs3: Nfs3, scratch: Nfs3Scratch, cau
         return Sender(nfs3, how.get("write_accepts", 5000) + 600)
     wtmax = fsinfo(nfs3, scratch.handle).wtmax
     if not 1 <= wtmax <= MOST_SENT:
-        skip(f"wtmax is {wtmax}: checks do not send more than that")
+        skip(f"wtmax is {wtmax}: these checks send 1 to {MOST_SENT} bytes")
     return Sender(request.getfixturevalue("second_client"), wtmax + how)

@@ -16,10 +16,10 @@ from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import Level, Requirement, expect, expect_names, observe, proves, skip, unsupported
 from nfsjudge.expect import StatusReply
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
-from suites.nfs3.calls import CREATING_NAMES, USING_NAMES, Place
+from suites.nfs3.calls import CREATING_NAMES, USING_NAMES, Place, procedure_name
 from suites.nfs3.clauses import (
     CASE_SENSITIVE,
     LONG_NAMES_RETURN_NAMETOOLONG,
@@ -77,13 +77,13 @@ def _raw_names(nfs3: Nfs3, directory: bytes) -> list[bytes]:
     """All names in a directory, with ``.`` and ``..`` as often as they are listed. SKIP if it cannot be read."""
     listing = read_all(page, nfs3, directory)
     if not listing.ended:
-        skip("the directory cannot be read to its end")
+        skip("READDIR never returns eof TRUE for the directory")
     return sorted(entry.name for entry in listing.entries)
 
 
 def _need_case_sensitivity(nfs3: Nfs3, place: Place) -> None:
     if expect(nfs3.pathconf(place.here)).ok().case_insensitive:
-        unsupported("PATHCONF says that case does not count")
+        unsupported("PATHCONF returns case_insensitive TRUE")
 
 
 # ---------------------------------------------------------------- the empty name
@@ -93,9 +93,9 @@ def _need_case_sensitivity(nfs3: Nfs3, place: Place) -> None:
 @proves(REFUSES_EMPTY_NAMES, killed_by="names3-take-the-empty-name")
 def test_empty_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """An operation that creates a name refuses the empty name."""
-    what = f"{procedure.upper()} of the empty name"
+    what = f"{procedure_name(procedure)} of the empty name"
     reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b""), what)
-    expect(place.names(), "the names in the directory").equals([])
+    expect_names(place.names(), [], "names in the directory")
     expect_name_refused(reply, what)
 
 
@@ -104,12 +104,12 @@ def test_empty_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
 def test_empty_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """LOOKUP and RENAME refuse the empty name as the name of an existing object."""
     place.arrange(procedure, b"file")
-    what = f"{procedure.upper()} of the empty name"
+    what = f"{procedure_name(procedure)} of the empty name"
     reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b""), what)
     # If the server takes the empty name for the directory, RENAME moves the whole directory away.
     expect(nfs3.lookup(place.here, b"file")).ok()
-    expect(sorted(place.scratch.names()), "the names in its parent").equals([b"elsewhere", b"here"])
-    expect(place.names(), "the names in the directory").equals([b"file"])
+    expect_names(place.scratch.names(), [b"elsewhere", b"here"], "names in the parent directory")
+    expect_names(place.names(), [b"file"], "names in the directory")
     expect_name_refused(reply, what)
 
 
@@ -121,11 +121,17 @@ def test_empty_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
 @proves(DOT_NAMES_ARE_RESERVED, killed_by="names3-make-aliases")
 def test_dots_create(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None:
     """No operation creates an entry named "." or ".."."""
-    known = [_raw_names(nfs3, handle) for handle in (place.here, place.scratch.handle, place.elsewhere)]
+    directories = {
+        "names in the directory": place.here,
+        "names in the parent directory": place.scratch.handle,
+        "names in another directory": place.elsewhere,
+    }
+    known = [_raw_names(nfs3, handle) for handle in directories.values()]
     reply = place.call(nfs3, procedure, name)
-    observe(f"{procedure.upper()} of {name.decode()}", reply.status)
-    seen = [_raw_names(nfs3, handle) for handle in (place.here, place.scratch.handle, place.elsewhere)]
-    expect(seen, "the names in the directory, its parent and its neighbour").equals(known)
+    observe(f"{procedure_name(procedure)} of {name.decode()!r}", reply.status)
+    seen = [_raw_names(nfs3, handle) for handle in directories.values()]
+    for what, now, before in zip(directories, seen, known, strict=True):
+        expect_names(now, before, what)
 
 
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
@@ -136,10 +142,10 @@ def test_dots_use(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None
     place.arrange(procedure, b"file")
     place.scratch.file("file", b"precious")
     reply = place.call(nfs3, procedure, name)
-    observe(f"{procedure.upper()} of {name.decode()}", reply.status)
+    observe(f"{procedure_name(procedure)} of {name.decode()!r}", reply.status)
     # The parent first: a directory that was moved away may not be readable.
-    expect(sorted(place.scratch.names()), "the names in its parent").equals([b"elsewhere", b"file", b"here"])
-    expect(place.names(), "the names in the directory").equals([b"file"])
+    expect_names(place.scratch.names(), [b"elsewhere", b"file", b"here"], "names in the parent directory")
+    expect_names(place.names(), [b"file"], "names in the directory")
 
 
 # ---------------------------------------------------------------- slash, NUL, bytes that are not UTF-8
@@ -150,9 +156,9 @@ def test_dots_use(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None
 def test_slash_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name with a slash creates nothing in a subdirectory."""
     below = place.scratch.directory("below", directory=place.here)
-    what = f"{procedure.upper()} of a name with a slash"
+    what = f"{procedure_name(procedure)} of a name with a slash"
     reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b"below/new"), what)
-    expect(place.scratch.names(below), "the names in the directory below").equals([])
+    expect_names(place.scratch.names(below), [], "names in the subdirectory")
     if b"below/new" not in place.names():  # a server may store names with slashes
         expect_name_refused(reply, what, because=REFUSES_BAD_CHARACTERS)
 
@@ -163,9 +169,9 @@ def test_slash_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A name with a slash does not reach an entry of a subdirectory."""
     below = place.scratch.directory("below", directory=place.here)
     place.arrange(procedure, b"inside", below)
-    what = f"{procedure.upper()} of a name with a slash"
+    what = f"{procedure_name(procedure)} of a name with a slash"
     reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b"below/inside"), what)
-    expect(place.scratch.names(below), "the names in the directory below").equals([b"inside"])
+    expect_names(place.scratch.names(below), [b"inside"], "names in the subdirectory")
     expect_name_refused(reply, what, because=REFUSES_BAD_CHARACTERS)
 
 
@@ -173,11 +179,11 @@ def test_slash_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
 @proves(REFUSES_BAD_CHARACTERS, killed_by="names3-end-at-a-nul")
 def test_nul_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name with a NUL byte is not truncated at the NUL."""
-    what = f"{procedure.upper()} of a name with a NUL"
+    what = f"{procedure_name(procedure)} of a name with a NUL"
     reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b"cut\0tail"), what)
     if reply is not None:
         observe(what, reply.status)
-    expect(place.names(), "the names in the directory").lacks(b"cut")
+    expect(place.names(), "names in the directory").lacks(b"cut")
 
 
 @pytest.mark.parametrize("procedure", USING_NAMES)
@@ -185,9 +191,9 @@ def test_nul_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
 def test_nul_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A name with a NUL byte does not refer to the entry named by the part before it."""
     place.arrange(procedure, b"cut")
-    what = f"{procedure.upper()} of a name with a NUL"
+    what = f"{procedure_name(procedure)} of a name with a NUL"
     reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b"cut\0tail"), what)
-    expect(place.names(), "the names in the directory").equals([b"cut"])
+    expect_names(place.names(), [b"cut"], "names in the directory")
     expect_name_refused(reply, what, because=REFUSES_BAD_CHARACTERS)
 
 
@@ -196,13 +202,13 @@ def test_nul_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
 def test_non_utf8_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name that is not UTF-8 is stored unchanged or refused."""
     reply = place.call(nfs3, procedure, NOT_UTF_8)
-    observe(f"{procedure.upper()} of a name that is not UTF-8", reply.status)
+    observe(f"{procedure_name(procedure)} of a name that is not UTF-8", reply.status)
     if reply.status == Nfsstat3.NFS3_OK:
         expect(nfs3.lookup(place.here, NOT_UTF_8)).ok()
-        expect(place.names(), "the names in the directory").equals([NOT_UTF_8])
+        expect_names(place.names(), [NOT_UTF_8], "names in the directory")
     else:
         expect(reply).refused()
-        expect(place.names(), "the names in the directory").equals([])
+        expect_names(place.names(), [], "names in the directory")
 
 
 @pytest.mark.parametrize("procedure", USING_NAMES)
@@ -211,7 +217,7 @@ def test_non_utf8_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """Two different names that are not UTF-8 do not refer to the same entry."""
     place.arrange(procedure, NOT_UTF_8)
     reply = place.call(nfs3, procedure, ALSO_NOT_UTF_8)
-    expect(place.names(), "the names in the directory").equals([NOT_UTF_8])
+    expect_names(place.names(), [NOT_UTF_8], "names in the directory")
     expect(reply).refused()
 
 
@@ -224,9 +230,9 @@ def test_name_max_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name may be as long as name_max."""
     name = b"n" * name_max_of(nfs3, place.here)
     reply = place.call(nfs3, procedure, name)
-    expect(reply.status, f"status of {procedure.upper()}").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
+    expect(reply.status, f"status of {procedure_name(procedure)}").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
     if reply.status == Nfsstat3.NFS3_OK:
-        expect(place.names(), "the names in the directory").equals([name])
+        expect_names(place.names(), [name], "names in the directory")
 
 
 @pytest.mark.parametrize("procedure", USING_NAMES)
@@ -244,7 +250,7 @@ def test_over_name_max_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name one byte longer than name_max is refused, not truncated."""
     name = b"n" * (name_max_of(nfs3, place.here) + 1)
     reply = place.call(nfs3, procedure, name)
-    expect(place.names(), "the names in the directory").equals([])
+    expect_names(place.names(), [], "names in the directory")
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=NO_TRUNC)
 
 
@@ -255,7 +261,7 @@ def test_over_name_max_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     name = b"n" * name_max_of(nfs3, place.here)
     place.arrange(procedure, name)
     reply = place.call(nfs3, procedure, name + b"n")
-    expect(place.names(), "the names in the directory").equals([name])
+    expect_names(place.names(), [name], "names in the directory")
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
 
 
@@ -274,11 +280,12 @@ def _reply_or_none(call: Callable[[], StatusReply], what: str) -> StatusReply | 
 @proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
 def test_huge_create(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int) -> None:
     """A new name that is very much longer than name_max is refused, not truncated."""
-    if name_max_of(nfs3, place.here) >= length:
-        skip("names may be as long as this")
+    longest = name_max_of(nfs3, place.here)
+    if longest >= length:
+        skip(f"names of {length} bytes are not too long: name_max is {longest}")
     call = functools.partial(place.call, second_client, procedure, b"n" * length)
-    reply = _reply_or_none(call, f"{procedure.upper()} of {length} bytes")
-    expect(place.names(), "the names in the directory").equals([])
+    reply = _reply_or_none(call, f"{procedure_name(procedure)} of {length} bytes")
+    expect_names(place.names(), [], "names in the directory")
     if reply is not None:
         expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
 
@@ -290,11 +297,11 @@ def test_huge_use(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str,
     """A name very much longer than name_max does not refer to any entry."""
     longest = name_max_of(nfs3, place.here)
     if longest >= length:
-        skip("names may be as long as this")
+        skip(f"names of {length} bytes are not too long: name_max is {longest}")
     place.arrange(procedure, b"n" * longest)
     call = functools.partial(place.call, second_client, procedure, b"n" * length)
-    reply = _reply_or_none(call, f"{procedure.upper()} of {length} bytes")
-    expect(place.names(), "the names in the directory").equals([b"n" * longest])
+    reply = _reply_or_none(call, f"{procedure_name(procedure)} of {length} bytes")
+    expect_names(place.names(), [b"n" * longest], "names in the directory")
     if reply is not None:
         expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
 
@@ -309,9 +316,9 @@ def test_case_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     _need_case_sensitivity(nfs3, place)
     place.arrange("lookup", b"name")
     reply = place.call(nfs3, procedure, b"NAME")
-    expect(reply.status, f"status of {procedure.upper()}").differs_from(Nfsstat3.NFS3ERR_EXIST)
+    expect(reply.status, f"status of {procedure_name(procedure)}").differs_from(Nfsstat3.NFS3ERR_EXIST)
     if reply.status == Nfsstat3.NFS3_OK:
-        expect(place.names(), "the names in the directory").equals([b"NAME", b"name"])
+        expect_names(place.names(), [b"NAME", b"name"], "names in the directory")
 
 
 @pytest.mark.parametrize("procedure", ["remove", "rmdir", "rename_from"])
@@ -321,7 +328,7 @@ def test_case_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     _need_case_sensitivity(nfs3, place)
     place.arrange(procedure, b"name")
     reply = place.call(nfs3, procedure, b"NAME")
-    expect(place.names(), "the names in the directory").equals([b"name"])
+    expect_names(place.names(), [b"name"], "names in the directory")
     expect(reply).refused()
 
 
@@ -334,5 +341,5 @@ def test_small_name_max(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: s
     """A name longer than the file system's limit is refused with NAMETOOLONG."""
     knobs.set(name_max=25)
     reply = place.call(nfs3, procedure, b"n" * 26)
-    expect(place.names(), "the names in the directory").equals([])
+    expect_names(place.names(), [], "names in the directory")
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=RETURNS_NAMETOOLONG)

@@ -22,7 +22,18 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
 )
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import (
+    Level,
+    Requirement,
+    expect,
+    expect_names,
+    expect_that,
+    expect_unchanged,
+    observe,
+    proves,
+    skip,
+    unsupported,
+)
 from suites.nfs3 import file_types
 from suites.nfs3.clauses import CASE_SENSITIVE, NAME_MAX, NO_TRUNC, RETURNS_MLINK
 from suites.nfs3.limits import MOST_LINKS, MakeMany, need_name_max
@@ -79,7 +90,7 @@ def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     handle = scratch.file("file")
     reply = nfs3.pathconf(handle)
     if expect(reply).ok().obj_attributes is None:
-        unsupported("the server withholds the attributes")
+        unsupported("PATHCONF returned no obj_attributes, which are optional")
     expect(reply).field("resok.obj_attributes.fileid").equals(scratch.attributes(handle).fileid)
 
 
@@ -104,36 +115,39 @@ def test_longer_name_creates_nothing(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """With no_trunc, CREATE with a name longer than name_max creates nothing."""
     name = b"n" * (_pathconf(nfs3, scratch).name_max + 1)
     nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
-    expect(scratch.names(), "the names in the directory").equals([])
+    expect_names(scratch.names(), [], "names in the directory")
 
 
 @proves(CHOWN_RESTRICTED, killed_by="setattr3-owners-give-files-away", needs=("root", "other_users"))
 def test_chown_restricted(nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[..., Nfs3]) -> None:
     """With chown_restricted, the owner of a file cannot give it to another user."""
     if not _pathconf(nfs3, scratch).chown_restricted:
-        unsupported("PATHCONF does not claim chown_restricted")
+        unsupported("PATHCONF returns chown_restricted FALSE")
     handle = scratch.file("file")
     expect(nfs3.setattr(handle, Sattr3(uid=STRANGER[0], gid=STRANGER[1]))).ok()
     as_user(*STRANGER).setattr(handle, Sattr3(uid=4343))
-    expect(scratch.attributes(handle).uid, "the owner").equals(STRANGER[0])
+    expect(scratch.attributes(handle).uid, "uid").equals(STRANGER[0])
 
 
 @proves(CASE_SENSITIVE, killed_by="lookup3-folds-case")
 def test_case_sensitive(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """Names that differ in case are different names unless PATHCONF sets case_insensitive."""
     if _pathconf(nfs3, scratch).case_insensitive:
-        unsupported("PATHCONF says that case does not count")
+        unsupported("PATHCONF returns case_insensitive TRUE")
     scratch.file("lower")
-    expect(scratch.lookup("LOWER"), "what LOWER names where only lower was made").is_absent()
+    found = scratch.lookup("LOWER")
+    expect_that(
+        found is None, "NFS3ERR_NOENT", "success", "status of LOOKUP of 'LOWER' if only 'lower' exists"
+    )
 
 
 @proves(CASE_PRESERVING, killed_by="readdir3-lowers-names")
 def test_case_preserving(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """With case_preserving, READDIR returns a name in the case in which it was created."""
     if not _pathconf(nfs3, scratch).case_preserving:
-        unsupported("PATHCONF does not claim case_preserving")
+        unsupported("PATHCONF returns case_preserving FALSE")
     scratch.file("MiXeD")
-    expect(read_all(page, nfs3, scratch.handle).names, "the names").contains(b"MiXeD")
+    expect_names(read_all(page, nfs3, scratch.handle).names, [b"MiXeD"], "names in READDIR", others=True)
 
 
 # ---------------------------------------------------------------- objects of other types
@@ -146,8 +160,7 @@ def test_homogeneous_types(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     handle = file_types.make(nfs3, scratch, kind)
     directory = expect(nfs3.pathconf(scratch.handle)).ok()
     other = expect(nfs3.pathconf(handle)).ok()
-    for name in PATHCONF_FIELDS:
-        expect(getattr(other, name), f"{name} of a {kind}").equals(getattr(directory, name))
+    expect_unchanged(directory, other, PATHCONF_FIELDS, f"a {kind} compared with its directory")
 
 
 # ---------------------------------------------------------------- linkmax
@@ -184,11 +197,11 @@ def test_linkmax(nfs3: Nfs3, scratch: Nfs3Scratch, links: MakeMany) -> None:
     linkmax = expect(nfs3.pathconf(file)).ok().linkmax
     observe("linkmax", linkmax)
     if not 1 <= linkmax <= MOST_LINKS:
-        skip(f"linkmax is {linkmax}: checks do not make so many links")
+        skip(f"linkmax is {linkmax}: this check creates 1 to {MOST_LINKS} links")
     refused = links(file, linkmax - 1)
     if refused is not None:
         # linkmax is a maximum: the server does not promise that so many links work.
-        observe("a link below linkmax", refused.status)
+        observe("LINK below linkmax", refused.status)
         return
     reply = nfs3.link(file, scratch.handle, b"one too many")
     expect(reply).refused(Nfsstat3.NFS3ERR_MLINK, because=RETURNS_MLINK)
@@ -202,5 +215,4 @@ def test_homogeneous(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """With FSF3_HOMOGENEOUS, PATHCONF returns the same for a file and its directory."""
     directory = expect(nfs3.pathconf(scratch.handle)).ok()
     file = expect(nfs3.pathconf(scratch.file("file"))).ok()
-    for name in PATHCONF_FIELDS:
-        expect(getattr(file, name), f"{name} of a file").equals(getattr(directory, name))
+    expect_unchanged(directory, file, PATHCONF_FIELDS, "a file compared with its directory")

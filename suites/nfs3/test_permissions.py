@@ -15,10 +15,10 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3
-from nfsjudge import expect, proves, unsupported
+from nfsjudge import expect, expect_names, proves, unsupported
 from nfsjudge.expect import StatusReply
 from suites.nfs3.attributes import with_mode
-from suites.nfs3.calls import CHANGING_NAMES, ON_NAMES, Place
+from suites.nfs3.calls import CHANGING_NAMES, ON_NAMES, Place, procedure_name
 from suites.nfs3.clauses import DENIES_WITHOUT_PERMISSION, GRANTS_WITH_PERMISSION, SQUASHED_ROOT_IS_NOBODY
 from suites.nfs3.contents import pattern
 from suites.nfs3.permissions import GROUP, ONE_OF_EACH, RETURNS_ACCES_OR_PERM, STRANGER, expect_denied
@@ -47,8 +47,8 @@ def test_dir_0755_others(nfs3: Nfs3, as_user: Callable[..., Nfs3], place: Place,
     with_mode(nfs3, place.here, 0o755)
     known = place.names()
     reply = place.call(as_user(*STRANGER), procedure, b"name")
-    expect(place.names(), "the names in the directory").equals(known)
-    expect_denied(reply, f"{procedure.upper()} by another user")
+    expect_names(place.names(), known, "names in the directory")
+    expect_denied(reply, f"{procedure_name(procedure)} by another user")
 
 
 @pytest.mark.parametrize("procedure", CHANGING_NAMES)
@@ -75,7 +75,7 @@ def test_dir_0770_group(nfs3: Nfs3, as_user: Callable[..., Nfs3], place: Place, 
     with_mode(nfs3, place.source, 0o666)
     member = as_user(*STRANGER, gids=(GROUP,))
     if member.readdir(place.here).status != Nfsstat3.NFS3_OK:
-        unsupported("the server does not go by the groups that are sent: a member may not READDIR")
+        unsupported("the server ignores the groups in the credential: READDIR by a member of the group fails")
     expect(place.call(member, procedure, b"name")).granted()
 
 
@@ -87,8 +87,8 @@ def test_dir_0700_others(nfs3: Nfs3, as_user: Callable[..., Nfs3], place: Place,
     with_mode(nfs3, place.here, 0o700)
     known = place.names()
     reply = place.call(as_user(*STRANGER), procedure, b"name")
-    expect(place.names(), "the names in the directory").equals(known)
-    expect_denied(reply, f"{procedure.upper()} by another user")
+    expect_names(place.names(), known, "names in the directory")
+    expect_denied(reply, f"{procedure_name(procedure)} by another user")
 
 
 @pytest.mark.parametrize("procedure", ["remove", "rmdir", "rename_from"])
@@ -102,8 +102,8 @@ def test_sticky_directory(nfs3: Nfs3, as_user: Callable[..., Nfs3], place: Place
     place.arrange(procedure, b"name")
     with_mode(nfs3, place.here, 0o1777)
     reply = place.call(as_user(*STRANGER), procedure, b"name")
-    expect(place.names(), "the names in the directory").equals([b"name"])
-    expect_denied(reply, f"{procedure.upper()} in a sticky directory by another user")
+    expect_names(place.names(), [b"name"], "names in the directory")
+    expect_denied(reply, f"{procedure_name(procedure)} in a sticky directory by another user")
 
 
 # ---------------------------------------------------------------- data
@@ -136,7 +136,7 @@ def test_root_squash(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: str)
     known = place.names()
     knobs.set(root_squash=True)
     reply = place.call(nfs3, procedure, b"name")
-    expect(place.names(), "the names in the directory").equals(known)
+    expect_names(place.names(), known, "names in the directory")
     expect(reply).refused(*NO_PERMISSION, because=SQUASHED_ROOT_IS_NOBODY)
 
 
@@ -148,4 +148,4 @@ def test_root_squash_owner(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure
     expect(place.call(nfs3, procedure, b"name")).ok()
     found = expect(nfs3.lookup(place.here, b"name")).ok()
     made = expect(nfs3.getattr(found.object)).ok().obj_attributes
-    expect(made.uid, "uid").differs_from(0)
+    expect(made.uid, "uid of the new object").differs_from(0)

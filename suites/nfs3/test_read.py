@@ -14,7 +14,18 @@ from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, SystemErr
 from nfsclient.protocol.nfs3 import READ, Nfsstat3, Read3Args, Sattr3
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import (
+    Level,
+    Part,
+    Requirement,
+    expect,
+    expect_data,
+    expect_that,
+    observe,
+    proves,
+    skip,
+    unsupported,
+)
 from suites.nfs3 import file_types
 from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.clauses import (
@@ -26,7 +37,7 @@ from suites.nfs3.clauses import (
     READ_ONLY_IS_UNCHANGED,
     READ_RETURNS_CURRENT_DATA,
 )
-from suites.nfs3.contents import difference, pattern, read_range, stored, write_far
+from suites.nfs3.contents import pattern, read_range, stored, write_far
 from suites.nfs3.handles import LATER
 from suites.nfs3.limits import FAR, FAR_IDS, fsinfo, to_move
 
@@ -98,8 +109,7 @@ def test_unaligned_offset(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", content)
     for offset in (0, 1, 511, 4095, 4096, 4097, 8191, 9000):
         resok = expect(nfs3.read(file, offset, 999)).ok()
-        data = bytes(resok.data)
-        expect(data, f"data at offset {offset}").equals(content[offset : offset + len(data)])
+        expect_data(resok.data, content[offset : offset + len(resok.data)], at=offset, of="range")
 
 
 @proves(READ_COUNT_IS_LIMIT, killed_by="read3-returns-more-than-asked")
@@ -118,7 +128,14 @@ def test_count_matches_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", pattern(10))
     reply = nfs3.read(file, 0, 100)
     resok = expect(reply).ok()
-    expect(reply).field("resok.count").equals(len(resok.data))
+    expect_that(
+        resok.count == len(resok.data),
+        f"{len(resok.data)}, the length of data",
+        str(resok.count),
+        "count",
+        reply=reply,
+        field="resok.count",
+    )
 
 
 @proves(READ_EOF_AT_END, killed_by=("read3-eof-only-when-short", "read3-ignores-eof"))
@@ -186,11 +203,10 @@ def test_extended_file_zeros(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", b"data")
     grown = nfs3.setattr(file, Sattr3(size=20_000))
     if grown.resok is None:
-        skip(f"the file cannot be made larger: SETATTR answers {grown.status}")
+        skip(f"cannot extend the file: SETATTR answers {grown.status}")
     for offset in (4, 4096, 15_000):
         resok = expect(nfs3.read(file, offset, 4000)).ok()
-        data = bytes(resok.data)
-        expect(data.strip(b"\0"), f"what is not zero at offset {offset}").equals(b"")
+        expect_data(resok.data, bytes(len(resok.data)), "data of the extension", at=offset)
 
 
 @proves(READ_OFFSET_HAS_64_BITS, READ_DATA_AT_OFFSET, killed_by="read3-truncates-offset")
@@ -204,14 +220,14 @@ def test_64_bit_offset(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         broken = (
             READ_OFFSET_HAS_64_BITS if data == b"near the beginning"[: len(data)] else READ_DATA_AT_OFFSET
         )
-        expect(data, f"data at offset {offset}", because=broken).equals(b"far from beginning"[: len(data)])
+        expect_data(data, b"far from beginning"[: len(data)], at=offset, because=broken)
 
 
 @proves(READ_DATA_AT_OFFSET, killed_by="read3-wraps-around")
 def test_offset_overflow(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ returns no data for a range that overflows 64 bits."""
     reply = nfs3.read(scratch.file("f", pattern(100)), 2**64 - 8, 64)
-    observe("READ of a range that goes beyond 2^64", reply.status)
+    observe("READ of a range that ends beyond 2^64", reply.status)
     if reply.status == Nfsstat3.NFS3_OK:
         expect(reply).field("resok.count").equals(0)
     else:
@@ -223,7 +239,7 @@ def test_above_rtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3
     """READ of more than rtmax returns only data of the file."""
     info = nfs3.fsinfo(root)
     if info.resok is None:
-        skip(f"rtmax is not known: FSINFO answers {info.status}")
+        skip(f"cannot get rtmax: FSINFO answers {info.status}")
     content = pattern(5000)
     file = stored(scratch, "f", content)
     try:
@@ -235,8 +251,8 @@ def test_above_rtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3
     if reply.resok is None:
         expect(reply).refused()
         return
-    data = bytes(reply.resok.data)
-    expect(data, "data").equals(content[: len(data)])
+    data = reply.resok.data
+    expect_data(data, content[: len(data)], of="range", reply=reply, field="resok.data")
 
 
 @proves(READ_RETURNS_ATTRIBUTES, killed_by="read3-attributes-tell-another-size")
@@ -245,7 +261,7 @@ def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", pattern(1000))
     reply = nfs3.read(file, 100, 200)
     if expect(reply).ok().file_attributes is None:
-        unsupported("READ withholds the attributes of the file")
+        unsupported("READ returned no file_attributes, which are optional")
     expect_same_object(reply, "resok.file_attributes", scratch.attributes(file))
 
 
@@ -265,7 +281,7 @@ def test_removed_file_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = stored(scratch, "removed", content)
     gone = nfs3.remove(scratch.handle, b"removed")
     if gone.resok is None:
-        skip(f"the file cannot be removed: REMOVE answers {gone.status}")
+        skip(f"cannot remove the file: REMOVE answers {gone.status}")
     for number in range(LATER):
         scratch.file(f"later {number}", pattern(100, salt=number + 1))
     reply = nfs3.read(file, 0, 100)
@@ -273,8 +289,8 @@ def test_removed_file_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     if reply.resok is None:
         expect(reply).refused()
         return
-    data = bytes(reply.resok.data)
-    expect(data, "data").equals(content[: len(data)])
+    data = reply.resok.data
+    expect_data(data, content[: len(data)], of="range", reply=reply, field="resok.data")
 
 
 @proves(READ_RETURNS_INVAL, killed_by="read3-answers-isdir")
@@ -302,8 +318,7 @@ def test_far_offsets(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
     write_far(nfs3, file, FAR[place] - 8, data)
     for at in (0, 7, 8, 15):
         resok = expect(nfs3.read(file, FAR[place] - 8 + at, 16 - at)).ok()
-        seen = bytes(resok.data)
-        expect(seen, f"data from byte {at} of 16 on").equals(data[at : at + len(seen)])
+        expect_data(resok.data, data[at : at + len(resok.data)], at=FAR[place] - 8 + at)
 
 
 @pytest.mark.parametrize(
@@ -348,7 +363,7 @@ def test_eof_by_size(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> None:
             expect(reply).field("resok.eof").is_true()
             return
         expect(reply).field("resok.eof").is_false()
-    skip("the server returns the file in too many pieces to wait for its end")
+    skip(f"READ returns so few bytes at once that the end of {size} bytes was not reached")
 
 
 @pytest.mark.parametrize("share", ["rtmax-1", "rtmax"])
@@ -363,10 +378,8 @@ def test_rtmax(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, share: str) -> Non
     content = pattern(size)
     file = stored(scratch, "f", content)
     data = expect(nfs3.read(file, 0, size)).ok().data
-    observe("READ of rtmax", "short" if len(data) < size else "whole")
-    expect(
-        difference(data, content[: len(data)]), "first wrong byte", because=READ_DATA_AT_OFFSET
-    ).is_absent()
+    observe("READ of rtmax", "short" if len(data) < size else "complete")
+    expect_data(data, content[: len(data)], of="range", because=READ_DATA_AT_OFFSET)
 
 
 @pytest.mark.parametrize(
@@ -380,14 +393,14 @@ def test_huge_count(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, count
     try:
         reply = second_client.read(file, 0, count)
     except (GarbageArgs, SystemErr, ConnectionLost) as refusal:
-        observe("READ of a huge count", type(refusal).__name__)
+        observe("READ with a huge count", type(refusal).__name__)
         return
-    observe("READ of a huge count", reply.status)
+    observe("READ with a huge count", reply.status)
     if reply.resok is None:
         expect(reply).refused()
         return
-    data = bytes(reply.resok.data)
-    expect(data, "data").equals(content[: len(data)])
+    data = reply.resok.data
+    expect_data(data, content[: len(data)], of="range", reply=reply, field="resok.data")
 
 
 # ---------------------------------------------------------------- special files
@@ -415,7 +428,7 @@ def test_udp(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], size: 
     content = pattern(most)
     file = stored(scratch, "f", content)
     seen = read_range(over_udp, file, 0, most)
-    expect(difference(seen, content), "first wrong byte").is_absent()
+    expect_data(seen, content)
 
 
 # ---------------------------------------------------------------- read-only file systems
@@ -428,8 +441,8 @@ def test_read_only(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView) -> None:
     content = pattern(100)
     file = stored(scratch, "f", content)
     knobs.set(read_only=True)
-    data = bytes(expect(nfs3.read(file, 0, 100)).granted().data)
-    expect(data, "data").equals(content[: len(data)])
+    data = expect(nfs3.read(file, 0, 100)).granted().data
+    expect_data(data, content[: len(data)], of="range")
 
 
 # ---------------------------------------------------------------- many calls at once
@@ -445,4 +458,4 @@ def test_pipelined(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], 
     for args, reply in rpc_connect("nfs").pipeline(READ, calls):
         data = expect(reply).ok().data
         wanted = content[args.offset : args.offset + len(data)]
-        expect(difference(data, wanted), f"first wrong byte of those at {args.offset}").is_absent()
+        expect_data(data, wanted, at=args.offset, of="range", reply=reply, field="resok.data")

@@ -10,9 +10,9 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
-from nfsjudge import expect, observe, proves
+from nfsjudge import expect, expect_data, observe, proves
 from suites.nfs3.clauses import READ_ABOVE_RTMAX, READ_DATA_AT_OFFSET, READ_EOF_AT_END
-from suites.nfs3.contents import difference, pattern, stored
+from suites.nfs3.contents import pattern, stored
 
 KNOBS: t.Final[dict[str, dict[str, int]]] = {
     "returns-1": {"read_returns": 1},
@@ -53,7 +53,7 @@ def test_short_rest(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, knob: st
         parts += bytes(resok.data)
         if not resok.count:
             break
-    expect(difference(parts, content), "first wrong byte").is_absent()
+    expect_data(parts, content)
 
 
 @pytest.mark.exclusive
@@ -68,5 +68,5 @@ def test_above_small_rtmax(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, m
     if reply.resok is None:
         observe("READ of more than rtmax", expect(reply).refused())
         return
-    data = bytes(reply.resok.data)
-    expect(data, "data").equals(content[: len(data)])
+    data = reply.resok.data
+    expect_data(data, content[: len(data)], of="range", reply=reply, field="resok.data")

@@ -16,7 +16,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Requirement, expect, expect_once, observe, proves, skip
+from nfsjudge import Requirement, expect, expect_once, expect_that, observe, proves, skip
 from suites.nfs3.clauses import (
     READDIR_COUNT_IS_LIMIT,
     READDIR_EOF_AT_END,
@@ -25,7 +25,7 @@ from suites.nfs3.clauses import (
     RETURNS_TOOSMALL,
 )
 from suites.nfs3.limits import fsinfo
-from suites.nfs3.listing import LARGE_PAGE, PROCEDURES, Fill, many_names, only, read_all, remove_all
+from suites.nfs3.listing import LARGE_PAGE, PROCEDURES, Fill, many_names, read_all, remove_all
 
 READDIR_ACCEPTS_ANY_COUNT = Requirement(
     rfc="RFC 1813",
@@ -42,7 +42,7 @@ STAYING: t.Final = [name for number, name in enumerate(LARGE_DIRECTORY) if numbe
 def _need_large_pages(entries: t.Sequence[object]) -> None:
     """SKIP if reading all of `LARGE_DIRECTORY` would take too many calls."""
     if 0 < len(entries) < 10:
-        skip(f"the server makes pages of {len(entries)} entries: too small to read a large directory")
+        skip(f"the server returns pages of {len(entries)} entries: too few to read a large directory")
 
 
 # ---------------------------------------------------------------- sizes of pages
@@ -56,12 +56,21 @@ def test_small_count(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, procedure: st
     names = many_names()
     fill(names)
     reply = PROCEDURES[procedure](nfs3, scratch.handle, count=count)
-    observe(f"{procedure} of {count} bytes", reply.status)
+    observe(f"{procedure} with count {count}", reply.status)
     if reply.resok is None:
         expect(reply).refused()
         return
-    because = READDIR_COUNT_IS_LIMIT if reply.resok.entries else RETURNS_TOOSMALL
-    expect(len(reply.resok.to_xdr()), "the size of resok in bytes", because=because).at_most(count)
+    size, limit = len(reply.resok.to_xdr()), "count" if procedure == "READDIR" else "maxcount"
+    is_empty = not reply.resok.entries
+    expect_that(
+        size <= count,
+        f"NFS3ERR_TOOSMALL (10005) or at most {count} bytes",
+        f"{size} bytes{', without an entry' if is_empty else ''}",
+        f"size of {procedure}3resok for a {limit} of {count}",
+        reply=reply,
+        field="resok",
+        because=RETURNS_TOOSMALL if is_empty else READDIR_COUNT_IS_LIMIT,
+    )
     if set(names) - {entry.name for entry in reply.resok.entries}:
         expect(reply, because=READDIR_EOF_AT_END).field("resok.eof").is_false()
 
@@ -74,7 +83,7 @@ def test_large_count(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, procedure: st
     names = many_names()
     fill(names)
     listing = read_all(PROCEDURES[procedure], nfs3, scratch.handle, count=count)
-    expect(only(listing.names, names), "the names", because=READDIR_LISTS_ENTRIES).equals(sorted(names))
+    expect_once(listing.names, names, because=READDIR_LISTS_ENTRIES)
 
 
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
@@ -86,7 +95,7 @@ def test_dtpref_pages(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, procedure: s
     count = fsinfo(nfs3, scratch.handle).dtpref
     observe("dtpref", count)
     listing = read_all(PROCEDURES[procedure], nfs3, scratch.handle, count=count)
-    expect(only(listing.names, names), "the names", because=READDIR_LISTS_ENTRIES).equals(sorted(names))
+    expect_once(listing.names, names, because=READDIR_LISTS_ENTRIES)
 
 
 # ---------------------------------------------------------------- large directories
@@ -117,7 +126,7 @@ def test_large_stable_entries(
     for turn in itertools.count():
         reply = PROCEDURES[procedure](nfs3, scratch.handle, cookie, verf, 4 * LARGE_PAGE)
         if reply.status == Nfsstat3.NFS3ERR_BAD_COOKIE:
-            observe("a cookie of a directory that changed", "BAD_COOKIE")
+            observe("cookie after a change", "NFS3ERR_BAD_COOKIE")
             return
         resok = expect(reply).ok()
         _need_large_pages(resok.entries)
@@ -127,7 +136,7 @@ def test_large_stable_entries(
         cookie, verf = resok.entries[-1].cookie, resok.cookieverf
         remove_all(other, scratch.handle, LEAVING[turn * 20 : turn * 20 + 20])
         scratch.file(b"newcomer-%05d" % turn)
-    expect_once(found, STAYING, "names that stayed")
+    expect_once(found, STAYING, "unchanged names")
 
 
 # ---------------------------------------------------------------- UDP
@@ -141,4 +150,4 @@ def test_udp(scratch: Nfs3Scratch, fill: Fill, rpc_connect: Callable[..., RpcCli
     fill(names)
     over_udp = Nfs3(rpc_connect("nfs", proto="udp"))
     listing = read_all(PROCEDURES[procedure], over_udp, scratch.handle, count=4096)
-    expect(only(listing.names, names), "the names").equals(sorted(names))
+    expect_once(listing.names, names)

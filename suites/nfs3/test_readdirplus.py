@@ -3,14 +3,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Entryplus3, Nfsstat3, Sattr3
-from nfsjudge import Requirement, expect, observe, proves, unsupported
+from nfsjudge import (
+    Requirement,
+    expect,
+    expect_names,
+    expect_once,
+    expect_unchanged,
+    observe,
+    proves,
+    show,
+    unsupported,
+)
 from suites.nfs3 import file_types
 from suites.nfs3.attributes import expect_same_attributes
 from suites.nfs3.clauses import READDIR_LISTS_ENTRIES, RETURNS_NOTDIR
@@ -20,7 +28,6 @@ from suites.nfs3.listing import (
     Fill,
     find_entry,
     many_names,
-    only,
     page,
     plus_page,
     read_all,
@@ -73,7 +80,7 @@ def _entry(nfs3: Nfs3, scratch: Nfs3Scratch, name: bytes) -> Entryplus3:
     """The READDIRPLUS entry of `name` in the scratch directory."""
     listing = read_all(plus_page, nfs3, scratch.handle)
     found = next((entry for entry in listing.entries if entry.name == name), None)
-    expect(found, f"the entry of {name.decode()}", because=READDIRPLUS_LISTS_ENTRIES).is_present()
+    expect(found, f"entry {name.decode()!r}", because=READDIRPLUS_LISTS_ENTRIES).is_present()
     assert isinstance(found, Entryplus3)
     return found
 
@@ -85,7 +92,7 @@ def test_all_entries(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     for name in names:
         scratch.file(name)
     listing = read_all(plus_page, nfs3, scratch.handle, count=SMALL_PLUS_PAGE)
-    expect(sorted(set(names) - set(listing.names)), "the names that are missing").equals([])
+    expect_names(listing.names, names, others=True)
 
 
 @proves(READDIRPLUS_LISTS_ENTRIES, killed_by="readdirplus3-repeats-an-entry", needs="readdirplus")
@@ -94,10 +101,7 @@ def test_no_duplicates(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     for name in many_names():
         scratch.file(name)
     listing = read_all(plus_page, nfs3, scratch.handle, count=SMALL_PLUS_PAGE)
-    repeated = sorted(
-        name for name, times in Counter(entry.name for entry in listing.entries).items() if times > 1
-    )
-    expect(repeated, "the names that come more than once").equals([])
+    expect_once([entry.name for entry in listing.entries])
 
 
 @proves(READDIRPLUS_MAXCOUNT_IS_LIMIT, killed_by="readdirplus3-exceeds-maxcount", needs="readdirplus")
@@ -106,7 +110,7 @@ def test_maxcount_limit(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     for name in many_names():
         scratch.file(name)
     resok = expect(plus_page(nfs3, scratch.handle, count=SMALL_PLUS_PAGE)).ok()
-    expect(len(resok.to_xdr()), "the size of resok in bytes").at_most(SMALL_PLUS_PAGE)
+    expect(len(resok.to_xdr()), "size of READDIRPLUS3resok in bytes").at_most(SMALL_PLUS_PAGE)
 
 
 @proves(READDIRPLUS_EOF_AT_END, killed_by="readdirplus3-claims-eof-early", needs="readdirplus")
@@ -140,9 +144,10 @@ def test_resume_every_cookie(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         rest = read_all(
             plus_page, nfs3, scratch.handle, cookie=entry.cookie, verf=whole.cookieverf, most_pages=4
         )
-        expected = sorted(later.name for later in whole.entries[index + 1 :])
-        expect(sorted(later.name for later in rest.entries), f"the names behind entry {index}").equals(
-            expected
+        expect_names(
+            [later.name for later in rest.entries],
+            [later.name for later in whole.entries[index + 1 :]],
+            f"names after the cookie of {show(entry.name)} (entry {index})",
         )
 
 
@@ -152,10 +157,9 @@ def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     handle = scratch.file("file", b"some data", mode=0o640)
     entry = _entry(nfs3, scratch, b"file")
     if entry.name_attributes is None:
-        unsupported("the server withholds the attributes of entries")
-    seen, known = entry.name_attributes, scratch.attributes(handle)
-    for name in ("type", "mode", "nlink", "uid", "gid", "size", "fsid", "fileid"):
-        expect(getattr(seen, name), f"{name} in the entry").equals(getattr(known, name))
+        unsupported("the entry has no name_attributes, which are optional")
+    fields = ("type", "mode", "nlink", "uid", "gid", "size", "fsid", "fileid")
+    expect_unchanged(scratch.attributes(handle), entry.name_attributes, fields, "entry 'file'")
 
 
 @proves(
@@ -166,11 +170,13 @@ def test_fileid_matches_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("file")
     entry = _entry(nfs3, scratch, b"file")
     if entry.name_attributes is None:
-        unsupported("the server withholds the attributes of entries")
+        unsupported("the entry has no name_attributes, which are optional")
     if entry.fileid == 0:
-        observe("fileid", "0, which is discouraged")
+        observe("fileid of the entry", "0, which RFC 1813 discourages")
         return
-    expect(entry.fileid, "fileid of the entry").equals(entry.name_attributes.fileid)
+    expect(entry.fileid, "fileid of the entry, compared with name_attributes").equals(
+        entry.name_attributes.fileid
+    )
 
 
 @proves(READDIRPLUS_RETURNS_HANDLES, killed_by="readdirplus3-handle-of-another", needs="readdirplus")
@@ -180,9 +186,9 @@ def test_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.directory("directory")
     entry = _entry(nfs3, scratch, b"file")
     if entry.name_handle is None:
-        unsupported("the server withholds the handles of entries")
+        unsupported("the entry has no name_handle, which is optional")
     reached = expect(nfs3.getattr(entry.name_handle)).ok().obj_attributes
-    expect(reached.fileid, "fileid behind the handle").equals(known.fileid)
+    expect(reached.fileid, "fileid that GETATTR returns for name_handle").equals(known.fileid)
 
 
 @proves(READDIRPLUS_MATCHES_READDIR, killed_by="readdirplus3-hides-directories", needs="readdirplus")
@@ -192,7 +198,7 @@ def test_same_names_as_readdir(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.directory("directory")
     plain = {entry.name for entry in read_all(page, nfs3, scratch.handle).entries} - DOTS
     plus = {entry.name for entry in read_all(plus_page, nfs3, scratch.handle).entries} - DOTS
-    expect(sorted(plus), "the names").equals(sorted(plain))
+    expect_names(plus, plain, "names in READDIRPLUS, compared with READDIR")
 
 
 @proves(READDIRPLUS_NEEDS_DIRECTORY, killed_by="readdirplus3-lists-a-file", needs="readdirplus")
@@ -215,7 +221,7 @@ def test_attribute_types(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     known = scratch.attributes(handle)
     attributes = find_entry(nfs3, scratch, "READDIRPLUS", b"file").name_attributes
     if attributes is None:
-        unsupported("the server withholds the attributes")
+        unsupported("the entry has no name_attributes, which are optional")
     expect_same_attributes(attributes, known)
 
 
@@ -226,7 +232,7 @@ def test_handle_types(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     known = scratch.attributes(file_types.make(nfs3, scratch, kind, "file"))
     handle = find_entry(nfs3, scratch, "READDIRPLUS", b"file").name_handle
     if handle is None:
-        unsupported("the server withholds the handle")
+        unsupported("the entry has no name_handle, which is optional")
     reply = nfs3.getattr(handle)
     expect(reply).ok()
     expect(reply).field("resok.obj_attributes.fileid").equals(known.fileid)
@@ -257,4 +263,4 @@ def test_dircount(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, dircount: int) -
         if resok.eof or not resok.entries:
             break
         cookie, verf = resok.entries[-1].cookie, resok.cookieverf
-    expect(only(found, names), "the names").equals(sorted(names))
+    expect_once(found, names)

@@ -24,7 +24,7 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
 )
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import Level, Part, Requirement, expect, expect_names, observe, proves, show, skip, unsupported
 from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded, too_long_name
 from suites.nfs3.clauses import (
@@ -91,7 +91,7 @@ ROUNDS = 20
 def _retry_after_jukebox(nfs3: Nfs3, reply: Rename3Res, source: Diropargs3, target: Diropargs3) -> None:
     """Repeat a RENAME that returned JUKEBOX. If it was not executed either time, the next round ends as SKIP."""
     if reply.status == Nfsstat3.NFS3ERR_JUKEBOX:
-        observe("RENAME", "JUKEBOX")
+        observe("RENAME", "NFS3ERR_JUKEBOX")
         nfs3.rename(source.dir, source.name, target.dir, target.name)
 
 
@@ -100,7 +100,7 @@ def test_old_name_gone(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME removes the old name from the directory."""
     scratch.file("old")
     expect(nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
-    expect(scratch.names(), "the names in the directory").equals([b"new"])
+    expect_names(scratch.names(), [b"new"], "names in the directory")
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-makes-a-new-file")
@@ -110,7 +110,7 @@ def test_same_object(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
     expect_kept(scratch, b"new", b"data")
     found = expect(nfs3.lookup(scratch.handle, b"new")).ok()
-    expect(scratch.attributes(found.object).fileid, "fileid").equals(known.fileid)
+    expect(scratch.attributes(found.object).fileid, "fileid of the new name").equals(known.fileid)
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-stays-in-its-directory")
@@ -119,7 +119,7 @@ def test_other_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("file", b"data")
     elsewhere = scratch.directory("elsewhere")
     expect(nfs3.rename(scratch.handle, b"file", elsewhere, b"file")).ok()
-    expect(scratch.names(elsewhere), "the names in the other directory").equals([b"file"])
+    expect_names(scratch.names(elsewhere), [b"file"], "names in the other directory")
 
 
 @proves(RENAME_REPLACES_TARGET, killed_by="rename3-keeps-the-target")
@@ -148,7 +148,7 @@ def test_full_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("inside", directory=scratch.directory("target"))
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     found = expect(nfs3.lookup(scratch.handle, b"target")).ok()
-    expect(scratch.names(found.object), "the names in target").equals([b"inside"])
+    expect_names(scratch.names(found.object), [b"inside"], "names in the target directory")
     expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
@@ -158,7 +158,7 @@ def test_file_over_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("source", b"precious")
     scratch.directory("target")
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
-    expect(sorted(scratch.names()), "the names in the directory").equals([b"source", b"target"])
+    expect_names(scratch.names(), [b"source", b"target"], "names in the directory")
     expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
@@ -202,7 +202,10 @@ def test_target_old_or_new(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callab
             found = nfs3.lookup(scratch.handle, b"target").resok
             seen = None if found is None else nfs3.getattr(found.object).resok
             if seen is not None:
-                expect(seen.obj_attributes.fileid, "fileid of target").one_of(*known)
+                expect(seen.obj_attributes.fileid, "fileid of 'target'").satisfies(
+                    known.__contains__,
+                    f"that of a file that had this name before, or gets it now: {show(known[-4:])}",
+                )
         _retry_after_jukebox(nfs3, other.wait(renaming), source, target)
 
 
@@ -227,7 +230,7 @@ def test_links_of_one_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME from one name of a file to another name of the same file keeps both names."""
     scratch.link(scratch.file("one", b"data"), "other")
     expect(nfs3.rename(scratch.handle, b"one", scratch.handle, b"other")).ok()
-    expect(sorted(scratch.names()), "the names in the directory").equals([b"one", b"other"])
+    expect_names(scratch.names(), [b"one", b"other"], "names in the directory")
 
 
 @proves(RENAME_NEEDS_A_SOURCE, killed_by="rename3-removes-the-target-first")
@@ -245,7 +248,7 @@ def test_below_itself(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     directory = scratch.directory("directory")
     below = scratch.directory("below", directory=directory)
     reply = nfs3.rename(scratch.handle, b"directory", below, b"directory")
-    expect(scratch.names(), "the names above").equals([b"directory"])
+    expect_names(scratch.names(), [b"directory"], "names in the parent directory")
     expect(reply).refused()
 
 
@@ -255,7 +258,7 @@ def test_old_directory_left(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     elsewhere = scratch.directory("elsewhere")
     scratch.file("file", directory=elsewhere)
     expect(nfs3.rename(elsewhere, b"file", scratch.handle, b"moved")).ok()
-    expect(scratch.names(elsewhere), "the names in the directory that it left").equals([])
+    expect_names(scratch.names(elsewhere), [], "names in the old directory")
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-empties-directories")
@@ -265,7 +268,7 @@ def test_directory_with_entries(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     elsewhere = scratch.directory("elsewhere")
     expect(nfs3.rename(scratch.handle, b"directory", elsewhere, b"directory")).ok()
     found = expect(nfs3.lookup(elsewhere, b"directory")).ok()
-    expect(scratch.names(found.object), "the names in the directory that was moved").equals([b"inside"])
+    expect_names(scratch.names(found.object), [b"inside"], "names in the moved directory")
 
 
 @proves(DOTDOT_IS_THE_PARENT, killed_by="rename3-forgets-the-parent")
@@ -277,8 +280,8 @@ def test_dotdot_updated(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     found = expect(nfs3.lookup(elsewhere, b"directory")).ok()
     parent = scratch.lookup("..", directory=found.object)
     if parent is None:
-        unsupported("the server does not know ..")
-    expect(scratch.attributes(parent).fileid, "fileid of ..").equals(scratch.attributes(elsewhere).fileid)
+        unsupported("LOOKUP of '..' fails with NFS3ERR_NOENT")
+    expect(scratch.attributes(parent).fileid, "fileid of '..'").equals(scratch.attributes(elsewhere).fileid)
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-follows-symlinks", needs="symlink")
@@ -320,9 +323,9 @@ def test_target_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     before = scratch.attributes(file).nlink
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     if reply.status != Nfsstat3.NFS3_OK:
-        skip(f"the file was not replaced: RENAME answers {reply.status}")
+        skip(f"the target was not replaced: RENAME answers {reply.status}")
     found = expect(nfs3.lookup(scratch.handle, b"other")).ok()
-    expect(scratch.attributes(found.object).nlink, "nlink").equals(before - 1)
+    expect(scratch.attributes(found.object).nlink, "nlink of the replaced file").equals(before - 1)
 
 
 @proves(RENAME_TO_SAME_FILE_DOES_NOTHING, killed_by="rename3-of-itself-removes")
@@ -366,7 +369,7 @@ def test_wcc_same_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     resok = expect(reply).ok()
     known = resok.fromdir_wcc.after
     if known is None or resok.todir_wcc.after is None:
-        unsupported("the server withholds the attributes from after")
+        unsupported("RENAME returned no fromdir_wcc.after or no todir_wcc.after: both are optional")
     expect_same_object(reply, "resok.todir_wcc.after", known)
 
 
@@ -378,7 +381,7 @@ def test_wcc_two_directories(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     reply = nfs3.rename(scratch.handle, b"file", elsewhere, b"file")
     resok = expect(reply).ok()
     if resok.fromdir_wcc.after is None or resok.todir_wcc.after is None:
-        unsupported("the server withholds the attributes from after")
+        unsupported("RENAME returned no fromdir_wcc.after or no todir_wcc.after: both are optional")
     expect(reply).field("resok.fromdir_wcc.after.fileid").equals(scratch.attributes().fileid)
     expect(reply).field("resok.todir_wcc.after.fileid").equals(scratch.attributes(elsewhere).fileid)
 
@@ -399,7 +402,7 @@ def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     name = too_long_name(nfs3, scratch)
     scratch.file("file", b"precious")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, name)
-    expect(scratch.names(), "the names in the directory").equals([b"file"])
+    expect_names(scratch.names(), [b"file"], "names in the directory")
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=NO_TRUNC)
 
 
@@ -434,13 +437,13 @@ def test_beyond_linkmax(nfs3: Nfs3, scratch: Nfs3Scratch, subdirectories: MakeMa
     linkmax = expect(nfs3.pathconf(full)).ok().linkmax
     observe("linkmax", linkmax)
     if not 2 <= linkmax <= MOST_LINKS:
-        skip(f"linkmax is {linkmax}: checks do not make so many directories")
+        skip(f"linkmax is {linkmax}: this check creates at most {MOST_LINKS} directories")
     # On UNIX the ".." of each is a link to the parent, which also has its own name and its ".".
     refused = subdirectories(full, linkmax - 2)
     if refused is not None and refused.status != Nfsstat3.NFS3ERR_MLINK:
-        skip(f"so many directories are not made: {refused.status}")
+        skip(f"cannot create {linkmax - 2} subdirectories: MKDIR answers {refused.status}")
     scratch.directory("moved")
     reply = nfs3.rename(scratch.handle, b"moved", full, b"moved")
-    observe("RENAME of one too many", reply.status)
+    observe("RENAME into a directory with linkmax links", reply.status)
     if reply.status != Nfsstat3.NFS3_OK:  # the server need not count links of directories
         expect(reply).refused(Nfsstat3.NFS3ERR_MLINK, because=RETURNS_MLINK)

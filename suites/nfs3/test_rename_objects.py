@@ -8,7 +8,7 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Level, Part, Requirement, expect, proves, unsupported
+from nfsjudge import Level, Part, Requirement, expect, expect_names, expect_that, proves, unsupported
 from suites.nfs3.attributes import expect_before, identity_of
 from suites.nfs3.calls import Place
 from suites.nfs3.clauses import (
@@ -62,8 +62,8 @@ def test_bad_handle(nfs3: Nfs3, place: Place, which: str) -> None:
     nonsense = pattern(len(place.here), salt=77)
     source, target = (nonsense, place.elsewhere) if which == "from" else (place.here, nonsense)
     reply = nfs3.rename(source, b"name", target, b"new")
-    expect(place.names(), "the names in the directory").equals([b"name"])
-    expect(place.scratch.names(place.elsewhere), "the names in the other directory").equals([b"source"])
+    expect_names(place.names(), [b"name"], "names in the directory")
+    expect_names(place.scratch.names(place.elsewhere), [b"source"], "names in the other directory")
     expect(reply).refused(*NOT_A_HANDLE, because=RETURNS_BADHANDLE)
 
 
@@ -82,7 +82,9 @@ def test_across_exports(nfs3: Nfs3, scratch: Nfs3Scratch, elsewhere: bytes) -> N
     reply = nfs3.rename(scratch.handle, b"f", elsewhere, name)
     remove_if_created(nfs3, elsewhere, name, reply.status)
     expect(reply).refused()
-    expect(scratch.lookup("f"), "the file under its old name").is_present()
+    expect_that(
+        scratch.lookup("f") is not None, "success", "NFS3ERR_NOENT", "status of LOOKUP of the old name"
+    )
     expect(reply).refused(Nfsstat3.NFS3ERR_XDEV, *NOT_ALLOWED, because=RENAME_RETURNS_XDEV)
 
 
@@ -95,8 +97,8 @@ def test_special_file(nfs3: Nfs3, place: Place, kind: str) -> None:
     """RENAME moves a special file to another directory."""
     known = place.scratch.attributes(make(nfs3, place.scratch, kind, b"old", directory=place.here))
     expect(nfs3.rename(place.here, b"old", place.elsewhere, b"new")).ok()
-    expect(place.names(), "the names in the directory that it left").equals([])
-    expect(identity_of(nfs3, place.elsewhere, b"new"), "fileid and type").equals(
+    expect_names(place.names(), [], "names in the old directory")
+    expect(identity_of(nfs3, place.elsewhere, b"new"), "fileid and type of the new name").equals(
         (known.fileid, known.type.name)
     )
 
@@ -109,8 +111,8 @@ def test_replaces_target(nfs3: Nfs3, scratch: Nfs3Scratch, source: str, target: 
     make(nfs3, scratch, target, b"target", data=b"other")
     expect(nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")).ok()
     # A server may keep the replaced object under a temporary name while it is in use.
-    expect(scratch.names(), "the names in the directory").lacks(b"source")
-    expect(identity_of(nfs3, scratch.handle, b"target"), "fileid and type").equals(
+    expect(scratch.names(), "names in the directory").lacks(b"source")
+    expect(identity_of(nfs3, scratch.handle, b"target"), "fileid and type of 'target'").equals(
         (known.fileid, known.type.name)
     )
 
@@ -123,9 +125,8 @@ def test_mixed_types(nfs3: Nfs3, scratch: Nfs3Scratch, source: str, target: str)
     known.append(scratch.attributes(make(nfs3, scratch, target, b"target")))
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     seen = [identity_of(nfs3, scratch.handle, name) for name in (b"source", b"target")]
-    expect(seen, "fileid and type of source and target").equals(
-        [(attributes.fileid, attributes.type.name) for attributes in known]
-    )
+    for name, now, before in zip(("source", "target"), seen, known, strict=True):
+        expect(now, f"fileid and type of {name!r}").equals((before.fileid, before.type.name))
     expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
@@ -142,7 +143,7 @@ def test_wcc_before_two_directories(nfs3: Nfs3, scratch: Nfs3Scratch, arm: str) 
     known = scratch.attributes() if arm == "fromdir_wcc" else scratch.attributes(elsewhere)
     reply = nfs3.rename(scratch.handle, b"file", elsewhere, b"file")
     if wcc_of(reply, arm).before is None:
-        unsupported("the server withholds the attributes from before")
+        unsupported("RENAME returned no wcc_data.before, which is optional")
     expect_before(reply, f"resok.{arm}.before", known)
 
 
@@ -153,6 +154,6 @@ def test_wcc_before_same_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"new")
     known = wcc_of(reply, "fromdir_wcc").before
     if known is None or wcc_of(reply, "todir_wcc").before is None:
-        unsupported("the server withholds the attributes from before")
+        unsupported("RENAME returned no wcc_data.before, which is optional")
     for name in ("size", "mtime", "ctime"):
         expect(reply).field(f"resok.todir_wcc.before.{name}").equals(getattr(known, name))

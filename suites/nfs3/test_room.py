@@ -12,7 +12,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import KnobsView, TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
 from suites.nfs3.calls import Place
 from suites.nfs3.clauses import (
     NOSPC_LEAVES_NOTHING,
@@ -20,7 +20,7 @@ from suites.nfs3.clauses import (
     WRITE_KEEPS_OTHER_DATA,
     WRITES_COUNT_BYTES,
 )
-from suites.nfs3.contents import difference, need_kept, pattern, put, read_range, stored
+from suites.nfs3.contents import need_kept, pattern, put, read_range, stored
 
 RETURNS_DQUOT = Requirement(
     rfc="RFC 1813",
@@ -52,11 +52,11 @@ def test_full_disk_keeps_data(
     target.fill_disk()
     reply = nfs3.write(file, 100_000, pattern(50_000, salt=1)[:8192], stable)
     observe("WRITE to a full disk", reply.status)
-    expect(difference(read_range(nfs3, file, 0, 5000), content), "first wrong byte").is_absent()
+    expect_data(read_range(nfs3, file, 0, 5000), content, of="range")
     if reply.resok is not None:
         seen = read_range(nfs3, file, 100_000, reply.resok.count)
-        expect(seen, "the data that was counted", because=WRITES_COUNT_BYTES).equals(
-            pattern(50_000, salt=1)[: reply.resok.count]
+        expect_data(
+            seen, pattern(50_000, salt=1)[: reply.resok.count], at=100_000, because=WRITES_COUNT_BYTES
         )
 
 
@@ -69,7 +69,7 @@ def test_full_disk_status(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) 
     target.fill_disk()
     reply = nfs3.write(file, 0, pattern(8192))
     if reply.resok is not None or reply.status == Nfsstat3.NFS3ERR_FBIG:
-        skip(f"there is room on the full disk, or none in a file: {reply.status}")
+        skip(f"the disk is not full, or files cannot be this large: WRITE answers {reply.status}")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_DQUOT, because=RETURNS_NOSPC)
 
 
@@ -84,13 +84,13 @@ def test_last_free_bytes(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, roo
     while at < len(data):
         reply = nfs3.write(file, at, data[at:])
         if reply.resok is None:
-            observe(f"WRITE after {at} of {room} bytes", reply.status)
+            observe(f"WRITE at offset {at} with {room} bytes free at first", reply.status)
             break
         if not reply.resok.count:
-            skip("WRITE takes no data: it answers OK with count 0")
+            skip("WRITE makes no progress: it answers success with count 0")
         at += reply.resok.count
     seen = read_range(nfs3, file, 0, len(data))
-    expect(difference(seen[:at].ljust(at, b"\0"), data[:at]), "first wrong byte").is_absent()
+    expect_data(seen[:at], data[:at])
 
 
 @pytest.mark.exclusive
@@ -103,7 +103,7 @@ def test_freed_room(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> Non
     observe("WRITE to a full disk", nfs3.write(file, 0, pattern(8192)).status)
     target.free_disk()
     reply = nfs3.write(file, 0, pattern(8192))
-    expect(reply.status, "status of WRITE").equals(Nfsstat3.NFS3_OK)
+    expect(reply.status, "status of WRITE after room was freed").equals(Nfsstat3.NFS3_OK)
 
 
 @pytest.mark.exclusive
@@ -119,7 +119,7 @@ def test_commit_on_full_disk(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetVie
     observe("COMMIT on a full disk", reply.status)
     if reply.resok is not None:
         # COMMIT may fail because there is no room; if it succeeds, all data must be there.
-        expect(difference(read_range(nfs3, file, 0, 20_000), data), "first wrong byte").is_absent()
+        expect_data(read_range(nfs3, file, 0, 20_000), data, of="range")
 
 
 # ---------------------------------------------------------------- quotas
@@ -134,7 +134,7 @@ def test_quota_status(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView) -> Non
     knobs.set(quota_bytes=0)
     reply = nfs3.write(file, 0, pattern(8192))
     if reply.status == Nfsstat3.NFS3ERR_FBIG:
-        skip("a file may not be so large")
+        skip(f"files cannot be this large: WRITE answers {reply.status}")
     expect(reply).refused(Nfsstat3.NFS3ERR_DQUOT, Nfsstat3.NFS3ERR_NOSPC, because=RETURNS_DQUOT)
 
 
@@ -146,7 +146,7 @@ def test_quota_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView) ->
     file = stored(scratch, "f", content)
     knobs.set(quota_bytes=0)
     observe("WRITE beyond the quota", nfs3.write(file, 100_000, pattern(8192, salt=1)).status)
-    expect(difference(read_range(nfs3, file, 0, 5000), content), "first wrong byte").is_absent()
+    expect_data(read_range(nfs3, file, 0, 5000), content, of="range")
 
 
 # ---------------------------------------------------------------- no room for another object
@@ -158,5 +158,5 @@ def test_no_free_inodes(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: s
     """Calls that create objects without room for one fail with NOSPC and leave nothing."""
     knobs.set(free_files=0)
     reply = place.call(nfs3, procedure, b"name")
-    expect(place.names(), "the names in the directory").equals([])
+    expect_names(place.names(), [], "names in the directory")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOSPC, because=RETURNS_NOSPC)

@@ -11,7 +11,7 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, SERVER_TIME, Nfsstat3, Nfstime3, Sattr3, SetTime
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
 from suites.nfs3.attributes import expect_change
 from suites.nfs3.clauses import (
     MODE_HAS_DEFINED_BITS_ONLY,
@@ -78,12 +78,14 @@ def test_file_mode_values(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> None:
     """SETATTR of any mode of a file sets the permission bits and adds no others."""
     file = scratch.file("f", mode=0o600)
     expect_change(nfs3.setattr(file, Sattr3(mode=mode)))
-    seen = scratch.attributes(file).mode
-    observe(f"mode {mode:o} asked", f"{seen:o}")
-    expect(oct(seen & 0o777), "permission bits of mode").equals(oct(mode & 0o777))
+    seen = scratch.attributes(file)
+    observe(f"mode after SETATTR of {mode:04o}", f"{seen.mode:04o}")
+    expect(seen.mode & 0o777, "permission bits of mode").equals(mode & 0o777)
     expect(
-        oct(seen & 0o7000 & ~mode), "set-id bits that were not asked for", because=SETATTR_ADDS_NO_MODE_BITS
-    ).equals("0o0")
+        seen.mode & 0o7000 & ~mode,
+        "set-id and sticky bits of mode, not requested",
+        because=SETATTR_ADDS_NO_MODE_BITS,
+    ).equals(0)
 
 
 @pytest.mark.parametrize("mode", MODES, ids=_octal)
@@ -92,10 +94,10 @@ def test_directory_mode_values(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> N
     """SETATTR of any mode of a directory sets the permission bits."""
     directory = scratch.directory("d", mode=0o700)
     expect_change(nfs3.setattr(directory, Sattr3(mode=mode)))
-    seen = scratch.attributes(directory).mode
-    observe(f"mode {mode:o} asked", f"{seen:o}")
+    seen = scratch.attributes(directory)
+    observe(f"mode after SETATTR of {mode:04o}", f"{seen.mode:04o}")
     # A directory may have inherited the set-group-id bit and keep it.
-    expect(oct(seen & 0o777), "permission bits of mode").equals(oct(mode & 0o777))
+    expect(seen.mode & 0o777, "permission bits of mode").equals(mode & 0o777)
 
 
 @pytest.mark.parametrize("mode", [0o10644, 0o100644, 0xFFFF_F1A4], ids=_octal)
@@ -104,8 +106,9 @@ def test_undefined_mode_bits(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> Non
     """SETATTR does not store undefined bits of the mode."""
     file = scratch.file("f", mode=0o600)
     reply = nfs3.setattr(file, Sattr3(mode=mode))
-    observe(f"SETATTR of the mode {mode:o}", reply.status)
-    expect(scratch.attributes(file).mode & ~0o7777, "mode outside of the protection bits").equals(0)
+    observe(f"SETATTR of mode {mode:04o}", reply.status)
+    seen = scratch.attributes(file)
+    expect(seen.mode & ~0o7777, "undefined bits of mode, above 07777").equals(0)
 
 
 # ---------------------------------------------------------------- owner and group
@@ -133,13 +136,13 @@ def test_large_size(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> None:
     """SETATTR stores a large size, or refuses it, and keeps the data."""
     file = scratch.file("f", b"data")
     reply = nfs3.setattr(file, Sattr3(size=size))
-    observe(f"SETATTR of the size {size}", reply.status)
+    observe(f"SETATTR of size {size}", reply.status)
     if reply.status == Nfsstat3.NFS3_OK:
         expect(scratch.attributes(file).size, "size").equals(size)
     else:
         expect(reply).refused()
     # A SETATTR that fails may have taken effect in part (section 3.3.2), but not on the data.
-    expect(read_range(nfs3, file, 0, 4), "the data", because=SIZE_CHANGE_KEEPS_DATA).equals(b"data")
+    expect_data(read_range(nfs3, file, 0, 4), b"data", of="range", because=SIZE_CHANGE_KEEPS_DATA)
 
 
 @pytest.mark.parametrize("size", [2**31, 2**32, 2**40], ids=["2g", "4g", "1t"])
@@ -149,7 +152,7 @@ def test_truncate_large_file(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> Non
     file = scratch.file("f", b"data")
     expect_change(nfs3.setattr(file, Sattr3(size=size)))
     expect_change(nfs3.setattr(file, Sattr3(size=3)))
-    expect(scratch.read(file), "the data").equals(b"dat")
+    expect_data(scratch.read(file), b"dat")
 
 
 # ---------------------------------------------------------------- times

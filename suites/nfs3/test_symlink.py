@@ -12,7 +12,7 @@ from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import SYMLINK, Diropargs3, Ftype3, Nfsstat3, Sattr3, Symlink3Args, Symlinkdata3
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
+from nfsjudge import Level, Part, Requirement, expect, expect_names, observe, proves, show, unsupported
 from suites.nfs3.bad_names import reply_if_decoded
 from suites.nfs3.calls import Place
 from suites.nfs3.clauses import (
@@ -130,12 +130,13 @@ def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 )
 def test_stored_data(nfs3: Nfs3, scratch: Nfs3Scratch, target: str) -> None:
     """SYMLINK stores the data exactly, or refuses it."""
-    made = reply_if_decoded(nfs3, lambda: nfs3.symlink(scratch.handle, b"link", TARGETS[target]), "such data")
+    what = f"SYMLINK with data {show(TARGETS[target])}"
+    made = reply_if_decoded(nfs3, lambda: nfs3.symlink(scratch.handle, b"link", TARGETS[target]), what)
     if made is None:
-        unsupported("the server does not read such data")
-    observe(f"SYMLINK with such data: {target.replace('-', ' ')}", made.status)
+        unsupported("the server does not decode SYMLINK with this data")
+    observe(what, made.status)
     if made.status != Nfsstat3.NFS3_OK:
-        unsupported(f"the server refuses such data: {expect(made).refused()}")
+        unsupported(f"the server refuses this data: SYMLINK answers {expect(made).refused()}")
     found = expect(nfs3.lookup(scratch.handle, b"link")).ok()
     reply = nfs3.readlink(found.object)
     expect(reply).ok()
@@ -172,7 +173,7 @@ def test_nospc(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
     """SYMLINK without room for the target fails with NOSPC and leaves nothing."""
     knobs.set(free_bytes=0, path_max=1000)
     reply = nfs3.symlink(place.here, b"name", b"t" * 1000)
-    expect(place.names(), "the names in the directory", because=NOSPC_LEAVES_NOTHING).equals([])
+    expect_names(place.names(), [], "names in the directory", because=NOSPC_LEAVES_NOTHING)
     expect(reply).refused(Nfsstat3.NFS3ERR_NOSPC, because=RETURNS_NOSPC)
 
 
@@ -181,7 +182,7 @@ def test_target_too_long(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
     """SYMLINK with a target that is too long fails with NAMETOOLONG or INVAL."""
     knobs.set(path_max=10)
     reply = nfs3.symlink(place.here, b"name", b"t" * 11)
-    expect(place.names(), "the names in the directory").equals([])
+    expect_names(place.names(), [], "names in the directory")
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, Nfsstat3.NFS3ERR_INVAL, because=RETURNS_NAMETOOLONG)
 
 
@@ -193,5 +194,5 @@ def test_notsupp(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
     """SYMLINK fails with NOTSUPP where the server has no symbolic links."""
     knobs.set(symlinks=False)
     reply = place.call(nfs3, "symlink", b"link")
-    expect(place.names(), "the names in the directory").equals([])
+    expect_names(place.names(), [], "names in the directory")
     expect(reply).status(Nfsstat3.NFS3ERR_NOTSUPP)

@@ -14,9 +14,9 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3, StableHow
-from nfsjudge import expect, proves, skip
+from nfsjudge import expect, expect_data, proves, skip
 from suites.nfs3.clauses import READ_RETURNS_CURRENT_DATA
-from suites.nfs3.contents import difference, pattern, put, read_range, stored
+from suites.nfs3.contents import pattern, put, read_range, stored
 
 SIZE: t.Final = 6000
 Change: t.TypeAlias = Callable[[Nfs3, Nfs3Scratch, bytes], bytes]
@@ -34,7 +34,7 @@ def _sets_size(size: int) -> Change:
     def act(other: Nfs3, _scratch: Nfs3Scratch, file: bytes) -> bytes:
         reply = other.setattr(file, Sattr3(size=size))
         if reply.status != Nfsstat3.NFS3_OK:
-            skip(f"the size cannot be set: SETATTR answers {reply.status}")
+            skip(f"cannot set the size: SETATTR answers {reply.status}")
         return pattern(SIZE)[:size].ljust(size, b"\0")
 
     return act
@@ -63,5 +63,5 @@ def test_read_current(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, cha
     wanted = CHANGES[change](second_client, scratch, file)
     seen = read_range(nfs3, file, 0, 2 * SIZE)
     known = len(wanted.rstrip(b"\0"))  # another check proves that an extension reads as zeros
-    expect(difference(seen[:known], wanted[:known]), "first wrong byte").is_absent()
-    expect(len(seen), "the size of the file").equals(len(wanted))
+    expect_data(seen[:known], wanted[:known], of="range")
+    expect(len(seen), "number of bytes that READ returns").equals(len(wanted))

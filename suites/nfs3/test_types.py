@@ -8,7 +8,7 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import Requirement, expect, expect_names, proves
 from suites.nfs3.attributes import expect_preserved, identity_of
 from suites.nfs3.calls import OF_THE_FILE_SYSTEM, ON_NAMES, Place, call_on
 from suites.nfs3.clauses import RETURNS_EXIST, RETURNS_NOTDIR
@@ -80,7 +80,7 @@ def test_symlink_as_directory(nfs3: Nfs3, place: Place, procedure: str) -> None:
     place.arrange(procedure, b"name")
     known = place.names()
     reply = place.call(nfs3, procedure, b"name", link)
-    expect(place.names(), "the names in the directory that the link points to").equals(known)
+    expect_names(place.names(), known, "names in the directory that the link points to")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
@@ -95,7 +95,7 @@ def test_nothing_replaced(nfs3: Nfs3, place: Place, procedure: str, kind: str) -
     known = place.scratch.attributes(there)
     reply = place.call(nfs3, procedure, b"there")
     expect_preserved(place.scratch.attributes(there), known)
-    expect(identity_of(nfs3, place.here, b"there"), "fileid and type").equals(
+    expect(identity_of(nfs3, place.here, b"there"), "fileid and type of the existing name").equals(
         (known.fileid, KINDS[kind].name)
     )
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)

@@ -16,7 +16,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Sattr3
 from nfsjudge import expect, observe, proves, skip, unsupported
 from suites.nfs3.attributes import expect_before, expect_same_object
-from suites.nfs3.calls import Place, call_on
+from suites.nfs3.calls import Place, call_on, procedure_name
 from suites.nfs3.clauses import (
     WCC_AFTER_HAS_NEW_TIMES,
     WCC_AFTER_IS_POST_OPERATION,
@@ -39,7 +39,7 @@ def test_before(nfs3: Nfs3, place: Place, change: str) -> None:
     known = place.scratch.attributes(place.here)
     reply = place.call(nfs3, change, b"name")
     if wcc_of(reply, wcc_field(change)).before is None:
-        unsupported("the server withholds the attributes from before")
+        unsupported("the server returned no wcc_data.before, which is optional")
     expect_before(reply, f"resok.{wcc_field(change)}.before", known)
 
 
@@ -50,7 +50,7 @@ def test_after(nfs3: Nfs3, place: Place, change: str) -> None:
     place.arrange(change, b"name")
     reply = place.call(nfs3, change, b"name")
     if wcc_of(reply, wcc_field(change)).after is None:
-        unsupported("the server withholds the attributes from after")
+        unsupported("the server returned no wcc_data.after, which is optional")
     expect_same_object(reply, f"resok.{wcc_field(change)}.after", place.scratch.attributes(place.here))
 
 
@@ -60,11 +60,11 @@ def test_after_refusal(nfs3: Nfs3, place: Place, change: str) -> None:
     """wcc_data.after of a refused call matches the attributes of the directory."""
     place.arrange("lookup", EXISTING)
     reply = refused_call(nfs3, place, change)
-    observe("the refusal", reply.status)
+    observe(f"{procedure_name(change)} that should fail", reply.status)
     if reply.resfail is None:
-        skip("the server did not refuse")
+        skip(f"{procedure_name(change)} succeeded although it should fail: other checks judge that")
     if getattr(reply.resfail, wcc_field(change)).after is None:
-        unsupported("the server withholds the attributes after a refusal")
+        unsupported("the server returned no wcc_data.after with the error, which is optional")
     expect_same_object(reply, f"resfail.{wcc_field(change)}.after", place.scratch.attributes(place.here))
 
 
@@ -76,7 +76,7 @@ def test_after_times(nfs3: Nfs3, place: Place, change: str) -> None:
     path = wcc_field(change)
     reply = place.call(nfs3, change, b"name")
     if wcc_of(reply, path).after is None:
-        unsupported("the server withholds the attributes from after")
+        unsupported("the server returned no wcc_data.after, which is optional")
     known = place.scratch.attributes(place.here)
     for name in ("mtime", "ctime"):
         expect(reply).field(f"resok.{path}.after.{name}").equals(getattr(known, name))
@@ -89,11 +89,11 @@ def test_before_refusal(nfs3: Nfs3, place: Place, change: str) -> None:
     place.arrange("lookup", EXISTING)
     known = place.scratch.attributes(place.here)
     reply = refused_call(nfs3, place, change)
-    observe("the refusal", reply.status)
+    observe(f"{procedure_name(change)} that should fail", reply.status)
     if reply.resfail is None:
-        skip("the server did not refuse")
+        skip(f"{procedure_name(change)} succeeded although it should fail: other checks judge that")
     if getattr(reply.resfail, wcc_field(change)).before is None:
-        unsupported("the server withholds the attributes from before a refusal")
+        unsupported("the server returned no wcc_data.before with the error, which is optional")
     expect_before(reply, f"resfail.{wcc_field(change)}.before", known)
 
 
@@ -113,7 +113,7 @@ def test_before_two_clients(nfs3: Nfs3, second_client: Nfs3, place: Place, chang
     known = expect(second_client.getattr(place.here)).ok().obj_attributes
     reply = place.call(nfs3, change, b"name")
     if wcc_of(reply, wcc_field(change)).before is None:
-        unsupported("the server withholds the attributes from before")
+        unsupported("the server returned no wcc_data.before, which is optional")
     expect_before(reply, f"resok.{wcc_field(change)}.before", known)
 
 
@@ -126,7 +126,7 @@ def test_after_two_clients(nfs3: Nfs3, second_client: Nfs3, place: Place, change
     reply = place.call(nfs3, change, b"name")
     after = wcc_of(reply, wcc_field(change)).after
     if after is None:
-        unsupported("the server withholds the attributes from after")
+        unsupported("the server returned no wcc_data.after, which is optional")
     known = expect(second_client.getattr(place.here)).ok().obj_attributes
     expect_same_object(reply, f"resok.{wcc_field(change)}.after", known)
     for name in ("mtime", "ctime"):
@@ -144,9 +144,9 @@ def test_after_notdir(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """wcc_data.after of a call on a file instead of a directory is of that file."""
     file, path = scratch.file("file", b"data"), wcc_field(procedure)
     reply = call_on(nfs3, procedure, file)
-    observe("the refusal", reply.status)
+    observe(f"{procedure_name(procedure)} on a file", reply.status)
     if reply.resfail is None or getattr(reply.resfail, path).after is None:
-        unsupported("the server withholds the attributes after a refusal, or does not refuse")
+        unsupported("the call succeeded, or returned an error without wcc_data.after, which is optional")
     expect_same_object(reply, f"resfail.{path}.after", scratch.attributes(file))
 
 
@@ -157,7 +157,7 @@ def test_before_notdir(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None
     file, path = scratch.file("file", b"data"), wcc_field(procedure)
     known = scratch.attributes(file)
     reply = call_on(nfs3, procedure, file)
-    observe("the refusal", reply.status)
+    observe(f"{procedure_name(procedure)} on a file", reply.status)
     if reply.resfail is None or getattr(reply.resfail, path).before is None:
-        unsupported("the server withholds the attributes from before a refusal, or does not refuse")
+        unsupported("the call succeeded, or returned an error without wcc_data.before, which is optional")
     expect_before(reply, f"resfail.{path}.before", known)

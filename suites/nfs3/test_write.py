@@ -13,7 +13,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import WRITE, Nfsstat3, Sattr3, StableHow, Write3Args
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves, skip, unsupported
 from suites.nfs3.attributes import expect_before, expect_same_object
 from suites.nfs3.clauses import (
     HANDLE_IS_OF_ONE_FILE,
@@ -28,7 +28,7 @@ from suites.nfs3.clauses import (
     WRITE_WCC_AFTER,
     WRITES_COUNT_BYTES,
 )
-from suites.nfs3.contents import difference, need_kept, pattern, put, read_range, stored, write_far
+from suites.nfs3.contents import need_kept, pattern, put, read_range, stored, write_far
 from suites.nfs3.handles import LATER
 from suites.nfs3.times import LONG_AGO, at_client_time
 
@@ -128,7 +128,7 @@ def test_zero_count(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 def test_zero_count_keeps_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE of 0 bytes beyond the end does not extend the file."""
     file = scratch.file("f", b"data")
-    observe("WRITE of 0 bytes behind the end", nfs3.write(file, 1000, b"").status)
+    observe("WRITE of 0 bytes beyond the end", nfs3.write(file, 1000, b"").status)
     expect(scratch.attributes(file).size, "size").equals(4)
 
 
@@ -146,9 +146,9 @@ def _write_with_count(nfs3: Nfs3, file: bytes, offset: int, data: bytes, count: 
     try:
         reply = nfs3.write(file, offset, data, count=count)
     except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
-        observe("count is not the length of the data", type(refusal).__name__)
+        observe("WRITE with a count that is not the length of the data", type(refusal).__name__)
         return
-    observe("count is not the length of the data", reply.status)
+    observe("WRITE with a count that is not the length of the data", reply.status)
     if reply.resok is not None:
         expect(reply).field("resok.count").at_most(min(count, len(data)))
 
@@ -160,7 +160,7 @@ def test_count_below_data(second_client: Nfs3, scratch: Nfs3Scratch) -> None:
     file = stored(scratch, "f", old)
     _write_with_count(second_client, file, 8, new, count=4)
     seen = scratch.read(file)
-    expect(seen[:8] + seen[12:], "what is outside of the range").equals(old[:8] + old[12:])
+    expect_data(seen, old[:8] + seen[8:12] + old[12:], "data outside of the range")
 
 
 @proves(WRITE_COUNT_BOUNDS_DATA, killed_by="write3-trusts-count")
@@ -170,7 +170,7 @@ def test_count_above_data(second_client: Nfs3, scratch: Nfs3Scratch) -> None:
     file = stored(scratch, "f", old)
     _write_with_count(second_client, file, 8, new, count=16)
     seen = scratch.read(file)
-    expect(seen[:8] + seen[12:], "what is outside of the data").equals(old[:8] + old[12:])
+    expect_data(seen, old[:8] + seen[8:12] + old[12:], "data outside of the range")
 
 
 @proves(WRITE_ABOVE_WTMAX, killed_by="write3-counts-all-above-wtmax")
@@ -178,9 +178,9 @@ def test_above_wtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3
     """WRITE of more than wtmax stores what it counts and nothing that was not sent."""
     info = nfs3.fsinfo(root)
     if info.resok is None:
-        skip(f"wtmax is not known: FSINFO answers {info.status}")
+        skip(f"cannot get wtmax: FSINFO answers {info.status}")
     if info.resok.wtmax >= MOST_SENT:
-        skip(f"wtmax is {info.resok.wtmax}; this check does not send so much at once")
+        skip(f"wtmax is {info.resok.wtmax}: this check sends less than {MOST_SENT} bytes at once")
     file = scratch.file("f")
     data = pattern(info.resok.wtmax + 4096)
     counted = 0
@@ -192,8 +192,8 @@ def test_above_wtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3
         observe("WRITE of more than wtmax", reply.status)
         counted = reply.resok.count if reply.resok is not None else 0
     seen = read_range(nfs3, file, 0, len(data) + 1)
-    expect(len(seen), "size of the file").between(counted, len(data))
-    expect(difference(seen, data[: len(seen)]), "first wrong byte").is_absent()
+    expect(len(seen), "size of the file in bytes").between(counted, len(data))
+    expect_data(seen, data[: len(seen)])
 
 
 # ---------------------------------------------------------------- commitment and verifier
@@ -269,7 +269,7 @@ def test_sync_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetVie
     target.crash()
     for file, count in written.items():
         seen = read_range(target.client(Nfs3), file, 0, count)
-        expect(difference(seen, data[:count]), "first wrong byte after the crash").is_absent()
+        expect_data(seen, data[:count], "data after the crash", of="range")
 
 
 @pytest.mark.exclusive
@@ -300,7 +300,7 @@ def test_counted_bytes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         data = pattern(size)
         written = expect(nfs3.write(file, 0, data)).ok().count
         seen = read_range(nfs3, file, 0, size)
-        expect(difference(seen[:written], data[:written]), "first wrong byte").is_absent()
+        expect_data(seen[:written], data[:written], of="range")
 
 
 @proves(WRITES_COUNT_BYTES, killed_by="write3-hides-unstable-data")
@@ -311,7 +311,7 @@ def test_unstable_data_visible(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scr
     written = expect(nfs3.write(file, 0, data, StableHow.UNSTABLE)).ok().count
     need_kept(scratch, file, data[:written])
     seen = read_range(second_client, file, 0, written)
-    expect(difference(seen, data[:written]), "first wrong byte").is_absent()
+    expect_data(seen, data[:written], of="range")
 
 
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-cuts-the-rest")
@@ -336,7 +336,7 @@ def test_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", b"data")
     expect(nfs3.write(file, 10_000, b"more")).ok()
     gap = read_range(nfs3, file, 4, 9996)
-    expect(gap.strip(b"\0"), "what is not zero in the gap").equals(b"")
+    expect_data(gap, bytes(len(gap)), "data of the gap", at=4)
 
 
 @proves(WRITE_OFFSET_HAS_64_BITS, killed_by="write3-truncates-offset")
@@ -345,7 +345,7 @@ def test_64_bit_offset(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = stored(scratch, "f", b"near")
     for offset in (2**31, 2**32):
         write_far(nfs3, file, offset, b"far away")
-        expect(read_range(nfs3, file, 0, 4), "data at the beginning").equals(b"near")
+        expect_data(read_range(nfs3, file, 0, 4), b"near", of="range")
         expect(scratch.attributes(file).size, "size").equals(offset + 8)
 
 
@@ -355,8 +355,8 @@ def test_offset_overflow(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     content = pattern(64)
     file = stored(scratch, "f", content)
     reply = nfs3.write(file, 2**64 - 4, pattern(16, salt=100))
-    observe("WRITE of a range that goes beyond 2^64", reply.status)
-    expect(read_range(nfs3, file, 0, 64), "data at the beginning").equals(content)
+    observe("WRITE of a range that ends beyond 2^64", reply.status)
+    expect_data(read_range(nfs3, file, 0, 64), content, of="range")
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="write3-reaches-a-later-file")
@@ -365,13 +365,13 @@ def test_removed_file_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("removed", pattern(100))
     gone = nfs3.remove(scratch.handle, b"removed")
     if gone.resok is None:
-        skip(f"the file cannot be removed: REMOVE answers {gone.status}")
+        skip(f"cannot remove the file: REMOVE answers {gone.status}")
     content = pattern(100, salt=1)
     later = [stored(scratch, f"later {number}", content) for number in range(LATER)]
     reply = nfs3.write(file, 0, pattern(100, salt=100))
     observe("WRITE by the handle of a removed file", reply.status)
     for other in later:
-        expect(scratch.read(other), "data of a later file").equals(content)
+        expect_data(scratch.read(other), content, "data of a later file")
 
 
 # ---------------------------------------------------------------- attributes
@@ -384,7 +384,7 @@ def test_wcc_before(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     known = scratch.attributes(file)
     reply = nfs3.write(file, 1000, b"more")
     if expect(reply).ok().file_wcc.before is None:
-        unsupported("WRITE withholds the attributes from before")
+        unsupported("WRITE returned no file_wcc.before, which is optional")
     expect_before(reply, "resok.file_wcc.before", known)
 
 
@@ -394,7 +394,7 @@ def test_wcc_after(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", pattern(1000))
     reply = nfs3.write(file, 1000, b"more")
     if expect(reply).ok().file_wcc.after is None:
-        unsupported("WRITE withholds the attributes from after")
+        unsupported("WRITE returned no file_wcc.after, which is optional")
     expect_same_object(reply, "resok.file_wcc.after", scratch.attributes(file))
 
 
@@ -404,7 +404,7 @@ def test_moves_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", b"data")
     nfs3.setattr(file, Sattr3(mtime=at_client_time(LONG_AGO)))
     if scratch.attributes(file).mtime != LONG_AGO:
-        skip("mtime cannot be set to a time of old, from which to see it move")
+        skip("SETATTR does not set mtime to the year 2000, so a later change would not show")
     expect(nfs3.write(file, 0, b"DATA", StableHow.FILE_SYNC)).ok()
     expect(scratch.attributes(file).mtime, "mtime").differs_from(LONG_AGO)
 
@@ -450,4 +450,4 @@ def test_pipelined(
         counted[args.offset] = expect(reply).ok().count
     for at, piece in pieces:
         seen = read_range(nfs3, file, at, counted[at])
-        expect(difference(seen, piece[: counted[at]]), f"first wrong byte of those at {at}").is_absent()
+        expect_data(seen, piece[: counted[at]], at=at, of="range")

@@ -12,7 +12,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_data, observe, proves, skip
 from suites.nfs3.attributes import with_mode
 from suites.nfs3.clauses import (
     READ_ONLY_IS_UNCHANGED,
@@ -20,7 +20,7 @@ from suites.nfs3.clauses import (
     WRITE_KEEPS_OTHER_DATA,
     WRITES_COUNT_BYTES,
 )
-from suites.nfs3.contents import difference, pattern, read_range, stored
+from suites.nfs3.contents import pattern, read_range, stored
 from suites.nfs3.limits import fsinfo
 from suites.nfs3.permissions import STRANGER
 from suites.nfs3.statuses import NO_PERMISSION, NOT_ALLOWED
@@ -64,8 +64,8 @@ def test_denied_writes_nothing(
     reply = as_user(*STRANGER).write(file, 10, b"data", stable)
     observe("WRITE by another user", reply.status)
     if reply.status not in NO_PERMISSION:
-        skip("the WRITE was not denied: that is another claim")
-    expect(read_range(nfs3, file, 0, 200), "the data of the file").equals(content)
+        skip(f"the WRITE was not denied: it answers {reply.status}, which other checks judge")
+    expect_data(read_range(nfs3, file, 0, 200), content)
 
 
 @pytest.mark.exclusive
@@ -76,10 +76,10 @@ def test_immutable_file(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView) -> N
     file = stored(scratch, "read-only", content)
     knobs.set(read_only_names="read-only")
     reply = nfs3.write(file, 10, b"data")
-    observe("WRITE to a file that is read-only", reply.status)
+    observe("WRITE to a read-only file", reply.status)
     if reply.status not in NOT_ALLOWED:
-        skip("the WRITE was not denied: that is another claim")
-    expect(read_range(nfs3, file, 0, 200), "the data of the file").equals(content)
+        skip(f"the WRITE was not denied: it answers {reply.status}, which other checks judge")
+    expect_data(read_range(nfs3, file, 0, 200), content)
 
 
 # ---------------------------------------------------------------- the largest file
@@ -92,7 +92,7 @@ def _largest_file(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, limit: str
     most = fsinfo(nfs3, scratch.handle).maxfilesize
     observe("maxfilesize", most)
     if not 1 <= most < 2**64 - 64:
-        skip(f"maxfilesize is {most}: there is nothing beyond it")
+        skip(f"maxfilesize is {most}: no offset above it can be tried")
     return most
 
 
@@ -111,9 +111,7 @@ def test_maxfilesize_exceeded(
     expect(scratch.attributes(file).size, "size").at_most(most)
     if reply.resok is not None:
         seen = read_range(nfs3, file, offset, reply.resok.count)
-        expect(seen, "the data that was counted", because=WRITES_COUNT_BYTES).equals(
-            data[: reply.resok.count]
-        )
+        expect_data(seen, data[: reply.resok.count], at=offset, because=WRITES_COUNT_BYTES)
 
 
 @pytest.mark.exclusive
@@ -137,7 +135,7 @@ def test_maxfilesize_allowed(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView,
     offset = fsinfo(nfs3, scratch.handle).maxfilesize - short_of - 16
     count = expect(nfs3.write(file, offset, data)).granted().count
     seen = read_range(nfs3, file, offset, count)
-    expect(seen, "the data at the end", because=WRITES_COUNT_BYTES).equals(data[:count])
+    expect_data(seen, data[:count], at=offset, because=WRITES_COUNT_BYTES)
 
 
 @pytest.mark.exclusive
@@ -149,7 +147,7 @@ def test_maxfilesize_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsVi
     file = stored(scratch, "f", content)
     most = _largest_file(nfs3, scratch, knobs, limit)
     observe("WRITE across maxfilesize", nfs3.write(file, most - 8, pattern(16, salt=1)).status)
-    expect(difference(read_range(nfs3, file, 0, 5000), content), "first wrong byte").is_absent()
+    expect_data(read_range(nfs3, file, 0, 5000), content, of="range")
 
 
 # ---------------------------------------------------------------- read-only file systems
@@ -174,4 +172,4 @@ def test_read_only_unchanged(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView,
     file = stored(scratch, "f", content)
     knobs.set(read_only=True)
     observe("WRITE", nfs3.write(file, offset, b"data").status)
-    expect(read_range(nfs3, file, 0, 10_000), "the data of the file").equals(content)
+    expect_data(read_range(nfs3, file, 0, 10_000), content)

@@ -13,7 +13,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow, Write3ResOk
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
+from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves, unsupported
 from suites.nfs3.clauses import (
     FILE_SYNC_DATA_IS_STABLE,
     WRITE_EXTENDS_SIZE,
@@ -21,7 +21,7 @@ from suites.nfs3.clauses import (
     WRITE_WCC_AFTER,
     WRITES_COUNT_BYTES,
 )
-from suites.nfs3.contents import difference, pattern, read_range
+from suites.nfs3.contents import pattern, read_range
 from suites.nfs3.short_writes import CAUSES, Sender, sender
 
 WRITE_STOPS_AT_COUNT = Requirement(
@@ -36,7 +36,7 @@ WRITE_ACCEPTS_THE_REST = Requirement(
     part=Part.IMPLEMENTATION,
     gist="the client sends the rest of a short WRITE in another WRITE, which succeeds",
 )
-NOT_HANDLED = "the server does not take so large a WRITE"
+NOT_HANDLED = "the server refuses WRITEs this large"
 STEPS = 256
 """The most short counts in a row that a check looks at."""
 each_cause = pytest.mark.parametrize("cause", CAUSES)
@@ -65,7 +65,7 @@ def test_short_count(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     count = _written(send, file, 0, data).count
     expect(count, "count").at_most(send.most)
     seen = read_range(nfs3, file, 0, count)
-    expect(difference(seen, data[:count]), "first wrong byte").is_absent()
+    expect_data(seen, data[:count])
 
 
 @pytest.mark.exclusive
@@ -79,8 +79,8 @@ def test_short_keeps_rest(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> Non
     scratch.write(file, old, offset)
     count = _written(send, file, 0, new).count
     seen = read_range(nfs3, file, offset, 500)
-    behind = max(count - offset, 0)
-    expect(difference(seen[behind:], old[behind:]), "first wrong byte behind count").is_absent()
+    beyond = max(count - offset, 0)
+    expect_data(seen[beyond:], old[beyond:], "data beyond count", at=offset + beyond)
 
 
 @pytest.mark.exclusive
@@ -101,8 +101,8 @@ def test_short_wcc_after(scratch: Nfs3Scratch, send: Sender) -> None:
     file = scratch.file("f", pattern(100))
     after = _written(send, file, 100, pattern(send.most, salt=1)).file_wcc.after
     if after is None:
-        unsupported("WRITE withholds the attributes from after")
-    expect(after.size, "size after the WRITE").equals(scratch.attributes(file).size)
+        unsupported("WRITE returned no file_wcc.after, which is optional")
+    expect(after.size, "size in file_wcc.after").equals(scratch.attributes(file).size)
 
 
 @pytest.mark.exclusive
@@ -114,7 +114,7 @@ def test_short_continued(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None
     count = _written(send, file, 0, data).count
     rest = expect(nfs3.write(file, count, data[count : count + 4000])).ok().count
     seen = read_range(nfs3, file, 0, count + rest)
-    expect(difference(seen, data[: count + rest]), "first wrong byte", because=WRITES_COUNT_BYTES).is_absent()
+    expect_data(seen, data[: count + rest], because=WRITES_COUNT_BYTES)
 
 
 @pytest.mark.exclusive
@@ -127,13 +127,13 @@ def test_short_progress(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     end = len(data)
     while at < end:
         count = _written(send, file, at, data[at:]).count
-        expect(count, "count of a WRITE of some data").between(1, len(data) - at)
+        expect(count, "count of WRITE").between(1, len(data) - at)
         # Stop after about STEPS WRITEs: more of the same small counts show nothing new.
         end = min(end, at + count * (STEPS - calls)) if calls < STEPS else at
         at, calls = at + count, calls + 1
-    observe("WRITEs", calls)
+    observe("number of WRITEs", calls)
     seen = read_range(nfs3, file, 0, at)
-    expect(difference(seen, data[:at]), "first wrong byte", because=WRITES_COUNT_BYTES).is_absent()
+    expect_data(seen, data[:at], because=WRITES_COUNT_BYTES)
 
 
 @pytest.mark.exclusive
@@ -147,4 +147,4 @@ def test_short_survives_crash(scratch: Nfs3Scratch, send: Sender, target: Target
         unsupported(NOT_HANDLED)
     target.crash()
     seen = read_range(target.client(Nfs3), file, 0, reply.resok.count)
-    expect(difference(seen, data[: reply.resok.count]), "first wrong byte after the crash").is_absent()
+    expect_data(seen, data[: reply.resok.count], "data after the crash", of="range")

@@ -72,11 +72,9 @@ def test_far_offsets(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
     """WRITE stores data around a far offset and nowhere else."""
     file, data = stored(scratch, "f", b"near"), pattern(16)
     write_far(nfs3, file, FAR[place] - 8, data)
-    expect(read_range(nfs3, file, FAR[place] - 8, 16), f"data around {place}").equals(data)
+    expect_data(read_range(nfs3, file, FAR[place] - 8, 16), data, at=FAR[place] - 8)
     expect(scratch.attributes(file).size, "size").equals(FAR[place] + 8)
-    expect(
-        read_range(nfs3, file, 0, 4), "data at the beginning", because=WRITE_CHANGES_ONLY_ITS_RANGE
-    ).equals(b"near")
+    expect_data(read_range(nfs3, file, 0, 4), b"near", of="range", because=WRITE_CHANGES_ONLY_ITS_RANGE)
 
 
 @pytest.mark.parametrize("place", TOO_FAR, ids=TOO_FAR_IDS)
@@ -86,11 +84,12 @@ def test_beyond_int64(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
     content = pattern(64)
     file = stored(scratch, "f", content)
     reply = nfs3.write(file, TOO_FAR[place], pattern(16, salt=100))
-    observe(f"WRITE of 16 bytes at {place}", reply.status)
-    expect(read_range(nfs3, file, 0, 64), "data at the beginning").equals(content)
+    observe(f"WRITE of 16 bytes at offset {place}", reply.status)
+    expect_data(read_range(nfs3, file, 0, 64), content, of="range")
     if reply.resok is None:
         expect(reply).refused()
-        expect(read_range(nfs3, file, 64, 64).strip(b"\0"), "what is not zero behind the data").equals(b"")
+        after = read_range(nfs3, file, 64, 64)
+        expect_data(after, bytes(len(after)), "data after the old end", at=64)
 
 
 @pytest.mark.parametrize("gap", [1, 3, 511, 512, 4096, 65_535])
@@ -99,7 +98,8 @@ def test_gap_zeros(nfs3: Nfs3, scratch: Nfs3Scratch, gap: int) -> None:
     """A gap that WRITE leaves before its data reads as zeros."""
     file = stored(scratch, "f", pattern(100))
     put(nfs3, file, 100 + gap, b"behind")
-    expect(read_range(nfs3, file, 100, gap).strip(b"\0"), "what is not zero in the gap").equals(b"")
+    seen = read_range(nfs3, file, 100, gap)
+    expect_data(seen, bytes(len(seen)), "data of the gap", at=100)
 
 
 # ---------------------------------------------------------------- overwriting
@@ -158,7 +158,7 @@ def test_wtmax(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, less: int) -> None
     size = min(to_move(info.wtmax), info.maxfilesize) - less
     file, data = scratch.file("f"), pattern(size)
     written = expect(nfs3.write(file, 0, data)).ok().count
-    observe("WRITE of wtmax", "short" if written < size else "whole")
+    observe("WRITE of wtmax", "short" if written < size else "complete")
     seen = read_range(nfs3, file, 0, size)
     expect_data(seen[:written], data[:written], because=WRITES_COUNT_BYTES)
 
@@ -172,11 +172,11 @@ def test_huge_count(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, count
     try:
         reply = second_client.write(file, 8, new, count=count)
     except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
-        observe("count far above the data", type(refusal).__name__)
+        observe("WRITE with a count far above the length of the data", type(refusal).__name__)
     else:
-        observe("count far above the data", reply.status)
+        observe("WRITE with a count far above the length of the data", reply.status)
     seen = read_range(nfs3, file, 0, 128)
-    expect(seen[:8] + seen[12:], "what is outside of the data").equals(old[:8] + old[12:])
+    expect_data(seen, old[:8] + seen[8:12] + old[12:], "data outside of the range")
 
 
 @pytest.mark.parametrize("stable", [3, 2**31 - 1], ids=("3", "2g-1"))
@@ -187,14 +187,14 @@ def test_invalid_stable_how(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratc
     try:
         reply = second_client.write(file, 0, data, StableHow(stable))
     except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
-        observe("stable_how outside of the enumeration", type(refusal).__name__)
+        observe("WRITE with an undefined stable_how", type(refusal).__name__)
         return
-    observe("stable_how outside of the enumeration", reply.status)
+    observe("WRITE with an undefined stable_how", reply.status)
     if reply.resok is None:
         expect(reply).refused()
         return
     count = expect(reply).field("resok.count").at_most(100)
-    expect(read_range(nfs3, file, 0, count), "the data that was counted").equals(data[:count])
+    expect_data(read_range(nfs3, file, 0, count), data[:count])
 
 
 # ---------------------------------------------------------------- special files
@@ -224,4 +224,4 @@ def test_udp(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcCli
     most = min(size, fsinfo(over_udp, scratch.handle).wtmax)
     file, data = scratch.file("f"), pattern(most)
     written = expect(over_udp.write(file, 0, data)).ok().count
-    expect(read_range(nfs3, file, 0, written), "the data that was counted").equals(data[:written])
+    expect_data(read_range(nfs3, file, 0, written), data[:written])
