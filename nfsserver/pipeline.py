@@ -91,7 +91,12 @@ class Pipeline:
         self._freedoms = [freedom for freedom in self._all_freedoms if freedom.is_used(now)]
 
     def _note(
-        self, consulted: Consulted, operation: AnyOperation, proceed: _Answer, context: CallContext, args: t.Any
+        self,
+        consulted: Consulted,
+        operation: AnyOperation,
+        proceed: _Answer,
+        context: CallContext,
+        args: t.Any,
     ) -> t.Any:
         """The result of an operation; notes which freedoms would have changed the call or the reply."""
         consulted.has_files |= operation.program in _OF_FILES and operation.number != 0

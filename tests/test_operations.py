@@ -8,9 +8,9 @@ from collections import Counter
 
 import pytest
 
-from fixtures import evidence, statuses
-from fixtures.classify import Judgement
-from fixtures.mutants import Trace
+from fixtures.kills.mutants import Trace
+from fixtures.plugin import evidence, statuses
+from fixtures.plugin.classify import Judgement
 from nfsclient.replay import Story
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import RpcClient, connect_tcp
