@@ -67,7 +67,7 @@ def oversized_lengths(args: XdrType) -> Iterator[Malformation]:
 
 _FLAWS: t.Final = {
     "truncated": "cut in {}",
-    "length": "length of {} beyond the data",
+    "length": "length of {} beyond the end of the call",
     "limit": "length of {} beyond its limit",
 }
 """Flaw -> what is wrong with a field."""
@@ -77,7 +77,7 @@ _MOST: t.Final = 5
 def expect_no_success(executed: list[tuple[Malformation, Said]], what: str) -> None:
     """Expect that no malformed call succeeded; `what` says which calls."""
     __tracebackhide__ = True
-    flaws = [_FLAWS[each.flaw].format(each.path.partition(".")[2]) for each, _ in executed]
+    flaws = [_FLAWS[each.flaw].format(each.path.partition(".")[2].replace("_.", ".")) for each, _ in executed]
     distinct = [*dict.fromkeys(flaws)]
     more = f", ... ({len(flaws)} calls)" if len(distinct) > _MOST else ""
     expect_that(
