@@ -25,7 +25,7 @@ def show(value: object, name: str = "") -> str:
     """
     if value is None or (isinstance(value, str | Sequence | AbstractSet | Mapping) and _is_empty(value)):
         return NONE
-    if type(value) is int and name.rpartition(".")[2] == "mode":
+    if type(value) is int and "mode" in name.replace(".", " ").split():
         return f"{value:#o}"
     return _show(value)
 

@@ -24,7 +24,7 @@ def test_unique_fileid(scratch2: Scratch2) -> None:
     files = [scratch2.file(f"f{number}") for number in range(10)]
     files.append(scratch2.directory("d"))
     fileids = [scratch2.attributes(file).fileid for file in files]
-    expect(len(set(fileids)), "the number of different fileids of 11 objects").equals(11)
+    expect(len(set(fileids)), "different fileids of 11 objects").equals(11)
 
 
 @proves(FILEID_IS_UNIQUE, killed_by="getattr2-fileid-changes-with-the-size")
@@ -36,7 +36,7 @@ def test_stable_fileid(nfs2: Nfs2, scratch2: Scratch2) -> None:
     expect(nfs2.rename(scratch2.handle, b"f", scratch2.handle, b"g")).ok()
     # Look up the new name: a server may build handles from names.
     found = expect(nfs2.lookup(scratch2.handle, b"g")).ok()
-    expect(scratch2.attributes(found.file).fileid, "fileid").equals(before)
+    expect(scratch2.attributes(found.file).fileid, "fileid after WRITE and RENAME").equals(before)
 
 
 @pytest.mark.parametrize("kind", KINDS)

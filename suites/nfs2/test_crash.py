@@ -9,10 +9,10 @@ from fixtures.checks import TargetView
 from fixtures.scratch2 import Scratch2
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, Sattr, Timeval
-from nfsjudge import Requirement, expect, proves, skip
+from nfsjudge import Requirement, expect, expect_data, expect_names, proves, skip
 from suites.nfs2.calls import CALLS
 from suites.nfs2.objects import expect_change, expect_same, reconnect
-from suites.nfs3.contents import difference, pattern
+from suites.nfs3.contents import pattern
 
 COMMITS_BEFORE_REPLY = Requirement(
     rfc="RFC 1094",
@@ -32,11 +32,11 @@ def test_names(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, procedure: st
     scratch2.directory("d")
     reply = nfs2.call(call.procedure, call.arranged(scratch2, NAME))
     if reply.status != 0:
-        skip(f"{call.procedure.name} does nothing: it answers {reply.status}")
+        skip(f"{call.procedure.name} is refused: it answers {reply.status}")
     target.crash()
     reconnect(target, scratch2)
     names = sorted([b"d", *call.names_after(NAME)])
-    expect(sorted(scratch2.names()), "the names after the crash").equals(names)
+    expect_names(scratch2.names(), names, "names after the crash")
 
 
 @pytest.mark.exclusive
@@ -55,7 +55,7 @@ def test_attributes(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, asked: S
     reconnect(target, scratch2)
     after = scratch2.attributes(scratch2.lookup("f"))
     expect_same(after, known)
-    expect(after.mtime, "mtime").equals(known.mtime)
+    expect(after.mtime, "mtime after the crash").equals(known.mtime)
 
 
 @pytest.mark.exclusive
@@ -67,7 +67,7 @@ def test_new_data(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, size: int)
     expect(nfs2.write(file, 0, pattern(size))).ok()
     target.crash()
     reconnect(target, scratch2)
-    expect(difference(scratch2.read(file), pattern(size)), "where the data differs").is_absent()
+    expect_data(scratch2.read(file), pattern(size))
 
 
 @pytest.mark.exclusive
@@ -79,4 +79,4 @@ def test_overwritten_data(target: TargetView, nfs2: Nfs2, scratch2: Scratch2) ->
     target.crash()
     reconnect(target, scratch2)
     wanted = pattern(MAXDATA)[:1000] + b"new" * 1000 + pattern(MAXDATA)[4000:]
-    expect(difference(scratch2.read(file), wanted), "where the data differs").is_absent()
+    expect_data(scratch2.read(file), wanted)

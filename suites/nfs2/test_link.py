@@ -8,7 +8,7 @@ import pytest
 from fixtures.scratch2 import Scratch2
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Nfsstat2, Sattr
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
 from suites.nfs2.objects import expect_change, expect_same
 
 LINK_ADDS_NAME = Requirement(
@@ -57,7 +57,7 @@ def test_shared_data(nfs2: Nfs2, scratch2: Scratch2) -> None:
     expect(nfs2.link(file, scratch2.handle, b"second")).ok()
     second = expect(nfs2.lookup(scratch2.handle, b"second")).ok().file
     expect(nfs2.write(second, 0, b"DATA")).ok()
-    expect(scratch2.read(file), "the data by the first name").equals(b"DATA")
+    expect_data(scratch2.read(file), b"DATA", "data under the first name")
 
 
 @proves(LINKS_SHARE_CHANGES, killed_by="link2-makes-a-copy", needs="hardlink2")
@@ -67,7 +67,9 @@ def test_shared_attributes(nfs2: Nfs2, scratch2: Scratch2) -> None:
     expect(nfs2.link(file, scratch2.handle, b"second")).ok()
     second = expect(nfs2.lookup(scratch2.handle, b"second")).ok().file
     expect_change(nfs2.setattr(second, Sattr(mode=0o600)))
-    expect(scratch2.attributes(file).mode & 0o777, "the permissions by the first name").equals(0o600)
+    expect(scratch2.attributes(file).mode & 0o777, "permission bits of mode under the first name").equals(
+        0o600
+    )
 
 
 @pytest.mark.parametrize("names", [1, 2, 5])
@@ -78,7 +80,7 @@ def test_nlink(nfs2: Nfs2, scratch2: Scratch2, names: int) -> None:
     before = scratch2.attributes(file).nlink
     for number in range(names):
         expect(nfs2.link(file, scratch2.handle, b"name%d" % number)).ok()
-    expect(scratch2.attributes(file).nlink, "nlink").equals(before + names)
+    expect(scratch2.attributes(file).nlink, "nlink after LINK").equals(before + names)
 
 
 @proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-replaces-in-spite-of-it", needs="hardlink2")
@@ -88,9 +90,9 @@ def test_refused_changes_nothing(nfs2: Nfs2, scratch2: Scratch2) -> None:
     taken = scratch2.file("taken", b"other")
     known = scratch2.attributes(file).nlink
     if nfs2.link(file, scratch2.handle, b"taken").status == Nfsstat2.NFS_OK:
-        skip("LINK is not refused: what has the name already is for another check")
-    expect(scratch2.attributes(file).nlink, "nlink of the file").equals(known)
-    expect(scratch2.read(taken), "the data of what has the name").equals(b"other")
+        skip("LINK to an existing name succeeds; another check judges that")
+    expect(scratch2.attributes(file).nlink, "nlink of the file after a refused LINK").equals(known)
+    expect_data(scratch2.read(taken), b"other", "data of the existing target")
 
 
 @proves(LINK_KEEPS_TREE, killed_by="link2-links-directories", needs="hardlink2")
@@ -98,7 +100,7 @@ def test_directory_below_itself(nfs2: Nfs2, scratch2: Scratch2) -> None:
     """LINK does not put a directory below itself."""
     directory = scratch2.directory("d")
     observe("answer", nfs2.link(directory, directory, b"loop").status)
-    expect(scratch2.names(directory), "the names in the directory").equals([])
+    expect_names(scratch2.names(directory), [], "names in the directory")
 
 
 @proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-links-what-is-gone", needs="hardlink2")
@@ -109,4 +111,4 @@ def test_removed_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
     reply = nfs2.link(file, scratch2.handle, b"again")
     observe("answer", reply.status)
     if reply.status != Nfsstat2.NFS_OK:
-        expect(scratch2.names(), "the names after a refusal").equals([])
+        expect_names(scratch2.names(), [], "names after a refused LINK")
