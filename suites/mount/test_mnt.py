@@ -17,8 +17,20 @@ from nfsclient.protocol.mount import MountStat3
 from nfsclient.protocol.nfs3 import Ftype3
 from nfsclient.rpc.auth import AuthNone, AuthSys
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip
-from suites.mount.calls import Names
+from nfsclient.rpc.messages import AuthFlavor, AuthStat
+from nfsjudge import (
+    Level,
+    Part,
+    Requirement,
+    expect,
+    expect_that,
+    expect_unchanged,
+    observe,
+    proves,
+    show,
+    skip,
+)
+from suites.mount.calls import NO_DIRECTORY, Names, expect_refusal
 from suites.mount.clauses import (
     EVERY_VERSION,
     LIMITS_PATH_LENGTH,
@@ -90,7 +102,7 @@ def test_usable_handle(mount_client: Mount, nfs3: Nfs3, target: TargetView) -> N
     for _ in range(2):  # a second MNT of the same path works like the first
         resok = expect(mount_client.mnt(target.address.export.encode())).ok()
         attributes = expect(nfs3.getattr(resok.fhandle)).ok().obj_attributes
-        expect(attributes.type, "type of what was mounted").equals(Ftype3.NF3DIR)
+        expect(attributes.type, "type of the mounted object").equals(Ftype3.NF3DIR)
         observe("handle", f"{len(resok.fhandle)} bytes")
 
 
@@ -102,9 +114,7 @@ def test_same_directory(mount_client: Mount, nfs3: Nfs3, target: TargetView, scr
     first, second = (expect(mount_client.mnt(path)).ok().fhandle for _ in range(2))
     one = expect(nfs3.getattr(first)).ok().obj_attributes
     other = expect(nfs3.getattr(second)).ok().obj_attributes
-    expect((other.fsid, other.fileid), "fsid and fileid behind the second handle").equals(
-        (one.fsid, one.fileid)
-    )
+    expect_unchanged(one, other, ("fsid", "fileid"), "the second handle")
 
 
 @proves(MNT_LISTS_ACCEPTED_FLAVORS, killed_by="mnt3-names-no-flavors", needs="mount")
@@ -114,7 +124,15 @@ def test_lists_accepted_flavor(mount_client: Mount, nfs3: Nfs3, target: TargetVi
     resok = expect(reply).ok()
     expect(nfs3.getattr(resok.fhandle)).ok()
     observe("auth_flavors", resok.auth_flavors)
-    expect(reply).field("mountinfo.auth_flavors").contains(AUTH_SYS)
+    flavors = resok.auth_flavors
+    expect_that(
+        AUTH_SYS in flavors,
+        "AUTH_SYS (1) among them",
+        show(flavors),
+        "auth_flavors",
+        reply=reply,
+        field="mountinfo.auth_flavors",
+    )
 
 
 @proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-mounts-what-is-not-there", needs="mount")
@@ -141,7 +159,7 @@ def test_missing_path_v1(mount1_client: Mount, target: TargetView) -> None:
     """MNT of MOUNT version 1 refuses a path that does not exist."""
     path = target.address.export.rstrip("/").encode() + b"/nfsproof-never-made-this"
     reply = mount1_client.mnt1(path)
-    expect(int(reply.status), "status of MNT version 1").differs_from(0)
+    expect_refusal(reply, "a path that does not exist")
 
 
 # ---------------------------------------------------------------- versions 1 and 2, handles, flavors
@@ -155,7 +173,7 @@ def test_usable_handle_old(mounting: MakeMounting, version: int) -> None:
     rule = MNT_RETURNS_HANDLE.of(version)
     for _ in range(REPETITIONS):
         is_directory = mount.is_directory(mount.need(mount.export))
-        expect(is_directory, "that a directory was mounted", because=rule).is_true()
+        expect_that(is_directory, "a directory", NO_DIRECTORY, "GETATTR of the handle from MNT", because=rule)
 
 
 @OLD_VERSIONS
@@ -164,16 +182,21 @@ def test_same_directory_old(mounting: MakeMounting, version: int, scratch: Nfs3S
     """MNT of MOUNT versions 1 and 2 returns the same directory every time."""
     mount = mounting(version)
     found = [mount.finds(mount.need(mount.export), scratch.name) for _ in range(REPETITIONS)]
-    what = "whether the scratch directory is found in what was mounted"
-    expect(found, what, because=MNT_RETURNS_HANDLE.of(version)).equals([True] * REPETITIONS)
+    expect_that(
+        all(found),
+        "the same directory each time",
+        f"another one {found.count(False)} times",
+        f"{REPETITIONS} MNTs of one path",
+        because=MNT_RETURNS_HANDLE.of(version),
+    )
 
 
 @proves(MNT_RETURNS_HANDLE.old, killed_by="mnt2-mounts-what-is-not-there", needs="mount2")
 def test_missing_path_v2(mounting: MakeMounting) -> None:
     """MNT of MOUNT version 2 refuses a path that does not exist."""
     mount = mounting(2)
-    status = int(mount.mnt(mount.below(b"nfsproof-never-made-this")).status)
-    expect(status, "the status of MNT", because=MNT_RETURNS_HANDLE.of(2)).differs_from(0)
+    reply = mount.mnt(mount.below(b"nfsproof-never-made-this"))
+    expect_refusal(reply, "a path that does not exist", because=MNT_RETURNS_HANDLE.of(2))
 
 
 @OLD_VERSIONS
@@ -182,7 +205,7 @@ def test_handle_size_old(mounting: MakeMounting, version: int) -> None:
     """MNT of MOUNT versions 1 and 2 returns a handle of 32 bytes."""
     mount = mounting(version)
     lengths = [len(mount.need(mount.export)) for _ in range(REPETITIONS)]
-    expect(lengths, "lengths of the handles").equals([32] * REPETITIONS)
+    expect(lengths, "bytes of the handles").equals([32] * REPETITIONS)
 
 
 @proves(MNT_HANDLE_FITS_64_BYTES, killed_by="mnt3-gives-72-bytes", needs="mount")
@@ -191,7 +214,7 @@ def test_handle_size(mounting: MakeMounting) -> None:
     mount = mounting(3)
     lengths = [len(mount.need(mount.export)) for _ in range(REPETITIONS)]
     observe("handles", f"{max(lengths)} bytes")
-    expect(max(lengths), "length of the longest handle").at_most(64)
+    expect(max(lengths), "bytes of the longest handle").at_most(64)
 
 
 @proves(MNT_LISTS_ONLY_ACCEPTED_FLAVORS, killed_by="mnt3-names-a-flavor-that-is-refused", needs="mount")
@@ -206,7 +229,8 @@ def test_listed_flavors_accepted(
         try:
             Nfs3(rpc).getattr(resok.fhandle)
         except AuthFailed as error:
-            expect(str(error), f"GETATTR with flavor {flavor}").equals("an answer of NFS")
+            seen = f"AUTH_ERROR ({AuthStat(error.auth_stat)})"
+            expect_that(False, "an NFS reply", seen, f"answer to GETATTR with flavor {AuthFlavor(flavor)}")
 
 
 @proves(MNT_RETURNS_ACCES, killed_by="mnt3-blames-input-and-output", needs=("mount", "other_users"))
@@ -216,9 +240,9 @@ def test_closed_to_user(mounting: MakeMounting, scratch: Nfs3Scratch) -> None:
     scratch.directory(b"inner", directory=closed)
     mount = mounting(3, credential=AuthSys(4242, 4242))
     status = mount.mnt(mount.below(scratch.name, b"closed", b"inner")).status
-    observe("MNT below a directory that is closed to the user", status)
+    observe("MNT below a directory that the user may not search", status)
     denials = (MountStat3.MNT3ERR_ACCES, MountStat3.MNT3ERR_PERM, MountStat3.MNT3ERR_NOENT)
-    expect(status, "the status of MNT").one_of(MountStat3.MNT3_OK, *denials)
+    expect(status, "status of MNT").one_of(MountStat3.MNT3_OK, *denials)
 
 
 # ---------------------------------------------------------------- paths below the export
@@ -230,9 +254,8 @@ def _expect_directory_with(mount: Mounting, path: bytes, mark: bytes, what: str)
     observe(what, "refused" if handle is None else "mounted")
     if handle is not None:
         found = mount.finds(handle, mark)
-        expect(
-            found, "that the right directory was mounted", because=MNT_RETURNS_HANDLE.of(mount.version)
-        ).is_true()
+        expected, rule = f"the directory with {show(mark)} in it", MNT_RETURNS_HANDLE.of(mount.version)
+        expect_that(found, expected, "another directory", f"MNT of {show(path)}", because=rule)
 
 
 @EVERY_VERSION
@@ -284,7 +307,8 @@ def test_symlink(mounting: MakeMounting, version: int, scratch: Nfs3Scratch, inn
     observe("symbolic links", "refused" if handle is None else "followed")
     if handle is not None:
         rule = MNT_MOUNTS_DIRECTORIES.of(version)
-        expect(mount.is_directory(handle), "that a directory was mounted", because=rule).is_true()
+        is_directory = mount.is_directory(handle)
+        expect_that(is_directory, "a directory", NO_DIRECTORY, "GETATTR of the handle from MNT", because=rule)
 
 
 @OLD_VERSIONS
@@ -293,8 +317,8 @@ def test_file_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) ->
     """MNT of MOUNT versions 1 and 2 refuses a regular file."""
     scratch.file("file")
     mount = mounting(version)
-    status = int(mount.mnt(mount.below(scratch.name, b"file")).status)
-    expect(status, "the status of MNT of a file", because=MNT_MOUNTS_DIRECTORIES.of(version)).differs_from(0)
+    reply = mount.mnt(mount.below(scratch.name, b"file"))
+    expect_refusal(reply, "a regular file", because=MNT_MOUNTS_DIRECTORIES.of(version))
 
 
 @OLD_VERSIONS
@@ -303,8 +327,8 @@ def test_fifo_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) ->
     """MNT of MOUNT versions 1 and 2 refuses a FIFO."""
     scratch.fifo("fifo")
     mount = mounting(version)
-    status = int(mount.mnt(mount.below(scratch.name, b"fifo")).status)
-    expect(status, "the status of MNT of a FIFO", because=MNT_MOUNTS_DIRECTORIES.of(version)).differs_from(0)
+    reply = mount.mnt(mount.below(scratch.name, b"fifo"))
+    expect_refusal(reply, "a FIFO", because=MNT_MOUNTS_DIRECTORIES.of(version))
 
 
 @proves(MNT_MOUNTS_DIRECTORIES.new, killed_by="mnt3-mounts-a-file", needs="mknod")
@@ -321,8 +345,8 @@ def test_below_file(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) 
     """MNT refuses a path that continues below a regular file."""
     scratch.file("file")
     mount = mounting(version)
-    status = int(mount.mnt(mount.below(scratch.name, b"file", b"below")).status)
-    expect(status, "the status of MNT below a file", because=MNT_RETURNS_HANDLE.of(version)).differs_from(0)
+    reply = mount.mnt(mount.below(scratch.name, b"file", b"below"))
+    expect_refusal(reply, "a path below a regular file", because=MNT_RETURNS_HANDLE.of(version))
 
 
 @EVERY_VERSION
@@ -335,10 +359,8 @@ def test_renamed_directory(
     path = mount.below(*inner)
     mount.mnt(path)
     expect(nfs3.rename(scratch.handle, INNER, scratch.handle, b"former")).ok()
-    status = int(mount.mnt(path).status)
-    expect(
-        status, "the status of MNT of the former name", because=MNT_RETURNS_HANDLE.of(version)
-    ).differs_from(0)
+    reply = mount.mnt(path)
+    expect_refusal(reply, "the old path of a renamed directory", because=MNT_RETURNS_HANDLE.of(version))
 
 
 @EVERY_VERSION
@@ -366,10 +388,8 @@ def test_removed_directory(mounting: MakeMounting, version: int, nfs3: Nfs3, scr
     path = mount.below(scratch.name, b"removed")
     mount.mnt(path)
     expect(nfs3.rmdir(scratch.handle, b"removed")).ok()
-    status = int(mount.mnt(path).status)
-    expect(
-        status, "the status of MNT of what was removed", because=MNT_RETURNS_HANDLE.of(version)
-    ).differs_from(0)
+    reply = mount.mnt(path)
+    expect_refusal(reply, "a removed directory", because=MNT_RETURNS_HANDLE.of(version))
 
 
 @proves(
@@ -383,7 +403,7 @@ def test_name_too_long(mounting: MakeMounting, nfs3: Nfs3, scratch: Nfs3Scratch)
     mount = mounting(3)
     path = mount.below(scratch.name, too_long_name(nfs3, scratch))
     if len(path) > 1024:
-        skip("no path has room for a name that is too long")
+        skip("a path with a name that is too long has more than 1024 bytes")
     reply = mount.mnt(path)
     # The name does not exist either, and a server that only mounts exports does not look at paths below them.
     below = (MountStat3.MNT3ERR_NOENT, MountStat3.MNT3ERR_ACCES)
@@ -406,16 +426,12 @@ def test_longest_path(mounting: MakeMounting, version: int, length: int) -> None
     """MNT decodes a path of up to 1024 bytes."""
     mount = mounting(version)
     try:
-        status = int(mount.mnt(_path_of(length, mount.export)).status)
+        reply = mount.mnt(_path_of(length, mount.export))
     except GarbageArgs:
-        status = -1
-    answer = GARBAGE_ARGS if status < 0 else "a status"
-    expect(answer, f"the answer to a path of {length} bytes", because=LIMITS_PATH_LENGTH.of(version)).equals(
-        "a status"
-    )
-    expect(
-        status, "the status of a path that leads nowhere", because=MNT_RETURNS_HANDLE.of(version)
-    ).differs_from(0)
+        what = f"answer to MNT of a path of {length} bytes"
+        expect_that(False, "a status", GARBAGE_ARGS, what, because=LIMITS_PATH_LENGTH.of(version))
+        return
+    expect_refusal(reply, "a path that does not exist", because=MNT_RETURNS_HANDLE.of(version))
 
 
 @EVERY_VERSION
@@ -428,8 +444,8 @@ def test_path_too_long(mounting: MakeMounting, wire: MakeWire, version: int, len
     said = peer.attempt(peer.make(1, opaque(_path_of(length, export)), vers=version).message())
     observe("answer", said.outcome)
     mounted = said.outcome == SUCCESS and said.results[:4] == words(0)
-    what = f"that a path of {length} bytes that leads nowhere is mounted"
-    expect(mounted, what, because=MNT_RETURNS_HANDLE.of(version)).is_false()
+    what, rule = f"MNT of a path of {length} bytes that names nothing", MNT_RETURNS_HANDLE.of(version)
+    expect_that(not mounted, "an error", "success", what, reply=said, because=rule)
 
 
 SHORT_PATHS = {"empty": b"", "slash": b"/", "relative": b"nfsproof", "dot-dot": b"/.."}
@@ -439,15 +455,18 @@ LONG_PATHS = {"name-255": b"/" + b"n" * 255, "name-256": b"/" + b"n" * 256, "dee
 
 def _expect_defined_status(mounting: MakeMounting, path: bytes) -> None:
     try:
-        status = mounting(3).mnt(path).status
+        reply = mounting(3).mnt(path)
     except GarbageArgs:
         # XDR strings are ASCII, and some servers refuse to decode an empty path.
         if path in LONG_PATHS.values():
             raise
-        observe("status", "the path cannot be decoded")
+        observe("status", "GARBAGE_ARGS")
         return
+    status = reply.status
     observe("status", status)
-    expect(status in set(MountStat3), f"that {status} is a status of MNT").is_true()
+    is_defined = status in set(MountStat3)
+    expected, field = "a status that RFC 1813 defines", "fhs_status"
+    expect_that(is_defined, expected, str(int(status)), field, reply=reply, field=field)
 
 
 @pytest.mark.parametrize("path", list(SHORT_PATHS))

@@ -8,7 +8,7 @@ import typing as t
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXNAMLEN, Nfsstat2
-from nfsjudge import expect, unsupported
+from nfsjudge import expect, expect_names, unsupported
 from nfsjudge.expect import StatusReply
 from suites.catalogue import Operands
 from suites.nfs2 import oversized
@@ -55,7 +55,7 @@ def need_procedure(directories: Directories, how: str) -> None:
     """End the check as UNSUPPORTED unless the procedure works: some servers have no links and answer PERM."""
     reply = directories.add(how, b"tried")
     if reply.status != Nfsstat2.NFS_OK:
-        unsupported(f"the server has no {how}: {reply.status}")
+        unsupported(f"the server does not support {how}: it answers {reply.status}")
 
 
 def make_directories(nfs2: Nfs2, scratch: Nfs2Scratch) -> Directories:
@@ -75,7 +75,7 @@ def expect_exact_name(second_client: Nfs2, scratch: Nfs2Scratch, how: str, name:
         return
     found = scratch.names(directories.empty)
     if reply.status != Nfsstat2.NFS_OK:
-        expect(found, "the names in the directory after a refusal").equals([])
+        expect_names(found, [], f"names in the directory after a refused {how}")
         return
     expect(second_client.lookup(directories.empty, name)).ok()
-    expect(found, "the names in the directory", because=NAME_IS_KEPT_EXACTLY).equals([name])
+    expect_names(found, [name], f"names in the directory after {how}", because=NAME_IS_KEPT_EXACTLY)

@@ -24,7 +24,7 @@ def test_unique_fileid(scratch: Nfs2Scratch) -> None:
     files = [scratch.file(f"f{number}") for number in range(10)]
     files.append(scratch.directory("d"))
     fileids = [scratch.attributes(file).fileid for file in files]
-    expect(len(set(fileids)), "the number of different fileids of 11 objects").equals(11)
+    expect(len(set(fileids)), "different fileids of 11 objects").equals(11)
 
 
 @proves(FILEID_IS_UNIQUE, killed_by="getattr2-fileid-changes-with-the-size")
@@ -36,7 +36,7 @@ def test_stable_fileid(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect(nfs2.rename(scratch.handle, b"f", scratch.handle, b"g")).ok()
     # Look up the new name: a server may build handles from names.
     found = expect(nfs2.lookup(scratch.handle, b"g")).ok()
-    expect(scratch.attributes(found.file).fileid, "fileid").equals(before)
+    expect(scratch.attributes(found.file).fileid, "fileid after WRITE and RENAME").equals(before)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -9,10 +9,10 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, Sattr, Timeval
-from nfsjudge import Requirement, expect, proves, skip
+from nfsjudge import Requirement, expect, expect_data, expect_names, proves, skip
 from suites.nfs2.calls import CALLS
 from suites.nfs2.objects import expect_change, expect_same, reconnect
-from suites.nfs3.contents import difference, pattern
+from suites.nfs3.contents import pattern
 
 COMMITS_BEFORE_REPLY = Requirement(
     rfc="RFC 1094",
@@ -32,11 +32,11 @@ def test_names(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, procedure: 
     scratch.directory("d")
     reply = nfs2.call(call.procedure, call.arranged(scratch, NAME))
     if reply.status != 0:
-        skip(f"{call.procedure.name} does nothing: it answers {reply.status}")
+        skip(f"{call.procedure.name} is refused: it answers {reply.status}")
     target.crash()
     reconnect(target, scratch)
     names = sorted([b"d", *call.names_after(NAME)])
-    expect(sorted(scratch.names()), "the names after the crash").equals(names)
+    expect_names(scratch.names(), names, "names after the crash")
 
 
 @pytest.mark.exclusive
@@ -55,7 +55,7 @@ def test_attributes(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, asked:
     reconnect(target, scratch)
     after = scratch.attributes(scratch.lookup("f"))
     expect_same(after, known)
-    expect(after.mtime, "mtime").equals(known.mtime)
+    expect(after.mtime, "mtime after the crash").equals(known.mtime)
 
 
 @pytest.mark.exclusive
@@ -67,7 +67,7 @@ def test_new_data(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, size: in
     expect(nfs2.write(file, 0, pattern(size))).ok()
     target.crash()
     reconnect(target, scratch)
-    expect(difference(scratch.read(file), pattern(size)), "where the data differs").is_absent()
+    expect_data(scratch.read(file), pattern(size))
 
 
 @pytest.mark.exclusive
@@ -79,4 +79,4 @@ def test_overwritten_data(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch) 
     target.crash()
     reconnect(target, scratch)
     wanted = pattern(MAXDATA)[:1000] + b"new" * 1000 + pattern(MAXDATA)[4000:]
-    expect(difference(scratch.read(file), wanted), "where the data differs").is_absent()
+    expect_data(scratch.read(file), wanted)

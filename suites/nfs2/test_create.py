@@ -10,7 +10,17 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Ftype, Nfsstat2, Sattr
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import (
+    Level,
+    Requirement,
+    expect,
+    expect_attributes,
+    expect_data,
+    expect_names,
+    observe,
+    proves,
+    skip,
+)
 from suites.nfs2.clauses import CHECKS_PERMISSIONS, NAME_IS_KEPT_EXACTLY, SUCCESS_ADDS_NAME
 from suites.nfs2.names import UNUSUAL, expect_exact_name
 from suites.nfs2.objects import expect_same, mode_id, other_user
@@ -51,7 +61,7 @@ def test_makes_regular_file(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE makes an empty regular file."""
     expect(nfs2.create(scratch.handle, b"new", Sattr(mode=0o644))).ok()
     found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
-    expect((found.attributes.type, found.attributes.size), "type and size").equals((Ftype.NFREG, 0))
+    expect_attributes(found.attributes, "the new file", type=Ftype.NFREG, size=0)
 
 
 @proves(CREATE_MAKES_FILE, killed_by="create2-gives-the-handle-of-the-directory")
@@ -60,7 +70,7 @@ def test_returns_handle(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=0o644))).ok()
     expect(nfs2.write(made.file, 0, b"data")).ok()
     found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
-    expect(scratch.read(found.file), "the data of the file by name").equals(b"data")
+    expect_data(scratch.read(found.file), b"data", "data of the new file")
 
 
 @proves(CREATE_MAKES_FILE, killed_by="create2-has-attributes-of-the-directory")
@@ -75,14 +85,14 @@ def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
 def test_sets_mode(nfs2: Nfs2, scratch: Nfs2Scratch, mode: int) -> None:
     """CREATE gives the new file the permission bits of the call."""
     made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=mode))).ok()
-    expect(scratch.attributes(made.file).mode & 0o777, "the permission bits").equals(mode)
+    expect(scratch.attributes(made.file).mode & 0o777, "permission bits of mode").equals(mode)
 
 
 @proves(CREATE_NEEDS_NO_ATTRIBUTES, killed_by="create2-wants-every-attribute")
 def test_no_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE makes a regular file when no attributes are given."""
     made = expect(nfs2.create(scratch.handle, b"new", Sattr())).granted()
-    expect(scratch.names(), "the names in the directory").equals([b"new"])
+    expect_names(scratch.names(), [b"new"], "names in the directory after CREATE")
     expect(expect(nfs2.getattr(made.file)).ok().type, "type").equals(Ftype.NFREG)
 
 
@@ -99,7 +109,7 @@ def test_existing_keeps_data(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE without a size keeps the data of an existing file."""
     file = scratch.file("f", b"data")
     observe("answer", nfs2.create(scratch.handle, b"f", Sattr(mode=0o644)).status)
-    expect(scratch.read(file), "the data").equals(b"data")
+    expect_data(scratch.read(file), b"data")
 
 
 @proves(CREATE_TRUNCATES_TO_ZERO, killed_by="create2-never-truncates")
@@ -108,8 +118,8 @@ def test_existing_truncated(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     file = scratch.file("f", b"data")
     reply = nfs2.create(scratch.handle, b"f", Sattr(mode=0o644, size=0))
     if reply.status != Nfsstat2.NFS_OK:
-        skip(f"CREATE does not take a file that is there: it answers {reply.status}")
-    expect(scratch.attributes(file).size, "size").equals(0)
+        skip(f"CREATE of an existing file is refused: it answers {reply.status}")
+    expect(scratch.attributes(file).size, "size after CREATE with size 0").equals(0)
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="create2-lets-anybody-in", needs="other_users")

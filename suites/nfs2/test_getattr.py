@@ -36,7 +36,7 @@ def test_type(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
 def test_type_in_mode(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """GETATTR returns a mode that includes the type bits of the object."""
     attributes = expect(nfs2.getattr(make(scratch, kind))).ok()
-    expect(attributes.mode & TYPE_BITS, "the type bits of mode").equals(BITS[kind])
+    expect(attributes.mode & TYPE_BITS, "file type bits of mode").equals(BITS[kind])
 
 
 @pytest.mark.parametrize("size", [0, 1, 8192, 100_001])

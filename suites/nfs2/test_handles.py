@@ -9,8 +9,7 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount, Nfs2
 from nfsclient.protocol.nfs2 import FHSIZE, Ftype, Nfsstat2
-from nfsclient.xdr import XdrEnum
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, skip
 from suites.catalogue import Operands
 from suites.nfs2.calls import CALLS
 from suites.nfs2.objects import KINDS, expect_same, make, reconnect
@@ -50,19 +49,21 @@ HANDLE_IS_NEVER_REUSED = Requirement(
 )
 
 
-def _status(nfs2: Nfs2, scratch: Nfs2Scratch, act: str, handle: bytes) -> XdrEnum:
-    """The status of a call with this handle. RENAME and LINK have two: "RENAME-to" says that it is the second.
+def _expect_refusal(nfs2: Nfs2, scratch: Nfs2Scratch, act: str, handle: bytes) -> None:
+    """Expect an error for a call with this handle. RENAME and LINK have two: "RENAME-to" says that it is the second.
 
     32 zero bytes are never tested: they may be the public handle.
     """
+    __tracebackhide__ = True
     procedure, _, which = act.lower().partition("-")
     file = scratch.file("file")
     if which == "to":
         operands = Operands(file, scratch.handle, b"file", handle, b"name")
     else:
         operands = Operands(handle, handle, b"name", scratch.handle, b"name")
-    status: XdrEnum = CALLS[procedure].make(nfs2, operands).status
-    return status
+    reply = CALLS[procedure].make(nfs2, operands)
+    observe("answer", reply.status)  # STALE is the right status; some servers answer IO
+    expect_that(reply.status != Nfsstat2.NFS_OK, "an error", "success", "status", reply=reply, field="status")
 
 
 # One call for each way in which a server may check a handle: by type of object, and each handle of a call with two.
@@ -85,9 +86,7 @@ def _status(nfs2: Nfs2, scratch: Nfs2Scratch, act: str, handle: bytes) -> XdrEnu
 @proves(REFUSES_INVALID_HANDLE, killed_by="nfs2-takes-handles-of-nobody")
 def test_never_issued(nfs2: Nfs2, scratch: Nfs2Scratch, act: str) -> None:
     """Procedures refuse a file handle that the server never issued."""
-    status = _status(nfs2, scratch, act, b"\xff" * FHSIZE)
-    observe("answer", status)  # STALE is the right status; some servers answer IO
-    expect(status, f"the status of {act}").differs_from(Nfsstat2.NFS_OK)
+    _expect_refusal(nfs2, scratch, act, b"\xff" * FHSIZE)
 
 
 @pytest.mark.parametrize(
@@ -98,9 +97,7 @@ def test_removed_directory(nfs2: Nfs2, scratch: Nfs2Scratch, act: str) -> None:
     """Procedures refuse to find or add names in a removed directory."""
     directory = scratch.directory("d")
     expect(nfs2.rmdir(scratch.handle, b"d")).ok()
-    status = _status(nfs2, scratch, act, directory)
-    observe("answer", status)
-    expect(status, f"the status of {act}").differs_from(Nfsstat2.NFS_OK)
+    _expect_refusal(nfs2, scratch, act, directory)
 
 
 @pytest.mark.parametrize("at", [0, 8, 16, 31])
@@ -114,7 +111,9 @@ def test_altered(nfs2: Nfs2, scratch: Nfs2Scratch, at: int) -> None:
     if reply.resok is None:
         return
     # A server may ignore some bytes of a handle; then it is still the same file.
-    expect(reply.resok.fileid, "the fileid of what is reached").equals(scratch.attributes(file).fileid)
+    expect(reply.resok.fileid, "fileid of the file that the altered handle reaches").equals(
+        scratch.attributes(file).fileid
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -148,7 +147,7 @@ def test_from_mount(nfs2: Nfs2, mount1_client: Mount, target: TargetView) -> Non
     """The file handle that MNT returns is that of a directory."""
     mounted = mount1_client.mnt1(target.address.export.encode("utf-8", "surrogateescape"))
     if mounted.resok is None:
-        skip(f"MNT of the export answers {mounted.status}")
+        skip(f"the export cannot be mounted: MNT answers {mounted.status}")
     reply = nfs2.getattr(mounted.resok)
     expect(reply).ok()
     expect(reply).field("attributes.type").equals(Ftype.NFDIR)
@@ -167,5 +166,7 @@ def test_never_reused(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     if reply.resok is None:
         return
     if not len(reply.resok.data):
-        skip("the handle works, and reads nothing")
-    expect(bytes(reply.resok.data), "the data by the old handle").differs_from(b"new data")
+        skip("READ with the handle of the removed file succeeds, but returns no data")
+    expect(bytes(reply.resok.data), "data that the handle of the removed file reads").differs_from(
+        b"new data"
+    )

@@ -8,7 +8,7 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Nfsstat2, Sattr
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
 from suites.nfs2.objects import expect_change, expect_same
 
 LINK_ADDS_NAME = Requirement(
@@ -57,7 +57,7 @@ def test_shared_data(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect(nfs2.link(file, scratch.handle, b"second")).ok()
     second = expect(nfs2.lookup(scratch.handle, b"second")).ok().file
     expect(nfs2.write(second, 0, b"DATA")).ok()
-    expect(scratch.read(file), "the data by the first name").equals(b"DATA")
+    expect_data(scratch.read(file), b"DATA", "data under the first name")
 
 
 @proves(LINKS_SHARE_CHANGES, killed_by="link2-makes-a-copy", needs="nfs2_hardlink")
@@ -67,7 +67,9 @@ def test_shared_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect(nfs2.link(file, scratch.handle, b"second")).ok()
     second = expect(nfs2.lookup(scratch.handle, b"second")).ok().file
     expect_change(nfs2.setattr(second, Sattr(mode=0o600)))
-    expect(scratch.attributes(file).mode & 0o777, "the permissions by the first name").equals(0o600)
+    expect(scratch.attributes(file).mode & 0o777, "permission bits of mode under the first name").equals(
+        0o600
+    )
 
 
 @pytest.mark.parametrize("names", [1, 2, 5])
@@ -78,7 +80,7 @@ def test_nlink(nfs2: Nfs2, scratch: Nfs2Scratch, names: int) -> None:
     before = scratch.attributes(file).nlink
     for number in range(names):
         expect(nfs2.link(file, scratch.handle, b"name%d" % number)).ok()
-    expect(scratch.attributes(file).nlink, "nlink").equals(before + names)
+    expect(scratch.attributes(file).nlink, "nlink after LINK").equals(before + names)
 
 
 @proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-replaces-in-spite-of-it", needs="nfs2_hardlink")
@@ -88,9 +90,9 @@ def test_refused_changes_nothing(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     taken = scratch.file("taken", b"other")
     known = scratch.attributes(file).nlink
     if nfs2.link(file, scratch.handle, b"taken").status == Nfsstat2.NFS_OK:
-        skip("LINK is not refused: what has the name already is for another check")
-    expect(scratch.attributes(file).nlink, "nlink of the file").equals(known)
-    expect(scratch.read(taken), "the data of what has the name").equals(b"other")
+        skip("LINK to an existing name succeeds; another check judges that")
+    expect(scratch.attributes(file).nlink, "nlink of the file after a refused LINK").equals(known)
+    expect_data(scratch.read(taken), b"other", "data of the existing target")
 
 
 @proves(LINK_KEEPS_TREE, killed_by="link2-links-directories", needs="nfs2_hardlink")
@@ -98,7 +100,7 @@ def test_directory_below_itself(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """LINK does not put a directory below itself."""
     directory = scratch.directory("d")
     observe("answer", nfs2.link(directory, directory, b"loop").status)
-    expect(scratch.names(directory), "the names in the directory").equals([])
+    expect_names(scratch.names(directory), [], "names in the directory")
 
 
 @proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-links-what-is-gone", needs="nfs2_hardlink")
@@ -109,4 +111,4 @@ def test_removed_file(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     reply = nfs2.link(file, scratch.handle, b"again")
     observe("answer", reply.status)
     if reply.status != Nfsstat2.NFS_OK:
-        expect(scratch.names(), "the names after a refusal").equals([])
+        expect_names(scratch.names(), [], "names after a refused LINK")

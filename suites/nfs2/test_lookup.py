@@ -8,7 +8,7 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXNAMLEN, Ftype, Nfsstat2
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, show
 from suites.nfs2 import oversized
 from suites.nfs2.clauses import LONG_NAME_IS_REFUSED, ONLY_DIRECTORIES_HAVE_NAMES, RETURNS_NOENT
 from suites.nfs2.objects import KINDS, NOT_DIRECTORIES, TYPES, expect_same, make
@@ -56,7 +56,7 @@ def test_returns_handle(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     known = scratch.attributes(make(scratch, kind))
     found = expect(nfs2.lookup(scratch.handle, b"object")).ok()
     reached = scratch.attributes(found.file)
-    expect(reached.type, "the type of what the handle reaches").equals(TYPES[kind])
+    expect(reached.type, "type of the object that the handle reaches").equals(TYPES[kind])
     expect_same(reached, known)
 
 
@@ -109,7 +109,8 @@ def test_path_not_followed(second_client: Nfs2, scratch: Nfs2Scratch, path: byte
     scratch.file("object")
     scratch.file("inside", directory=scratch.directory("sub"))
     reply = oversized.tolerate(lambda: second_client.lookup(scratch.handle, path))
-    expect(reply is not None and reply.resok is not None, "that the path is followed").is_false()
+    found = None if reply is None else reply.resok
+    expect_that(found is None, "an error", "success", f"LOOKUP of {show(path)}", reply=reply, field="status")
 
 
 @pytest.mark.parametrize(
@@ -124,7 +125,9 @@ def test_illegal_name(second_client: Nfs2, scratch: Nfs2Scratch, name: bytes) ->
     known = scratch.attributes(scratch.file("object"))
     reply = oversized.tolerate(lambda: second_client.lookup(scratch.handle, name))
     if reply is not None and reply.resok is not None:
-        expect(reply.resok.attributes.fileid, "the fileid of what was found").differs_from(known.fileid)
+        expect(
+            reply.resok.attributes.fileid, f"fileid of the object that LOOKUP of {show(name)} found"
+        ).differs_from(known.fileid)
 
 
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
@@ -136,7 +139,9 @@ def test_dots(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     reply = nfs2.lookup(inner, name)
     observe("answer", reply.status)
     if reply.resok is not None:
-        expect(reply.resok.attributes.fileid, f"the fileid of {name.decode()}").equals(known.fileid)
+        expect(reply.resok.attributes.fileid, f"fileid that LOOKUP returns for '{name.decode()}'").equals(
+            known.fileid
+        )
 
 
 @proves(LOOKUP_FOLLOWS_NO_SYMLINK, killed_by="lookup2-follows-links", needs="nfs2_symlink")
@@ -157,4 +162,6 @@ def test_too_long_name(second_client: Nfs2, scratch: Nfs2Scratch, length: int) -
     reply = oversized.attempt(
         second_client, oversized.LOOKUP, oversized.WideDiropargs(scratch.handle, b"n" * length)
     )
-    expect(reply is not None and reply.resok is not None, "that the name is found").is_false()
+    found = None if reply is None else reply.resok
+    what = f"LOOKUP of a name of {length} bytes"
+    expect_that(found is None, "an error", "success", what, reply=reply, field="status")

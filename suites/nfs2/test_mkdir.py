@@ -8,7 +8,7 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Ftype, Sattr
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import Level, Requirement, expect, expect_names, proves
 from suites.nfs2.objects import expect_same, mode_id
 
 MKDIR_MAKES_DIRECTORY = Requirement(
@@ -36,7 +36,7 @@ def test_makes_directory(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
 def test_new_directory_empty(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """MKDIR makes an empty directory."""
     made = expect(nfs2.mkdir(scratch.handle, b"new", Sattr(mode=0o755))).ok()
-    expect(scratch.names(made.file), "the names in a new directory").equals([])
+    expect_names(scratch.names(made.file), [], "names in the new directory")
 
 
 @proves(MKDIR_MAKES_DIRECTORY, killed_by="mkdir2-gives-the-handle-of-the-parent")
@@ -53,4 +53,4 @@ def test_returns_handle_and_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None
 def test_sets_mode(nfs2: Nfs2, scratch: Nfs2Scratch, mode: int) -> None:
     """MKDIR gives the new directory the permission bits of the call."""
     made = expect(nfs2.mkdir(scratch.handle, b"new", Sattr(mode=mode))).ok()
-    expect(scratch.attributes(made.file).mode & 0o777, "the permission bits").equals(mode)
+    expect(scratch.attributes(made.file).mode & 0o777, "permission bits of mode").equals(mode)

@@ -8,7 +8,7 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXNAMLEN, Nfsstat2, Sattr
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_names, expect_that, observe, proves
 from suites.nfs2 import oversized
 from suites.nfs2.clauses import (
     LONG_NAME_IS_REFUSED,
@@ -77,7 +77,7 @@ def test_illegal(second_client: Nfs2, scratch: Nfs2Scratch, how: str, name: byte
     others = [found for found in scratch.names(directories.empty) if found != name]
     is_refused = reply is not None and reply.status != Nfsstat2.NFS_OK
     because = REFUSED_CREATES_NOTHING if is_refused else BAD_NAME_IS_REFUSED
-    expect(others, "other names in the directory", because=because).equals([])
+    expect_names(others, [], f"other names in the directory after {how}", because=because)
 
 
 @pytest.mark.parametrize(
@@ -135,5 +135,6 @@ def test_too_long(second_client: Nfs2, scratch: Nfs2Scratch, how: str, length: i
     is_taken = reply is not None and reply.resok is not None
     if is_taken:  # READDIR cannot return such an entry
         oversized.attempt(second_client, removing, where)
-    expect(is_taken, "that the name is taken").is_false()
-    expect(scratch.names(), "the names in the directory").equals([])
+    what = f"{how} of a name of {length} bytes"
+    expect_that(not is_taken, "an error", "success", what, reply=reply, field="status")
+    expect_names(scratch.names(), [], "names in the directory")

@@ -8,11 +8,11 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, Nfsstat2, Readargs
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
 from suites.nfs2 import oversized
 from suites.nfs2.clauses import READ_MAKES_PROGRESS
 from suites.nfs2.objects import NOT_FILES, expect_same, make, size_id
-from suites.nfs3.contents import difference, pattern
+from suites.nfs3.contents import pattern
 
 READ_RETURNS_FILE_DATA = Requirement(
     rfc="RFC 1094",
@@ -51,8 +51,7 @@ def test_data_at_offset(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int, count: in
     """READ returns the data at the given offset."""
     file = scratch.file("f", CONTENT)
     data = expect(nfs2.read(file, offset, count)).ok().data
-    wanted = CONTENT[offset : offset + len(data)]
-    expect(difference(data, wanted), "where the data differs").is_absent()
+    expect_data(data, CONTENT[offset : offset + len(data)], at=offset, of="reply")
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 512, 4096, 8191])
@@ -62,11 +61,11 @@ def test_at_most_count(nfs2: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     file = scratch.file("f", CONTENT)
     reply = nfs2.read(file, 0, count)
     if reply.resok is None and not count:
-        observe("a READ of nothing", reply.status)
+        observe("READ of 0 bytes", reply.status)
         return
     data = expect(reply).ok().data
     observe("bytes", len(data))
-    expect(len(data), "the number of bytes").at_most(count)
+    expect(len(data), "bytes of data").at_most(count)
 
 
 @pytest.mark.parametrize(("offset", "count"), [*RANGES, (9990, 100)])
@@ -75,7 +74,7 @@ def test_progress(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int, count: int) -> 
     """READ returns at least one byte before the end of the file."""
     file = scratch.file("f", CONTENT)
     data = expect(nfs2.read(file, offset, count)).ok().data
-    expect(len(data), "the number of bytes").at_least(1)
+    expect(len(data), "bytes of data").at_least(1)
 
 
 @pytest.mark.parametrize("offset", AFTER_END, ids=size_id)
@@ -86,7 +85,7 @@ def test_offset_after_end(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None
     # The server may refuse an offset after the end; at the end it must answer.
     observe("answer", reply.status)
     if reply.status == Nfsstat2.NFS_OK or offset == SIZE:
-        expect(len(expect(reply, because=READ_MAKES_PROGRESS).ok().data), "the number of bytes").equals(0)
+        expect(len(expect(reply, because=READ_MAKES_PROGRESS).ok().data), "bytes of data").equals(0)
 
 
 @proves(READ_RETURNS_FILE_DATA, killed_by="read2-goes-on-behind-the-end")
@@ -94,7 +93,7 @@ def test_across_end(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READ across the end of the file returns no more than the file has."""
     file = scratch.file("f", CONTENT)
     data = expect(nfs2.read(file, SIZE - 10, 100)).ok().data
-    expect(len(data), "the number of bytes of the last ten").at_most(10)
+    expect(len(data), "bytes of data from the last 10 of the file").at_most(10)
 
 
 @pytest.mark.parametrize("totalcount", [1, 2**31, 2**32 - 1], ids=size_id)
@@ -104,7 +103,7 @@ def test_totalcount_ignored(nfs2: Nfs2, scratch: Nfs2Scratch, totalcount: int) -
     file = scratch.file("f", b"some data")
     known = bytes(expect(nfs2.read(file, 2, 5)).ok().data)
     data = expect(nfs2.read(file, 2, 5, totalcount)).ok().data
-    expect(bytes(data), "the data").equals(known)
+    expect_data(data, known, f"data with totalcount {totalcount}", at=2)
 
 
 @proves(READ_RETURNS_ATTRIBUTES, killed_by="read2-has-attributes-of-the-data")
@@ -124,8 +123,8 @@ def test_no_side_effect(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     first = bytes(expect(nfs2.read(file, 0, 4096)).ok().data)
     second = bytes(expect(nfs2.read(file, 0, 4096)).ok().data)
     shorter = min(len(first), len(second))
-    expect(difference(second[:shorter], first[:shorter]), "where the data differs").is_absent()
-    expect(scratch.attributes(file).size, "size").equals(SIZE)
+    expect_data(second[:shorter], first[:shorter], "data of the second READ", of="reply")
+    expect(scratch.attributes(file).size, "size after READ").equals(SIZE)
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)
@@ -144,4 +143,4 @@ def test_huge_count(second_client: Nfs2, scratch: Nfs2Scratch, count: int) -> No
     if reply is not None and reply.resok is not None:
         data = reply.resok.data
         observe("bytes", len(data))
-        expect(difference(data, CONTENT[: len(data)]), "where the data differs").is_absent()
+        expect_data(data, CONTENT[: len(data)], of="reply")

@@ -9,7 +9,7 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.wire import fresh_xid
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import REMOVE, Diropargs, Nfsstat2
-from nfsjudge import Requirement, expect, observe, proves
+from nfsjudge import Requirement, expect, expect_data, expect_names, observe, proves
 from suites.nfs2.clauses import NLINK_COUNTS_NAMES, RETURNS_NOENT
 from suites.nfs2.objects import NOT_DIRECTORIES, Connect, make
 
@@ -37,7 +37,7 @@ def test_name_gone(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """REMOVE removes the name from the directory."""
     make(scratch, kind)
     expect(nfs2.remove(scratch.handle, b"object")).ok()
-    expect(scratch.names(), "the names that are left").equals([])
+    expect_names(scratch.names(), [], "names that are left")
     expect(nfs2.lookup(scratch.handle, b"object")).refused()
 
 
@@ -47,7 +47,7 @@ def test_other_files_stay(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     for name in ("a", "b", "c"):
         scratch.file(name)
     expect(nfs2.remove(scratch.handle, b"b")).ok()
-    expect(sorted(scratch.names()), "the names that are left").equals([b"a", b"c"])
+    expect_names(scratch.names(), [b"a", b"c"], "names that are left")
 
 
 @proves(REMOVE_REMOVES_ONE_NAME, killed_by="remove2-empties-other-names", needs="nfs2_hardlink")
@@ -57,7 +57,7 @@ def test_other_links_stay(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     scratch.link(file, "second")
     expect(nfs2.remove(scratch.handle, b"first")).ok()
     found = expect(nfs2.lookup(scratch.handle, b"second")).ok()
-    expect(scratch.read(found.file), "the data by the other name").equals(b"data")
+    expect_data(scratch.read(found.file), b"data", "data under the other name")
 
 
 @proves(NLINK_COUNTS_NAMES, killed_by="remove2-keeps-nlink", needs="nfs2_hardlink")
@@ -67,7 +67,7 @@ def test_nlink(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     scratch.link(file, "second")
     scratch.link(file, "third")
     expect(nfs2.remove(scratch.handle, b"second")).ok()
-    expect(scratch.attributes(file).nlink, "nlink").equals(2)
+    expect(scratch.attributes(file).nlink, "nlink after REMOVE of one of three names").equals(2)
 
 
 @proves(RETURNS_NOENT, killed_by="nfs2-removes-what-is-missing")
@@ -85,7 +85,7 @@ def test_refused_directory_stays(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     reply = nfs2.remove(scratch.handle, b"d")
     observe("answer", reply.status)
     if reply.status != Nfsstat2.NFS_OK:
-        expect(scratch.names(directory), "the names in the directory").equals([b"inside"])
+        expect_names(scratch.names(directory), [b"inside"], "names in the directory")
 
 
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
@@ -95,8 +95,8 @@ def test_dots(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     directory = scratch.directory("d")
     scratch.file("inside", directory=directory)
     observe("answer", nfs2.remove(directory, name).status)
-    expect(scratch.names(), "the names that are left").contains(b"d")
-    expect(scratch.names(directory), "the names in the directory").equals([b"inside"])
+    expect_names(scratch.names(), [b"d"], "names that are left", others=True)
+    expect_names(scratch.names(directory), [b"inside"], "names in the directory")
 
 
 @proves(REPEATED_REMOVE_IS_HARMLESS, killed_by="remove2-does-nothing", needs=("nfs2", "nfs2_udp"))
@@ -109,4 +109,4 @@ def test_retransmission(rpc_connect: Connect, scratch: Nfs2Scratch) -> None:
     xid, where = fresh_xid(), Diropargs(scratch.handle, b"f")
     answers = [rpc.wait(rpc.submit(REMOVE, where, xid=xid)).status for _ in range(2)]
     observe("second answer", answers[1])
-    expect(scratch.names(), "the names after both").equals([])
+    expect_names(scratch.names(), [], "names after two REMOVEs")

@@ -11,7 +11,7 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import LOOKUP, RENAME, Diropargs, Nfsstat2, Renameargs
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
 from suites.nfs2.clauses import RETURNS_NOENT
 from suites.nfs2.objects import KINDS, NOT_FILES, expect_same, make, steady_except
 
@@ -58,7 +58,7 @@ def test_same_directory(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """RENAME changes the name of an object within its directory."""
     known = scratch.attributes(make(scratch, kind))
     expect(nfs2.rename(scratch.handle, b"object", scratch.handle, b"new")).ok()
-    expect(scratch.names(), "the names in the directory").equals([b"new"])
+    expect_names(scratch.names(), [b"new"], "names in the directory")
     found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
     expect_same(found.attributes, known)
 
@@ -71,10 +71,10 @@ def test_other_directory(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     target = scratch.directory("target")
     reply = nfs2.rename(scratch.handle, b"object", target, b"object")
     if kind == "directory" and reply.status != Nfsstat2.NFS_OK:
-        skip(f"the server does not move directories: {reply.status}")
+        skip(f"the server does not move directories: RENAME answers {reply.status}")
     expect(reply).ok()
-    expect(scratch.names(), "the names in the old directory").equals([b"target"])
-    expect(scratch.names(target), "the names in the new directory").equals([b"object"])
+    expect_names(scratch.names(), [b"target"], "names in the old directory")
+    expect_names(scratch.names(target), [b"object"], "names in the new directory")
     found = expect(nfs2.lookup(target, b"object")).ok()
     expect_same(found.attributes, known, steady_except("nlink"))
 
@@ -85,7 +85,7 @@ def test_data_kept(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     scratch.file("old", b"data")
     expect(nfs2.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
     found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
-    expect(scratch.read(found.file), "the data by the new name").equals(b"data")
+    expect_data(scratch.read(found.file), b"data", "data under the new name")
 
 
 @proves(RENAME_MOVES_ENTRY, killed_by="rename2-keeps-what-it-replaces")
@@ -95,13 +95,13 @@ def test_existing_target(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     scratch.file("new", b"new data")
     reply = nfs2.rename(scratch.handle, b"old", scratch.handle, b"new")
     if reply.status == Nfsstat2.NFSERR_EXIST:
-        observe("an existing target", "is refused")
-        expect(sorted(scratch.names()), "the names after a refusal").equals([b"new", b"old"])
+        observe("existing target", "refused")
+        expect_names(scratch.names(), [b"new", b"old"], "names after a refused RENAME")
         return
     expect(reply).ok()
     found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
-    expect(scratch.read(found.file), "the data by the new name").equals(b"old data")
-    expect(scratch.names(), "the names in the directory").equals([b"new"])
+    expect_data(scratch.read(found.file), b"old data", "data under the new name")
+    expect_names(scratch.names(), [b"new"], "names in the directory")
 
 
 @proves(RENAME_MOVES_ENTRY, killed_by="rename2-to-itself-removes")
@@ -110,7 +110,7 @@ def test_same_name(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     scratch.file("same", b"data")
     observe("answer", nfs2.rename(scratch.handle, b"same", scratch.handle, b"same").status)
     found = expect(nfs2.lookup(scratch.handle, b"same")).ok()
-    expect(scratch.read(found.file), "the data").equals(b"data")
+    expect_data(scratch.read(found.file), b"data")
 
 
 @proves(RENAME_IS_ATOMIC, killed_by="rename2-has-a-middle")
@@ -128,7 +128,7 @@ def test_target_always_exists(
     seen = [other.wait(call).status for call in before + after]
     observe("answer", one.wait(renaming).status)
     seen.append(nfs2.lookup(scratch.handle, b"new").status)
-    expect(set(seen), "the answers to LOOKUP of the target meanwhile").equals({Nfsstat2.NFS_OK})
+    expect(set(seen), "statuses of LOOKUP of the target during RENAME").equals({Nfsstat2.NFS_OK})
 
 
 @proves(RETURNS_NOENT, killed_by="nfs2-removes-what-is-missing")
@@ -143,8 +143,8 @@ def test_missing_keeps_target(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """RENAME of a missing name keeps the existing target."""
     file = scratch.file("new", b"data")
     expect(nfs2.rename(scratch.handle, b"missing", scratch.handle, b"new")).refused()
-    expect(scratch.names(), "the names in the directory").equals([b"new"])
-    expect(scratch.read(file), "the data of the target").equals(b"data")
+    expect_names(scratch.names(), [b"new"], "names in the directory")
+    expect_data(scratch.read(file), b"data", "data of the target")
 
 
 @pytest.mark.parametrize("deep", [False, True], ids=["child", "grandchild"])
@@ -155,7 +155,7 @@ def test_directory_below_itself(nfs2: Nfs2, scratch: Nfs2Scratch, deep: bool) ->
     below = scratch.directory("sub", directory=directory) if deep else directory
     reply = nfs2.rename(scratch.handle, b"d", below, b"moved")
     expect(reply).refused()
-    expect(scratch.names(), "the names that are left").equals([b"d"])
+    expect_names(scratch.names(), [b"d"], "names that are left")
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)
@@ -169,8 +169,8 @@ def test_non_empty_target(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     scratch.file("inside", b"data", directory=full)
     reply = nfs2.rename(scratch.handle, b"object", scratch.handle, b"full")
     expect(reply, because=RENAME_KEEPS_NONEMPTY_TARGET).refused()
-    expect(sorted(scratch.names()), "the names in the directory").equals([b"full", b"object"])
-    expect(scratch.names(full), "the names in the target").equals([b"inside"])
+    expect_names(scratch.names(), [b"full", b"object"], "names in the directory")
+    expect_names(scratch.names(full), [b"inside"], "names in the target")
 
 
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
@@ -182,5 +182,5 @@ def test_dots(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     status = nfs2.rename(directory, name, scratch.handle, b"new").status
     observe("answer", status)
     because = RENAME_REFUSES_DOTS if status == Nfsstat2.NFS_OK else REFUSED_RENAME_CHANGES_NOTHING
-    expect(scratch.names(), "the names in the directory", because=because).equals([b"d"])
-    expect(scratch.names(directory), "the names below").equals([b"inside"])
+    expect_names(scratch.names(), [b"d"], "names in the directory", because=because)
+    expect_names(scratch.names(directory), [b"inside"], "names in the directory to be renamed")

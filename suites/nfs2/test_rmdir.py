@@ -8,7 +8,7 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Nfsstat2
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves
 from suites.nfs2.clauses import RETURNS_NOENT
 from suites.nfs2.objects import NOT_DIRECTORIES, make
 
@@ -38,7 +38,7 @@ def test_removes_empty_directory(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """RMDIR removes an empty directory."""
     scratch.directory("d")
     expect(nfs2.rmdir(scratch.handle, b"d")).ok()
-    expect(scratch.names(), "the names that are left").lacks(b"d")
+    expect(scratch.names(), "names that are left").lacks(b"d")
     expect(nfs2.lookup(scratch.handle, b"d")).refused()
 
 
@@ -66,8 +66,8 @@ def test_refused_keeps_contents(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     reply = nfs2.rmdir(scratch.handle, b"d")
     observe("answer", reply.status)
     if reply.status != Nfsstat2.NFS_OK:
-        expect(scratch.names(directory), "the names in the directory").equals([b"inside"])
-        expect(scratch.read(file), "the data of the file in it").equals(b"data")
+        expect_names(scratch.names(directory), [b"inside"], "names in the directory")
+        expect_data(scratch.read(file), b"data", "data of the file in the directory")
 
 
 @pytest.mark.parametrize("kind", NOT_DIRECTORIES)
@@ -76,7 +76,7 @@ def test_not_a_directory(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """RMDIR refuses an object that is not a directory, and keeps it."""
     make(scratch, kind)
     reply = nfs2.rmdir(scratch.handle, b"object")
-    expect(scratch.names(), "the names that are left").contains(b"object")
+    expect_names(scratch.names(), [b"object"], "names that are left", others=True)
     expect(reply).refused()
 
 
@@ -88,8 +88,8 @@ def test_dots(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     directory = scratch.directory("d")
     scratch.file("inside", directory=directory)
     observe("answer", nfs2.rmdir(directory, name).status)
-    expect(scratch.names(), "the names that are left").contains(b"d")
-    expect(scratch.names(directory), "the names in the directory").equals([b"inside"])
+    expect_names(scratch.names(), [b"d"], "names that are left", others=True)
+    expect_names(scratch.names(directory), [b"inside"], "names in the directory")
 
 
 @proves(RETURNS_NOENT, killed_by="nfs2-removes-what-is-missing")

@@ -10,7 +10,7 @@ import pytest
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Fattr, Sattr, Timeval
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
 from suites.nfs2.clauses import CHECKS_PERMISSIONS
 from suites.nfs2.objects import (
     KINDS,
@@ -23,7 +23,7 @@ from suites.nfs2.objects import (
     size_id,
     steady_except,
 )
-from suites.nfs3.contents import difference, pattern
+from suites.nfs3.contents import pattern
 
 SETATTR_SETS_FIELDS = Requirement(
     rfc="RFC 1094", section="2.2.3", gist="fields that are not -1 become the new attributes of the file"
@@ -84,7 +84,7 @@ def test_sets_mode(nfs2: Nfs2, scratch: Nfs2Scratch, mode: int) -> None:
     """SETATTR sets the permission bits."""
     file = scratch.file("f", mode=0o640)
     expect_change(nfs2.setattr(file, Sattr(mode=mode)))
-    expect(scratch.attributes(file).mode & 0o777, "the permission bits").equals(mode)
+    expect(scratch.attributes(file).mode & 0o777, "permission bits of mode").equals(mode)
 
 
 @proves(SETATTR_SETS_FIELDS, killed_by="setattr2-takes-type-bits-for-set-ids")
@@ -93,7 +93,7 @@ def test_mode_with_type(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     # UNIX clients do this: sattr has the fields of fattr, and mode of fattr includes the type.
     file = scratch.file("f", mode=0o640)
     expect_change(nfs2.setattr(file, Sattr(mode=0o100604)))
-    expect(scratch.attributes(file).mode & 0o7777, "the mode without type").equals(0o604)
+    expect(scratch.attributes(file).mode & 0o7777, "mode without file type").equals(0o604)
 
 
 @pytest.mark.parametrize("field", ["uid", "gid"])
@@ -114,7 +114,7 @@ def test_sets_time(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> None:
     seen, asked = getattr(scratch.attributes(file), field).seconds, getattr(ONE_FIELD[field], field).seconds
     # Some file systems store a time with a granularity of two seconds or of a day.
     because = SETATTR_SETS_FIELDS if abs(seen - asked) > A_DAY else SETATTR_KEEPS_ANY_TIME
-    expect(seen, f"the seconds of {field}", because=because).equals(asked)
+    expect(seen, f"{field} in seconds", because=because).equals(asked)
 
 
 @pytest.mark.parametrize("seconds", [0, 1, 2**31 - 1, 2**31, 2**32 - 2])
@@ -124,9 +124,9 @@ def test_extreme_times(nfs2: Nfs2, scratch: Nfs2Scratch, seconds: int) -> None:
     file = scratch.file("f")
     reply = nfs2.setattr(file, Sattr(mtime=Timeval(seconds)))
     if reply.resok is None:
-        skip(f"the server does not have this time: {reply.status}")
+        skip(f"the server does not store this time: SETATTR answers {reply.status}")
     seen = scratch.attributes(file).mtime.seconds
-    expect(seen, "the seconds of mtime").between(max(0, seconds - COARSE), seconds)
+    expect(seen, "mtime in seconds").between(max(0, seconds - COARSE), seconds)
 
 
 @proves(SETATTR_KEEPS_ANY_TIME, killed_by="setattr2-rounds-times-up")
@@ -135,8 +135,8 @@ def test_time_not_rounded_up(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     file = scratch.file("f")
     expect_change(nfs2.setattr(file, Sattr(mtime=Timeval(1_000_000_000, 999_999))))
     seen = scratch.attributes(file).mtime
-    observe("microseconds of 999999", seen.useconds)
-    expect(seen.seconds, "the seconds of mtime").between(1_000_000_000 - COARSE, 1_000_000_000)
+    observe("microseconds stored of 999999", seen.useconds)
+    expect(seen.seconds, "mtime in seconds").between(1_000_000_000 - COARSE, 1_000_000_000)
 
 
 def _other_fields(field: str) -> list[str]:
@@ -182,9 +182,9 @@ def test_sets_several_fields(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     file = scratch.file("f", b"data", mode=0o644)
     expect_change(nfs2.setattr(file, Sattr(mode=0o600, size=1, mtime=Timeval(1_000_000_000))))
     seen = scratch.attributes(file)
-    expect(
-        (seen.mode & 0o777, seen.size, seen.mtime.seconds), "permissions, size and seconds of mtime"
-    ).equals((0o600, 1, 1_000_000_000))
+    expect(seen.mode & 0o777, "permission bits of mode").equals(0o600)
+    expect(seen.size, "size").equals(1)
+    expect(seen.mtime.seconds, "mtime in seconds").equals(1_000_000_000)
 
 
 @pytest.mark.parametrize("field", ["mode", "size", "mtime"])
@@ -215,7 +215,7 @@ def test_truncate_to_zero(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
     file = scratch.file("f", pattern(size))
     expect_change(nfs2.setattr(file, Sattr(size=0)))
     expect(scratch.attributes(file).size, "size").equals(0)
-    expect(scratch.read(file), "the data").equals(b"")
+    expect_data(scratch.read(file), b"")
 
 
 @pytest.mark.parametrize("size", [1, 4095, 4096, 4097, 9999])
@@ -225,14 +225,14 @@ def test_truncate(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
     data = pattern(10_000)
     file = scratch.file("f", data)
     expect_change(nfs2.setattr(file, Sattr(size=size)))
-    expect(difference(scratch.read(file), data[:size]), "where the data differs").is_absent()
+    expect_data(scratch.read(file), data[:size])
 
 
 def _extend(nfs2: Nfs2, file: bytes, size: int) -> None:
     """Set a larger size. SKIP if the server refuses: section 2.3.6 only speaks of truncation."""
     reply = nfs2.setattr(file, Sattr(size=size))
     if reply.resok is None:
-        skip(f"files are not extended by SETATTR: {reply.status}")
+        skip(f"the server does not extend files by SETATTR: it answers {reply.status}")
 
 
 @pytest.mark.parametrize("size", [101, 8192, 20_000])
@@ -242,7 +242,7 @@ def test_extend(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
     file = scratch.file("f", pattern(100))
     _extend(nfs2, file, size)
     expect(scratch.attributes(file).size, "size").equals(size)
-    expect(scratch.read(file)[:100], "the data that was there").equals(pattern(100))
+    expect_data(scratch.read(file)[:100], pattern(100), "data below the old size")
 
 
 @pytest.mark.parametrize("size", [2**31 - 1, 2**31, 2**32 - 2], ids=size_id)
@@ -265,8 +265,8 @@ def test_extend_after_truncate(nfs2: Nfs2, scratch: Nfs2Scratch, small: int, lar
     _extend(nfs2, file, large)
     data = scratch.read(file)
     if len(data) != large:
-        skip(f"the file was not extended: it has {len(data)} bytes")
-    expect(difference(data[small:], bytes(large - small)), "where the new part is not zero").is_absent()
+        skip(f"SETATTR did not extend the file: it has {len(data)} bytes")
+    expect_data(data[small:], bytes(large - small), at=small)
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)
@@ -279,7 +279,7 @@ def test_size_of_non_file(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     before = scratch.attributes(handle)
     nfs2.setattr(handle, Sattr(size=0))
     if kind == "directory":
-        expect(scratch.names(handle), "the names in the directory").equals([b"inside"])
+        expect_names(scratch.names(handle), [b"inside"], "names in the directory")
     else:
-        expect(expect(nfs2.readlink(handle)).ok(), "the text of the link").equals(b"some/where")
+        expect(expect(nfs2.readlink(handle)).ok(), "text of the link").equals(b"some/where")
     expect_same(scratch.attributes(handle), before, steady_except("size"))

@@ -47,7 +47,7 @@ def _statfs(nfs2: Nfs2, handle: bytes) -> Statfsres:
     """Return the reply of STATFS. SKIP if it is refused: another check judges that."""
     reply = nfs2.statfs(handle)
     if reply.info is None:
-        skip(f"the numbers are not told: STATFS answers {reply.status}")
+        skip(f"the server refuses STATFS: it answers {reply.status}")
     return reply
 
 
@@ -87,4 +87,4 @@ def test_any_object(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """STATFS returns the same block size for every object of a file system."""
     known = expect(nfs2.statfs(scratch.handle)).ok()
     info = expect(nfs2.statfs(make(scratch, kind))).ok()
-    expect(info.bsize, "the size of a block").equals(known.bsize)
+    expect(info.bsize, "bsize").equals(known.bsize)

@@ -14,7 +14,19 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2, Nfs3
 from nfsclient.protocol import nfs3 as p3
 from nfsclient.protocol.nfs2 import MAXDATA, Fattr, Ftype, Sattr
-from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import (
+    Level,
+    Requirement,
+    expect,
+    expect_data,
+    expect_names,
+    expect_that,
+    expect_unchanged,
+    observe,
+    proves,
+    skip,
+    unsupported,
+)
 from suites.nfs2.clauses import (
     DIRECTORY_SIZE_IS_STEADY,
     READ_MAKES_PROGRESS,
@@ -22,7 +34,7 @@ from suites.nfs2.clauses import (
     TYPE_NAMES_KIND,
 )
 from suites.nfs2.objects import KINDS
-from suites.nfs3.contents import difference, pattern
+from suites.nfs3.contents import pattern
 
 V3_SEES_SAME_ATTRIBUTES = Requirement(
     rfc="RFC 1094",
@@ -64,7 +76,7 @@ def directory(nfs2: Nfs2, v3: Nfs3Dialect, v2: Nfs2Dialect) -> bytes:
     """Return the NFSv2 handle of the NFSv3 scratch directory."""
     reply = nfs2.lookup(v2.root, v3.scratch.name)
     if reply.resok is None:
-        skip(f"NFSv2 does not see what NFSv3 makes: LOOKUP answers {reply.status}")
+        skip(f"NFSv2 does not find a directory that NFSv3 made: LOOKUP answers {reply.status}")
     return reply.resok.file
 
 
@@ -94,9 +106,7 @@ def test_attributes(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: 
         (("uid", "gid"), V3_SEES_SAME_ATTRIBUTES),
         (("nlink", "size"), DIRECTORY_SIZE_IS_STEADY if kind == "directory" else V3_SEES_SAME_ATTRIBUTES),
     ):
-        expect([getattr(seen, name) for name in fields], " and ".join(fields), because=because).equals(
-            [getattr(known, name) for name in fields]
-        )
+        expect_unchanged(known, seen, fields, "the object in NFSv2", because=because)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -104,7 +114,9 @@ def test_attributes(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: 
 def test_permissions(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes, kind: str) -> None:
     """NFSv2 shows the same permission bits as NFSv3."""
     known = v3.scratch.attributes(_make(target, v3.scratch, kind))
-    expect(_attributes(nfs2, directory).mode & 0o7777, "mode without type").equals(known.mode & 0o7777)
+    expect(_attributes(nfs2, directory).mode & 0o7777, "mode without file type in NFSv2").equals(
+        known.mode & 0o7777
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -113,7 +125,7 @@ def test_type(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes,
     """NFSv2 shows the same type as NFSv3."""
     known = v3.scratch.attributes(_make(target, v3.scratch, kind))
     # Types that both versions have are numbered alike.
-    expect(int(_attributes(nfs2, directory).type), "type").equals(int(known.type))
+    expect(_attributes(nfs2, directory).type, "type in NFSv2").equals(Ftype(int(known.type)))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -122,8 +134,8 @@ def test_fileid(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: byte
     """NFSv2 shows the same fileid as NFSv3 if it fits into 32 bits."""
     known = v3.scratch.attributes(_make(target, v3.scratch, kind)).fileid
     if known > LOW:
-        skip("the fileid does not go into 32 bits")
-    expect(_attributes(nfs2, directory).fileid, "fileid").equals(known)
+        skip("the fileid does not fit into 32 bits")
+    expect(_attributes(nfs2, directory).fileid, "fileid in NFSv2").equals(known)
 
 
 @pytest.mark.parametrize("field", ["atime", "mtime", "ctime"])
@@ -134,8 +146,8 @@ def test_times(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes
     known = getattr(v3.scratch.attributes(file), field)
     seen = getattr(_attributes(nfs2, directory), field)
     if getattr(v3.scratch.attributes(file), field) != known:
-        skip(f"{field} drifts by itself")
-    expect(seen.seconds, f"the seconds of {field}").equals(known.seconds)
+        skip(f"{field} changes although nobody uses the file")
+    expect(seen.seconds, f"{field} in NFSv2, in seconds").equals(known.seconds)
     fine = abs(seen.useconds - known.nseconds // 1000)
     observe("microseconds apart", fine)
 
@@ -148,7 +160,7 @@ def _make_special(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
         what = p3.Mknoddata3(ftype, pipe_attributes=p3.Sattr3(mode=0o600))
     reply = nfs3.mknod(scratch.handle, b"object", what)
     if reply.resok is None:
-        skip(f"such an object cannot be made: MKNOD answers {reply.status}")
+        skip(f"the server does not make such an object: MKNOD answers {reply.status}")
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
@@ -156,10 +168,10 @@ def _make_special(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
 def test_special_file_type(nfs2: Nfs2, nfs3: Nfs3, v3: Nfs3Dialect, directory: bytes, kind: str) -> None:
     """NFSv2 shows a fitting type for a special file that NFSv3 made."""
     _make_special(nfs3, v3.scratch, kind)
-    seen = _attributes(nfs2, directory).type
+    seen: int = _attributes(nfs2, directory).type
     observe("type", seen)
     because = TYPE_NAMES_KIND if kind in {"block", "character"} else TYPE_IS_IN_MODE
-    expect(int(seen), "type", because=because).one_of(*SPECIAL[kind][1])
+    expect(seen, "type in NFSv2", because=because).one_of(*SPECIAL[kind][1])
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
@@ -167,7 +179,9 @@ def test_special_file_type(nfs2: Nfs2, nfs3: Nfs3, v3: Nfs3Dialect, directory: b
 def test_special_file_mode(nfs2: Nfs2, nfs3: Nfs3, v3: Nfs3Dialect, directory: bytes, kind: str) -> None:
     """NFSv2 shows a mode with the type bits of a special file that NFSv3 made."""
     _make_special(nfs3, v3.scratch, kind)
-    expect(_attributes(nfs2, directory).mode & 0o170000, "the type bits of mode").one_of(*SPECIAL[kind][2])
+    expect(_attributes(nfs2, directory).mode & 0o170000, "file type bits of mode in NFSv2").one_of(
+        *SPECIAL[kind][2]
+    )
 
 
 @pytest.mark.parametrize("size", [1, 4097, 100_000])
@@ -178,8 +192,8 @@ def test_read_v3_data(nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes, size: int) 
     file = expect(nfs2.lookup(directory, b"f")).ok().file
     data = bytes(expect(nfs2.read(file, 0, MAXDATA)).ok().data)
     wanted = pattern(size, salt=7)[: len(data)]
-    expect(difference(data, wanted), "where the data differs").is_absent()
-    expect(len(data), "the number of bytes", because=READ_MAKES_PROGRESS).at_least(1)
+    expect_data(data, wanted, of="reply")
+    expect(len(data), "bytes of data", because=READ_MAKES_PROGRESS).at_least(1)
 
 
 @pytest.mark.parametrize("size", [1, 4097, MAXDATA])
@@ -190,7 +204,7 @@ def test_v3_reads_v2_data(nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes, size: i
     file = expect(nfs2.lookup(directory, b"f")).ok().file
     data = pattern(size, salt=7)
     expect(nfs2.write(file, 0, data)).ok()
-    expect(difference(v3.scratch.read(handle), data), "where the data differs").is_absent()
+    expect_data(v3.scratch.read(handle), data)
 
 
 @proves(V3_SEES_SAME_NAMES, killed_by="readdir2-lists-names-in-upper-case")
@@ -198,14 +212,14 @@ def test_names(nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes) -> None:
     """NFSv2 READDIR lists the same names as NFSv3."""
     for name in ("one", "two", "three"):
         v3.scratch.file(name)
-    expect(sorted(list_names(nfs2, directory)), "the names").equals(sorted(v3.scratch.names()))
+    expect_names(list_names(nfs2, directory), v3.scratch.names(), "names in NFSv2")
 
 
 @proves(V3_SEES_SAME_NAMES, killed_by="create2-makes-names-of-its-own")
 def test_v3_sees_create(nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes) -> None:
     """NFSv3 lists a file that NFSv2 created."""
     expect(nfs2.create(directory, b"made", Sattr(mode=0o644))).ok()
-    expect(v3.scratch.names(), "the names by version 3").equals([b"made"])
+    expect_names(v3.scratch.names(), [b"made"], "names in NFSv3")
 
 
 @proves(V3_SEES_SAME_NAMES, killed_by="remove2-does-nothing")
@@ -213,7 +227,7 @@ def test_v3_sees_remove(nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes) -> None:
     """NFSv3 does not find a file that NFSv2 removed."""
     v3.scratch.file("f")
     expect(nfs2.remove(directory, b"f")).ok()
-    expect(v3.scratch.lookup("f"), "the handle of the name by version 3").is_absent()
+    expect_that(v3.scratch.lookup("f") is None, "no file", "the removed file", "LOOKUP by NFSv3")
 
 
 @pytest.mark.parametrize("text", [b"plain", b"../up//./"], ids=["plain", "odd"])
@@ -222,7 +236,7 @@ def test_symlink_text(nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes, text: bytes
     """NFSv2 READLINK returns the text that NFSv3 SYMLINK stored."""
     v3.scratch.symlink("l", text)
     link = expect(nfs2.lookup(directory, b"l")).ok().file
-    expect(expect(nfs2.readlink(link)).ok(), "the text of the link").equals(text)
+    expect(expect(nfs2.readlink(link)).ok(), "text of the link in NFSv2").equals(text)
 
 
 @pytest.mark.parametrize("size", [2**32, 2**32 + 5, 2**40], ids=["4g", "4g+5", "1t"])
@@ -231,7 +245,7 @@ def test_large_file_kept(nfs2: Nfs2, nfs3: Nfs3, v3: Nfs3Dialect, directory: byt
     """NFSv2 LOOKUP does not change the size of a file beyond 32 bits."""
     file = v3.scratch.file("f", b"data")
     if nfs3.setattr(file, p3.Sattr3(size=size)).status != p3.Nfsstat3.NFS3_OK:
-        skip(f"a file of {size} bytes cannot be made")
+        skip(f"the server does not make a file of {size} bytes")
     reply = nfs2.lookup(directory, b"f")
     observe("answer", reply.status if reply.resok is None else f"size {reply.resok.attributes.size}")
-    expect(v3.scratch.attributes(file).size, "the size by version 3").equals(size)
+    expect(v3.scratch.attributes(file).size, "size in NFSv3 after LOOKUP by NFSv2").equals(size)

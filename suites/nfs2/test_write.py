@@ -11,10 +11,10 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, WRITE, Nfsstat2, Writeargs
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
 from suites.nfs2 import oversized
 from suites.nfs2.objects import NOT_FILES, expect_same, make, size_id
-from suites.nfs3.contents import difference, pattern
+from suites.nfs3.contents import pattern
 
 WRITE_WRITES_ALL_DATA = Requirement(
     rfc="RFC 1094",
@@ -76,7 +76,7 @@ def test_all_data(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
     """WRITE writes all of its data."""
     file, data = scratch.file("f"), pattern(size, salt=3)
     expect(nfs2.write(file, 0, data)).ok()
-    expect(difference(scratch.read(file), data), "where the data differs").is_absent()
+    expect_data(scratch.read(file), data)
 
 
 @pytest.mark.parametrize("offset", [0, 1, 4095, 4096, 8192, 9999, 10_000])
@@ -87,7 +87,7 @@ def test_other_data_kept(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
     file = scratch.file("f", before)
     expect(nfs2.write(file, offset, b"new")).ok()
     wanted = before[:offset] + b"new" + before[offset + 3 :]
-    expect(difference(scratch.read(file), wanted), "where the data differs").is_absent()
+    expect_data(scratch.read(file), wanted)
 
 
 @pytest.mark.parametrize("offset", [5, 5000, 70_000])
@@ -97,7 +97,7 @@ def test_hole_reads_zeros(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None
     file = scratch.file("f", b"abc")
     expect(nfs2.write(file, offset, b"end")).ok()
     wanted = b"abc" + bytes(offset - 3) + b"end"
-    expect(difference(scratch.read(file), wanted), "where the data differs").is_absent()
+    expect_data(scratch.read(file), wanted)
 
 
 @pytest.mark.parametrize("offset", NEAR_LIMITS, ids=size_id)
@@ -108,10 +108,10 @@ def test_large_offset(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
     reply = nfs2.write(file, offset, b"far data")
     if reply.status != Nfsstat2.NFS_OK:
         # The server may limit the size of files.
-        expect(scratch.read(file), "the data after a refusal").equals(b"begin")
+        expect_data(scratch.read(file), b"begin", "data after a refused WRITE")
         return
-    expect(_read_at(nfs2, file, offset, 8), "the data").equals(b"far data")
-    expect(_read_at(nfs2, file, 0, 5), "the data at the beginning").equals(b"begin")
+    expect_data(_read_at(nfs2, file, offset, 8), b"far data", at=offset)
+    expect_data(_read_at(nfs2, file, 0, 5), b"begin")
 
 
 @pytest.mark.parametrize("beginoffset", UNUSED_VALUES, ids=size_id)
@@ -120,7 +120,7 @@ def test_beginoffset_ignored(nfs2: Nfs2, scratch: Nfs2Scratch, beginoffset: int)
     """WRITE ignores beginoffset."""
     file = scratch.file("f", b"some data")
     expect(nfs2.write(file, 5, b"DATA", beginoffset=beginoffset)).ok()
-    expect(scratch.read(file), "the data").equals(b"some DATA")
+    expect_data(scratch.read(file), b"some DATA")
 
 
 @pytest.mark.parametrize("totalcount", [0, *UNUSED_VALUES], ids=size_id)
@@ -129,7 +129,7 @@ def test_totalcount_ignored(nfs2: Nfs2, scratch: Nfs2Scratch, totalcount: int) -
     """WRITE ignores totalcount."""
     file = scratch.file("f", b"some data")
     expect(nfs2.write(file, 5, b"DATA", totalcount=totalcount)).ok()
-    expect(scratch.read(file), "the data").equals(b"some DATA")
+    expect_data(scratch.read(file), b"some DATA")
 
 
 @pytest.mark.parametrize("offset", [0, 2, 4, 100])
@@ -149,7 +149,7 @@ def test_no_data(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """WRITE of no data does not change the data."""
     file = scratch.file("f", b"some data")
     observe("answer", nfs2.write(file, 4, b"").status)
-    expect(scratch.read(file), "the data").equals(b"some data")
+    expect_data(scratch.read(file), b"some data")
 
 
 @pytest.mark.parametrize("size", [2, 512, MAXDATA])
@@ -167,7 +167,7 @@ def test_two_clients_not_mixed(
         ]
         for client, call in calls:
             expect(client.wait(call)).ok()
-    expect(len(set(scratch.read(file))), "the number of clients whose data is in the file").equals(1)
+    expect(len(set(scratch.read(file))), "clients whose data is in the file").equals(1)
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)
@@ -184,4 +184,4 @@ def test_too_much_data(second_client: Nfs2, scratch: Nfs2Scratch) -> None:
     reply = oversized.attempt(second_client, oversized.WRITE, oversized.WideWriteargs(file, 0, 0, 0, data))
     taken = reply is not None and reply.status == Nfsstat2.NFS_OK
     wanted = data if taken else b"data"
-    expect(difference(scratch.read(file), wanted), "where the data differs").is_absent()
+    expect_data(scratch.read(file), wanted)

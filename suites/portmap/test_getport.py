@@ -11,7 +11,7 @@ from fixtures.checks.wire import Proto
 from nfsclient.clients import Portmap
 from nfsclient.protocol.portmap import GETPORT, IPPROTO_TCP, IPPROTO_UDP, Mapping
 from nfsjudge import Level, Requirement, expect, proves, skip
-from suites.portmap.addresses import WhyNobodyAnswers
+from suites.portmap.addresses import WhyNobodyAnswers, expect_service
 from suites.portmap.clauses import EVERY_VERSION, PROGRAM_AWAITS_CALLS, TRANSPORTS, both
 
 GETPORT_RETURNS_0 = Requirement(
@@ -32,7 +32,7 @@ GETPORT_KNOWS_TCP_AND_UDP = Requirement(
 def test_unregistered_program(portmap_client: Portmap) -> None:
     """GETPORT returns 0 for a program that is not registered."""
     port = portmap_client.getport(NOBODYS_PROGRAM, 1, IPPROTO_TCP)
-    expect(port, "the port of a program that nobody registered").equals(0)
+    expect(port, "port of a program that is not registered").equals(0)
 
 
 @proves(PROGRAM_AWAITS_CALLS[2], killed_by="getport2-gives-a-wrong-port", needs="portmap")
@@ -47,7 +47,7 @@ def test_nfs(portmap_client: Portmap, target: TargetView, why_nobody_answers: Wh
         return
     # The server under test may be reached through another port, such as a forwarded one.
     reason = why_nobody_answers(100003, version, port, proto)
-    expect(reason, f"what is wrong with port {port} of NFS over {proto.upper()}").equals("")
+    expect_service(reason, f"NFS at port {port} over {proto.upper()}")
 
 
 # ---------------------------------------------------------------- not registered
@@ -58,7 +58,7 @@ def test_nfs(portmap_client: Portmap, target: TargetView, why_nobody_answers: Wh
 def test_other_protocols(portmap_client: Portmap, nfs_program: tuple[int, int], prot: int) -> None:
     """GETPORT returns 0 for a protocol other than TCP and UDP."""
     port = portmap_client.getport(*nfs_program, prot)
-    expect(port, f"the port of NFS on protocol {prot}").equals(0)
+    expect(port, f"port of NFS from GETPORT with protocol {prot}").equals(0)
 
 
 # ---------------------------------------------------------------- registered
@@ -79,7 +79,8 @@ def test_mount(
     if not port:
         skip(f"MOUNT is not registered for {proto}")
     reason = why_nobody_answers(*mount_program, port, proto)
-    expect(reason, f"what is wrong with port {port}", because=PROGRAM_AWAITS_CALLS[version]).equals("")
+    what = f"MOUNT at port {port} over {proto.upper()}"
+    expect_service(reason, what, because=PROGRAM_AWAITS_CALLS[version])
 
 
 @EVERY_VERSION
@@ -92,7 +93,7 @@ def test_nfs_udp(
     if not port:
         skip("NFS is not registered for UDP")
     reason = why_nobody_answers(*nfs_program, port, "udp")
-    expect(reason, f"what is wrong with port {port}", because=PROGRAM_AWAITS_CALLS[version]).equals("")
+    expect_service(reason, f"NFS at port {port} over UDP", because=PROGRAM_AWAITS_CALLS[version])
 
 
 @pytest.mark.parametrize("port", [1, 65535, 2**32 - 1], ids=["1", "65535", "4g-1"])
@@ -101,4 +102,4 @@ def test_ignores_port(portmap_client: Portmap, nfs_program: tuple[int, int], por
     """GETPORT ignores the port in its arguments."""
     wanted = portmap_client.getport(*nfs_program, IPPROTO_TCP)
     reply = portmap_client.call(GETPORT, Mapping(*nfs_program, IPPROTO_TCP, port))
-    expect(reply.port, f"the port of NFS when asked with port {port}").equals(wanted)
+    expect(reply.port, f"port of NFS from GETPORT with port {port}").equals(wanted)

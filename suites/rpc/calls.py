@@ -15,3 +15,8 @@ def null_call(peer: Wire) -> RawCall:
     """A NULL call of `NULL_CALL_SIZE` bytes, with a machine name of eight bytes."""
     body = words(0, 8) + b"nfsproof" + words(0, 0, 0)
     return peer.make(cred=words(1, len(body)) + body)
+
+
+def show_xid(message: bytes) -> str:
+    """The XID at the beginning of a message, as failure texts show it."""
+    return f"0x{message[:4].hex()}"

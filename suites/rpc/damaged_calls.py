@@ -13,7 +13,7 @@ from fixtures.checks.wire import PROC_UNAVAIL, SUCCESS, Said, Wire
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.xdr import XdrType
 from nfsclient.xdr.malform import Malformation, malformations
-from nfsjudge import skip, unsupported
+from nfsjudge import expect_that, skip, unsupported
 from suites.catalogue import Call
 from suites.nfs3.calls import CALLS
 
@@ -41,14 +41,14 @@ def need(call: Call, said: Said) -> None:
     """End the check unless this is a successful reply to the call."""
     procedure = call.procedure
     if said.outcome == PROC_UNAVAIL:
-        unsupported(f"the server does not have {procedure.name}")
+        unsupported(f"the server answers PROC_UNAVAIL to {procedure.name}")
     if said.outcome != SUCCESS:
-        skip(f"{procedure.name} with good arguments is answered {said.outcome}")
+        skip(f"{procedure.name} with valid arguments fails: the answer is {said.outcome}")
     status = said.decode(procedure.res).status
     if status == Nfsstat3.NFS3ERR_NOTSUPP:
         unsupported(f"the server answers NOTSUPP to {procedure.name}")
     if status != Nfsstat3.NFS3_OK:
-        skip(f"{procedure.name} with good arguments answers {status}")
+        skip(f"{procedure.name} with valid arguments fails: it answers {status}")
 
 
 def truncated_encodings(args: XdrType) -> Iterator[Malformation]:
@@ -65,8 +65,34 @@ def oversized_lengths(args: XdrType) -> Iterator[Malformation]:
     return (each for each in malformations(args) if each.flaw in {"length", "limit"})
 
 
-def executed_calls(connect: Callable[[], Wire], call: Call, malformed: Iterator[Malformation]) -> list[str]:
-    """The flaws of those malformed calls that succeeded. Reconnects when the server closes the connection."""
+_FLAWS: t.Final = {
+    "truncated": "cut in {}",
+    "length": "length of {} beyond the end of the call",
+    "limit": "length of {} beyond its limit",
+}
+"""Flaw -> what is wrong with a field."""
+_MOST: t.Final = 5
+
+
+def expect_no_success(executed: list[tuple[Malformation, Said]], what: str) -> None:
+    """Expect that no malformed call succeeded; `what` says which calls."""
+    __tracebackhide__ = True
+    flaws = [_FLAWS[each.flaw].format(each.path.partition(".")[2].replace("_.", ".")) for each, _ in executed]
+    distinct = [*dict.fromkeys(flaws)]
+    more = f", ... ({len(flaws)} calls)" if len(distinct) > _MOST else ""
+    expect_that(
+        not executed,
+        "an error",
+        f"success ({', '.join(distinct[:_MOST])}{more})",
+        what,
+        reply=executed[0][1] if executed else None,
+    )
+
+
+def executed_calls(
+    connect: Callable[[], Wire], call: Call, malformed: Iterator[Malformation]
+) -> list[tuple[Malformation, Said]]:
+    """Those malformed calls that succeeded. Reconnects when the server closes the connection."""
     executed = []
     peer = connect()
     for each in malformed:
@@ -74,5 +100,5 @@ def executed_calls(connect: Callable[[], Wire], call: Call, malformed: Iterator[
             peer = connect()
         said = peer.attempt(peer.make(call.procedure.number, each.data).message())
         if succeeded(call, said):
-            executed.append(f"{each.flaw} {each.path}")
+            executed.append((each, said))
     return executed

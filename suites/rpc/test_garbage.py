@@ -139,7 +139,7 @@ def test_datagram(wire: MakeWire, what: str) -> None:
     broken, peer = wire("udp"), wire("udp")
     broken.send(BROKEN_DATAGRAMS[what])
     said = peer.ask(peer.make())
-    expect(said.outcome, "the answer to NULL after a broken datagram").equals(SUCCESS)
+    expect(said.outcome, "answer to NULL after a broken datagram").equals(SUCCESS)
 
 
 @proves(FORGETS_BROKEN_INPUT, killed_by="rpc-keeps-garbage-for-the-next-call")
@@ -155,4 +155,4 @@ def test_next_call(wire: MakeWire) -> None:
             outcomes.append(peer.ask(peer.make()).outcome)
         if not peer.client.is_open:
             peer = wire()
-    expect(outcomes, "the answers to NULLs after garbage").equals([SUCCESS] * len(outcomes))
+    expect(outcomes, "answers to NULL after calls with broken arguments").equals([SUCCESS] * len(outcomes))

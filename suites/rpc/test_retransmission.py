@@ -10,7 +10,7 @@ from __future__ import annotations
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.wire import CLOSED, SILENCE, SUCCESS, MakeWire, Proto
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_names, observe, proves
 from suites.catalogue import Call
 from suites.rpc.damaged_calls import NAME, each_call, need
 from suites.rpc.parameters import TRANSPORTS
@@ -41,10 +41,10 @@ def test_reply(wire: MakeWire, scratch: Nfs3Scratch, proto: Proto, call: Call) -
     if again.outcome in {SILENCE, CLOSED}:
         observe("retransmission", again.outcome)
         return
-    expect(again.outcome, f"the answer to {call.procedure.name}, sent again").equals(SUCCESS)
+    expect(again.outcome, f"answer to a retransmitted {call.procedure.name}").equals(SUCCESS)
     status = again.decode(call.procedure.res).status
     observe("retransmission", "answered as before" if status == Nfsstat3.NFS3_OK else "executed again")
-    expect(status, f"the status of {call.procedure.name}, sent again").one_of(
+    expect(status, f"status of a retransmitted {call.procedure.name}").one_of(
         Nfsstat3.NFS3_OK, *call.again, Nfsstat3.NFS3ERR_JUKEBOX
     )
 
@@ -58,6 +58,5 @@ def test_effect_remains(wire: MakeWire, scratch: Nfs3Scratch, proto: Proto, call
     message = peer.make(call.procedure.number, call.arranged(scratch, NAME).to_xdr())
     need(call, peer.ask(message))
     peer.attempt(message.message())
-    expect(sorted(scratch.names()), f"the names after {call.procedure.name}, sent twice").equals(
-        call.names_after(NAME)
-    )
+    what = f"names after {call.procedure.name} and its retransmission"
+    expect_names(scratch.names(), call.names_after(NAME), what)

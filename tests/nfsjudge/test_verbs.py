@@ -234,3 +234,25 @@ def test_a_reply_that_is_given_is_the_subject() -> None:
     failed = failure(lambda: expect_data(b"a", b"b", reply=one.result, field="resok.data"))
     assert failed is not None
     assert (failed.subject, failed.field, failed.claim) == (one.result, "resok.data", None)
+
+
+class Answer:
+    """As raw answers are: the bytes that came."""
+
+    reply = b"yes"
+
+
+def test_a_raw_answer_that_is_given_is_marked_as_a_whole() -> None:
+    exchanges = [
+        Exchange(1, None, None, None, b"call", 0.0, "", "tcp", reply=reply)
+        for reply in (b"no", b"yes", b"no")
+    ]
+    for judge in (
+        lambda: expect_that(False, "an error", "success", reply=Answer()),
+        lambda: expect_data(b"a", b"b", reply=Answer()),
+    ):
+        failed = failure(judge)
+        assert failed is not None
+        assert failed.subject is None
+        assert failed.claim is not None
+        assert find(exchanges, failed.claim) == (exchanges[1], None)
