@@ -12,16 +12,12 @@ from pathlib import Path
 
 import click
 
-from nfsproof import __version__, starter
-from nfsproof.exits import EXIT_CODES, Exit
+from nfsproof import __version__, checkout_commands, starter
+from nfsproof.exits import EXIT_CODES, Exit, Trouble
 
 EPILOG = "Exit status: " + "; ".join(f"{code.value} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
 READS = "Exit status: 0 done; 4 wrong usage, or nothing could be read or written."
 PASS_ON = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
-
-
-class Trouble(Exception):
-    """Something that the user can mend: printed without a traceback, exit status 4."""
 
 
 @click.group(
@@ -448,45 +444,6 @@ def _tell(work: Callable[[], t.Any]) -> int:
     return int(told.status)
 
 
-@commands.command(epilog="Exit status: 0 the pages agree; 1 they do not; 4 no whole run to make them of.")
-@click.option("--update", "mode", flag_value="update", help="Write the pages of docs/ anew.")
-@click.option("--check", "mode", flag_value="check", help="Red unless they are as they would be written.")
-@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
-def coverage(mode: str | None, folder: Path | None) -> int:
-    """Makes the pages that say which sections and errors the checks cover (docs/coverage.md), or holds them.
-
-    Made from the records of a whole run on the embedded server: those in DIR; without DIR there is one first. One of
-    --update and --check is needed; both are for a checkout. What one run on your server covered is told by
-    nfsproof report --coverage.
-    """
-    starter.put_home_first()
-    from nfsproof import covering
-
-    if mode is None:
-        raise click.UsageError("Missing option '--update' or '--check'.")
-    if not starter.is_checkout():
-        raise Trouble(
-            "the pages are in the checkout only; docs/coverage.md of the project says what is covered"
-        )
-    docs = starter.home() / "docs"
-    try:
-        pages = covering.make_pages(folder)
-    except covering.CannotCover as error:
-        raise Trouble(str(error)) from error
-    if mode == "update":
-        for name in covering.write(pages, docs):
-            click.echo(f"written: docs/{name}")
-    wrong = covering.differences(pages, docs)
-    for line in wrong:
-        click.echo(line)
-    click.echo(
-        "docs/coverage.md does not agree; bin/nfsproof coverage --update"
-        if wrong
-        else "docs/coverage.md agrees"
-    )
-    return int(Exit.FAIL if wrong else Exit.OK)
-
-
 @commands.command(
     epilog="Exit status: of the check, as of nfsproof run; with --script 0 when all was sent, whatever was "
     "answered, and 4 when the server was not reached."
@@ -557,6 +514,10 @@ def lint(file: Path | None, alone: bool, strict: bool, list_rules: bool) -> int:
     if told.broken:
         raise Trouble(f"{file}: {told.broken}")
     return int(Exit.FAIL if told.is_red(strict=strict) else Exit.OK)
+
+
+for _command in checkout_commands.COMMANDS:
+    commands.add_command(_command)
 
 
 def run_command_line(args: Sequence[str]) -> int:

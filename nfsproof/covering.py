@@ -75,7 +75,7 @@ def _whole(folder: Path) -> Run:
         one = min(seen ^ ids)
         raise CannotCover(
             f"{folder} has not the checks of suites/ids.txt: {one} is {'new' if one in seen else 'missing'}; a whole "
-            "run is needed, and pytest --ids=update where checks came or went"
+            "run is needed, and nfsproof regenerate where checks came or went"
         )
     return run
 
@@ -87,11 +87,16 @@ def differences(pages: Pages, docs: Path) -> list[str]:
         path = docs / name
         there = path.read_text(encoding="utf-8") if path.exists() else ""
         if there != text:
-            lines = difflib.unified_diff(
-                there.splitlines(), text.splitlines(), name, "as it should be", "", "", 0
-            )
-            found += list(lines)[:_SHOWN]
+            found += difference(name, there, text)
     return found
+
+
+def difference(name: str, there: str, expected: str) -> list[str]:
+    """The first lines of the difference between a page and what it should be."""
+    lines = difflib.unified_diff(
+        there.splitlines(), expected.splitlines(), name, "as it should be", "", "", 0
+    )
+    return list(lines)[:_SHOWN]
 
 
 def write(pages: Pages, docs: Path) -> list[str]:
