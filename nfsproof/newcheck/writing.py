@@ -165,7 +165,7 @@ def _add_mutant(plan: Plan, bending: Source, rule: str, function: str) -> None:
         [
             *decorator,
             *call_lines(f"def {function}", [call], f" -> {result}:"),
-            f'    """{MARK}: what {about} does wrong: RENAME leaves the old name"""',
+            f'    """{MARK}: what {about} does wrong, in one sentence"""',
             f"    return {NAME}({gives})",
         ]
     )

@@ -263,10 +263,27 @@ def test_several_at_once(nfs3: Nfs3, scratch: Scratch) -> None:
 
 # ---------------------------------------------------------------- guard
 
+ENOUGH_CHANGES = 100
+"""SETATTRs after which a clock that shows one time only is too coarse."""
+
 
 def _wrong(known: Fattr3) -> Nfstime3:
     """A ctime that the object does not have: one bit differs, that is three days."""
     return Nfstime3(known.ctime.seconds ^ 1 << 18, known.ctime.nseconds)
+
+
+def _older_ctime(nfs3: Nfs3, scratch: Scratch, file: bytes) -> Nfstime3:
+    """A ctime that the file had before its last change: in the same second as the present one, if possible."""
+    ctimes = [scratch.attributes(file).ctime]
+    for change in range(ENOUGH_CHANGES):
+        need_settable(nfs3, file, Sattr3(mode=0o640 if change % 2 else 0o600))
+        ctimes.append(scratch.attributes(file).ctime)
+        if ctimes[-2] != ctimes[-1] and ctimes[-2].seconds == ctimes[-1].seconds:
+            return ctimes[-2]
+    older = [one for one in ctimes if one != ctimes[-1]]
+    if not older:
+        skip(f"the clock of the server is too coarse: ctime does not move in {ENOUGH_CHANGES} changes")
+    return older[-1]
 
 
 @proves(GUARD_IS_COMPARED_TO_CTIME, killed_by="setattr3-refuses-a-matching-guard")
@@ -316,6 +333,14 @@ def test_guard_is_ctime(nfs3: Nfs3, scratch: Scratch) -> None:
         unsupported("ctime is a copy of mtime")
     observe("SETATTR guarded by mtime", nfs3.setattr(file, Sattr3(mode=0o751), guard=LONG_AGO).status)
     expect(oct(scratch.attributes(file).mode), "mode").equals(oct(known.mode))
+
+
+@proves(GUARD_MISMATCH_RETURNS_NOT_SYNC, killed_by="setattr3-guards-by-seconds")
+def test_older_ctime_guard(nfs3: Nfs3, scratch: Scratch) -> None:
+    """SETATTR guarded by an earlier ctime of the object fails with NOT_SYNC."""
+    file = scratch.file("f", b"data", mode=0o600)
+    reply = nfs3.setattr(file, Sattr3(mode=0o755), guard=_older_ctime(nfs3, scratch, file))
+    expect(reply).status(Nfsstat3.NFS3ERR_NOT_SYNC)
 
 
 @proves(NO_GUARD_NO_COMPARISON, killed_by="setattr3-guards-unasked")
