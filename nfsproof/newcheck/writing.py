@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ def write_check(plan: Plan, root: Path) -> list[Written]:
         bending = _open(root / plan.mutant_file, _mutant_header(plan))
         rule = rule_of(plan.clause) or _add_rule(plan, rules)
         function = plan.mutant.replace("-", "_")
-        _add_mutant(plan, bending, rule, function)
+        _add_mutant(plan, bending, rule, function, suite)
         sources += [bending, rules]
         line = bending.line_of(f"def {function}(")
         found.append(Written(plan.mutant_file, line, f"its mutant {plan.mutant}"))
@@ -152,7 +153,23 @@ def _add_rule(plan: Plan, rules: Source) -> str:
     return name
 
 
-def _add_mutant(plan: Plan, bending: Source, rule: str, function: str) -> None:
+def _mutants_of(suite: Source, check: str) -> tuple[str, ...]:
+    """The functions of the mutants that a check names."""
+    node = suite.functions().get(check)
+    words = [word for call in node.decorator_list for word in _words(call, "killed_by")] if node else []
+    return tuple(word.replace("-", "_") for word in words)
+
+
+def _words(call: ast.expr, argument: str) -> Iterator[str]:
+    for keyword in call.keywords if isinstance(call, ast.Call) else ():
+        if keyword.arg == argument:
+            for one in ast.walk(keyword.value):
+                if isinstance(one, ast.Constant) and isinstance(one.value, str):
+                    yield one.value
+
+
+def _add_mutant(plan: Plan, bending: Source, rule: str, after: tuple[str, ...]) -> None:
+    function = plan.mutant.replace("-", "_")
     if function in bending.names():
         raise CannotMake(f"{plan.mutant_file} has something else that is named {function}")
     bending.add_import("nfsmutants.rules", rule)
@@ -167,7 +184,8 @@ def _add_mutant(plan: Plan, bending: Source, rule: str, function: str) -> None:
             *call_lines(f"def {function}", [call], f" -> {result}:"),
             f'    """{MARK}: what {about} does wrong, in one sentence"""',
             f"    return {NAME}({gives})",
-        ]
+        ],
+        after=next((name for name in after if name in bending.functions()), ""),
     )
 
 
