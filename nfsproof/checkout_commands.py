@@ -104,8 +104,8 @@ def regenerate(only_check: bool, folder: Path | None) -> int:
     docs/knobs.md, docs/lint.md           their tables, from the declarations
     docs/coverage.md, coverage-checks.md  from a whole run on the embedded server
 
-    DIR has the records of such a run; without DIR there is one first, of some minutes. Places that nfsproof new-check
-    left to fill in are red.
+    DIR has the records of such a run; without DIR there is one first, which takes about a minute. Places that
+    nfsproof new-check left to fill in are red.
     """
     _checkout("what is generated")
     from nfsproof import covering, generated

@@ -50,10 +50,9 @@ def write_check(plan: Plan, root: Path) -> list[Written]:
     if not plan.mutant_exists:
         bending = _open(root / plan.mutant_file, _mutant_header(plan))
         rule = rule_of(plan.clause) or _add_rule(plan, rules)
-        function = plan.mutant.replace("-", "_")
-        _add_mutant(plan, bending, rule, function, suite)
+        _add_mutant(plan, bending, rule, after=_mutants_of(suite, _function_before(plan)))
         sources += [bending, rules]
-        line = bending.line_of(f"def {function}(")
+        line = bending.line_of(f"def {plan.mutant.replace('-', '_')}(")
         found.append(Written(plan.mutant_file, line, f"its mutant {plan.mutant}"))
     for source in sources:
         if len(source.lines) > _LONGEST_MODULE:
