@@ -154,9 +154,7 @@ def coverage(mode: str | None, folder: Path | None) -> int:
     for line in wrong:
         click.echo(line)
     click.echo(
-        "docs/coverage.md does not agree; bin/nfsproof coverage --update"
-        if wrong
-        else "docs/coverage.md agrees"
+        "docs/coverage.md does not agree; bin/nfsproof regenerate" if wrong else "docs/coverage.md agrees"
     )
     return int(Exit.FAIL if wrong else Exit.OK)
 
