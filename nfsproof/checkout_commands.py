@@ -68,6 +68,7 @@ def new_check(
     nfsproof new-check nfs3/wcc_data/two-names --clause WCC_BEFORE_IS_PRE_OPERATION --procedure LINK
     """
     root = _checkout("a new check")
+    from fixtures.ids import MAX_ID
     from nfsproof.newcheck import CannotMake, Wish, make_plan, write_check
     from nfsproof.unfilled import unfilled
 
@@ -84,6 +85,8 @@ def new_check(
     files = sorted({root / one.file for one in written} | {root / "nfsmutants" / "rules.py"})
     for line in unfilled(root, files):
         click.echo(f"  {line}")
+    room = MAX_ID - len(check_id) - len("[]")
+    click.echo(f"parameters: {f'at most {room} characters' if room > 0 else 'none, the id is too long'}")
     click.echo("then:")
     for command in (f"run embedded {check_id}", f"selftest --mutants {check_id}", f"run URL {check_id}"):
         click.echo(f"  bin/nfsproof {command}")

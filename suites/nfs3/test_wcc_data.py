@@ -171,7 +171,7 @@ _ON_FILES: t.Final[dict[str, tuple[str, Callable[[Nfs3, bytes], StatusReply]]]] 
 
 @pytest.mark.parametrize("call", _ON_FILES)
 @proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-remembers-files-by-connection")
-def test_file_before_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, call: str) -> None:
+def test_file_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, call: str) -> None:
     """wcc_data.before of a file includes a change that another client made."""
     file = scratch.file("f", b"some data")
     expect(nfs3.getattr(file)).ok()  # what this client may cache
