@@ -82,8 +82,8 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     `nfsproof run -- --help` lists them.
     """
     starter.put_home_first()
-    from fixtures.targets import TARGETS
     from nfsproof.arguments import ArgumentError, split_target
+    from nfstargets import TARGETS
 
     try:
         found, rest = split_target(arguments, tuple(TARGETS), target)
@@ -240,8 +240,8 @@ def doctor(url: str) -> int:
     small directory below the export and removes it again.
     """
     starter.put_home_first()
-    from fixtures.targets import TARGETS
     from nfsproof import doctor as clinic
+    from nfstargets import TARGETS
 
     if url.partition(":")[0] in TARGETS:
         raise Trouble(f"expected a URL; {url} is a server that nfsproof starts: try nfsproof run {url}")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from fixtures.targets.cache import InstallError, cache_folder, find_installation, home_of, install
-from fixtures.targets.recipes import RECIPES
+from nfstargets.cache import InstallError, cache_folder, find_installation, home_of, install
+from nfstargets.recipes import RECIPES
 
 __all__ = ["InstallError", "install_by_name", "listing"]
 

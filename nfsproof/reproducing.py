@@ -105,7 +105,7 @@ def run_again(found: Found, target: str | None, arguments: tuple[str, ...] = ())
 
 def _target_of(found: Found, target: str | None) -> str:
     """The server that the user names, or the one of the run. Raises `CannotReproduce` where the records hide it."""
-    from fixtures.targets import TARGETS
+    from nfstargets import TARGETS
 
     if target is not None:
         return target

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
-from fixtures.evidence import rerun_command
+from fixtures.plugin.evidence import rerun_command
 from nfsclient.rpc.loop import Loop
 from nfsmutants import Mutants, UnknownMutant, all_mutants
 from nfsserver import KNOBS, BadKnob, Server, parse_setting

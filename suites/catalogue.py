@@ -10,7 +10,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable
 
-from fixtures.scratch import BaseScratch
+from fixtures.checks.scratch import Scratch
 from nfsclient.clients import Nfs2, Nfs3
 from nfsclient.rpc.program import Procedure
 from nfsclient.xdr import XdrType
@@ -55,7 +55,7 @@ class Call(t.NamedTuple):
         """Make the call and return the reply."""
         return client.call(self.procedure, self.arguments(operands))
 
-    def arranged(self, scratch: BaseScratch[t.Any], name: bytes) -> XdrType:
+    def arranged(self, scratch: Scratch[t.Any, t.Any], name: bytes) -> XdrType:
         """Create the object that the call needs as `name`, and return arguments with which it succeeds once."""
         handle = _create(scratch, self.needs, name)
         return self.arguments(Operands(handle, scratch.handle, name, scratch.handle, second_name(name)))
@@ -71,7 +71,7 @@ def second_name(name: bytes) -> bytes:
     return name + b" 2"
 
 
-def _create(scratch: BaseScratch[t.Any], what: Needs, name: bytes) -> bytes:
+def _create(scratch: Scratch[t.Any, t.Any], what: Needs, name: bytes) -> bytes:
     match what:
         case "file":
             return scratch.file(name, b"data")

@@ -120,7 +120,7 @@ class Runs:
 
     def hold(self) -> None:
         """Until all are over. Ctrl-C, SIGTERM and SIGHUP end them in order; a second time at once."""
-        with self._heeding_signals(), self._selector:
+        with self._catching_signals(), self._selector:
             try:
                 while not all(run.is_over for run in self.runs):
                     self._start_next()
@@ -144,16 +144,16 @@ class Runs:
             self._show(self.runs)
 
     @contextlib.contextmanager
-    def _heeding_signals(self) -> Iterator[None]:
-        def heed(number: int, _frame: object) -> None:
+    def _catching_signals(self) -> Iterator[None]:
+        def catch(number: int, _frame: object) -> None:
             self.interrupts += 1
             if number == signal.SIGHUP:
                 _let_go_of_the_terminal()
 
-        heeded = [signal.SIGINT, signal.SIGTERM]
+        caught = [signal.SIGINT, signal.SIGTERM]
         if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as after nohup
-            heeded.append(signal.SIGHUP)
-        before = [(one, signal.signal(one, heed)) for one in heeded]
+            caught.append(signal.SIGHUP)
+        before = [(one, signal.signal(one, catch)) for one in caught]
         try:
             yield
         finally:

@@ -69,7 +69,7 @@ def _headers(runs: Sequence[TargetRun], width: int) -> tuple[dict[str, str], int
 
 
 def _state(run: TargetRun) -> str:
-    from fixtures.pace import roughly
+    from fixtures.plugin.pace import roughly
 
     if run.is_over:
         return run.remark

@@ -15,11 +15,14 @@ from nfsproof.unfilled import MARK, NAME
 
 _LONGEST_MODULE = 600
 _FIXTURES: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "nfs2": (("nfs2", "Nfs2", "nfsclient.clients"), ("scratch2", "Scratch2", "fixtures.scratch2")),
-    "nfs3": (("nfs3", "Nfs3", "nfsclient.clients"), ("scratch", "Scratch", "fixtures.scratch")),
+    "nfs2": (
+        ("nfs2", "Nfs2", "nfsclient.clients"),
+        ("scratch2", "Scratch2", "fixtures.checks.dialects.nfs2"),
+    ),
+    "nfs3": (("nfs3", "Nfs3", "nfsclient.clients"), ("scratch", "Scratch", "fixtures.checks.scratch")),
     "mount": (("mount_client", "Mount", "nfsclient.clients"),),
     "portmap": (("portmap_client", "Portmap", "nfsclient.clients"),),
-    "rpc": (("wire", "MakeWire", "fixtures.raw"),),
+    "rpc": (("wire", "MakeWire", "fixtures.checks.wire"),),
 }
 """Protocol -> the fixtures that a check begins with: name, type, module of the type."""
 _HEADER = '# SPDX-License-Identifier: MIT\n"""{}"""\n\nfrom __future__ import annotations\n'

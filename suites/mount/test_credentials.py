@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.mounting import MakeMounting
+from fixtures.checks.mounting import MakeMounting
 from nfsclient.rpc.auth import AuthNone
 from nfsjudge import Level, Part, Requirement, expect, observe, proves
 from suites.mount.calls import refusal_of

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.mounting import MakeMounting
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.mounting import MakeMounting
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip
 from suites.mount.calls import count_entries
@@ -71,7 +71,7 @@ def test_refused_mount_absent(mounting: MakeMounting, version: int) -> None:
 @pytest.mark.exclusive
 @V1_AND_V3
 @proves(*LISTS_RESPECT_LIMITS, killed_by="dump-has-names-that-are-too-long")
-def test_well_formed(mounting: MakeMounting, version: int, scratch: Scratch) -> None:
+def test_well_formed(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """DUMP returns a list that decodes within the limits for names and paths."""
     scratch.directory(b"l" * 200)
     mount = mounting(version)

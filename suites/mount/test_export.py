@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.mounting import MakeMounting
+from fixtures.checks.mounting import MakeMounting
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount
 from nfsjudge import expect, observe, proves
 from suites.mount.clauses import EVERY_VERSION, EXPORT_LISTS_ALL, LISTS_RESPECT_LIMITS, OLD_VERSIONS

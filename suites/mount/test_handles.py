@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.mounting import MakeMounting
+from fixtures.checks.mounting import MakeMounting
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount, Nfs3
 from nfsjudge import expect, proves
 from suites.mount.clauses import EVERY_VERSION, UNMOUNT_KEEPS_HANDLES

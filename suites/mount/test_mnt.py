@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.mounting import INNER, MARK, MakeMounting, Mounting
-from fixtures.raw import GARBAGE_ARGS, SUCCESS, MakeWire, opaque, words
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.mounting import INNER, MARK, MakeMounting, Mounting
+from fixtures.checks.target import TargetView
+from fixtures.checks.wire import GARBAGE_ARGS, SUCCESS, MakeWire, opaque, words
 from nfsclient.clients import Mount, Nfs3
 from nfsclient.errors import AuthFailed, GarbageArgs
 from nfsclient.protocol.mount import MountStat3
@@ -95,7 +95,7 @@ def test_usable_handle(mount_client: Mount, nfs3: Nfs3, target: TargetView) -> N
 
 
 @proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-mounts-another-directory", needs="mount")
-def test_same_directory(mount_client: Mount, nfs3: Nfs3, target: TargetView, scratch: Scratch) -> None:
+def test_same_directory(mount_client: Mount, nfs3: Nfs3, target: TargetView, scratch: Nfs3Scratch) -> None:
     """MNT returns the same directory every time."""
     del scratch  # it makes the export contain a directory that a server could mount by mistake
     path = target.address.export.encode()
@@ -126,7 +126,7 @@ def test_missing_path(mount_client: Mount, target: TargetView) -> None:
 
 
 @proves(MNT_MOUNTS_DIRECTORIES.new, killed_by="mnt3-mounts-a-file", needs="mount")
-def test_file(mount_client: Mount, target: TargetView, scratch: Scratch) -> None:
+def test_file(mount_client: Mount, target: TargetView, scratch: Nfs3Scratch) -> None:
     """MNT refuses a regular file."""
     scratch.file("file")
     path = b"/".join([target.address.export.rstrip("/").encode(), scratch.name, b"file"])
@@ -160,7 +160,7 @@ def test_usable_handle_old(mounting: MakeMounting, version: int) -> None:
 
 @OLD_VERSIONS
 @proves(*MNT_RETURNS_HANDLE, killed_by="mnt1-mounts-another-directory")
-def test_same_directory_old(mounting: MakeMounting, version: int, scratch: Scratch) -> None:
+def test_same_directory_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT of MOUNT versions 1 and 2 returns the same directory every time."""
     mount = mounting(version)
     found = [mount.finds(mount.need(mount.export), scratch.name) for _ in range(REPETITIONS)]
@@ -210,7 +210,7 @@ def test_listed_flavors_accepted(
 
 
 @proves(MNT_RETURNS_ACCES, killed_by="mnt3-blames-input-and-output", needs=("mount", "other_users"))
-def test_closed_to_user(mounting: MakeMounting, scratch: Scratch) -> None:
+def test_closed_to_user(mounting: MakeMounting, scratch: Nfs3Scratch) -> None:
     """MNT mounts a directory that the user may not reach, or refuses it with a fitting error."""
     closed = scratch.directory(b"closed", mode=0o700)
     scratch.directory(b"inner", directory=closed)
@@ -276,7 +276,7 @@ def test_extra_slashes(mounting: MakeMounting, version: int, written: str, inner
 
 @EVERY_VERSION
 @proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt-gives-symbolic-links", needs="symlink")
-def test_symlink(mounting: MakeMounting, version: int, scratch: Scratch, inner: Names) -> None:
+def test_symlink(mounting: MakeMounting, version: int, scratch: Nfs3Scratch, inner: Names) -> None:
     """MNT follows a symbolic link to a directory, or refuses it."""
     scratch.symlink("link", b"inner")
     mount = mounting(version)
@@ -289,7 +289,7 @@ def test_symlink(mounting: MakeMounting, version: int, scratch: Scratch, inner: 
 
 @OLD_VERSIONS
 @proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt1-mounts-what-is-no-directory")
-def test_file_old(mounting: MakeMounting, version: int, scratch: Scratch) -> None:
+def test_file_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT of MOUNT versions 1 and 2 refuses a regular file."""
     scratch.file("file")
     mount = mounting(version)
@@ -299,7 +299,7 @@ def test_file_old(mounting: MakeMounting, version: int, scratch: Scratch) -> Non
 
 @OLD_VERSIONS
 @proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt1-mounts-what-is-no-directory", needs="mknod")
-def test_fifo_old(mounting: MakeMounting, version: int, scratch: Scratch) -> None:
+def test_fifo_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT of MOUNT versions 1 and 2 refuses a FIFO."""
     scratch.fifo("fifo")
     mount = mounting(version)
@@ -308,7 +308,7 @@ def test_fifo_old(mounting: MakeMounting, version: int, scratch: Scratch) -> Non
 
 
 @proves(MNT_MOUNTS_DIRECTORIES.new, killed_by="mnt3-mounts-a-file", needs="mknod")
-def test_fifo(mounting: MakeMounting, scratch: Scratch) -> None:
+def test_fifo(mounting: MakeMounting, scratch: Nfs3Scratch) -> None:
     """MNT refuses a FIFO."""
     scratch.fifo("fifo")
     mount = mounting(3)
@@ -317,7 +317,7 @@ def test_fifo(mounting: MakeMounting, scratch: Scratch) -> None:
 
 @EVERY_VERSION
 @proves(*MNT_RETURNS_HANDLE, killed_by="mnt-ignores-what-follows-a-file")
-def test_below_file(mounting: MakeMounting, version: int, scratch: Scratch) -> None:
+def test_below_file(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT refuses a path that continues below a regular file."""
     scratch.file("file")
     mount = mounting(version)
@@ -328,7 +328,7 @@ def test_below_file(mounting: MakeMounting, version: int, scratch: Scratch) -> N
 @EVERY_VERSION
 @proves(*MNT_RETURNS_HANDLE, killed_by="mnt-remembers-paths")
 def test_renamed_directory(
-    mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Scratch, inner: Names
+    mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Nfs3Scratch, inner: Names
 ) -> None:
     """MNT refuses the old path of a renamed directory."""
     mount = mounting(version)
@@ -344,7 +344,7 @@ def test_renamed_directory(
 @EVERY_VERSION
 @proves(*MNT_RETURNS_HANDLE, killed_by="mnt-remembers-paths")
 def test_replaced_directory(
-    mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Scratch, inner: Names
+    mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Nfs3Scratch, inner: Names
 ) -> None:
     """MNT of a path returns the directory that has replaced the former one."""
     mark = b"nfsproof-other-mark"
@@ -359,7 +359,7 @@ def test_replaced_directory(
 
 @EVERY_VERSION
 @proves(*MNT_RETURNS_HANDLE, killed_by="mnt-remembers-paths")
-def test_removed_directory(mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Scratch) -> None:
+def test_removed_directory(mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MNT refuses the path of a removed directory."""
     scratch.directory(b"removed")
     mount = mounting(version)
@@ -378,7 +378,7 @@ def test_removed_directory(mounting: MakeMounting, version: int, nfs3: Nfs3, scr
     killed_by="mnt3-too-long-is-io",
     needs=("mount", "no_trunc"),
 )
-def test_name_too_long(mounting: MakeMounting, nfs3: Nfs3, scratch: Scratch) -> None:
+def test_name_too_long(mounting: MakeMounting, nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MNT refuses a path with a too long name as too long, missing or not permitted."""
     mount = mounting(3)
     path = mount.below(scratch.name, too_long_name(nfs3, scratch))

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fixtures.mounting import MakeMounting
+from fixtures.checks.mounting import MakeMounting
 from nfsclient.clients import Mount
 from nfsclient.rpc.auth import AuthNone
 from nfsjudge import expect, proves

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.mounting import MakeMounting
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.mounting import MakeMounting
 from nfsjudge import expect, proves
 from suites.mount.clauses import EVERY_VERSION, SAME_OVER_TCP_AND_UDP, V1_AND_V3
 
@@ -23,7 +23,7 @@ def test_mnt_over_udp(mounting: MakeMounting, version: int) -> None:
 
 @EVERY_VERSION
 @proves(*SAME_OVER_TCP_AND_UDP, killed_by="mnt-gives-another-directory-over-udp")
-def test_same_directory(mounting: MakeMounting, version: int, scratch: Scratch) -> None:
+def test_same_directory(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT over UDP returns the same directory as over TCP."""
     streams, datagrams = mounting(version), mounting(version, proto="udp")
     handle = datagrams.need(datagrams.export)

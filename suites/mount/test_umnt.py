@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.mounting import ANOTHER_CLIENT, MakeMounting
+from fixtures.checks.mounting import ANOTHER_CLIENT, MakeMounting
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount
 from nfsjudge import expect, proves, skip
 from suites.mount.calls import Names, count_entries

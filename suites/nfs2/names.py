@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXNAMLEN, Nfsstat2
 from nfsjudge import expect, unsupported
@@ -58,24 +58,24 @@ def need_procedure(directories: Directories, how: str) -> None:
         unsupported(f"the server has no {how}: {reply.status}")
 
 
-def make_directories(nfs2: Nfs2, scratch: Scratch2) -> Directories:
+def make_directories(nfs2: Nfs2, scratch: Nfs2Scratch) -> Directories:
     """Make two directories, the second with a file in it."""
     other = scratch.directory("elsewhere")
     file = scratch.file(_SOURCE, b"data", directory=other)
     return Directories(nfs2, scratch.directory("where"), other, file)
 
 
-def expect_exact_name(second_nfs2: Nfs2, scratch2: Scratch2, how: str, name: bytes) -> None:
+def expect_exact_name(second_client: Nfs2, scratch: Nfs2Scratch, how: str, name: bytes) -> None:
     """Expect the exact name after a success, and no name after a refusal."""
     __tracebackhide__ = True
-    directories = make_directories(second_nfs2, scratch2)
+    directories = make_directories(second_client, scratch)
     # A server may refuse the name as garbage: an XDR string is ASCII.
     reply = oversized.tolerate(lambda: directories.add(how, name))
     if reply is None:
         return
-    found = scratch2.names(directories.empty)
+    found = scratch.names(directories.empty)
     if reply.status != Nfsstat2.NFS_OK:
         expect(found, "the names in the directory after a refusal").equals([])
         return
-    expect(second_nfs2.lookup(directories.empty, name)).ok()
+    expect(second_client.lookup(directories.empty, name)).ok()
     expect(found, "the names in the directory", because=NAME_IS_KEPT_EXACTLY).equals([name])

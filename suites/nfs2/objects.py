@@ -6,8 +6,8 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable, Iterable
 
-from fixtures.checks import TargetView
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2
 from nfsclient.errors import XdrError
 from nfsclient.protocol.nfs2 import Fattr, Ftype, Nfsstat2, Sattr, Timeval
@@ -29,7 +29,7 @@ Connect: t.TypeAlias = Callable[..., RpcClient]
 """The fixture `rpc_connect`."""
 
 
-def make(scratch: Scratch2, kind: str, name: str = "object") -> bytes:
+def make(scratch: Nfs2Scratch, kind: str, name: str = "object") -> bytes:
     """Make an object of the given type and return its handle."""
     match kind:
         case "file":
@@ -64,26 +64,26 @@ def expect_change(reply: StatusReply) -> None:
     expect(reply).ok()
 
 
-def set_old_mtime(nfs2: Nfs2, scratch: Scratch2, handle: bytes) -> None:
+def set_old_mtime(nfs2: Nfs2, scratch: Nfs2Scratch, handle: bytes) -> None:
     """Set mtime to `LONG_AGO`, so that a later change shows. SKIP if the server does not set it."""
     nfs2.setattr(handle, Sattr(mtime=LONG_AGO))
     if scratch.attributes(handle).mtime != LONG_AGO:
         skip("mtime cannot be set to one of old, from which to see it move")
 
 
-def other_user(nfs2_as: Callable[..., Nfs2], scratch: Scratch2) -> Nfs2:
+def other_user(as_user: Callable[..., Nfs2], scratch: Nfs2Scratch) -> Nfs2:
     """Return a client of a user who does not own the scratch directory. SKIP if the server maps both to one user."""
     owner = scratch.attributes(scratch.file("owned")).uid
-    other = nfs2_as(owner + 1000, 4343)
+    other = as_user(owner + 1000, 4343)
     made = other.create(scratch.directory("open", mode=0o777), b"theirs", Sattr(mode=0o644))
     if made.resok is not None and made.resok.attributes.uid == owner:
         skip("the server takes all users for one")
     return other
 
 
-def reconnect(target: TargetView, scratch: Scratch2) -> None:
+def reconnect(target: TargetView, scratch: Nfs2Scratch) -> None:
     """Connect again after a restart or a crash. SKIP if the file system was in memory and is lost."""
-    nfs2, root = target.nfs2(), target.root2
+    nfs2, root = target.client(Nfs2), target.root(Nfs2)
     scratch.move_to(nfs2, root)
     if nfs2.lookup(root, scratch.name).status == Nfsstat2.NFSERR_NOENT:
         skip("nothing of the file system is left: the target keeps it in memory")

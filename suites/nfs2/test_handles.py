@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount, Nfs2
 from nfsclient.protocol.nfs2 import FHSIZE, Ftype, Nfsstat2
 from nfsclient.xdr import XdrEnum
@@ -50,7 +50,7 @@ HANDLE_IS_NEVER_REUSED = Requirement(
 )
 
 
-def _status(nfs2: Nfs2, scratch: Scratch2, act: str, handle: bytes) -> XdrEnum:
+def _status(nfs2: Nfs2, scratch: Nfs2Scratch, act: str, handle: bytes) -> XdrEnum:
     """The status of a call with this handle. RENAME and LINK have two: "RENAME-to" says that it is the second.
 
     32 zero bytes are never tested: they may be the public handle.
@@ -83,9 +83,9 @@ def _status(nfs2: Nfs2, scratch: Scratch2, act: str, handle: bytes) -> XdrEnum:
     ids=str.lower,
 )
 @proves(REFUSES_INVALID_HANDLE, killed_by="nfs2-takes-handles-of-nobody")
-def test_never_issued(nfs2: Nfs2, scratch2: Scratch2, act: str) -> None:
+def test_never_issued(nfs2: Nfs2, scratch: Nfs2Scratch, act: str) -> None:
     """Procedures refuse a file handle that the server never issued."""
-    status = _status(nfs2, scratch2, act, b"\xff" * FHSIZE)
+    status = _status(nfs2, scratch, act, b"\xff" * FHSIZE)
     observe("answer", status)  # STALE is the right status; some servers answer IO
     expect(status, f"the status of {act}").differs_from(Nfsstat2.NFS_OK)
 
@@ -94,36 +94,36 @@ def test_never_issued(nfs2: Nfs2, scratch2: Scratch2, act: str) -> None:
     "act", ["CREATE", "MKDIR", "LOOKUP", "RENAME-to", "SYMLINK", "LINK-to"], ids=str.lower
 )
 @proves(REFUSES_INVALID_HANDLE, killed_by="nfs2-takes-handles-of-removed-directories")
-def test_removed_directory(nfs2: Nfs2, scratch2: Scratch2, act: str) -> None:
+def test_removed_directory(nfs2: Nfs2, scratch: Nfs2Scratch, act: str) -> None:
     """Procedures refuse to find or add names in a removed directory."""
-    directory = scratch2.directory("d")
-    expect(nfs2.rmdir(scratch2.handle, b"d")).ok()
-    status = _status(nfs2, scratch2, act, directory)
+    directory = scratch.directory("d")
+    expect(nfs2.rmdir(scratch.handle, b"d")).ok()
+    status = _status(nfs2, scratch, act, directory)
     observe("answer", status)
     expect(status, f"the status of {act}").differs_from(Nfsstat2.NFS_OK)
 
 
 @pytest.mark.parametrize("at", [0, 8, 16, 31])
 @proves(ALTERED_HANDLE_IS_INVALID, killed_by="nfs2-reads-half-of-a-handle")
-def test_altered(nfs2: Nfs2, scratch2: Scratch2, at: int) -> None:
+def test_altered(nfs2: Nfs2, scratch: Nfs2Scratch, at: int) -> None:
     """An altered file handle does not reach another file."""
-    file = scratch2.file("f", b"data")
+    file = scratch.file("f", b"data")
     altered = file[:at] + bytes([file[at] ^ 0x01]) + file[at + 1 :]
     reply = nfs2.getattr(altered)
     observe("answer", reply.status)
     if reply.resok is None:
         return
     # A server may ignore some bytes of a handle; then it is still the same file.
-    expect(reply.resok.fileid, "the fileid of what is reached").equals(scratch2.attributes(file).fileid)
+    expect(reply.resok.fileid, "the fileid of what is reached").equals(scratch.attributes(file).fileid)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(HANDLE_IDENTIFIES_FILE, killed_by="nfs2-handles-of-renamed-files-go-astray")
-def test_renamed_object(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_renamed_object(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """A file handle refers to the same object after RENAME, or is refused."""
-    handle = make(scratch2, kind)
-    known = scratch2.attributes(handle)
-    expect(nfs2.rename(scratch2.handle, b"object", scratch2.handle, b"other")).ok()
+    handle = make(scratch, kind)
+    known = scratch.attributes(handle)
+    expect(nfs2.rename(scratch.handle, b"object", scratch.handle, b"other")).ok()
     reply = nfs2.getattr(handle)
     observe("answer", reply.status)
     if reply.resok is not None:  # a server that builds handles from names may answer STALE
@@ -133,13 +133,13 @@ def test_renamed_object(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
 @pytest.mark.exclusive
 @pytest.mark.parametrize("kind", KINDS)
 @proves(HANDLE_SURVIVES_RESTART, killed_by="nfs2-forgets-handles-in-a-restart")
-def test_after_restart(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_after_restart(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """A file handle refers to the same object after a restart of the server."""
-    handle = make(scratch2, kind)
+    handle = make(scratch, kind)
     known = expect(nfs2.getattr(handle)).ok()
     target.restart()
-    reconnect(target, scratch2)
-    attributes = expect(target.nfs2().getattr(handle)).ok()
+    reconnect(target, scratch)
+    attributes = expect(target.client(Nfs2).getattr(handle)).ok()
     expect_same(attributes, known)
 
 
@@ -155,13 +155,13 @@ def test_from_mount(nfs2: Nfs2, mount1_client: Mount, target: TargetView) -> Non
 
 
 @proves(HANDLE_IS_NEVER_REUSED, killed_by="nfs2-handles-go-to-the-next-file")
-def test_never_reused(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_never_reused(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """The file handle of a removed file does not reach a new file."""
     # The old handle may still work for a while; the server then reads the removed file.
-    old = scratch2.file("f", b"old data")
-    expect(nfs2.remove(scratch2.handle, b"f")).ok()
+    old = scratch.file("f", b"old data")
+    expect(nfs2.remove(scratch.handle, b"f")).ok()
     for number in range(5):
-        scratch2.file(f"new{number}", b"new data")
+        scratch.file(f"new{number}", b"new data")
     reply = nfs2.read(old, 0, 100)
     observe("answer", reply.status)
     if reply.resok is None:

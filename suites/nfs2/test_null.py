@@ -30,7 +30,7 @@ def test_no_results(nfs2: Nfs2) -> None:
         nfs2.null()
 
 
-@proves(NULL_IS_ANSWERED, killed_by="null2-returns-results", needs=("nfs2", "udp2"))
+@proves(NULL_IS_ANSWERED, killed_by="null2-returns-results", needs=("nfs2", "nfs2_udp"))
 def test_udp(rpc_connect: Callable[..., RpcClient]) -> None:
     """NULL is answered over UDP."""
     nfs2 = Nfs2(rpc_connect("nfs", proto="udp"))

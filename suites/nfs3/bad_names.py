@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.errors import GarbageArgs, SystemErr
 from nfsclient.rpc.blocking import RpcClient
@@ -43,6 +43,6 @@ def expect_name_refused(reply: t.Any, what: str, *, because: Requirement | None 
         observe(what, expect(reply, because=because).refused())
 
 
-def too_long_name(nfs3: Nfs3, scratch: Scratch) -> bytes:
+def too_long_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> bytes:
     """A name one byte longer than name_max. SKIP if name_max is missing or unlimited."""
     return b"n" * (name_max_of(nfs3, scratch.handle) + 1)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol import nfs3 as p
 from nfsclient.protocol.nfs3 import Diropargs3, Nfsstat3, Sattr3, StableHow
@@ -101,7 +101,7 @@ _SOURCE: t.Final = b"source"
 class Place:
     """A directory to try names in, and a second one with the file that LINK and RENAME use as their source."""
 
-    def __init__(self, scratch: Scratch) -> None:
+    def __init__(self, scratch: Nfs3Scratch) -> None:
         self.scratch = scratch
         self.here = scratch.directory("here", mode=0o777)
         self.elsewhere = scratch.directory("elsewhere", mode=0o777)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow, Write3ResOk
 from nfsclient.xdr import Buffer
@@ -29,7 +29,7 @@ def difference(seen: Buffer, wanted: Buffer) -> int | None:
     return next((at for at in range(shorter) if seen[at] != wanted[at]), shorter)
 
 
-def stored(scratch: Scratch, name: str, content: bytes) -> bytes:
+def stored(scratch: Nfs3Scratch, name: str, content: bytes) -> bytes:
     """Make a file, verify that it holds `content`, and return its handle.
 
     For checks that change the file afterwards. If READ does not return what was written, another check fails, and
@@ -40,7 +40,7 @@ def stored(scratch: Scratch, name: str, content: bytes) -> bytes:
     return file
 
 
-def need_kept(scratch: Scratch, file: bytes, content: bytes) -> None:
+def need_kept(scratch: Nfs3Scratch, file: bytes, content: bytes) -> None:
     """SKIP the check unless the file holds `content`."""
     at = difference(scratch.read(file), content)
     if at is not None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.scratch import Scratch, as_name
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.scratch import as_name
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Devicedata3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, Specdata3
 from nfsjudge import skip, unsupported
@@ -41,7 +42,7 @@ _NODES: t.Final = {
 
 def make(
     nfs3: Nfs3,
-    scratch: Scratch,
+    scratch: Nfs3Scratch,
     kind: str,
     name: str | bytes = "object",
     *,

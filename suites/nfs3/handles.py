@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Mapping
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.errors import GarbageArgs, SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3
@@ -69,13 +69,13 @@ def need_removed(reply: StatusReply, what: str) -> None:
         skip(f"{what} cannot be removed: {reply.status}")
 
 
-def handle_of_removed(nfs3: Nfs3, scratch: Scratch, handle: bytes, name: bytes) -> bytes:
+def handle_of_removed(nfs3: Nfs3, scratch: Nfs3Scratch, handle: bytes, name: bytes) -> bytes:
     """Remove a name and return the handle of its object. SKIP if it cannot be removed."""
     need_removed(nfs3.remove(scratch.handle, name), name.decode())
     return handle
 
 
-def removed_directory(nfs3: Nfs3, scratch: Scratch) -> bytes:
+def removed_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> bytes:
     """The handle of a directory that was removed. SKIP if it cannot be removed."""
     removed = scratch.directory("removed")
     need_removed(nfs3.rmdir(scratch.handle, b"removed"), "the directory")

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.checks import KnobsView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import skip, unsupported
@@ -57,7 +57,7 @@ def final_status(reply: t.Any) -> Nfsstat3:
     return status
 
 
-def snapshot(scratch: Scratch) -> dict[bytes, object]:
+def snapshot(scratch: Nfs3Scratch) -> dict[bytes, object]:
     """The names in the scratch directory, each with the attributes of its object that show a change."""
     found: dict[bytes, object] = {}
     for name in sorted(scratch.names()):

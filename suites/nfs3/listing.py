@@ -7,7 +7,7 @@ import itertools
 import typing as t
 from collections.abc import Callable, Iterator
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import (
     REMOVE,
@@ -117,7 +117,7 @@ PROCEDURES: t.Final[dict[str, Callable[..., t.Any]]] = {"READDIR": page, "READDI
 """Checks of both procedures take one as a parameter. Cookies of one are not valid for the other (section 3.3.17)."""
 
 
-def find_entry(nfs3: Nfs3, scratch: Scratch, procedure: str, name: bytes) -> t.Any:
+def find_entry(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, name: bytes) -> t.Any:
     """The entry of `name` in the scratch directory."""
     entries = read_all(PROCEDURES[procedure], nfs3, scratch.handle).entries
     found = next((entry for entry in entries if entry.name == name), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Nfsstat3, Sattr3
 from nfsjudge import expect, skip, unsupported
@@ -15,14 +15,14 @@ from suites.nfs3.calls import CALLS, create_arguments
 from suites.nfs3.clauses import RETURNS_NOTDIR
 
 
-def expect_type(nfs3: Nfs3, scratch: Scratch, name: bytes, kind: Ftype3) -> None:
+def expect_type(nfs3: Nfs3, scratch: Nfs3Scratch, name: bytes, kind: Ftype3) -> None:
     """Expect an object of this type with this name, by LOOKUP and GETATTR."""
     resok = expect(nfs3.lookup(scratch.handle, name)).ok()
     attributes = expect(nfs3.getattr(resok.object)).ok().obj_attributes
     expect(attributes.type, "type of the new object").equals(kind)
 
 
-def expect_own_attributes(nfs3: Nfs3, scratch: Scratch, name: bytes, reply: t.Any) -> None:
+def expect_own_attributes(nfs3: Nfs3, scratch: Nfs3Scratch, name: bytes, reply: t.Any) -> None:
     """Expect the attributes in the reply, if present, to be those that GETATTR returns next."""
     if expect(reply).ok().obj_attributes is None:
         unsupported("the server withholds the attributes of what it made")
@@ -31,7 +31,7 @@ def expect_own_attributes(nfs3: Nfs3, scratch: Scratch, name: bytes, reply: t.An
     expect_same_object(reply, "resok.obj_attributes", known)
 
 
-def expect_own_handle(nfs3: Nfs3, scratch: Scratch, name: bytes, reply: t.Any) -> None:
+def expect_own_handle(nfs3: Nfs3, scratch: Nfs3Scratch, name: bytes, reply: t.Any) -> None:
     """Expect the handle in the reply, if present, to refer to the object with this name."""
     handle = expect(reply).ok().obj
     if handle is None:
@@ -42,7 +42,7 @@ def expect_own_handle(nfs3: Nfs3, scratch: Scratch, name: bytes, reply: t.Any) -
     expect(reached.fileid, "fileid behind the handle of the reply").equals(known.fileid)
 
 
-def expect_kept(scratch: Scratch, name: bytes, data: bytes) -> None:
+def expect_kept(scratch: Nfs3Scratch, name: bytes, data: bytes) -> None:
     """Expect a file with this name and data."""
     handle = scratch.lookup(name)
     expect(handle, f"the handle of {name.decode()}").is_present()
@@ -66,7 +66,7 @@ CREATIONS: t.Final[dict[str, Call]] = {
 """Calls with initial attributes, except SYMLINK: the attributes of symbolic links vary too much."""
 
 
-def new_attributes(nfs3: Nfs3, scratch: Scratch, creation: str, asked: Sattr3) -> t.Any:
+def new_attributes(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str, asked: Sattr3) -> t.Any:
     """The attributes of a new object. UNSUPPORTED or SKIP if it cannot be created with the requested ones."""
     operands = Operands(directory=scratch.handle, name=NEW_NAME, attributes=asked)
     reply = CREATIONS[creation].make(nfs3, operands)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Mount, Nfs3
 from nfsclient.protocol.nfs3 import CREATE, Create3Args, Createhow3, CreateMode3, Diropargs3, Sattr3
 from nfsclient.rpc.blocking import RpcClient
@@ -18,13 +18,13 @@ from suites.nfs3.listing import Fill, call_in_bulk, remove_all
 
 
 @pytest.fixture
-def place(scratch: Scratch) -> Place:
+def place(scratch: Nfs3Scratch) -> Place:
     """The directories to try names in."""
     return Place(scratch)
 
 
 @pytest.fixture
-def fill(scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[Fill]:
+def fill(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[Fill]:
     """Creates many empty files in the scratch directory, and removes them after the check."""
     rpc = rpc_connect("nfs")
     rpc.on_exchange = None  # keep tens of thousands of calls out of the evidence
@@ -41,7 +41,7 @@ def fill(scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[Fi
 
 
 @pytest.fixture
-def elsewhere(nfs3: Nfs3, scratch: Scratch, mount_client: Mount) -> bytes:
+def elsewhere(nfs3: Nfs3, scratch: Nfs3Scratch, mount_client: Mount) -> bytes:
     """The root of another export, on another file system. UNSUPPORTED if this client can mount none."""
     home, roots = scratch.attributes().fsid, []
     for path in exported(mount_client):

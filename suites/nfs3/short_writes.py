@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import StableHow, Write3Res
@@ -54,7 +54,7 @@ class Sender:
         return reply
 
 
-def sender(request: pytest.FixtureRequest, nfs3: Nfs3, scratch: Scratch, cause: str) -> Sender:
+def sender(request: pytest.FixtureRequest, nfs3: Nfs3, scratch: Nfs3Scratch, cause: str) -> Sender:
     """Make WRITEs short by one of the `CAUSES`. UNSUPPORTED if the target has no knobs."""
     how = CAUSES[cause]
     if isinstance(how, dict):

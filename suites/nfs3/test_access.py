@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import (
     ACCESS3_DELETE,
@@ -97,7 +97,7 @@ def _expect_rights(nfs3: Nfs3, handle: bytes, whose: str, *, has: str = "", lack
     expect(sorted(set(lacks.split()) & set(granted)), f"what is too much in {whose}").equals([])
 
 
-def _is_the_stranger(scratch: Scratch, handle: bytes) -> bool:
+def _is_the_stranger(scratch: Nfs3Scratch, handle: bytes) -> bool:
     """Whether an object belongs to the other user, as when the server squashes all users into one."""
     attributes = scratch.attributes(handle)
     return attributes.uid == STRANGER[0] or attributes.gid == STRANGER[1]
@@ -107,7 +107,7 @@ def _is_the_stranger(scratch: Scratch, handle: bytes) -> bool:
 
 
 @proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-grants-more-than-asked")
-def test_only_requested_bits(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_only_requested_bits(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """ACCESS grants no permission that was not requested."""
     for handle in (scratch.file("f", mode=0o755), scratch.directory("d")):
         for name, bit in BITS.items():
@@ -117,7 +117,7 @@ def test_only_requested_bits(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-refuses-to-be-asked-nothing")
-def test_empty_mask(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_empty_mask(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """ACCESS with an empty mask succeeds and grants nothing."""
     reply = nfs3.access(scratch.file("f"), 0)
     expect(reply, because=ACCESS_RETURNS_OK).granted()
@@ -125,7 +125,7 @@ def test_empty_mask(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(ACCESS_IGNORES_UNDEFINED_BITS, killed_by="access3-refuses-unknown-bits")
-def test_undefined_bits(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_undefined_bits(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """ACCESS ignores undefined bits of the mask."""
     for handle in (scratch.file("f"), scratch.directory("d")):
         known = _rights(nfs3, handle)
@@ -139,14 +139,14 @@ def test_undefined_bits(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="access3-forgets-extend")
-def test_owner_of_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_owner_of_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """ACCESS grants the owner READ, MODIFY and EXTEND on a file of mode 0600."""
     file = with_mode(nfs3, scratch.file("f"), 0o600)
     _expect_rights(nfs3, file, "the owner's rights to a file of mode 600", has="READ MODIFY EXTEND")
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="access3-forgets-lookup")
-def test_owner_of_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_owner_of_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """ACCESS grants the owner READ, LOOKUP, MODIFY and EXTEND on a directory of mode 0700."""
     directory = with_mode(nfs3, scratch.directory("d"), 0o700)
     # Many servers do not support DELETE directly (section 3.3.4).
@@ -158,9 +158,9 @@ def test_owner_of_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(
     CHECKS_PERMISSIONS, killed_by=("access3-never-executes", "access3-executes-anything"), needs="other_users"
 )
-def test_execute_bit(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_execute_bit(as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
     """ACCESS grants the owner of a file EXECUTE only if the mode allows execution."""
-    owner = nfs3_as(*STRANGER)
+    owner = as_user(*STRANGER)
     made = owner.create(scratch.handle, b"f", CreateMode3.GUARDED, Sattr3(mode=0o700))
     if made.resok is None:
         skip(f"another user cannot make files: CREATE answers {made.status}")
@@ -175,35 +175,35 @@ def test_execute_bit(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="access3-ignores-the-mode", needs=("other_users", "distinct_users"))
-def test_private_file(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_private_file(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
     """ACCESS grants another user no access to the data of a file of mode 0600."""
     file = with_mode(nfs3, scratch.file("f"), 0o600)
     if _is_the_stranger(scratch, file):
         skip("the user of the run and the other one are the same to the server")
     _expect_rights(
-        nfs3_as(*STRANGER), file, "others' rights to a file of mode 600", lacks="READ MODIFY EXTEND EXECUTE"
+        as_user(*STRANGER), file, "others' rights to a file of mode 600", lacks="READ MODIFY EXTEND EXECUTE"
     )
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="access3-readers-may-modify", needs=("other_users", "distinct_users"))
-def test_public_file(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_public_file(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
     """ACCESS grants another user READ, but not MODIFY and EXTEND, on a file of mode 0644."""
     file = with_mode(nfs3, scratch.file("f"), 0o644)
     if _is_the_stranger(scratch, file):
         skip("the user of the run and the other one are the same to the server")
     _expect_rights(
-        nfs3_as(*STRANGER), file, "others' rights to a file of mode 644", has="READ", lacks="MODIFY EXTEND"
+        as_user(*STRANGER), file, "others' rights to a file of mode 644", has="READ", lacks="MODIFY EXTEND"
     )
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="access3-opens-directories", needs=("other_users", "distinct_users"))
-def test_private_directory(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_private_directory(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
     """ACCESS grants another user nothing on a directory of mode 0700."""
     directory = with_mode(nfs3, scratch.directory("d"), 0o700)
     if _is_the_stranger(scratch, directory):
         skip("the user of the run and the other one are the same to the server")
     _expect_rights(
-        nfs3_as(*STRANGER),
+        as_user(*STRANGER),
         directory,
         "others' rights to a directory of mode 700",
         lacks="READ LOOKUP MODIFY EXTEND DELETE",
@@ -211,13 +211,13 @@ def test_private_directory(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Sc
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="access3-ignores-groups", needs=("root", "other_users"))
-def test_group_member(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_group_member(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
     """ACCESS grants a member of the file's group what the group bits of the mode allow."""
     file = scratch.file("f", b"data")
     if nfs3.setattr(file, Sattr3(gid=4343)).status != Nfsstat3.NFS3_OK:
         skip("the file cannot be given to another group")
     with_mode(nfs3, file, 0o640)
-    member = nfs3_as(*STRANGER, gids=(4300, 4343))
+    member = as_user(*STRANGER, gids=(4300, 4343))
     if member.read(file, 0, 4).status != Nfsstat3.NFS3_OK:
         unsupported("the server does not go by the groups that are sent: a member may not READ")
     _expect_rights(
@@ -226,16 +226,16 @@ def test_group_member(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch
 
 
 @proves(ACCESS_RETURNS_OK, killed_by="access3-denies-with-an-error", needs="other_users")
-def test_denial_is_ok(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_denial_is_ok(as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
     """ACCESS returns NFS3_OK even if it grants nothing."""
-    reply = nfs3_as(*STRANGER).access(scratch.file("f", mode=0o600), ALL)
+    reply = as_user(*STRANGER).access(scratch.file("f", mode=0o600), ALL)
     expect(reply).granted()
 
 
 @proves(ACCESS_IS_ACCURATE, killed_by="access3-takes-others-for-the-group", needs="other_users")
-def test_granted_then_allowed(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_granted_then_allowed(as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
     """READ and WRITE succeed for a user to whom ACCESS grants them."""
-    other = nfs3_as(*STRANGER)
+    other = as_user(*STRANGER)
     for mode in (0o600, 0o604, 0o606, 0o640, 0o660):
         file = scratch.file(f"f{mode:o}", b"data", mode=mode)
         granted = _rights(other, file)
@@ -250,7 +250,7 @@ def test_granted_then_allowed(nfs3_as: Callable[..., Nfs3], scratch: Scratch) ->
 
 
 @proves(ACCESS_RETURNS_ATTRIBUTES, killed_by="access3-attributes-of-the-root")
-def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """ACCESS returns the attributes of the object."""
     file = scratch.file("f", b"some data", mode=0o640)
     reply = nfs3.access(file, ALL)
@@ -264,7 +264,7 @@ def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
 
 @pytest.mark.parametrize("kind", HAS_NO_DATA)
 @proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-grants-more-than-asked")
-def test_only_requested_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_only_requested_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """ACCESS grants no permission that was not requested."""
     handle = make(nfs3, scratch, kind)
     for bit in (1 << number for number in range(6)):
@@ -274,7 +274,7 @@ def test_only_requested_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> Non
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "regular"])
 @proves(ACCESS_RETURNS_ATTRIBUTES, killed_by="access3-calls-everything-regular")
-def test_attributes_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_attributes_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """ACCESS returns the attributes of an object of any type."""
     handle = make(nfs3, scratch, kind)
     reply = nfs3.access(handle, ALL)

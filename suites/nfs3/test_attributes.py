@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Sattr3
 from nfsjudge import expect, observe, proves, skip, unsupported
@@ -23,7 +23,7 @@ from suites.nfs3.times import A_TIME, at_client_time
 @pytest.mark.parametrize("kind", SAMPLE)
 @pytest.mark.parametrize("procedure", OF_THE_FILE_SYSTEM)
 @proves(FS_INFO_RETURNS_ATTRIBUTES, killed_by="info3-attributes-of-the-root")
-def test_fs_info(nfs3: Nfs3, scratch: Scratch, procedure: str, kind: str) -> None:
+def test_fs_info(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, kind: str) -> None:
     """FSSTAT, FSINFO and PATHCONF return the attributes of the object, whatever its type."""
     handle = file_types.make(nfs3, scratch, kind)
     reply = call_on(nfs3, procedure, handle)
@@ -39,7 +39,7 @@ def test_fs_info(nfs3: Nfs3, scratch: Scratch, procedure: str, kind: str) -> Non
 
 @pytest.mark.parametrize("creation", [name for name in CREATIONS if name != "unchecked"])
 @proves(SETS_INITIAL_ATTRIBUTES, killed_by="creations3-ignore-initial-attributes")
-def test_initial_mode(nfs3: Nfs3, scratch: Scratch, creation: str) -> None:
+def test_initial_mode(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str) -> None:
     """A new object has no permission bit that was not requested."""
     mode = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o710)).mode
     observe("mode asked 0o710", f"{mode & 0o777:#o}")
@@ -48,7 +48,7 @@ def test_initial_mode(nfs3: Nfs3, scratch: Scratch, creation: str) -> None:
 
 @pytest.mark.parametrize("creation", CREATIONS)
 @proves(SETS_INITIAL_ATTRIBUTES, killed_by="creations3-ignore-initial-attributes", needs="root")
-def test_initial_owner(nfs3: Nfs3, scratch: Scratch, creation: str) -> None:
+def test_initial_owner(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str) -> None:
     """A new object has the requested owner and group."""
     made = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o644, uid=4242, gid=4343))
     expect((made.uid, made.gid), "uid and gid").equals((4242, 4343))
@@ -56,7 +56,7 @@ def test_initial_owner(nfs3: Nfs3, scratch: Scratch, creation: str) -> None:
 
 @pytest.mark.parametrize("creation", CREATIONS)
 @proves(SETS_INITIAL_ATTRIBUTES, killed_by="creations3-ignore-initial-attributes", needs="cansettime")
-def test_initial_times(nfs3: Nfs3, scratch: Scratch, creation: str) -> None:
+def test_initial_times(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str) -> None:
     """A new object has the requested atime and mtime."""
     time = at_client_time(A_TIME)
     made = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o644, atime=time, mtime=time))

@@ -7,8 +7,9 @@ import typing as t
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.scratch import Scratch, need
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.scratch import need
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3, StableHow
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
@@ -62,7 +63,7 @@ NAME: t.Final = b"name"
 # ---------------------------------------------------------------- data
 
 
-def _survives(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str, stable: StableHow) -> None:
+def _survives(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, write: str, stable: StableHow) -> None:
     """Make one of the `WRITES`, COMMIT if it is UNSTABLE, crash: the data is still there."""
     before, offset, size = WRITES[write]
     file, data = scratch.file("f", pattern(before)), pattern(size, salt=1)
@@ -70,14 +71,14 @@ def _survives(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str, stab
     if stable is StableHow.UNSTABLE:
         committed(nfs3, file, answers)
     target.crash()
-    seen = read_range(target.nfs3(), file, offset, size)
+    seen = read_range(target.client(Nfs3), file, offset, size)
     expect(difference(seen, data), "first wrong byte after the crash").is_absent()
 
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("write", WRITES)
 @proves(FILE_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-file-sync")
-def test_file_sync(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str) -> None:
+def test_file_sync(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, write: str) -> None:
     """Data written with FILE_SYNC survives a crash."""
     _survives(nfs3, scratch, target, write, StableHow.FILE_SYNC)
 
@@ -85,7 +86,7 @@ def test_file_sync(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str)
 @pytest.mark.exclusive
 @pytest.mark.parametrize("write", WRITES)
 @proves(DATA_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-data-sync")
-def test_data_sync(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str) -> None:
+def test_data_sync(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, write: str) -> None:
     """Data written with DATA_SYNC survives a crash."""
     _survives(nfs3, scratch, target, write, StableHow.DATA_SYNC)
 
@@ -93,7 +94,7 @@ def test_data_sync(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str)
 @pytest.mark.exclusive
 @pytest.mark.parametrize("write", WRITES)
 @proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-nothing")
-def test_committed(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str) -> None:
+def test_committed(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, write: str) -> None:
     """Data written with UNSTABLE survives a crash after COMMIT."""
     _survives(nfs3, scratch, target, write, StableHow.UNSTABLE)
 
@@ -104,7 +105,7 @@ def test_committed(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str)
     FILE_SYNC_DATA_IS_STABLE,
     killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"),
 )
-def test_stable_among_unstable(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """Stable data written over unstable data survives a crash."""
     file, data = scratch.file("f"), pattern(12_000)
     put(nfs3, file, 0, data, StableHow.UNSTABLE)
@@ -115,19 +116,19 @@ def test_stable_among_unstable(nfs3: Nfs3, scratch: Scratch, target: TargetView)
     target.crash()
     for at, level in levels.items():
         broken = DATA_SYNC_DATA_IS_STABLE if level is StableHow.DATA_SYNC else FILE_SYNC_DATA_IS_STABLE
-        seen = read_range(target.nfs3(), file, at, 500)
+        seen = read_range(target.client(Nfs3), file, at, 500)
         expect(difference(seen, stable), f"first wrong byte of those at {at}", because=broken).is_absent()
 
 
 @pytest.mark.exclusive
 @proves(RECOVERS_FROM_REPEATED_CRASHES, killed_by="write3-stable-data-outlives-one-crash")
-def test_repeated_crashes(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_repeated_crashes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """Data written with FILE_SYNC survives several crashes in quick succession."""
     file, data = scratch.file("f"), pattern(9000)
     put(nfs3, file, 0, data, StableHow.FILE_SYNC)
     for _ in range(3):
         target.crash()
-    seen = read_range(target.nfs3(), file, 0, len(data))
+    seen = read_range(target.client(Nfs3), file, 0, len(data))
     expect(difference(seen, data), "first wrong byte after three crashes").is_absent()
 
 
@@ -144,13 +145,13 @@ def _need_handle(nfs3: Nfs3, handle: bytes) -> None:
 @pytest.mark.exclusive
 @pytest.mark.parametrize("procedure", NAME_CHANGES)
 @proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-names-are-lost-in-a-crash")
-def test_names(nfs3: Nfs3, scratch: Scratch, target: TargetView, procedure: str) -> None:
+def test_names(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, procedure: str) -> None:
     """Created, removed and renamed names survive a crash."""
     call = CALLS[procedure]
     reply = nfs3.call(call.procedure, call.arranged(scratch, NAME))
     need(reply, "what is to outlive the crash", call.procedure.name)
     target.crash()
-    survivor = target.nfs3()
+    survivor = target.client(Nfs3)
     _need_handle(survivor, scratch.handle)
     found = [
         name
@@ -166,7 +167,7 @@ def test_names(nfs3: Nfs3, scratch: Scratch, target: TargetView, procedure: str)
 @pytest.mark.exclusive
 @pytest.mark.parametrize("field", ["mode", "size", "mtime"])
 @proves(SETATTR_IS_SYNCHRONOUS, killed_by="setattr3-is-lost-in-a-crash")
-def test_attributes(nfs3: Nfs3, scratch: Scratch, target: TargetView, field: str) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, field: str) -> None:
     """Attributes that SETATTR has set survive a crash."""
     file = scratch.file("f", pattern(5000))
     asked = {
@@ -177,8 +178,8 @@ def test_attributes(nfs3: Nfs3, scratch: Scratch, target: TargetView, field: str
     expect(nfs3.setattr(file, asked[field])).ok()
     known = getattr(scratch.attributes(file), field)
     target.crash()
-    _need_handle(target.nfs3(), file)
-    reply = target.nfs3().getattr(file)
+    _need_handle(target.client(Nfs3), file)
+    reply = target.client(Nfs3).getattr(file)
     expect(reply).ok()
     expect(reply).field(f"resok.obj_attributes.{field}").equals(known)
 
@@ -186,13 +187,13 @@ def test_attributes(nfs3: Nfs3, scratch: Scratch, target: TargetView, field: str
 @pytest.mark.exclusive
 @pytest.mark.parametrize("control", ["crash", "restart"])
 @proves(SERVER_IS_STATELESS, killed_by="getattr3-handles-end-with-the-instance")
-def test_handles(nfs3: Nfs3, scratch: Scratch, target: TargetView, control: str) -> None:
+def test_handles(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, control: str) -> None:
     """Handles work after a crash or a restart."""
     handles = {"file": scratch.file("f", b"data"), "directory": scratch.directory("d")}
     known = {what: scratch.attributes(handle).fileid for what, handle in handles.items()}
     getattr(target, control)()
     for what, handle in handles.items():
-        reply = target.nfs3().getattr(handle)
+        reply = target.client(Nfs3).getattr(handle)
         observe(f"handle of a {what} after a {control}", reply.status)
         expect(reply).ok()
         expect(reply).field("resok.obj_attributes.fileid").equals(known[what])

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import (
     CREATE,
@@ -106,35 +106,35 @@ OTHER_VERIFIER = b"\xee\xdd\xcc\xbb\xaa\x99\x88\x7e"
 
 
 @proves(CREATE_CREATES_A_FILE, killed_by="create3-creates-nothing")
-def test_unchecked_creates_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_unchecked_creates_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE UNCHECKED creates a regular file."""
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.UNCHECKED, Sattr3(mode=0o644))).ok()
     expect_type(nfs3, scratch, b"file", Ftype3.NF3REG)
 
 
 @proves(CREATE_CREATES_A_FILE, killed_by="create3-fills-the-file")
-def test_unchecked_file_empty(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_unchecked_file_empty(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A file created by CREATE UNCHECKED is empty."""
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.UNCHECKED, Sattr3(mode=0o644))).ok()
     expect_kept(scratch, b"file", b"")
 
 
 @proves(CREATE_RETURNS_ATTRIBUTES, killed_by="create3-attributes-of-the-directory")
-def test_unchecked_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_unchecked_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE UNCHECKED returns the attributes of the new file."""
     reply = nfs3.create(scratch.handle, b"file", CreateMode3.UNCHECKED, Sattr3(mode=0o640))
     expect_own_attributes(nfs3, scratch, b"file", reply)
 
 
 @proves(CREATE_RETURNS_HANDLE, killed_by="create3-handle-of-the-directory")
-def test_unchecked_handle(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_unchecked_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE UNCHECKED returns the handle of the new file."""
     reply = nfs3.create(scratch.handle, b"handle", CreateMode3.UNCHECKED, Sattr3(mode=0o640))
     expect_own_handle(nfs3, scratch, b"handle", reply)
 
 
 @proves(SETS_INITIAL_ATTRIBUTES, killed_by="create3-ignores-mode")
-def test_unchecked_mode(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_unchecked_mode(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A file created by CREATE UNCHECKED has no permission bit that was not requested."""
     mode = scratch.attributes(scratch.file("file", mode=0o640)).mode
     observe("mode asked 0o640", f"{mode & 0o777:#o}")
@@ -142,7 +142,7 @@ def test_unchecked_mode(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(UNCHECKED_KEEPS_DATA, killed_by="create3-unchecked-truncates")
-def test_unchecked_keeps_data(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_unchecked_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE UNCHECKED without a size does not truncate an existing file."""
     scratch.file("file", b"precious")
     reply = nfs3.create(scratch.handle, b"file", CreateMode3.UNCHECKED, Sattr3())
@@ -151,7 +151,7 @@ def test_unchecked_keeps_data(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(GUARDED_RETURNS_EXIST, killed_by="create3-guarded-takes-existing")
-def test_guarded_existing_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_guarded_existing_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE GUARDED of an existing file fails with NFS3ERR_EXIST."""
     scratch.file("file", b"precious")
     reply = nfs3.create(scratch.handle, b"file", CreateMode3.GUARDED, Sattr3(mode=0o644))
@@ -159,7 +159,7 @@ def test_guarded_existing_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(GUARDED_KEEPS_EXISTING, killed_by="create3-guarded-truncates")
-def test_guarded_keeps_data(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_guarded_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE GUARDED does not truncate an existing file."""
     scratch.file("file", b"precious")
     nfs3.create(scratch.handle, b"file", CreateMode3.GUARDED, Sattr3(size=0))
@@ -167,7 +167,7 @@ def test_guarded_keeps_data(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(GUARDED_RETURNS_EXIST, killed_by="create3-guarded-takes-directories")
-def test_guarded_existing_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_guarded_existing_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE GUARDED of an existing directory fails with NFS3ERR_EXIST."""
     scratch.directory("directory")
     reply = nfs3.create(scratch.handle, b"directory", CreateMode3.GUARDED, Sattr3(mode=0o644))
@@ -175,7 +175,7 @@ def test_guarded_existing_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(EXCLUSIVE_MAY_BE_REPEATED, killed_by="create3-exclusive-forgets-verifier", needs="exclusive_create")
-def test_exclusive_repeat(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_exclusive_repeat(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A repeated CREATE EXCLUSIVE with the same verifier succeeds and keeps the file."""
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
     first = scratch.attributes(scratch.lookup("file")).fileid
@@ -188,7 +188,7 @@ def test_exclusive_repeat(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(
     EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-takes-any-verifier", needs="exclusive_create"
 )
-def test_exclusive_other_verifier(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_exclusive_other_verifier(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE EXCLUSIVE fails if the file was created with another verifier."""
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
     reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=OTHER_VERIFIER)
@@ -196,7 +196,7 @@ def test_exclusive_other_verifier(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-takes-existing", needs="exclusive_create")
-def test_exclusive_existing_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_exclusive_existing_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE EXCLUSIVE fails if the file was not created by EXCLUSIVE."""
     scratch.file("file", b"precious")
     reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)
@@ -204,7 +204,7 @@ def test_exclusive_existing_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(CREATE_NEEDS_A_DIRECTORY, killed_by="create3-creates-in-files")
-def test_file_as_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE with a regular file as the directory fails with NFS3ERR_NOTDIR."""
     expect_not_a_directory(
         nfs3.create(scratch.file("file"), b"name", CreateMode3.GUARDED, Sattr3(mode=0o644))
@@ -212,7 +212,7 @@ def test_file_as_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REFUSES_EMPTY_NAMES, killed_by="create3-takes-the-empty-name")
-def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE refuses the empty name."""
     what = "CREATE of the empty name"
     reply = reply_if_decoded(
@@ -227,7 +227,7 @@ def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
 @pytest.mark.parametrize("size", [1, 5000])
 @pytest.mark.parametrize("creation", ["unchecked", "guarded"])
 @proves(SETS_INITIAL_ATTRIBUTES, killed_by="creations3-ignore-initial-attributes")
-def test_initial_size(nfs3: Nfs3, scratch: Scratch, creation: str, size: int) -> None:
+def test_initial_size(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str, size: int) -> None:
     """A file created by CREATE has the requested size."""
     made = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o644, size=size))
     expect(made.size, "size").equals(size)
@@ -238,7 +238,7 @@ def test_initial_size(nfs3: Nfs3, scratch: Scratch, creation: str, size: int) ->
 
 @pytest.mark.parametrize("mode", [CreateMode3.GUARDED, CreateMode3.EXCLUSIVE], ids=["guarded", "exclusive"])
 @proves(CREATE_CREATES_A_FILE, killed_by="create3-creates-nothing")
-def test_creates_empty_file(nfs3: Nfs3, scratch: Scratch, mode: CreateMode3) -> None:
+def test_creates_empty_file(nfs3: Nfs3, scratch: Nfs3Scratch, mode: CreateMode3) -> None:
     """CREATE GUARDED and EXCLUSIVE create an empty regular file."""
     expect(nfs3.create(scratch.handle, b"file", mode, Sattr3(mode=0o644), VERIFIER)).ok()
     expect_type(nfs3, scratch, b"file", Ftype3.NF3REG)
@@ -246,7 +246,7 @@ def test_creates_empty_file(nfs3: Nfs3, scratch: Scratch, mode: CreateMode3) -> 
 
 
 @proves(CREATE_RETURNS_ATTRIBUTES, killed_by="create3-attributes-of-the-directory")
-def test_guarded_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_guarded_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE GUARDED returns the attributes of the new file."""
     reply = nfs3.create(scratch.handle, b"file", CreateMode3.GUARDED, Sattr3(mode=0o640))
     expect_own_attributes(nfs3, scratch, b"file", reply)
@@ -254,7 +254,7 @@ def test_guarded_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
 
 @pytest.mark.parametrize("mode", [CreateMode3.GUARDED, CreateMode3.EXCLUSIVE], ids=["guarded", "exclusive"])
 @proves(CREATE_RETURNS_HANDLE, killed_by="create3-handle-of-the-directory")
-def test_returns_handle(nfs3: Nfs3, scratch: Scratch, mode: CreateMode3) -> None:
+def test_returns_handle(nfs3: Nfs3, scratch: Nfs3Scratch, mode: CreateMode3) -> None:
     """CREATE GUARDED and EXCLUSIVE return the handle of the new file."""
     reply = nfs3.create(scratch.handle, b"handle", mode, Sattr3(mode=0o640), VERIFIER)
     expect_own_handle(nfs3, scratch, b"handle", reply)
@@ -264,7 +264,7 @@ def test_returns_handle(nfs3: Nfs3, scratch: Scratch, mode: CreateMode3) -> None
     "verifier", [bytes(8), b"\xff" * 8, b"\0\0\0\0\0\0\0\x01"], ids=["zeros", "ones", "one"]
 )
 @proves(EXCLUSIVE_MAY_BE_REPEATED, killed_by="create3-exclusive-forgets-verifier", needs="exclusive_create")
-def test_exclusive_any_verifier(nfs3: Nfs3, scratch: Scratch, verifier: bytes) -> None:
+def test_exclusive_any_verifier(nfs3: Nfs3, scratch: Nfs3Scratch, verifier: bytes) -> None:
     """CREATE EXCLUSIVE recognizes any verifier, even all zeros or all ones."""
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=verifier)).ok()
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=verifier)).ok()
@@ -273,7 +273,7 @@ def test_exclusive_any_verifier(nfs3: Nfs3, scratch: Scratch, verifier: bytes) -
 @proves(
     REPEATED_EXCLUSIVE_KEEPS_DATA, killed_by="create3-exclusive-truncates-again", needs="exclusive_create"
 )
-def test_exclusive_repeat_keeps_data(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_exclusive_repeat_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A repeated CREATE EXCLUSIVE does not truncate the file."""
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
     scratch.write(scratch.lookup("file") or b"", b"precious")
@@ -283,7 +283,7 @@ def test_exclusive_repeat_keeps_data(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(EXCLUSIVE_MAY_BE_REPEATED, killed_by="create3-exclusive-resets-the-mode", needs="exclusive_create")
-def test_exclusive_repeat_keeps_mode(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_exclusive_repeat_keeps_mode(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A repeated CREATE EXCLUSIVE does not change the mode of the file."""
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
     file = with_mode(nfs3, scratch.lookup("file") or b"", 0o751)
@@ -293,7 +293,11 @@ def test_exclusive_repeat_keeps_mode(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 def _race(
-    nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Scratch, name: bytes, hows: list[Createhow3]
+    nfs3: Nfs3,
+    rpc_connect: Callable[..., RpcClient],
+    scratch: Nfs3Scratch,
+    name: bytes,
+    hows: list[Createhow3],
 ) -> list[Nfsstat3]:
     """The statuses of two simultaneous CREATEs, on two connections."""
     clients = [rpc_connect("nfs") for _ in hows]
@@ -307,7 +311,7 @@ def _race(
 
 
 @proves(EXCLUSIVE_CREATES_ONCE, killed_by="create3-exclusive-takes-any-verifier", needs="exclusive_create")
-def test_exclusive_race(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> None:
+def test_exclusive_race(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> None:
     """Of two simultaneous CREATE EXCLUSIVE with different verifiers, at most one succeeds."""
     hows = [Createhow3(CreateMode3.EXCLUSIVE, verf=verifier) for verifier in (VERIFIER, OTHER_VERIFIER)]
     statuses = _race(nfs3, rpc_connect, scratch, b"file", hows)
@@ -315,7 +319,7 @@ def test_exclusive_race(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scrat
 
 
 @proves(GUARDED_CREATES_ONCE, killed_by="create3-guarded-takes-existing")
-def test_guarded_race(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> None:
+def test_guarded_race(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> None:
     """Of two simultaneous CREATE GUARDED, at most one succeeds."""
     hows = [Createhow3(CreateMode3.GUARDED, obj_attributes=Sattr3(mode=0o644)) for _ in range(2)]
     statuses = _race(nfs3, rpc_connect, scratch, b"file", hows)
@@ -327,7 +331,7 @@ def test_guarded_race(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(GUARDED_KEEPS_EXISTING, killed_by="create3-guarded-sets-the-mode")
-def test_guarded_keeps_object(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_guarded_keeps_object(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """CREATE GUARDED does not change an existing object of any type."""
     there = make(nfs3, scratch, kind, b"there")
     known = scratch.attributes(there)
@@ -338,7 +342,7 @@ def test_guarded_keeps_object(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "regular"])
 @proves(EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-takes-others", needs="exclusive_create")
-def test_exclusive_keeps_object(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_exclusive_keeps_object(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """CREATE EXCLUSIVE does not use or change an existing object of another type."""
     there = make(nfs3, scratch, kind, b"there")
     known = scratch.attributes(there)
@@ -349,7 +353,7 @@ def test_exclusive_keeps_object(nfs3: Nfs3, scratch: Scratch, kind: str) -> None
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "regular"])
 @proves(CREATE_KEEPS_OTHER_TYPES, killed_by="create3-unchecked-replaces-others")
-def test_unchecked_keeps_object(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_unchecked_keeps_object(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """CREATE UNCHECKED does not replace an existing object of another type."""
     known = scratch.attributes(make(nfs3, scratch, kind, b"there"))
     reply = nfs3.create(scratch.handle, b"there", CreateMode3.UNCHECKED, Sattr3())
@@ -365,7 +369,7 @@ def test_unchecked_keeps_object(nfs3: Nfs3, scratch: Scratch, kind: str) -> None
     ids=["unchecked", "guarded", "exclusive"],
 )
 @proves(CREATE_KEEPS_OTHER_TYPES, killed_by="create3-follows-links", needs="symlink")
-def test_dangling_symlink(nfs3: Nfs3, scratch: Scratch, mode: CreateMode3) -> None:
+def test_dangling_symlink(nfs3: Nfs3, scratch: Nfs3Scratch, mode: CreateMode3) -> None:
     """CREATE with the name of a dangling symbolic link does not create its target."""
     scratch.symlink("link", b"nobody-made-this")
     reply = nfs3.create(scratch.handle, b"link", mode, Sattr3(mode=0o644), VERIFIER)

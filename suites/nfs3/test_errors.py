@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks import KnobsView
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import expect, observe, proves

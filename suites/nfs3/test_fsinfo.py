@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks import KnobsView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import FSF3_LINK, FSF3_SYMLINK, Nfsstat3, Sattr3, client_time
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
@@ -49,7 +49,7 @@ PROPERTIES_CLAIM_SUPPORTED_LINKS = Requirement(
 
 
 @proves(FSINFO_FOR_ANY_OBJECT, killed_by="fsinfo3-refuses-a-file")
-def test_regular_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_regular_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """FSINFO accepts the handle of a regular file."""
     resok = expect(nfs3.fsinfo(scratch.file("file"))).ok()
     for name in ("rtmax", "rtpref", "wtmax", "wtpref", "dtpref", "maxfilesize", "properties"):
@@ -58,7 +58,7 @@ def test_regular_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(FSINFO_RETURNS_ATTRIBUTES, killed_by="fsinfo3-attributes-of-the-root")
-def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """FSINFO returns the attributes of the object."""
     handle = scratch.file("file")
     told = fsinfo(nfs3, handle)
@@ -68,7 +68,7 @@ def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LINK_BIT_MEANS_SUPPORT, killed_by="link3-is-not-supported")
-def test_hard_links_claimed(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
+def test_hard_links_claimed(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
     """LINK is supported if FSINFO sets FSF3_LINK."""
     if not fsinfo(nfs3, root).properties & FSF3_LINK:
         unsupported("FSINFO does not claim hard links")
@@ -77,7 +77,7 @@ def test_hard_links_claimed(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
 
 
 @proves(SYMLINK_BIT_MEANS_SUPPORT, killed_by="symlink3-is-not-supported")
-def test_symlinks_claimed(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
+def test_symlinks_claimed(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
     """SYMLINK is supported if FSINFO sets FSF3_SYMLINK."""
     if not fsinfo(nfs3, root).properties & FSF3_SYMLINK:
         unsupported("FSINFO does not claim symbolic links")
@@ -86,7 +86,7 @@ def test_symlinks_claimed(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
 
 
 @proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-rounds-times-to-minutes", needs="cansettime")
-def test_cansettime(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
+def test_cansettime(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
     """With FSF3_CANSETTIME, SETATTR sets mtime to the accuracy of time_delta."""
     handle = scratch.file("file")
     delta = nanoseconds(fsinfo(nfs3, root).time_delta) or SECOND  # 0 promises no accuracy

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch, list_names
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch, list_names
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import GETATTR, Getattr3Res, Nfsstat3, Sattr3
@@ -79,7 +79,7 @@ def _observed(procedure: str, reply: StatusReply) -> StatusReply:
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="create3-runs-out-of-handles")
-def test_distinct(scratch: Scratch) -> None:
+def test_distinct(scratch: Nfs3Scratch) -> None:
     """Different files have different handles."""
     names: dict[bytes, str] = {scratch.handle: "the directory"}
     for number in range(20):
@@ -89,7 +89,7 @@ def test_distinct(scratch: Scratch) -> None:
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="getattr3-reaches-a-later-file")
-def test_inode_reuse_getattr(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_inode_reuse_getattr(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR by the handle of a removed file does not reach a file created later."""
     removed = scratch.file("removed", pattern(100))
     need_removed(nfs3.remove(scratch.handle, b"removed"), "the file")
@@ -103,7 +103,7 @@ def test_inode_reuse_getattr(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="setattr3-reaches-a-later-file")
-def test_inode_reuse_setattr(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_inode_reuse_setattr(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR by the handle of a removed file does not change a file created later."""
     removed = scratch.file("removed", pattern(100))
     need_removed(nfs3.remove(scratch.handle, b"removed"), "the file")
@@ -114,7 +114,7 @@ def test_inode_reuse_setattr(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="lookup3-reaches-a-later-directory")
-def test_inode_reuse_lookup(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_inode_reuse_lookup(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP by the handle of a removed directory does not reach a directory created later."""
     removed = scratch.directory("removed")
     need_removed(nfs3.rmdir(scratch.handle, b"removed"), "the directory")
@@ -126,7 +126,7 @@ def test_inode_reuse_lookup(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="create3-reaches-a-later-directory")
-def test_inode_reuse_create(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_inode_reuse_create(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE by the handle of a removed directory does not reach a directory created later."""
     removed = scratch.directory("removed")
     need_removed(nfs3.rmdir(scratch.handle, b"removed"), "the directory")
@@ -138,7 +138,7 @@ def test_inode_reuse_create(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="read3-follows-the-name")
-def test_replaced_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_replaced_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ by the handle of a replaced file does not return data of the new file."""
     old = pattern(100)
     replaced = scratch.file("name", old)
@@ -156,7 +156,7 @@ def test_replaced_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 @pytest.mark.parametrize("procedure", [*ON_A_FILE, *OF_THE_FILE_SYSTEM])
 @proves(RETURNS_STALE, killed_by="nfs3-removed-is-noent")
-def test_stale_file(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_stale_file(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """The handle of a removed file returns NFS3ERR_STALE, unless it still works."""
     removed = scratch.file("removed", b"data")
     need_removed(nfs3.remove(scratch.handle, b"removed"), "the file")
@@ -167,7 +167,7 @@ def test_stale_file(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
 
 
 @proves(HANDLE_WORKS_ON_ANY_CONNECTION, killed_by="getattr3-binds-handles-to-connections")
-def test_other_connection(second_client: Nfs3, scratch: Scratch) -> None:
+def test_other_connection(second_client: Nfs3, scratch: Nfs3Scratch) -> None:
     """A handle works on another connection."""
     for handle in (scratch.file("f"), scratch.directory("d")):
         reply = second_client.getattr(handle)
@@ -178,7 +178,7 @@ def test_other_connection(second_client: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RETURNS_BADHANDLE, killed_by="nfs3-bad-handle-is-inval")
-def test_random_bytes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_random_bytes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """Every procedure refuses a handle of random bytes only as a bad or stale handle."""
     nonsense = pattern(len(scratch.handle), salt=77)
     replies = {name.upper(): call_on(nfs3, name, nonsense) for name in CALLS}
@@ -188,7 +188,7 @@ def test_random_bytes(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RETURNS_BADHANDLE, killed_by="getattr3-altered-handle-is-noent")
-def test_altered_bytes_getattr(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_altered_bytes_getattr(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR refuses a handle with one altered byte only as a bad or stale handle."""
     handle = scratch.file("f", b"data")
     altered = [handle[:at] + bytes([handle[at] ^ 0xFF]) + handle[at + 1 :] for at in range(len(handle))]
@@ -198,7 +198,7 @@ def test_altered_bytes_getattr(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RETURNS_BADHANDLE, killed_by="getattr3-short-handle-is-inval")
-def test_wrong_length_getattr(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wrong_length_getattr(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR refuses a handle of the wrong length only as a bad or stale handle."""
     handle = scratch.file("f", b"data")
     right = len(handle)
@@ -209,14 +209,14 @@ def test_wrong_length_getattr(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RETURNS_BADHANDLE, killed_by="getattr3-empty-handle-is-noent")
-def test_empty(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_empty(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR takes the empty handle for the public one, or refuses it as a bad or stale handle."""
     # WebNFS defines the empty handle as the public one (RFC 2055 section 5), so success is right too.
     expect_bad_handle({"the empty handle": try_handle(nfs3, "getattr", b"")}, because=RETURNS_BADHANDLE)
 
 
 @proves(HANDLE_HAS_AT_MOST_64_BYTES, killed_by="getattr3-cuts-long-handles")
-def test_over_64_bytes(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> None:
+def test_over_64_bytes(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> None:
     """GETATTR refuses a handle of more than 64 bytes."""
     for length in (65, 1024):
         what = f"GETATTR by a handle of {length} bytes"
@@ -237,7 +237,7 @@ def test_over_64_bytes(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratc
 
 @pytest.mark.parametrize("procedure", WITHOUT_EFFECT)
 @proves(RETURNS_BADHANDLE, killed_by="nfs3-short-handle-is-notempty")
-def test_wrong_length(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_wrong_length(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """A handle of the wrong length is refused only as a bad or stale handle."""
     handle = scratch.handle
     right = len(handle)
@@ -249,7 +249,7 @@ def test_wrong_length(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
 
 @pytest.mark.parametrize("procedure", WITHOUT_EFFECT)
 @proves(RETURNS_BADHANDLE, killed_by="nfs3-altered-handle-is-notempty")
-def test_altered_bit(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_altered_bit(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """A handle with an altered bit is refused only as a bad or stale handle."""
     handle = scratch.handle
     places = [(at, 1 << at % 8) for at in {0, len(handle) // 3, len(handle) // 2, len(handle) - 1}]
@@ -264,7 +264,7 @@ def test_altered_bit(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
 @pytest.mark.parametrize("content", ["zeros", "ones"])
 @pytest.mark.parametrize("procedure", WITHOUT_EFFECT)
 @proves(RETURNS_BADHANDLE, killed_by="nfs3-altered-handle-is-notempty")
-def test_repeated_byte(nfs3: Nfs3, scratch: Scratch, procedure: str, content: str) -> None:
+def test_repeated_byte(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, content: str) -> None:
     """A handle of all zeros or all ones is refused only as a bad or stale handle."""
     byte = b"\0" if content == "zeros" else b"\xff"
     reply = call_without_effect(nfs3, procedure, byte * len(scratch.handle))
@@ -277,7 +277,7 @@ def test_repeated_byte(nfs3: Nfs3, scratch: Scratch, procedure: str, content: st
 
 @pytest.mark.parametrize("procedure", IN_A_DIRECTORY)
 @proves(RETURNS_STALE, killed_by="nfs3-removed-directory-is-io")
-def test_stale_directory(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_stale_directory(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """The handle of a removed directory returns NFS3ERR_STALE or NFS3ERR_NOENT, unless it still works."""
     reply = _observed(procedure, call_on(nfs3, procedure, removed_directory(nfs3, scratch)))
     if reply.status != Nfsstat3.NFS3_OK:
@@ -287,7 +287,7 @@ def test_stale_directory(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
         expect(reply).refused(Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_NOENT, *also, because=RETURNS_STALE)
 
 
-def _call_in(nfs3: Nfs3, scratch: Scratch, procedure: str, directory: bytes) -> StatusReply:
+def _call_in(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, directory: bytes) -> StatusReply:
     if procedure == "link":
         return nfs3.link(scratch.file("linked"), directory, b"name")
     reply: StatusReply = call_on(nfs3, procedure, directory)
@@ -296,7 +296,7 @@ def _call_in(nfs3: Nfs3, scratch: Scratch, procedure: str, directory: bytes) -> 
 
 @pytest.mark.parametrize("procedure", sorted(set(IN_A_DIRECTORY) - {"lookup", "create"}))
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="nfs3-removed-directory-means-a-later-one")
-def test_inode_reuse(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_inode_reuse(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """The handle of a removed directory does not reach a directory created later."""
     removed = removed_directory(nfs3, scratch)
     later = [scratch.directory(f"later {number}") for number in range(LATER)]
@@ -319,7 +319,7 @@ def test_inode_reuse(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
 
 @pytest.mark.parametrize("procedure", ON_A_FILE)
 @proves(HANDLE_SURVIVES_RENAME, killed_by="nfs3-renamed-is-stale")
-def test_after_rename(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_after_rename(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """The handle of a file works after the file was moved to another directory."""
     file = scratch.file("old", b"data")
     directory = scratch.directory("elsewhere")
@@ -344,7 +344,7 @@ def test_stale_in_pair(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @proves(RETURNS_STALE, killed_by="names3-removed-is-io", needs="symlink")
-def test_stale_symlink(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_stale_symlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """The handle of a removed symbolic link returns NFS3ERR_STALE, unless it still works."""
     removed = handle_of_removed(nfs3, scratch, scratch.symlink("link", b"target"), b"link")
     reply = nfs3.readlink(removed)

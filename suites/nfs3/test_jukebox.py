@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import KnobsView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.rpc.blocking import RpcClient
@@ -50,7 +50,7 @@ CONFLICTING = ["read", "write", "rename"]
 @pytest.mark.parametrize("name", DELAYED)
 @proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-next-attempt")
 def test_retry_succeeds(
-    rpc_connect: Connect, nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, name: str
+    rpc_connect: Connect, nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, name: str
 ) -> None:
     """A retry of a call that got JUKEBOX, with a new xid, succeeds."""
     call = CALLS[name]
@@ -64,7 +64,7 @@ def test_retry_succeeds(
 @pytest.mark.parametrize("name", CHANGES)
 @proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-forgets-what-it-put-off")
 def test_retry_takes_effect(
-    rpc_connect: Connect, nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, name: str
+    rpc_connect: Connect, nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, name: str
 ) -> None:
     """A retry of a call that got JUKEBOX takes effect."""
     call = CALLS[name]
@@ -78,7 +78,7 @@ def test_retry_takes_effect(
 
 @pytest.mark.parametrize("name", CHANGES)
 @proves(JUKEBOX_IS_NOT_COMPLETE, killed_by="jukebox3-changes-and-says-later")
-def test_no_effect_yet(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str) -> None:
+def test_no_effect_yet(rpc_connect: Connect, scratch: Nfs3Scratch, knobs: KnobsView, name: str) -> None:
     """A call that gets JUKEBOX has changed nothing yet."""
     call = CALLS[name]
     args = call.arranged(scratch, OBJECT)
@@ -89,7 +89,7 @@ def test_no_effect_yet(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView,
 
 @pytest.mark.parametrize("name", CHANGES)
 @proves(OK_MEANS_COMPLETED, killed_by="jukebox3-says-ok-to-the-same-xid")
-def test_same_xid_ok(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str) -> None:
+def test_same_xid_ok(rpc_connect: Connect, scratch: Nfs3Scratch, knobs: KnobsView, name: str) -> None:
     """NFS3_OK to a retry with the same xid means that the call took effect."""
     call, rpc = CALLS[name], rpc_connect("nfs")
     args = call.arranged(scratch, OBJECT)
@@ -104,7 +104,7 @@ def test_same_xid_ok(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, n
 @pytest.mark.parametrize("name", CHANGES)
 @proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-next-attempt")
 def test_retry_after_same_xid(
-    rpc_connect: Connect, nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, name: str
+    rpc_connect: Connect, nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, name: str
 ) -> None:
     """A retry with a new xid succeeds after one with the same xid."""
     call, rpc = CALLS[name], rpc_connect("nfs")
@@ -123,7 +123,7 @@ def _delegate(knobs: KnobsView) -> None:
 
 @pytest.mark.parametrize("name", CONFLICTING)
 @proves(CONFLICT_WAITS_FOR_DELEGATION, killed_by="jukebox3-ignores-delegations")
-def test_delegation_out(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str) -> None:
+def test_delegation_out(rpc_connect: Connect, scratch: Nfs3Scratch, knobs: KnobsView, name: str) -> None:
     """A call that conflicts with an NFSv4 delegation does not succeed while it is out."""
     call, rpc = CALLS[name], rpc_connect("nfs")
     args = call.arranged(scratch, OBJECT)
@@ -134,7 +134,9 @@ def test_delegation_out(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView
 
 @pytest.mark.parametrize("name", [name for name in CONFLICTING if name in CHANGES])
 @proves(CONFLICT_WAITS_FOR_DELEGATION, killed_by="jukebox3-ignores-delegations")
-def test_delegation_no_effect(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str) -> None:
+def test_delegation_no_effect(
+    rpc_connect: Connect, scratch: Nfs3Scratch, knobs: KnobsView, name: str
+) -> None:
     """A call that conflicts with an NFSv4 delegation changes nothing while it is out."""
     call = CALLS[name]
     args = call.arranged(scratch, OBJECT)
@@ -147,7 +149,7 @@ def test_delegation_no_effect(rpc_connect: Connect, scratch: Scratch, knobs: Kno
 @pytest.mark.parametrize("name", CONFLICTING)
 @proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-next-attempt")
 def test_delegation_returned(
-    rpc_connect: Connect, nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, name: str
+    rpc_connect: Connect, nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, name: str
 ) -> None:
     """A call that got JUKEBOX for a delegation succeeds once it is returned."""
     call = CALLS[name]

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks import KnobsView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
@@ -81,7 +81,7 @@ LINK_RETURNS_XDEV = Requirement(
 
 
 @proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-links-nothing", needs="hardlink")
-def test_same_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_same_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK creates another name for the same file."""
     file = scratch.file("file", b"data")
     expect(nfs3.link(file, scratch.handle, b"link")).ok()
@@ -92,7 +92,7 @@ def test_same_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-makes-a-copy", needs="hardlink")
-def test_shared_data(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_shared_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """Data written through one name of a file is read through its other name."""
     file = scratch.file("file", b"old data")
     expect(nfs3.link(file, scratch.handle, b"link")).ok()
@@ -101,7 +101,7 @@ def test_shared_data(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LINK_INCREMENTS_NLINK, killed_by="link3-forgets-to-count", needs="hardlink")
-def test_nlink(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK increases nlink by one."""
     file = scratch.file("file")
     before = scratch.attributes(file).nlink
@@ -110,7 +110,7 @@ def test_nlink(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LINK_RETURNS_ATTRIBUTES, killed_by="link3-attributes-of-the-directory", needs="hardlink")
-def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK returns the attributes of the linked file."""
     file = scratch.file("file", b"data")
     reply = nfs3.link(file, scratch.handle, b"link")
@@ -120,7 +120,7 @@ def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LINK_REPLACES_NOTHING, killed_by="link3-replaces-files", needs="hardlink")
-def test_existing_file_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_existing_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK does not replace an existing file."""
     scratch.file("there", b"precious")
     reply = nfs3.link(scratch.file("file", b"data"), scratch.handle, b"there")
@@ -129,13 +129,13 @@ def test_existing_file_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LINK_NEEDS_A_DIRECTORY, killed_by="link3-links-in-files", needs="hardlink")
-def test_file_as_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK with a regular file as the directory fails with NFS3ERR_NOTDIR."""
     expect_not_a_directory(nfs3.link(scratch.file("file"), scratch.file("no directory"), b"link"))
 
 
 @proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-links-in-the-parent", needs="hardlink")
-def test_other_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_other_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK creates the name in another directory than that of the file."""
     elsewhere = scratch.directory("elsewhere")
     expect(nfs3.link(scratch.file("file", b"data"), elsewhere, b"link")).ok()
@@ -143,7 +143,7 @@ def test_other_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-follows-symlinks", needs=("hardlink", "symlink"))
-def test_symlink_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK of a symbolic link creates another name for the link, not for its target."""
     scratch.file("target")
     reply = nfs3.link(scratch.symlink("symlink", b"target"), scratch.handle, b"other")
@@ -153,7 +153,7 @@ def test_symlink_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LINK_REPLACES_NOTHING, killed_by="link3-replaces-directories", needs="hardlink")
-def test_existing_directory_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_existing_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK does not replace an existing directory."""
     scratch.directory("there")
     reply = nfs3.link(scratch.file("file", b"data"), scratch.handle, b"there")
@@ -162,7 +162,7 @@ def test_existing_directory_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(NLINK_COUNTS, killed_by="link3-counts-refusals", needs="hardlink")
-def test_nlink_after_failure(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_nlink_after_failure(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A LINK that fails does not change nlink."""
     file = scratch.file("file")
     scratch.file("there")
@@ -172,7 +172,7 @@ def test_nlink_after_failure(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LINK_FAILURE_RETURNS_ATTRIBUTES, killed_by="link3-refusals-show-the-directory", needs="hardlink")
-def test_failure_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_failure_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A LINK that fails returns the attributes of the file to be linked."""
     file = scratch.file("file", b"data")
     scratch.file("there")
@@ -184,7 +184,7 @@ def test_failure_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LINK_OF_DIRECTORY_MATCHES_STATUS, killed_by="link3-refuses-and-links-directories", needs="hardlink")
-def test_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK of a directory creates the name, or fails and creates nothing."""
     reply = nfs3.link(scratch.directory("directory"), scratch.handle, b"other")
     observe("LINK of a directory", reply.status)
@@ -195,7 +195,7 @@ def test_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REFUSES_EMPTY_NAMES, killed_by="link3-takes-the-empty-name", needs="hardlink")
-def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK refuses the empty name."""
     what = "LINK to the empty name"
     reply = reply_if_decoded(nfs3, lambda: nfs3.link(scratch.file("file"), scratch.handle, b""), what)
@@ -204,7 +204,7 @@ def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(NO_TRUNC, killed_by="link3-cuts-long-names", needs=("hardlink", "no_trunc"))
-def test_name_too_long(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK refuses a name longer than name_max."""
     name = too_long_name(nfs3, scratch)
     reply = nfs3.link(scratch.file("file"), scratch.handle, name)
@@ -216,7 +216,7 @@ def test_name_too_long(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RETURNS_STALE, killed_by="names3-removed-is-io", needs="hardlink")
-def test_stale_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_stale_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK of a removed file returns NFS3ERR_STALE or NFS3ERR_NOENT, unless it still works."""
     removed = handle_of_removed(nfs3, scratch, scratch.file("file"), b"file")
     reply = nfs3.link(removed, scratch.handle, b"link")
@@ -226,7 +226,7 @@ def test_stale_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="link3-reaches-a-later-file", needs="hardlink")
-def test_inode_reuse(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_inode_reuse(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK of a removed file does not link a file created later."""
     removed = handle_of_removed(nfs3, scratch, scratch.file("file", b"removed"), b"file")
     later = [scratch.file(f"later-{number}", b"later") for number in range(LATER)]
@@ -259,7 +259,7 @@ def test_bad_handle(nfs3: Nfs3, place: Place, which: str) -> None:
     killed_by=("link3-copies-across-exports", "link3-across-exports-is-io"),
     needs="hardlink",
 )
-def test_across_exports(nfs3: Nfs3, scratch: Scratch, elsewhere: bytes) -> None:
+def test_across_exports(nfs3: Nfs3, scratch: Nfs3Scratch, elsewhere: bytes) -> None:
     """LINK into an export on another file system fails and makes no link."""
     file = scratch.file("f", b"data")
     known = scratch.attributes(file).nlink
@@ -288,7 +288,7 @@ def test_notsupp(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
 
 @pytest.mark.parametrize("kind", SPECIAL)
 @proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-makes-files-of-special-files", needs="hardlink")
-def test_special_file(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_special_file(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """LINK creates another name for a special file."""
     handle = make(nfs3, scratch, kind)
     known = scratch.attributes(handle)

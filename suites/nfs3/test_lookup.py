@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount, Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
@@ -60,7 +60,7 @@ LOOKUP_SEARCHES_ITS_DIRECTORY = Requirement(
 
 
 @proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-finds-another-object")
-def test_finds_object(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_finds_object(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP returns the handle of the object with the given name."""
     known = scratch.attributes(scratch.file("wanted"))
     scratch.file("other")
@@ -70,7 +70,7 @@ def test_finds_object(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LOOKUP_RETURNS_ATTRIBUTES, killed_by="lookup3-attributes-of-the-directory")
-def test_object_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_object_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP returns the attributes of the object in obj_attributes."""
     known = scratch.attributes(scratch.file("file", b"data", mode=0o640))
     reply = nfs3.lookup(scratch.handle, b"file")
@@ -81,7 +81,7 @@ def test_object_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LOOKUP_RETURNS_ATTRIBUTES, killed_by="lookup3-dir-attributes-of-the-object")
-def test_dir_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_dir_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP returns the attributes of the directory in dir_attributes."""
     scratch.file("file")
     known = scratch.attributes()
@@ -93,14 +93,14 @@ def test_dir_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LOOKUP_NEEDS_AN_ENTRY, killed_by="lookup3-finds-what-is-not-there")
-def test_missing_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_missing_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of a name that does not exist fails with NFS3ERR_NOENT."""
     reply = nfs3.lookup(scratch.handle, b"nobody-made-this")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=RETURNS_NOENT)
 
 
 @proves(LOOKUP_NEEDS_AN_ENTRY, killed_by="lookup3-finds-removed-names")
-def test_removed_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_removed_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP does not find a file that was removed."""
     scratch.file("removed")
     expect(nfs3.remove(scratch.handle, b"removed")).ok()
@@ -109,14 +109,14 @@ def test_removed_name(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LOOKUP_NEEDS_A_DIRECTORY, killed_by="lookup3-looks-into-files")
-def test_file_as_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP with a regular file as the directory fails with NFS3ERR_NOTDIR."""
     reply = nfs3.lookup(scratch.file("file"), b"name")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
 @proves(DOT_IS_THE_DIRECTORY, killed_by="lookup3-does-not-know-dot")
-def test_dot(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_dot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of "." returns the directory itself."""
     resok = expect(nfs3.lookup(scratch.handle, b".")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
@@ -124,7 +124,7 @@ def test_dot(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(DOTDOT_IS_THE_PARENT, killed_by="lookup3-takes-dotdot-for-dot")
-def test_dotdot(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_dotdot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of ".." returns the parent directory."""
     resok = expect(nfs3.lookup(scratch.directory("child"), b"..")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
@@ -132,7 +132,7 @@ def test_dotdot(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(EXPORT_HAS_ONE_ROOT, killed_by="lookup3-leaves-the-export", needs="mount")
-def test_dotdot_of_root(nfs3: Nfs3, mount_client: Mount, target: TargetView, scratch: Scratch) -> None:
+def test_dotdot_of_root(nfs3: Nfs3, mount_client: Mount, target: TargetView, scratch: Nfs3Scratch) -> None:
     """LOOKUP of ".." in the root of the export does not leave the export."""
     del scratch  # it only gives the export a second directory that the server could return by mistake
     path = target.address.export.encode()
@@ -150,7 +150,7 @@ def test_dotdot_of_root(nfs3: Nfs3, mount_client: Mount, target: TargetView, scr
 
 
 @proves(LOOKUP_DOES_NOT_FOLLOW_SYMLINKS, killed_by="lookup3-follows-symlinks", needs="symlink")
-def test_symlink_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of a symbolic link returns the link, not its target."""
     scratch.file("file")
     scratch.symlink("link", b"file")
@@ -160,7 +160,7 @@ def test_symlink_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LONG_NAMES_RETURN_NAMETOOLONG, killed_by="lookup3-long-names-do-not-exist", needs="no_trunc")
-def test_name_too_long(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of a name longer than name_max fails with NFS3ERR_NAMETOOLONG."""
     longest = expect(nfs3.pathconf(scratch.handle)).ok().name_max
     observe("name_max", longest)
@@ -174,7 +174,7 @@ def test_name_too_long(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LOOKUP_SEARCHES_ITS_DIRECTORY, killed_by="lookup3-looks-into-the-first-export")
-def test_across_exports(nfs3: Nfs3, scratch: Scratch, elsewhere: bytes) -> None:
+def test_across_exports(nfs3: Nfs3, scratch: Nfs3Scratch, elsewhere: bytes) -> None:
     """LOOKUP in another export does not find a directory of this one."""
     reply = nfs3.lookup(elsewhere, scratch.name)
     if reply.resok is None:
@@ -193,7 +193,7 @@ def test_across_exports(nfs3: Nfs3, scratch: Scratch, elsewhere: bytes) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-has-another-type")
-def test_attributes_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_attributes_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """LOOKUP returns the attributes of an object of any type."""
     handle = make(nfs3, scratch, kind, b"found")
     reply = nfs3.lookup(scratch.handle, b"found")
@@ -205,7 +205,7 @@ def test_attributes_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-finds-another-one")
-def test_finds_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_finds_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """LOOKUP returns the handle of an object of any type."""
     known = scratch.attributes(make(nfs3, scratch, kind, b"wanted"))
     found = expect(nfs3.lookup(scratch.handle, b"wanted")).ok()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Devicedata3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, Specdata3
@@ -55,14 +55,14 @@ MKNOD_REFUSES_OTHER_TYPES = Requirement(
 
 
 @proves(MKNOD_CREATES_A_SPECIAL_FILE, killed_by="mknod3-creates-nothing", needs="mknod")
-def test_creates_fifo(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_creates_fifo(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD creates a FIFO."""
     expect(nfs3.mknod(scratch.handle, b"fifo", FIFO)).ok()
     expect_type(nfs3, scratch, b"fifo", Ftype3.NF3FIFO)
 
 
 @proves(MKNOD_CREATES_A_SPECIAL_FILE, killed_by="mknod3-makes-fifos-of-sockets", needs="mknod")
-def test_creates_socket(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_creates_socket(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD creates a socket."""
     reply = nfs3.mknod(scratch.handle, b"socket", SOCKET)
     if reply.status == Nfsstat3.NFS3ERR_BADTYPE:
@@ -72,7 +72,7 @@ def test_creates_socket(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(MKNOD_SETS_DEVICE_NUMBERS, killed_by="mknod3-swaps-device-numbers", needs="device")
-def test_device_numbers(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_device_numbers(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD sets the major and minor number of a device."""
     device = Mknoddata3(Ftype3.NF3CHR, device=Devicedata3(Sattr3(mode=0o600), Specdata3(7, 42)))
     expect(nfs3.mknod(scratch.handle, b"device", device)).ok()
@@ -82,19 +82,19 @@ def test_device_numbers(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(MKNOD_RETURNS_ATTRIBUTES, killed_by="mknod3-attributes-of-the-directory", needs="mknod")
-def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD returns the attributes of the new special file."""
     expect_own_attributes(nfs3, scratch, b"fifo", nfs3.mknod(scratch.handle, b"fifo", FIFO))
 
 
 @proves(MKNOD_RETURNS_HANDLE, killed_by="mknod3-handle-of-the-directory", needs="mknod")
-def test_handle(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD returns the handle of the new special file."""
     expect_own_handle(nfs3, scratch, b"handle", nfs3.mknod(scratch.handle, b"handle", FIFO))
 
 
 @proves(MKNOD_REPLACES_NOTHING, killed_by="mknod3-replaces-files", needs="mknod")
-def test_existing_file_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_existing_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD does not replace an existing file."""
     scratch.file("there", b"precious")
     reply = nfs3.mknod(scratch.handle, b"there", FIFO)
@@ -103,7 +103,7 @@ def test_existing_file_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(MKNOD_NEEDS_A_DIRECTORY, killed_by="mknod3-creates-in-files", needs="mknod")
-def test_file_as_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD with a regular file as the directory fails with NFS3ERR_NOTDIR."""
     expect_not_a_directory(nfs3.mknod(scratch.file("file"), b"fifo", FIFO))
 
@@ -112,7 +112,7 @@ def test_file_as_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(MKNOD_REFUSES_OTHER_TYPES, killed_by="mknod3-makes-regular-files", needs="mknod")
-def test_regular_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_regular_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD of a regular file fails with NFS3ERR_BADTYPE."""
     reply = nfs3.mknod(scratch.handle, b"regular", Mknoddata3(Ftype3.NF3REG))
     expect(reply).refused(Nfsstat3.NFS3ERR_BADTYPE, because=MKNOD_REFUSES_OTHER_TYPES)
@@ -120,7 +120,7 @@ def test_regular_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 @pytest.mark.parametrize("kind", [Ftype3.NF3DIR, Ftype3.NF3LNK], ids=["directory", "symlink"])
 @proves(MKNOD_REFUSES_OTHER_TYPES, killed_by="mknod3-makes-what-it-cannot", needs="mknod")
-def test_directory_or_symlink(nfs3: Nfs3, scratch: Scratch, kind: Ftype3) -> None:
+def test_directory_or_symlink(nfs3: Nfs3, scratch: Nfs3Scratch, kind: Ftype3) -> None:
     """MKNOD of a directory or symbolic link fails with NFS3ERR_BADTYPE."""
     reply = nfs3.mknod(scratch.handle, b"node", Mknoddata3(kind))
     expect(scratch.names(), "the names in the directory").equals([])
@@ -129,7 +129,7 @@ def test_directory_or_symlink(nfs3: Nfs3, scratch: Scratch, kind: Ftype3) -> Non
 
 @pytest.mark.parametrize("number", [0, 8, 2**31 - 1])
 @proves(MKNOD_REFUSES_OTHER_TYPES, killed_by="mknod3-makes-what-it-cannot", needs="mknod")
-def test_undefined_type(nfs3: Nfs3, scratch: Scratch, number: int) -> None:
+def test_undefined_type(nfs3: Nfs3, scratch: Nfs3Scratch, number: int) -> None:
     """MKNOD refuses a type that ftype3 does not define."""
     try:
         reply = nfs3.mknod(scratch.handle, b"node", Mknoddata3(Ftype3(number)))

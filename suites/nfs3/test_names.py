@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import KnobsView
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import (
     LINK,
@@ -65,7 +65,7 @@ PATHCONF_FIELDS: t.Final = (
 )
 
 
-def _pathconf(nfs3: Nfs3, scratch: Scratch) -> Pathconf3ResOk:
+def _pathconf(nfs3: Nfs3, scratch: Nfs3Scratch) -> Pathconf3ResOk:
     resok = expect(nfs3.pathconf(scratch.handle)).ok()
     observe("name_max", resok.name_max)
     observe("no_trunc", resok.no_trunc)
@@ -74,7 +74,7 @@ def _pathconf(nfs3: Nfs3, scratch: Scratch) -> Pathconf3ResOk:
 
 
 @proves(PATHCONF_RETURNS_ATTRIBUTES, killed_by="pathconf3-attributes-of-the-root")
-def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """PATHCONF returns the attributes of the object."""
     handle = scratch.file("file")
     reply = nfs3.pathconf(handle)
@@ -84,7 +84,7 @@ def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(NAME_MAX, killed_by="pathconf3-overstates-name-max")
-def test_name_max_accepted(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_name_max_accepted(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE does not refuse a name of name_max bytes as too long."""
     name = b"n" * _pathconf(nfs3, scratch).name_max
     reply = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
@@ -92,7 +92,7 @@ def test_name_max_accepted(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(NO_TRUNC, killed_by="pathconf3-understates-name-max", needs="no_trunc")
-def test_longer_name_refused(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_longer_name_refused(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """With no_trunc, CREATE refuses a name longer than name_max with NAMETOOLONG."""
     name = b"n" * (_pathconf(nfs3, scratch).name_max + 1)
     reply = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
@@ -100,7 +100,7 @@ def test_longer_name_refused(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(NO_TRUNC, killed_by="create3-cuts-long-names", needs="no_trunc")
-def test_longer_name_creates_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_longer_name_creates_nothing(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """With no_trunc, CREATE with a name longer than name_max creates nothing."""
     name = b"n" * (_pathconf(nfs3, scratch).name_max + 1)
     nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
@@ -108,18 +108,18 @@ def test_longer_name_creates_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(CHOWN_RESTRICTED, killed_by="setattr3-owners-give-files-away", needs=("root", "other_users"))
-def test_chown_restricted(nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., Nfs3]) -> None:
+def test_chown_restricted(nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[..., Nfs3]) -> None:
     """With chown_restricted, the owner of a file cannot give it to another user."""
     if not _pathconf(nfs3, scratch).chown_restricted:
         unsupported("PATHCONF does not claim chown_restricted")
     handle = scratch.file("file")
     expect(nfs3.setattr(handle, Sattr3(uid=STRANGER[0], gid=STRANGER[1]))).ok()
-    nfs3_as(*STRANGER).setattr(handle, Sattr3(uid=4343))
+    as_user(*STRANGER).setattr(handle, Sattr3(uid=4343))
     expect(scratch.attributes(handle).uid, "the owner").equals(STRANGER[0])
 
 
 @proves(CASE_SENSITIVE, killed_by="lookup3-folds-case")
-def test_case_sensitive(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_case_sensitive(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """Names that differ in case are different names unless PATHCONF sets case_insensitive."""
     if _pathconf(nfs3, scratch).case_insensitive:
         unsupported("PATHCONF says that case does not count")
@@ -128,7 +128,7 @@ def test_case_sensitive(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(CASE_PRESERVING, killed_by="readdir3-lowers-names")
-def test_case_preserving(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_case_preserving(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """With case_preserving, READDIR returns a name in the case in which it was created."""
     if not _pathconf(nfs3, scratch).case_preserving:
         unsupported("PATHCONF does not claim case_preserving")
@@ -141,7 +141,7 @@ def test_case_preserving(nfs3: Nfs3, scratch: Scratch) -> None:
 
 @pytest.mark.parametrize("kind", ["symlink", *file_types.SPECIAL])
 @proves(HOMOGENEOUS_MEANS_SAME_PATHCONF, killed_by="pathconf3-differs-by-type", needs="homogeneous")
-def test_homogeneous_types(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_homogeneous_types(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """With FSF3_HOMOGENEOUS, PATHCONF returns the same for objects of every type."""
     handle = file_types.make(nfs3, scratch, kind)
     directory = expect(nfs3.pathconf(scratch.handle)).ok()
@@ -154,7 +154,7 @@ def test_homogeneous_types(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 
 @pytest.fixture
-def links(scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[MakeMany]:
+def links(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[MakeMany]:
     """Makes many hard links to a file and returns the first reply that is not OK, or None. Removes the links later."""
     rpc = rpc_connect("nfs")
     names: list[bytes] = []
@@ -178,7 +178,7 @@ def links(scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[M
 
 
 @proves(LINKMAX_LIMITS_LINKS, RETURNS_MLINK, killed_by="pathconf3-understates-linkmax", needs="hardlink")
-def test_linkmax(nfs3: Nfs3, scratch: Scratch, links: MakeMany) -> None:
+def test_linkmax(nfs3: Nfs3, scratch: Nfs3Scratch, links: MakeMany) -> None:
     """LINK fails with MLINK once a file has linkmax links."""
     file = scratch.file("f")
     linkmax = expect(nfs3.pathconf(file)).ok().linkmax
@@ -198,7 +198,7 @@ def test_linkmax(nfs3: Nfs3, scratch: Scratch, links: MakeMany) -> None:
 
 
 @proves(HOMOGENEOUS_MEANS_SAME_PATHCONF, killed_by="pathconf3-differs-by-type", needs="homogeneous")
-def test_homogeneous(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_homogeneous(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """With FSF3_HOMOGENEOUS, PATHCONF returns the same for a file and its directory."""
     directory = expect(nfs3.pathconf(scratch.handle)).ok()
     file = expect(nfs3.pathconf(scratch.file("file"))).ok()

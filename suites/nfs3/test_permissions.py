@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import KnobsView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3
 from nfsjudge import expect, proves, unsupported
@@ -41,39 +41,39 @@ DATA_CALLS: t.Final[dict[str, DataCall]] = {
 
 @pytest.mark.parametrize("procedure", CHANGING_NAMES)
 @proves(DENIES_WITHOUT_PERMISSION, killed_by="names3-deny-nobody", needs=("other_users", "distinct_users"))
-def test_dir_0755_others(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], place: Place, procedure: str) -> None:
+def test_dir_0755_others(nfs3: Nfs3, as_user: Callable[..., Nfs3], place: Place, procedure: str) -> None:
     """Another user cannot change the entries of a directory of mode 0755."""
     place.arrange(procedure, b"name")
     with_mode(nfs3, place.here, 0o755)
     known = place.names()
-    reply = place.call(nfs3_as(*STRANGER), procedure, b"name")
+    reply = place.call(as_user(*STRANGER), procedure, b"name")
     expect(place.names(), "the names in the directory").equals(known)
     expect_denied(reply, f"{procedure.upper()} by another user")
 
 
 @pytest.mark.parametrize("procedure", CHANGING_NAMES)
 @proves(GRANTS_WITH_PERMISSION, killed_by="names3-deny-everybody", needs="other_users")
-def test_dir_0777_others(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], place: Place, procedure: str) -> None:
+def test_dir_0777_others(nfs3: Nfs3, as_user: Callable[..., Nfs3], place: Place, procedure: str) -> None:
     """Another user can change the entries of a directory of mode 0777."""
     place.arrange(procedure, b"name")
     with_mode(nfs3, place.here, 0o777)
     with_mode(nfs3, place.elsewhere, 0o777)
     if procedure == "link":
         with_mode(nfs3, place.source, 0o666)  # some systems let users link only files that they may write
-    reply = place.call(nfs3_as(*STRANGER), procedure, b"name")
+    reply = place.call(as_user(*STRANGER), procedure, b"name")
     expect(reply).granted()
 
 
 @pytest.mark.parametrize("procedure", CHANGING_NAMES)
 @proves(GRANTS_WITH_PERMISSION, killed_by="names3-deny-everybody", needs=("root", "other_users"))
-def test_dir_0770_group(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], place: Place, procedure: str) -> None:
+def test_dir_0770_group(nfs3: Nfs3, as_user: Callable[..., Nfs3], place: Place, procedure: str) -> None:
     """A member of the group can change the entries of a directory of mode 0770."""
     place.arrange(procedure, b"name")
     for directory in (place.here, place.elsewhere):
         nfs3.setattr(directory, Sattr3(gid=GROUP))
         with_mode(nfs3, directory, 0o770)
     with_mode(nfs3, place.source, 0o666)
-    member = nfs3_as(*STRANGER, gids=(GROUP,))
+    member = as_user(*STRANGER, gids=(GROUP,))
     if member.readdir(place.here).status != Nfsstat3.NFS3_OK:
         unsupported("the server does not go by the groups that are sent: a member may not READDIR")
     expect(place.call(member, procedure, b"name")).granted()
@@ -81,12 +81,12 @@ def test_dir_0770_group(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], place: Place, 
 
 @pytest.mark.parametrize("procedure", ON_NAMES)
 @proves(DENIES_WITHOUT_PERMISSION, killed_by="names3-deny-nobody", needs=("other_users", "distinct_users"))
-def test_dir_0700_others(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], place: Place, procedure: str) -> None:
+def test_dir_0700_others(nfs3: Nfs3, as_user: Callable[..., Nfs3], place: Place, procedure: str) -> None:
     """Another user can neither find nor change the entries of a directory of mode 0700."""
     place.arrange(procedure, b"name")
     with_mode(nfs3, place.here, 0o700)
     known = place.names()
-    reply = place.call(nfs3_as(*STRANGER), procedure, b"name")
+    reply = place.call(as_user(*STRANGER), procedure, b"name")
     expect(place.names(), "the names in the directory").equals(known)
     expect_denied(reply, f"{procedure.upper()} by another user")
 
@@ -97,11 +97,11 @@ def test_dir_0700_others(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], place: Place,
     killed_by="names3-ignore-the-sticky-bit",
     needs=("other_users", "distinct_users"),
 )
-def test_sticky_directory(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], place: Place, procedure: str) -> None:
+def test_sticky_directory(nfs3: Nfs3, as_user: Callable[..., Nfs3], place: Place, procedure: str) -> None:
     """Another user cannot remove or rename a user's object in a sticky directory."""
     place.arrange(procedure, b"name")
     with_mode(nfs3, place.here, 0o1777)
-    reply = place.call(nfs3_as(*STRANGER), procedure, b"name")
+    reply = place.call(as_user(*STRANGER), procedure, b"name")
     expect(place.names(), "the names in the directory").equals([b"name"])
     expect_denied(reply, f"{procedure.upper()} in a sticky directory by another user")
 
@@ -116,11 +116,11 @@ def test_sticky_directory(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], place: Place
     killed_by="nfs3-data-is-for-everybody",
     needs=("other_users", "distinct_users"),
 )
-def test_private_data(nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., Nfs3], call: str) -> None:
+def test_private_data(nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[..., Nfs3], call: str) -> None:
     """Another user cannot read, write or list objects of modes 0600 and 0700."""
     file = with_mode(nfs3, scratch.file("f", pattern(100)), 0o600)
     directory = with_mode(nfs3, scratch.directory("d"), 0o700)
-    reply = DATA_CALLS[call](nfs3_as(*STRANGER), file, directory)
+    reply = DATA_CALLS[call](as_user(*STRANGER), file, directory)
     expect(reply).refused(*NO_PERMISSION, because=RETURNS_ACCES_OR_PERM)
 
 

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import KnobsView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, SystemErr
 from nfsclient.protocol.nfs3 import READ, Nfsstat3, Read3Args, Sattr3
@@ -92,7 +92,7 @@ SIZES: t.Final = (0, 1, 3, 4095, 4096, 4097, 65_536, 100_000)
 
 
 @proves(READ_DATA_AT_OFFSET, killed_by="read3-aligns-offset")
-def test_unaligned_offset(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_unaligned_offset(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ returns the bytes that begin at the requested offset."""
     content = pattern(10_000)
     file = scratch.file("f", content)
@@ -103,7 +103,7 @@ def test_unaligned_offset(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READ_COUNT_IS_LIMIT, killed_by="read3-returns-more-than-asked")
-def test_count_limit(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_count_limit(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ returns no more bytes than count."""
     file = scratch.file("f", pattern(1000))
     for count in (1, 2, 3, 5, 511, 999):
@@ -113,7 +113,7 @@ def test_count_limit(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READ_COUNT_MATCHES_DATA, killed_by="read3-count-echoes-request")
-def test_count_matches_data(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_count_matches_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ returns a count equal to the length of its data."""
     file = scratch.file("f", pattern(10))
     reply = nfs3.read(file, 0, 100)
@@ -122,7 +122,7 @@ def test_count_matches_data(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READ_EOF_AT_END, killed_by=("read3-eof-only-when-short", "read3-ignores-eof"))
-def test_eof_at_end(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_eof_at_end(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ sets eof when it returns the last byte of the file."""
     file = scratch.file("f", pattern(1000))
     for offset, count in ((0, 1000), (500, 500), (999, 1), (900, 200)):
@@ -135,7 +135,7 @@ def test_eof_at_end(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READ_EOF_AT_END, killed_by="read3-eof-before-the-end")
-def test_no_early_eof(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_no_early_eof(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ leaves eof FALSE before the last byte of the file."""
     file = scratch.file("f", pattern(1000))
     for offset, count in ((0, 999), (0, 1), (500, 250), (998, 1)):
@@ -145,7 +145,7 @@ def test_no_early_eof(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READ_EOF_OF_EMPTY_FILE, killed_by="read3-empty-file-lacks-eof")
-def test_empty_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_empty_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ of an empty file sets eof."""
     reply = nfs3.read(scratch.file("empty"), 0, 100)
     expect(reply).ok()
@@ -153,7 +153,7 @@ def test_empty_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READ_BEYOND_EOF, killed_by="read3-refuses-offset-at-the-end")
-def test_beyond_eof(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ at or beyond the end of a file returns no data and sets eof."""
     file = scratch.file("f", pattern(100))
     for offset in (100, 101, 5000, 2**31):
@@ -164,7 +164,7 @@ def test_beyond_eof(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READ_ZERO_COUNT, killed_by="read3-refuses-count-zero")
-def test_zero_count(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_zero_count(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ of 0 bytes succeeds and returns no data."""
     reply = nfs3.read(scratch.file("f", pattern(100)), 10, 0)
     resok = expect(reply).ok()
@@ -173,7 +173,7 @@ def test_zero_count(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READ_MAKES_PROGRESS, killed_by="read3-returns-nothing")
-def test_one_byte(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_one_byte(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ of one existing byte returns one byte."""
     reply = nfs3.read(scratch.file("f", pattern(100)), 10, 1)
     expect(reply).ok()
@@ -181,7 +181,7 @@ def test_one_byte(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(EXTENSION_READS_AS_ZEROS, killed_by="read3-fills-holes")
-def test_extended_file_zeros(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_extended_file_zeros(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ returns zeros for the bytes that SETATTR added to a file."""
     file = scratch.file("f", b"data")
     grown = nfs3.setattr(file, Sattr3(size=20_000))
@@ -194,7 +194,7 @@ def test_extended_file_zeros(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READ_OFFSET_HAS_64_BITS, READ_DATA_AT_OFFSET, killed_by="read3-truncates-offset")
-def test_64_bit_offset(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_64_bit_offset(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ uses all 64 bits of the offset."""
     file = stored(scratch, "f", b"near the beginning")
     for offset in (2**31, 2**32):
@@ -208,7 +208,7 @@ def test_64_bit_offset(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READ_DATA_AT_OFFSET, killed_by="read3-wraps-around")
-def test_offset_overflow(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_offset_overflow(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ returns no data for a range that overflows 64 bits."""
     reply = nfs3.read(scratch.file("f", pattern(100)), 2**64 - 8, 64)
     observe("READ of a range that goes beyond 2^64", reply.status)
@@ -219,7 +219,7 @@ def test_offset_overflow(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READ_ABOVE_RTMAX, killed_by="read3-pads-above-rtmax")
-def test_above_rtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Scratch) -> None:
+def test_above_rtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
     """READ of more than rtmax returns only data of the file."""
     info = nfs3.fsinfo(root)
     if info.resok is None:
@@ -240,7 +240,7 @@ def test_above_rtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Scra
 
 
 @proves(READ_RETURNS_ATTRIBUTES, killed_by="read3-attributes-tell-another-size")
-def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ returns the same attributes as GETATTR."""
     file = scratch.file("f", pattern(1000))
     reply = nfs3.read(file, 100, 200)
@@ -250,7 +250,7 @@ def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READ_KEEPS_MTIME, killed_by="read3-touches-mtime")
-def test_keeps_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_keeps_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ does not change mtime."""
     file = scratch.file("f", pattern(1000))
     before = scratch.attributes(file)
@@ -259,7 +259,7 @@ def test_keeps_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="read3-reads-a-later-file")
-def test_removed_file_handle(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_removed_file_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ by the handle of a removed file never returns data of another file."""
     content = pattern(100)
     file = stored(scratch, "removed", content)
@@ -278,14 +278,14 @@ def test_removed_file_handle(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READ_RETURNS_INVAL, killed_by="read3-answers-isdir")
-def test_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ refuses a directory."""
     reply = nfs3.read(scratch.directory("d"), 0, 100)
     expect(reply).refused(Nfsstat3.NFS3ERR_INVAL, because=READ_RETURNS_INVAL)
 
 
 @proves(READ_RETURNS_INVAL, killed_by="read3-reads-symlinks", needs="symlink")
-def test_symlink(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_symlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ refuses a symbolic link."""
     reply = nfs3.read(scratch.symlink("l", b"target"), 0, 100)
     expect(reply).refused(Nfsstat3.NFS3ERR_INVAL, because=READ_RETURNS_INVAL)
@@ -296,7 +296,7 @@ def test_symlink(nfs3: Nfs3, scratch: Scratch) -> None:
 
 @pytest.mark.parametrize("place", FAR, ids=FAR_IDS)
 @proves(READ_DATA_AT_OFFSET, killed_by="read3-misses-by-one-far-out")
-def test_far_offsets(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
+def test_far_offsets(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
     """READ returns the data stored around a far offset."""
     file, data = scratch.file("f", b"near"), pattern(16)
     write_far(nfs3, file, FAR[place] - 8, data)
@@ -312,7 +312,7 @@ def test_far_offsets(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
     ids=("2g-1", "2g", "4g-1", "4g", "int64max-10"),
 )
 @proves(READ_BEYOND_EOF, killed_by="read3-refuses-far-offsets")
-def test_far_beyond_eof(nfs3: Nfs3, scratch: Scratch, offset: int) -> None:
+def test_far_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch, offset: int) -> None:
     """READ far beyond the end of a file returns no data and sets eof."""
     reply = nfs3.read(scratch.file("f", pattern(100)), offset, 10)
     expect(reply).ok()
@@ -324,7 +324,7 @@ def test_far_beyond_eof(nfs3: Nfs3, scratch: Scratch, offset: int) -> None:
     "offset", [2**63 - 1, 2**63, 2**64 - 11], ids=("int64max", "int64max+1", "uint64max-10")
 )
 @proves(READ_BEYOND_INT64, killed_by="read3-refuses-far-offsets")
-def test_beyond_int64(nfs3: Nfs3, scratch: Scratch, offset: int) -> None:
+def test_beyond_int64(nfs3: Nfs3, scratch: Nfs3Scratch, offset: int) -> None:
     """READ of a range that ends beyond 2^63 returns no data and sets eof."""
     reply = nfs3.read(scratch.file("f", pattern(100)), offset, 10)
     expect(reply).ok()
@@ -337,7 +337,7 @@ def test_beyond_int64(nfs3: Nfs3, scratch: Scratch, offset: int) -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 @proves(READ_EOF_AT_END, killed_by="read3-ignores-eof")
-def test_eof_by_size(nfs3: Nfs3, scratch: Scratch, size: int) -> None:
+def test_eof_by_size(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> None:
     """READ in several calls sets eof at the end of the file and not before."""
     file = stored(scratch, "f", pattern(size))
     at = 0
@@ -357,7 +357,7 @@ def test_eof_by_size(nfs3: Nfs3, scratch: Scratch, size: int) -> None:
     READ_DATA_AT_OFFSET,
     killed_by=("read3-shifts-large-reads", "read3-refuses-large-reads"),
 )
-def test_rtmax(nfs3: Nfs3, root: bytes, scratch: Scratch, share: str) -> None:
+def test_rtmax(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, share: str) -> None:
     """READ of rtmax bytes succeeds and returns data of the file."""
     size = to_move(fsinfo(nfs3, root).rtmax) - share.count("-")
     content = pattern(size)
@@ -373,7 +373,7 @@ def test_rtmax(nfs3: Nfs3, root: bytes, scratch: Scratch, share: str) -> None:
     "count", [2**17, 2**24, 2**31 - 1, 2**31, 2**32 - 1], ids=("128k", "16m", "2g-1", "2g", "4g-1")
 )
 @proves(READ_ABOVE_RTMAX, killed_by="read3-shifts-large-reads")
-def test_huge_count(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, count: int) -> None:
+def test_huge_count(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, count: int) -> None:
     """READ with a huge count returns only data of the file."""
     content = pattern(5000)
     file = stored(scratch, "f", content)
@@ -395,7 +395,7 @@ def test_huge_count(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, count: in
 
 @pytest.mark.parametrize("kind", file_types.SPECIAL)
 @proves(READ_NEEDS_REGULAR_FILE, READ_RETURNS_INVAL, killed_by="read3-wrong-type-is-io")
-def test_special_file(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_special_file(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """READ refuses a FIFO, a socket or a device."""
     reply = nfs3.read(file_types.make(nfs3, scratch, kind), 0, 100)
     # A device may have no driver, and a FIFO no reader or writer.
@@ -408,7 +408,7 @@ def test_special_file(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("size", [1, 1000, 8192])
 @proves(READ_DATA_AT_OFFSET, killed_by="read3-over-udp-loses-the-end", needs="udp")
-def test_udp(scratch: Scratch, rpc_connect: Callable[..., RpcClient], size: int) -> None:
+def test_udp(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], size: int) -> None:
     """READ over UDP returns the data of the file."""
     over_udp = Nfs3(rpc_connect("nfs", proto="udp"))
     most = min(size, fsinfo(over_udp, scratch.handle).rtmax)
@@ -423,7 +423,7 @@ def test_udp(scratch: Scratch, rpc_connect: Callable[..., RpcClient], size: int)
 
 @pytest.mark.exclusive
 @proves(READ_ONLY_IS_UNCHANGED, killed_by="read3-refuses-read-only")
-def test_read_only(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
+def test_read_only(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView) -> None:
     """READ of a read-only file system succeeds."""
     content = pattern(100)
     file = stored(scratch, "f", content)
@@ -437,7 +437,7 @@ def test_read_only(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
 
 @pytest.mark.parametrize("size", [7, 1001])
 @proves(READ_RETURNS_CURRENT_DATA, killed_by="read3-aligns-offset")
-def test_pipelined(scratch: Scratch, rpc_connect: Callable[..., RpcClient], size: int) -> None:
+def test_pipelined(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], size: int) -> None:
     """Many READs sent at once return the data at their offsets."""
     content = pattern(60 * size)
     file = stored(scratch, "f", content)

@@ -7,8 +7,8 @@ import typing as t
 
 import pytest
 
-from fixtures.checks import KnobsView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsjudge import expect, observe, proves
 from suites.nfs3.clauses import READ_ABOVE_RTMAX, READ_DATA_AT_OFFSET, READ_EOF_AT_END
@@ -27,7 +27,7 @@ FILE_SIZES: t.Final = {name: next(iter(values.values())) + 300 for name, values 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("knob", KNOBS)
 @proves(READ_EOF_AT_END, killed_by="read3-short-says-eof")
-def test_short_eof(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, knob: str) -> None:
+def test_short_eof(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, knob: str) -> None:
     """A short READ sets eof only at the end of the file."""
     size = FILE_SIZES[knob]
     file = stored(scratch, "f", pattern(size))
@@ -42,7 +42,7 @@ def test_short_eof(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, knob: str) ->
 @pytest.mark.exclusive
 @pytest.mark.parametrize("knob", KNOBS)
 @proves(READ_DATA_AT_OFFSET, killed_by="read3-short-misses-by-one")
-def test_short_rest(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, knob: str) -> None:
+def test_short_rest(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, knob: str) -> None:
     """Repeated short READs return the whole file."""
     content = pattern(FILE_SIZES[knob])
     file = stored(scratch, "f", content)
@@ -59,7 +59,7 @@ def test_short_rest(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, knob: str) -
 @pytest.mark.exclusive
 @pytest.mark.parametrize("more", [1, 511, 100_000])
 @proves(READ_ABOVE_RTMAX, killed_by="read3-pads-above-rtmax")
-def test_above_small_rtmax(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, more: int) -> None:
+def test_above_small_rtmax(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, more: int) -> None:
     """READ of more than a small rtmax returns only data of the file."""
     content = pattern(300)
     file = stored(scratch, "f", content)

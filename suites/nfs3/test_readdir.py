@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Requirement, expect, observe, proves, unsupported
@@ -28,7 +28,7 @@ READDIR_RETURNS_DIR_ATTRIBUTES = Requirement(
 
 
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir3-skips-an-entry")
-def test_all_entries(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_all_entries(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR lists every entry of the directory."""
     names = many_names()
     for name in names:
@@ -38,7 +38,7 @@ def test_all_entries(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir3-repeats-an-entry")
-def test_no_duplicates(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_no_duplicates(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR lists no entry twice."""
     for name in many_names():
         scratch.file(name)
@@ -50,7 +50,7 @@ def test_no_duplicates(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir3-invents-an-entry")
-def test_no_invented_entries(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_no_invented_entries(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR lists only names that exist."""
     scratch.file("only")
     listing = read_all(page, nfs3, scratch.handle)
@@ -60,7 +60,7 @@ def test_no_invented_entries(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir3-lists-removed-entries")
-def test_removed_entry(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_removed_entry(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR does not list a removed entry."""
     scratch.file("kept")
     scratch.file("removed")
@@ -69,7 +69,7 @@ def test_removed_entry(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_COUNT_IS_LIMIT, killed_by="readdir3-exceeds-count")
-def test_count_limit(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_count_limit(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR returns a result no larger than count."""
     for name in many_names():
         scratch.file(name)
@@ -78,7 +78,7 @@ def test_count_limit(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_EOF_AT_END, killed_by="readdir3-claims-eof-early")
-def test_no_early_eof(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_no_early_eof(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR leaves eof FALSE while entries are left."""
     names = many_names()
     for name in names:
@@ -90,7 +90,7 @@ def test_no_early_eof(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_EOF_AT_END, killed_by="readdir3-never-says-eof")
-def test_eof_at_end(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_eof_at_end(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR sets eof at the end of the directory."""
     for name in many_names(5):
         scratch.file(name)
@@ -99,7 +99,7 @@ def test_eof_at_end(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_EOF_AT_END, killed_by="readdir3-empty-directory-has-no-end")
-def test_empty_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_empty_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR of an empty directory lists no invented names and sets eof."""
     empty = scratch.directory("empty")
     listing = read_all(page, nfs3, empty, most_pages=10)
@@ -111,7 +111,7 @@ def test_empty_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_EOF_AT_END, killed_by="readdir3-restarts-behind-the-end")
-def test_after_last_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_after_last_cookie(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR after the last cookie returns an empty page with eof."""
     for name in many_names(5):
         scratch.file(name)
@@ -123,7 +123,7 @@ def test_after_last_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_COOKIE_RESUMES, killed_by="readdir3-resumes-one-late")
-def test_resume_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_resume_every_cookie(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR resumes after the entry of each cookie."""
     for name in many_names(12):
         scratch.file(name)
@@ -137,7 +137,7 @@ def test_resume_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_SURVIVES_CHANGES, killed_by="readdir3-loses-its-place-when-entries-go")
-def test_remove_between_pages(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_remove_between_pages(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR lists the remaining entries once when another is removed between pages."""
     names = many_names()
     for name in names:
@@ -158,7 +158,7 @@ def test_remove_between_pages(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_COUNT_IS_LIMIT, READDIR_EOF_AT_END, killed_by="readdir3-says-end-when-too-small")
-def test_count_too_small(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_count_too_small(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR with too small a count does not look like the end of the directory."""
     scratch.file("a-name-that-needs-some-room")
     reply = page(nfs3, scratch.handle, count=16)
@@ -172,7 +172,7 @@ def test_count_too_small(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_RETURNS_FILEID, killed_by="readdir3-wrong-fileid")
-def test_fileid(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_fileid(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR returns the fileid of a file."""
     handle = scratch.file("file")
     entries = read_all(page, nfs3, scratch.handle).entries
@@ -186,14 +186,14 @@ def test_fileid(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIR_NEEDS_DIRECTORY, killed_by="readdir3-lists-a-file")
-def test_regular_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_regular_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR refuses a regular file."""
     reply = page(nfs3, scratch.file("file", b"no directory"))
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
 @proves(READDIR_RETURNS_DIR_ATTRIBUTES, killed_by="readdir3-attributes-of-another")
-def test_dir_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_dir_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR returns the attributes of the directory."""
     directory = scratch.directory("directory")
     before = scratch.attributes(directory)

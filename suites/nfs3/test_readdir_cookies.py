@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
@@ -36,7 +36,7 @@ READDIR_CHECKS_VERIFIER = Requirement(
     gist="a cookie with a verifier that is not its own is refused, or the verifier is ignored",
 )
 PAGE_SIZE: t.Final = {"READDIR": SMALL_PAGE, "READDIRPLUS": SMALL_PLUS_PAGE}
-CHANGES: t.Final[dict[str, Callable[[Nfs3, Scratch, list[bytes]], object]]] = {
+CHANGES: t.Final[dict[str, Callable[[Nfs3, Nfs3Scratch, list[bytes]], object]]] = {
     "create": lambda nfs3, scratch, _listed: scratch.file("new"),
     "remove": lambda nfs3, scratch, listed: nfs3.remove(scratch.handle, listed[0]),
     "rm-last": lambda nfs3, scratch, listed: nfs3.remove(scratch.handle, listed[-1]),
@@ -49,7 +49,7 @@ CHANGES: t.Final[dict[str, Callable[[Nfs3, Scratch, list[bytes]], object]]] = {
 INVENTED: t.Final = {"2g": 2**31, "4g+5": 2**32 + 5, "int64max+1": 2**63, "uint64max": 2**64 - 1}
 
 
-def _first_page(nfs3: Nfs3, scratch: Scratch, procedure: str) -> tuple[t.Any, list[bytes]]:
+def _first_page(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> tuple[t.Any, list[bytes]]:
     """The first of several pages of a directory, and its names. UNSUPPORTED if one page holds everything."""
     for name in many_names():
         scratch.file(name)
@@ -61,7 +61,7 @@ def _first_page(nfs3: Nfs3, scratch: Scratch, procedure: str) -> tuple[t.Any, li
 
 
 def _rest(
-    nfs3: Nfs3, scratch: Scratch, procedure: str, resok: t.Any, verf: bytes | None = None
+    nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, resok: t.Any, verf: bytes | None = None
 ) -> Listing | None:
     """The entries after the last cookie of a page; None if the server refuses that cookie."""
     verf, cookie = resok.cookieverf if verf is None else verf, resok.entries[-1].cookie
@@ -91,7 +91,7 @@ def _rest(
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_SURVIVES_CHANGES, killed_by="list3-begins-again-after-a-change")
-def test_stable_entries(nfs3: Nfs3, scratch: Scratch, procedure: str, change: str) -> None:
+def test_stable_entries(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, change: str) -> None:
     """READDIR and READDIRPLUS list unchanged entries once while the directory changes."""
     first, listed = _first_page(nfs3, scratch, procedure)
     CHANGES[change](nfs3, scratch, listed)
@@ -107,7 +107,7 @@ def test_stable_entries(nfs3: Nfs3, scratch: Scratch, procedure: str, change: st
 
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_COOKIE_RESUMES, killed_by="list3-keeps-the-place-itself")
-def test_concurrent_listings(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_concurrent_listings(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """READDIR and READDIRPLUS resume correctly while another client lists the directory."""
     first, listed = _first_page(nfs3, scratch, procedure)
     other = expect(PROCEDURES[procedure](second_client, scratch.handle, count=PAGE_SIZE[procedure])).ok()
@@ -130,7 +130,7 @@ def test_concurrent_listings(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, 
 @pytest.mark.parametrize("cookie", INVENTED)
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_LISTS_ENTRIES, killed_by="list3-invents-for-cookies")
-def test_bad_cookie(nfs3: Nfs3, scratch: Scratch, procedure: str, cookie: str) -> None:
+def test_bad_cookie(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, cookie: str) -> None:
     """READDIR and READDIRPLUS return no invented entries for an invented cookie."""
     for name in many_names(5):
         scratch.file(name)
@@ -148,7 +148,7 @@ def test_bad_cookie(nfs3: Nfs3, scratch: Scratch, procedure: str, cookie: str) -
 @pytest.mark.parametrize("verf", [b"\xff" * 8, b"nfsproof"], ids=["ones", "text"])
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_CHECKS_VERIFIER, killed_by="list3-begins-again-for-another-verifier")
-def test_invented_verifier(nfs3: Nfs3, scratch: Scratch, procedure: str, verf: bytes) -> None:
+def test_invented_verifier(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, verf: bytes) -> None:
     """READDIR and READDIRPLUS refuse or ignore an invented cookie verifier."""
     first, listed = _first_page(nfs3, scratch, procedure)
     rest = _rest(nfs3, scratch, procedure, first, verf)
@@ -158,7 +158,7 @@ def test_invented_verifier(nfs3: Nfs3, scratch: Scratch, procedure: str, verf: b
 
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_CHECKS_VERIFIER, killed_by="list3-begins-again-for-another-verifier")
-def test_foreign_verifier(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_foreign_verifier(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """READDIR and READDIRPLUS refuse or ignore the cookie verifier of another directory."""
     first, listed = _first_page(nfs3, scratch, procedure)
     other = scratch.directory("other")

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.rpc.blocking import RpcClient
@@ -51,7 +51,7 @@ def _need_large_pages(entries: t.Sequence[object]) -> None:
 @pytest.mark.parametrize("count", [0, 1, 88, 120, 200, 512, 1024])
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_COUNT_IS_LIMIT, READDIR_EOF_AT_END, RETURNS_TOOSMALL, killed_by="list3-ignores-small-counts")
-def test_small_count(nfs3: Nfs3, scratch: Scratch, fill: Fill, procedure: str, count: int) -> None:
+def test_small_count(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, procedure: str, count: int) -> None:
     """READDIR and READDIRPLUS return a page that fits into a small count."""
     names = many_names()
     fill(names)
@@ -69,7 +69,7 @@ def test_small_count(nfs3: Nfs3, scratch: Scratch, fill: Fill, procedure: str, c
 @pytest.mark.parametrize("count", [65_536, 2**31 - 1, 2**31, 2**32 - 1], ids=("64k", "2g-1", "2g", "4g-1"))
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_ACCEPTS_ANY_COUNT, READDIR_LISTS_ENTRIES, killed_by="list3-refuses-huge-counts")
-def test_large_count(nfs3: Nfs3, scratch: Scratch, fill: Fill, procedure: str, count: int) -> None:
+def test_large_count(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, procedure: str, count: int) -> None:
     """READDIR and READDIRPLUS list every entry in pages of a large count."""
     names = many_names()
     fill(names)
@@ -79,7 +79,7 @@ def test_large_count(nfs3: Nfs3, scratch: Scratch, fill: Fill, procedure: str, c
 
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_ACCEPTS_ANY_COUNT, READDIR_LISTS_ENTRIES, killed_by="list3-refuses-huge-counts")
-def test_dtpref_pages(nfs3: Nfs3, scratch: Scratch, fill: Fill, procedure: str) -> None:
+def test_dtpref_pages(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, procedure: str) -> None:
     """READDIR and READDIRPLUS list every entry in pages of dtpref."""
     names = many_names()
     fill(names)
@@ -94,7 +94,7 @@ def test_dtpref_pages(nfs3: Nfs3, scratch: Scratch, fill: Fill, procedure: str) 
 
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_LISTS_ENTRIES, killed_by="list3-skips-a-name-in-a-crowd")
-def test_ten_thousand_entries(nfs3: Nfs3, scratch: Scratch, fill: Fill, procedure: str) -> None:
+def test_ten_thousand_entries(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, procedure: str) -> None:
     """READDIR and READDIRPLUS list each of 10,000 entries once."""
     fill(LARGE_DIRECTORY)
     # 64 KiB hold a few thousand entries of READDIR, but only a few hundred of READDIRPLUS.
@@ -107,7 +107,7 @@ def test_ten_thousand_entries(nfs3: Nfs3, scratch: Scratch, fill: Fill, procedur
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_SURVIVES_CHANGES, killed_by="list3-begins-again-after-a-change")
 def test_large_stable_entries(
-    nfs3: Nfs3, scratch: Scratch, fill: Fill, rpc_connect: Callable[..., RpcClient], procedure: str
+    nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, rpc_connect: Callable[..., RpcClient], procedure: str
 ) -> None:
     """READDIR and READDIRPLUS list the remaining entries of a large changing directory once."""
     fill(LARGE_DIRECTORY)
@@ -135,7 +135,7 @@ def test_large_stable_entries(
 
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_LISTS_ENTRIES, killed_by="list3-over-udp-loses-an-entry", needs="udp")
-def test_udp(scratch: Scratch, fill: Fill, rpc_connect: Callable[..., RpcClient], procedure: str) -> None:
+def test_udp(scratch: Nfs3Scratch, fill: Fill, rpc_connect: Callable[..., RpcClient], procedure: str) -> None:
     """READDIR and READDIRPLUS over UDP list every entry."""
     names = many_names(300)
     fill(names)

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Entryplus3, Nfsstat3, Sattr3
 from nfsjudge import Requirement, expect, observe, proves, unsupported
@@ -69,7 +69,7 @@ MOST_PAGES = 2000
 """Limit of pages per listing: more than a directory has entries, since a page may hold one."""
 
 
-def _entry(nfs3: Nfs3, scratch: Scratch, name: bytes) -> Entryplus3:
+def _entry(nfs3: Nfs3, scratch: Nfs3Scratch, name: bytes) -> Entryplus3:
     """The READDIRPLUS entry of `name` in the scratch directory."""
     listing = read_all(plus_page, nfs3, scratch.handle)
     found = next((entry for entry in listing.entries if entry.name == name), None)
@@ -79,7 +79,7 @@ def _entry(nfs3: Nfs3, scratch: Scratch, name: bytes) -> Entryplus3:
 
 
 @proves(READDIRPLUS_LISTS_ENTRIES, killed_by="readdirplus3-skips-an-entry", needs="readdirplus")
-def test_all_entries(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_all_entries(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS lists every entry of the directory."""
     names = many_names()
     for name in names:
@@ -89,7 +89,7 @@ def test_all_entries(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_LISTS_ENTRIES, killed_by="readdirplus3-repeats-an-entry", needs="readdirplus")
-def test_no_duplicates(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_no_duplicates(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS lists no entry twice."""
     for name in many_names():
         scratch.file(name)
@@ -101,7 +101,7 @@ def test_no_duplicates(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_MAXCOUNT_IS_LIMIT, killed_by="readdirplus3-exceeds-maxcount", needs="readdirplus")
-def test_maxcount_limit(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_maxcount_limit(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS returns a result no larger than maxcount."""
     for name in many_names():
         scratch.file(name)
@@ -110,7 +110,7 @@ def test_maxcount_limit(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_EOF_AT_END, killed_by="readdirplus3-claims-eof-early", needs="readdirplus")
-def test_no_early_eof(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_no_early_eof(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS leaves eof FALSE while entries are left."""
     names = many_names()
     for name in names:
@@ -122,7 +122,7 @@ def test_no_early_eof(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_EOF_AT_END, killed_by="readdirplus3-never-says-eof", needs="readdirplus")
-def test_eof_at_end(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_eof_at_end(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS sets eof at the end of the directory."""
     for name in many_names(5):
         scratch.file(name)
@@ -131,7 +131,7 @@ def test_eof_at_end(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_COOKIE_RESUMES, killed_by="readdirplus3-resumes-one-late", needs="readdirplus")
-def test_resume_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_resume_every_cookie(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS resumes after the entry of each cookie."""
     for name in many_names(12):
         scratch.file(name)
@@ -147,7 +147,7 @@ def test_resume_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_RETURNS_ATTRIBUTES, killed_by="readdirplus3-attributes-of-another", needs="readdirplus")
-def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS returns the attributes of a file in its entry."""
     handle = scratch.file("file", b"some data", mode=0o640)
     entry = _entry(nfs3, scratch, b"file")
@@ -161,7 +161,7 @@ def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(
     READDIRPLUS_RETURNS_ATTRIBUTES, killed_by="readdirplus3-fileid-unlike-attributes", needs="readdirplus"
 )
-def test_fileid_matches_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_fileid_matches_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS returns the same fileid in an entry and in its attributes."""
     scratch.file("file")
     entry = _entry(nfs3, scratch, b"file")
@@ -174,7 +174,7 @@ def test_fileid_matches_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_RETURNS_HANDLES, killed_by="readdirplus3-handle-of-another", needs="readdirplus")
-def test_handle(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS returns a handle of the file that an entry names."""
     known = scratch.attributes(scratch.file("file", b"data"))
     scratch.directory("directory")
@@ -186,7 +186,7 @@ def test_handle(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_MATCHES_READDIR, killed_by="readdirplus3-hides-directories", needs="readdirplus")
-def test_same_names_as_readdir(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_same_names_as_readdir(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS lists the same names as READDIR."""
     scratch.file("file")
     scratch.directory("directory")
@@ -196,7 +196,7 @@ def test_same_names_as_readdir(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_NEEDS_DIRECTORY, killed_by="readdirplus3-lists-a-file", needs="readdirplus")
-def test_regular_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_regular_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS refuses a regular file."""
     reply = plus_page(nfs3, scratch.file("file", b"no directory"))
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
@@ -207,7 +207,7 @@ def test_regular_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 @pytest.mark.parametrize("kind", file_types.ALL)
 @proves(READDIRPLUS_RETURNS_ATTRIBUTES, killed_by="readdirplus3-attributes-of-another", needs="readdirplus")
-def test_attribute_types(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_attribute_types(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """READDIRPLUS returns the attributes of objects of every type."""
     handle = file_types.make(nfs3, scratch, kind, "file")
     # Otherwise the attributes could equal those of the directory by chance.
@@ -221,7 +221,7 @@ def test_attribute_types(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", file_types.ALL)
 @proves(READDIRPLUS_RETURNS_HANDLES, killed_by="readdirplus3-handle-of-another", needs="readdirplus")
-def test_handle_types(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_handle_types(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """READDIRPLUS returns handles of objects of every type."""
     known = scratch.attributes(file_types.make(nfs3, scratch, kind, "file"))
     handle = find_entry(nfs3, scratch, "READDIRPLUS", b"file").name_handle
@@ -238,7 +238,7 @@ def test_handle_types(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("dircount", [0, 1, 512, 2**32 - 1], ids=("0", "1", "512", "4g-1"))
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdirplus3-skips-an-entry")
-def test_dircount(nfs3: Nfs3, scratch: Scratch, fill: Fill, dircount: int) -> None:
+def test_dircount(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, dircount: int) -> None:
     """READDIRPLUS lists every entry whatever dircount is."""
     names = many_names()
     fill(names)

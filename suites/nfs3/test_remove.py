@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3, Sattr3
 from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
@@ -37,7 +37,7 @@ REMOVE_NEEDS_A_DIRECTORY = Requirement(
 
 
 @proves(REMOVE_REMOVES_THE_ENTRY, killed_by="remove3-removes-nothing")
-def test_name_gone(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_name_gone(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE removes the name from the directory."""
     scratch.file("file", b"data")
     expect(nfs3.remove(scratch.handle, b"file")).ok()
@@ -45,7 +45,7 @@ def test_name_gone(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REMOVE_REMOVES_ONE_ENTRY, killed_by="remove3-removes-a-neighbour")
-def test_other_entries_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_other_entries_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE does not remove other entries of the directory."""
     scratch.file("file", b"data")
     scratch.file("neighbour", b"precious")
@@ -54,7 +54,7 @@ def test_other_entries_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REMOVE_REMOVES_ONE_ENTRY, killed_by="remove3-destroys-linked-files", needs="hardlink")
-def test_other_link_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_other_link_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A file with two names keeps its data when REMOVE removes one of them."""
     scratch.link(scratch.file("file", b"precious"), "other")
     expect(nfs3.remove(scratch.handle, b"file")).ok()
@@ -62,7 +62,7 @@ def test_other_link_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(NLINK_COUNTS, killed_by="remove3-forgets-to-count", needs="hardlink")
-def test_nlink(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE of one of several names decreases nlink by one."""
     file = scratch.file("file")
     scratch.link(file, "other")
@@ -73,7 +73,7 @@ def test_nlink(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REMOVE_REMOVES_ONE_ENTRY, killed_by="remove3-follows-symlinks", needs="symlink")
-def test_symlink_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE of a symbolic link does not remove its target."""
     scratch.file("target", b"precious")
     scratch.symlink("link", b"target")
@@ -82,21 +82,21 @@ def test_symlink_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REMOVE_NEEDS_AN_ENTRY, killed_by="remove3-removes-what-is-not-there")
-def test_missing_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_missing_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE of a name that does not exist fails with NFS3ERR_NOENT."""
     reply = nfs3.remove(scratch.handle, b"nobody-made-this")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=RETURNS_NOENT)
 
 
 @proves(REMOVE_NEEDS_A_DIRECTORY, killed_by="remove3-removes-from-files")
-def test_file_as_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE with a regular file as the directory fails with NFS3ERR_NOTDIR."""
     reply = nfs3.remove(scratch.file("file"), b"name")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
 @proves(REMOVE_REMOVES_THE_ENTRY, killed_by="remove3-keeps-fifos", needs="mknod")
-def test_fifo(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_fifo(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE removes a FIFO."""
     scratch.fifo("fifo")
     expect(nfs3.remove(scratch.handle, b"fifo")).ok()
@@ -104,7 +104,7 @@ def test_fifo(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REMOVE_REMOVES_THE_ENTRY, killed_by="remove3-keeps-names-taken")
-def test_name_reusable(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_name_reusable(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A removed name can be created again."""
     scratch.file("again", b"old")
     expect(nfs3.remove(scratch.handle, b"again")).ok()
@@ -113,7 +113,7 @@ def test_name_reusable(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REMOVE_OF_DIRECTORY_MATCHES_STATUS, killed_by="remove3-refuses-and-removes-directories")
-def test_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE of an empty directory removes it, or fails and keeps it."""
     scratch.directory("directory")
     reply = nfs3.remove(scratch.handle, b"directory")
@@ -125,7 +125,7 @@ def test_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REMOVE_OF_DIRECTORY_MATCHES_STATUS, killed_by="remove3-empties-directories")
-def test_full_directory_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_full_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """If REMOVE of a non-empty directory fails, the directory keeps its entries."""
     directory = scratch.directory("directory")
     scratch.file("inside", directory=directory)
@@ -138,7 +138,7 @@ def test_full_directory_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REFUSES_EMPTY_NAMES, killed_by="remove3-takes-the-empty-name")
-def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE refuses the empty name."""
     scratch.file("file")
     what = "REMOVE of the empty name"
@@ -152,7 +152,7 @@ def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
 
 @pytest.mark.parametrize("kind", ["block", "character", "socket"])
 @proves(REMOVE_REMOVES_THE_ENTRY, killed_by="remove3-keeps-special-files")
-def test_special_file(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_special_file(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """REMOVE removes a device or socket."""
     make(nfs3, scratch, kind)
     expect(nfs3.remove(scratch.handle, b"object")).ok()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import (
     MKDIR,
@@ -96,7 +96,7 @@ def _retry_after_jukebox(nfs3: Nfs3, reply: Rename3Res, source: Diropargs3, targ
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-leaves-the-old-name")
-def test_old_name_gone(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_old_name_gone(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME removes the old name from the directory."""
     scratch.file("old")
     expect(nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
@@ -104,7 +104,7 @@ def test_old_name_gone(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-makes-a-new-file")
-def test_same_object(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_same_object(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME gives the new name to the same object."""
     known = scratch.attributes(scratch.file("old", b"data"))
     expect(nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
@@ -114,7 +114,7 @@ def test_same_object(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-stays-in-its-directory")
-def test_other_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_other_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME moves a file to another directory."""
     scratch.file("file", b"data")
     elsewhere = scratch.directory("elsewhere")
@@ -123,7 +123,7 @@ def test_other_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_REPLACES_TARGET, killed_by="rename3-keeps-the-target")
-def test_replaces_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_replaces_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME replaces an existing file."""
     scratch.file("source", b"source")
     scratch.file("target", b"target")
@@ -132,7 +132,7 @@ def test_replaces_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_REPLACES_TARGET, killed_by="rename3-replaces-no-directories")
-def test_replaces_empty_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_replaces_empty_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME of a directory replaces an empty directory."""
     source = scratch.attributes(scratch.directory("source"))
     scratch.directory("target")
@@ -142,7 +142,7 @@ def test_replaces_empty_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-full-directories")
-def test_full_directory_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_full_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME does not replace a directory that is not empty."""
     scratch.directory("source")
     scratch.file("inside", directory=scratch.directory("target"))
@@ -153,7 +153,7 @@ def test_full_directory_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-directories-by-files")
-def test_file_over_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_over_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME does not replace a directory by a file."""
     scratch.file("source", b"precious")
     scratch.directory("target")
@@ -163,7 +163,7 @@ def test_file_over_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-files-by-directories")
-def test_directory_over_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory_over_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME does not replace a file by a directory."""
     scratch.directory("source")
     scratch.file("target", b"precious")
@@ -173,7 +173,9 @@ def test_directory_over_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAMES_ATOMICALLY, killed_by="rename3-takes-two-steps")
-def test_target_always_exists(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
+def test_target_always_exists(
+    nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]
+) -> None:
     """The target name exists at every moment while RENAME replaces it."""
     other = rpc_connect("nfs")
     scratch.file("target")
@@ -188,7 +190,7 @@ def test_target_always_exists(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callabl
 
 
 @proves(RENAMES_ATOMICALLY, killed_by="rename3-shows-a-third-object")
-def test_target_old_or_new(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
+def test_target_old_or_new(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
     """While RENAME replaces a file, the target name refers to the old or to the new file."""
     other = rpc_connect("nfs")
     known = [scratch.attributes(scratch.file("target")).fileid]
@@ -205,7 +207,7 @@ def test_target_old_or_new(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[.
 
 
 @proves(RENAMES_ATOMICALLY, killed_by="rename3-unlinks-first")
-def test_source_always_named(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
+def test_source_always_named(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
     """A file has its old or its new name at every moment of a RENAME."""
     other = rpc_connect("nfs")
     source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"moved")
@@ -221,7 +223,7 @@ def test_source_always_named(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable
 
 
 @proves(RENAME_TO_SAME_FILE_DOES_NOTHING, killed_by="rename3-removes-one-of-two-links", needs="hardlink")
-def test_links_of_one_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_links_of_one_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME from one name of a file to another name of the same file keeps both names."""
     scratch.link(scratch.file("one", b"data"), "other")
     expect(nfs3.rename(scratch.handle, b"one", scratch.handle, b"other")).ok()
@@ -229,7 +231,7 @@ def test_links_of_one_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_NEEDS_A_SOURCE, killed_by="rename3-removes-the-target-first")
-def test_missing_source(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_missing_source(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME of a name that does not exist does not replace the target."""
     scratch.file("target", b"precious")
     reply = nfs3.rename(scratch.handle, b"nobody-made-this", scratch.handle, b"target")
@@ -238,7 +240,7 @@ def test_missing_source(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(DIRECTORIES_FORM_A_TREE, killed_by="rename3-loses-directories")
-def test_below_itself(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_below_itself(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME does not move a directory below itself."""
     directory = scratch.directory("directory")
     below = scratch.directory("below", directory=directory)
@@ -248,7 +250,7 @@ def test_below_itself(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-leaves-a-name-elsewhere")
-def test_old_directory_left(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_old_directory_left(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME to another directory removes the old name from the old directory."""
     elsewhere = scratch.directory("elsewhere")
     scratch.file("file", directory=elsewhere)
@@ -257,7 +259,7 @@ def test_old_directory_left(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-empties-directories")
-def test_directory_with_entries(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory_with_entries(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME moves a directory with its entries."""
     scratch.file("inside", directory=scratch.directory("directory"))
     elsewhere = scratch.directory("elsewhere")
@@ -267,7 +269,7 @@ def test_directory_with_entries(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(DOTDOT_IS_THE_PARENT, killed_by="rename3-forgets-the-parent")
-def test_dotdot_updated(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_dotdot_updated(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME to another directory makes that directory the ".." of a moved directory."""
     scratch.directory("directory")
     elsewhere = scratch.directory("elsewhere")
@@ -280,7 +282,7 @@ def test_dotdot_updated(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-follows-symlinks", needs="symlink")
-def test_symlink_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME of a symbolic link renames the link, not its target."""
     scratch.file("target", b"precious")
     scratch.symlink("link", b"target")
@@ -290,7 +292,7 @@ def test_symlink_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_REPLACES_TARGET, killed_by="rename3-replaces-what-links-point-to", needs="symlink")
-def test_target_symlink_replaced(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_target_symlink_replaced(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME over a symbolic link replaces the link, not its target."""
     scratch.file("source", b"source")
     scratch.file("target", b"precious")
@@ -301,7 +303,7 @@ def test_target_symlink_replaced(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_REPLACES_ONE_ENTRY, killed_by="rename3-destroys-replaced-files", needs="hardlink")
-def test_target_other_link_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_target_other_link_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A file that RENAME replaces keeps its other name and its data."""
     scratch.file("source", b"source")
     scratch.link(scratch.file("target", b"precious"), "other")
@@ -310,7 +312,7 @@ def test_target_other_link_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(NLINK_COUNTS, killed_by="rename3-forgets-to-count", needs="hardlink")
-def test_target_nlink(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_target_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME decreases nlink of a replaced file by one."""
     scratch.file("source")
     file = scratch.file("target")
@@ -324,7 +326,7 @@ def test_target_nlink(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_TO_SAME_FILE_DOES_NOTHING, killed_by="rename3-of-itself-removes")
-def test_same_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_same_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME of a file to its own name succeeds and changes nothing."""
     scratch.file("file", b"precious")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"file")
@@ -333,7 +335,7 @@ def test_same_name(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_KEEPS_HANDLES, killed_by="rename3-stales-handles")
-def test_handle_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_handle_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """The handle of a file still works after RENAME."""
     file = scratch.file("file", b"data")
     expect(nfs3.rename(scratch.handle, b"file", scratch.handle, b"kept")).ok()
@@ -341,14 +343,14 @@ def test_handle_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_NEEDS_TWO_DIRECTORIES, killed_by="rename3-renames-from-files")
-def test_file_as_source_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_as_source_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME with a regular file as the source directory fails with NFS3ERR_NOTDIR."""
     reply = nfs3.rename(scratch.file("file"), b"name", scratch.handle, b"new")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
 @proves(RENAME_NEEDS_TWO_DIRECTORIES, killed_by="rename3-renames-into-files")
-def test_file_as_target_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_as_target_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME with a regular file as the target directory fails with NFS3ERR_NOTDIR."""
     scratch.file("source", b"precious")
     reply = nfs3.rename(scratch.handle, b"source", scratch.file("file"), b"name")
@@ -357,7 +359,7 @@ def test_file_as_target_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_WCC, killed_by="rename3-contradicts-itself")
-def test_wcc_same_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_same_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME within one directory returns the same attributes in fromdir_wcc and todir_wcc."""
     scratch.file("file")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"new")
@@ -369,7 +371,7 @@ def test_wcc_same_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_WCC, killed_by="rename3-swaps-the-directories")
-def test_wcc_two_directories(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_two_directories(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME returns the source directory in fromdir_wcc and the target directory in todir_wcc."""
     scratch.file("file")
     elsewhere = scratch.directory("elsewhere")
@@ -382,7 +384,7 @@ def test_wcc_two_directories(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REFUSES_EMPTY_NAMES, killed_by="rename3-takes-the-empty-name")
-def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME refuses the empty name as its target."""
     scratch.file("file", b"precious")
     what = "RENAME to the empty name"
@@ -392,7 +394,7 @@ def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(NO_TRUNC, killed_by="rename3-cuts-long-names", needs="no_trunc")
-def test_name_too_long(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME refuses a target name longer than name_max."""
     name = too_long_name(nfs3, scratch)
     scratch.file("file", b"precious")
@@ -405,7 +407,7 @@ def test_name_too_long(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @pytest.fixture
-def subdirectories(rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> Iterator[MakeMany]:
+def subdirectories(rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> Iterator[MakeMany]:
     """Makes many subdirectories and returns the first reply that is not OK, or None. Removes them later."""
     del scratch  # only so that it is removed after them
     rpc = rpc_connect("nfs")
@@ -426,7 +428,7 @@ def subdirectories(rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> I
 
 
 @proves(RETURNS_MLINK, killed_by="rename3-too-many-directories-is-io")
-def test_beyond_linkmax(nfs3: Nfs3, scratch: Scratch, subdirectories: MakeMany) -> None:
+def test_beyond_linkmax(nfs3: Nfs3, scratch: Nfs3Scratch, subdirectories: MakeMany) -> None:
     """RENAME of a directory into a parent with linkmax links succeeds or fails with MLINK."""
     full = scratch.directory("full")
     linkmax = expect(nfs3.pathconf(full)).ok().linkmax

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Part, Requirement, expect, proves, unsupported
@@ -75,7 +75,7 @@ def test_bad_handle(nfs3: Nfs3, place: Place, which: str) -> None:
     RENAME_RETURNS_XDEV,
     killed_by=("rename3-loses-across-exports", "rename3-across-exports-is-io"),
 )
-def test_across_exports(nfs3: Nfs3, scratch: Scratch, elsewhere: bytes) -> None:
+def test_across_exports(nfs3: Nfs3, scratch: Nfs3Scratch, elsewhere: bytes) -> None:
     """RENAME into an export on another file system fails and keeps the old name."""
     scratch.file("f", b"data")
     name = scratch.name + b"-renamed"
@@ -103,7 +103,7 @@ def test_special_file(nfs3: Nfs3, place: Place, kind: str) -> None:
 
 @pytest.mark.parametrize(("source", "target"), COMPATIBLE_PAIRS)
 @proves(RENAME_REPLACES_TARGET, killed_by="rename3-replaces-only-files-by-files")
-def test_replaces_target(nfs3: Nfs3, scratch: Scratch, source: str, target: str) -> None:
+def test_replaces_target(nfs3: Nfs3, scratch: Nfs3Scratch, source: str, target: str) -> None:
     """RENAME replaces a target that is not a directory if the source is not one either."""
     known = scratch.attributes(make(nfs3, scratch, source, b"source"))
     make(nfs3, scratch, target, b"target", data=b"other")
@@ -117,7 +117,7 @@ def test_replaces_target(nfs3: Nfs3, scratch: Scratch, source: str, target: str)
 
 @pytest.mark.parametrize(("source", "target"), MIXED_PAIRS)
 @proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-mixes-directories-with-others")
-def test_mixed_types(nfs3: Nfs3, scratch: Scratch, source: str, target: str) -> None:
+def test_mixed_types(nfs3: Nfs3, scratch: Nfs3Scratch, source: str, target: str) -> None:
     """RENAME does not replace a directory by an object of another type, or the reverse."""
     known = [scratch.attributes(make(nfs3, scratch, source, b"source"))]
     known.append(scratch.attributes(make(nfs3, scratch, target, b"target")))
@@ -134,7 +134,7 @@ def test_mixed_types(nfs3: Nfs3, scratch: Scratch, source: str, target: str) -> 
 
 @pytest.mark.parametrize("arm", ["fromdir_wcc", "todir_wcc"], ids=["fromdir", "todir"])
 @proves(RENAME_WCC, killed_by="rename3-before-is-of-the-other-directory")
-def test_wcc_before_two_directories(nfs3: Nfs3, scratch: Scratch, arm: str) -> None:
+def test_wcc_before_two_directories(nfs3: Nfs3, scratch: Nfs3Scratch, arm: str) -> None:
     """RENAME returns wcc_data.before of the old and of the new directory."""
     scratch.file("file")
     elsewhere = scratch.directory("elsewhere")
@@ -147,7 +147,7 @@ def test_wcc_before_two_directories(nfs3: Nfs3, scratch: Scratch, arm: str) -> N
 
 
 @proves(RENAME_WCC, killed_by="rename3-contradicts-itself-before")
-def test_wcc_before_same_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_before_same_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME within one directory returns the same before in both wcc_data."""
     scratch.file("file")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"new")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
@@ -47,7 +47,7 @@ RMDIR_KEEPS_FULL_DIRECTORIES = Requirement(
 
 
 @proves(RMDIR_REMOVES_THE_DIRECTORY, killed_by="rmdir3-removes-nothing")
-def test_name_gone(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_name_gone(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR removes the subdirectory."""
     scratch.directory("directory")
     expect(nfs3.rmdir(scratch.handle, b"directory")).ok()
@@ -55,7 +55,7 @@ def test_name_gone(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RMDIR_KEEPS_FULL_DIRECTORIES, killed_by="rmdir3-empties-before-refusing")
-def test_full_directory_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_full_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """If RMDIR of a non-empty directory fails, the directory keeps its entries."""
     directory = scratch.directory("directory")
     scratch.file("inside", directory=directory)
@@ -68,7 +68,7 @@ def test_full_directory_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RMDIR_RETURNS_NOTEMPTY, killed_by="rmdir3-full-is-io")
-def test_full_directory_status(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_full_directory_status(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR refuses a non-empty directory with NFS3ERR_NOTEMPTY or NFS3ERR_EXIST."""
     scratch.file("inside", directory=scratch.directory("directory"))
     reply = nfs3.rmdir(scratch.handle, b"directory")
@@ -78,7 +78,7 @@ def test_full_directory_status(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RMDIR_REMOVES_ONLY_DIRECTORIES, killed_by="rmdir3-removes-files")
-def test_file_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR does not remove a regular file."""
     scratch.file("file", b"precious")
     reply = nfs3.rmdir(scratch.handle, b"file")
@@ -87,14 +87,14 @@ def test_file_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RMDIR_NEEDS_AN_ENTRY, killed_by="rmdir3-removes-what-is-not-there")
-def test_missing_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_missing_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR of a name that does not exist fails with NFS3ERR_NOENT."""
     reply = nfs3.rmdir(scratch.handle, b"nobody-made-this")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=RETURNS_NOENT)
 
 
 @proves(RMDIR_REMOVES_ONE_ENTRY, killed_by="rmdir3-removes-a-neighbour")
-def test_other_entries_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_other_entries_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR does not remove other entries of the directory."""
     scratch.directory("directory")
     scratch.file("neighbour", b"precious")
@@ -103,7 +103,7 @@ def test_other_entries_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RMDIR_REMOVES_ONLY_DIRECTORIES, killed_by="rmdir3-follows-symlinks", needs="symlink")
-def test_symlink_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_symlink_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR of a symbolic link removes neither the link nor its target."""
     scratch.directory("directory")
     scratch.symlink("link", b"directory")
@@ -113,14 +113,14 @@ def test_symlink_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RMDIR_NEEDS_A_DIRECTORY, killed_by="rmdir3-removes-from-files")
-def test_file_as_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR with a regular file as the parent fails with NFS3ERR_NOTDIR."""
     reply = nfs3.rmdir(scratch.file("file"), b"name")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
 @proves(RMDIR_KEEPS_FULL_DIRECTORIES, killed_by="rmdir3-empties-by-dot")
-def test_dot(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_dot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR of "." does not remove the entries of the directory."""
     directory = scratch.directory("directory")
     scratch.file("inside", directory=directory)
@@ -132,7 +132,7 @@ def test_dot(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RMDIR_KEEPS_FULL_DIRECTORIES, killed_by="rmdir3-empties-by-dotdot")
-def test_dotdot(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_dotdot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR of ".." does not remove the entries of the parent directory."""
     directory = scratch.directory("directory")
     scratch.file("file", b"precious")
@@ -144,7 +144,7 @@ def test_dotdot(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REFUSES_EMPTY_NAMES, killed_by="rmdir3-takes-the-empty-name")
-def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR refuses the empty name."""
     what = "RMDIR of the empty name"
     reply = reply_if_decoded(nfs3, lambda: nfs3.rmdir(scratch.directory("directory"), b""), what)
@@ -157,7 +157,7 @@ def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
 
 @pytest.mark.parametrize("kind", SPECIAL)
 @proves(RMDIR_REMOVES_ONLY_DIRECTORIES, killed_by="rmdir3-removes-special-files")
-def test_special_file(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_special_file(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """RMDIR does not remove a special file."""
     make(nfs3, scratch, kind)
     reply = nfs3.rmdir(scratch.handle, b"object")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks import KnobsView, TargetView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView, TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
@@ -43,7 +43,9 @@ CREATING_OBJECTS = ("create", "mkdir", "symlink", "mknod")
 @pytest.mark.exclusive
 @pytest.mark.parametrize("stable", list(StableHow), ids=lambda stable: stable.name.lower())
 @proves(WRITE_KEEPS_OTHER_DATA, WRITES_COUNT_BYTES, killed_by="write3-refused-clears-the-beginning")
-def test_full_disk_keeps_data(nfs3: Nfs3, scratch: Scratch, target: TargetView, stable: StableHow) -> None:
+def test_full_disk_keeps_data(
+    nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, stable: StableHow
+) -> None:
     """WRITE to a full disk does not damage the data of the file."""
     content = pattern(5000)
     file = stored(scratch, "f", content)
@@ -60,7 +62,7 @@ def test_full_disk_keeps_data(nfs3: Nfs3, scratch: Scratch, target: TargetView, 
 
 @pytest.mark.exclusive
 @proves(RETURNS_NOSPC, killed_by="write3-full-is-io")
-def test_full_disk_status(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_full_disk_status(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """WRITE to a full disk returns NFS3ERR_NOSPC or NFS3ERR_DQUOT."""
     scratch.file("f", b"data")  # SKIP if no file can be written at all
     file = scratch.file("g")
@@ -74,7 +76,7 @@ def test_full_disk_status(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> N
 @pytest.mark.exclusive
 @pytest.mark.parametrize("room", [4096, 8192, 40_000])
 @proves(WRITES_COUNT_BYTES, killed_by="write3-full-counts-all")
-def test_last_free_bytes(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, room: int) -> None:
+def test_last_free_bytes(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, room: int) -> None:
     """WRITE stores the bytes that it counts while the disk fills up."""
     file, data = scratch.file("f"), pattern(room + 20_000)
     knobs.set(free_bytes=room)
@@ -93,7 +95,7 @@ def test_last_free_bytes(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, room: i
 
 @pytest.mark.exclusive
 @proves(FREED_ROOM_IS_USABLE, killed_by="write3-stays-full")
-def test_freed_room(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_freed_room(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """WRITE succeeds again after room was freed."""
     stored(scratch, "f", pattern(8192))  # there is room before the disk is filled
     file = scratch.file("g")
@@ -106,7 +108,7 @@ def test_freed_room(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
 
 @pytest.mark.exclusive
 @proves(WRITE_KEEPS_OTHER_DATA, killed_by="write3-refused-clears-the-beginning")
-def test_commit_on_full_disk(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_commit_on_full_disk(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """COMMIT that succeeds on a full disk keeps the unstable data written before."""
     file, data = scratch.file("f"), pattern(20_000)
     put(nfs3, file, 0, data, StableHow.UNSTABLE)
@@ -125,7 +127,7 @@ def test_commit_on_full_disk(nfs3: Nfs3, scratch: Scratch, target: TargetView) -
 
 @pytest.mark.exclusive
 @proves(RETURNS_DQUOT, killed_by="write3-over-quota-is-io")
-def test_quota_status(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
+def test_quota_status(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView) -> None:
     """WRITE beyond the quota returns NFS3ERR_DQUOT or NFS3ERR_NOSPC."""
     scratch.file("f", b"data")  # SKIP if no file can be written at all
     file = scratch.file("g")
@@ -138,7 +140,7 @@ def test_quota_status(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
 
 @pytest.mark.exclusive
 @proves(WRITE_KEEPS_OTHER_DATA, killed_by="write3-refused-clears-the-beginning")
-def test_quota_keeps_data(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
+def test_quota_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView) -> None:
     """WRITE beyond the quota does not damage the data of the file."""
     content = pattern(5000)
     file = stored(scratch, "f", content)

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import KnobsView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import SERVER_TIME, Nfsstat3, Nfstime3, Sattr3
 from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
@@ -95,7 +95,7 @@ REQUESTS = {
 
 
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-applies-a-umask")
-def test_file_mode(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_mode(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR sets the mode of a file."""
     file = scratch.file("f", mode=0o600)
     for mode in (0o626, 0o751, 0o400):
@@ -104,7 +104,7 @@ def test_file_mode(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-ignores-mode-of-directories")
-def test_directory_mode(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory_mode(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR sets the mode of a directory."""
     directory = scratch.directory("d", mode=0o700)
     expect_change(nfs3.setattr(directory, Sattr3(mode=0o751)))
@@ -113,7 +113,7 @@ def test_directory_mode(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-mode-moves-mtime")
-def test_mode_only(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_mode_only(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR of mode changes neither other attributes nor the data."""
     file = scratch.file("f", b"data", mode=0o600)
     known = scratch.attributes(file)
@@ -127,13 +127,13 @@ def test_mode_only(nfs3: Nfs3, scratch: Scratch) -> None:
     killed_by="setattr3-anybody-changes-the-mode",
     needs=("other_users", "distinct_users"),
 )
-def test_other_user_mode(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_other_user_mode(as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
     """Another user cannot change the mode of a file."""
     file = scratch.file("f", mode=0o644)
     known = scratch.attributes(file)
     if known.uid == STRANGER[0]:
         skip("the user of the run and the other one are the same to the server")
-    reply = nfs3_as(*STRANGER).setattr(file, Sattr3(mode=0o751))
+    reply = as_user(*STRANGER).setattr(file, Sattr3(mode=0o751))
     observe("SETATTR of the mode by another user", reply.status)
     expect(oct(scratch.attributes(file).mode), "mode").equals(oct(known.mode))
 
@@ -142,7 +142,7 @@ def test_other_user_mode(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None
 
 
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-ignores-uid")
-def test_uid(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_uid(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR sets the owner of a file and keeps its group."""
     file = scratch.file("f")
     known = scratch.attributes(file)
@@ -153,7 +153,7 @@ def test_uid(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-ignores-gid")
-def test_gid(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_gid(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR sets the group of a file and keeps its owner."""
     file = scratch.file("f")
     known = scratch.attributes(file)
@@ -164,7 +164,7 @@ def test_gid(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-truncates-ids")
-def test_ids_above_16_bits(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_ids_above_16_bits(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR stores an owner and a group above 65535, or refuses them."""
     file = scratch.file("f")
     expect_change(nfs3.setattr(file, Sattr3(uid=BEYOND_16_BITS, gid=BEYOND_16_BITS + 1)))
@@ -177,7 +177,7 @@ def test_ids_above_16_bits(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-ignores-the-clients-mtime", needs="cansettime")
-def test_mtime_client_time(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
+def test_mtime_client_time(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
     """SETATTR sets mtime to the time that the client sends."""
     file = scratch.file("f", b"data")
     asked = Nfstime3(1_000_000_000, 123_456_789)
@@ -186,7 +186,7 @@ def test_mtime_client_time(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
 
 
 @proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-ignores-the-clients-atime", needs="cansettime")
-def test_atime_client_time(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
+def test_atime_client_time(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
     """SETATTR sets atime to the time that the client sends."""
     file = scratch.file("f", b"data")
     asked = Nfstime3(1_000_000_000, 123_456_789)
@@ -195,14 +195,14 @@ def test_atime_client_time(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
 
 
 @proves(STORES_32_BIT_SECONDS, killed_by="setattr3-times-end-in-2038", needs="cansettime")
-def test_time_after_2038(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_time_after_2038(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR stores a time after 2038, or refuses it."""
     file = scratch.file("f")
     expect_change(nfs3.setattr(file, Sattr3(mtime=at_client_time(AFTER_2038))))
     expect(scratch.attributes(file).mtime.seconds, "seconds of mtime").equals(AFTER_2038.seconds)
 
 
-def _expect_now(scratch: Scratch, what: str, seen: Nfstime3) -> None:
+def _expect_now(scratch: Nfs3Scratch, what: str, seen: Nfstime3) -> None:
     """A time is within a day of the server's clock, which shows in the mtime of a new file."""
     __tracebackhide__ = True
     now = scratch.attributes(scratch.file("made now")).mtime.seconds
@@ -210,7 +210,7 @@ def _expect_now(scratch: Scratch, what: str, seen: Nfstime3) -> None:
 
 
 @proves(SETS_SERVER_TIME, killed_by="setattr3-ignores-the-servers-mtime", needs="cansettime")
-def test_mtime_server_time(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_mtime_server_time(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR with SET_TO_SERVER_TIME sets mtime to the server's time."""
     file = scratch.file("f")
     make_old(nfs3, file)
@@ -219,7 +219,7 @@ def test_mtime_server_time(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETS_SERVER_TIME, killed_by="setattr3-ignores-the-servers-atime", needs="cansettime")
-def test_atime_server_time(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_atime_server_time(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR with SET_TO_SERVER_TIME sets atime to the server's time."""
     file = scratch.file("f")
     make_old(nfs3, file, mtime=False, atime=True)
@@ -228,7 +228,7 @@ def test_atime_server_time(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-mtime-sets-atime", needs="cansettime")
-def test_mtime_keeps_atime(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_mtime_keeps_atime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR of mtime does not set atime."""
     file = scratch.file("f", b"data")
     # A server may simulate atime by mtime (section 2.5): then make_old ends the check.
@@ -239,7 +239,7 @@ def test_mtime_keeps_atime(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-atime-sets-mtime", needs="cansettime")
-def test_atime_only(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_atime_only(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR of atime changes no other attribute."""
     file = scratch.file("f", b"data")
     make_old(nfs3, file)
@@ -252,7 +252,7 @@ def test_atime_only(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-nothing-resets-the-mode")
-def test_nothing_to_set(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_nothing_to_set(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR that sets no attribute changes none."""
     for handle in (scratch.file("f", b"data", mode=0o640), scratch.directory("d", mode=0o750)):
         known = scratch.attributes(handle)
@@ -264,7 +264,7 @@ def test_nothing_to_set(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-takes-the-first-only")
-def test_several_at_once(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_several_at_once(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR sets several attributes in one call."""
     file = scratch.file("f", b"some data", mode=0o600)
     expect_change(nfs3.setattr(file, Sattr3(mode=0o640, size=4, atime=SERVER_TIME)))
@@ -279,7 +279,7 @@ ENOUGH_CHANGES = 100
 """SETATTRs after which ctime should have moved, unless the clock is coarse or ctime a copy of mtime."""
 
 
-def _older_ctime(nfs3: Nfs3, scratch: Scratch, file: bytes) -> Nfstime3:
+def _older_ctime(nfs3: Nfs3, scratch: Nfs3Scratch, file: bytes) -> Nfstime3:
     """A ctime that the file had before its last change: in the same second as the present one, if possible."""
     ctimes = [scratch.attributes(file).ctime]
     for change in range(ENOUGH_CHANGES):
@@ -294,7 +294,7 @@ def _older_ctime(nfs3: Nfs3, scratch: Scratch, file: bytes) -> Nfstime3:
 
 
 @proves(GUARD_IS_COMPARED_TO_CTIME, killed_by="setattr3-refuses-a-matching-guard")
-def test_matching_guard(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_matching_guard(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR with a matching guard succeeds."""
     file = scratch.file("f", b"data")
     reply = nfs3.setattr(file, Sattr3(size=2), guard=scratch.attributes(file).ctime)
@@ -303,7 +303,7 @@ def test_matching_guard(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(GUARD_MISMATCH_RETURNS_NOT_SYNC, killed_by="setattr3-wrong-guard-is-inval")
-def test_wrong_guard_not_sync(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wrong_guard_not_sync(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR with a wrong guard fails with NOT_SYNC."""
     for handle in (scratch.file("f", b"data"), scratch.directory("d")):
         need_settable(nfs3, handle, Sattr3(mode=0o700))
@@ -312,7 +312,7 @@ def test_wrong_guard_not_sync(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(GUARD_MISMATCH_PRESERVES, killed_by="setattr3-ignores-guard")
-def test_wrong_guard_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wrong_guard_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR with a wrong guard changes no attribute."""
     file = scratch.file("f", b"data", mode=0o600)
     known = scratch.attributes(file)
@@ -322,7 +322,7 @@ def test_wrong_guard_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(GUARD_MISMATCH_PRESERVES, killed_by="setattr3-truncates-before-the-guard")
-def test_wrong_guard_data(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wrong_guard_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR of size with a wrong guard does not change the data."""
     file = scratch.file("f", b"some data")
     guard = wrong_guard(scratch.attributes(file))
@@ -331,7 +331,7 @@ def test_wrong_guard_data(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(GUARD_IS_COMPARED_TO_CTIME, killed_by="setattr3-guards-by-mtime", needs="cansettime")
-def test_guard_is_ctime(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_guard_is_ctime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR compares the guard to ctime, not to mtime."""
     file = scratch.file("f", b"data", mode=0o600)
     make_old(nfs3, file)
@@ -343,7 +343,7 @@ def test_guard_is_ctime(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(GUARD_MISMATCH_RETURNS_NOT_SYNC, killed_by="setattr3-guards-by-seconds")
-def test_older_ctime_guard(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_older_ctime_guard(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR guarded by an earlier ctime of the object fails with NOT_SYNC."""
     file = scratch.file("f", b"data", mode=0o600)
     reply = nfs3.setattr(file, Sattr3(mode=0o755), guard=_older_ctime(nfs3, scratch, file))
@@ -351,7 +351,7 @@ def test_older_ctime_guard(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(NO_GUARD_NO_COMPARISON, killed_by="setattr3-guards-unasked")
-def test_no_guard(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_no_guard(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR without a guard never fails with NOT_SYNC."""
     file = scratch.file("f", b"data", mode=0o600)
     for mode in (0o640, 0o644, 0o600):
@@ -363,7 +363,7 @@ def test_no_guard(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_RETURNS_WCC, killed_by="setattr3-after-is-before")
-def test_wcc_after_several(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_after_several(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """wcc_data.after of a SETATTR of mode and size has the new attributes."""
     file = scratch.file("f", b"some data", mode=0o600)
     reply = nfs3.setattr(file, Sattr3(mode=0o640, size=4))
@@ -374,7 +374,7 @@ def test_wcc_after_several(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_RETURNS_WCC, killed_by="setattr3-refusal-shows-what-was-asked")
-def test_wcc_after_refusal(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_after_refusal(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """wcc_data.after of a refused SETATTR has the unchanged attributes."""
     file = scratch.file("f", b"some data", mode=0o600)
     reply = nfs3.setattr(file, Sattr3(mode=0o640), guard=wrong_guard(scratch.attributes(file)))
@@ -388,7 +388,7 @@ def test_wcc_after_refusal(nfs3: Nfs3, scratch: Scratch) -> None:
 
 @pytest.mark.parametrize("what", REQUESTS)
 @proves(READ_ONLY_IS_UNCHANGED, killed_by=("setattr3-read-only-is-no-matter", "setattr3-read-only-is-io"))
-def test_rofs(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, what: str) -> None:
+def test_rofs(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, what: str) -> None:
     """SETATTR on a read-only file system fails with ROFS and changes nothing."""
     file = scratch.file("f", b"data")
     known = scratch.attributes(file)
@@ -403,7 +403,7 @@ def test_rofs(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, what: str) -> None
 
 @pytest.mark.parametrize("what", REQUESTS)
 @proves(SQUASHED_ROOT_IS_NOBODY, killed_by="setattr3-squashes-nobody", needs="root")
-def test_root_squash(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, what: str) -> None:
+def test_root_squash(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, what: str) -> None:
     """Squashed root cannot change the attributes of another user's file."""
     file = with_mode(nfs3, scratch.file("f", b"data"), 0o644)
     known = scratch.attributes(file)

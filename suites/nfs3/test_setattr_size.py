@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
@@ -53,7 +53,7 @@ ONLY_WRITERS_TRUNCATE = Requirement(
 
 
 @proves(SETATTR_SETS_SIZE, killed_by="setattr3-truncates-to-whole-blocks")
-def test_truncate(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_truncate(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR of a smaller size truncates the file to that size."""
     file = scratch.file("f", pattern(10_000))
     for size in (9_000, 4096, 513, 1):
@@ -62,7 +62,7 @@ def test_truncate(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_SIZE, killed_by="setattr3-ignores-size-zero")
-def test_truncate_to_zero(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_truncate_to_zero(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR of size 0 empties the file."""
     file = scratch.file("f", pattern(10_000))
     expect_change(nfs3.setattr(file, Sattr3(size=0)))
@@ -71,7 +71,7 @@ def test_truncate_to_zero(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SIZE_CHANGE_KEEPS_DATA, killed_by="setattr3-truncation-clears-a-byte-too-many")
-def test_truncate_keeps_data(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_truncate_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR that truncates a file keeps the data before the new end."""
     data = pattern(10_000)
     file = scratch.file("f", data)
@@ -82,7 +82,7 @@ def test_truncate_keeps_data(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SIZE_CHANGE_KEEPS_DATA, killed_by="setattr3-same-size-clears")
-def test_same_size(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_same_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR of the current size keeps the data."""
     data = pattern(5_000)
     file = scratch.file("f", data)
@@ -105,7 +105,7 @@ def _extend(nfs3: Nfs3, file: bytes, size: int) -> None:
 
 
 @proves(SETATTR_EXTENDS_FILES, killed_by="setattr3-refuses-to-extend")
-def test_extend(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_extend(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR of a larger size extends the file to that size."""
     file = scratch.file("f", b"data")
     for size in (5, 4096, 10_001):
@@ -114,7 +114,7 @@ def test_extend(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(EXTENSION_READS_AS_ZEROS, killed_by="setattr3-extends-with-garbage")
-def test_extend_with_zeros(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_extend_with_zeros(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR extends a file with bytes that read as zeros."""
     file = scratch.file("f", b"data")
     _extend(nfs3, file, 10_000)
@@ -124,7 +124,7 @@ def test_extend_with_zeros(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SIZE_CHANGE_KEEPS_DATA, killed_by="setattr3-extension-clears-the-data")
-def test_extend_keeps_data(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_extend_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR that extends a file keeps its data."""
     data = pattern(1_000)
     file = scratch.file("f", data)
@@ -133,7 +133,7 @@ def test_extend_keeps_data(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(EXTENSION_READS_AS_ZEROS, killed_by="setattr3-extension-brings-old-data-back")
-def test_truncate_then_extend(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_truncate_then_extend(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """Data that SETATTR has truncated does not return when the file is extended again."""
     for kept in (0, 100, 4096, 5_000):
         file = scratch.file(f"f{kept}", pattern(10_000))
@@ -144,7 +144,7 @@ def test_truncate_then_extend(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SETS_SIZE, killed_by="setattr3-truncates-large-sizes")
-def test_size_above_4g(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_size_above_4g(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR stores a size above 4 GiB, or refuses it, and keeps the data."""
     file = scratch.file("f", b"data")
     reply = nfs3.setattr(file, Sattr3(size=2**32 + 2))
@@ -159,7 +159,7 @@ def test_size_above_4g(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SIZE_CHANGE_UPDATES_MTIME, killed_by="setattr3-size-leaves-mtime", needs="cansettime")
-def test_size_updates_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_size_updates_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR that changes the size of a file updates mtime."""
     for name, size in (("cut", 2), ("extended", 100)):
         file = scratch.file(name, b"data")
@@ -171,12 +171,12 @@ def test_size_updates_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(
     ONLY_WRITERS_TRUNCATE, killed_by="setattr3-anybody-truncates", needs=("other_users", "distinct_users")
 )
-def test_other_user_size(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_other_user_size(as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
     """A user without write permission cannot truncate a file."""
     file = scratch.file("f", b"data", mode=0o644)
     if scratch.attributes(file).uid == STRANGER[0]:
         skip("the user of the run and the other one are the same to the server")
-    reply = nfs3_as(*STRANGER).setattr(file, Sattr3(size=0))
+    reply = as_user(*STRANGER).setattr(file, Sattr3(size=0))
     observe("SETATTR of a size by another user", reply.status)
     expect(scratch.attributes(file).size, "size").equals(4)
 
@@ -185,7 +185,7 @@ def test_other_user_size(nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None
 
 
 @proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-takes-a-size-for-directories")
-def test_directory_size(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR refuses to set the size of a directory."""
     reply = nfs3.setattr(scratch.directory("d"), Sattr3(size=0))
     observe("SETATTR of the size of a directory", reply.status)
@@ -193,7 +193,7 @@ def test_directory_size(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_KEEPS_ENTRIES, killed_by="setattr3-size-empties-directories")
-def test_directory_size_keeps_entries(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory_size_keeps_entries(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR of the size of a directory keeps its entries and attributes."""
     directory = scratch.directory("d")
     scratch.file("f", directory=directory)
@@ -205,7 +205,7 @@ def test_directory_size_keeps_entries(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-takes-a-size-for-fifos", needs="mknod")
-def test_fifo_size(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_fifo_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR refuses to set the size of a FIFO."""
     fifo = scratch.fifo("p")
     known = scratch.attributes(fifo)

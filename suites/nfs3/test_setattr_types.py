@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import SERVER_TIME, Nfsstat3, Nfstime3, Sattr3
 from nfsjudge import Level, Requirement, expect, observe, proves
@@ -54,13 +54,13 @@ FIELDS = {"uid": "uid", "gid": "gid", "atime": "atime", "mtime": "mtime", "mtime
 @proves(
     DENIES_WITHOUT_PERMISSION, killed_by="setattr3-denies-nobody", needs=("other_users", "distinct_users")
 )
-def test_other_user(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch, what: str) -> None:
+def test_other_user(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch, what: str) -> None:
     """Another user cannot change the owner, group or times of a file of mode 0644."""
     file = with_mode(nfs3, scratch.file("f", b"data"), 0o644)
     if what == "mtime_of_the_server":
         nfs3.setattr(file, Sattr3(mtime=at_client_time(LONG_AGO)))  # so that a change shows
     known = scratch.attributes(file)
-    reply = nfs3_as(*STRANGER).setattr(file, REQUESTS[what])
+    reply = as_user(*STRANGER).setattr(file, REQUESTS[what])
     expect_preserved(scratch.attributes(file), known, (FIELDS[what],))
     expect_denied(reply, f"SETATTR of {what} by another user")
 
@@ -68,10 +68,10 @@ def test_other_user(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch, 
 @proves(
     GRANTS_WITH_PERMISSION, killed_by="setattr3-time-is-the-owners-alone", needs=("other_users", "cansettime")
 )
-def test_writer_sets_server_time(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_writer_sets_server_time(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
     """A user who may write to a file can set its times to the server's time."""
     file = with_mode(nfs3, scratch.file("f", b"data"), 0o666)
-    expect(nfs3_as(*STRANGER).setattr(file, Sattr3(atime=SERVER_TIME, mtime=SERVER_TIME))).granted()
+    expect(as_user(*STRANGER).setattr(file, Sattr3(atime=SERVER_TIME, mtime=SERVER_TIME))).granted()
 
 
 # ---------------------------------------------------------------- objects of other types
@@ -79,7 +79,7 @@ def test_writer_sets_server_time(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scrat
 
 @pytest.mark.parametrize("kind", SPECIAL)
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-changes-only-files")
-def test_mode_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_mode_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR sets the mode of a special file."""
     handle = make(nfs3, scratch, kind)
     for mode in (0o600, 0o751):
@@ -89,7 +89,7 @@ def test_mode_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-changes-only-files")
-def test_owner_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_owner_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR sets owner and group of a directory or special file."""
     handle = make(nfs3, scratch, kind)
     known = scratch.attributes(handle)
@@ -100,7 +100,7 @@ def test_owner_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-changes-only-files", needs="cansettime")
-def test_times_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_times_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR sets atime and mtime of a directory or special file."""
     handle = make(nfs3, scratch, kind)
     time = at_client_time(A_TIME)
@@ -113,7 +113,7 @@ def test_times_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])
 @proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-mode-touches-all-else")
-def test_only_mode_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_only_mode_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR of the mode does not change other attributes of a directory or special file."""
     handle = make(nfs3, scratch, kind)
     known = scratch.attributes(handle)
@@ -123,7 +123,7 @@ def test_only_mode_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in HAS_NO_DATA if kind != "fifo"])
 @proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-takes-sizes-of-special-files")
-def test_size_without_data(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_size_without_data(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR refuses a size for an object without data."""
     handle = make(nfs3, scratch, kind)
     known = scratch.attributes(handle)
@@ -135,7 +135,7 @@ def test_size_without_data(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", HAS_NO_DATA)
 @proves(GUARD_MISMATCH_FAILS, killed_by="setattr3-guards-no-special-files")
-def test_wrong_guard_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_wrong_guard_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR with a wrong guard changes nothing and returns NFS3ERR_NOT_SYNC."""
     handle = make(nfs3, scratch, kind)
     # The mode of a symbolic link has no meaning: a server may find nothing to set and ignore the guard.

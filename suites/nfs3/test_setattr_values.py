@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, SERVER_TIME, Nfsstat3, Nfstime3, Sattr3, SetTime
 from nfsjudge import Level, Requirement, expect, observe, proves
@@ -74,7 +74,7 @@ def _times(which: str, time: SetTime) -> Sattr3:
 
 @pytest.mark.parametrize("mode", MODES, ids=_octal)
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-mixes-modes-up")
-def test_file_mode_values(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
+def test_file_mode_values(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> None:
     """SETATTR of any mode of a file sets the permission bits and adds no others."""
     file = scratch.file("f", mode=0o600)
     expect_change(nfs3.setattr(file, Sattr3(mode=mode)))
@@ -88,7 +88,7 @@ def test_file_mode_values(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
 
 @pytest.mark.parametrize("mode", MODES, ids=_octal)
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-mixes-modes-up")
-def test_directory_mode_values(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
+def test_directory_mode_values(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> None:
     """SETATTR of any mode of a directory sets the permission bits."""
     directory = scratch.directory("d", mode=0o700)
     expect_change(nfs3.setattr(directory, Sattr3(mode=mode)))
@@ -100,7 +100,7 @@ def test_directory_mode_values(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
 
 @pytest.mark.parametrize("mode", [0o10644, 0o100644, 0xFFFF_F1A4], ids=_octal)
 @proves(MODE_HAS_DEFINED_BITS_ONLY, killed_by="setattr3-keeps-undefined-mode-bits")
-def test_undefined_mode_bits(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
+def test_undefined_mode_bits(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> None:
     """SETATTR does not store undefined bits of the mode."""
     file = scratch.file("f", mode=0o600)
     reply = nfs3.setattr(file, Sattr3(mode=mode))
@@ -114,7 +114,7 @@ def test_undefined_mode_bits(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
 @pytest.mark.parametrize("number", IDS)
 @pytest.mark.parametrize("which", ["uid", "gid"])
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-stores-other-ids")
-def test_id_values(nfs3: Nfs3, scratch: Scratch, which: str, number: int) -> None:
+def test_id_values(nfs3: Nfs3, scratch: Nfs3Scratch, which: str, number: int) -> None:
     """SETATTR that succeeds stores an owner or group of any value."""
     file = scratch.file("f")
     # Start from other values, so that a SETATTR that does nothing shows.
@@ -129,7 +129,7 @@ def test_id_values(nfs3: Nfs3, scratch: Scratch, which: str, number: int) -> Non
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-stops-at-31-bits")
-def test_large_size(nfs3: Nfs3, scratch: Scratch, size: int) -> None:
+def test_large_size(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> None:
     """SETATTR stores a large size, or refuses it, and keeps the data."""
     file = scratch.file("f", b"data")
     reply = nfs3.setattr(file, Sattr3(size=size))
@@ -144,7 +144,7 @@ def test_large_size(nfs3: Nfs3, scratch: Scratch, size: int) -> None:
 
 @pytest.mark.parametrize("size", [2**31, 2**32, 2**40], ids=["2g", "4g", "1t"])
 @proves(SIZE_CHANGE_KEEPS_DATA, killed_by="setattr3-shrinks-large-files-to-nothing")
-def test_truncate_large_file(nfs3: Nfs3, scratch: Scratch, size: int) -> None:
+def test_truncate_large_file(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> None:
     """SETATTR that truncates a large file keeps its beginning."""
     file = scratch.file("f", b"data")
     expect_change(nfs3.setattr(file, Sattr3(size=size)))
@@ -158,7 +158,7 @@ def test_truncate_large_file(nfs3: Nfs3, scratch: Scratch, size: int) -> None:
 @pytest.mark.parametrize("seconds", [0, 2**31 - 1, 2**31, 2**32 - 1])
 @pytest.mark.parametrize("which", TIMES)
 @proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-is-a-minute-late", needs="cansettime")
-def test_seconds(nfs3: Nfs3, root: bytes, scratch: Scratch, which: str, seconds: int) -> None:
+def test_seconds(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, which: str, seconds: int) -> None:
     """SETATTR sets a time to any number of seconds, or refuses it."""
     file = scratch.file("f", b"data")
     asked = Nfstime3(seconds)
@@ -170,7 +170,7 @@ def test_seconds(nfs3: Nfs3, root: bytes, scratch: Scratch, which: str, seconds:
 @pytest.mark.parametrize("nseconds", [0, 1, SECOND - 1])
 @pytest.mark.parametrize("which", TIMES)
 @proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-is-a-minute-late", needs="cansettime")
-def test_nseconds(nfs3: Nfs3, root: bytes, scratch: Scratch, which: str, nseconds: int) -> None:
+def test_nseconds(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, which: str, nseconds: int) -> None:
     """SETATTR sets the nanoseconds of a time to the accuracy of time_delta."""
     file = scratch.file("f", b"data")
     asked = Nfstime3(A_TIME.seconds, nseconds)
@@ -181,7 +181,7 @@ def test_nseconds(nfs3: Nfs3, root: bytes, scratch: Scratch, which: str, nsecond
 @pytest.mark.parametrize("nseconds", [SECOND, 2**32 - 1])
 @pytest.mark.parametrize("which", TIMES)
 @proves(NSECONDS_BELOW_ONE_SECOND, killed_by="setattr3-keeps-overfull-nanoseconds", needs="cansettime")
-def test_nseconds_overflow(nfs3: Nfs3, scratch: Scratch, which: str, nseconds: int) -> None:
+def test_nseconds_overflow(nfs3: Nfs3, scratch: Nfs3Scratch, which: str, nseconds: int) -> None:
     """SETATTR of 1,000,000,000 nanoseconds or more does not store them as sent."""
     file = scratch.file("f", b"data")
     reply = nfs3.setattr(file, _times(which, at_client_time(Nfstime3(A_TIME.seconds, nseconds))))
@@ -192,7 +192,7 @@ def test_nseconds_overflow(nfs3: Nfs3, scratch: Scratch, which: str, nseconds: i
 
 @pytest.mark.parametrize("which", TIMES)
 @proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-has-one-source-of-time", needs="cansettime")
-def test_mixed_time_sources(nfs3: Nfs3, scratch: Scratch, which: str) -> None:
+def test_mixed_time_sources(nfs3: Nfs3, scratch: Nfs3Scratch, which: str) -> None:
     """SETATTR sets one time to the client's and the other to the server's in one call."""
     file = scratch.file("f", b"data")
     make_old(nfs3, file, atime=True)

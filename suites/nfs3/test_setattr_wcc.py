@@ -7,7 +7,7 @@ import typing as t
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Sattr3
 from nfsjudge import expect, proves, unsupported
@@ -35,7 +35,7 @@ REQUESTS: t.Final[dict[str, Sattr3]] = {
     WCC_BEFORE_IS_PRE_OPERATION,
     killed_by=("setattr3-before-has-another-size", "setattr3-before-is-after"),
 )
-def test_wcc_before(nfs3: Nfs3, scratch: Scratch, what: str) -> None:
+def test_wcc_before(nfs3: Nfs3, scratch: Nfs3Scratch, what: str) -> None:
     """wcc_data.before of SETATTR matches GETATTR before the call."""
     file = scratch.file("f", b"some data", mode=0o600)
     known = scratch.attributes(file)
@@ -48,7 +48,7 @@ def test_wcc_before(nfs3: Nfs3, scratch: Scratch, what: str) -> None:
 
 @pytest.mark.parametrize("what", REQUESTS)
 @proves(WCC_AFTER_IS_POST_OPERATION, killed_by="setattr3-after-is-of-another-object")
-def test_wcc_after(nfs3: Nfs3, scratch: Scratch, what: str) -> None:
+def test_wcc_after(nfs3: Nfs3, scratch: Nfs3Scratch, what: str) -> None:
     """wcc_data.after of SETATTR matches GETATTR after the call."""
     file = scratch.file("f", b"some data", mode=0o600)
     reply = nfs3.setattr(file, REQUESTS[what])
@@ -60,7 +60,7 @@ def test_wcc_after(nfs3: Nfs3, scratch: Scratch, what: str) -> None:
 
 @pytest.mark.parametrize("what", REQUESTS)
 @proves(WCC_AFTER_HAS_NEW_TIMES, killed_by="setattr3-after-has-old-times")
-def test_wcc_after_times(nfs3: Nfs3, scratch: Scratch, what: str) -> None:
+def test_wcc_after_times(nfs3: Nfs3, scratch: Nfs3Scratch, what: str) -> None:
     """wcc_data.after of SETATTR has the times that GETATTR returns after the call."""
     file = scratch.file("f", b"some data", mode=0o600)
     reply = nfs3.setattr(file, REQUESTS[what])
@@ -73,7 +73,7 @@ def test_wcc_after_times(nfs3: Nfs3, scratch: Scratch, what: str) -> None:
 
 
 @proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="setattr3-refusals-have-another-size")
-def test_wcc_before_refusal(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_before_refusal(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """wcc_data.before of a SETATTR with a wrong guard matches GETATTR."""
     file = scratch.file("f", b"some data")
     known = scratch.attributes(file)

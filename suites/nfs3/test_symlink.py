@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import KnobsView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import SYMLINK, Diropargs3, Ftype3, Nfsstat3, Sattr3, Symlink3Args, Symlinkdata3
 from nfsclient.rpc.blocking import RpcClient
@@ -85,26 +85,26 @@ TARGETS = {
 
 
 @proves(SYMLINK_CREATES_A_SYMLINK, killed_by="symlink3-creates-nothing", needs="symlink")
-def test_creates_symlink(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_creates_symlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SYMLINK creates a symbolic link."""
     expect(nfs3.symlink(scratch.handle, b"link", b"target")).ok()
     expect_type(nfs3, scratch, b"link", Ftype3.NF3LNK)
 
 
 @proves(SYMLINK_RETURNS_ATTRIBUTES, killed_by="symlink3-attributes-of-the-directory", needs="symlink")
-def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SYMLINK returns the attributes of the new symbolic link."""
     expect_own_attributes(nfs3, scratch, b"link", nfs3.symlink(scratch.handle, b"link", b"target"))
 
 
 @proves(SYMLINK_RETURNS_HANDLE, killed_by="symlink3-handle-of-the-directory", needs="symlink")
-def test_handle(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SYMLINK returns the handle of the new symbolic link."""
     expect_own_handle(nfs3, scratch, b"handle", nfs3.symlink(scratch.handle, b"handle", b"target"))
 
 
 @proves(SYMLINK_REPLACES_NOTHING, killed_by="symlink3-replaces-files", needs="symlink")
-def test_existing_file_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_existing_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SYMLINK does not replace an existing file."""
     scratch.file("there", b"precious")
     reply = nfs3.symlink(scratch.handle, b"there", b"target")
@@ -113,7 +113,7 @@ def test_existing_file_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SYMLINK_NEEDS_A_DIRECTORY, killed_by="symlink3-creates-in-files", needs="symlink")
-def test_file_as_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SYMLINK with a regular file as the directory fails with NFS3ERR_NOTDIR."""
     expect_not_a_directory(nfs3.symlink(scratch.file("file"), b"link", b"target"))
 
@@ -128,7 +128,7 @@ def test_file_as_directory(nfs3: Nfs3, scratch: Scratch) -> None:
     killed_by="symlink3-adds-a-byte",
     needs="symlink",
 )
-def test_stored_data(nfs3: Nfs3, scratch: Scratch, target: str) -> None:
+def test_stored_data(nfs3: Nfs3, scratch: Nfs3Scratch, target: str) -> None:
     """SYMLINK stores the data exactly, or refuses it."""
     made = reply_if_decoded(nfs3, lambda: nfs3.symlink(scratch.handle, b"link", TARGETS[target]), "such data")
     if made is None:
@@ -148,7 +148,7 @@ def test_stored_data(nfs3: Nfs3, scratch: Scratch, target: str) -> None:
 
 
 @proves(SYMLINK_IS_ATOMIC, killed_by="symlink3-takes-two-steps", needs="symlink")
-def test_atomic(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> None:
+def test_atomic(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> None:
     """A symbolic link that LOOKUP finds already has its data."""
     other = rpc_connect("nfs")
     for number in range(ROUNDS):

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Requirement, expect, proves
@@ -55,7 +55,7 @@ IN_A_SPECIAL_FILE = [
 @pytest.mark.parametrize("kind", SAMPLE)
 @pytest.mark.parametrize("procedure", OF_THE_FILE_SYSTEM)
 @proves(FS_INFO_FOR_ANY_OBJECT, killed_by="info3-refuses-what-is-no-file")
-def test_fs_info(nfs3: Nfs3, scratch: Scratch, procedure: str, kind: str) -> None:
+def test_fs_info(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, kind: str) -> None:
     """FSSTAT, FSINFO and PATHCONF accept handles of objects that are not regular files."""
     expect(call_on(nfs3, procedure, make(nfs3, scratch, kind))).ok()
 

@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Sattr3, StableHow
 from nfsclient.rpc.blocking import RpcClient
@@ -29,7 +29,7 @@ VERIFIER_IS_UNIQUE = Requirement(
     gist="verf is unique between instances of the server where uncommitted data may be lost",
     level=Level.MUST,
 )
-Act: t.TypeAlias = Callable[[Nfs3, Scratch, bytes], object]
+Act: t.TypeAlias = Callable[[Nfs3, Nfs3Scratch, bytes], object]
 WITHOUT_LOSS: t.Final[dict[str, tuple[str, Act]]] = {
     "commit": ("COMMIT", lambda nfs3, _scratch, file: nfs3.commit(file)),
     "commit-range": ("COMMIT of a range", lambda nfs3, _scratch, file: nfs3.commit(file, 1, 1)),
@@ -76,7 +76,7 @@ def _verifier(nfs3: Nfs3, file: bytes) -> bytes:
 
 @pytest.mark.parametrize("call", WITHOUT_LOSS)
 @proves(VERIFIER_IS_CONSTANT, killed_by="nfs3-verifier-counts-calls")
-def test_same_after(nfs3: Nfs3, scratch: Scratch, call: str) -> None:
+def test_same_after(nfs3: Nfs3, scratch: Nfs3Scratch, call: str) -> None:
     """The write verifier stays the same after calls that lose no data."""
     file, probe = scratch.file("f", b"data"), scratch.file("probe")
     before = _verifier(nfs3, probe)
@@ -86,17 +86,17 @@ def test_same_after(nfs3: Nfs3, scratch: Scratch, call: str) -> None:
 
 
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-user", needs="other_users")
-def test_same_for_users(nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., Nfs3]) -> None:
+def test_same_for_users(nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[..., Nfs3]) -> None:
     """The write verifier is the same for every user."""
     file = scratch.file("f", mode=0o666)
-    reply = nfs3_as(*STRANGER).write(file, 0, b"data", StableHow.UNSTABLE)
+    reply = as_user(*STRANGER).write(file, 0, b"data", StableHow.UNSTABLE)
     if reply.resok is None:
         unsupported(f"another user may not write a file of mode 0666: {reply.status}")
     expect(reply.resok.verf, "verf for another user").equals(_verifier(nfs3, file))
 
 
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-transport", needs="udp")
-def test_same_over_udp(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
+def test_same_over_udp(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
     """The write verifier is the same over UDP and TCP."""
     file = scratch.file("f")
     over_udp = _verifier(Nfs3(rpc_connect("nfs", proto="udp")), file)
@@ -106,7 +106,7 @@ def test_same_over_udp(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., 
 # ---------------------------------------------------------------- crash and restart
 
 
-def _write_unstable(nfs3: Nfs3, second: Nfs3, scratch: Scratch, how: str, data: Unstable) -> None:
+def _write_unstable(nfs3: Nfs3, second: Nfs3, scratch: Nfs3Scratch, how: str, data: Unstable) -> None:
     """Write unstable data in one of several ways."""
     content = scratch.file("f", pattern(ARRANGED))
     match how:
@@ -146,14 +146,14 @@ def _write_unstable(nfs3: Nfs3, second: Nfs3, scratch: Scratch, how: str, data: 
 )
 @proves(VERIFIER_CHANGES_ON_LOSS, killed_by="write3-verifier-survives-crash", needs="unstable_writes")
 def test_changes_on_loss(
-    nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, target: TargetView, how: str
+    nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, target: TargetView, how: str
 ) -> None:
     """The write verifier changes if a crash loses unstable data."""
     data = Unstable()
     _write_unstable(nfs3, second_client, scratch, how, data)
     probe = scratch.file("probe")
     target.crash()
-    survivor = target.nfs3()
+    survivor = target.client(Nfs3)
     lost = data.lost(survivor)
     observe("unstable data after the crash", "lost" if lost else "kept")
     expect(
@@ -167,7 +167,7 @@ def test_changes_on_loss(
     killed_by=("write3-verifier-is-made-of-seconds", "write3-verifier-comes-back"),
     needs="unstable_writes",
 )
-def test_never_reused(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_never_reused(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """No verifier returns after data was lost under it, even with crashes in quick succession."""
     file, probe = scratch.file("f"), scratch.file("probe")
     lost: set[bytes] = set()
@@ -176,7 +176,7 @@ def test_never_reused(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
         data = Unstable()
         data.write(client, file, salt * 10_000, pattern(9000, salt))
         target.crash()
-        client = target.nfs3()
+        client = target.client(Nfs3)
         lost |= data.lost(client)
         verf = _verifier_after(client, probe)
         expect(verf in lost, "a verifier under which data was lost, once more").is_false()
@@ -185,12 +185,12 @@ def test_never_reused(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
 
 @pytest.mark.exclusive
 @proves(VERIFIER_CHANGES_ON_LOSS, killed_by="nfs3-restart-in-order-loses-data", needs="unstable_writes")
-def test_clean_restart(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_clean_restart(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """A clean restart that loses unstable data changes the write verifier."""
     file, probe, data = scratch.file("f"), scratch.file("probe"), Unstable()
     data.write(nfs3, file, 0, pattern(50_000))
     target.restart()
-    client = target.nfs3()
+    client = target.client(Nfs3)
     lost = data.lost(client)
     observe("unstable data after a restart in order", "lost" if lost else "kept")
     expect(
@@ -220,19 +220,19 @@ def _looks_like_seconds(verf: bytes, now: int) -> bool:
 
 @pytest.mark.exclusive
 @proves(VERIFIER_CHANGES_ON_LOSS, killed_by="write3-verifier-survives-crash")
-def test_when_it_changes(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_when_it_changes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """The verifier changes on loss of data; the run records when else it changes."""
     file, probe, data = scratch.file("f"), scratch.file("probe"), pattern(9000)
     put(nfs3, file, 0, data, StableHow.UNSTABLE)
     crashes = [_verifier(nfs3, probe)]
     for _ in range(2):
         target.crash()
-        crashes.append(_verifier_after(target.nfs3(), probe))
-    kept = read_range(target.nfs3(), file, 0, len(data)) == data
+        crashes.append(_verifier_after(target.client(Nfs3), probe))
+    kept = read_range(target.client(Nfs3), file, 0, len(data)) == data
     target.restart()
-    restarts = [crashes[-1], _verifier_after(target.nfs3(), probe)]
+    restarts = [crashes[-1], _verifier_after(target.client(Nfs3), probe)]
     observe("the verifier of this server", _description(crashes, restarts))
-    written = target.nfs3().getattr(probe).resok
+    written = target.client(Nfs3).getattr(probe).resok
     if written is not None:
         seconds = _looks_like_seconds(restarts[-1], written.obj_attributes.mtime.seconds)
         observe("the verifier looks like the time of the start in seconds", seconds)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Sattr3, StableHow
 from nfsjudge import expect, observe, proves, skip, unsupported
@@ -154,7 +154,7 @@ _ON_FILES: t.Final[dict[str, tuple[str, Callable[[Nfs3, bytes], StatusReply]]]] 
 
 @pytest.mark.parametrize("call", _ON_FILES)
 @proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-remembers-files-by-connection")
-def test_file_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, call: str) -> None:
+def test_file_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, call: str) -> None:
     """wcc_data.before of a file includes a change that another client made."""
     file = scratch.file("f", b"some data")
     expect(nfs3.getattr(file)).ok()  # what this client may cache
@@ -179,7 +179,7 @@ def test_file_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, cal
 
 @pytest.mark.parametrize("procedure", RETURNING_WCC)
 @proves(WCC_AFTER_IS_POST_OPERATION, killed_by="wcc3-refusals-show-another-object")
-def test_after_notdir(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_after_notdir(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """wcc_data.after of a call on a file instead of a directory is of that file."""
     file, path = scratch.file("file", b"data"), wcc_field(procedure)
     reply = call_on(nfs3, procedure, file)
@@ -191,7 +191,7 @@ def test_after_notdir(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
 
 @pytest.mark.parametrize("procedure", RETURNING_WCC)
 @proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-refusals-have-another-size")
-def test_before_notdir(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_before_notdir(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """wcc_data.before of a call on a file instead of a directory is of that file."""
     file, path = scratch.file("file", b"data"), wcc_field(procedure)
     known = scratch.attributes(file)

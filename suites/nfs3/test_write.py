@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import WRITE, Nfsstat3, Sattr3, StableHow, Write3Args
@@ -99,7 +99,7 @@ MOST_SENT = 8 * 1024 * 1024
 
 
 @proves(WRITE_COUNT_IS_LIMIT, killed_by="write3-reports-more-than-sent")
-def test_count_limit(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_count_limit(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE never counts more bytes than it was sent."""
     file = scratch.file("f")
     for size in (1, 5, 4096, 8000):
@@ -109,7 +109,7 @@ def test_count_limit(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_MAKES_PROGRESS, killed_by="write3-accepts-nothing")
-def test_one_byte(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_one_byte(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE of one byte counts one byte."""
     reply = nfs3.write(scratch.file("f"), 0, b"x")
     expect(reply).ok()
@@ -117,7 +117,7 @@ def test_one_byte(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_ZERO_COUNT, killed_by="write3-refuses-no-data")
-def test_zero_count(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_zero_count(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE of 0 bytes succeeds and returns a count of 0."""
     reply = nfs3.write(scratch.file("f", b"data"), 2, b"")
     expect(reply).ok()
@@ -125,7 +125,7 @@ def test_zero_count(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_ZERO_CHANGES_NOTHING, killed_by="write3-no-data-extends")
-def test_zero_count_keeps_size(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_zero_count_keeps_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE of 0 bytes beyond the end does not extend the file."""
     file = scratch.file("f", b"data")
     observe("WRITE of 0 bytes behind the end", nfs3.write(file, 1000, b"").status)
@@ -133,7 +133,7 @@ def test_zero_count_keeps_size(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_ZERO_CHANGES_NOTHING, killed_by="write3-no-data-touches-mtime")
-def test_zero_count_keeps_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_zero_count_keeps_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE of 0 bytes does not change mtime."""
     file = scratch.file("f", b"data")
     before = scratch.attributes(file)
@@ -154,7 +154,7 @@ def _write_with_count(nfs3: Nfs3, file: bytes, offset: int, data: bytes, count: 
 
 
 @proves(WRITE_COUNT_BOUNDS_DATA, killed_by="write3-ignores-count")
-def test_count_below_data(second_client: Nfs3, scratch: Scratch) -> None:
+def test_count_below_data(second_client: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE with a count below the length of its data writes at most count bytes."""
     old, new = pattern(64), pattern(16, salt=100)
     file = stored(scratch, "f", old)
@@ -164,7 +164,7 @@ def test_count_below_data(second_client: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_COUNT_BOUNDS_DATA, killed_by="write3-trusts-count")
-def test_count_above_data(second_client: Nfs3, scratch: Scratch) -> None:
+def test_count_above_data(second_client: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE with a count above the length of its data writes no more than the data."""
     old, new = pattern(64), pattern(4, salt=100)
     file = stored(scratch, "f", old)
@@ -174,7 +174,7 @@ def test_count_above_data(second_client: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_ABOVE_WTMAX, killed_by="write3-counts-all-above-wtmax")
-def test_above_wtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Scratch) -> None:
+def test_above_wtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
     """WRITE of more than wtmax stores what it counts and nothing that was not sent."""
     info = nfs3.fsinfo(root)
     if info.resok is None:
@@ -200,7 +200,7 @@ def test_above_wtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Scra
 
 
 @proves(WRITE_COMMITS_FILE_SYNC, killed_by="write3-commits-less-than-asked")
-def test_file_sync_committed(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_sync_committed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE with FILE_SYNC returns committed FILE_SYNC."""
     reply = nfs3.write(scratch.file("f"), 0, b"data", StableHow.FILE_SYNC)
     expect(reply).ok()
@@ -208,7 +208,7 @@ def test_file_sync_committed(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_COMMITS_DATA_SYNC, killed_by="write3-takes-data-sync-for-unstable")
-def test_data_sync_committed(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_data_sync_committed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE with DATA_SYNC returns committed DATA_SYNC or FILE_SYNC."""
     reply = nfs3.write(scratch.file("f"), 0, b"data", StableHow.DATA_SYNC)
     committed = expect(reply).ok().committed
@@ -217,7 +217,7 @@ def test_data_sync_committed(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_COMMITS_UNSTABLE, killed_by="write3-invents-a-commitment")
-def test_unstable_committed(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_unstable_committed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE with UNSTABLE returns one of the three commitment levels."""
     reply = nfs3.write(scratch.file("f"), 0, b"data", StableHow.UNSTABLE)
     committed = expect(reply).ok().committed
@@ -228,7 +228,7 @@ def test_unstable_committed(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-stability")
-def test_verifier_across_stabilities(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_verifier_across_stabilities(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE returns the same verifier for every stable_how."""
     file = scratch.file("f")
     verf = expect(nfs3.write(file, 0, b"data", StableHow.UNSTABLE)).ok().verf
@@ -239,7 +239,7 @@ def test_verifier_across_stabilities(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-file")
-def test_verifier_across_files(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_verifier_across_files(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE returns the same verifier for every file."""
     verf = expect(nfs3.write(scratch.file("one"), 0, b"data", StableHow.UNSTABLE)).ok().verf
     reply = nfs3.write(scratch.file("other"), 0, b"data", StableHow.UNSTABLE)
@@ -248,7 +248,7 @@ def test_verifier_across_files(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-connection")
-def test_verifier_across_connections(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch) -> None:
+def test_verifier_across_connections(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE returns the same verifier on every connection."""
     file = scratch.file("f")
     verf = expect(nfs3.write(file, 0, b"data", StableHow.UNSTABLE)).ok().verf
@@ -259,7 +259,7 @@ def test_verifier_across_connections(nfs3: Nfs3, second_client: Nfs3, scratch: S
 
 @pytest.mark.exclusive
 @proves(WRITE_SYNC_IS_STABLE, killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"))
-def test_sync_survives_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_sync_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """Data written with DATA_SYNC or FILE_SYNC survives a crash."""
     data = pattern(8000)
     written = {}
@@ -268,19 +268,19 @@ def test_sync_survives_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -
         written[file] = expect(nfs3.write(file, 0, data, stable)).ok().count
     target.crash()
     for file, count in written.items():
-        seen = read_range(target.nfs3(), file, 0, count)
+        seen = read_range(target.client(Nfs3), file, 0, count)
         expect(difference(seen, data[:count]), "first wrong byte after the crash").is_absent()
 
 
 @pytest.mark.exclusive
 @proves(VERIFIER_CHANGES_ON_LOSS, killed_by="write3-verifier-survives-crash", needs="unstable_writes")
-def test_lost_data_changes_verifier(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_lost_data_changes_verifier(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """WRITE returns a new verifier after a crash that lost unstable data."""
     file = scratch.file("f")
     data = pattern(8000)
     before = expect(nfs3.write(file, 0, data, StableHow.UNSTABLE)).ok()
     target.crash()
-    survivor = target.nfs3()
+    survivor = target.client(Nfs3)
     seen = read_range(survivor, file, 0, before.count)
     observe("unstable data after the crash", "lost" if seen != data[: before.count] else "kept")
     reply = survivor.write(file, 0, data, StableHow.UNSTABLE)
@@ -293,7 +293,7 @@ def test_lost_data_changes_verifier(nfs3: Nfs3, scratch: Scratch, target: Target
 
 
 @proves(WRITES_COUNT_BYTES, killed_by="write3-drops-unaligned-tail")
-def test_counted_bytes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_counted_bytes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE stores the bytes that it counts."""
     for size in (4, 5, 4095, 4097, 8001):
         file = scratch.file(f"f{size}")
@@ -304,7 +304,7 @@ def test_counted_bytes(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITES_COUNT_BYTES, killed_by="write3-hides-unstable-data")
-def test_unstable_data_visible(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch) -> None:
+def test_unstable_data_visible(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) -> None:
     """Data written with UNSTABLE is visible to another client at once."""
     file = scratch.file("f")
     data = pattern(5000)
@@ -315,7 +315,7 @@ def test_unstable_data_visible(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch
 
 
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-cuts-the-rest")
-def test_overwrite_keeps_size(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_overwrite_keeps_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE at the beginning of a file keeps its size."""
     file = scratch.file("f", pattern(1000))
     expect(nfs3.write(file, 0, b"data")).ok()
@@ -323,7 +323,7 @@ def test_overwrite_keeps_size(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_EXTENDS_SIZE, killed_by="write3-appends-whole-blocks")
-def test_append_grows_size(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_append_grows_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE at the end of a file extends it by the count."""
     file = scratch.file("f", pattern(1000))
     written = expect(nfs3.write(file, 1000, pattern(77))).ok().count
@@ -331,7 +331,7 @@ def test_append_grows_size(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_GAP_IS_ZERO, killed_by="write3-fills-gap")
-def test_beyond_eof(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE beyond the end of a file succeeds and fills the gap with zeros."""
     file = scratch.file("f", b"data")
     expect(nfs3.write(file, 10_000, b"more")).ok()
@@ -340,7 +340,7 @@ def test_beyond_eof(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_OFFSET_HAS_64_BITS, killed_by="write3-truncates-offset")
-def test_64_bit_offset(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_64_bit_offset(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE uses all 64 bits of the offset."""
     file = stored(scratch, "f", b"near")
     for offset in (2**31, 2**32):
@@ -350,7 +350,7 @@ def test_64_bit_offset(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-wraps-around")
-def test_offset_overflow(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_offset_overflow(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE of a range that overflows 64 bits does not write to the beginning of the file."""
     content = pattern(64)
     file = stored(scratch, "f", content)
@@ -360,7 +360,7 @@ def test_offset_overflow(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="write3-reaches-a-later-file")
-def test_removed_file_handle(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_removed_file_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE by the handle of a removed file never changes another file."""
     file = scratch.file("removed", pattern(100))
     gone = nfs3.remove(scratch.handle, b"removed")
@@ -378,7 +378,7 @@ def test_removed_file_handle(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_WCC_BEFORE, killed_by="write3-before-is-after")
-def test_wcc_before(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_before(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE returns in file_wcc.before what GETATTR returned before the call."""
     file = scratch.file("f", pattern(1000))
     known = scratch.attributes(file)
@@ -389,7 +389,7 @@ def test_wcc_before(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_WCC_AFTER, killed_by="write3-after-is-before")
-def test_wcc_after(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_after(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE returns in file_wcc.after what GETATTR returns after the call."""
     file = scratch.file("f", pattern(1000))
     reply = nfs3.write(file, 1000, b"more")
@@ -399,7 +399,7 @@ def test_wcc_after(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_MOVES_MTIME, killed_by="write3-keeps-mtime", needs="cansettime")
-def test_moves_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_moves_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE updates mtime."""
     file = scratch.file("f", b"data")
     nfs3.setattr(file, Sattr3(mtime=at_client_time(LONG_AGO)))
@@ -413,7 +413,7 @@ def test_moves_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_RETURNS_INVAL, killed_by="write3-answers-isdir")
-def test_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE refuses a directory."""
     reply = nfs3.write(scratch.directory("d"), 0, b"data")
     expect(reply).refused(Nfsstat3.NFS3ERR_INVAL, because=WRITE_RETURNS_INVAL)
@@ -422,7 +422,7 @@ def test_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(
     WRITE_RETURNS_INVAL, WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-overwrites-symlinks", needs="symlink"
 )
-def test_symlink(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_symlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE refuses a symbolic link and keeps its target."""
     link = scratch.symlink("l", b"target")
     reply = nfs3.write(link, 0, b"elsewhere")
@@ -438,7 +438,7 @@ def test_symlink(nfs3: Nfs3, scratch: Scratch) -> None:
 @pytest.mark.parametrize("stable", list(StableHow), ids=lambda stable: stable.name.lower())
 @proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-drops-unaligned-tail")
 def test_pipelined(
-    nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], stable: StableHow
+    nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], stable: StableHow
 ) -> None:
     """Data of many WRITEs sent at once is all in the file."""
     file, data = scratch.file("f"), pattern(60 * 1001)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import KnobsView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
@@ -56,12 +56,12 @@ LIMITS: t.Final = {"as-is": None, "100000": 100_000, "1": 1}
     needs=("other_users", "distinct_users"),
 )
 def test_denied_writes_nothing(
-    nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., Nfs3], stable: StableHow
+    nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[..., Nfs3], stable: StableHow
 ) -> None:
     """A WRITE that the server denies leaves the data of the file unchanged."""
     content = pattern(100)
     file = with_mode(nfs3, stored(scratch, "f", content), 0o644)
-    reply = nfs3_as(*STRANGER).write(file, 10, b"data", stable)
+    reply = as_user(*STRANGER).write(file, 10, b"data", stable)
     observe("WRITE by another user", reply.status)
     if reply.status not in NO_PERMISSION:
         skip("the WRITE was not denied: that is another claim")
@@ -70,7 +70,7 @@ def test_denied_writes_nothing(
 
 @pytest.mark.exclusive
 @proves(DENIED_WRITE_CHANGES_NOTHING, killed_by="write3-denies-and-writes")
-def test_immutable_file(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
+def test_immutable_file(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView) -> None:
     """A WRITE that the server denies on a read-only file leaves the data unchanged."""
     content = pattern(100)
     file = stored(scratch, "read-only", content)
@@ -85,7 +85,7 @@ def test_immutable_file(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
 # ---------------------------------------------------------------- the largest file
 
 
-def _largest_file(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str) -> int:
+def _largest_file(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, limit: str) -> int:
     """maxfilesize of FSINFO. SKIP if it is no limit."""
     if LIMITS[limit] is not None:
         knobs.set(max_file_size=LIMITS[limit])
@@ -101,7 +101,7 @@ def _largest_file(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str) ->
 @pytest.mark.parametrize("limit", LIMITS)
 @proves(MAXFILESIZE_IS_LIMIT, WRITES_COUNT_BYTES, killed_by="write3-exceeds-maxfilesize")
 def test_maxfilesize_exceeded(
-    nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str, beyond: int
+    nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, limit: str, beyond: int
 ) -> None:
     """WRITE never extends a file beyond maxfilesize."""
     most = _largest_file(nfs3, scratch, knobs, limit)
@@ -119,7 +119,7 @@ def test_maxfilesize_exceeded(
 @pytest.mark.exclusive
 @pytest.mark.parametrize("limit", ["as-is", "100000"])
 @proves(RETURNS_FBIG, killed_by="write3-too-big-is-io")
-def test_maxfilesize_status(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str) -> None:
+def test_maxfilesize_status(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, limit: str) -> None:
     """WRITE beyond maxfilesize returns NFS3ERR_FBIG, NFS3ERR_INVAL or NFS3ERR_NOSPC."""
     most = _largest_file(nfs3, scratch, knobs, limit)
     reply = nfs3.write(scratch.file("f", b"data"), most, b"data")
@@ -130,7 +130,7 @@ def test_maxfilesize_status(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limi
 @pytest.mark.exclusive
 @pytest.mark.parametrize("short_of", [1, 0], ids=["maxfilesize-1", "maxfilesize"])
 @proves(MAXFILESIZE_IS_LIMIT, WRITES_COUNT_BYTES, killed_by="write3-refuses-the-largest-file")
-def test_maxfilesize_allowed(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, short_of: int) -> None:
+def test_maxfilesize_allowed(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, short_of: int) -> None:
     """WRITE can extend a file up to maxfilesize."""
     knobs.set(max_file_size=100_000)
     file, data = scratch.file("f", b"data"), pattern(16)
@@ -143,7 +143,7 @@ def test_maxfilesize_allowed(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, sho
 @pytest.mark.exclusive
 @pytest.mark.parametrize("limit", ["as-is", "100000"])
 @proves(WRITE_KEEPS_OTHER_DATA, killed_by="write3-refused-clears-the-beginning")
-def test_maxfilesize_keeps_data(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str) -> None:
+def test_maxfilesize_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, limit: str) -> None:
     """WRITE across maxfilesize does not damage the rest of the file."""
     content = pattern(5000)
     file = stored(scratch, "f", content)
@@ -157,7 +157,7 @@ def test_maxfilesize_keeps_data(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, 
 
 @pytest.mark.exclusive
 @proves(RETURNS_ROFS, killed_by="write3-read-only-is-io")
-def test_read_only_status(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
+def test_read_only_status(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView) -> None:
     """WRITE to a read-only file system returns NFS3ERR_ROFS, NFS3ERR_ACCES or NFS3ERR_PERM."""
     file = scratch.file("f", pattern(100))
     knobs.set(read_only=True)
@@ -168,7 +168,7 @@ def test_read_only_status(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> Non
 @pytest.mark.exclusive
 @pytest.mark.parametrize("offset", [0, 50, 5000])
 @proves(READ_ONLY_IS_UNCHANGED, killed_by="write3-ignores-read-only")
-def test_read_only_unchanged(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, offset: int) -> None:
+def test_read_only_unchanged(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, offset: int) -> None:
     """WRITE to a read-only file system changes no data."""
     content = pattern(100)
     file = stored(scratch, "f", content)

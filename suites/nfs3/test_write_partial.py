@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow, Write3ResOk
 from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
@@ -43,7 +43,7 @@ each_cause = pytest.mark.parametrize("cause", CAUSES)
 
 
 @pytest.fixture
-def send(request: pytest.FixtureRequest, nfs3: Nfs3, scratch: Scratch, cause: str) -> Sender:
+def send(request: pytest.FixtureRequest, nfs3: Nfs3, scratch: Nfs3Scratch, cause: str) -> Sender:
     """Sends more than the server writes in one call, for the cause of the check."""
     return sender(request, nfs3, scratch, cause)
 
@@ -59,7 +59,7 @@ def _written(send: Sender, file: bytes, offset: int, data: bytes) -> Write3ResOk
 @pytest.mark.exclusive
 @each_cause
 @proves(WRITES_COUNT_BYTES, killed_by="write3-short-count-loses-a-byte")
-def test_short_count(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+def test_short_count(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     """A short WRITE stores the bytes that it counts."""
     file, data = scratch.file("f"), pattern(send.most, salt=1)
     count = _written(send, file, 0, data).count
@@ -71,7 +71,7 @@ def test_short_count(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
 @pytest.mark.exclusive
 @each_cause
 @proves(WRITE_STOPS_AT_COUNT, killed_by="write3-short-count-writes-all")
-def test_short_keeps_rest(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+def test_short_keeps_rest(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     """A short WRITE changes no bytes beyond its count."""
     # The old bytes lie where the sent data ends: a short count ends before or within them.
     old, new = pattern(500), pattern(send.most, salt=1)
@@ -86,7 +86,7 @@ def test_short_keeps_rest(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
 @pytest.mark.exclusive
 @each_cause
 @proves(WRITE_EXTENDS_SIZE, killed_by="write3-short-count-sizes-all")
-def test_short_size(scratch: Scratch, send: Sender) -> None:
+def test_short_size(scratch: Nfs3Scratch, send: Sender) -> None:
     """A short WRITE at the end of a file extends it by the count."""
     file = scratch.file("f", pattern(100))
     count = _written(send, file, 100, pattern(send.most, salt=1)).count
@@ -96,7 +96,7 @@ def test_short_size(scratch: Scratch, send: Sender) -> None:
 @pytest.mark.exclusive
 @each_cause
 @proves(WRITE_WCC_AFTER, killed_by="write3-short-wcc-tells-all")
-def test_short_wcc_after(scratch: Scratch, send: Sender) -> None:
+def test_short_wcc_after(scratch: Nfs3Scratch, send: Sender) -> None:
     """A short WRITE returns the actual size of the file in file_wcc.after."""
     file = scratch.file("f", pattern(100))
     after = _written(send, file, 100, pattern(send.most, salt=1)).file_wcc.after
@@ -108,7 +108,7 @@ def test_short_wcc_after(scratch: Scratch, send: Sender) -> None:
 @pytest.mark.exclusive
 @each_cause
 @proves(WRITE_ACCEPTS_THE_REST, WRITES_COUNT_BYTES, killed_by="write3-refuses-the-rest")
-def test_short_continued(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+def test_short_continued(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     """WRITE accepts the data that a short WRITE left over."""
     file, data = scratch.file("f"), pattern(send.most + 4000, salt=1)
     count = _written(send, file, 0, data).count
@@ -120,7 +120,7 @@ def test_short_continued(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
 @pytest.mark.exclusive
 @each_cause
 @proves(WRITE_MAKES_PROGRESS, WRITES_COUNT_BYTES, killed_by="write3-makes-no-further-progress")
-def test_short_progress(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+def test_short_progress(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     """Repeated short WRITEs make progress until all data is stored."""
     file, data = scratch.file("f"), pattern(send.most + 100, salt=1)
     at = calls = 0
@@ -139,12 +139,12 @@ def test_short_progress(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
 @pytest.mark.exclusive
 @pytest.mark.parametrize("cause", ["wtmax+1", "accepts-4097", "accepts-random"])
 @proves(FILE_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-file-sync")
-def test_short_survives_crash(scratch: Scratch, send: Sender, target: TargetView) -> None:
+def test_short_survives_crash(scratch: Nfs3Scratch, send: Sender, target: TargetView) -> None:
     """The bytes that a short WRITE with FILE_SYNC counts survive a crash."""
     file, data = scratch.file("f"), pattern(send.most, salt=1)
     reply = send.write(file, 0, data, StableHow.FILE_SYNC)
     if reply is None or reply.resok is None:
         unsupported(NOT_HANDLED)
     target.crash()
-    seen = read_range(target.nfs3(), file, 0, reply.resok.count)
+    seen = read_range(target.client(Nfs3), file, 0, reply.resok.count)
     expect(difference(seen, data[: reply.resok.count]), "first wrong byte after the crash").is_absent()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
@@ -68,7 +68,7 @@ REWRITES: t.Final = (
 
 @pytest.mark.parametrize("place", FAR, ids=FAR_IDS)
 @proves(WRITES_COUNT_BYTES, killed_by="write3-misses-by-one-far-out")
-def test_far_offsets(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
+def test_far_offsets(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
     """WRITE stores data around a far offset and nowhere else."""
     file, data = stored(scratch, "f", b"near"), pattern(16)
     write_far(nfs3, file, FAR[place] - 8, data)
@@ -81,7 +81,7 @@ def test_far_offsets(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
 
 @pytest.mark.parametrize("place", TOO_FAR, ids=TOO_FAR_IDS)
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-clears-the-beginning-when-too-far")
-def test_beyond_int64(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
+def test_beyond_int64(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
     """WRITE of a range that ends beyond 2^63 does not damage other data of the file."""
     content = pattern(64)
     file = stored(scratch, "f", content)
@@ -95,7 +95,7 @@ def test_beyond_int64(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
 
 @pytest.mark.parametrize("gap", [1, 3, 511, 512, 4096, 65_535])
 @proves(WRITE_GAP_IS_ZERO, killed_by="write3-fills-gap")
-def test_gap_zeros(nfs3: Nfs3, scratch: Scratch, gap: int) -> None:
+def test_gap_zeros(nfs3: Nfs3, scratch: Nfs3Scratch, gap: int) -> None:
     """A gap that WRITE leaves before its data reads as zeros."""
     file = stored(scratch, "f", pattern(100))
     put(nfs3, file, 100 + gap, b"behind")
@@ -107,7 +107,7 @@ def test_gap_zeros(nfs3: Nfs3, scratch: Scratch, gap: int) -> None:
 
 @pytest.mark.parametrize("stable", STABILITIES, ids=lambda stable: stable.name.lower())
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-clears-rest-of-block")
-def test_overwrite_in_place(nfs3: Nfs3, scratch: Scratch, stable: StableHow) -> None:
+def test_overwrite_in_place(nfs3: Nfs3, scratch: Nfs3Scratch, stable: StableHow) -> None:
     """WRITE over existing data changes only its range."""
     wanted = bytearray(pattern(10_000))
     file = stored(scratch, "f", bytes(wanted))
@@ -120,7 +120,7 @@ def test_overwrite_in_place(nfs3: Nfs3, scratch: Scratch, stable: StableHow) -> 
 
 @pytest.mark.parametrize(("first", "second"), REWRITES, ids=lambda stable: stable.name.lower())
 @proves(WRITES_COUNT_BYTES, killed_by="write3-keeps-what-was-first")
-def test_last_write_wins(nfs3: Nfs3, scratch: Scratch, first: StableHow, second: StableHow) -> None:
+def test_last_write_wins(nfs3: Nfs3, scratch: Nfs3Scratch, first: StableHow, second: StableHow) -> None:
     """The later of two WRITEs to the same range determines the data."""
     file = stored(scratch, "f", pattern(6000))
     older, newer = pattern(3000, salt=1), pattern(3000, salt=2)
@@ -133,7 +133,7 @@ def test_last_write_wins(nfs3: Nfs3, scratch: Scratch, first: StableHow, second:
 
 @pytest.mark.parametrize("stable", STABILITIES, ids=lambda stable: stable.name.lower())
 @proves(WRITES_COUNT_BYTES, WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-takes-the-end-for-the-offset")
-def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, stable: StableHow) -> None:
+def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, stable: StableHow) -> None:
     """WRITEs of two clients to disjoint ranges of one file are all stored."""
     file, wanted = scratch.file("f"), pattern(16_000)
     for at in reversed(range(0, 16_000, 1000)):
@@ -152,7 +152,7 @@ def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, stable: 
     WRITES_COUNT_BYTES,
     killed_by=("write3-clears-the-end-of-large-data", "write3-refuses-large-data"),
 )
-def test_wtmax(nfs3: Nfs3, root: bytes, scratch: Scratch, less: int) -> None:
+def test_wtmax(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, less: int) -> None:
     """WRITE of wtmax bytes succeeds and stores the bytes that it counts."""
     info = fsinfo(nfs3, root)
     size = min(to_move(info.wtmax), info.maxfilesize) - less
@@ -165,7 +165,7 @@ def test_wtmax(nfs3: Nfs3, root: bytes, scratch: Scratch, less: int) -> None:
 
 @pytest.mark.parametrize("count", [2**31, 2**32 - 1], ids=("2g", "4g-1"))
 @proves(WRITE_COUNT_BOUNDS_DATA, killed_by="write3-trusts-huge-counts")
-def test_huge_count(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, count: int) -> None:
+def test_huge_count(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, count: int) -> None:
     """WRITE with a huge count writes no more than its data."""
     old, new = pattern(64), pattern(4, salt=100)
     file = stored(scratch, "f", old)
@@ -181,7 +181,7 @@ def test_huge_count(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, count: in
 
 @pytest.mark.parametrize("stable", [3, 2**31 - 1], ids=("3", "2g-1"))
 @proves(WRITES_COUNT_BYTES, killed_by="write3-drops-data-of-unknown-stability")
-def test_invalid_stable_how(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, stable: int) -> None:
+def test_invalid_stable_how(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, stable: int) -> None:
     """WRITE with an invalid stable_how stores the bytes that it counts."""
     file, data = scratch.file("f"), pattern(100)
     try:
@@ -202,7 +202,7 @@ def test_invalid_stable_how(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, s
 
 @pytest.mark.parametrize("kind", file_types.SPECIAL)
 @proves(WRITE_NEEDS_REGULAR_FILE, WRITE_RETURNS_INVAL, killed_by="write3-wrong-type-is-io")
-def test_special_file(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_special_file(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """WRITE refuses a FIFO, a socket or a device and keeps its attributes."""
     handle = file_types.make(nfs3, scratch, kind)
     before = scratch.attributes(handle)
@@ -218,7 +218,7 @@ def test_special_file(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("size", [1, 1000, 8192])
 @proves(WRITES_COUNT_BYTES, killed_by="write3-over-udp-loses-the-end", needs="udp")
-def test_udp(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], size: int) -> None:
+def test_udp(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], size: int) -> None:
     """WRITE over UDP stores the bytes that it counts."""
     over_udp = Nfs3(rpc_connect("nfs", proto="udp"))
     most = min(size, fsinfo(over_udp, scratch.handle).wtmax)

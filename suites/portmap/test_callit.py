@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from fixtures.binding import MakeBinder, MakeRelay, Relay
-from fixtures.raw import AUTH_ERROR, SILENCE, SUCCESS, Said
+from fixtures.checks.rpcbind import MakeBinder, MakeRelay, Relay
+from fixtures.checks.wire import AUTH_ERROR, SILENCE, SUCCESS, Said
 from nfsclient.clients import Mount
 from nfsclient.protocol.mount import Exports
 from nfsclient.protocol.portmap import CallResult

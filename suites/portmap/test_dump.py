@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from fixtures.binding import Entry, MakeBinder
-from fixtures.raw import MOUNT, NFS, Proto
+from fixtures.checks.rpcbind import Entry, MakeBinder
+from fixtures.checks.wire import MOUNT, NFS, Proto
 from nfsclient.protocol.portmap import PROGRAM
 from nfsjudge import Level, expect, observe, proves, skip
 from suites.portmap.addresses import is_universal

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import ipaddress
 
-from fixtures.binding import NOBODYS_PROGRAM, MakeBinder
-from fixtures.raw import Proto
+from fixtures.checks.rpcbind import NOBODYS_PROGRAM, MakeBinder
+from fixtures.checks.wire import Proto
 from nfsclient.protocol.portmap import PROGRAM
 from nfsclient.protocol.rpcbind import from_universal
 from nfsjudge import Level, Requirement, expect, observe, proves, skip

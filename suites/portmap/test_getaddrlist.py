@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fixtures.binding import NOBODYS_PROGRAM, MakeBinder
+from fixtures.checks.rpcbind import NOBODYS_PROGRAM, MakeBinder
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 
 GETADDRLIST_LISTS_ADDRESSES = Requirement(

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.binding import NOBODYS_PROGRAM, MakeBinder
-from fixtures.checks import TargetView
-from fixtures.raw import Proto
+from fixtures.checks.rpcbind import NOBODYS_PROGRAM, MakeBinder
+from fixtures.checks.target import TargetView
+from fixtures.checks.wire import Proto
 from nfsclient.clients import Portmap
 from nfsclient.protocol.portmap import GETPORT, IPPROTO_TCP, IPPROTO_UDP, Mapping
 from nfsjudge import Level, Requirement, expect, proves, skip

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fixtures.binding import MakeBinder
+from fixtures.checks.rpcbind import MakeBinder
 from nfsjudge import Level, Requirement, expect, proves
 from suites.portmap.clauses import EVERY_VERSION
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 
-from fixtures.binding import MakeBinder
+from fixtures.checks.rpcbind import MakeBinder
 from nfsjudge import Level, Requirement, expect, observe, proves
 from suites.portmap.clauses import RPCBIND_VERSIONS
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from fixtures.binding import MakeBinder
-from fixtures.raw import Proto
+from fixtures.checks.rpcbind import MakeBinder
+from fixtures.checks.wire import Proto
 from nfsjudge import Requirement, expect, observe, proves, skip
 from suites.portmap.addresses import is_universal
 from suites.portmap.clauses import TRANSPORTS, UNIVERSAL_ADDRESS_OF_IPV4, UNIVERSAL_ADDRESS_OF_IPV6

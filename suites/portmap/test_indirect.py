@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.binding import INDIRECT, MakeRelay
-from fixtures.raw import SILENCE, SUCCESS, Proto
+from fixtures.checks.rpcbind import INDIRECT, MakeRelay
+from fixtures.checks.wire import SILENCE, SUCCESS, Proto
 from nfsjudge import Requirement, expect, observe, proves
 from suites.portmap.calls import UNKNOWN_CALLS, unknown_call
 from suites.portmap.clauses import TRANSPORTS

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from fixtures.binding import MakeBinder
-from fixtures.raw import Proto
+from fixtures.checks.rpcbind import MakeBinder
+from fixtures.checks.wire import Proto
 from nfsjudge import Requirement, proves
 from suites.portmap.clauses import EVERY_VERSION, TRANSPORTS
 

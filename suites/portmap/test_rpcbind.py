@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.binding import MakeBinder
-from fixtures.raw import AUTH_ERROR, PROC_UNAVAIL, PROG_MISMATCH, Proto, Wire
+from fixtures.checks.rpcbind import MakeBinder
+from fixtures.checks.wire import AUTH_ERROR, PROC_UNAVAIL, PROG_MISMATCH, Proto, Wire
 from nfsclient.protocol.portmap import PROGRAM
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from suites.portmap.clauses import RPCBIND_VERSIONS, TRANSPORTS, clause

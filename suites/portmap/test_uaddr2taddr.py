@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.binding import MakeBinder
+from fixtures.checks.rpcbind import MakeBinder
 from nfsclient.protocol.rpcbind import from_universal
 from nfsjudge import Requirement, expect, observe, proves, skip
 from suites.portmap.addresses import is_universal

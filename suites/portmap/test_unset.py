@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.binding import NOBODYS_PROGRAM, Stranger
+from fixtures.checks.rpcbind import NOBODYS_PROGRAM, Stranger
 from nfsclient.errors import RpcError
 from nfsjudge import expect, observe, proves
 from suites.portmap.clauses import EVERY_VERSION, PORTMAP_SET_IS_LOCAL, SET_IS_LOCAL

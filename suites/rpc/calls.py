@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.raw import RawCall, Wire, words
+from fixtures.checks.wire import RawCall, Wire, words
 
 NULL_CALL_SIZE: t.Final = 68
 """Length in bytes of the message that `null_call` makes."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fixtures.raw import PROC_UNAVAIL, SUCCESS, Said, Wire
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.wire import PROC_UNAVAIL, SUCCESS, Said, Wire
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.xdr import XdrType
 from nfsclient.xdr.malform import Malformation, malformations
@@ -27,7 +27,7 @@ def each_call(*names: str) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("call", calls, ids=lambda call: call.name)
 
 
-def need_success(peer: Wire, scratch: Scratch, call: Call) -> None:
+def need_success(peer: Wire, scratch: Nfs3Scratch, call: Call) -> None:
     """End the check unless the call succeeds with valid arguments."""
     need(call, peer.ask(peer.make(call.procedure.number, call.arranged(scratch, b"no bad").to_xdr())))
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 
-from fixtures.raw import WhyNotServed, Wire
+from fixtures.checks.wire import WhyNotServed, Wire
 from nfsclient.errors import ConnectionLost
 from nfsjudge import expect
 from suites.rpc.clauses import SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.raw import CLOSED, GARBAGE_ARGS, SILENCE, SUCCESS, MakeWire, opaque, words
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.wire import CLOSED, GARBAGE_ARGS, SILENCE, SUCCESS, MakeWire, opaque, words
 from nfsclient.clients import Nfs3
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.xdr import XdrEnum
@@ -71,7 +71,7 @@ UNDEFINED = [77, 2**31, 2**32 - 1]
 
 @each_call()
 @proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-short-arguments")
-def test_truncated_no_success(wire: MakeWire, scratch: Scratch, call: Call) -> None:
+def test_truncated_no_success(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """A call with truncated arguments does not succeed."""
     need_success(wire(), scratch, call)
     malformed = truncated_encodings(call.arranged(scratch, NAME))
@@ -81,7 +81,7 @@ def test_truncated_no_success(wire: MakeWire, scratch: Scratch, call: Call) -> N
 
 @each_call()
 @proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-wrong-lengths")
-def test_length_too_large(wire: MakeWire, scratch: Scratch, call: Call) -> None:
+def test_length_too_large(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """A call with a length larger than its data or its limit does not succeed."""
     need_success(wire(), scratch, call)
     malformed = oversized_lengths(call.arranged(scratch, NAME))
@@ -91,7 +91,7 @@ def test_length_too_large(wire: MakeWire, scratch: Scratch, call: Call) -> None:
 
 @each_call("setattr", "write", "create", "mkdir", "symlink", "mknod")
 @proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-fills-up-short-arguments")
-def test_truncated_no_effect(wire: MakeWire, scratch: Scratch, call: Call) -> None:
+def test_truncated_no_effect(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """A call with truncated arguments changes nothing in the directory."""
     malformed = list(truncated_encodings(call.arranged(scratch, NAME)))
     before = [(name, _facts(scratch, name)) for name in scratch.names()]
@@ -102,7 +102,7 @@ def test_truncated_no_effect(wire: MakeWire, scratch: Scratch, call: Call) -> No
     ).equals(before)
 
 
-def _facts(scratch: Scratch, name: bytes) -> tuple[int, int]:
+def _facts(scratch: Nfs3Scratch, name: bytes) -> tuple[int, int]:
     attributes = scratch.attributes(scratch.lookup(name))
     return attributes.mode, attributes.size
 
@@ -135,7 +135,7 @@ def test_null_with_arguments(wire: MakeWire, size: int) -> None:
 
 @each_call("getattr", "lookup", "access", "read", "write", "create", "fsinfo")
 @proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-surplus-arguments")
-def test_trailing_bytes(wire: MakeWire, scratch: Scratch, call: Call) -> None:
+def test_trailing_bytes(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """The server ignores trailing bytes after the arguments, or answers GARBAGE_ARGS."""
     peer = wire()
     arguments = call.arranged(scratch, NAME).to_xdr()
@@ -150,7 +150,7 @@ def test_trailing_bytes(wire: MakeWire, scratch: Scratch, call: Call) -> None:
 
 
 @proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
-def test_padding_in_lookup(wire: MakeWire, scratch: Scratch) -> None:
+def test_padding_in_lookup(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """LOOKUP does not take XDR padding for a part of the name."""
     scratch.file(b"abcde")
     peer = wire()
@@ -165,7 +165,7 @@ def test_padding_in_lookup(wire: MakeWire, scratch: Scratch) -> None:
 
 
 @proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
-def test_padding_in_mkdir(wire: MakeWire, scratch: Scratch) -> None:
+def test_padding_in_mkdir(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """MKDIR does not take XDR padding for a part of the name."""
     peer = wire()
     name = opaque(b"abcde", padding=b"xyz")
@@ -177,7 +177,7 @@ def test_padding_in_mkdir(wire: MakeWire, scratch: Scratch) -> None:
 
 
 @proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
-def test_padding_in_write(wire: MakeWire, scratch: Scratch) -> None:
+def test_padding_in_write(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """WRITE does not write XDR padding into the file."""
     peer = wire()
     file = scratch.file("f")
@@ -194,7 +194,7 @@ def test_padding_in_write(wire: MakeWire, scratch: Scratch) -> None:
 
 @pytest.mark.parametrize("mode", [3, *UNDEFINED], ids=short)
 @proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="create3-takes-any-mode-for-unchecked")
-def test_unknown_create_mode(wire: MakeWire, scratch: Scratch, mode: int) -> None:
+def test_unknown_create_mode(wire: MakeWire, scratch: Nfs3Scratch, mode: int) -> None:
     """CREATE with an undefined createmode3 creates nothing."""
     peer = wire()
     name = opaque(scratch.handle) + opaque(NAME)
@@ -205,7 +205,7 @@ def test_unknown_create_mode(wire: MakeWire, scratch: Scratch, mode: int) -> Non
 
 @pytest.mark.parametrize("kind", [0, 8, *UNDEFINED], ids=short)
 @proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="mknod3-takes-any-type-for-a-fifo", needs="mknod")
-def test_unknown_mknod_type(wire: MakeWire, scratch: Scratch, kind: int) -> None:
+def test_unknown_mknod_type(wire: MakeWire, scratch: Nfs3Scratch, kind: int) -> None:
     """MKNOD of an undefined file type creates nothing."""
     # Once with the attributes of a FIFO, once with no data at all, as in the default arm of the union.
     for rest in (MODE_ONLY, b""):
@@ -218,7 +218,7 @@ def test_unknown_mknod_type(wire: MakeWire, scratch: Scratch, kind: int) -> None
 
 @pytest.mark.parametrize("stable", [3, *UNDEFINED], ids=short)
 @proves(WRITE_RETURNS_STABLE_HOW, killed_by="write3-commits-as-it-is-told")
-def test_unknown_stable_how(wire: MakeWire, scratch: Scratch, stable: int) -> None:
+def test_unknown_stable_how(wire: MakeWire, scratch: Nfs3Scratch, stable: int) -> None:
     """WRITE with an undefined stable_how is refused, or returns a defined value in committed."""
     peer = wire()
     arguments = opaque(scratch.file("f")) + words(0, 0, 4, stable) + opaque(b"data")
@@ -234,7 +234,7 @@ def test_unknown_stable_how(wire: MakeWire, scratch: Scratch, stable: int) -> No
 
 @pytest.mark.parametrize("how", [3, *UNDEFINED], ids=short)
 @proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="setattr3-takes-any-time-how-for-the-epoch")
-def test_unknown_time_how(wire: MakeWire, nfs3: Nfs3, scratch: Scratch, how: int) -> None:
+def test_unknown_time_how(wire: MakeWire, nfs3: Nfs3, scratch: Nfs3Scratch, how: int) -> None:
     """SETATTR with an undefined time_how does not change mtime."""
     peer = wire()
     file = scratch.file("f")
@@ -247,7 +247,7 @@ def test_unknown_time_how(wire: MakeWire, nfs3: Nfs3, scratch: Scratch, how: int
 
 @pytest.mark.parametrize("check", [2, 2**31, 2**32 - 1], ids=short)
 @proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-other-booleans")
-def test_invalid_boolean(wire: MakeWire, scratch: Scratch, check: int) -> None:
+def test_invalid_boolean(wire: MakeWire, scratch: Nfs3Scratch, check: int) -> None:
     """The server accepts a boolean other than 0 and 1, or answers GARBAGE_ARGS."""
     peer = wire()
     file = scratch.file("f")
@@ -261,7 +261,7 @@ def test_invalid_boolean(wire: MakeWire, scratch: Scratch, check: int) -> None:
 
 
 @proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-wrong-lengths")
-def test_oversized_handle(wire: MakeWire, scratch: Scratch) -> None:
+def test_oversized_handle(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """A file handle of 65 bytes is refused, not truncated."""
     peer = wire()
     need(CALLS["fsstat"], peer.ask(peer.make(18, opaque(scratch.handle))))

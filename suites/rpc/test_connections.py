@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from fixtures.raw import MARK, MakeWire, WhyNotServed, words
+from fixtures.checks.wire import MARK, MakeWire, WhyNotServed, words
 from nfsclient.errors import ConnectionLost, RpcTimeout
 from nfsclient.rpc.record import fragment
 from nfsjudge import Requirement, expect, observe, proves

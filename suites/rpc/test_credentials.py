@@ -12,7 +12,7 @@ import typing as t
 
 import pytest
 
-from fixtures.raw import (
+from fixtures.checks.wire import (
     AUTH_ERROR,
     CLOSED,
     GARBAGE_ARGS,

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from fixtures.raw import MARK, SUCCESS, MakeWire, RawCall, Wire, words
+from fixtures.checks.wire import MARK, SUCCESS, MakeWire, RawCall, Wire, words
 from nfsclient.errors import ConnectionLost, RpcTimeout
 from nfsclient.rpc.record import fragment
 from nfsjudge import Requirement, expect, observe, proves

@@ -8,7 +8,7 @@ import random
 
 import pytest
 
-from fixtures.raw import GARBAGE_ARGS, MARK, SUCCESS, MakeWire, WhyNotServed, auth, opaque, words
+from fixtures.checks.wire import GARBAGE_ARGS, MARK, SUCCESS, MakeWire, WhyNotServed, auth, opaque, words
 from nfsclient.errors import ConnectionLost
 from nfsclient.rpc.record import fragment
 from nfsjudge import Requirement, expect, proves

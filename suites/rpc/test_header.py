@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.raw import (
+from fixtures.checks.wire import (
     AUTH_ERROR,
     CLOSED,
     PROC_UNAVAIL,

@@ -7,8 +7,8 @@ reply is the first one, or that of a second execution.
 
 from __future__ import annotations
 
-from fixtures.raw import CLOSED, SILENCE, SUCCESS, MakeWire, Proto
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.wire import CLOSED, SILENCE, SUCCESS, MakeWire, Proto
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Requirement, expect, observe, proves
 from suites.catalogue import Call
@@ -32,7 +32,7 @@ each_change = each_call("create", "mkdir", "symlink", "mknod", "link", "remove",
 @TRANSPORTS
 @each_change
 @proves(ANSWERS_RETRANSMISSION, killed_by="rpc-fails-at-retransmissions")
-def test_reply(wire: MakeWire, scratch: Scratch, proto: Proto, call: Call) -> None:
+def test_reply(wire: MakeWire, scratch: Nfs3Scratch, proto: Proto, call: Call) -> None:
     """A retransmission gets the first reply, the reply of a second execution, or none."""
     peer = wire(proto)
     message = peer.make(call.procedure.number, call.arranged(scratch, NAME).to_xdr())
@@ -52,7 +52,7 @@ def test_reply(wire: MakeWire, scratch: Scratch, proto: Proto, call: Call) -> No
 @TRANSPORTS
 @each_change
 @proves(EXECUTES_AT_LEAST_ONCE, killed_by="rpc-undoes-at-retransmissions")
-def test_effect_remains(wire: MakeWire, scratch: Scratch, proto: Proto, call: Call) -> None:
+def test_effect_remains(wire: MakeWire, scratch: Nfs3Scratch, proto: Proto, call: Call) -> None:
     """A retransmission does not undo the effect of the call."""
     peer = wire(proto)
     message = peer.make(call.procedure.number, call.arranged(scratch, NAME).to_xdr())

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.raw import SUCCESS, MakeWire, RawCall, UdpSocket, words
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
+from fixtures.checks.wire import SUCCESS, MakeWire, RawCall, UdpSocket, words
 from nfsclient.protocol import nfs3 as v3
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from nfsjudge.requirement import DATAGRAM_ANSWERED
@@ -107,7 +107,7 @@ def test_burst_with_retransmissions(udp_socket: Callable[[], UdpSocket]) -> None
 
 
 @proves(WRITES_DATA_AS_SENT, killed_by="write3-loses-the-end-of-large-datagrams", needs="udp")
-def test_large_write(wire: MakeWire, scratch: Scratch) -> None:
+def test_large_write(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """WRITE over UDP stores the data of a large datagram unchanged."""
     peer = wire("udp")
     file = scratch.file("f")
@@ -120,7 +120,7 @@ def test_large_write(wire: MakeWire, scratch: Scratch) -> None:
 
 
 @proves(READS_FILE_DATA, killed_by="read3-loses-the-end-of-large-datagrams", needs="udp")
-def test_large_read(wire: MakeWire, scratch: Scratch) -> None:
+def test_large_read(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """READ over UDP returns the data of a large datagram unchanged."""
     peer = wire("udp")
     data = _pattern(DATAGRAM_DATA)
@@ -133,7 +133,7 @@ def test_large_read(wire: MakeWire, scratch: Scratch) -> None:
 
 
 @proves(DATAGRAM_ANSWERED, killed_by="read3-is-silent-on-what-no-datagram-holds", needs="udp")
-def test_read_above_datagram(wire: MakeWire, scratch: Scratch) -> None:
+def test_read_above_datagram(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """The server answers a READ over UDP of more data than fit into a datagram."""
     # Fewer bytes are a valid answer, and so is an error: the call is large, but well-formed.
     peer = wire("udp")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.raw import AUTH_ERROR, CLOSED, PROG_MISMATCH, RPC_MISMATCH, SILENCE, MakeWire, Proto
+from fixtures.checks.wire import AUTH_ERROR, CLOSED, PROG_MISMATCH, RPC_MISMATCH, SILENCE, MakeWire, Proto
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from suites.rpc.parameters import HIGHEST, TRANSPORTS, short
 

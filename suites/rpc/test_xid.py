@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.raw import PROC_UNAVAIL, SUCCESS, MakeWire, Proto, words
+from fixtures.checks.wire import PROC_UNAVAIL, SUCCESS, MakeWire, Proto, words
 from nfsclient.errors import RpcTimeout
 from nfsjudge import Requirement, expect, proves
 from suites.rpc.calls import null_call

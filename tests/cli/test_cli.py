@@ -11,7 +11,7 @@ from unittest import mock
 import click
 import pytest
 
-from fixtures import options
+from fixtures.plugin import options
 from nfsproof import __version__
 from nfsproof.cli import commands, run_command_line
 from nfsproof.exits import EXIT_CODES, Exit

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nfsproof.selection import Selector, UnknownCheck
+from nfsproof.selector import Selector, UnknownCheck
 from reports.idlist import known_ids
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -6,8 +6,9 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from fixtures.stage.capabilities import YES
 
-from fixtures.capabilities import YES, probe_old_mount
+from fixtures.checks.capabilities import probe_old_mount
 from nfsclient.errors import GarbageArgs, ProgMismatch, XdrError
 from nfsclient.protocol.mount import Mnt1Res, MountStat1
 from nfsclient.xdr import Void

@@ -89,7 +89,7 @@ def test_what_the_lint_finds_keeps_the_evidence_of_a_check_that_passes(suite: Su
         def test_looks_elsewhere(stage, nfs3, root):
             from nfsclient.protocol.nfs3 import Ftype3
             nfs3.getattr(root)
-            stage.exchanges[-1].result.resok.obj_attributes.type = Ftype3(99)
+            stage.traffic.exchanges[-1].result.resok.obj_attributes.type = Ftype3(99)
         """
     )
     outcome = suite.run()
@@ -239,7 +239,7 @@ def test_a_second_run_removes_the_scripts_of_the_first_and_no_file_elsewhere(sui
 def test_the_memory_for_the_messages_of_one_check_is_bounded(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fixtures.stage._KEPT_BYTES", 10_000)
+    monkeypatch.setattr("fixtures.stage.stage._KEPT_BYTES", 10_000)
     suite.write("""
 @proves(RULE, killed_by=MUTANT)
 def test_much(nfs3, scratch):

@@ -8,8 +8,8 @@ from collections import Counter
 
 import pytest
 
-from fixtures.kills import KillTable, in_sample, without_mutant
-from fixtures.mutants import Trace
+from fixtures.kills.mutants import Trace
+from fixtures.kills.table import KillTable, in_sample, without_mutant
 from nfsjudge import Verdict
 from nfsmutants import all_mutants
 from tests.plugin.conftest import Suite

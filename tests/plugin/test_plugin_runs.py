@@ -179,7 +179,7 @@ def test_a_target_that_dies_is_void_and_a_finding(suite: Suite) -> None:
 def test_require(suite: Suite) -> None:
     suite.write(GREEN)
     suite.pytester.makeconftest("""
-        import fixtures.capabilities as c
+        import fixtures.checks.capabilities as c
         c._PROBES["udp"] = lambda stage, scratch: "silence"
     """)
     assert suite.run_apart("--require", "symlink,hardlink").exit_code == 0
@@ -343,8 +343,8 @@ def test_a_second_run_keeps_what_is_not_its_own(suite: Suite) -> None:
 
 
 LOGGING = """
-    import fixtures.targets
-    from fixtures.targets.embedded import EmbeddedTarget
+    import nfstargets
+    from nfstargets.embedded import EmbeddedTarget
 
     class LoggingTarget(EmbeddedTarget):
         name = "logging:kind"
@@ -356,7 +356,7 @@ LOGGING = """
         def describe(self):
             return "a server that keeps a log"
 
-    fixtures.targets.TARGETS["logging"] = "logging_target:LoggingTarget"
+    nfstargets.TARGETS["logging"] = "logging_target:LoggingTarget"
 """
 
 

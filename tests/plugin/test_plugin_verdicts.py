@@ -182,7 +182,7 @@ def test_of_several_fixtures_that_cannot_tear_down_one_is_told(suite: Suite) -> 
 def test_needs(suite: Suite) -> None:
     suite.pytester.makeconftest("""
         import pytest
-        from fixtures.keys import STAGE
+        from fixtures.plugin.keys import STAGE
 
         @pytest.hookimpl(trylast=True)
         def pytest_sessionstart(session):
@@ -256,7 +256,7 @@ def test_the_errors_of_the_library_while_the_target_lives(suite: Suite) -> None:
 def test_system_err_from_what_the_probe_found_to_be_missing_is_unsupported(suite: Suite) -> None:
     suite.pytester.makeconftest("""
         import pytest
-        from fixtures.keys import STAGE
+        from fixtures.plugin.keys import STAGE
 
         @pytest.hookimpl(trylast=True)
         def pytest_sessionstart(session):
