@@ -12,16 +12,12 @@ from pathlib import Path
 
 import click
 
-from nfsproof import __version__, starter
-from nfsproof.exits import EXIT_CODES, Exit
+from nfsproof import __version__, checkout_commands, starter
+from nfsproof.exits import EXIT_CODES, Exit, Trouble
 
 EPILOG = "Exit status: " + "; ".join(f"{code.value} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
 READS = "Exit status: 0 done; 4 wrong usage, or a file cannot be read or written."
 PASS_ON = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
-
-
-class Trouble(Exception):
-    """A mistake that the user can fix: printed without a traceback, exit status 4."""
 
 
 @click.group(
@@ -453,48 +449,6 @@ def _tell(work: Callable[[], t.Any]) -> int:
 
 
 @commands.command(
-    epilog="Exit status: 0 the pages are up to date; 1 they are not; 4 there is no complete run."
-)
-@click.option("--update", "mode", flag_value="update", help="Write the pages.")
-@click.option(
-    "--check", "mode", flag_value="check", help="Compare the pages with the run; red if they differ."
-)
-@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
-def coverage(mode: str | None, folder: Path | None) -> int:
-    """Write or verify docs/coverage.md.
-
-    The page shows a complete run on the embedded server: the one in DIR, or a new one. Only a checkout has it. For a
-    run on your server, use nfsproof report --coverage.
-    """
-    starter.put_home_first()
-    from nfsproof import covering
-
-    if mode is None:
-        raise click.UsageError("Missing option '--update' or '--check'.")
-    if not starter.is_checkout():
-        raise Trouble(
-            "only a checkout contains these pages; use nfsproof report --coverage for the coverage of a run"
-        )
-    docs = starter.home() / "docs"
-    try:
-        pages = covering.make_pages(folder)
-    except covering.CannotCover as error:
-        raise Trouble(str(error)) from error
-    if mode == "update":
-        for name in covering.write(pages, docs):
-            click.echo(f"written: docs/{name}")
-    wrong = covering.differences(pages, docs)
-    for line in wrong:
-        click.echo(line)
-    click.echo(
-        "docs/coverage.md is out of date; run bin/nfsproof coverage --update"
-        if wrong
-        else "docs/coverage.md is up to date"
-    )
-    return int(Exit.FAIL if wrong else Exit.OK)
-
-
-@commands.command(
     epilog="Exit status: the same as nfsproof run for this check. With --script: 0 if all messages were sent, whatever "
     "the server answered; 4 if the server was not reached."
 )
@@ -566,6 +520,10 @@ def lint(file: Path | None, alone: bool, strict: bool, list_rules: bool) -> int:
     if told.broken:
         raise Trouble(f"{file}: {told.broken}")
     return int(Exit.FAIL if told.is_red(strict=strict) else Exit.OK)
+
+
+for _command in checkout_commands.COMMANDS:
+    commands.add_command(_command)
 
 
 def run_command_line(args: Sequence[str]) -> int:

@@ -75,7 +75,7 @@ def _whole(folder: Path) -> Run:
         one = min(seen ^ ids)
         raise CannotCover(
             f"{folder} does not contain the checks of suites/ids.txt: {one} is {'new' if one in seen else 'missing'}; "
-            "use a complete run, and pytest --ids=update if checks were added or removed"
+            "use a complete run, and nfsproof regenerate if checks were added or removed"
         )
     return run
 
@@ -87,11 +87,16 @@ def differences(pages: Pages, docs: Path) -> list[str]:
         path = docs / name
         there = path.read_text(encoding="utf-8") if path.exists() else ""
         if there != text:
-            lines = difflib.unified_diff(
-                there.splitlines(), text.splitlines(), name, "as it should be", "", "", 0
-            )
-            found += list(lines)[:_SHOWN]
+            found += difference(name, there, text)
     return found
+
+
+def difference(name: str, there: str, expected: str) -> list[str]:
+    """The first lines of the difference between a page and what it should be."""
+    lines = difflib.unified_diff(
+        there.splitlines(), expected.splitlines(), name, "as it should be", "", "", 0
+    )
+    return list(lines)[:_SHOWN]
 
 
 def write(pages: Pages, docs: Path) -> list[str]:

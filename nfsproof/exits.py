@@ -29,3 +29,7 @@ EXIT_CODES = {
     Exit.VOID: "no check failed but one could not be judged (VOID)",
     Exit.BASELINE: "the run differs from its baseline",
 }
+
+
+class Trouble(Exception):
+    """Something that the user can fix: printed without a traceback, exit status 4."""

@@ -278,6 +278,23 @@ def test_several_at_once(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 # ---------------------------------------------------------------- guard
 
+ENOUGH_CHANGES = 100
+"""SETATTRs after which ctime should have moved, unless the clock is coarse or ctime a copy of mtime."""
+
+
+def _older_ctime(nfs3: Nfs3, scratch: Nfs3Scratch, file: bytes) -> Nfstime3:
+    """A ctime that the file had before its last change: in the same second as the present one, if possible."""
+    ctimes = [scratch.attributes(file).ctime]
+    for change in range(ENOUGH_CHANGES):
+        need_settable(nfs3, file, Sattr3(mode=0o640 if change % 2 else 0o600))
+        ctimes.append(scratch.attributes(file).ctime)
+        if ctimes[-2] != ctimes[-1] and ctimes[-2].seconds == ctimes[-1].seconds:
+            return ctimes[-2]
+    older = [one for one in ctimes if one != ctimes[-1]]
+    if not older:
+        skip(f"ctime does not move in {ENOUGH_CHANGES} changes of the mode; the clock may be too coarse")
+    return older[-1]
+
 
 @proves(GUARD_IS_COMPARED_TO_CTIME, killed_by="setattr3-refuses-a-matching-guard")
 def test_matching_guard(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
@@ -326,6 +343,14 @@ def test_guard_is_ctime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         unsupported("the server returns mtime as ctime: SETATTR of mtime changed both")
     observe("SETATTR with mtime as the guard", nfs3.setattr(file, Sattr3(mode=0o751), guard=LONG_AGO).status)
     expect(scratch.attributes(file).mode, "mode").equals(known.mode)
+
+
+@proves(GUARD_MISMATCH_RETURNS_NOT_SYNC, killed_by="setattr3-guards-by-seconds")
+def test_older_ctime_guard(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """SETATTR guarded by an earlier ctime of the object fails with NOT_SYNC."""
+    file = scratch.file("f", b"data", mode=0o600)
+    reply = nfs3.setattr(file, Sattr3(mode=0o755), guard=_older_ctime(nfs3, scratch, file))
+    expect(reply).status(Nfsstat3.NFS3ERR_NOT_SYNC)
 
 
 @proves(NO_GUARD_NO_COMPARISON, killed_by="setattr3-guards-unasked")

@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: MIT
 """Weak cache consistency (RFC 1813 section 2.5, wcc_data) of the procedures that change directories.
 
-A server may omit either half at any time; what it returns has to be true. The checks of WRITE, SETATTR and COMMIT
-cover wcc_data of files.
+A server may omit either half at any time; what it returns has to be true. wcc_data of files is here where two clients
+take part; the checks of WRITE, SETATTR and COMMIT cover the rest.
 """
 
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 
 import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Sattr3
+from nfsclient.protocol.nfs3 import Sattr3, StableHow
 from nfsjudge import expect, observe, proves, skip, unsupported
+from nfsjudge.expect import StatusReply
 from suites.nfs3.attributes import expect_before, expect_same_object
 from suites.nfs3.calls import Place, call_on, procedure_name
 from suites.nfs3.clauses import (
@@ -22,7 +24,7 @@ from suites.nfs3.clauses import (
     WCC_AFTER_IS_POST_OPERATION,
     WCC_BEFORE_IS_PRE_OPERATION,
 )
-from suites.nfs3.times import make_old
+from suites.nfs3.times import LONG_AGO, make_old
 from suites.nfs3.wcc import CHANGES, EXISTING, REFUSED, refused_call, wcc_field, wcc_of
 
 RETURNING_WCC: t.Final = ("create", "mkdir", "symlink", "mknod", "remove", "rmdir", "rename", "link")
@@ -133,6 +135,43 @@ def test_after_two_clients(nfs3: Nfs3, second_client: Nfs3, place: Place, change
         expect(reply, because=WCC_AFTER_HAS_NEW_TIMES).field(
             f"resok.{wcc_field(change)}.after.{name}"
         ).equals(getattr(known, name))
+
+
+_ON_FILES: t.Final[dict[str, tuple[str, Callable[[Nfs3, bytes], StatusReply]]]] = {
+    "write": (
+        "resok.file_wcc",
+        lambda nfs3, file: nfs3.write(file, offset=0, data=b"mine", stable=StableHow.FILE_SYNC),
+    ),
+    "setattr": ("resok.obj_wcc", lambda nfs3, file: nfs3.setattr(file, Sattr3(mode=0o640))),
+    "setattr-refused": (
+        "resfail.obj_wcc",
+        lambda nfs3, file: nfs3.setattr(file, Sattr3(mode=0o600), guard=LONG_AGO),
+    ),
+    "commit": ("resok.file_wcc", lambda nfs3, file: nfs3.commit(file)),
+}
+"""Calls on a file with wcc_data in their replies, and where it stands."""
+
+
+@pytest.mark.parametrize("call", _ON_FILES)
+@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-remembers-files-by-connection")
+def test_file_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, call: str) -> None:
+    """wcc_data.before of a file includes a change that another client made."""
+    file = scratch.file("f", b"some data")
+    expect(nfs3.getattr(file)).ok()  # what this client may cache
+    # FILE_SYNC: after an UNSTABLE WRITE the server may update the times later.
+    longer = second_client.write(file, offset=0, data=b"longer than before", stable=StableHow.FILE_SYNC)
+    if longer.resok is None:
+        skip(f"the other client cannot change the file: WRITE answers {longer.status}")
+    known = expect(second_client.getattr(file)).ok().obj_attributes
+    path, act = _ON_FILES[call]
+    reply = act(nfs3, file)
+    arm, _, name = path.partition(".")
+    results = getattr(reply, arm)
+    if results is None:
+        skip(f"the call was not answered as this check needs it: {reply.status}")
+    if getattr(results, name).before is None:
+        unsupported("the server withholds the attributes from before")
+    expect_before(reply, f"{path}.before", known)
 
 
 # ---------------------------------------------------------------- calls on a file instead of a directory
