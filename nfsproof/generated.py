@@ -47,7 +47,7 @@ class Part:
 def knobs_table() -> list[str]:
     """The knobs of the embedded server as a table in Markdown."""
     return [
-        "| knob | takes | default | what it does | leaves it free |",
+        "| knob | values | default | effect | clause that permits it |",
         "| --- | --- | --- | --- | --- |",
         *(
             f"| `{knob.name}` | {knob.takes} | `{knob.usual or '(empty)'}` | {knob.meaning} | {'; '.join(knob.cites)} |"

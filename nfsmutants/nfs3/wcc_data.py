@@ -59,9 +59,9 @@ def wcc3_remembers_files_by_connection(call: AnyCall) -> t.Any:
     """before of a file is what was last said of it on the same connection"""
     said: dict[t.Any, Fattr3] = call.state.setdefault("said", {})
     reply = call.proceed()
-    is_object = call.procedure in {GETATTR, SETATTR}
+    is_object = call.operation in {GETATTR, SETATTR}
     known = call.peer, call.args.object if is_object else call.args.file
-    if call.procedure is GETATTR:
+    if call.operation is GETATTR:
         if reply.resok is not None:
             said[known] = reply.resok.obj_attributes
         return reply
