@@ -284,7 +284,7 @@ def test_huge_create(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: s
     if longest >= length:
         skip(f"names of {length} bytes are not too long: name_max is {longest}")
     call = functools.partial(place.call, second_client, procedure, b"n" * length)
-    reply = _reply_or_none(call, f"{procedure_name(procedure)} of {length} bytes")
+    reply = _reply_or_none(call, f"{procedure_name(procedure)} of a name of {length} bytes")
     expect_names(place.names(), [], "names in the directory")
     if reply is not None:
         expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
@@ -300,7 +300,7 @@ def test_huge_use(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str,
         skip(f"names of {length} bytes are not too long: name_max is {longest}")
     place.arrange(procedure, b"n" * longest)
     call = functools.partial(place.call, second_client, procedure, b"n" * length)
-    reply = _reply_or_none(call, f"{procedure_name(procedure)} of {length} bytes")
+    reply = _reply_or_none(call, f"{procedure_name(procedure)} of a name of {length} bytes")
     expect_names(place.names(), [b"n" * longest], "names in the directory")
     if reply is not None:
         expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)

@@ -31,6 +31,7 @@ from nfsjudge import (
     expect_unchanged,
     observe,
     proves,
+    show,
     skip,
     unsupported,
 )
@@ -79,7 +80,7 @@ PATHCONF_FIELDS: t.Final = (
 def _pathconf(nfs3: Nfs3, scratch: Nfs3Scratch) -> Pathconf3ResOk:
     resok = expect(nfs3.pathconf(scratch.handle)).ok()
     observe("name_max", resok.name_max)
-    observe("no_trunc", resok.no_trunc)
+    observe("no_trunc", show(resok.no_trunc))
     need_name_max(resok.name_max)
     return resok
 

@@ -23,6 +23,7 @@ from nfsjudge import (
     expect_that,
     observe,
     proves,
+    show,
     skip,
     unsupported,
 )
@@ -186,7 +187,7 @@ def test_zero_count(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     reply = nfs3.read(scratch.file("f", pattern(100)), 10, 0)
     resok = expect(reply).ok()
     expect(reply).field("resok.count").equals(0)
-    observe("eof of a READ of 0 bytes inside the file", resok.eof)
+    observe("eof of a READ of 0 bytes inside the file", show(resok.eof))
 
 
 @proves(READ_MAKES_PROGRESS, killed_by="read3-returns-nothing")
