@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from nfsjudge.expect import expect, expect_error, show
+from nfsjudge import policy
+from nfsjudge.expect import expect, expect_error
 from nfsjudge.outcome import (
     Nonconformance,
     Proof,
@@ -17,6 +18,16 @@ from nfsjudge.outcome import (
     unsupported,
 )
 from nfsjudge.requirement import Level, Part, Requirement
+from nfsjudge.showing import show
+from nfsjudge.verbs import (
+    expect_all,
+    expect_attributes,
+    expect_data,
+    expect_names,
+    expect_once,
+    expect_that,
+    expect_unchanged,
+)
 from nfsjudge.verdict import Verdict, worst
 
 __all__ = [
@@ -29,8 +40,16 @@ __all__ = [
     "Unsupported",
     "Verdict",
     "expect",
+    "expect_all",
+    "expect_attributes",
+    "expect_data",
     "expect_error",
+    "expect_names",
+    "expect_once",
+    "expect_that",
+    "expect_unchanged",
     "observe",
+    "policy",
     "proof_of",
     "proves",
     "running",

@@ -17,12 +17,10 @@ from nfsclient.errors import XdrError
 from nfsclient.rpc.exchange import Exchange, RawBytes
 from nfsclient.xdr import XdrType, format_value
 from nfsjudge.records import MessageRecord
-from nfsjudge.transcript import hexdump
+from nfsjudge.transcript import as_whom, cut, hexdump
 
 MOST_LINES = 300
 """Lines of one message."""
-_AROUND = 40
-"""Lines kept around one that the verdict is about, where a message is cut."""
 MOST_FIRST, MOST_LAST = 50, 250
 """Messages kept from the beginning and from the end of a check."""
 _LONGEST_LINE = 400
@@ -103,7 +101,7 @@ class _Part:
             summary, lines, signed = _call(self.what)
         else:
             summary, lines, signed = _reply(self.what, self.marks)
-        lines, signed = _cut(lines, signed)
+        lines, signed = cut(lines, signed, MOST_LINES)
         return MessageRecord(self.number, time, self.direction, _line(summary), [*map(_line, lines)], signed)
 
 
@@ -116,7 +114,9 @@ def _call(exchange: Exchange) -> tuple[str, list[str], list[int]]:
         return f"{len(exchange.call)} bytes of the check itself", _bytes(exchange.call), []
     again = f", sent {exchange.resent + 1} times" if exchange.resent else ""
     summary = f"{exchange.procedure.name} xid 0x{exchange.xid:08x}{again}"
-    return summary, format_value(exchange.args) if isinstance(exchange.args, XdrType) else [], []
+    whom = as_whom(exchange.credential)
+    lines = [f"credential: {whom}"] if whom else []
+    return summary, lines + (format_value(exchange.args) if isinstance(exchange.args, XdrType) else []), []
 
 
 def _bytes(message: bytes) -> list[str]:
@@ -162,30 +162,6 @@ def _marked(value: XdrType, fields: Sequence[str]) -> tuple[list[str], list[int]
         if len(others) == len(lines):  # what is marked may be printed on more lines than otherwise
             signed |= {at for at, line in enumerate(others) if line.endswith(_SIGN)}
     return [line.removesuffix(f"    <-- {_SIGN}") for line in lines], sorted(signed)
-
-
-def _cut(lines: list[str], signed: list[int]) -> tuple[list[str], list[int]]:
-    """At most `MOST_LINES` lines: the first ones, and those around what is marked."""
-    if len(lines) <= MOST_LINES:
-        return lines, signed
-    near = {at for mark in signed[:4] for at in range(mark - _AROUND // 2, mark + _AROUND // 2)}
-    kept = {at for at in range(len(lines)) if at < MOST_LINES - len(near) or at in near}
-    found: list[str] = []
-    places: list[int] = []
-    skipped = 0
-    for at, line in enumerate(lines):
-        if at not in kept:
-            skipped += 1
-            continue
-        if skipped:
-            found.append(f"... {skipped} lines are left out")
-            skipped = 0
-        if at in signed:
-            places.append(len(found))
-        found.append(line)
-    if skipped:
-        found.append(f"... {skipped} lines are left out")
-    return found, places
 
 
 def _bounded(parts: list[_Part], began: float) -> list[MessageRecord]:

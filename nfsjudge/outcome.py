@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from nfsjudge.pointing import Claim
+from nfsjudge.records import deviation_text
 from nfsjudge.requirement import Requirement
 
 F = t.TypeVar("F", bound=Callable[..., object])
@@ -18,13 +19,15 @@ F = t.TypeVar("F", bound=Callable[..., object])
 class Nonconformance(AssertionError):
     """The target broke a requirement: the only exception by which a check says so.
 
-    `subject` is the reply in which it shows and `field` the dotted path in it, for the transcript to mark. A claim
-    about a value alone has neither: `claim` helps to find them.
+    `what` is a noun, `expected` the acceptable outcomes and `observed` the one that was seen: texts read
+    ``WHAT: expected A or B, got C``. `subject` is the reply in which it shows and `field` the dotted path in it, for
+    the transcript to mark. A claim about a value alone has neither: `claim` helps to find them.
     """
 
     def __init__(
         self,
         *,
+        what: str = "",
         expected: tuple[str, ...],
         observed: str,
         requirement: Requirement | None = None,
@@ -32,7 +35,8 @@ class Nonconformance(AssertionError):
         field: str | None = None,
         claim: Claim | None = None,
     ) -> None:
-        super().__init__(f"expected {' or '.join(expected)}; observed {observed}")
+        super().__init__(deviation_text(what, expected, observed))
+        self.what = what
         self.expected = expected
         self.observed = observed
         self.requirement = requirement

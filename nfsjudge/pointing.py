@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Finds the reply, and the field in it, that a failed claim was about, when the check held a value alone against it.
 
-The source of the claim says where the value came from. ``expect(wcc.after.size, "size")`` reads a local variable: that
-very object is part of a reply. ``expect(scratch.attributes(file).size, "size")`` has none, but a field called ``size``:
-the latest reply that has such a field with the value that was seen is meant. Names of a directory are those of the
-latest page that lists no others. Nothing is marked where none of this fits.
+The verbs of `nfsjudge.verbs` say themselves where the value came from: data of which offset, which name of a listing,
+which field of which attributes. For `expect()` the source of the check does. ``expect(wcc.after.size, "size")`` reads a
+local variable: that very object is part of a reply. ``expect(scratch.attributes(file).size, "size")`` has none, but a
+field called ``size``: the latest reply that has such a field with the value that was seen is meant. A list of names
+is that of the latest page that lists no others. Nothing is marked where none of this fits.
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ class Claim:
     """As of `origins_of_claim`."""
     what: str = ""
     """How the check calls the value."""
+    data: tuple[int, bytes] | None = None
+    """Offset in a file, and what READ gave there; nothing where the data ended before it."""
+    name: bytes | None = None
+    """A name in a listing."""
 
 
 def claim_of(frame: types.FrameType, value: object, what: str) -> Claim:
@@ -52,6 +57,8 @@ def find(exchanges: Sequence[Exchange], claim: Claim) -> Found | None:
     """What a claim was about, as far as it can be told."""
     return (
         _find_origin(exchanges, claim.origins)
+        or (_find_read(exchanges, *claim.data) if claim.data is not None else None)
+        or (_find_entry(exchanges, claim.name) if claim.name is not None else None)
         or find_field(exchanges, claim.names, claim.value)
         or _find_listing(exchanges, claim.value)
         or _find_worded(exchanges, claim.what, claim.value)
@@ -168,6 +175,37 @@ def _steps(value: object, names: Sequence[str]) -> Iterator[str]:
             return
         yield name
         value = getattr(value, name)
+
+
+def _find_read(exchanges: Sequence[Exchange], offset: int, seen: bytes) -> Found | None:
+    """The latest READ whose data has `seen` at an offset of the file, or ends there if that is nothing."""
+    for exchange in reversed(exchanges):
+        if exchange.procedure is None or exchange.procedure.name != "READ" or exchange.args is None:
+            continue
+        path, data = _data_of(exchange.result)
+        at = offset - exchange.args.offset
+        if path and 0 <= at <= len(data) and (data[at : at + 1] == seen[:1]):
+            return exchange.result, path
+    return None
+
+
+def _data_of(result: object) -> tuple[str, bytes]:
+    for path, found in _fields(result, "") if isinstance(result, XdrType) else ():
+        if path.endswith("data") and isinstance(found, bytes | bytearray | memoryview):
+            return path, bytes(found)
+    return "", b""
+
+
+def _find_entry(exchanges: Sequence[Exchange], name: bytes) -> Found | None:
+    """The latest entry of a listing with a name."""
+    for exchange in reversed(exchanges):
+        for path, found in _fields(exchange.result, "") if isinstance(exchange.result, XdrType) else ():
+            if not path.endswith("entries") or not isinstance(found, list):
+                continue
+            for index, item in enumerate(found):
+                if bytes(getattr(item, "name", b"")) == name:
+                    return exchange.result, f"{path}[{index}].name"
+    return None
 
 
 def _find_listing(exchanges: Sequence[Exchange], value: object) -> Found | None:

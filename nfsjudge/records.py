@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import types
 import typing as t
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 
 SCHEMA = 1
@@ -20,6 +21,9 @@ SCHEMA = 1
 
 _TOO_LARGE = 1e15
 """No number of a record is as large: seconds, bytes, calls. Infinity and NaN are refused with them."""
+
+_LONGEST_RESULT = 160
+"""Characters of a failure text that stand on one line."""
 
 _T = t.TypeVar("_T")
 
@@ -58,12 +62,17 @@ class MessageRecord:
     """Indices of the lines in `fields` that the verdict is about."""
 
 
+def words_of(check_id: str) -> str:
+    """The last part of an id, without parameters, in words."""
+    return re.sub("[-_]", " ", check_id.partition("[")[0].rpartition("/")[2])
+
+
 @dataclass(slots=True)
 class CheckRecord:
     """One check of one run."""
 
     id: str
-    """Stable: ``nfs3/write/never_accepts_more_than_sent``."""
+    """``nfs3/WRITE/no-more-than-sent[file]``: protocol, subject, slug, parameters. Does not change."""
     verdict: str
     requirement: RequirementRecord | None = None
     expected: list[str] = field(default_factory=list)
@@ -88,6 +97,10 @@ class CheckRecord:
     """All clauses that the check proves; `requirement` is the one that the verdict is about."""
     began: float = 0.0
     """Seconds since the run began."""
+    what: str = ""
+    """What the outcomes are of, a noun: "size", "data at offset 4". Empty where they say it themselves."""
+    call: str = ""
+    """The call whose reply has the outcome, in one line; empty where no single reply has it."""
     statuses: list[str] = field(default_factory=list)
     """What the target answered in its exchanges: ``nfs3 GETATTR NFS3ERR_STALE``, each once, sorted."""
     target: str = ""
@@ -99,6 +112,8 @@ class CheckRecord:
     """How many other servers were looked at for that: of 0 nothing is said."""
     worker: str = ""
     nodeid: str = ""
+    title: str = ""
+    """The claim in one sentence. Empty in records of versions that had no titles: `heading` is never empty."""
     kind: str = "check"
     schema: int = SCHEMA
 
@@ -106,6 +121,11 @@ class CheckRecord:
     def protocol(self) -> str:
         """The first part of the id: ``nfs3``, ``mount``."""
         return self.id.partition("/")[0]
+
+    @property
+    def heading(self) -> str:
+        """The title, or what the id says in words."""
+        return self.title or words_of(self.id)
 
 
 @dataclass(slots=True)
@@ -356,19 +376,60 @@ def elsewhere_lines(record: CheckRecord | FindingRecord) -> list[str]:
     return [f"also on {server}" for server in record.elsewhere]
 
 
+def deviation_text(what: str, expected: Sequence[str], observed: str) -> str:
+    """What was expected and what was seen, in one line: ``size: expected 5 or 6, got 4``."""
+    subject = f"{what}: " if what else ""
+    return (
+        f"{subject}expected {' or '.join(expected)}, got {observed}" if expected else f"{subject}{observed}"
+    )
+
+
+def deviation(record: CheckRecord | FindingRecord) -> str:
+    """The same of a record. The reason of a check that was not judged; what a finding saw."""
+    if isinstance(record, FindingRecord):
+        return record.observed
+    return deviation_text(record.what, record.expected, record.observed) if record.observed else record.reason
+
+
+def seen(record: CheckRecord | FindingRecord) -> str:
+    """What was seen, with the noun that it is of."""
+    what = record.what if isinstance(record, CheckRecord) else ""
+    return f"{what}: {record.observed}" if what else record.observed
+
+
+def _outcome_lines(record: CheckRecord | FindingRecord) -> list[str]:
+    """One line where it fits and has a noun; else a line for each outcome."""
+    if isinstance(record, CheckRecord) and record.what:
+        text = deviation(record)
+        if len(text) <= _LONGEST_RESULT:
+            return [f"  result:     {text}"]
+        return [
+            f"  result:     {record.what}:",
+            *(f"    expected: {one}" for one in record.expected[:1]),
+            *(f"          or: {one}" for one in record.expected[1:]),
+            f"         got: {record.observed}",
+        ]
+    return [
+        f"  expected:   {record.expected[0]}",
+        *(f"          or: {other}" for other in record.expected[1:]),
+        f"  seen:       {record.observed}",
+    ]
+
+
 def failure_text(record: CheckRecord | FindingRecord) -> str:
     """What is printed of a check that is not green, or of a finding."""
     lines = [f"{record.verdict}  {record.id}"]
     if isinstance(record, FindingRecord):
         lines.append(f"  check:      {record.check}")
+    else:
+        lines.append(f"  {record.heading}")
     requirement = record.requirement
     if requirement is not None and record.expected:
         part = f", {requirement.part}" if requirement.part == "IMPLEMENTATION" else ""
         lines.append(f"  clause:     {requirement.citation} ({requirement.level}{part})")
         lines.append(f"              {requirement.gist}")
-        lines.append(f"  acceptable: {record.expected[0]}")
-        lines += [f"          or: {other}" for other in record.expected[1:]]
-        lines.append(f"  seen:       {record.observed}")
+        lines += [f"  call:       {record.call}"] if isinstance(record, CheckRecord) and record.call else []
+        lines += _outcome_lines(record)
     lines += [f"  elsewhere:  {text}" for text in elsewhere_lines(record)]
     if isinstance(record, CheckRecord):
         lines += [f"  reason:     {record.reason}"] if record.reason else []

@@ -1,22 +1,55 @@
 # SPDX-License-Identifier: MIT
-"""Transcripts: exchanges as text, for people who want to see what was on the wire."""
+"""Transcripts: exchanges as text, for people who want to see what was on the wire.
+
+A transcript has at most about `MOST_LINES` lines, whatever a check did: the exchange that the verdict is about and the
+last one in full, the few before it with their arguments, and one line for each of the first, of the nearest, and of
+those without a reply. Another line says how many were left out; they are all in the capture.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import typing as t
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from nfsclient.errors import XdrError
+from nfsclient.rpc.auth import AuthNone, AuthSys, Credential, RawCredential
 from nfsclient.rpc.exchange import Exchange
+from nfsclient.rpc.messages import AuthFlavor
 from nfsclient.xdr import XdrType, format_value
 
-_MOST_FULL = 12
-"""Exchanges shown in full: the last ones. Earlier ones get a line each."""
+MOST_LINES = 108
+_MOST_OF_MARKED, _MOST_OF_LAST = 40, 24
+"""Lines of the exchange that the verdict is about, and of the last one besides."""
+_WITH_ARGUMENTS = 8
+"""Exchanges before the last one that are shown with their arguments, on two lines."""
+_FIRST, _NEAREST, _BROKEN = 3, 6, 3
+"""Exchanges with one line: the first, those next to the ones above, those without a reply."""
 _MOST_BYTES = 256
+_LONGEST_CALL = 240
+_LONGEST_ARGUMENT = 48
+_UNSET = frozenset({"absent", "DONT_CHANGE (0)"})
+_ARROW = "    <-- "
 
 
-def summary_line(exchange: Exchange, number: int) -> str:
-    """One exchange in one line."""
+def as_whom(credential: Credential | None) -> str:
+    """As whom a call was made: flavor and ids. Empty where that is not known."""
+    match credential:
+        case AuthSys():
+            groups = f", gids {' '.join(map(str, credential.gids))}" if credential.gids else ""
+            return f"AUTH_SYS uid {credential.uid}, gid {credential.gid}{groups}"
+        case AuthNone():
+            return "AUTH_NONE"
+        case RawCredential():
+            known = credential.flavor in set(AuthFlavor)
+            name = AuthFlavor(credential.flavor).name if known else f"flavor {credential.flavor}"
+            return f"{name}, {len(credential.body)} bytes"
+    return "" if credential is None else type(credential).__name__
+
+
+def summary_line(exchange: Exchange, number: int, *, usual: Credential | None = None) -> str:
+    """One exchange in one line; says as whom it was made where that is not the `usual` credential."""
     name = exchange.procedure.name if exchange.procedure is not None else "raw bytes"
     if exchange.error is not None:
         outcome = f"{type(exchange.error).__name__}: {exchange.error}"
@@ -28,7 +61,35 @@ def summary_line(exchange: Exchange, number: int) -> str:
     took = ""
     if exchange.received_at is not None:
         took = f" ({(exchange.received_at - exchange.sent_at) * 1000:.1f} ms)"
-    return f"#{number} {name} xid 0x{exchange.xid:08x} -> {outcome}{took}"
+    whom = as_whom(exchange.credential) if usual is not None and exchange.credential != usual else ""
+    return f"#{number} {name}{f' as {whom}' if whom else ''} xid 0x{exchange.xid:08x} -> {outcome}{took}"
+
+
+def call_line(exchange: Exchange) -> str:
+    """The call in one line, with its arguments: ``LOOKUP what.dir=0102..., what.name='f'``."""
+    if exchange.procedure is None:
+        return f"{len(exchange.call)} bytes made by the check"
+    return f"{exchange.procedure.name} {_given(exchange)}".rstrip()
+
+
+def _given(exchange: Exchange) -> str:
+    """The arguments in one line."""
+    args = exchange.args
+    text = ", ".join(_arguments(args)) if isinstance(args, XdrType) else ""
+    return text if len(text) <= _LONGEST_CALL else f"{text[:_LONGEST_CALL]}..."
+
+
+def _arguments(value: XdrType) -> Iterator[str]:
+    """``path=value`` of each field, structures flattened; what is absent is left out."""
+    above: list[str] = []
+    for line in format_value(value):
+        depth = (len(line) - len(line.lstrip())) // 2
+        name, _, text = line.strip().partition(":")
+        above[depth:] = [name.rstrip("_")]
+        shown = text.strip()
+        if shown and shown not in _UNSET:
+            more = "..." if len(shown) > _LONGEST_ARGUMENT else ""
+            yield f"{'.'.join(above)}={shown[:_LONGEST_ARGUMENT]}{more}"
 
 
 def _indent(lines: Sequence[str], by: str) -> list[str]:
@@ -47,42 +108,129 @@ def hexdump(data: bytes) -> list[str]:
     return lines
 
 
-def full_lines(exchange: Exchange, number: int, *, mark: str | None = None, note: str = "here") -> list[str]:
+def cut(lines: Sequence[str], signed: Sequence[int], most: int) -> tuple[list[str], list[int]]:
+    """About `most` lines: the first ones, and those around the lines `signed`; their new places as well."""
+    if len(lines) <= most:
+        return [*lines], [*signed]
+    around = max(most // 8, 2)
+    near = {at for mark in signed[:4] for at in range(mark - around, mark + around)} & {*range(len(lines))}
+    kept = {at for at in range(len(lines)) if at < most - len(near) or at in near}
+    found: list[str] = []
+    places: list[int] = []
+    for is_kept, group in itertools.groupby(range(len(lines)), lambda at: at in kept):
+        block = [*group]
+        if is_kept:
+            places += [len(found) + at - block[0] for at in block if at in signed]
+            found += [lines[at] for at in block]
+        else:
+            found.append(f"... {len(block)} lines are left out")
+    return found, places
+
+
+def full_lines(
+    exchange: Exchange,
+    number: int,
+    *,
+    mark: str | None = None,
+    note: str = "here",
+    most: int | None = None,
+) -> list[str]:
     """One exchange with its decoded call and reply; `mark` is the field of the reply to point at."""
     lines = [summary_line(exchange, number)]
+    whom = as_whom(exchange.credential)
+    lines += [f"  as: {whom}"] if whom else []
     if isinstance(exchange.args, XdrType):
         lines += ["  call:", *_indent(format_value(exchange.args), "    ")]
     if isinstance(exchange.result, XdrType):
         lines += ["  reply:", *_indent(format_value(exchange.result, mark=mark, note=note), "    ")]
     elif exchange.reply is not None:
         if isinstance(exchange.error, XdrError):
-            lines.append(f"  reply does not decode: {exchange.error.path}    <-- {exchange.error.detail}")
+            lines.append(f"  reply does not decode: {exchange.error.path}{_ARROW}{exchange.error.detail}")
         lines += ["  reply bytes:", *_indent(hexdump(exchange.reply), "    ")]
-    return lines
+    if most is None:
+        return lines
+    return cut(lines, [at for at, line in enumerate(lines) if _ARROW in line], most)[0]
 
 
 def transcript(
     exchanges: Sequence[Exchange], *, subject: object = None, field: str | None = None, note: str = "here"
 ) -> list[str]:
-    """The exchanges of a check: the last ones, and the one whose reply is `subject`, in full.
+    """The exchanges of a check, within `MOST_LINES`. `subject` is a decoded reply or an exchange.
 
     `field` is the dotted path of the deviating field in `subject`, and `note` what stands at the arrow to it.
     """
-    first_full = max(0, len(exchanges) - _MOST_FULL)
+    full = _in_full(exchanges, subject, field, note)
+    brief = _in_brief(exchanges, full.keys())
+    usual = _usual(exchanges)
     lines: list[str] = []
-    for number, exchange in enumerate(exchanges, 1):
-        is_subject = subject is not None and exchange.result is subject
-        if number > first_full or is_subject:
-            lines += full_lines(exchange, number, mark=field if is_subject else None, note=note)
-        else:
-            lines.append(summary_line(exchange, number))
+    for is_shown, group in itertools.groupby(range(len(exchanges)), lambda at: at in full or at in brief):
+        places = [*group]
+        if not is_shown and len(places) > 1:
+            lines.append(_left_out([exchanges[at] for at in places]))
+            continue
+        for at in places:
+            lines += full.get(at) or [summary_line(exchanges[at], at + 1, usual=usual)]
     return lines
+
+
+def _usual(exchanges: Sequence[Exchange]) -> Credential | None:
+    """As whom most calls were made."""
+    known = Counter(one.credential for one in exchanges if one.credential is not None)
+    return known.most_common(1)[0][0] if known else None
+
+
+def _in_full(
+    exchanges: Sequence[Exchange], subject: object, field: str | None, note: str
+) -> dict[int, list[str]]:
+    """The exchange that is `subject` and the last one in full, and those before it with their arguments."""
+    marked = next((at for at, one in enumerate(exchanges) if _is_about(one, subject)), None)
+    last = len(exchanges) - 1
+    found: dict[int, list[str]] = {}
+    if marked is not None:
+        found[marked] = full_lines(exchanges[marked], marked + 1, mark=field, note=note, most=_MOST_OF_MARKED)
+    if last >= 0 and last != marked:
+        most = _MOST_OF_MARKED if marked is None else _MOST_OF_LAST
+        found[last] = full_lines(exchanges[last], last + 1, most=most)
+    usual = _usual(exchanges)
+    for at in range(max(0, last - _WITH_ARGUMENTS), last):
+        if at not in found:
+            lines = [summary_line(exchanges[at], at + 1, usual=usual)]
+            found[at] = lines + [f"  call: {text}" for text in [_given(exchanges[at])] if text]
+    return found
+
+
+def _is_about(exchange: Exchange, subject: object) -> bool:
+    return subject is not None and (subject is exchange or subject is exchange.result)
+
+
+def _in_brief(exchanges: Sequence[Exchange], full: t.Collection[int]) -> set[int]:
+    """Exchanges to show with one line."""
+    others = [at for at in range(len(exchanges)) if at not in full]
+    nearest = sorted(others, key=lambda at: min((abs(at - one) for one in full), default=0))[:_NEAREST]
+    broken = [at for at in others if exchanges[at].error is not None or exchanges[at].reply is None]
+    return {*others[:_FIRST], *nearest, *broken[:_BROKEN]}
+
+
+def _left_out(exchanges: Sequence[Exchange]) -> str:
+    """How many of which procedures and outcomes."""
+    kinds = Counter(_kind(one) for one in exchanges)
+    told = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common(4))
+    more = f", {len(kinds) - 4} other kinds" if len(kinds) > 4 else ""
+    return f"... {len(exchanges)} exchanges left out: {told}{more}"
+
+
+def _kind(exchange: Exchange) -> str:
+    name = exchange.procedure.name if exchange.procedure is not None else "raw bytes"
+    status = getattr(exchange.result, "status", None)
+    return name if status is None else f"{name} {status}"
 
 
 def short_transcript(exchanges: Sequence[Exchange], most: int = 50) -> list[str]:
     """A line each, the first `most` of them."""
+    usual = _usual(exchanges[:most])
     lines = [
-        summary_line(exchange, number) for number, exchange in enumerate(itertools.islice(exchanges, most), 1)
+        summary_line(exchange, number, usual=usual)
+        for number, exchange in enumerate(itertools.islice(exchanges, most), 1)
     ]
     if len(exchanges) > most:
         lines.append(f"... {len(exchanges) - most} more")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`nfsproof coverage`: the pages of docs/ that say what the checks cover, made anew or held against a run."""
+"""`nfsproof coverage`: writes the coverage pages of docs/, or compares them with a run."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from nfsjudge.records import RequirementRecord
 from nfsproof import starter
 from reports import load
 from reports.coverage import Pages, suite_pages
+from reports.idlist import known_ids
 from reports.run import Run
 
 _SHOWN = 40
@@ -62,20 +63,19 @@ def _whole(folder: Path) -> Run:
     try:
         run = load(folder)
     except (OSError, ValueError) as error:
-        raise CannotCover(f"no records of a run in {folder}: {error}") from error
+        raise CannotCover(f"expected the records of a run in {folder}: {error}") from error
     target = run.about.target if run.about is not None else "unknown"
     if target != "embedded":
         raise CannotCover(f"expected a run on the embedded server in {folder}, saw one on {target}")
     if run.end is None:
-        raise CannotCover(f"expected a run that came to its end in {folder}, saw one that did not")
-    listed = (starter.home() / "suites" / "ids.txt").read_text(encoding="utf-8").splitlines()
-    ids = {line.strip() for line in listed if line.strip() and not line.startswith("#")}
-    seen = {check.id.partition("[")[0] for check in run.checks}
+        raise CannotCover(f"expected a complete run in {folder}, got an incomplete one")
+    ids = known_ids().present
+    seen = {check.id for check in run.checks}
     if seen != ids:
         one = min(seen ^ ids)
         raise CannotCover(
-            f"{folder} has not the checks of suites/ids.txt: {one} is {'new' if one in seen else 'missing'}; a whole "
-            "run is needed, and pytest --ids=update where checks came or went"
+            f"{folder} does not contain the checks of suites/ids.txt: {one} is {'new' if one in seen else 'missing'}; "
+            "use a complete run, and pytest --ids=update if checks were added or removed"
         )
     return run
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """`nfsproof selftest --knobs`: the suite on the embedded server with each legal freedom taken.
 
-Whatever a server may do, no check and no rule of the lint may hold against it: a run that is red here shows a
-fault of the suite, or of the embedded server.
+No check and no rule of the lint may fail for a legal choice of a server: a red run here shows a bug of the suite, or
+of the embedded server.
 
-A first run, without any knob turned, notes what knobs would have decided for each check (`nfsserver.consulted`). With a
-setting only those checks run that can tell it from the usual ones; `--knobs=all` runs every check with every setting.
+A first run, with all knobs at their defaults, notes what knobs would have decided for each check
+(`nfsserver.consulted`). With a setting, only those checks run that can tell it from the defaults; `--knobs=all` runs
+every check with every setting.
 """
 
 from __future__ import annotations

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
-from fixtures.evidence import rerun_command
+from fixtures.plugin.evidence import rerun_command
 from nfsclient.rpc.loop import Loop
-from nfsserver import KNOBS, BadKnob, Server, UnknownMutant, all_mutants, parse_setting
+from nfsmutants import Mutants, UnknownMutant, all_mutants
+from nfsserver import KNOBS, BadKnob, Server, parse_setting
 from nfsserver.serve import serve
 
 
@@ -48,19 +49,19 @@ def serve_until_stopped(offer: Offer, say: Callable[[str], None]) -> None:
     """Serves until SIGINT or SIGTERM. `say` gets lines for the user. Raises CannotServe."""
     wrong = [export for export in offer.exports if not export.startswith("/")]
     if wrong:
-        raise CannotServe(f"an export is an absolute path such as /export, not {wrong[0]}")
+        raise CannotServe(f"expected an absolute path such as /export as export, got {wrong[0]}")
     try:
         server = Server(
             exports=offer.exports,
             root_squash=offer.root_squash,
-            mutants=_known(offer.mutants),
             knobs=dict(parse_setting(text) for text in offer.knobs),
         )
+        Mutants(server, offer.mutants)
         with closing(Loop()) as loop:
             serve(
                 server, loop, host=offer.host, port=offer.port, udp=offer.udp, announce=_announcer(offer, say)
             )
-    except BadKnob as error:
+    except (BadKnob, UnknownMutant) as error:
         raise CannotServe(str(error)) from error
     except OSError as error:
         reason = error.strerror or str(error)
@@ -70,22 +71,14 @@ def serve_until_stopped(offer: Offer, say: Callable[[str], None]) -> None:
         raise CannotServe(f"cannot listen on {offer.host} port {offer.port}: {reason}{advice}") from error
 
 
-def _known(names: Iterable[str]) -> tuple[str, ...]:
-    known = {mutant.name for mutant in all_mutants()}
-    for name in names:
-        if name not in known:
-            raise CannotServe(str(UnknownMutant(name)))
-    return tuple(names)
-
-
 def _announcer(offer: Offer, say: Callable[[str], None]) -> Callable[[Server], None]:
     def announce(server: Server) -> None:
         say(f"serving {server.url}")
         for name in offer.mutants:
-            say(f"bent by {name}")
+            say(f"mutants: {name}")
         for setting in offer.knobs:
-            say(f"as it may: {setting}")
-        say(f"the checks on it:  {rerun_command(server.url)}")
-        say("Ctrl-C stops it")
+            say(f"knobs: {setting}")
+        say(f"run the checks on it: {rerun_command(server.url)}")
+        say("press Ctrl-C to stop")
 
     return announce

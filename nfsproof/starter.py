@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Starts pytest so that checkout and wheel find the same rooms, whatever lies in the user's folder.
+"""Starts pytest so that checkout and wheel find the same packages, whatever is in the user's folder.
 
 Nothing may import pytest, xdist, `fixtures`, `suites` or `reports` before `put_home_first()` has run: xdist
 copies the import path when it is first imported, and other distributions own some of those names.

@@ -10,7 +10,7 @@ from nfsserver.handlers import AnyProcedure
 from nfsserver.knobs import KNOBS, Settings
 
 if t.TYPE_CHECKING:
-    from nfsserver.mutants import AnyMiddleware
+    from nfsserver.middleware import AnyAroundCall
     from nfsserver.server import Server
 
 Mark: t.TypeAlias = int | bytes
@@ -30,25 +30,25 @@ def _always(_now: Settings, _mark: Mark) -> bool:
 
 
 class Freedom(t.NamedTuple):
-    """Middleware around `procedures` while one of `knobs` is turned; inside of all mutants, which bend what comes out.
+    """What is put around `procedures` while one of `knobs` is turned, inside all middleware.
 
     The last three say which calls it changes. `of_call` and `of_reply` give marks of a call, and of the reply of a
-    server whose knobs are as usual; `differs` says for settings and a mark whether the middleware does anything.
+    server with default knobs; `differs` says for settings and a mark whether the middleware does anything.
     Larger sizes differ where smaller ones do.
     """
 
     procedures: tuple[AnyProcedure, ...]
     knobs: tuple[str, ...]
-    middleware: AnyMiddleware
+    middleware: AnyAroundCall
     of_call: Callable[[Server, t.Any], Iterable[Mark]] = _nothing
     of_reply: Callable[[t.Any], Iterable[Mark]] = _is_answered
     differs: Callable[[Settings, t.Any], bool] = _always
 
     @property
     def name(self) -> str:
-        """One that no other freedom has."""
+        """A unique name."""
         return f"{self.middleware.__module__}.{self.middleware.__name__}"
 
     def is_used(self, now: Settings) -> bool:
-        """Whether one of its knobs is turned."""
+        """Whether one of its knobs differs from its default."""
         return any(getattr(now, name) != KNOBS[name].default for name in self.knobs)

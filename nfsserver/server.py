@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The reference server: exports, identities, boots, and the way of a call through mutants to its handler."""
+"""The reference server: exports, identities, boots, and the way of a call through middleware to its handler."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from nfsserver.fs import (
 )
 from nfsserver.handlers import AnyProcedure, Handler, Handlers
 from nfsserver.knobs import Knobs, Value
-from nfsserver.mutants import A as Args
-from nfsserver.mutants import (
-    ActiveMutants,
+from nfsserver.middleware import A as Args
+from nfsserver.middleware import (
     Answer,
-    AnyMiddleware,
+    AnyAroundCall,
+    AroundCall,
+    AroundMessage,
+    Interposed,
     Middleware,
-    ProceedWire,
-    WireMiddleware,
-    find_mutant,
+    ProceedMessage,
 )
-from nfsserver.mutants import R as Result
+from nfsserver.middleware import R as Result
 from nfsserver.replay import ReplayCache
-from nfsserver.transport import Bend, BendableRpcServer
+from nfsserver.transport import SurroundedRpcServer, TransportMiddleware
 
 Key: t.TypeAlias = tuple[int, int, int]
 """Program, version and number of a procedure."""
@@ -123,10 +123,10 @@ class Transfers:
 class Server:
     """NFSv2, NFSv3, MOUNT and portmap on one port, over file systems in memory.
 
-    `exports` are paths; each has a file system of its own. `mutants` are names to switch on from the
-    start, `knobs` the legal freedoms that it takes (see `nfsserver.knobs`). `seed` makes handles and
-    verifiers repeatable; without one they are drawn at random, as they must be where another process may
-    serve the same address later.
+    `exports` are paths; each has a separate file system. `knobs` are the legal freedoms that it takes (see
+    `nfsserver.knobs`). `seed` makes handles and verifiers repeatable; without one they are drawn at random, as
+    they must be where another process may serve the same address later. What breaks a rule is not in here: it
+    is put around the server (`surround`, see `nfsmutants`).
     """
 
     def __init__(
@@ -136,7 +136,6 @@ class Server:
         exports: Iterable[str] = ("/export",),
         root_squash: bool = False,
         limits: Limits | None = None,
-        mutants: Iterable[str] = (),
         knobs: Mapping[str, Value] | None = None,
         seed: int | None = None,
     ) -> None:
@@ -151,15 +150,12 @@ class Server:
         self.boots = 1
         self.mounts = mount.Mounts(self.exports)
         self.registry = binding.Registry()
-        self._state: dict[str, dict[str, t.Any]] = {}
-        self._interposed: list[tuple[Key, AnyMiddleware]] = []
-        self._chains: dict[Key, tuple[AnyMiddleware, ...]] = {}
+        self._middleware: list[Middleware] = []
         self.knobs = Knobs({"root_squash": root_squash, **(knobs or {})}, self._obey)
-        self.mutants = ActiveMutants(mutants, self._chains.clear)
         self.faults: deque[tuple[AnyProcedure | None, Exception]] = deque(maxlen=_KEPT_FAULTS)
-        """Exceptions of handlers, which callers saw as SYSTEM_ERR: faults of this server, or of a mutant.
+        """Exceptions of handlers, which callers saw as SYSTEM_ERR: faults of this server, or of middleware.
 
-        Those of wire mutants have no procedure, and callers saw silence.
+        Those of middleware around messages have no procedure, and callers saw silence.
         """
         self.asked: Counter[Key] = Counter()
         """(program, version, number) of procedures -> how often they were called, until somebody clears it."""
@@ -167,11 +163,11 @@ class Server:
         self.dispatcher = self._make_dispatcher()
         self._consulted: Consulted | None = None
         self._silenced = False
-        self._rpc: BendableRpcServer | None = None
+        self._rpc: SurroundedRpcServer | None = None
         self._address: Address | None = None
         self._obey()
 
-    # ------------------------------------------------------------ what handlers and mutants ask
+    # ------------------------------------------------------------ what handlers and middleware ask
 
     @property
     def fs(self) -> FileSystem:
@@ -191,7 +187,7 @@ class Server:
         return self.codec.encode(Identity(inode.fs.fsid, inode.fileid, inode.generation))
 
     def caller(self, context: CallContext) -> Caller:
-        """The identity behind a call; who has none is nobody."""
+        """The identity of a caller; without one it is nobody."""
         credential = context.credential
         if not isinstance(credential, AuthSys):
             return ANONYMOUS
@@ -208,10 +204,6 @@ class Server:
     def write_verifier(self) -> bytes:
         """The verifier of WRITE and COMMIT: one per boot (RFC 1813 section 3.3.7)."""
         return self.codec.token(b"boot", self.boots)
-
-    def mutant_state(self, name: str) -> dict[str, t.Any]:
-        """Scratch memory of one mutant in this server, empty at first."""
-        return self._state.setdefault(name, {})
 
     # ------------------------------------------------------------ knobs
 
@@ -268,33 +260,22 @@ class Server:
 
     # ------------------------------------------------------------ middleware
 
+    def surround(self, middleware: Middleware) -> Callable[[], None]:
+        """Put `middleware` around all that is there; call the result to take it away."""
+        self._middleware.append(middleware)
+        return lambda: self._middleware.remove(middleware)
+
     def interpose(
-        self, procedure: Procedure[Args, Result], middleware: Middleware[Args, Result]
+        self, procedure: Procedure[Args, Result], around: AroundCall[Args, Result]
     ) -> Callable[[], None]:
-        """Put unnamed middleware around a procedure, outside all mutants; call the result to take it away."""
-        entry = (_key(procedure), middleware)
-        self._interposed.append(entry)
-        self._chains.clear()
+        """Put a function around the calls of one procedure; call the result to take it away."""
+        return self.surround(Interposed(procedure, around))
 
-        def remove() -> None:
-            self._interposed.remove(entry)
-            self._chains.clear()
+    def _around_calls(self, procedure: AnyProcedure) -> list[AnyAroundCall]:
+        return [one for middleware in self._middleware for one in middleware.around_calls(procedure)]
 
-        return remove
-
-    def _chain(self, key: Key) -> tuple[AnyMiddleware, ...]:
-        """The middleware around one procedure, the innermost first."""
-        chain = self._chains.get(key)
-        if chain is None:
-            active = [find_mutant(name) for name in self.mutants]
-            bending = [
-                mutant.middleware
-                for mutant in active
-                if mutant.middleware is not None and key in map(_key, mutant.bends)
-            ]
-            bending += [middleware for interposed, middleware in self._interposed if interposed == key]
-            chain = self._chains[key] = tuple(bending)
-        return chain
+    def _below_messages(self) -> list[TransportMiddleware]:
+        return [one for middleware in self._middleware for one in middleware.below_messages()]
 
     def _make_dispatcher(self) -> Dispatcher:
         def on_error(context: CallContext, error: Exception) -> None:
@@ -325,41 +306,34 @@ class Server:
         def answer(context: CallContext, args: t.Any) -> t.Any:
             self.asked[key] += 1
             proceed: Callable[[CallContext, t.Any], t.Any] = handle
-            for middleware in self._chain(key):
-                proceed = self._around(middleware, proceed)
+            for around in self._around_calls(procedure):
+                proceed = self._around(around, proceed)
             return proceed(context, args)
 
         return answer
 
     def _around(
-        self, middleware: AnyMiddleware, proceed: Callable[[CallContext, t.Any], t.Any]
+        self, around: AnyAroundCall, proceed: Callable[[CallContext, t.Any], t.Any]
     ) -> Callable[[CallContext, t.Any], t.Any]:
-        return lambda context, args: middleware(self, context, args, proceed)
+        return lambda context, args: around(self, context, args, proceed)
 
     def answer(self, message: bytes, peer: Address, transport: Transport) -> Answer:
-        """The reply to one RPC message, through the wire mutants; None for silence."""
+        """The reply to one RPC message, through the middleware around messages; None for silence."""
 
         def dispatch(message: bytes) -> Answer:
             return self._dispatch(message, peer, transport)
 
-        wires = [wire for name in self.mutants if (wire := find_mutant(name).wire) is not None]
-        if not wires:
+        around = [one for middleware in self._middleware for one in middleware.around_messages()]
+        if not around:
             return dispatch(message)
-        proceed: ProceedWire = dispatch
-        for wire in wires:
-            proceed = self._around_wire(wire, proceed)
+        proceed: ProceedMessage = dispatch
+        for one in around:
+            proceed = self._around_message(one, proceed)
         try:
             return proceed(message)
-        except Exception as error:  # noqa: BLE001  (a fault of a mutant must not stop the service)
+        except Exception as error:  # noqa: BLE001  (a fault of middleware must not stop the service)
             self.faults.append((None, error))
             return None
-
-    def _bends(self) -> list[Bend]:
-        """What the mutants that are on do to fragments, connections and datagrams."""
-        if not self.mutants:
-            return []
-        kinds = [(name, bend) for name in self.mutants if (bend := find_mutant(name).bend) is not None]
-        return [self.mutant_state(name).setdefault("bend", bend()) for name, bend in kinds]
 
     def _dispatch(self, message: bytes, peer: Address, transport: Transport) -> Answer:
         self._silenced = False
@@ -376,8 +350,8 @@ class Server:
             self.replays.remember(key, known)
         return [known]
 
-    def _around_wire(self, wire: WireMiddleware, proceed: ProceedWire) -> ProceedWire:
-        return lambda message: wire(self, message, proceed)
+    def _around_message(self, around: AroundMessage, proceed: ProceedMessage) -> ProceedMessage:
+        return lambda message: around(self, message, proceed)
 
     def keep_silent(self) -> None:
         """Called by a handler: its call gets no answer at all."""
@@ -390,7 +364,7 @@ class Server:
         if self._rpc is not None:
             raise RuntimeError("this server listens already")
         for attempt in range(_BINDING_ATTEMPTS):
-            rpc = BendableRpcServer(loop, self, self._bends)
+            rpc = SurroundedRpcServer(loop, self, self._below_messages)
             try:
                 address = rpc.listen_tcp(host, port)
                 if udp:

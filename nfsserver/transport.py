@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The sockets of the reference server, and where mutants can bend what lies below messages.
+"""The sockets of the reference server, and where middleware can change what is below messages.
 
-A `Bend` has four places to do it; what it leaves alone is done as `nfsclient.rpc.server` does it. It is made anew
-each time that its mutant is switched on.
+`TransportMiddleware` has four methods for it; what it does not override is done as `nfsclient.rpc.server` does it.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ AnswerRecord: t.TypeAlias = Callable[[Connection, bytes], None]
 AnswerDatagram: t.TypeAlias = Callable[[socket.socket, bytes, t.Any], None]
 
 
-class Bend:
-    """Does nothing out of the way. A mutant overrides what it bends."""
+class TransportMiddleware:
+    """Changes nothing. Subclasses override what they change."""
 
     def admits(self, _peer: Address, /) -> bool:
         """Whether a new connection is served."""
@@ -42,21 +41,23 @@ class Bend:
         proceed(sock, message, peer)
 
 
-class BendableRpcServer(RpcServer):
-    """An `RpcServer` that asks at each step what is to be bent."""
+class SurroundedRpcServer(RpcServer):
+    """An `RpcServer` that asks its middleware at each step."""
 
-    def __init__(self, loop: Loop, answerer: Answerer, bends: Callable[[], list[Bend]]) -> None:
+    def __init__(
+        self, loop: Loop, answerer: Answerer, middleware: Callable[[], list[TransportMiddleware]]
+    ) -> None:
         super().__init__(loop, answerer)
-        self._bends = bends
+        self._middleware = middleware
 
     def admits(self, peer: Address) -> bool:
         """Whether a new connection is served."""
-        return super().admits(peer) and all(bend.admits(peer) for bend in self._bends())
+        return super().admits(peer) and all(one.admits(peer) for one in self._middleware())
 
     def make_assembler(self) -> RecordAssembler:
         """What makes records of the bytes of a new connection."""
-        for bend in self._bends():
-            assembler = bend.make_assembler(self.max_record)
+        for one in self._middleware():
+            assembler = one.make_assembler(self.max_record)
             if assembler is not None:
                 return assembler
         return super().make_assembler()
@@ -64,21 +65,21 @@ class BendableRpcServer(RpcServer):
     def answer_record(self, connection: Connection, message: bytes) -> None:
         """Answer a call of a connection."""
         proceed: AnswerRecord = super().answer_record
-        for bend in self._bends():
-            proceed = _around_record(bend, proceed)
+        for one in self._middleware():
+            proceed = _around_record(one, proceed)
         proceed(connection, message)
 
     def answer_datagram(self, sock: socket.socket, message: bytes, peer: t.Any) -> None:
         """Answer a call that came to `sock` from `peer`."""
         proceed: AnswerDatagram = super().answer_datagram
-        for bend in self._bends():
-            proceed = _around_datagram(bend, proceed)
+        for one in self._middleware():
+            proceed = _around_datagram(one, proceed)
         proceed(sock, message, peer)
 
 
-def _around_record(bend: Bend, proceed: AnswerRecord) -> AnswerRecord:
-    return lambda connection, message: bend.answer_record(connection, message, proceed)
+def _around_record(one: TransportMiddleware, proceed: AnswerRecord) -> AnswerRecord:
+    return lambda connection, message: one.answer_record(connection, message, proceed)
 
 
-def _around_datagram(bend: Bend, proceed: AnswerDatagram) -> AnswerDatagram:
-    return lambda sock, message, peer: bend.answer_datagram(sock, message, peer, proceed)
+def _around_datagram(one: TransportMiddleware, proceed: AnswerDatagram) -> AnswerDatagram:
+    return lambda sock, message, peer: one.answer_datagram(sock, message, peer, proceed)

@@ -2,7 +2,7 @@
 """Runs as results for Allure (https://allurereport.org), also later and on another machine.
 
 Written with Allure's own library: one result a check, and one for each rule that the lint saw broken. Results carry
-no name of the machine that tested; a target that has a label is told by it alone.
+no name of the machine that tested; a target with a label appears under this label only.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from allure_commons.logger import AllureFileLogger
 from allure_commons.model2 import Attachment, Label, Link, Parameter, Status, StatusDetails, TestResult
 from allure_commons.types import AttachmentType, LabelType, LinkType, Severity
 
-from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord
+from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, deviation, seen
 from reports.plain import clause_url, printable, shortened
 from reports.run import Run, distinct_labels
 
@@ -44,7 +44,7 @@ STATUSES = {
 CATEGORIES = {
     "FAIL": "Server defect: a MUST or a stated rule was broken",
     "NONSTRICT": "SHOULD not followed",
-    "UNSUPPORTED": "Unsupported: optional, and the target does not have it",
+    "UNSUPPORTED": "Unsupported: the target lacks an optional feature",
     "VOID": "Void: could not be judged",
     "SKIP": "Skipped: a precondition was missing",
 }
@@ -107,15 +107,15 @@ def write_allure(runs: Sequence[Run], folder: Path) -> int:
 
 
 class _Result(TestResult):
-    """With names of our own, to find them again."""
+    """With known names, to find them again."""
 
     file_pattern = "nfsproof-{prefix}-result.json"
 
 
 def _of_check(writer: _Writer, check: CheckRecord) -> TestResult:
-    base, bracket, parameters = check.id.partition("[")
+    _, bracket, parameters = check.id.partition("[")
     result = _result(writer, check, check.protocol)
-    result.name = printable(base.rpartition("/")[2].replace("_", " ") + bracket + parameters)
+    result.name = printable(f"{check.heading} [{parameters}" if bracket else check.heading)
     if bracket:
         result.parameters.append(Parameter(name="case", value=printable(parameters.removesuffix("]"))))
     result.parameters += [
@@ -127,7 +127,9 @@ def _of_check(writer: _Writer, check: CheckRecord) -> TestResult:
         result.stop = result.start + round(1000 * max(0.0, check.duration))
     result.descriptionHtml = _description(writer, check, check.reason)
     if check.script:
-        result.attachments += filter(None, [_attach_file(writer, check.script, "script that sends the same")])
+        result.attachments += filter(
+            None, [_attach_file(writer, check.script, "script that sends the same messages")]
+        )
     return result
 
 
@@ -146,7 +148,6 @@ def _of_finding(writer: _Writer, record: FindingRecord, checks: Sequence[str]) -
 def _result(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str) -> _Result:
     """What checks and findings have in common."""
     is_strict = record.verdict == "NONSTRICT" and writer.run.is_strict
-    reason = record.reason if isinstance(record, CheckRecord) else ""
     result = _Result(
         uuid=_digest(writer.run.about.started if writer.run.about else "", writer.label, record.id),
         historyId=_digest(record.id, writer.label),
@@ -159,7 +160,7 @@ def _result(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str)
         stage="finished",
     )
     if record.verdict != "PASS":
-        message = printable(f"{record.verdict}: {record.observed or reason}")
+        message = printable(f"{record.verdict}: {deviation(record)}")
         trace = "\n".join(f"expected: {one}" for one in record.expected)
         result.statusDetails = StatusDetails(
             message=shortened(message, _LONG), trace=shortened(printable(trace), _LONG)
@@ -176,7 +177,7 @@ def _labels(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str)
     feature = record.id.split("/")[1] if record.id.count("/") > 1 else protocol
     pairs = [
         (LabelType.EPIC, epic),
-        (LabelType.FEATURE, EPICS.get(feature, feature.upper().replace("_", " "))),
+        (LabelType.FEATURE, EPICS.get(feature, feature)),
         (LabelType.STORY, _story(record.requirement)),
         (LabelType.SEVERITY, _severity(record.requirement)),
         (LabelType.PARENT_SUITE, writer.label),
@@ -200,12 +201,12 @@ def _severity(requirement: RequirementRecord | None) -> str:
 
 def _description(writer: _Writer, record: CheckRecord | FindingRecord, more: str) -> str:
     """HTML with nothing in it that is not escaped."""
-    rows = [("requirement", _story(record.requirement))]
+    rows = [("id", record.id), ("requirement", _story(record.requirement))]
     if record.requirement is not None:
         rows.append(("level", f"{record.requirement.level}, {record.requirement.part}"))
     rows += [("expected", one) for one in record.expected]
     rows += [
-        ("seen", record.observed),
+        ("seen", seen(record)),
         ("also on", ", ".join(record.elsewhere)),
         ("verdict", f"{record.verdict} {more}".strip()),
     ]
@@ -235,7 +236,7 @@ _TYPES = {
 
 
 def _attach_file(writer: _Writer, name: str, title: str) -> Attachment | None:
-    """Copy a file that lies beside the records; None for what is not there, elsewhere, or too large."""
+    """Copy a file from the folder of the records; None if it is missing, elsewhere, or too large."""
     if writer.run.folder is None or _would_tell(writer.run):
         return None
     root = writer.run.folder.resolve()
@@ -258,7 +259,7 @@ def _would_tell(run: Run) -> bool:
 
 
 def category_rules() -> list[dict[str, object]]:
-    """As Allure 2 and 3 read them: told apart by the message, which begins with the verdict."""
+    """As Allure 2 and 3 read them: selected by the message, which begins with the verdict."""
     strictly = {"NONSTRICT": [Status.FAILED]}
     return [
         {
@@ -281,12 +282,14 @@ def _environment(runs: Sequence[Run], labels: Sequence[str]) -> str:
             "rules broken": run.rules_told,
         }
         if _would_tell(run):
-            told["files"] = "left out: they tell the address; a report of the archive of the run has them"
+            told["files"] = (
+                "left out, because they contain the address of the target; a report of the archive of the run has them"
+            )
         if run.about is not None:
             told |= {"nfsproof": run.about.version, "started": run.about.started} | run.about.environment
             lacks = [name for name, value in run.about.capabilities.items() if value != "yes"]
             told["lacks"] = ", ".join(lacks)
-        # Behind the key: pages cut what is long.
+        # After the key, because pages cut long texts.
         of = f" ({label})" if len(runs) > 1 else ""
         pairs += [(key + of, value) for key, value in told.items() if value]
     return "".join(f"{_property(key)}={_property(shortened(value, _LONG))}\n" for key, value in pairs)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Runs as annotations of GitHub Actions: lines of output that it shows beside the job and the changed files."""
+"""Runs as annotations of GitHub Actions: lines of output that it shows next to the job and the changed files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from nfsjudge.records import CheckRecord, FindingRecord
+from nfsjudge.records import CheckRecord, FindingRecord, seen
 from reports.plain import printable, shortened
 from reports.run import Run, distinct_labels
 
@@ -60,9 +60,10 @@ def _annotation(run: Run, record: CheckRecord | FindingRecord, prefix: str, root
     properties = {"file": _file_of(record, root), "title": f"{prefix}{record.verdict} {record.id}"}
     clause = "" if record.requirement is None else f"{record.requirement.citation}: {record.requirement.gist}"
     reason = record.reason if isinstance(record, CheckRecord) else ""
-    seen = f"seen: {record.observed}" if record.observed else reason
+    text = f"seen: {seen(record)}" if record.observed else reason
     expected = f"expected: {' or '.join(record.expected)}" if record.expected else ""
-    return _command(kind, properties, "\n".join(line for line in (clause, expected, seen) if line))
+    title = record.heading if isinstance(record, CheckRecord) else ""
+    return _command(kind, properties, "\n".join(line for line in (title, clause, expected, text) if line))
 
 
 def _file_of(record: CheckRecord | FindingRecord, root: Path | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 
-from nfsjudge.records import CheckRecord
+from nfsjudge.records import CheckRecord, seen
 
 GONE = "gone"
 NEW = "new"
@@ -16,11 +16,11 @@ UNJUDGED = "no longer judged"
 OTHER = "other verdict"
 
 MEANINGS = {
-    BROKEN: "was not red, and is: FAIL, or NONSTRICT",
-    FIXED: "was red and is PASS",
-    SYMPTOM: "red in both, but something else was seen",
-    UNJUDGED: "was judged, and is SKIP, UNSUPPORTED or VOID now: nothing is known of it any more",
-    OTHER: "another verdict, but neither better nor worse",
+    BROKEN: "was not red, is now FAIL or NONSTRICT",
+    FIXED: "was red, is now PASS",
+    SYMPTOM: "red in both, but with a different outcome",
+    UNJUDGED: "was judged, is now SKIP, UNSUPPORTED or VOID",
+    OTHER: "a different verdict, neither better nor worse",
     NEW: "only the second run has it",
     GONE: "only the first run has it",
 }
@@ -31,8 +31,9 @@ _JUDGED = (*_RED, "PASS")
 
 _VOLATILE = (
     (re.compile(r"nfsproof-[0-9a-f]{6,}"), "nfsproof-*"),  # names of scratch folders
+    (re.compile(r"\b\d{6,}\.\d+\b"), "*"),  # times
     (re.compile(r"\b(?:0x)?[0-9a-f]{8,}\b"), "*"),  # handles, verifiers, XIDs
-    (re.compile(r"\d{6,}"), "*"),  # times, file ids, file systems
+    (re.compile(r"\d{6,}"), "*"),  # file ids, file systems
     (re.compile(r"\d+(?:\.\d+)? m?s\b"), "* s"),
 )
 
@@ -56,7 +57,7 @@ def symptom(check: CheckRecord) -> str:
     """What a check that is not green has shown, without what differs from run to run (names, handles, times)."""
     if check.verdict == "PASS":
         return ""
-    return lasting("\n".join([*check.expected, check.observed, check.reason]))
+    return lasting("\n".join([*check.expected, seen(check), check.reason]))
 
 
 def lasting(text: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as ET
 
-from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, failure_text
+from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, deviation, failure_text, seen
 from reports.plain import legal_in_xml, shortened
 from reports.run import Run, distinct_labels
 
@@ -102,12 +102,17 @@ def _of_requirement(requirement: RequirementRecord | None) -> dict[str, str]:
 
 
 def _check(run: Run, check: CheckRecord, findings: Sequence[FindingRecord], prefix: str) -> ET.Element:
-    """A check: its class is the folder and module of the id, its name the rest."""
+    """A check: its class is protocol and subject of the id, its name the rest."""
     base, bracket, parameters = check.id.partition("[")
     place, _, name = base.rpartition("/")
-    properties = {"id": check.id, "verdict": check.verdict, **_of_requirement(check.requirement)}
+    properties = {
+        "id": check.id,
+        "title": check.heading,
+        "verdict": check.verdict,
+        **_of_requirement(check.requirement),
+    }
     if check.expected:
-        properties |= {"expected": " or ".join(check.expected), "observed": check.observed}
+        properties |= {"expected": " or ".join(check.expected), "observed": seen(check)}
     properties |= {f"observation.{key}": value for key, value in check.observations.items()}
     properties |= {"reason": check.reason, "capture": check.capture}
     properties |= {f"finding.{one.id}": one.observed for one in findings}
@@ -119,16 +124,17 @@ def _check(run: Run, check: CheckRecord, findings: Sequence[FindingRecord], pref
 
 def _add_outcome(case: ET.Element, record: CheckRecord | FindingRecord, *, strict: bool) -> None:
     reason = record.reason if isinstance(record, CheckRecord) else ""
-    seen = f"{record.verdict}: {record.observed or reason}"
+    title = f"{record.heading}\n" if isinstance(record, CheckRecord) else ""
+    message = f"{record.verdict}: {title}{deviation(record)}"
     match record.verdict:
         case "FAIL":
-            _told(case, "failure", record.verdict, seen, failure_text(record))
+            _told(case, "failure", record.verdict, message, failure_text(record))
         case "NONSTRICT" if strict:
-            _told(case, "failure", record.verdict, seen, failure_text(record))
+            _told(case, "failure", record.verdict, message, failure_text(record))
         case "VOID":
-            _told(case, "error", record.verdict, seen, failure_text(record))
+            _told(case, "error", record.verdict, message, failure_text(record))
         case "SKIP" | "UNSUPPORTED":
-            _told(case, "skipped", record.verdict, f"{record.verdict}: {reason}", reason)
+            _told(case, "skipped", record.verdict, f"{record.verdict}: {title}{reason}", reason)
 
 
 def _finding(run: Run, record: FindingRecord, checks: Sequence[str], prefix: str) -> ET.Element:

@@ -54,8 +54,8 @@ class Picture:
     dark: bool = False
 
 
-CHECK = "nfs3/write/never_accepts_more_than_sent"
-EARLY = "nfs3/read/eof_is_not_told_before_the_last_byte"
+CHECK = "nfs3/WRITE/count-limit"
+EARLY = "nfs3/READ/no-early-eof"
 PICTURES = (
     Picture("board", "all"),
     Picture("board-run", "one", "#verdicts=FAIL,NONSTRICT"),

@@ -106,7 +106,7 @@ class Loop:
     def catch_up(self) -> None:
         """Serve what has arrived, without waiting. To be called before something is given up as late.
 
-        This process may have been held up for longer than any deadline: what is there by then came in time, and a
+        This process may have been held up for longer than any deadline: what has arrived by then arrived in time, and a
         server in the same process has not even had that time. Bounded, for a peer that never stops sending.
         """
         for _ in range(_MOST_ROUNDS):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The file system behind the reference server, free of any protocol."""
+"""The file system of the reference server. It knows no protocol."""
 
 from __future__ import annotations
 

@@ -220,7 +220,7 @@ class FileSystem:
     # ------------------------------------------------------------ data
 
     def read(self, caller: Caller, inode: Inode, offset: int, count: int) -> bytes:
-        """At most `count` bytes; none at or behind the end. EISDIR, EINVAL: no regular file; EACCES."""
+        """At most `count` bytes; none at or beyond the end. EISDIR, EINVAL: no regular file; EACCES."""
         data = require_regular(inode)
         if not permissions.may_read_data(caller, inode):
             raise FsError(errno.EACCES)
@@ -313,7 +313,7 @@ class FileSystem:
         return inode.target
 
     def readdir(self, caller: Caller, directory: Inode, cookie: int = 0) -> t.Iterator[Entry]:
-        """The entries behind `cookie` (0: from the start), ``.`` and ``..`` first. ENOTDIR, EACCES.
+        """The entries after `cookie` (0: from the start), ``.`` and ``..`` first. ENOTDIR, EACCES.
 
         Draw from the iterator before anything changes the directory.
         """

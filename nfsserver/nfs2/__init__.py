@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The NFSv2 face of the server (RFC 1094): one handler per procedure, in modules by family.
-
-Mutants of a family live in the sibling module ``<family>_mutants``; importing this package registers them.
-"""
+"""The NFSv2 face of the server (RFC 1094): one handler per procedure, in modules by family."""
 
 from __future__ import annotations
 
@@ -12,22 +9,10 @@ from nfsclient.protocol import nfs2 as protocol
 from nfsclient.protocol.nfs2 import NFS2
 from nfsserver.handlers import AnyProcedure, Handlers, answers
 from nfsserver.nfs2 import (
-    agreement_mutants,
     attributes,
-    attributes_mutants,
-    contradiction_mutants,
-    crash_mutants,
-    creation_mutants,
     data,
-    data_mutants,
     directory,
-    directory_mutants,
-    handles_mutants,
     names,
-    names_mutants,
-    nothing_mutants,
-    removal_mutants,
-    setattr_mutants,
 )
 from nfsserver.nfs2.freedoms import FREEDOMS
 
@@ -77,16 +62,4 @@ __all__ = [
     "HANDLERS",
     "NFS2",
     "NOT_REPEATABLE",
-    "agreement_mutants",
-    "attributes_mutants",
-    "contradiction_mutants",
-    "crash_mutants",
-    "creation_mutants",
-    "data_mutants",
-    "directory_mutants",
-    "handles_mutants",
-    "names_mutants",
-    "nothing_mutants",
-    "removal_mutants",
-    "setattr_mutants",
 ]

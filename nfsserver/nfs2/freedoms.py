@@ -13,7 +13,7 @@ from nfsclient.protocol.nfs2 import Readargs, Readdirargs, Readdirres, Readres
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
 from nfsserver.freedom import Freedom
-from nfsserver.mutants import Proceed
+from nfsserver.middleware import Proceed
 
 if t.TYPE_CHECKING:
     from nfsserver.server import Server

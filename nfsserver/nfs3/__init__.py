@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The NFSv3 face of the server (RFC 1813): one handler per procedure, in modules by family.
-
-Mutants of a family live in the sibling module ``<family>_mutants``; importing this package registers them.
-"""
+"""The NFSv3 face of the server (RFC 1813): one handler per procedure, in modules by family."""
 
 from __future__ import annotations
 
@@ -13,40 +10,12 @@ from nfsclient.protocol.nfs3 import NFS3
 from nfsserver.handlers import AnyProcedure, Handlers, answers
 from nfsserver.nfs3 import (
     attributes,
-    attributes_mutants,
-    between_mutants,
-    commit_mutants,
-    contradiction_mutants,
     creation,
-    creation_mutants,
-    creations_mutants,
     data,
-    data_mutants,
     directory,
-    directory_mutants,
-    export_mutants,
-    handle_form_mutants,
-    handles_mutants,
     info,
-    info_mutants,
-    instance_mutants,
-    jukebox_mutants,
-    listing_mutants,
     names,
-    names_mutants,
-    naming_mutants,
-    permission_mutants,
-    range_mutants,
-    read_mutants,
-    refusal_mutants,
     removal,
-    removal_mutants,
-    rename_mutants,
-    setattr_mutants,
-    status_mutants,
-    types_mutants,
-    values_mutants,
-    wcc_mutants,
 )
 from nfsserver.nfs3.freedoms import FREEDOMS
 
@@ -101,32 +70,4 @@ __all__ = [
     "HANDLERS",
     "NFS3",
     "NOT_REPEATABLE",
-    "attributes_mutants",
-    "between_mutants",
-    "commit_mutants",
-    "contradiction_mutants",
-    "creation_mutants",
-    "creations_mutants",
-    "data_mutants",
-    "directory_mutants",
-    "export_mutants",
-    "handle_form_mutants",
-    "handles_mutants",
-    "info_mutants",
-    "instance_mutants",
-    "jukebox_mutants",
-    "listing_mutants",
-    "names_mutants",
-    "naming_mutants",
-    "permission_mutants",
-    "range_mutants",
-    "read_mutants",
-    "refusal_mutants",
-    "removal_mutants",
-    "rename_mutants",
-    "setattr_mutants",
-    "status_mutants",
-    "types_mutants",
-    "values_mutants",
-    "wcc_mutants",
 ]

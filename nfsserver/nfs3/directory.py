@@ -63,7 +63,7 @@ class _Room(t.NamedTuple):
 def _page(
     server: Server, context: CallContext, directory: Inode, cookie: int, verifier: bytes, room: _Room
 ) -> _Page:
-    """The entries behind `cookie` that fit. TOOSMALL: there is an entry, and not even it fits."""
+    """The entries after `cookie` that fit. TOOSMALL: there is an entry, and not even it fits."""
     dircount, maxcount, extra = room
     listing = directory.fs.readdir(server.caller(context), directory, cookie)
     issued = directory.directory is not None and directory.directory.has_issued(cookie)

@@ -28,7 +28,7 @@ from nfsclient.xdr.kinds import OpaqueNode, OptionalNode, StructNode
 from nfsserver.freedom import Freedom
 from nfsserver.fs import FsError, Inode
 from nfsserver.knobs import Settings
-from nfsserver.mutants import Proceed
+from nfsserver.middleware import Proceed
 
 if t.TYPE_CHECKING:
     from nfsserver.server import Server

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""A run held against a baseline: everything that is otherwise than expected, each named."""
+"""Compares a run with a baseline and names each difference."""
 
 from __future__ import annotations
 
 import datetime as dt
+import itertools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from nfsjudge.records import CheckRecord, FindingRecord
+from nfsjudge.records import CheckRecord, FindingRecord, deviation
 from reports.baseline.model import VERDICTS, Baseline, Entry, glob
 from reports.baseline.symptoms import TooSlow, finds
+from reports.idlist import IdList, known_ids
 from reports.plain import printable, shortened
 from reports.run import Run
 
@@ -77,12 +79,12 @@ def seen_in(run: Run) -> dict[str, Seen]:
             continue
         known = seen.get(record.id)  # of what comes twice the worse counts
         if known is None or VERDICTS.index(record.verdict) < VERDICTS.index(known.verdict):
-            seen[record.id] = Seen(record.id, record.verdict, _text_of(record))
+            seen[record.id] = Seen(record.id, record.verdict, deviation(record))
     return seen
 
 
 def held_in(run: Run) -> dict[str, Seen]:
-    """What is held against a baseline: not the rules of the lint where their findings are only told."""
+    """What is compared with a baseline: without the rules of the lint if their findings are only printed."""
     return {
         one: seen
         for one, seen in seen_in(run).items()
@@ -100,15 +102,84 @@ def unlisted_in(run: Run, baseline: Baseline) -> frozenset[str]:
     return frozenset(baseline.unlisted) - ({"NONSTRICT"} if run.is_strict else frozenset())
 
 
-def _text_of(record: CheckRecord | FindingRecord) -> str:
-    reason = record.reason if isinstance(record, CheckRecord) else ""
-    return record.observed or reason
+class Names:
+    """Which of some ids the patterns of one baseline fit, also by names that the checks had before.
+
+    A pattern with ``*`` that fits ids of this version is about these alone: an old name may look like the ids of a
+    later group. But in a file that still names a check by its old id, all patterns fit old names as well.
+    """
+
+    def __init__(self, baseline: Baseline, ids: Collection[str], listed: IdList) -> None:
+        self._ids = frozenset(ids)
+        self._listed = listed
+        self._is_old_file = any(self._is_renamed(one) for entry in baseline.entries for one in entry.ids)
+
+    def _is_renamed(self, check_id: str) -> bool:
+        now = self._listed.current(check_id)
+        return now != check_id and now in self._listed.present
+
+    def fitting(self, pattern: str) -> list[str]:
+        """The ids that a pattern of the baseline fits."""
+        if pattern in self._ids:
+            return [pattern]
+        if self._listed.current(pattern) in self._ids:
+            return [self._listed.current(pattern)]
+        if "*" not in pattern:
+            return []
+        fits = glob(pattern)
+        found = [one for one in self._ids if fits.fullmatch(one)]
+        if self._is_old_file or not (found or self._listed.fits_some(fits)):
+            others = self._ids - set(found)
+            found += [one for one in others if any(map(fits.fullmatch, self._listed.former(one)))]
+        return found
+
+    def renamed(self, pattern: str) -> list[str]:
+        """What stands for a pattern in a file of this version: itself, unless it is one of old names."""
+        if pattern in self._ids or pattern.startswith(LINT):
+            return [pattern]
+        now = self._listed.current(pattern)
+        if "*" not in pattern or now in self._ids:
+            return [now]
+        fits = glob(pattern).fullmatch
+        found = self.fitting(pattern)
+        return [pattern] if all(map(fits, found)) else _shortest(found, self._ids)
+
+
+def _shortest(chosen: Collection[str], ids: Collection[str]) -> list[str]:
+    """Some of the ids: as one pattern, or one for each function, where these fit no other id."""
+    whole = _pattern_of(chosen) if len(chosen) > 1 else ""
+    if whole.partition("*")[0].count("/") > 1 and _fits_only(whole, chosen, ids):
+        return [whole]
+    groups: dict[str, list[str]] = {}
+    for one in sorted(chosen):
+        groups.setdefault(one.partition("[")[0], []).append(one)
+    found = []
+    for group in groups.values():
+        pattern = _pattern_of(group)
+        found += [pattern] if len(group) > 1 and _fits_only(pattern, group, ids) else group
+    return found
+
+
+def _pattern_of(ids: Collection[str]) -> str:
+    """What all ids begin and end with, and ``*`` between."""
+    start = _common(ids)
+    return f"{start}*{_common([one[len(start) :][::-1] for one in ids])[::-1]}"
+
+
+def _common(texts: Collection[str]) -> str:
+    columns = zip(*texts, strict=False)
+    return "".join(column[0] for column in itertools.takewhile(lambda one: len(set(one)) == 1, columns))
+
+
+def _fits_only(pattern: str, chosen: Collection[str], ids: Collection[str]) -> bool:
+    return {one for one in ids if glob(pattern).fullmatch(one)} == set(chosen)
 
 
 class Match:
     """Which entry speaks of which check: the first that fits, so that the narrow ones stand first."""
 
-    def __init__(self, baseline: Baseline, ids: Collection[str]) -> None:
+    def __init__(self, baseline: Baseline, ids: Collection[str], listed: IdList) -> None:
+        names = Names(baseline, ids, listed)
         self.entry_of: dict[str, Entry] = {}
         self.empty: list[tuple[Entry, str]] = []
         """Patterns that fit nothing."""
@@ -116,7 +187,7 @@ class Match:
         """Patterns that fit nothing but what an entry before speaks of, and that entry."""
         for entry in baseline.entries:
             for pattern in entry.ids:
-                fitting = [pattern] if pattern in ids else list(filter(glob(pattern).fullmatch, ids))
+                fitting = names.fitting(pattern)
                 if not fitting:
                     self.empty.append((entry, pattern))
                     continue
@@ -137,15 +208,16 @@ def hold_against(
     today: dt.date,
     promised: Collection[str] = (),
     is_partial: bool = False,
+    listed: IdList | None = None,
 ) -> list[Difference]:
     """The differences, in the order of the report: none means that the run is as expected.
 
-    `promised` are the ids (without parameters) that a whole run judges; a part of the suite (`is_partial`) is held
-    against what it ran, and against no floor. Of a run that did not come to its end the checks that are missing are
-    counted, not named: that it was cut short is what there is to say.
+    `promised` are the ids that a complete run judges. A partial run (`is_partial`) is compared only with the entries of
+    what it ran, and without the floor. The missing checks of an incomplete run are counted, not named. `listed` has the
+    old names of checks: the list of this version.
     """
     seen = held_in(run)
-    match = Match(baseline, seen)
+    match = Match(baseline, seen, listed or known_ids())
     unlisted = unlisted_in(run, baseline)
     unfinished = [*_unfinished(run)]
     found = [*unfinished]
@@ -154,9 +226,7 @@ def hold_against(
         found += _without_entry(one, unlisted) if entry is None else _with_entry(one, entry)
     concerned = [*match.entry_of.values()] if is_partial else baseline.entries
     found += [
-        Difference(
-            Kind.EXPIRED, str(entry), f"counts no more since {entry.expires}: {entry.reason}", entry.line
-        )
+        Difference(Kind.EXPIRED, str(entry), f"has expired on {entry.expires}: {entry.reason}", entry.line)
         for entry in baseline.entries
         if entry.expires is not None and entry.expires <= today and entry in concerned
     ]
@@ -202,8 +272,8 @@ def agrees(one: Seen, entry: Entry) -> bool:
 
 
 def not_judged(run: Run, promised: Collection[str]) -> list[str]:
-    """The ids, without parameters, of which there is no record in the run."""
-    return sorted(set(promised) - {record.id.partition("[")[0] for record in run.checks})
+    """The ids of which there is no record in the run."""
+    return sorted(set(promised) - {record.id for record in run.checks})
 
 
 def _not_judged(run: Run, promised: Collection[str]) -> Iterator[Difference]:
@@ -217,11 +287,11 @@ def _missing(run: Run, baseline: Baseline, match: Match, promised: Collection[st
         if entry.sometimes or (pattern.startswith(LINT) and not holds_lint(run)):
             continue
         if pattern.startswith(LINT) and entry.verdict != "PASS":
-            yield Difference(Kind.UNEXPECTED, pattern, "the rule is not broken any more", entry.line)
+            yield Difference(Kind.UNEXPECTED, pattern, "the rule is no longer broken", entry.line)
         else:
             yield Difference(Kind.STALE, pattern, "no check of the run has this id", entry.line)
     for entry, pattern, owner in match.hidden:
-        text = f"the entry at line {owner.line} speaks for it already: put the narrow one first"
+        text = f"the entry at line {owner.line} matches it first: put the narrow entry before it"
         yield Difference(Kind.HIDDEN, pattern, text, entry.line)
     for one in not_judged(run, promised):
         yield Difference(Kind.VANISHED, one, "the check was not judged")
@@ -231,15 +301,17 @@ def _missing(run: Run, baseline: Baseline, match: Match, promised: Collection[st
         yield Difference(Kind.FLOOR, "the run", text)
 
 
-def gate_lines(found: Sequence[Difference], baseline: Baseline, run: Run) -> list[str]:
+def gate_lines(
+    found: Sequence[Difference], baseline: Baseline, run: Run, listed: IdList | None = None
+) -> list[str]:
     """The outcome for people: a line each, and a summary."""
     seen = held_in(run)
-    owners = Match(baseline, seen).entry_of
+    owners = Match(baseline, seen, listed or known_ids()).entry_of
     known = sum(1 for one, entry in owners.items() if seen[one].verdict == entry.verdict != "PASS")
     waiting = sum(1 for entry in baseline.entries if not entry.is_explained)
     wait = f", {waiting} of its entries without a reason" if waiting else ""
     if not found:
         told = f"{known} known {'deviation' if known == 1 else 'deviations'}"
-        return [f"as the baseline says ({baseline.name}): {told}{wait}"]
+        return [f"the run agrees with the baseline ({baseline.name}): {told}{wait}"]
     many = "1 difference" if len(found) == 1 else f"{len(found)} differences"
-    return [*(str(one) for one in found), f"{many} to the baseline {baseline.name}{wait}"]
+    return [*(str(one) for one in found), f"{many} from the baseline {baseline.name}{wait}"]

@@ -6,11 +6,13 @@ from __future__ import annotations
 import functools
 from pathlib import Path
 
-from reports.baseline.model import Baseline, glob, load_baseline
+from reports.baseline.gate import Match
+from reports.baseline.model import Baseline, load_baseline
+from reports.idlist import known_ids
 
 
 def folder() -> Path:
-    """Where they are: beside `reports`, in the checkout and in the wheel."""
+    """Where they are: next to `reports`, in the checkout and in the wheel."""
     return Path(__file__).resolve().parents[2] / "baselines"
 
 
@@ -20,7 +22,7 @@ def shipped_names() -> list[str]:
 
 
 def find_baseline(word: str) -> Path:
-    """The file that a word of the command line means: a path, or the name of one of ours. Raises FileNotFoundError."""
+    """The file that a word means: a path, or the name of a baseline of nfsproof. Raises FileNotFoundError."""
     path = Path(word)
     if path.exists():
         return path
@@ -33,7 +35,6 @@ def find_baseline(word: str) -> Path:
 
 @functools.cache
 def shipped() -> tuple[Baseline, ...]:
-    """All of them. Raises `BadBaseline`."""
     return tuple(load_baseline(folder() / f"{name}.toml") for name in shipped_names())
 
 
@@ -46,9 +47,7 @@ def known_elsewhere(check_id: str, verdict: str, *, target: str = "") -> tuple[l
     others = [baseline for baseline in shipped() if baseline.target.partition(":")[0] not in mine]
     found = []
     for baseline in others:
-        for entry in baseline.entries:
-            if any(pattern == check_id or glob(pattern).fullmatch(check_id) for pattern in entry.ids):
-                if entry.verdict == verdict:
-                    found.append(baseline.server)
-                break
+        entry = next(iter(Match(baseline, [check_id], known_ids()).entry_of.values()), None)
+        if entry is not None and entry.verdict == verdict:
+            found.append(baseline.server)
     return found, len(others)

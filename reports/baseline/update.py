@@ -16,6 +16,7 @@ from reports.baseline.gate import (
     LINT,
     Difference,
     Match,
+    Names,
     Seen,
     agrees,
     held_in,
@@ -24,28 +25,53 @@ from reports.baseline.gate import (
     unlisted_in,
 )
 from reports.baseline.model import UNEXPLAINED, VERDICTS, BadBaseline, Baseline, Entry, glob, parse_baseline
+from reports.idlist import IdList, known_ids
 from reports.plain import printable
 from reports.run import Run
 
 _CATEGORY = {"FAIL": "proto", "NONSTRICT": "proto", "VOID": "bug", "SKIP": "env", "UNSUPPORTED": "feature"}
 
 
-def updated(text: str, run: Run, name: str) -> str:
+def updated(text: str, run: Run, name: str, listed: IdList | None = None) -> str:
     """The text of the file after the run; an empty text makes a new file. Raises `BadBaseline`.
 
     Entries that fit no check any more go; a list of ids loses those that do; what is red and has no entry gets one.
     Comments, order, reasons, links and dates are kept; but an entry of which nothing is as it says waits for another
-    reason, beside its old one: the old one was about something else.
+    reason, followed by the old one, which was about something else. Old ids are replaced by the present ones;
+    `listed` knows them: the list of this version.
     """
+    listed = listed or known_ids()
+    text = _with_new_names(text, held_in(run), name, listed)
     # A check that loses its entry may fall to a later one, which is then about it: until nothing changes.
     for _ in range(2 + len(parse_baseline(text, name).entries)):
-        before, text = text, _pass(text, run, name)
+        before, text = text, _pass(text, run, name, listed)
         if text == before:
             break
     return text
 
 
-def _pass(text: str, run: Run, name: str) -> str:
+def _with_new_names(text: str, ids: Collection[str], name: str, listed: IdList) -> str:
+    """The text with new ids instead of old ones."""
+    baseline = parse_baseline(text, name)
+    names = Names(baseline, ids, listed)
+    taken = {one for entry in baseline.entries for one in entry.ids}
+    document = tomlkit.parse(text)
+    tables = document.get("entry")
+    if not isinstance(tables, AoT):
+        return text
+    for number, entry in enumerate(baseline.entries):
+        found: list[str] = []
+        for pattern in entry.ids:
+            new = names.renamed(pattern)
+            # What another entry names already stays here as it is: no id may stand twice.
+            fresh = [one for one in new if one not in taken] if new != [pattern] else new
+            found += fresh or [pattern]
+            taken |= set(fresh)
+        _set_ids(tables[number], found, entry)
+    return tomlkit.dumps(document)
+
+
+def _pass(text: str, run: Run, name: str, listed: IdList) -> str:
     baseline = parse_baseline(text, name)
     whole = text if text.endswith("\n") else text + "\n"
     document = tomlkit.parse(whole) if text.strip() else _new_document(run)
@@ -55,7 +81,7 @@ def _pass(text: str, run: Run, name: str) -> str:
         del document["entry"]
     unlisted = unlisted_in(run, baseline)
     seen = held_in(run)
-    match = Match(baseline, seen)
+    match = Match(baseline, seen, listed)
     keeper = _Keeper(document, match, seen, unlisted, are_rules_held=holds_lint(run))
     orphans = keeper.keep(baseline)
     orphans |= {one for one in seen if one not in match.entry_of and seen[one].verdict not in unlisted}
@@ -66,7 +92,7 @@ def _pass(text: str, run: Run, name: str) -> str:
 
 def _new_document(run: Run) -> tomlkit.TOMLDocument:
     document = tomlkit.document()
-    document.add(tomlkit.comment("What this server is known to do otherwise, each with its reason."))
+    document.add(tomlkit.comment("Known failures of this server, each with its reason."))
     head = tomlkit.table()
     head["target"] = run.about.target if run.about is not None else ""
     head["server"] = run.target
@@ -77,7 +103,7 @@ def _new_document(run: Run) -> tomlkit.TOMLDocument:
 
 
 class _Keeper:
-    """Mends the entries that are there: those of the baseline are the tables of the document, one for one."""
+    """Updates the existing entries. Each entry of the baseline is one table of the document."""
 
     def __init__(
         self,
@@ -179,7 +205,7 @@ def _first_line(text: str) -> str:
 
 
 def _set_ids(table: Table, ids: Sequence[str], entry: Entry) -> None:
-    """The ids of an entry that has `entry.ids`; comments within a list stay as long as it only loses some."""
+    """The ids of an entry that has `entry.ids`; comments within a list stay as long as none is added."""
     if tuple(ids) == entry.ids:
         return
     if "ids" not in table:
@@ -190,6 +216,11 @@ def _set_ids(table: Table, ids: Sequence[str], entry: Entry) -> None:
         table["ids"] = _array(ids)
         return
     there = table["ids"]
+    if isinstance(there, Array) and len(ids) == len(entry.ids):
+        for number, one in enumerate(ids):
+            if there[number] != one:
+                there[number] = one
+        return
     if isinstance(there, Array) and [one for one in entry.ids if one in ids] == list(ids):
         for number in reversed(range(len(entry.ids))):
             if entry.ids[number] not in ids:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The data of a board: an index of all that is shown at once, and details in portions that are read when asked for.
 
-Strings that come again and again (lines of transcripts, reasons, clauses) are kept once and told by number.
+Strings that occur often (lines of transcripts, reasons, clauses) are stored once and referred to by number.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from nfsjudge.records import (
     MessageRecord,
     ProcedureStatistics,
     RequirementRecord,
+    deviation,
     elsewhere_lines,
+    seen,
 )
 from reports.board.safe import clause_url, inside, visible, visible_line
 from reports.changes import MEANINGS as CHANGES
@@ -26,7 +28,7 @@ from reports.changes import change, lasting, symptom
 from reports.run import MEANINGS, VERDICTS, Run, distinct_labels
 
 SYMBOLS = {"FAIL": "✗", "VOID": "?", "NONSTRICT": "!", "SKIP": "»", "UNSUPPORTED": "○", "PASS": "✓"}
-"""What stands beside, or in narrow columns instead of, the word."""
+"""The symbol next to the word, or instead of it in narrow columns."""
 
 LETTERS = {verdict: verdict[0] for verdict in VERDICTS}
 """One letter a verdict: the verdicts of a run are one string."""
@@ -34,7 +36,7 @@ LETTERS = {verdict: verdict[0] for verdict in VERDICTS}
 Plain: t.TypeAlias = dict[str, t.Any]
 
 _DIFFERENCES = 6
-"""So many differences to a baseline are named on top of the page."""
+"""At most this many differences from a baseline are listed at the top of the page."""
 
 
 @dataclass(slots=True)
@@ -53,7 +55,6 @@ class Table:
         return known
 
     def numbers(self, texts: Iterable[str]) -> list[int]:
-        """The same for several."""
         return [self.number(text) for text in texts]
 
 
@@ -90,14 +91,14 @@ class Source:
     folder: str | None
     """As in `inside`."""
     hidden: str = ""
-    """The address of a target that a label stands for; empty if it may be told."""
+    """The address of a target that a label stands for; empty if it may be shown."""
 
     def file(self, path: str) -> list[str]:
-        """[path as told, URL or nothing]; empty for no file."""
+        """[path as shown, URL or nothing]; empty for no file."""
         return [visible_line(path), inside(path, self.folder)] if path else []
 
     def command(self, text: str) -> str:
-        """A command that names the target only if it may be told."""
+        """A command that names the target only if it may be shown."""
         return visible_line(text.replace(self.hidden, "TARGET") if self.hidden else text)
 
 
@@ -106,7 +107,7 @@ def _source(run: Run, folder: str | None) -> Source:
 
 
 def group_of(check_id: str) -> tuple[str, str]:
-    """Protocol and procedure (or mechanism): the first two parts of an id."""
+    """Protocol and subject (a procedure or a mechanism): the first two parts of an id."""
     parts = check_id.split("/")
     return parts[0], parts[1] if len(parts) > 2 else ""
 
@@ -142,7 +143,10 @@ def build(runs: Sequence[Run], folders: Sequence[str | None]) -> Board:
             _about(run, label, folder)
             for run, label, folder in zip(runs, distinct_labels(runs), folders, strict=True)
         ],
-        "checks": [[visible_line(one), _clauses_of(one, by_id, clauses)] for one in ids],
+        "checks": [
+            [visible_line(one), _clauses_of(one, by_id, clauses), strings.number(_title_of(one, by_id))]
+            for one in ids
+        ],
         "groups": [[*map(visible_line, name), first, last] for name, first, last in groups],
         "results": [_results(checks, ids, clauses, strings) for checks in by_id],
         "observations": [
@@ -203,6 +207,12 @@ def _clauses_of(one: str, by_id: Sequence[dict[str, CheckRecord]], clauses: Clau
     return list(dict.fromkeys(clauses.number(each) for each in [*first[:1], *rest]))
 
 
+def _title_of(one: str, by_id: Sequence[dict[str, CheckRecord]]) -> str:
+    """The title of a check: of the last run that gives it one, or else what its id says in words."""
+    found = [checks[one] for checks in by_id if one in checks]
+    return visible_line(next((check.title for check in reversed(found) if check.title), found[0].heading))
+
+
 def _results(checks: dict[str, CheckRecord], ids: Sequence[str], clauses: Clauses, strings: Table) -> Plain:
     """Of one run: a letter a check, and what was said of those that are not green, by number of the check."""
     letters, said, symptoms, levels = [], {}, {}, {}
@@ -212,7 +222,7 @@ def _results(checks: dict[str, CheckRecord], ids: Sequence[str], clauses: Clause
             letters.append("-")
             continue
         letters.append(LETTERS.get(check.verdict, "V"))  # a verdict of a stranger could not be judged here
-        text = check.reason or check.observed
+        text = check.reason or deviation(check)
         if text:
             said[number] = strings.number(text[:400])
         if check.verdict != "PASS":
@@ -230,7 +240,7 @@ def _differences(run: Run) -> list[str]:
 
 
 def _about(run: Run, label: str, folder: str | None) -> Plain:
-    """What the page tells of a run as a whole."""
+    """What the page shows about a run as a whole."""
     about, end = run.about, run.end
     facts: Plain = {
         "label": visible_line(label),
@@ -327,7 +337,7 @@ def _details(
     details: Plain = {
         "clause": clauses.number(check.requirement) if check.requirement is not None else None,
         "expected": strings.numbers(check.expected),
-        "observed": visible(check.observed),
+        "observed": visible(seen(check)),
         "reason": visible(check.reason),
         "alone": "" if check.elsewhere else visible_line("; ".join(elsewhere_lines(check))),
         "noted": _pairs(check.observations),

@@ -33,7 +33,6 @@ class Pair:
 
     @property
     def state(self) -> State:
-        """How it stands with it."""
         if self.checks:
             return "provoked"
         return t.cast("State", self.reason.kind) if self.reason is not None else "open"
@@ -43,7 +42,9 @@ class Pair:
         """The checks without parameters, those first that are about this operation or about few others."""
         counts = Counter(function_of(one) for one in self.checks)
         word = self.operation.lower()
-        return sorted(counts, key=lambda one: (word not in one.split("/")[1:2], word not in one, one))
+        return sorted(
+            counts, key=lambda one: (self.operation not in one.split("/")[1:2], word not in one.lower(), one)
+        )
 
 
 @dataclass(slots=True)
@@ -57,7 +58,6 @@ class ErrorCoverage:
 
     @property
     def counts(self) -> Counter[str]:
-        """Pairs by state."""
         return Counter(pair.state for pair in self.pairs)
 
     @property

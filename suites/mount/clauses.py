@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The clauses of one claim in the three versions of MOUNT.
+"""The clauses of MOUNT by version.
 
-Version 2 stands in no RFC: it has the procedures of version 1, so the clause of that one is SHOULD for it.
+No RFC describes version 2. It has the procedures of version 1, so the clauses of version 1 are SHOULD for it.
 """
 
 from __future__ import annotations
@@ -13,14 +13,9 @@ import pytest
 
 from nfsjudge import Level, Requirement
 
-OLD = (1, 2)
-"""The versions that give handles for NFSv2."""
-EVERY_VERSION = pytest.mark.parametrize("version", [1, 2, 3])
-OLD_VERSIONS = pytest.mark.parametrize("version", OLD)
-
 
 class Clauses(t.NamedTuple):
-    """What the claim rests on, in each version."""
+    """The clauses of one claim: in RFC 1094 for versions 1 and 2, in RFC 1813 for version 3."""
 
     old: Requirement
     new: Requirement
@@ -32,164 +27,175 @@ class Clauses(t.NamedTuple):
         return self.new if version == 3 else self.old
 
 
-MAPS_A_PATH = Clauses(
+MNT_RETURNS_HANDLE = Clauses(
     Requirement(
         rfc="RFC 1094",
         section="A.5.2",
-        gist="with status 0, MNT returns the file handle of the directory that the path names",
+        gist="MNT returns a file handle of the directory that the path names",
     ),
     Requirement(
         rfc="RFC 1813",
         section="5.2.1",
-        gist="the handle from MNT is one of the directory that the path describes",
+        gist="MNT returns a file handle of the directory that the path names",
     ),
 )
-OF_A_DIRECTORY = Clauses(
+MNT_MOUNTS_DIRECTORIES = Clauses(
     Requirement(
         rfc="RFC 1094",
         section="A.4.3",
-        level=Level.SHOULD,  # servers for diskless clients hand out files, such as those to swap in
-        gist="a dirpath is the pathname of a directory on the server",
+        level=Level.SHOULD,  # servers for diskless clients export files too, such as swap files
+        gist="MNT mounts directories only",
     ),
     Requirement(
         rfc="RFC 1813",
         section="5.2.1",
-        level=Level.SHOULD,
-        gist="the path that MNT takes describes a directory on the server",
+        level=Level.SHOULD,  # servers for diskless clients export files too, such as swap files
+        gist="MNT mounts directories only",
     ),
 )
-PATH_LENGTH = Clauses(
-    Requirement(rfc="RFC 1094", section="A.3", gist="a pathname argument has at most 1024 bytes"),
-    Requirement(rfc="RFC 1813", section="5.1.4", gist="a path name has at most 1024 bytes"),
+LIMITS_PATH_LENGTH = Clauses(
+    Requirement(rfc="RFC 1094", section="A.3", gist="a path in an argument has at most 1024 bytes"),
+    Requirement(rfc="RFC 1813", section="5.1.4", gist="a path in an argument has at most 1024 bytes"),
 )
-NULL_ANSWERS = Clauses(
-    Requirement(rfc="RFC 1094", section="A.5.1", gist="NULL does no work; it is there to be answered"),
-    Requirement(rfc="RFC 1813", section="5.2.0", gist="NULL of MOUNT does nothing and is answered"),
+NULL_RETURNS_NOTHING = Clauses(
+    Requirement(rfc="RFC 1094", section="A.5.1", gist="NULL does nothing and returns nothing"),
+    Requirement(rfc="RFC 1813", section="5.2.0", gist="NULL does nothing and returns nothing"),
 )
-NULL_FOR_ALL = Clauses(
+NULL_ACCEPTS_AUTH_NONE = Clauses(
     Requirement(
         rfc="RFC 1094",
         section="A.2",
         level=Level.SHOULD,
-        gist="the mount service takes AUTH_UNIX and AUTH_NONE",
+        gist="NULL accepts AUTH_NONE",
     ),
     Requirement(
         rfc="RFC 1813",
         section="5.1.1",
-        level=Level.SHOULD,  # 5.2.0: a server may ask for more where its presence is a secret
-        gist="NULL of MOUNT takes AUTH_NONE",
+        level=Level.SHOULD,  # 5.2.0: a server may require more to keep its presence secret
+        gist="NULL accepts AUTH_NONE",
     ),
 )
-DUMP_HAS_MOUNTS = Clauses(
+DUMP_LISTS_MOUNTS = Clauses(
     Requirement(
-        rfc="RFC 1094", section="A.5.2", level=Level.SHOULD, gist="MNT adds an entry to the list of mounts"
+        rfc="RFC 1094",
+        section="A.5.2",
+        level=Level.SHOULD,
+        gist="MNT adds an entry for the directory to the list that DUMP returns",
     ),
     Requirement(
         rfc="RFC 1813",
         section="5.2.2",
         level=Level.SHOULD,
-        gist="DUMP returns the list of what clients have mounted",
+        gist="DUMP returns the list of directories that clients have mounted",
     ),
 )
-ONE_ENTRY = Clauses(
+DUMP_HAS_ONE_ENTRY = Clauses(
     Requirement(
         rfc="RFC 1094",
         section="A.5.3",
         level=Level.SHOULD,
-        gist="the list has one entry for each pair of host and directory",
+        gist="the mount list has one entry for each pair of host and directory",
     ),
     Requirement(
         rfc="RFC 1813",
         section="5.2.2",
         level=Level.SHOULD,
-        gist="the list has one entry for each pair of host and directory",
+        gist="the mount list has one entry for each pair of host and directory",
     ),
 )
-UMNT_REMOVES = Clauses(
+UMNT_REMOVES_ENTRY = Clauses(
     Requirement(
         rfc="RFC 1094",
         section="A.5.4",
         level=Level.SHOULD,
-        gist="UMNT removes the entry for its path, and no other",
+        gist="UMNT removes the client's entry for the path, and no other entry",
     ),
     Requirement(
         rfc="RFC 1813",
         section="5.2.3",
         level=Level.SHOULD,
-        gist="UMNT removes this client's entry for the directory, and no other",
+        gist="UMNT removes the client's entry for the path, and no other entry",
     ),
 )
-UMNT_ANSWERS = Clauses(
-    Requirement(rfc="RFC 1094", section="A.5.4", gist="UMNT returns nothing, whatever path it is given"),
-    Requirement(rfc="RFC 1813", section="5.2.3", gist="UMNT returns nothing, and has no errors"),
+UMNT_HAS_NO_ERRORS = Clauses(
+    Requirement(rfc="RFC 1094", section="A.5.4", gist="UMNT returns nothing and has no errors"),
+    Requirement(rfc="RFC 1813", section="5.2.3", gist="UMNT returns nothing and has no errors"),
 )
-UMNTALL_REMOVES = Clauses(
+UMNTALL_REMOVES_ENTRIES = Clauses(
     Requirement(
         rfc="RFC 1094",
         section="A.5.5",
         level=Level.SHOULD,
-        gist="UMNTALL removes all entries of this client, and no others",
+        gist="UMNTALL removes all entries of the client, and no others",
     ),
     Requirement(
         rfc="RFC 1813",
         section="5.2.4",
         level=Level.SHOULD,
-        gist="UMNTALL removes all entries of this client, and no others",
+        gist="UMNTALL removes all entries of the client, and no others",
     ),
 )
-UMNTALL_ANSWERS = Clauses(
-    Requirement(rfc="RFC 1094", section="A.5.5", gist="UMNTALL returns nothing"),
-    Requirement(rfc="RFC 1813", section="5.2.4", gist="UMNTALL returns nothing, and has no errors"),
+UMNTALL_HAS_NO_ERRORS = Clauses(
+    Requirement(rfc="RFC 1094", section="A.5.5", gist="UMNTALL returns nothing and has no errors"),
+    Requirement(rfc="RFC 1813", section="5.2.4", gist="UMNTALL returns nothing and has no errors"),
 )
-HANDLES_STAY = Clauses(
+UNMOUNT_KEEPS_HANDLES = Clauses(
     Requirement(
         rfc="RFC 1094",
         section="A.1",
         level=Level.SHOULD,
-        gist="the list of mounts is for advice only: handles do not depend on it",
+        gist="UMNT and UMNTALL remove list entries only: file handles stay usable",
     ),
     Requirement(
         rfc="RFC 1813",
         section="5.2.3",
         level=Level.SHOULD,
-        gist="UMNT and UMNTALL remove entries of a list: handles go on working",
+        gist="UMNT and UMNTALL remove list entries only: file handles stay usable",
     ),
 )
-LISTS_HAVE_FORM = Clauses(
+LISTS_RESPECT_LIMITS = Clauses(
     Requirement(
-        rfc="RFC 1094", section="A.3", gist="a path has at most 1024 bytes and a name 255, in lists as well"
+        rfc="RFC 1094",
+        section="A.3",
+        gist="in lists too, a path has at most 1024 bytes and a name at most 255",
     ),
     Requirement(
         rfc="RFC 1813",
         section="5.1.4",
-        gist="a path has at most 1024 bytes and a name 255, in lists as well",
+        gist="in lists too, a path has at most 1024 bytes and a name at most 255",
     ),
 )
-EXPORT_LISTS = Clauses(
+EXPORT_LISTS_ALL = Clauses(
     Requirement(
         rfc="RFC 1094",
         section="A.5.6",
         level=Level.SHOULD,
-        gist="EXPORT returns the list of the file systems that are exported",
+        gist="EXPORT returns the list of all exported file systems",
     ),
     Requirement(
         rfc="RFC 1813",
         section="5.2.5",
         level=Level.SHOULD,
-        gist="EXPORT returns a list of all exported file systems",
+        gist="EXPORT returns the list of all exported file systems",
     ),
 )
-BOTH_TRANSPORTS = Clauses(
+SAME_OVER_TCP_AND_UDP = Clauses(
     Requirement(
         rfc="RFC 1094",
         section="A.2",
         level=Level.SHOULD,
-        gist="the mount service is supported on both UDP and TCP: it is the same on either",
+        gist="MOUNT is normally available over TCP and UDP, with the same results",
     ),
     Requirement(
         rfc="RFC 1813",
         section="5.1.3",
         level=Level.SHOULD,
-        gist="the MOUNT service is normally supported over TCP and UDP: it is the same over either",
+        gist="MOUNT is normally available over TCP and UDP, with the same results",
     ),
 )
+OLD = (1, 2)
+"""The versions whose handles are for NFSv2."""
+EVERY_VERSION = pytest.mark.parametrize("version", [1, 2, 3], ids=["v1", "v2", "v3"])
+OLD_VERSIONS = pytest.mark.parametrize("version", OLD, ids=["v1", "v2"])
+V1_AND_V3 = pytest.mark.parametrize("version", [1, 3], ids=["v1", "v3"])
+"""For claims about the mount list, where version 2 adds nothing to version 1."""

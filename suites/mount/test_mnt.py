@@ -1,77 +1,103 @@
 # SPDX-License-Identifier: MIT
-"""MNT (RFC 1813 section 5.2.1): from a path to a file handle."""
+"""MNT (RFC 1813 section 5.2.1, RFC 1094 A.5.2): the handle of the directory that a path names."""
 
 from __future__ import annotations
 
-from fixtures.checks import TargetView
-from fixtures.scratch import Scratch
+from collections.abc import Callable
+
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.mounting import INNER, MARK, MakeMounting, Mounting
+from fixtures.checks.target import TargetView
+from fixtures.checks.wire import GARBAGE_ARGS, SUCCESS, MakeWire, opaque, words
 from nfsclient.clients import Mount, Nfs3
+from nfsclient.errors import AuthFailed, GarbageArgs
 from nfsclient.protocol.mount import MountStat3
 from nfsclient.protocol.nfs3 import Ftype3
-from nfsjudge import Level, Part, Requirement, expect, observe, proves
+from nfsclient.rpc.auth import AuthNone, AuthSys
+from nfsclient.rpc.blocking import RpcClient
+from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip
+from suites.mount.calls import Names
+from suites.mount.clauses import (
+    EVERY_VERSION,
+    LIMITS_PATH_LENGTH,
+    MNT_MOUNTS_DIRECTORIES,
+    MNT_RETURNS_HANDLE,
+    OLD_VERSIONS,
+)
+from suites.nfs3.bad_names import too_long_name
 
-NULL_ANSWERS = Requirement(rfc="RFC 1813", section="5.2.0", gist="NULL of MOUNT does nothing and is answered")
-MAPS_A_PATH = Requirement(
-    rfc="RFC 1813", section="5.2.1", gist="MNT maps the path of a directory to a file handle for NFSv3"
-)
-SAME_OBJECT = Requirement(
-    rfc="RFC 1813",
-    section="5.2.1",
-    gist="the handle from MNT is one of the directory that the path describes",
-)
-OF_A_DIRECTORY = Requirement(
-    rfc="RFC 1813",
-    section="5.2.1",
-    level=Level.SHOULD,  # servers for diskless clients hand out files, such as those to swap in
-    gist="the path that MNT takes describes a directory on the server",
-)
-MAPS_A_PATH_1 = Requirement(
-    rfc="RFC 1094",
-    section="A.5.2",
-    gist="with status 0, MNT returns the file handle of the directory of the path",
-)
-FLAVORS = Requirement(
+MNT_LISTS_ACCEPTED_FLAVORS = Requirement(
     rfc="RFC 1813",
     section="5.2.1",
     level=Level.SHOULD,
-    gist="auth_flavors names the flavors that the server takes with the handle",
+    gist="auth_flavors lists the flavors that the server accepts with the handle",
 )
-NOENT_IS_MEANT = Requirement(
+MNT_RETURNS_NOENT = Requirement(
     rfc="RFC 1813",
     section="5.2.1",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="a path that does not exist is refused as such, or as not permitted",
+    gist="MNT returns MNT3ERR_NOENT or MNT3ERR_ACCES for a path that does not exist",
 )
-NOTDIR_IS_MEANT = Requirement(
+MNT_RETURNS_NOTDIR = Requirement(
     rfc="RFC 1813",
     section="5.1.5",
     level=Level.SHOULD,
-    gist="MNT3ERR_NOTDIR is the error for what is no directory",
+    gist="MNT3ERR_NOTDIR reports a path that is not a directory",
 )
+MNT_HANDLE_IS_32_BYTES = Requirement(
+    rfc="RFC 1094", section="A.4.1", gist="MNT returns a handle of exactly 32 bytes, without a length field"
+)
+MNT_HANDLE_FITS_64_BYTES = Requirement(
+    rfc="RFC 1813", section="5.1.5", gist="MNT returns a handle of at most 64 bytes"
+)
+MNT_LISTS_ONLY_ACCEPTED_FLAVORS = Requirement(
+    rfc="RFC 1813",
+    section="5.2.1",
+    level=Level.SHOULD,
+    gist="the server accepts the listed auth_flavors with the handle",
+)
+MNT_RETURNS_ACCES = Requirement(
+    rfc="RFC 1813",
+    section="5.1.5",
+    level=Level.SHOULD,
+    gist="MNT3ERR_ACCES reports that permission is denied",
+)
+MNT_RETURNS_DEFINED_STATUS = Requirement(
+    rfc="RFC 1813", section="5.1.5", gist="MNT returns a status that mountstat3 defines"
+)
+MNT_RETURNS_NAMETOOLONG = Requirement(
+    rfc="RFC 1813",
+    section="5.1.5",
+    level=Level.SHOULD,
+    gist="MNT3ERR_NAMETOOLONG reports that a name in the path is too long",
+)
+AUTH_NONE, AUTH_SYS = 0, 1
+REPETITIONS = 4
+"""How many times a check mounts the same path."""
+_CREDENTIALS = {AUTH_NONE: AuthNone(), AUTH_SYS: None}
+"""Flavor -> a credential to try it with; None stands for the run's own."""
 
-AUTH_SYS = 1
+
+# ---------------------------------------------------------------- the export
 
 
-@proves(NULL_ANSWERS, killed_by="mount3-null-returns-results", needs="mount")
-def test_null_is_answered_without_results(mount_client: Mount) -> None:
-    mount_client.null()
-
-
-@proves(MAPS_A_PATH, killed_by="mnt3-gives-an-unusable-handle", needs="mount")
-def test_gives_a_handle_that_works(mount_client: Mount, nfs3: Nfs3, target: TargetView) -> None:
-    for _ in range(2):  # mounting again is as good as the first time
+@proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-gives-an-unusable-handle", needs="mount")
+def test_usable_handle(mount_client: Mount, nfs3: Nfs3, target: TargetView) -> None:
+    """MNT returns a usable handle of a directory."""
+    for _ in range(2):  # a second MNT of the same path works like the first
         resok = expect(mount_client.mnt(target.address.export.encode())).ok()
         attributes = expect(nfs3.getattr(resok.fhandle)).ok().obj_attributes
         expect(attributes.type, "type of what was mounted").equals(Ftype3.NF3DIR)
         observe("handle", f"{len(resok.fhandle)} bytes")
 
 
-@proves(SAME_OBJECT, killed_by="mnt3-mounts-another-directory", needs="mount")
-def test_gives_the_same_directory_each_time(
-    mount_client: Mount, nfs3: Nfs3, target: TargetView, scratch: Scratch
-) -> None:
-    del scratch  # with it the export is not empty: there is another directory to mount by mistake
+@proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-mounts-another-directory", needs="mount")
+def test_same_directory(mount_client: Mount, nfs3: Nfs3, target: TargetView, scratch: Nfs3Scratch) -> None:
+    """MNT returns the same directory every time."""
+    del scratch  # it makes the export contain a directory that a server could mount by mistake
     path = target.address.export.encode()
     first, second = (expect(mount_client.mnt(path)).ok().fhandle for _ in range(2))
     one = expect(nfs3.getattr(first)).ok().obj_attributes
@@ -81,8 +107,9 @@ def test_gives_the_same_directory_each_time(
     )
 
 
-@proves(FLAVORS, killed_by="mnt3-names-no-flavors", needs="mount")
-def test_names_the_flavor_that_works(mount_client: Mount, nfs3: Nfs3, target: TargetView) -> None:
+@proves(MNT_LISTS_ACCEPTED_FLAVORS, killed_by="mnt3-names-no-flavors", needs="mount")
+def test_lists_accepted_flavor(mount_client: Mount, nfs3: Nfs3, target: TargetView) -> None:
+    """MNT lists AUTH_SYS where the server accepts it."""
     reply = mount_client.mnt(target.address.export.encode())
     resok = expect(reply).ok()
     expect(nfs3.getattr(resok.fhandle)).ok()
@@ -90,25 +117,355 @@ def test_names_the_flavor_that_works(mount_client: Mount, nfs3: Nfs3, target: Ta
     expect(reply).field("mountinfo.auth_flavors").contains(AUTH_SYS)
 
 
-@proves(MAPS_A_PATH, killed_by="mnt3-mounts-what-is-not-there", needs="mount")
-def test_refuses_a_path_that_does_not_exist(mount_client: Mount, target: TargetView) -> None:
+@proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-mounts-what-is-not-there", needs="mount")
+def test_missing_path(mount_client: Mount, target: TargetView) -> None:
+    """MNT refuses a path that does not exist."""
     path = target.address.export.rstrip("/").encode() + b"/nfsproof-never-made-this"
     reply = mount_client.mnt(path)
-    expect(reply).refused(MountStat3.MNT3ERR_NOENT, MountStat3.MNT3ERR_ACCES, because=NOENT_IS_MEANT)
+    expect(reply).refused(MountStat3.MNT3ERR_NOENT, MountStat3.MNT3ERR_ACCES, because=MNT_RETURNS_NOENT)
 
 
-@proves(OF_A_DIRECTORY, killed_by="mnt3-mounts-a-file", needs="mount")
-def test_refuses_a_file(mount_client: Mount, target: TargetView, scratch: Scratch) -> None:
+@proves(MNT_MOUNTS_DIRECTORIES.new, killed_by="mnt3-mounts-a-file", needs="mount")
+def test_file(mount_client: Mount, target: TargetView, scratch: Nfs3Scratch) -> None:
+    """MNT refuses a regular file."""
     scratch.file("file")
     path = b"/".join([target.address.export.rstrip("/").encode(), scratch.name, b"file"])
     reply = mount_client.mnt(path)
-    # A server that mounts exports only does not look at what lies below them.
+    # A server that only mounts exports does not look at paths below them.
     below = (MountStat3.MNT3ERR_NOENT, MountStat3.MNT3ERR_ACCES)
-    expect(reply).refused(MountStat3.MNT3ERR_NOTDIR, *below, because=NOTDIR_IS_MEANT)
+    expect(reply).refused(MountStat3.MNT3ERR_NOTDIR, *below, because=MNT_RETURNS_NOTDIR)
 
 
-@proves(MAPS_A_PATH_1, killed_by="mnt1-mounts-what-is-not-there", needs="mount1")
-def test_version_1_refuses_a_path_that_does_not_exist(mount1_client: Mount, target: TargetView) -> None:
+@proves(MNT_RETURNS_HANDLE.old, killed_by="mnt1-mounts-what-is-not-there", needs="mount1")
+def test_missing_path_v1(mount1_client: Mount, target: TargetView) -> None:
+    """MNT of MOUNT version 1 refuses a path that does not exist."""
     path = target.address.export.rstrip("/").encode() + b"/nfsproof-never-made-this"
     reply = mount1_client.mnt1(path)
     expect(int(reply.status), "status of MNT version 1").differs_from(0)
+
+
+# ---------------------------------------------------------------- versions 1 and 2, handles, flavors
+
+
+@OLD_VERSIONS
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt1-gives-an-unusable-handle")
+def test_usable_handle_old(mounting: MakeMounting, version: int) -> None:
+    """MNT of MOUNT versions 1 and 2 returns a usable handle of a directory."""
+    mount = mounting(version)
+    rule = MNT_RETURNS_HANDLE.of(version)
+    for _ in range(REPETITIONS):
+        is_directory = mount.is_directory(mount.need(mount.export))
+        expect(is_directory, "that a directory was mounted", because=rule).is_true()
+
+
+@OLD_VERSIONS
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt1-mounts-another-directory")
+def test_same_directory_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
+    """MNT of MOUNT versions 1 and 2 returns the same directory every time."""
+    mount = mounting(version)
+    found = [mount.finds(mount.need(mount.export), scratch.name) for _ in range(REPETITIONS)]
+    what = "whether the scratch directory is found in what was mounted"
+    expect(found, what, because=MNT_RETURNS_HANDLE.of(version)).equals([True] * REPETITIONS)
+
+
+@proves(MNT_RETURNS_HANDLE.old, killed_by="mnt2-mounts-what-is-not-there", needs="mount2")
+def test_missing_path_v2(mounting: MakeMounting) -> None:
+    """MNT of MOUNT version 2 refuses a path that does not exist."""
+    mount = mounting(2)
+    status = int(mount.mnt(mount.below(b"nfsproof-never-made-this")).status)
+    expect(status, "the status of MNT", because=MNT_RETURNS_HANDLE.of(2)).differs_from(0)
+
+
+@OLD_VERSIONS
+@proves(MNT_HANDLE_IS_32_BYTES, killed_by="mnt1-gives-64-bytes")
+def test_handle_size_old(mounting: MakeMounting, version: int) -> None:
+    """MNT of MOUNT versions 1 and 2 returns a handle of 32 bytes."""
+    mount = mounting(version)
+    lengths = [len(mount.need(mount.export)) for _ in range(REPETITIONS)]
+    expect(lengths, "lengths of the handles").equals([32] * REPETITIONS)
+
+
+@proves(MNT_HANDLE_FITS_64_BYTES, killed_by="mnt3-gives-72-bytes", needs="mount")
+def test_handle_size(mounting: MakeMounting) -> None:
+    """MNT returns a handle of at most 64 bytes."""
+    mount = mounting(3)
+    lengths = [len(mount.need(mount.export)) for _ in range(REPETITIONS)]
+    observe("handles", f"{max(lengths)} bytes")
+    expect(max(lengths), "length of the longest handle").at_most(64)
+
+
+@proves(MNT_LISTS_ONLY_ACCEPTED_FLAVORS, killed_by="mnt3-names-a-flavor-that-is-refused", needs="mount")
+def test_listed_flavors_accepted(
+    mount_client: Mount, mounting: MakeMounting, rpc_connect: Callable[..., RpcClient]
+) -> None:
+    """The server accepts the authentication flavors that MNT lists."""
+    resok = expect(mount_client.mnt(mounting(3).export)).ok()
+    observe("flavors", resok.auth_flavors)
+    for flavor in sorted({*resok.auth_flavors} & {*_CREDENTIALS}):
+        rpc = rpc_connect("nfs", credential=_CREDENTIALS[flavor])
+        try:
+            Nfs3(rpc).getattr(resok.fhandle)
+        except AuthFailed as error:
+            expect(str(error), f"GETATTR with flavor {flavor}").equals("an answer of NFS")
+
+
+@proves(MNT_RETURNS_ACCES, killed_by="mnt3-blames-input-and-output", needs=("mount", "other_users"))
+def test_closed_to_user(mounting: MakeMounting, scratch: Nfs3Scratch) -> None:
+    """MNT mounts a directory that the user may not reach, or refuses it with a fitting error."""
+    closed = scratch.directory(b"closed", mode=0o700)
+    scratch.directory(b"inner", directory=closed)
+    mount = mounting(3, credential=AuthSys(4242, 4242))
+    status = mount.mnt(mount.below(scratch.name, b"closed", b"inner")).status
+    observe("MNT below a directory that is closed to the user", status)
+    denials = (MountStat3.MNT3ERR_ACCES, MountStat3.MNT3ERR_PERM, MountStat3.MNT3ERR_NOENT)
+    expect(status, "the status of MNT").one_of(MountStat3.MNT3_OK, *denials)
+
+
+# ---------------------------------------------------------------- paths below the export
+
+
+def _expect_directory_with(mount: Mounting, path: bytes, mark: bytes, what: str) -> None:
+    """Expect that MNT refuses the path, or returns the directory that contains the entry `mark`."""
+    handle = mount.handle(path)
+    observe(what, "refused" if handle is None else "mounted")
+    if handle is not None:
+        found = mount.finds(handle, mark)
+        expect(
+            found, "that the right directory was mounted", because=MNT_RETURNS_HANDLE.of(mount.version)
+        ).is_true()
+
+
+@EVERY_VERSION
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-gives-the-export-for-what-lies-below")
+def test_nested_directory(mounting: MakeMounting, version: int, inner: Names) -> None:
+    """MNT of a path below the export returns that directory, or refuses it."""
+    mount = mounting(version)
+    _expect_directory_with(mount, mount.below(*inner), MARK, "directories below the export")
+
+
+NOTATIONS = {
+    "dot": (b"%(outer)s/inner/.", MARK),
+    "dot_dot": (b"%(outer)s/inner/..", INNER),
+    "slash_at_the_end": (b"%(outer)s/inner/", MARK),
+    "two_slashes": (b"%(outer)s//inner", MARK),
+}
+"""Notation -> the path below the export, and an entry that only the directory it names contains."""
+
+
+def _expect_named_directory(mounting: MakeMounting, version: int, written: str, inner: Names) -> None:
+    mount = mounting(version)
+    form, mark = NOTATIONS[written]
+    _expect_directory_with(mount, mount.below(form % {b"outer": inner[0]}), mark, f"path with {written}")
+
+
+@EVERY_VERSION
+@pytest.mark.parametrize("written", ["dot", "dot_dot"], ids=["dot", "dot-dot"])
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-takes-dot-for-dot-dot")
+def test_dots_in_path(mounting: MakeMounting, version: int, written: str, inner: Names) -> None:
+    """MNT resolves dot and dot-dot in a path to the right directory, or refuses the path."""
+    _expect_named_directory(mounting, version, written, inner)
+
+
+@EVERY_VERSION
+@pytest.mark.parametrize("written", ["slash_at_the_end", "two_slashes"], ids=["trailing", "double"])
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-stops-at-an-empty-name")
+def test_extra_slashes(mounting: MakeMounting, version: int, written: str, inner: Names) -> None:
+    """MNT ignores extra slashes in a path, or refuses the path."""
+    _expect_named_directory(mounting, version, written, inner)
+
+
+@EVERY_VERSION
+@proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt-gives-symbolic-links", needs="symlink")
+def test_symlink(mounting: MakeMounting, version: int, scratch: Nfs3Scratch, inner: Names) -> None:
+    """MNT follows a symbolic link to a directory, or refuses it."""
+    scratch.symlink("link", b"inner")
+    mount = mounting(version)
+    handle = mount.handle(mount.below(inner[0], b"link"))
+    observe("symbolic links", "refused" if handle is None else "followed")
+    if handle is not None:
+        rule = MNT_MOUNTS_DIRECTORIES.of(version)
+        expect(mount.is_directory(handle), "that a directory was mounted", because=rule).is_true()
+
+
+@OLD_VERSIONS
+@proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt1-mounts-what-is-no-directory")
+def test_file_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
+    """MNT of MOUNT versions 1 and 2 refuses a regular file."""
+    scratch.file("file")
+    mount = mounting(version)
+    status = int(mount.mnt(mount.below(scratch.name, b"file")).status)
+    expect(status, "the status of MNT of a file", because=MNT_MOUNTS_DIRECTORIES.of(version)).differs_from(0)
+
+
+@OLD_VERSIONS
+@proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt1-mounts-what-is-no-directory", needs="mknod")
+def test_fifo_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
+    """MNT of MOUNT versions 1 and 2 refuses a FIFO."""
+    scratch.fifo("fifo")
+    mount = mounting(version)
+    status = int(mount.mnt(mount.below(scratch.name, b"fifo")).status)
+    expect(status, "the status of MNT of a FIFO", because=MNT_MOUNTS_DIRECTORIES.of(version)).differs_from(0)
+
+
+@proves(MNT_MOUNTS_DIRECTORIES.new, killed_by="mnt3-mounts-a-file", needs="mknod")
+def test_fifo(mounting: MakeMounting, scratch: Nfs3Scratch) -> None:
+    """MNT refuses a FIFO."""
+    scratch.fifo("fifo")
+    mount = mounting(3)
+    expect(mount.mnt(mount.below(scratch.name, b"fifo"))).refused()
+
+
+@EVERY_VERSION
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-ignores-what-follows-a-file")
+def test_below_file(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
+    """MNT refuses a path that continues below a regular file."""
+    scratch.file("file")
+    mount = mounting(version)
+    status = int(mount.mnt(mount.below(scratch.name, b"file", b"below")).status)
+    expect(status, "the status of MNT below a file", because=MNT_RETURNS_HANDLE.of(version)).differs_from(0)
+
+
+@EVERY_VERSION
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-remembers-paths")
+def test_renamed_directory(
+    mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Nfs3Scratch, inner: Names
+) -> None:
+    """MNT refuses the old path of a renamed directory."""
+    mount = mounting(version)
+    path = mount.below(*inner)
+    mount.mnt(path)
+    expect(nfs3.rename(scratch.handle, INNER, scratch.handle, b"former")).ok()
+    status = int(mount.mnt(path).status)
+    expect(
+        status, "the status of MNT of the former name", because=MNT_RETURNS_HANDLE.of(version)
+    ).differs_from(0)
+
+
+@EVERY_VERSION
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-remembers-paths")
+def test_replaced_directory(
+    mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Nfs3Scratch, inner: Names
+) -> None:
+    """MNT of a path returns the directory that has replaced the former one."""
+    mark = b"nfsproof-other-mark"
+    scratch.file(mark, directory=scratch.directory(b"other"))
+    mount = mounting(version)
+    path = mount.below(*inner)
+    mount.mnt(path)
+    expect(nfs3.rename(scratch.handle, INNER, scratch.handle, b"former")).ok()
+    expect(nfs3.rename(scratch.handle, b"other", scratch.handle, INNER)).ok()
+    _expect_directory_with(mount, path, mark, "the path of what was renamed")
+
+
+@EVERY_VERSION
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-remembers-paths")
+def test_removed_directory(mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """MNT refuses the path of a removed directory."""
+    scratch.directory(b"removed")
+    mount = mounting(version)
+    path = mount.below(scratch.name, b"removed")
+    mount.mnt(path)
+    expect(nfs3.rmdir(scratch.handle, b"removed")).ok()
+    status = int(mount.mnt(path).status)
+    expect(
+        status, "the status of MNT of what was removed", because=MNT_RETURNS_HANDLE.of(version)
+    ).differs_from(0)
+
+
+@proves(
+    MNT_RETURNS_HANDLE.new,
+    MNT_RETURNS_NAMETOOLONG,
+    killed_by="mnt3-too-long-is-io",
+    needs=("mount", "no_trunc"),
+)
+def test_name_too_long(mounting: MakeMounting, nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """MNT refuses a path with a too long name as too long, missing or not permitted."""
+    mount = mounting(3)
+    path = mount.below(scratch.name, too_long_name(nfs3, scratch))
+    if len(path) > 1024:
+        skip("no path has room for a name that is too long")
+    reply = mount.mnt(path)
+    # The name does not exist either, and a server that only mounts exports does not look at paths below them.
+    below = (MountStat3.MNT3ERR_NOENT, MountStat3.MNT3ERR_ACCES)
+    expect(reply).refused(MountStat3.MNT3ERR_NAMETOOLONG, *below, because=MNT_RETURNS_NAMETOOLONG)
+
+
+# ---------------------------------------------------------------- long and unusual paths
+
+
+def _path_of(length: int, export: bytes) -> bytes:
+    """A path of `length` bytes below the export that does not exist and has no name that is too long."""
+    path = export.rstrip(b"/") + b"/nfsproof-never-made-this" * 50
+    return path[: length - 1] + b"x"
+
+
+@EVERY_VERSION
+@pytest.mark.parametrize("length", [1023, 1024])
+@proves(*LIMITS_PATH_LENGTH, killed_by="mnt-cannot-decode-long-paths")
+def test_longest_path(mounting: MakeMounting, version: int, length: int) -> None:
+    """MNT decodes a path of up to 1024 bytes."""
+    mount = mounting(version)
+    try:
+        status = int(mount.mnt(_path_of(length, mount.export)).status)
+    except GarbageArgs:
+        status = -1
+    answer = GARBAGE_ARGS if status < 0 else "a status"
+    expect(answer, f"the answer to a path of {length} bytes", because=LIMITS_PATH_LENGTH.of(version)).equals(
+        "a status"
+    )
+    expect(
+        status, "the status of a path that leads nowhere", because=MNT_RETURNS_HANDLE.of(version)
+    ).differs_from(0)
+
+
+@EVERY_VERSION
+@pytest.mark.parametrize("length", [1025, 4096])
+@proves(*MNT_RETURNS_HANDLE, *LIMITS_PATH_LENGTH, killed_by="mnt-cuts-long-paths")
+def test_path_too_long(mounting: MakeMounting, wire: MakeWire, version: int, length: int) -> None:
+    """MNT does not mount a path of more than 1024 bytes that names nothing."""
+    export = mounting(version).export
+    peer = wire("tcp", "mount")
+    said = peer.attempt(peer.make(1, opaque(_path_of(length, export)), vers=version).message())
+    observe("answer", said.outcome)
+    mounted = said.outcome == SUCCESS and said.results[:4] == words(0)
+    what = f"that a path of {length} bytes that leads nowhere is mounted"
+    expect(mounted, what, because=MNT_RETURNS_HANDLE.of(version)).is_false()
+
+
+SHORT_PATHS = {"empty": b"", "slash": b"/", "relative": b"nfsproof", "dot-dot": b"/.."}
+ODD_PATHS = {"not-utf8": b"/\xff\xfe\x80", "nul": b"/nfsproof\0here", "newline": b"/nfsproof\nhere"}
+LONG_PATHS = {"name-255": b"/" + b"n" * 255, "name-256": b"/" + b"n" * 256, "deep": b"/n" * 500}
+
+
+def _expect_defined_status(mounting: MakeMounting, path: bytes) -> None:
+    try:
+        status = mounting(3).mnt(path).status
+    except GarbageArgs:
+        # XDR strings are ASCII, and some servers refuse to decode an empty path.
+        if path in LONG_PATHS.values():
+            raise
+        observe("status", "the path cannot be decoded")
+        return
+    observe("status", status)
+    expect(status in set(MountStat3), f"that {status} is a status of MNT").is_true()
+
+
+@pytest.mark.parametrize("path", list(SHORT_PATHS))
+@proves(MNT_RETURNS_DEFINED_STATUS, killed_by="mnt3-invents-a-status-for-short-paths", needs="mount")
+def test_status_short_path(mounting: MakeMounting, path: str) -> None:
+    """MNT returns a defined status for a short or relative path."""
+    _expect_defined_status(mounting, SHORT_PATHS[path])
+
+
+@pytest.mark.parametrize("path", list(ODD_PATHS))
+@proves(MNT_RETURNS_DEFINED_STATUS, killed_by="mnt3-invents-a-status-for-strange-paths", needs="mount")
+def test_status_odd_path(mounting: MakeMounting, path: str) -> None:
+    """MNT returns a defined status for a path with unusual bytes."""
+    _expect_defined_status(mounting, ODD_PATHS[path])
+
+
+@pytest.mark.parametrize("path", list(LONG_PATHS))
+@proves(MNT_RETURNS_DEFINED_STATUS, killed_by="mnt3-invents-a-status-for-long-paths", needs="mount")
+def test_status_long_path(mounting: MakeMounting, path: str) -> None:
+    """MNT returns a defined status for a long path."""
+    _expect_defined_status(mounting, LONG_PATHS[path])

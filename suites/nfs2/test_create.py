@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CREATE (RFC 1094 section 2.2.10): a regular file, with the attributes that were asked for."""
+"""CREATE (RFC 1094 section 2.2.10) makes a regular file with the given attributes."""
 
 from __future__ import annotations
 
@@ -7,109 +7,121 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Ftype, Nfsstat2, Sattr
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
-from suites.nfs2.objects import expect_same, stranger_to
+from suites.nfs2.clauses import CHECKS_PERMISSIONS, NAME_IS_KEPT_EXACTLY, SUCCESS_ADDS_NAME
+from suites.nfs2.names import UNUSUAL, expect_exact_name
+from suites.nfs2.objects import expect_same, mode_id, other_user
 
-CREATES = Requirement(
+CREATE_MAKES_FILE = Requirement(
     rfc="RFC 1094",
     section="2.2.10",
-    gist="the file of that name is created: file and attributes in the reply are its handle and attributes",
+    gist="CREATE creates the file under the given name and returns its handle and attributes",
 )
-INITIAL = Requirement(
+CREATE_SETS_ATTRIBUTES = Requirement(
     rfc="RFC 1094",
     section="2.2.10",
     level=Level.SHOULD,  # a server may mask them
     gist="attributes are the initial attributes of the new file",
 )
-NEEDS_NONE = Requirement(
+CREATE_NEEDS_NO_ATTRIBUTES = Requirement(
     rfc="RFC 1094",
     section="2.3.6",
-    level=Level.SHOULD,  # a server may insist on a mode: nothing says what it is without one
-    gist="fields of attributes that are -1 are ignored: a file may be created without any",
+    level=Level.SHOULD,  # a server may require a mode: the text defines no default
+    gist="attribute fields of -1 are ignored, so CREATE works without any attribute",
 )
-MINUS_1 = Requirement(
-    rfc="RFC 1094",
-    section="2.3.6",
-    level=Level.SHOULD,
-    gist="a value of -1 should be ignored: a size of -1 cuts nothing",
-)
-TRUNCATES = Requirement(
+CREATE_IGNORES_MINUS_ONE = Requirement(
     rfc="RFC 1094",
     section="2.3.6",
     level=Level.SHOULD,
-    gist="a size of zero means that the file is truncated, also one that CREATE finds",
+    gist="a field of -1 is ignored: a size of -1 does not truncate an existing file",
 )
-EXPECTED_PERMISSIONS = Requirement(
+CREATE_TRUNCATES_TO_ZERO = Requirement(
     rfc="RFC 1094",
-    section="3.3",
+    section="2.3.6",
     level=Level.SHOULD,
-    gist="a server is expected to check permissions as its operating system does",
+    gist="a size of zero truncates the file, also an existing file of that name",
 )
 
 
-@proves(CREATES, killed_by="create2-makes-something-else")
-def test_makes_a_regular_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    expect(nfs2.create(scratch2.handle, b"new", Sattr(mode=0o644))).ok()
-    found = expect(nfs2.lookup(scratch2.handle, b"new")).ok()
+@proves(CREATE_MAKES_FILE, killed_by="create2-makes-something-else")
+def test_makes_regular_file(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """CREATE makes an empty regular file."""
+    expect(nfs2.create(scratch.handle, b"new", Sattr(mode=0o644))).ok()
+    found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
     expect((found.attributes.type, found.attributes.size), "type and size").equals((Ftype.NFREG, 0))
 
 
-@proves(CREATES, killed_by="create2-gives-the-handle-of-the-directory")
-def test_gives_the_handle_of_the_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    made = expect(nfs2.create(scratch2.handle, b"new", Sattr(mode=0o644))).ok()
+@proves(CREATE_MAKES_FILE, killed_by="create2-gives-the-handle-of-the-directory")
+def test_returns_handle(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """CREATE returns the handle of the new file."""
+    made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=0o644))).ok()
     expect(nfs2.write(made.file, 0, b"data")).ok()
-    found = expect(nfs2.lookup(scratch2.handle, b"new")).ok()
-    expect(scratch2.read(found.file), "the data of the file by name").equals(b"data")
+    found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
+    expect(scratch.read(found.file), "the data of the file by name").equals(b"data")
 
 
-@proves(CREATES, killed_by="create2-has-attributes-of-the-directory")
-def test_gives_the_attributes_of_the_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    made = expect(nfs2.create(scratch2.handle, b"new", Sattr(mode=0o644))).ok()
-    expect_same(made.attributes, scratch2.attributes(made.file))
+@proves(CREATE_MAKES_FILE, killed_by="create2-has-attributes-of-the-directory")
+def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """CREATE returns the attributes of the new file."""
+    made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=0o644))).ok()
+    expect_same(made.attributes, scratch.attributes(made.file))
 
 
-@pytest.mark.parametrize("mode", [0o400, 0o600, 0o644, 0o755], ids=oct)
-@proves(INITIAL, killed_by="create2-has-a-mode-of-its-own")
-def test_gives_the_file_the_mode(nfs2: Nfs2, scratch2: Scratch2, mode: int) -> None:
-    made = expect(nfs2.create(scratch2.handle, b"new", Sattr(mode=mode))).ok()
-    expect(scratch2.attributes(made.file).mode & 0o777, "the permission bits").equals(mode)
+@pytest.mark.parametrize("mode", [0o400, 0o600, 0o644, 0o755], ids=mode_id)
+@proves(CREATE_SETS_ATTRIBUTES, killed_by="create2-has-a-mode-of-its-own")
+def test_sets_mode(nfs2: Nfs2, scratch: Nfs2Scratch, mode: int) -> None:
+    """CREATE gives the new file the permission bits of the call."""
+    made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=mode))).ok()
+    expect(scratch.attributes(made.file).mode & 0o777, "the permission bits").equals(mode)
 
 
-@proves(NEEDS_NONE, killed_by="create2-wants-every-attribute")
-def test_needs_no_attributes(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    made = expect(nfs2.create(scratch2.handle, b"new", Sattr())).granted()
-    expect(scratch2.names(), "the names in the directory").equals([b"new"])
+@proves(CREATE_NEEDS_NO_ATTRIBUTES, killed_by="create2-wants-every-attribute")
+def test_no_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """CREATE makes a regular file when no attributes are given."""
+    made = expect(nfs2.create(scratch.handle, b"new", Sattr())).granted()
+    expect(scratch.names(), "the names in the directory").equals([b"new"])
     expect(expect(nfs2.getattr(made.file)).ok().type, "type").equals(Ftype.NFREG)
 
 
-@proves(CREATES, killed_by="create2-makes-something-else")
-def test_takes_a_mode_with_the_type_of_a_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    # As clients on UNIX do it: fields of sattr are those of fattr, whose mode has the type.
-    made = expect(nfs2.create(scratch2.handle, b"new", Sattr(mode=0o100644))).ok()
-    expect(scratch2.attributes(made.file).type, "type").equals(Ftype.NFREG)
+@proves(CREATE_MAKES_FILE, killed_by="create2-makes-something-else")
+def test_mode_with_type(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """CREATE accepts a mode that includes the type bits of a regular file."""
+    # UNIX clients do this: sattr has the fields of fattr, and mode of fattr includes the type.
+    made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=0o100644))).ok()
+    expect(scratch.attributes(made.file).type, "type").equals(Ftype.NFREG)
 
 
-@proves(MINUS_1, killed_by="create2-truncates-what-it-finds")
-def test_keeps_the_data_of_a_file_that_is_there(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    file = scratch2.file("f", b"data")
-    observe("answer", nfs2.create(scratch2.handle, b"f", Sattr(mode=0o644)).status)
-    expect(scratch2.read(file), "the data").equals(b"data")
+@proves(CREATE_IGNORES_MINUS_ONE, killed_by="create2-truncates-what-it-finds")
+def test_existing_keeps_data(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """CREATE without a size keeps the data of an existing file."""
+    file = scratch.file("f", b"data")
+    observe("answer", nfs2.create(scratch.handle, b"f", Sattr(mode=0o644)).status)
+    expect(scratch.read(file), "the data").equals(b"data")
 
 
-@proves(TRUNCATES, killed_by="create2-never-truncates")
-def test_cuts_a_file_that_it_finds_when_asked(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    file = scratch2.file("f", b"data")
-    reply = nfs2.create(scratch2.handle, b"f", Sattr(mode=0o644, size=0))
+@proves(CREATE_TRUNCATES_TO_ZERO, killed_by="create2-never-truncates")
+def test_existing_truncated(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """CREATE with size 0 truncates an existing file."""
+    file = scratch.file("f", b"data")
+    reply = nfs2.create(scratch.handle, b"f", Sattr(mode=0o644, size=0))
     if reply.status != Nfsstat2.NFS_OK:
         skip(f"CREATE does not take a file that is there: it answers {reply.status}")
-    expect(scratch2.attributes(file).size, "size").equals(0)
+    expect(scratch.attributes(file).size, "size").equals(0)
 
 
-@proves(EXPECTED_PERMISSIONS, killed_by="create2-lets-anybody-in", needs="other_users")
-def test_a_stranger_may_not_create(nfs2_as: Callable[..., Nfs2], scratch2: Scratch2) -> None:
-    directory = scratch2.directory("d", mode=0o755)
-    stranger = stranger_to(nfs2_as, scratch2)
-    expect(stranger.create(directory, b"new", Sattr(mode=0o644))).refused()
+@proves(CHECKS_PERMISSIONS, killed_by="create2-lets-anybody-in", needs="other_users")
+def test_other_user_refused(as_user: Callable[..., Nfs2], scratch: Nfs2Scratch) -> None:
+    """CREATE refuses a user who may not write to the directory."""
+    directory = scratch.directory("d", mode=0o755)
+    other = other_user(as_user, scratch)
+    expect(other.create(directory, b"new", Sattr(mode=0o644))).refused()
+
+
+@pytest.mark.parametrize("name", list(UNUSUAL.values())[3:], ids=list(UNUSUAL)[3:])
+@proves(SUCCESS_ADDS_NAME, NAME_IS_KEPT_EXACTLY, killed_by="nfs2-changes-odd-names")
+def test_unusual_name(second_client: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
+    """CREATE makes a file under exactly the given name, or none when it refuses."""
+    expect_exact_name(second_client, scratch, "CREATE", name)

@@ -1,137 +1,171 @@
 # SPDX-License-Identifier: MIT
-"""File handles (RFC 1094 section 2.3.3): 32 bytes that mean one object, and nothing when nobody gave them out."""
+"""File handles (RFC 1094 section 2.3.3): 32 bytes that identify one object."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount, Nfs2
-from nfsclient.protocol.nfs2 import FHSIZE, Ftype, Nfsstat2, Sattr
+from nfsclient.protocol.nfs2 import FHSIZE, Ftype, Nfsstat2
 from nfsclient.xdr import XdrEnum
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
-from suites.nfs2.objects import KINDS, expect_same, make, return_to
+from suites.catalogue import Operands
+from suites.nfs2.calls import CALLS
+from suites.nfs2.objects import KINDS, expect_same, make, reconnect
 
-INVALID = Requirement(
+REFUSES_INVALID_HANDLE = Requirement(
     rfc="RFC 1094",
     section="2.3.1",
     level=Level.SHOULD,
-    gist="a handle that is invalid is refused",
+    gist="a call with an invalid file handle is refused",
 )
-MEANS_ONE = Requirement(
+HANDLE_IDENTIFIES_FILE = Requirement(
     rfc="RFC 1094",
     section="2.3.3",
-    gist="the file handle distinguishes an individual file: it goes on to mean that file",
+    gist="a file handle identifies one file and keeps identifying it",
 )
-WITHOUT_STATE = Requirement(
+HANDLE_SURVIVES_RESTART = Requirement(
     rfc="RFC 1094",
     section="1.3",
     level=Level.SHOULD,
-    gist="a server without state is the same for its clients after a restart: handles are as good as before",
+    gist="the server is stateless: file handles stay valid after a restart",
 )
-ALTERED = Requirement(
+ALTERED_HANDLE_IS_INVALID = Requirement(
     rfc="RFC 1094",
     section="2.3.1",
     level=Level.SHOULD,
-    gist="a handle that was altered is invalid: STALE",
+    gist="a file handle with altered bytes is invalid (STALE)",
 )
-
-FROM_MOUNT = Requirement(
+MNT_HANDLE_IS_DIRECTORY = Requirement(
     rfc="RFC 1094",
     section="A.5.2",
-    gist="the handle that MNT gives is that of a directory, and may be used in the NFS protocol",
+    gist="MNT returns the handle of a directory, and NFS calls accept it",
+)
+HANDLE_IS_NEVER_REUSED = Requirement(
+    rfc="RFC 1094",
+    section="2.3.1",
+    gist="the handle of a removed file is STALE and never refers to another file",
 )
 
-Act = Callable[[Nfs2, bytes, bytes], XdrEnum]
-"""(client, handle to try, handle of a directory) -> status."""
 
-ACTS: dict[str, Act] = {
-    "GETATTR": lambda nfs2, bad, _good: nfs2.getattr(bad).status,
-    "SETATTR": lambda nfs2, bad, _good: nfs2.setattr(bad, Sattr(mode=0o600)).status,
-    "LOOKUP": lambda nfs2, bad, _good: nfs2.lookup(bad, b"name").status,
-    "READLINK": lambda nfs2, bad, _good: nfs2.readlink(bad).status,
-    "READ": lambda nfs2, bad, _good: nfs2.read(bad, 0, 10).status,
-    "WRITE": lambda nfs2, bad, _good: nfs2.write(bad, 0, b"data").status,
-    "CREATE": lambda nfs2, bad, _good: nfs2.create(bad, b"name").status,
-    "REMOVE": lambda nfs2, bad, _good: nfs2.remove(bad, b"name").status,
-    "RENAME-from": lambda nfs2, bad, good: nfs2.rename(bad, b"name", good, b"name").status,
-    "RENAME-to": lambda nfs2, bad, good: nfs2.rename(good, b"file", bad, b"name").status,
-    "LINK-file": lambda nfs2, bad, good: nfs2.link(bad, good, b"name").status,
-    "LINK-to": lambda nfs2, bad, good: nfs2.link(nfs2.lookup(good, b"file").resok.file, bad, b"n").status,  # type: ignore[union-attr]
-    "SYMLINK": lambda nfs2, bad, _good: nfs2.symlink(bad, b"name", b"text").status,
-    "MKDIR": lambda nfs2, bad, _good: nfs2.mkdir(bad, b"name").status,
-    "RMDIR": lambda nfs2, bad, _good: nfs2.rmdir(bad, b"name").status,
-    "READDIR": lambda nfs2, bad, _good: nfs2.readdir(bad).status,
-    "STATFS": lambda nfs2, bad, _good: nfs2.statfs(bad).status,
-}
-"""Each argument of each procedure that is a handle. 32 zero bytes are not tried: they may be the public handle."""
+def _status(nfs2: Nfs2, scratch: Nfs2Scratch, act: str, handle: bytes) -> XdrEnum:
+    """The status of a call with this handle. RENAME and LINK have two: "RENAME-to" says that it is the second.
+
+    32 zero bytes are never tested: they may be the public handle.
+    """
+    procedure, _, which = act.lower().partition("-")
+    file = scratch.file("file")
+    if which == "to":
+        operands = Operands(file, scratch.handle, b"file", handle, b"name")
+    else:
+        operands = Operands(handle, handle, b"name", scratch.handle, b"name")
+    status: XdrEnum = CALLS[procedure].make(nfs2, operands).status
+    return status
 
 
-@pytest.mark.parametrize("act", ACTS)
-@proves(INVALID, killed_by="nfs2-takes-handles-of-nobody")
-def test_a_handle_of_nobody_is_refused(nfs2: Nfs2, scratch2: Scratch2, act: str) -> None:
-    scratch2.file("file")
-    status = ACTS[act](nfs2, b"\xff" * FHSIZE, scratch2.handle)
-    observe("answer", status)  # STALE is meant; damage may also be told as IO
+# One call for each way in which a server may check a handle: by type of object, and each handle of a call with two.
+@pytest.mark.parametrize(
+    "act",
+    [
+        "GETATTR",
+        "LOOKUP",
+        "READ",
+        "WRITE",
+        "RENAME-from",
+        "RENAME-to",
+        "LINK-file",
+        "LINK-to",
+        "READDIR",
+        "STATFS",
+    ],
+    ids=str.lower,
+)
+@proves(REFUSES_INVALID_HANDLE, killed_by="nfs2-takes-handles-of-nobody")
+def test_never_issued(nfs2: Nfs2, scratch: Nfs2Scratch, act: str) -> None:
+    """Procedures refuse a file handle that the server never issued."""
+    status = _status(nfs2, scratch, act, b"\xff" * FHSIZE)
+    observe("answer", status)  # STALE is the right status; some servers answer IO
     expect(status, f"the status of {act}").differs_from(Nfsstat2.NFS_OK)
 
 
-@pytest.mark.parametrize("act", ["CREATE", "MKDIR", "LOOKUP", "RENAME-to", "SYMLINK", "LINK-to"])
-@proves(INVALID, killed_by="nfs2-takes-handles-of-removed-directories")
-def test_a_removed_directory_takes_no_names(nfs2: Nfs2, scratch2: Scratch2, act: str) -> None:
-    scratch2.file("file")
-    directory = scratch2.directory("d")
-    expect(nfs2.rmdir(scratch2.handle, b"d")).ok()
-    status = ACTS[act](nfs2, directory, scratch2.handle)
+@pytest.mark.parametrize(
+    "act", ["CREATE", "MKDIR", "LOOKUP", "RENAME-to", "SYMLINK", "LINK-to"], ids=str.lower
+)
+@proves(REFUSES_INVALID_HANDLE, killed_by="nfs2-takes-handles-of-removed-directories")
+def test_removed_directory(nfs2: Nfs2, scratch: Nfs2Scratch, act: str) -> None:
+    """Procedures refuse to find or add names in a removed directory."""
+    directory = scratch.directory("d")
+    expect(nfs2.rmdir(scratch.handle, b"d")).ok()
+    status = _status(nfs2, scratch, act, directory)
     observe("answer", status)
     expect(status, f"the status of {act}").differs_from(Nfsstat2.NFS_OK)
 
 
 @pytest.mark.parametrize("at", [0, 8, 16, 31])
-@proves(ALTERED, killed_by="nfs2-reads-half-of-a-handle")
-def test_an_altered_handle_reaches_no_other_file(nfs2: Nfs2, scratch2: Scratch2, at: int) -> None:
-    file = scratch2.file("f", b"data")
+@proves(ALTERED_HANDLE_IS_INVALID, killed_by="nfs2-reads-half-of-a-handle")
+def test_altered(nfs2: Nfs2, scratch: Nfs2Scratch, at: int) -> None:
+    """An altered file handle does not reach another file."""
+    file = scratch.file("f", b"data")
     altered = file[:at] + bytes([file[at] ^ 0x01]) + file[at + 1 :]
     reply = nfs2.getattr(altered)
     observe("answer", reply.status)
     if reply.resok is None:
         return
-    # Bytes of it may mean nothing. Then it is the same file still.
-    expect(reply.resok.fileid, "the fileid of what is reached").equals(scratch2.attributes(file).fileid)
+    # A server may ignore some bytes of a handle; then it is still the same file.
+    expect(reply.resok.fileid, "the fileid of what is reached").equals(scratch.attributes(file).fileid)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(MEANS_ONE, killed_by="nfs2-handles-of-renamed-files-go-astray")
-def test_means_the_object_after_a_change_of_its_name(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
-    handle = make(scratch2, kind)
-    known = scratch2.attributes(handle)
-    expect(nfs2.rename(scratch2.handle, b"object", scratch2.handle, b"other")).ok()
+@proves(HANDLE_IDENTIFIES_FILE, killed_by="nfs2-handles-of-renamed-files-go-astray")
+def test_renamed_object(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
+    """A file handle refers to the same object after RENAME, or is refused."""
+    handle = make(scratch, kind)
+    known = scratch.attributes(handle)
+    expect(nfs2.rename(scratch.handle, b"object", scratch.handle, b"other")).ok()
     reply = nfs2.getattr(handle)
     observe("answer", reply.status)
-    if reply.resok is not None:  # a server whose handles are made of names may say STALE
+    if reply.resok is not None:  # a server that builds handles from names may answer STALE
         expect_same(reply.resok, known)
 
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("kind", KINDS)
-@proves(WITHOUT_STATE, killed_by="nfs2-forgets-handles-in-a-restart")
-def test_is_as_good_after_a_restart(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
-    handle = make(scratch2, kind)
+@proves(HANDLE_SURVIVES_RESTART, killed_by="nfs2-forgets-handles-in-a-restart")
+def test_after_restart(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
+    """A file handle refers to the same object after a restart of the server."""
+    handle = make(scratch, kind)
     known = expect(nfs2.getattr(handle)).ok()
     target.restart()
-    return_to(target, scratch2)
-    attributes = expect(target.nfs2().getattr(handle)).ok()
+    reconnect(target, scratch)
+    attributes = expect(target.client(Nfs2).getattr(handle)).ok()
     expect_same(attributes, known)
 
 
-@proves(FROM_MOUNT, killed_by="mnt1-gives-a-handle-of-nothing", needs="mount1")
-def test_the_handle_of_mount_is_a_directory(nfs2: Nfs2, mount1_client: Mount, target: TargetView) -> None:
+@proves(MNT_HANDLE_IS_DIRECTORY, killed_by="mnt1-gives-a-handle-of-nothing", needs="mount1")
+def test_from_mount(nfs2: Nfs2, mount1_client: Mount, target: TargetView) -> None:
+    """The file handle that MNT returns is that of a directory."""
     mounted = mount1_client.mnt1(target.address.export.encode("utf-8", "surrogateescape"))
     if mounted.resok is None:
         skip(f"MNT of the export answers {mounted.status}")
     reply = nfs2.getattr(mounted.resok)
     expect(reply).ok()
     expect(reply).field("attributes.type").equals(Ftype.NFDIR)
+
+
+@proves(HANDLE_IS_NEVER_REUSED, killed_by="nfs2-handles-go-to-the-next-file")
+def test_never_reused(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """The file handle of a removed file does not reach a new file."""
+    # The old handle may still work for a while; the server then reads the removed file.
+    old = scratch.file("f", b"old data")
+    expect(nfs2.remove(scratch.handle, b"f")).ok()
+    for number in range(5):
+        scratch.file(f"new{number}", b"new data")
+    reply = nfs2.read(old, 0, 100)
+    observe("answer", reply.status)
+    if reply.resok is None:
+        return
+    if not len(reply.resok.data):
+        skip("the handle works, and reads nothing")
+    expect(bytes(reply.resok.data), "the data by the old handle").differs_from(b"new data")

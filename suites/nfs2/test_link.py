@@ -1,103 +1,112 @@
 # SPDX-License-Identifier: MIT
-"""LINK (RFC 1094 section 2.2.13): a further name of a file."""
+"""LINK (RFC 1094 section 2.2.13) gives a file another name."""
 
 from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Nfsstat2, Sattr
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from suites.nfs2.objects import expect_change, expect_same
 
-CREATES = Requirement(
-    rfc="RFC 1094", section="2.2.13", gist="the new name is one of the existing file: both are the same file"
+LINK_ADDS_NAME = Requirement(
+    rfc="RFC 1094",
+    section="2.2.13",
+    gist="LINK gives an existing file another name, and both names are the same file",
 )
-SAME_DATA = Requirement(
+LINKS_SHARE_CHANGES = Requirement(
     rfc="RFC 1094",
     section="2.2.13",
     level=Level.SHOULD,
-    gist="changes to either of the linked files should show in both",
+    gist="changes made under one name of a file show under its other names",
 )
-NLINK = Requirement(
+LINK_RAISES_NLINK = Requirement(
     rfc="RFC 1094",
     section="2.2.13",
     level=Level.SHOULD,
-    gist="nlink should be one greater than before the link was made",
+    gist="LINK increases nlink by one",
 )
-NOT_CREATED = Requirement(
-    rfc="RFC 1094", section="2.2.13", gist="any status but NFS_OK says that the link was not created"
+REFUSED_LINK_IS_NOT_CREATED = Requirement(
+    rfc="RFC 1094", section="2.2.13", gist="any status but NFS_OK means that the link was not created"
 )
-NAMES_OF_FILES = Requirement(
+LINK_KEEPS_TREE = Requirement(
     rfc="RFC 1094",
     section="2.1",
     level=Level.SHOULD,
-    gist="a file system is a tree: no directory is found below itself, by whatever name",
+    gist="a file system is a tree: LINK does not put a directory below itself",
 )
 
 
-@pytest.mark.parametrize("elsewhere", [False, True], ids=["beside", "elsewhere"])
-@proves(CREATES, killed_by="link2-makes-a-copy", needs="hardlink2")
-def test_makes_a_name_of_the_same_file(nfs2: Nfs2, scratch2: Scratch2, elsewhere: bool) -> None:
-    file = scratch2.file("first", b"data")
-    where = scratch2.directory("d") if elsewhere else scratch2.handle
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["same-directory", "other-directory"])
+@proves(LINK_ADDS_NAME, killed_by="link2-makes-a-copy", needs="nfs2_hardlink")
+def test_same_file(nfs2: Nfs2, scratch: Nfs2Scratch, elsewhere: bool) -> None:
+    """LINK adds a name for the same file."""
+    file = scratch.file("first", b"data")
+    where = scratch.directory("d") if elsewhere else scratch.handle
     expect(nfs2.link(file, where, b"second")).ok()
     found = expect(nfs2.lookup(where, b"second")).ok()
-    expect_same(found.attributes, scratch2.attributes(file))
+    expect_same(found.attributes, scratch.attributes(file))
 
 
-@proves(SAME_DATA, killed_by="link2-makes-a-copy", needs="hardlink2")
-def test_data_written_by_one_name_is_read_by_the_other(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    file = scratch2.file("first", b"data")
-    expect(nfs2.link(file, scratch2.handle, b"second")).ok()
-    second = expect(nfs2.lookup(scratch2.handle, b"second")).ok().file
+@proves(LINKS_SHARE_CHANGES, killed_by="link2-makes-a-copy", needs="nfs2_hardlink")
+def test_shared_data(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """Data written under the new name is read under the old name."""
+    file = scratch.file("first", b"data")
+    expect(nfs2.link(file, scratch.handle, b"second")).ok()
+    second = expect(nfs2.lookup(scratch.handle, b"second")).ok().file
     expect(nfs2.write(second, 0, b"DATA")).ok()
-    expect(scratch2.read(file), "the data by the first name").equals(b"DATA")
+    expect(scratch.read(file), "the data by the first name").equals(b"DATA")
 
 
-@proves(SAME_DATA, killed_by="link2-makes-a-copy", needs="hardlink2")
-def test_attributes_set_by_one_name_show_by_the_other(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    file = scratch2.file("first", mode=0o644)
-    expect(nfs2.link(file, scratch2.handle, b"second")).ok()
-    second = expect(nfs2.lookup(scratch2.handle, b"second")).ok().file
+@proves(LINKS_SHARE_CHANGES, killed_by="link2-makes-a-copy", needs="nfs2_hardlink")
+def test_shared_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """A mode set under the new name shows under the old name."""
+    file = scratch.file("first", mode=0o644)
+    expect(nfs2.link(file, scratch.handle, b"second")).ok()
+    second = expect(nfs2.lookup(scratch.handle, b"second")).ok().file
     expect_change(nfs2.setattr(second, Sattr(mode=0o600)))
-    expect(scratch2.attributes(file).mode & 0o777, "the permissions by the first name").equals(0o600)
+    expect(scratch.attributes(file).mode & 0o777, "the permissions by the first name").equals(0o600)
 
 
 @pytest.mark.parametrize("names", [1, 2, 5])
-@proves(NLINK, killed_by="link2-counts-two-names-at-most", needs="hardlink2")
-def test_nlink_counts_the_names(nfs2: Nfs2, scratch2: Scratch2, names: int) -> None:
-    file = scratch2.file("first")
-    before = scratch2.attributes(file).nlink
+@proves(LINK_RAISES_NLINK, killed_by="link2-counts-two-names-at-most", needs="nfs2_hardlink")
+def test_nlink(nfs2: Nfs2, scratch: Nfs2Scratch, names: int) -> None:
+    """LINK increases nlink by one for each new name."""
+    file = scratch.file("first")
+    before = scratch.attributes(file).nlink
     for number in range(names):
-        expect(nfs2.link(file, scratch2.handle, b"name%d" % number)).ok()
-    expect(scratch2.attributes(file).nlink, "nlink").equals(before + names)
+        expect(nfs2.link(file, scratch.handle, b"name%d" % number)).ok()
+    expect(scratch.attributes(file).nlink, "nlink").equals(before + names)
 
 
-@proves(NOT_CREATED, killed_by="link2-replaces-in-spite-of-it", needs="hardlink2")
-def test_a_refused_link_is_not_there(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    file = scratch2.file("first", b"data")
-    taken = scratch2.file("taken", b"other")
-    known = scratch2.attributes(file).nlink
-    if nfs2.link(file, scratch2.handle, b"taken").status == Nfsstat2.NFS_OK:
+@proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-replaces-in-spite-of-it", needs="nfs2_hardlink")
+def test_refused_changes_nothing(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """A refused LINK leaves nlink and the existing target unchanged."""
+    file = scratch.file("first", b"data")
+    taken = scratch.file("taken", b"other")
+    known = scratch.attributes(file).nlink
+    if nfs2.link(file, scratch.handle, b"taken").status == Nfsstat2.NFS_OK:
         skip("LINK is not refused: what has the name already is for another check")
-    expect(scratch2.attributes(file).nlink, "nlink of the file").equals(known)
-    expect(scratch2.read(taken), "the data of what has the name").equals(b"other")
+    expect(scratch.attributes(file).nlink, "nlink of the file").equals(known)
+    expect(scratch.read(taken), "the data of what has the name").equals(b"other")
 
 
-@proves(NAMES_OF_FILES, killed_by="link2-links-directories", needs="hardlink2")
-def test_a_directory_is_not_linked_below_itself(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    directory = scratch2.directory("d")
+@proves(LINK_KEEPS_TREE, killed_by="link2-links-directories", needs="nfs2_hardlink")
+def test_directory_below_itself(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """LINK does not put a directory below itself."""
+    directory = scratch.directory("d")
     observe("answer", nfs2.link(directory, directory, b"loop").status)
-    expect(scratch2.names(directory), "the names in the directory").equals([])
+    expect(scratch.names(directory), "the names in the directory").equals([])
 
 
-@proves(NOT_CREATED, killed_by="link2-links-what-is-gone", needs="hardlink2")
-def test_a_file_that_is_gone_is_not_linked_to_another(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    file = scratch2.file("f", b"data")
-    expect(nfs2.remove(scratch2.handle, b"f")).ok()
-    reply = nfs2.link(file, scratch2.handle, b"again")
+@proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-links-what-is-gone", needs="nfs2_hardlink")
+def test_removed_file(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """LINK of a removed file adds no name when it is refused."""
+    file = scratch.file("f", b"data")
+    expect(nfs2.remove(scratch.handle, b"f")).ok()
+    reply = nfs2.link(file, scratch.handle, b"again")
     observe("answer", reply.status)
     if reply.status != Nfsstat2.NFS_OK:
-        expect(scratch2.names(), "the names after a refusal").equals([])
+        expect(scratch.names(), "the names after a refusal").equals([])

@@ -1,65 +1,65 @@
 # SPDX-License-Identifier: MIT
-"""READ (RFC 1094 section 2.2.7): up to so many bytes from an offset on."""
+"""READ (RFC 1094 section 2.2.7) returns up to count bytes from an offset."""
 
 from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, Nfsstat2, Readargs
 from nfsjudge import Level, Requirement, expect, observe, proves
-from suites.nfs2 import wide
-from suites.nfs2.objects import NOT_FILES, expect_same, make
+from suites.nfs2 import oversized
+from suites.nfs2.clauses import READ_MAKES_PROGRESS
+from suites.nfs2.objects import NOT_FILES, expect_same, make, size_id
 from suites.nfs3.contents import difference, pattern
 
-DATA = Requirement(
+READ_RETURNS_FILE_DATA = Requirement(
     rfc="RFC 1094",
     section="2.2.7",
-    gist="READ returns data of the file, beginning offset bytes from its beginning",
+    gist="READ returns the data of the file that starts at the given offset",
 )
-UP_TO_COUNT = Requirement(rfc="RFC 1094", section="2.2.7", gist="READ returns up to count bytes")
-UNUSED = Requirement(rfc="RFC 1094", section="2.2.7", gist="the argument totalcount is unused")
-ATTRIBUTES = Requirement(
+READ_RETURNS_UP_TO_COUNT = Requirement(
+    rfc="RFC 1094", section="2.2.7", gist="READ returns at most count bytes"
+)
+READ_IGNORES_TOTALCOUNT = Requirement(
+    rfc="RFC 1094", section="2.2.7", gist="the argument totalcount is unused"
+)
+READ_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1094",
     section="2.2.7",
-    gist="attributes are those of the file after the read has taken place",
+    gist="the reply has the attributes of the file after the READ",
 )
-PROGRESS = Requirement(
-    rfc="RFC 1094",
-    section="2.2.7",
-    level=Level.SHOULD,
-    gist="READ returns data where there are some: a reply says in no other way that the file ends",
-)
-OF_A_FILE = Requirement(
+READ_NEEDS_FILE = Requirement(
     rfc="RFC 1094",
     section="2.3.1",
     level=Level.SHOULD,
-    gist="READ is for files: of a directory ISDIR is the error, and a link has other data",
+    gist="READ is for regular files: a directory is ISDIR, and a symbolic link has no such data",
 )
-ONLY_READS = Requirement(
-    rfc="RFC 1094", section="2.2.7", gist="READ returns data, and changes neither data nor size"
+READ_CHANGES_NOTHING = Requirement(
+    rfc="RFC 1094", section="2.2.7", gist="READ changes neither the data nor the size of the file"
 )
-
 SIZE = 10_000
 CONTENT = pattern(SIZE)
 RANGES = [(0, 1), (0, MAXDATA), (1, 3), (4095, 2), (4096, 4096), (8191, 2), (9999, 1)]
-BEHIND = [SIZE, SIZE + 1, 2**31 - 1, 2**31, 2**32 - 1]
+AFTER_END = [SIZE, SIZE + 1, 2**31 - 1, 2**31, 2**32 - 1]
 
 
 @pytest.mark.parametrize(("offset", "count"), RANGES)
-@proves(DATA, killed_by="read2-is-off-by-one")
-def test_gives_the_data_at_an_offset(nfs2: Nfs2, scratch2: Scratch2, offset: int, count: int) -> None:
-    file = scratch2.file("f", CONTENT)
+@proves(READ_RETURNS_FILE_DATA, killed_by="read2-is-off-by-one")
+def test_data_at_offset(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int, count: int) -> None:
+    """READ returns the data at the given offset."""
+    file = scratch.file("f", CONTENT)
     data = expect(nfs2.read(file, offset, count)).ok().data
     wanted = CONTENT[offset : offset + len(data)]
     expect(difference(data, wanted), "where the data differs").is_absent()
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 512, 4096, 8191])
-@proves(UP_TO_COUNT, killed_by="read2-gives-a-byte-too-many")
-def test_gives_no_more_than_count(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
-    file = scratch2.file("f", CONTENT)
+@proves(READ_RETURNS_UP_TO_COUNT, killed_by="read2-gives-a-byte-too-many")
+def test_at_most_count(nfs2: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
+    """READ returns at most count bytes."""
+    file = scratch.file("f", CONTENT)
     reply = nfs2.read(file, 0, count)
     if reply.resok is None and not count:
         observe("a READ of nothing", reply.status)
@@ -70,71 +70,77 @@ def test_gives_no_more_than_count(nfs2: Nfs2, scratch2: Scratch2, count: int) ->
 
 
 @pytest.mark.parametrize(("offset", "count"), [*RANGES, (9990, 100)])
-@proves(PROGRESS, killed_by="read2-gives-nothing")
-def test_gives_something_where_there_is_something(
-    nfs2: Nfs2, scratch2: Scratch2, offset: int, count: int
-) -> None:
-    file = scratch2.file("f", CONTENT)
+@proves(READ_MAKES_PROGRESS, killed_by="read2-gives-nothing")
+def test_progress(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int, count: int) -> None:
+    """READ returns at least one byte before the end of the file."""
+    file = scratch.file("f", CONTENT)
     data = expect(nfs2.read(file, offset, count)).ok().data
     expect(len(data), "the number of bytes").at_least(1)
 
 
-@pytest.mark.parametrize("offset", BEHIND)
-@proves(DATA, PROGRESS, killed_by="read2-goes-on-behind-the-end")
-def test_gives_nothing_behind_the_end(nfs2: Nfs2, scratch2: Scratch2, offset: int) -> None:
-    reply = nfs2.read(scratch2.file("f", CONTENT), offset, 100)
-    # Where no file of the server could have data, or this one has none, the call may be refused.
+@pytest.mark.parametrize("offset", AFTER_END, ids=size_id)
+@proves(READ_RETURNS_FILE_DATA, READ_MAKES_PROGRESS, killed_by="read2-goes-on-behind-the-end")
+def test_offset_after_end(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
+    """READ returns no data at or after the end of the file."""
+    reply = nfs2.read(scratch.file("f", CONTENT), offset, 100)
+    # The server may refuse an offset after the end; at the end it must answer.
     observe("answer", reply.status)
     if reply.status == Nfsstat2.NFS_OK or offset == SIZE:
-        expect(len(expect(reply, because=PROGRESS).ok().data), "the number of bytes").equals(0)
+        expect(len(expect(reply, because=READ_MAKES_PROGRESS).ok().data), "the number of bytes").equals(0)
 
 
-@proves(DATA, killed_by="read2-goes-on-behind-the-end")
-def test_ends_with_the_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    file = scratch2.file("f", CONTENT)
+@proves(READ_RETURNS_FILE_DATA, killed_by="read2-goes-on-behind-the-end")
+def test_across_end(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """READ across the end of the file returns no more than the file has."""
+    file = scratch.file("f", CONTENT)
     data = expect(nfs2.read(file, SIZE - 10, 100)).ok().data
     expect(len(data), "the number of bytes of the last ten").at_most(10)
 
 
-@pytest.mark.parametrize("totalcount", [1, 2**31, 2**32 - 1])
-@proves(UNUSED, killed_by="read2-heeds-totalcount")
-def test_totalcount_means_nothing(nfs2: Nfs2, scratch2: Scratch2, totalcount: int) -> None:
-    file = scratch2.file("f", b"some data")
+@pytest.mark.parametrize("totalcount", [1, 2**31, 2**32 - 1], ids=size_id)
+@proves(READ_IGNORES_TOTALCOUNT, killed_by="read2-heeds-totalcount")
+def test_totalcount_ignored(nfs2: Nfs2, scratch: Nfs2Scratch, totalcount: int) -> None:
+    """READ ignores totalcount."""
+    file = scratch.file("f", b"some data")
     known = bytes(expect(nfs2.read(file, 2, 5)).ok().data)
     data = expect(nfs2.read(file, 2, 5, totalcount)).ok().data
     expect(bytes(data), "the data").equals(known)
 
 
-@proves(ATTRIBUTES, killed_by="read2-has-attributes-of-the-data")
-def test_attributes_are_those_of_the_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    file = scratch2.file("f", CONTENT)
-    told = expect(nfs2.read(file, 100, 10)).ok().attributes
-    known = scratch2.attributes(file)
-    expect_same(told, known)
-    expect(told.mtime, "mtime").equals(known.mtime)
+@proves(READ_RETURNS_ATTRIBUTES, killed_by="read2-has-attributes-of-the-data")
+def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """READ returns the attributes of the file."""
+    file = scratch.file("f", CONTENT)
+    returned = expect(nfs2.read(file, 100, 10)).ok().attributes
+    known = scratch.attributes(file)
+    expect_same(returned, known)
+    expect(returned.mtime, "mtime").equals(known.mtime)
 
 
-@proves(ONLY_READS, killed_by="read2-consumes")
-def test_reading_twice_gives_the_same(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    file = scratch2.file("f", CONTENT)
+@proves(READ_CHANGES_NOTHING, killed_by="read2-consumes")
+def test_no_side_effect(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """READ does not change the data and size of the file."""
+    file = scratch.file("f", CONTENT)
     first = bytes(expect(nfs2.read(file, 0, 4096)).ok().data)
     second = bytes(expect(nfs2.read(file, 0, 4096)).ok().data)
     shorter = min(len(first), len(second))
     expect(difference(second[:shorter], first[:shorter]), "where the data differs").is_absent()
-    expect(scratch2.attributes(file).size, "size").equals(SIZE)
+    expect(scratch.attributes(file).size, "size").equals(SIZE)
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)
-@proves(OF_A_FILE, killed_by="read2-reads-anything")
-def test_refuses_what_is_no_file(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
-    expect(nfs2.read(make(scratch2, kind), 0, 100)).refused()
+@proves(READ_NEEDS_FILE, killed_by="read2-reads-anything")
+def test_not_a_file(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
+    """READ refuses an object that is not a regular file."""
+    expect(nfs2.read(make(scratch, kind), 0, 100)).refused()
 
 
-@pytest.mark.parametrize("count", [MAXDATA + 1, 65_536, 2**31, 2**32 - 1])
-@proves(DATA, killed_by="read2-large-counts-begin-elsewhere")
-def test_a_count_beyond_the_limit_does_no_damage(second_nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
-    file = scratch2.file("f", CONTENT)
-    reply = wide.attempt(second_nfs2, wide.READ, Readargs(file, 0, count, 0))
+@pytest.mark.parametrize("count", [MAXDATA + 1, 65_536, 2**31, 2**32 - 1], ids=size_id)
+@proves(READ_RETURNS_FILE_DATA, killed_by="read2-large-counts-begin-elsewhere")
+def test_huge_count(second_client: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
+    """READ with a count above 8192 returns the right data or none."""
+    file = scratch.file("f", CONTENT)
+    reply = oversized.attempt(second_client, oversized.READ, Readargs(file, 0, count, 0))
     if reply is not None and reply.resok is not None:
         data = reply.resok.data
         observe("bytes", len(data))

@@ -1,37 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""SYMLINK and READLINK (RFC 1094 sections 2.2.14 and 2.2.6): a text that the server only stores."""
+"""READLINK (RFC 1094 section 2.2.6) returns the text of a symbolic link as SYMLINK stored it."""
 
 from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
-from nfsclient.protocol.nfs2 import MAXPATHLEN, FhandleArgs, Ftype, Nfsstat2, Sattr
-from nfsjudge import Requirement, expect, observe, proves, skip
-from suites.nfs2 import wide
+from nfsclient.protocol.nfs2 import Nfsstat2, Sattr
+from nfsjudge import Requirement, expect, proves, skip
+from suites.nfs2 import oversized
+from suites.nfs2.clauses import SYMLINK_TEXT_IS_KEPT
 from suites.nfs2.objects import make
 
-MAKES_A_LINK = Requirement(
-    rfc="RFC 1094", section="2.2.14", gist="SYMLINK creates a file with ftype NFLNK under the given name"
-)
-TEXT_IS_STORED = Requirement(
-    rfc="RFC 1094",
-    section="2.2.14",
-    gist="the text of a link is not interpreted by the server, only stored; READLINK returns it",
-)
-OF_A_LINK = Requirement(
+READLINK_NEEDS_SYMLINK = Requirement(
     rfc="RFC 1094",
     section="2.2.6",
-    gist="READLINK gives the data in a symbolic link: what is none has no such data",
+    gist="READLINK returns the data of a symbolic link: no other object has such data",
 )
-
-
-@proves(MAKES_A_LINK, killed_by="symlink2-makes-a-file", needs="symlink2")
-def test_makes_a_link(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    expect(nfs2.symlink(scratch2.handle, b"l", b"target", Sattr(mode=0o777))).ok()
-    found = expect(nfs2.lookup(scratch2.handle, b"l")).ok()
-    expect(found.attributes.type, "type").equals(Ftype.NFLNK)
 
 
 @pytest.mark.parametrize(
@@ -39,47 +25,21 @@ def test_makes_a_link(nfs2: Nfs2, scratch2: Scratch2) -> None:
     [b"name", b"../up", b"/abs/olute", b"a//b/./c/", b"\xff\xfe", b"sp ace", b".", b"x" * 1023],
     ids=["name", "up", "absolute", "not-normal", "not-utf8", "space", "dot", "long"],
 )
-@proves(TEXT_IS_STORED, killed_by="readlink2-cleans-the-text", needs="symlink2")
-def test_gives_the_text_as_it_was(nfs2: Nfs2, second_nfs2: Nfs2, scratch2: Scratch2, text: bytes) -> None:
-    # A string of XDR is one of ASCII: others may be garbage.
-    reply = wide.tolerate(lambda: second_nfs2.symlink(scratch2.handle, b"l", text, Sattr(mode=0o777)))
+@proves(SYMLINK_TEXT_IS_KEPT, killed_by="readlink2-cleans-the-text", needs="nfs2_symlink")
+def test_text_unchanged(nfs2: Nfs2, second_client: Nfs2, scratch: Nfs2Scratch, text: bytes) -> None:
+    """READLINK returns the text exactly as SYMLINK got it."""
+    # An XDR string is ASCII: the server may refuse other bytes as garbage.
+    reply = oversized.tolerate(lambda: second_client.symlink(scratch.handle, b"l", text, Sattr(mode=0o777)))
     if reply is None or (reply.status != Nfsstat2.NFS_OK and text != b"name"):
         skip("the server does not store this text")
     expect(reply).ok()
-    link = expect(nfs2.lookup(scratch2.handle, b"l")).ok().file
+    link = expect(nfs2.lookup(scratch.handle, b"l")).ok().file
     expect(expect(nfs2.readlink(link)).ok(), "the text of the link").equals(text)
-
-
-@proves(TEXT_IS_STORED, killed_by="readlink2-cleans-the-text", needs="symlink2")
-def test_the_longest_text_is_kept_whole_or_refused(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    # Section 3.5 has the most that can be asked; how much a server stores is its own affair.
-    text = b"x" * MAXPATHLEN
-    reply = nfs2.symlink(scratch2.handle, b"l", text, Sattr(mode=0o777))
-    observe("answer", reply.status)
-    if reply.status != Nfsstat2.NFS_OK:
-        expect(scratch2.names(), "the names after a link was refused").lacks(b"l")
-        return
-    link = expect(nfs2.lookup(scratch2.handle, b"l")).ok().file
-    expect(expect(nfs2.readlink(link)).ok(), "the text of the link").equals(text)
-
-
-@proves(TEXT_IS_STORED, killed_by="symlink2-cuts-long-texts", needs="symlink2")
-def test_a_text_beyond_the_limit_is_kept_whole_or_refused(
-    nfs2: Nfs2, second_nfs2: Nfs2, scratch2: Scratch2
-) -> None:
-    text = b"y" * (MAXPATHLEN + 4)
-    where = wide.WideDiropargs(scratch2.handle, b"l")
-    made = wide.attempt(second_nfs2, wide.SYMLINK, wide.WideSymlinkargs(where, text, Sattr(mode=0o777)))
-    if made is None or made.status != Nfsstat2.NFS_OK:
-        expect(scratch2.names(), "the names after a link was refused").lacks(b"l")
-        return
-    link = expect(nfs2.lookup(scratch2.handle, b"l")).ok().file
-    reply = wide.attempt(second_nfs2, wide.READLINK, FhandleArgs(link))
-    expect(reply is not None and reply.data == text, "that the text is whole").is_true()
 
 
 @pytest.mark.parametrize("kind", ["file", "directory"])
-@proves(OF_A_LINK, killed_by="readlink2-has-a-text-for-everything")
-def test_refuses_what_is_no_link(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
-    # Which error that is, RFC 1094 does not say; XNFS has NXIO, others have EINVAL.
-    expect(nfs2.readlink(make(scratch2, kind))).refused()
+@proves(READLINK_NEEDS_SYMLINK, killed_by="readlink2-has-a-text-for-everything")
+def test_not_a_symlink(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
+    """READLINK refuses an object that is not a symbolic link."""
+    # RFC 1094 does not name the error; XNFS has NXIO, others have EINVAL.
+    expect(nfs2.readlink(make(scratch, kind))).refused()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RENAME (RFC 1094 section 2.2.12): another name for a file, in one step."""
+"""RENAME (RFC 1094 section 2.2.12) changes the name of a file atomically."""
 
 from __future__ import annotations
 
@@ -7,168 +7,180 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import LOOKUP, RENAME, Diropargs, Nfsstat2, Renameargs
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
-from suites.nfs2.objects import KINDS, NOT_FILES, but, expect_same, make
+from suites.nfs2.clauses import RETURNS_NOENT
+from suites.nfs2.objects import KINDS, NOT_FILES, expect_same, make, steady_except
 
-RENAMES = Requirement(
+RENAME_MOVES_ENTRY = Requirement(
     rfc="RFC 1094",
     section="2.2.12",
-    gist="the file from.name in from.dir is to.name in to.dir when the answer is NFS_OK",
+    gist="NFS_OK means that the file from.name in from.dir is now to.name in to.dir",
 )
-ATOMIC = Requirement(
-    rfc="RFC 1094", section="2.2.12", gist="RENAME is atomic on the server: nobody sees the middle of it"
-)
-NOENT_IS_MEANT = Requirement(
-    rfc="RFC 1094", section="2.3.1", level=Level.SHOULD, gist="NOENT says that a file does not exist"
-)
-EXISTING = Requirement(
+RENAME_IS_ATOMIC = Requirement(
     rfc="RFC 1094",
     section="2.2.12",
-    gist="an existing file is renamed: when there is none, nothing is, and the other name keeps its file",
+    gist="RENAME is atomic on the server: no client sees an intermediate state",
 )
-FULL_IS_KEPT = Requirement(
+RENAME_NEEDS_SOURCE = Requirement(
+    rfc="RFC 1094",
+    section="2.2.12",
+    gist="RENAME renames an existing file: without one, nothing is renamed and the target keeps its file",
+)
+RENAME_KEEPS_NONEMPTY_TARGET = Requirement(
     rfc="RFC 1094",
     section="2.3.1",
     level=Level.SHOULD,
-    gist="a directory that is not empty is not removed, neither by RENAME to its name: NOTEMPTY",
+    gist="RENAME does not replace a directory that is not empty (NOTEMPTY)",
 )
-TREE = Requirement(
+RENAME_KEEPS_TREE = Requirement(
     rfc="RFC 1094",
     section="2.1",
-    gist="a file system is a tree: a directory is not moved below itself",
+    gist="a file system is a tree: RENAME does not move a directory below itself",
 )
-REFUSED_KEEPS = Requirement(
-    rfc="RFC 1094", section="2.2.12", gist="what is not renamed keeps its name, and all that is in it"
+REFUSED_RENAME_CHANGES_NOTHING = Requirement(
+    rfc="RFC 1094", section="2.2.12", gist="an object that is not renamed keeps its name and its contents"
 )
-
-DOTS_MEAN_NO_ENTRY = Requirement(
+RENAME_REFUSES_DOTS = Requirement(
     rfc="RFC 1094",
     section="3.2",
     level=Level.SHOULD,
-    gist="names with a special interpretation are no entries that could be renamed",
+    gist="names with a special meaning are not entries that RENAME can move",
 )
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(RENAMES, killed_by="rename2-keeps-the-old-name")
-def test_gives_another_name(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
-    known = scratch2.attributes(make(scratch2, kind))
-    expect(nfs2.rename(scratch2.handle, b"object", scratch2.handle, b"new")).ok()
-    expect(scratch2.names(), "the names in the directory").equals([b"new"])
-    found = expect(nfs2.lookup(scratch2.handle, b"new")).ok()
+@proves(RENAME_MOVES_ENTRY, killed_by="rename2-keeps-the-old-name")
+def test_same_directory(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
+    """RENAME changes the name of an object within its directory."""
+    known = scratch.attributes(make(scratch, kind))
+    expect(nfs2.rename(scratch.handle, b"object", scratch.handle, b"new")).ok()
+    expect(scratch.names(), "the names in the directory").equals([b"new"])
+    found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
     expect_same(found.attributes, known)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(RENAMES, killed_by="rename2-stays-in-its-directory")
-def test_moves_to_another_directory(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
-    known = scratch2.attributes(make(scratch2, kind))
-    target = scratch2.directory("target")
-    reply = nfs2.rename(scratch2.handle, b"object", target, b"object")
+@proves(RENAME_MOVES_ENTRY, killed_by="rename2-stays-in-its-directory")
+def test_other_directory(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
+    """RENAME moves an object to another directory."""
+    known = scratch.attributes(make(scratch, kind))
+    target = scratch.directory("target")
+    reply = nfs2.rename(scratch.handle, b"object", target, b"object")
     if kind == "directory" and reply.status != Nfsstat2.NFS_OK:
         skip(f"the server does not move directories: {reply.status}")
     expect(reply).ok()
-    expect(scratch2.names(), "the names in the old directory").equals([b"target"])
-    expect(scratch2.names(target), "the names in the new directory").equals([b"object"])
+    expect(scratch.names(), "the names in the old directory").equals([b"target"])
+    expect(scratch.names(target), "the names in the new directory").equals([b"object"])
     found = expect(nfs2.lookup(target, b"object")).ok()
-    expect_same(found.attributes, known, but("nlink"))
+    expect_same(found.attributes, known, steady_except("nlink"))
 
 
-@proves(RENAMES, killed_by="rename2-loses-the-data")
-def test_keeps_the_data(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    scratch2.file("old", b"data")
-    expect(nfs2.rename(scratch2.handle, b"old", scratch2.handle, b"new")).ok()
-    found = expect(nfs2.lookup(scratch2.handle, b"new")).ok()
-    expect(scratch2.read(found.file), "the data by the new name").equals(b"data")
+@proves(RENAME_MOVES_ENTRY, killed_by="rename2-loses-the-data")
+def test_data_kept(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """RENAME keeps the data of the file."""
+    scratch.file("old", b"data")
+    expect(nfs2.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
+    found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
+    expect(scratch.read(found.file), "the data by the new name").equals(b"data")
 
 
-@proves(RENAMES, killed_by="rename2-keeps-what-it-replaces")
-def test_takes_the_place_of_a_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    scratch2.file("old", b"old data")
-    scratch2.file("new", b"new data")
-    reply = nfs2.rename(scratch2.handle, b"old", scratch2.handle, b"new")
+@proves(RENAME_MOVES_ENTRY, killed_by="rename2-keeps-what-it-replaces")
+def test_existing_target(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """RENAME replaces an existing file, or refuses and keeps both files."""
+    scratch.file("old", b"old data")
+    scratch.file("new", b"new data")
+    reply = nfs2.rename(scratch.handle, b"old", scratch.handle, b"new")
     if reply.status == Nfsstat2.NFSERR_EXIST:
         observe("an existing target", "is refused")
-        expect(sorted(scratch2.names()), "the names after a refusal").equals([b"new", b"old"])
+        expect(sorted(scratch.names()), "the names after a refusal").equals([b"new", b"old"])
         return
     expect(reply).ok()
-    found = expect(nfs2.lookup(scratch2.handle, b"new")).ok()
-    expect(scratch2.read(found.file), "the data by the new name").equals(b"old data")
-    expect(scratch2.names(), "the names in the directory").equals([b"new"])
+    found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
+    expect(scratch.read(found.file), "the data by the new name").equals(b"old data")
+    expect(scratch.names(), "the names in the directory").equals([b"new"])
 
 
-@proves(RENAMES, killed_by="rename2-to-itself-removes")
-def test_to_the_same_name_changes_nothing(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    scratch2.file("same", b"data")
-    observe("answer", nfs2.rename(scratch2.handle, b"same", scratch2.handle, b"same").status)
-    found = expect(nfs2.lookup(scratch2.handle, b"same")).ok()
-    expect(scratch2.read(found.file), "the data").equals(b"data")
+@proves(RENAME_MOVES_ENTRY, killed_by="rename2-to-itself-removes")
+def test_same_name(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """RENAME of a file to its own name changes nothing."""
+    scratch.file("same", b"data")
+    observe("answer", nfs2.rename(scratch.handle, b"same", scratch.handle, b"same").status)
+    found = expect(nfs2.lookup(scratch.handle, b"same")).ok()
+    expect(scratch.read(found.file), "the data").equals(b"data")
 
 
-@proves(ATOMIC, killed_by="rename2-has-a-middle")
-def test_the_target_is_always_there(
-    nfs2: Nfs2, scratch2: Scratch2, rpc_connect: Callable[..., RpcClient]
+@proves(RENAME_IS_ATOMIC, killed_by="rename2-has-a-middle")
+def test_target_always_exists(
+    nfs2: Nfs2, scratch: Nfs2Scratch, rpc_connect: Callable[..., RpcClient]
 ) -> None:
-    scratch2.file("old")
-    scratch2.file("new")
+    """RENAME over an existing file never makes the target name disappear."""
+    scratch.file("old")
+    scratch.file("new")
     other, one = rpc_connect("nfs"), rpc_connect("nfs")
-    before = [other.submit(LOOKUP, Diropargs(scratch2.handle, b"new")) for _ in range(10)]
-    source, target = Diropargs(scratch2.handle, b"old"), Diropargs(scratch2.handle, b"new")
+    before = [other.submit(LOOKUP, Diropargs(scratch.handle, b"new")) for _ in range(10)]
+    source, target = Diropargs(scratch.handle, b"old"), Diropargs(scratch.handle, b"new")
     renaming = one.submit(RENAME, Renameargs(source, target))
-    after = [other.submit(LOOKUP, Diropargs(scratch2.handle, b"new")) for _ in range(10)]
+    after = [other.submit(LOOKUP, Diropargs(scratch.handle, b"new")) for _ in range(10)]
     seen = [other.wait(call).status for call in before + after]
     observe("answer", one.wait(renaming).status)
-    seen.append(nfs2.lookup(scratch2.handle, b"new").status)
+    seen.append(nfs2.lookup(scratch.handle, b"new").status)
     expect(set(seen), "the answers to LOOKUP of the target meanwhile").equals({Nfsstat2.NFS_OK})
 
 
-@proves(NOENT_IS_MEANT, killed_by="nfs2-removes-what-is-missing")
-def test_a_missing_name_is_noent(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    reply = nfs2.rename(scratch2.handle, b"missing", scratch2.handle, b"new")
-    expect(reply).refused(Nfsstat2.NFSERR_NOENT, because=NOENT_IS_MEANT)
+@proves(RETURNS_NOENT, killed_by="nfs2-removes-what-is-missing")
+def test_missing_name(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """RENAME of a missing name returns NOENT."""
+    reply = nfs2.rename(scratch.handle, b"missing", scratch.handle, b"new")
+    expect(reply).refused(Nfsstat2.NFSERR_NOENT, because=RETURNS_NOENT)
 
 
-@proves(EXISTING, killed_by="rename2-removes-the-target-first")
-def test_a_missing_name_leaves_the_target(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    file = scratch2.file("new", b"data")
-    expect(nfs2.rename(scratch2.handle, b"missing", scratch2.handle, b"new")).refused()
-    expect(scratch2.names(), "the names in the directory").equals([b"new"])
-    expect(scratch2.read(file), "the data of the target").equals(b"data")
+@proves(RENAME_NEEDS_SOURCE, killed_by="rename2-removes-the-target-first")
+def test_missing_keeps_target(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """RENAME of a missing name keeps the existing target."""
+    file = scratch.file("new", b"data")
+    expect(nfs2.rename(scratch.handle, b"missing", scratch.handle, b"new")).refused()
+    expect(scratch.names(), "the names in the directory").equals([b"new"])
+    expect(scratch.read(file), "the data of the target").equals(b"data")
 
 
 @pytest.mark.parametrize("deep", [False, True], ids=["child", "grandchild"])
-@proves(TREE, killed_by="rename2-moves-below-itself")
-def test_a_directory_is_not_moved_below_itself(nfs2: Nfs2, scratch2: Scratch2, deep: bool) -> None:
-    directory = scratch2.directory("d")
-    below = scratch2.directory("sub", directory=directory) if deep else directory
-    reply = nfs2.rename(scratch2.handle, b"d", below, b"moved")
+@proves(RENAME_KEEPS_TREE, killed_by="rename2-moves-below-itself")
+def test_directory_below_itself(nfs2: Nfs2, scratch: Nfs2Scratch, deep: bool) -> None:
+    """RENAME does not move a directory below itself."""
+    directory = scratch.directory("d")
+    below = scratch.directory("sub", directory=directory) if deep else directory
+    reply = nfs2.rename(scratch.handle, b"d", below, b"moved")
     expect(reply).refused()
-    expect(scratch2.names(), "the names that are left").equals([b"d"])
+    expect(scratch.names(), "the names that are left").equals([b"d"])
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)
-@proves(REFUSED_KEEPS, FULL_IS_KEPT, killed_by="rename2-drops-a-full-directory")
-def test_a_full_directory_is_not_replaced(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
-    make(scratch2, kind)
-    full = scratch2.directory("full")
-    scratch2.file("inside", b"data", directory=full)
-    reply = nfs2.rename(scratch2.handle, b"object", scratch2.handle, b"full")
-    expect(reply, because=FULL_IS_KEPT).refused()
-    expect(sorted(scratch2.names()), "the names in the directory").equals([b"full", b"object"])
-    expect(scratch2.names(full), "the names in the target").equals([b"inside"])
+@proves(
+    REFUSED_RENAME_CHANGES_NOTHING, RENAME_KEEPS_NONEMPTY_TARGET, killed_by="rename2-drops-a-full-directory"
+)
+def test_non_empty_target(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
+    """RENAME does not replace a directory that is not empty."""
+    make(scratch, kind)
+    full = scratch.directory("full")
+    scratch.file("inside", b"data", directory=full)
+    reply = nfs2.rename(scratch.handle, b"object", scratch.handle, b"full")
+    expect(reply, because=RENAME_KEEPS_NONEMPTY_TARGET).refused()
+    expect(sorted(scratch.names()), "the names in the directory").equals([b"full", b"object"])
+    expect(scratch.names(full), "the names in the target").equals([b"inside"])
 
 
-@pytest.mark.parametrize("name", [b".", b".."])
-@proves(REFUSED_KEEPS, DOTS_MEAN_NO_ENTRY, killed_by="rename2-renames-by-dots")
-def test_dots_are_not_renamed(nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
-    directory = scratch2.directory("d")
-    scratch2.file("inside", directory=directory)
-    status = nfs2.rename(directory, name, scratch2.handle, b"new").status
+@pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
+@proves(REFUSED_RENAME_CHANGES_NOTHING, RENAME_REFUSES_DOTS, killed_by="rename2-renames-by-dots")
+def test_dots(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
+    """RENAME of "." or ".." moves nothing."""
+    directory = scratch.directory("d")
+    scratch.file("inside", directory=directory)
+    status = nfs2.rename(directory, name, scratch.handle, b"new").status
     observe("answer", status)
-    because = DOTS_MEAN_NO_ENTRY if status == Nfsstat2.NFS_OK else REFUSED_KEEPS
-    expect(scratch2.names(), "the names in the directory", because=because).equals([b"d"])
-    expect(scratch2.names(directory), "the names below").equals([b"inside"])
+    because = RENAME_REFUSES_DOTS if status == Nfsstat2.NFS_OK else REFUSED_RENAME_CHANGES_NOTHING
+    expect(scratch.names(), "the names in the directory", because=because).equals([b"d"])
+    expect(scratch.names(directory), "the names below").equals([b"inside"])

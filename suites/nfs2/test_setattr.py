@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SETATTR (RFC 1094 sections 2.2.3 and 2.3.6): what is given is set, what is -1 is left alone."""
+"""SETATTR (RFC 1094 sections 2.2.3 and 2.3.6) sets the given fields and keeps those that are -1."""
 
 from __future__ import annotations
 
@@ -7,39 +7,64 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Fattr, Sattr, Timeval
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
-from suites.nfs2.objects import KINDS, but, expect_change, expect_same, make, stranger_to
-
-SETS = Requirement(
-    rfc="RFC 1094", section="2.2.3", gist="attributes that are not -1 are the new values of those of the file"
+from suites.nfs2.clauses import CHECKS_PERMISSIONS
+from suites.nfs2.objects import (
+    KINDS,
+    NOT_FILES,
+    expect_change,
+    expect_same,
+    make,
+    mode_id,
+    other_user,
+    size_id,
+    steady_except,
 )
-KEEPS_FINE_TIMES = Requirement(
+from suites.nfs3.contents import difference, pattern
+
+SETATTR_SETS_FIELDS = Requirement(
+    rfc="RFC 1094", section="2.2.3", gist="fields that are not -1 become the new attributes of the file"
+)
+SETATTR_KEEPS_ANY_TIME = Requirement(
     rfc="RFC 1094",
     section="2.2.3",
     level=Level.SHOULD,
-    gist="a time that is set is the new value of that time, whatever it is",
+    gist="a time that is set becomes the new time of the file, whatever its value",
 )
-LEAVES_ALONE = Requirement(
+SETATTR_KEEPS_MINUS_ONE_FIELDS = Requirement(
     rfc="RFC 1094",
     section="2.2.3",
-    gist="a field is either -1 or a new value: what is -1 has none, and stays (ignored: 2.3.6)",
+    gist="fields of -1 are ignored (2.3.6): the file keeps these attributes",
 )
-AFTERWARDS = Requirement(
+SETATTR_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1094",
     section="2.2.3",
-    gist="the attributes in the reply are those of the file after the operation has completed",
+    gist="the reply has the attributes of the file after the SETATTR",
 )
-EXPECTED_PERMISSIONS = Requirement(
+SETATTR_SETS_SIZE = Requirement(
+    rfc="RFC 1094", section="2.2.3", gist="a size that is not -1 becomes the new size of the file"
+)
+SETATTR_SIZE_KEEPS_DATA = Requirement(
     rfc="RFC 1094",
-    section="3.3",
+    section="2.2.3",
+    gist="SETATTR of a size keeps the data below that size",
+)
+EXTENDED_PART_IS_ZERO = Requirement(
+    rfc="RFC 1094",
+    section="2.3.6",
     level=Level.SHOULD,
-    gist="a server is expected to check permissions as its operating system does",
+    gist="the part that a larger size adds to a file reads as zeros, never as old data",
 )
-
-LONE = {
+SIZE_IS_FOR_FILES = Requirement(
+    rfc="RFC 1094",
+    section="2.2.3",
+    level=Level.SHOULD,
+    gist="a size is set for regular files: other objects keep their contents",
+)
+ONE_FIELD = {
     "mode": Sattr(mode=0o600),
     "uid": Sattr(uid=4242),
     "gid": Sattr(gid=4343),
@@ -47,125 +72,214 @@ LONE = {
     "atime": Sattr(atime=Timeval(1_000_000_000)),
     "mtime": Sattr(mtime=Timeval(1_100_000_000)),
 }
-"""Each field of sattr alone."""
+"""A sattr for each field that sets only this field."""
 COARSE = 2
-"""Seconds: the coarsest that file systems count modification times (FAT)."""
+"""Seconds: the coarsest modification times of a file system (FAT)."""
 A_DAY = 86_400
 
 
-@pytest.mark.parametrize("mode", [0o000, 0o400, 0o644, 0o711, 0o755, 0o777], ids=oct)
-@proves(SETS, killed_by="setattr2-inverts-write-for-group")
-def test_sets_permissions(nfs2: Nfs2, scratch2: Scratch2, mode: int) -> None:
-    file = scratch2.file("f", mode=0o640)
+@pytest.mark.parametrize("mode", [0o000, 0o400, 0o644, 0o711, 0o755, 0o777], ids=mode_id)
+@proves(SETATTR_SETS_FIELDS, killed_by="setattr2-inverts-write-for-group")
+def test_sets_mode(nfs2: Nfs2, scratch: Nfs2Scratch, mode: int) -> None:
+    """SETATTR sets the permission bits."""
+    file = scratch.file("f", mode=0o640)
     expect_change(nfs2.setattr(file, Sattr(mode=mode)))
-    expect(scratch2.attributes(file).mode & 0o777, "the permission bits").equals(mode)
+    expect(scratch.attributes(file).mode & 0o777, "the permission bits").equals(mode)
 
 
-@proves(SETS, killed_by="setattr2-takes-type-bits-for-set-ids")
-def test_sets_permissions_of_a_mode_with_its_type(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    # As clients on UNIX do it: fields of sattr are those of fattr, whose mode has the type.
-    file = scratch2.file("f", mode=0o640)
+@proves(SETATTR_SETS_FIELDS, killed_by="setattr2-takes-type-bits-for-set-ids")
+def test_mode_with_type(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """SETATTR accepts a mode that includes the type bits of the file."""
+    # UNIX clients do this: sattr has the fields of fattr, and mode of fattr includes the type.
+    file = scratch.file("f", mode=0o640)
     expect_change(nfs2.setattr(file, Sattr(mode=0o100604)))
-    expect(scratch2.attributes(file).mode & 0o7777, "the mode without type").equals(0o604)
+    expect(scratch.attributes(file).mode & 0o7777, "the mode without type").equals(0o604)
 
 
 @pytest.mark.parametrize("field", ["uid", "gid"])
-@proves(SETS, killed_by="setattr2-keeps-the-owner", needs="root")
-def test_root_gives_a_file_away(nfs2: Nfs2, scratch2: Scratch2, field: str) -> None:
-    file = scratch2.file("f")
-    expect_change(nfs2.setattr(file, LONE[field]))
-    expect(getattr(scratch2.attributes(file), field), field).equals(getattr(LONE[field], field))
+@proves(SETATTR_SETS_FIELDS, killed_by="setattr2-keeps-the-owner", needs="root")
+def test_sets_owner(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> None:
+    """SETATTR by root sets the owner and the group."""
+    file = scratch.file("f")
+    expect_change(nfs2.setattr(file, ONE_FIELD[field]))
+    expect(getattr(scratch.attributes(file), field), field).equals(getattr(ONE_FIELD[field], field))
 
 
 @pytest.mark.parametrize("field", ["atime", "mtime"])
-@proves(SETS, KEEPS_FINE_TIMES, killed_by="setattr2-sets-the-wrong-time")
-def test_sets_a_time(nfs2: Nfs2, scratch2: Scratch2, field: str) -> None:
-    file = scratch2.file("f", b"data")
-    expect_change(nfs2.setattr(file, LONE[field]))
-    seen, asked = getattr(scratch2.attributes(file), field).seconds, getattr(LONE[field], field).seconds
-    # Some file systems keep a time to two seconds, or to a day.
-    because = SETS if abs(seen - asked) > A_DAY else KEEPS_FINE_TIMES
+@proves(SETATTR_SETS_FIELDS, SETATTR_KEEPS_ANY_TIME, killed_by="setattr2-sets-the-wrong-time")
+def test_sets_time(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> None:
+    """SETATTR sets atime and mtime."""
+    file = scratch.file("f", b"data")
+    expect_change(nfs2.setattr(file, ONE_FIELD[field]))
+    seen, asked = getattr(scratch.attributes(file), field).seconds, getattr(ONE_FIELD[field], field).seconds
+    # Some file systems store a time with a granularity of two seconds or of a day.
+    because = SETATTR_SETS_FIELDS if abs(seen - asked) > A_DAY else SETATTR_KEEPS_ANY_TIME
     expect(seen, f"the seconds of {field}", because=because).equals(asked)
 
 
 @pytest.mark.parametrize("seconds", [0, 1, 2**31 - 1, 2**31, 2**32 - 2])
-@proves(KEEPS_FINE_TIMES, killed_by="setattr2-has-no-times-at-the-ends")
-def test_sets_times_at_the_ends(nfs2: Nfs2, scratch2: Scratch2, seconds: int) -> None:
-    file = scratch2.file("f")
+@proves(SETATTR_KEEPS_ANY_TIME, killed_by="setattr2-has-no-times-at-the-ends")
+def test_extreme_times(nfs2: Nfs2, scratch: Nfs2Scratch, seconds: int) -> None:
+    """SETATTR sets times at the ends of the range of seconds."""
+    file = scratch.file("f")
     reply = nfs2.setattr(file, Sattr(mtime=Timeval(seconds)))
     if reply.resok is None:
         skip(f"the server does not have this time: {reply.status}")
-    seen = scratch2.attributes(file).mtime.seconds
+    seen = scratch.attributes(file).mtime.seconds
     expect(seen, "the seconds of mtime").between(max(0, seconds - COARSE), seconds)
 
 
-@proves(KEEPS_FINE_TIMES, killed_by="setattr2-rounds-times-up")
-def test_cuts_a_time_to_what_it_can_keep(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    file = scratch2.file("f")
+@proves(SETATTR_KEEPS_ANY_TIME, killed_by="setattr2-rounds-times-up")
+def test_time_not_rounded_up(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """SETATTR does not round a time up to the next second."""
+    file = scratch.file("f")
     expect_change(nfs2.setattr(file, Sattr(mtime=Timeval(1_000_000_000, 999_999))))
-    seen = scratch2.attributes(file).mtime
+    seen = scratch.attributes(file).mtime
     observe("microseconds of 999999", seen.useconds)
     expect(seen.seconds, "the seconds of mtime").between(1_000_000_000 - COARSE, 1_000_000_000)
 
 
-def _kept(field: str) -> list[str]:
-    """The fields that a change of one leaves alone: a new size may move mtime, and a new owner drop bits."""
-    return but(field) + (["mtime"] if field not in {"size", "mtime"} else [])
+def _other_fields(field: str) -> list[str]:
+    """Return the fields that must not change with `field`. A new size may move mtime, too."""
+    return steady_except(field) + (["mtime"] if field not in {"size", "mtime"} else [])
 
 
 @pytest.mark.parametrize("field", ["mode", "size", "atime", "mtime"])
-@proves(LEAVES_ALONE, killed_by="setattr2-touches-what-is-minus-1")
-def test_leaves_alone_what_is_minus_1(nfs2: Nfs2, scratch2: Scratch2, field: str) -> None:
-    file = scratch2.file("f", b"data", mode=0o644)
-    before = scratch2.attributes(file)
-    expect_change(nfs2.setattr(file, LONE[field]))
-    expect_same(scratch2.attributes(file), before, _kept(field))
+@proves(SETATTR_KEEPS_MINUS_ONE_FIELDS, killed_by="setattr2-touches-what-is-minus-1")
+def test_other_fields_kept(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> None:
+    """SETATTR of one field keeps the fields that are -1."""
+    file = scratch.file("f", b"data", mode=0o644)
+    before = scratch.attributes(file)
+    expect_change(nfs2.setattr(file, ONE_FIELD[field]))
+    expect_same(scratch.attributes(file), before, _other_fields(field))
 
 
 @pytest.mark.parametrize("field", ["uid", "gid"])
-@proves(LEAVES_ALONE, killed_by="setattr2-touches-what-is-minus-1", needs="root")
-def test_leaves_alone_what_is_minus_1_beside_an_owner(nfs2: Nfs2, scratch2: Scratch2, field: str) -> None:
-    file = scratch2.file("f", b"data", mode=0o644)
-    before = scratch2.attributes(file)
-    expect_change(nfs2.setattr(file, LONE[field]))
-    expect_same(scratch2.attributes(file), before, _kept(field))
+@proves(SETATTR_KEEPS_MINUS_ONE_FIELDS, killed_by="setattr2-touches-what-is-minus-1", needs="root")
+def test_owner_change_keeps_others(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> None:
+    """SETATTR of the owner or group keeps the fields that are -1."""
+    file = scratch.file("f", b"data", mode=0o644)
+    before = scratch.attributes(file)
+    expect_change(nfs2.setattr(file, ONE_FIELD[field]))
+    expect_same(scratch.attributes(file), before, _other_fields(field))
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(LEAVES_ALONE, killed_by="setattr2-changes-what-nobody-asked")
-def test_all_minus_1_changes_nothing(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
-    handle = make(scratch2, kind)
-    before = scratch2.attributes(handle)
+@proves(SETATTR_KEEPS_MINUS_ONE_FIELDS, killed_by="setattr2-changes-what-nobody-asked")
+def test_all_minus_one(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
+    """SETATTR with every field -1 changes nothing."""
+    handle = make(scratch, kind)
+    before = scratch.attributes(handle)
     observe("answer", nfs2.setattr(handle, Sattr()).status)
-    after = scratch2.attributes(handle)
+    after = scratch.attributes(handle)
     expect_same(after, before)
     expect(after.mtime, "mtime").equals(before.mtime)
 
 
-@proves(SETS, killed_by="setattr2-sets-one-of-several")
-def test_sets_several_at_once(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    file = scratch2.file("f", b"data", mode=0o644)
+@proves(SETATTR_SETS_FIELDS, killed_by="setattr2-sets-one-of-several")
+def test_sets_several_fields(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """SETATTR sets several fields in one call."""
+    file = scratch.file("f", b"data", mode=0o644)
     expect_change(nfs2.setattr(file, Sattr(mode=0o600, size=1, mtime=Timeval(1_000_000_000))))
-    seen = scratch2.attributes(file)
+    seen = scratch.attributes(file)
     expect(
         (seen.mode & 0o777, seen.size, seen.mtime.seconds), "permissions, size and seconds of mtime"
     ).equals((0o600, 1, 1_000_000_000))
 
 
 @pytest.mark.parametrize("field", ["mode", "size", "mtime"])
-@proves(AFTERWARDS, killed_by="setattr2-answers-as-it-was-before")
-def test_answers_with_what_is_there_afterwards(nfs2: Nfs2, scratch2: Scratch2, field: str) -> None:
-    file = scratch2.file("f", b"data", mode=0o644)
-    reply = nfs2.setattr(file, LONE[field])
+@proves(SETATTR_RETURNS_ATTRIBUTES, killed_by="setattr2-answers-as-it-was-before")
+def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> None:
+    """SETATTR returns the attributes of the file after the change."""
+    file = scratch.file("f", b"data", mode=0o644)
+    reply = nfs2.setattr(file, ONE_FIELD[field])
     expect_change(reply)
-    known = scratch2.attributes(file)
-    told: Fattr = expect(reply).ok()
-    expect_same(told, known)
-    expect(told.mtime, "mtime").equals(known.mtime)
+    known = scratch.attributes(file)
+    returned: Fattr = expect(reply).ok()
+    expect_same(returned, known)
+    expect(returned.mtime, "mtime").equals(known.mtime)
 
 
-@proves(EXPECTED_PERMISSIONS, killed_by="setattr2-lets-anybody-change-a-mode", needs="other_users")
-def test_a_stranger_may_not_change_the_mode(nfs2_as: Callable[..., Nfs2], scratch2: Scratch2) -> None:
-    file = scratch2.file("f", mode=0o644)
-    stranger = stranger_to(nfs2_as, scratch2)
-    expect(stranger.setattr(file, Sattr(mode=0o666))).refused()
+@proves(CHECKS_PERMISSIONS, killed_by="setattr2-lets-anybody-change-a-mode", needs="other_users")
+def test_other_user_refused(as_user: Callable[..., Nfs2], scratch: Nfs2Scratch) -> None:
+    """SETATTR refuses to let another user change the mode of a file."""
+    file = scratch.file("f", mode=0o644)
+    other = other_user(as_user, scratch)
+    expect(other.setattr(file, Sattr(mode=0o666))).refused()
+
+
+@pytest.mark.parametrize("size", [1, 5000, 20_000])
+@proves(SETATTR_SETS_SIZE, killed_by="setattr2-ignores-size-0")
+def test_truncate_to_zero(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
+    """SETATTR of size 0 empties the file."""
+    file = scratch.file("f", pattern(size))
+    expect_change(nfs2.setattr(file, Sattr(size=0)))
+    expect(scratch.attributes(file).size, "size").equals(0)
+    expect(scratch.read(file), "the data").equals(b"")
+
+
+@pytest.mark.parametrize("size", [1, 4095, 4096, 4097, 9999])
+@proves(SETATTR_SIZE_KEEPS_DATA, killed_by="setattr2-cuts-a-byte-too-much")
+def test_truncate(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
+    """SETATTR of a smaller size keeps the data below that size and cuts the rest."""
+    data = pattern(10_000)
+    file = scratch.file("f", data)
+    expect_change(nfs2.setattr(file, Sattr(size=size)))
+    expect(difference(scratch.read(file), data[:size]), "where the data differs").is_absent()
+
+
+def _extend(nfs2: Nfs2, file: bytes, size: int) -> None:
+    """Set a larger size. SKIP if the server refuses: section 2.3.6 only speaks of truncation."""
+    reply = nfs2.setattr(file, Sattr(size=size))
+    if reply.resok is None:
+        skip(f"files are not extended by SETATTR: {reply.status}")
+
+
+@pytest.mark.parametrize("size", [101, 8192, 20_000])
+@proves(SETATTR_SETS_SIZE, SETATTR_SIZE_KEEPS_DATA, killed_by="setattr2-does-not-extend")
+def test_extend(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
+    """SETATTR of a larger size extends the file and keeps its data."""
+    file = scratch.file("f", pattern(100))
+    _extend(nfs2, file, size)
+    expect(scratch.attributes(file).size, "size").equals(size)
+    expect(scratch.read(file)[:100], "the data that was there").equals(pattern(100))
+
+
+@pytest.mark.parametrize("size", [2**31 - 1, 2**31, 2**32 - 2], ids=size_id)
+@proves(SETATTR_SETS_SIZE, killed_by="setattr2-halves-large-sizes")
+def test_large_size(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
+    """SETATTR sets a size close to 2^31 or 2^32, or refuses and keeps the file."""
+    file = scratch.file("f", b"data")
+    reply = nfs2.setattr(file, Sattr(size=size))
+    # A server may have a lower limit; then it must not change the file.
+    wanted = 4 if reply.resok is None else size
+    expect(scratch.attributes(file).size, "size").equals(wanted)
+
+
+@pytest.mark.parametrize(("small", "large"), [(0, 100), (50, 10_000), (4096, 8192), (5000, 9000)])
+@proves(EXTENDED_PART_IS_ZERO, killed_by="setattr2-shows-old-data")
+def test_extend_after_truncate(nfs2: Nfs2, scratch: Nfs2Scratch, small: int, large: int) -> None:
+    """SETATTR that extends a truncated file adds zeros, not the old data."""
+    file = scratch.file("f", pattern(large))
+    expect_change(nfs2.setattr(file, Sattr(size=small)))
+    _extend(nfs2, file, large)
+    data = scratch.read(file)
+    if len(data) != large:
+        skip(f"the file was not extended: it has {len(data)} bytes")
+    expect(difference(data[small:], bytes(large - small)), "where the new part is not zero").is_absent()
+
+
+@pytest.mark.parametrize("kind", NOT_FILES)
+@proves(SIZE_IS_FOR_FILES, killed_by="setattr2-empties-what-is-no-file")
+def test_size_of_non_file(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
+    """SETATTR of a size does not change a directory or symbolic link."""
+    handle = make(scratch, kind)
+    if kind == "directory":
+        scratch.file("inside", directory=handle)
+    before = scratch.attributes(handle)
+    nfs2.setattr(handle, Sattr(size=0))
+    if kind == "directory":
+        expect(scratch.names(handle), "the names in the directory").equals([b"inside"])
+    else:
+        expect(expect(nfs2.readlink(handle)).ok(), "the text of the link").equals(b"some/where")
+    expect_same(scratch.attributes(handle), before, steady_except("size"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""WRITE (RFC 1094 section 2.2.9): all of the data at an offset, on stable storage before the reply."""
+"""WRITE (RFC 1094 section 2.2.9) writes all of its data to stable storage before it replies."""
 
 from __future__ import annotations
 
@@ -7,67 +7,60 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, WRITE, Nfsstat2, Writeargs
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, observe, proves
-from suites.nfs2 import wide
-from suites.nfs2.objects import NOT_FILES, expect_same, make, return_to
+from suites.nfs2 import oversized
+from suites.nfs2.objects import NOT_FILES, expect_same, make, size_id
 from suites.nfs3.contents import difference, pattern
 
-WRITES = Requirement(
+WRITE_WRITES_ALL_DATA = Requirement(
     rfc="RFC 1094",
     section="2.2.9",
-    gist="WRITE writes data, all of it, beginning offset bytes from the beginning of the file",
+    gist="WRITE writes all of its data, starting at the given offset",
 )
-ONLY_THERE = Requirement(
-    rfc="RFC 1094", section="2.2.9", gist="WRITE changes the file where its data goes, and nowhere else"
+WRITE_CHANGES_ONLY_ITS_RANGE = Requirement(
+    rfc="RFC 1094", section="2.2.9", gist="WRITE changes the file where its data goes and nowhere else"
 )
-IGNORED = Requirement(
+WRITE_IGNORES_UNUSED_ARGUMENTS = Requirement(
     rfc="RFC 1094", section="2.2.9", gist="the arguments beginoffset and totalcount are ignored"
 )
-ATTRIBUTES = Requirement(
+WRITE_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1094",
     section="2.2.9",
-    gist="attributes in the reply are those of the file after the write has completed",
+    gist="the reply has the attributes of the file after the WRITE",
 )
-ATOMIC = Requirement(
+WRITE_IS_ATOMIC = Requirement(
     rfc="RFC 1094",
     section="2.2.9",
-    gist="the data of one WRITE is not mixed with that of another client's",
+    gist="the data of one WRITE is not mixed with the data of another client",
 )
-STABLE = Requirement(
-    rfc="RFC 1094",
-    section="2.2",
-    gist="when a procedure returns, the data of the request is on stable storage, even if the server crashes",
-)
-HOLES = Requirement(
+HOLE_READS_AS_ZEROS = Requirement(
     rfc="RFC 1094",
     section="2.2.9",
     level=Level.SHOULD,
-    gist="what lies between the end of the file and data that begins behind it was not written: it reads as zeros",
+    gist="a gap between the end of the file and data written after it reads as zeros",
 )
-BEYOND = Requirement(
+WRITE_ABOVE_LIMIT = Requirement(
     rfc="RFC 1094",
     section="3.5",
-    level=Level.SHOULD,  # it is the client that asks for too much
-    gist="a WRITE of more than 8192 bytes is refused, or writes all of them",
+    level=Level.SHOULD,  # the client breaks the limit, not the server
+    gist="a WRITE of more than 8192 bytes is refused or writes all of them",
 )
-OF_A_FILE = Requirement(
+WRITE_NEEDS_FILE = Requirement(
     rfc="RFC 1094",
     section="2.3.1",
     level=Level.SHOULD,
-    gist="WRITE is for files: of a directory ISDIR is the error, and a link has no data to write",
+    gist="WRITE is for regular files: a directory is ISDIR, and a symbolic link has no data to write",
 )
-
-GARBAGE = [1, 2**31, 2**32 - 1]
-AT_THE_ENDS = [2**31 - 4, 2**31, 2**32 - 100]
+UNUSED_VALUES = [1, 2**31, 2**32 - 1]
+NEAR_LIMITS = [2**31 - 4, 2**31, 2**32 - 100]
 
 
 def _read_at(nfs2: Nfs2, file: bytes, offset: int, size: int) -> bytes:
-    """The bytes at an offset, in as many calls as the server wants."""
+    """Read bytes at an offset, in as many calls as the server needs."""
     data = b""
     while len(data) < size:
         part = bytes(expect(nfs2.read(file, offset + len(data), min(size - len(data), MAXDATA))).ok().data)
@@ -78,85 +71,94 @@ def _read_at(nfs2: Nfs2, file: bytes, offset: int, size: int) -> bytes:
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 512, 4096, 8191, MAXDATA])
-@proves(WRITES, killed_by="write2-loses-the-last-byte")
-def test_writes_all_of_the_data(nfs2: Nfs2, scratch2: Scratch2, size: int) -> None:
-    file, data = scratch2.file("f"), pattern(size, salt=3)
+@proves(WRITE_WRITES_ALL_DATA, killed_by="write2-loses-the-last-byte")
+def test_all_data(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
+    """WRITE writes all of its data."""
+    file, data = scratch.file("f"), pattern(size, salt=3)
     expect(nfs2.write(file, 0, data)).ok()
-    expect(difference(scratch2.read(file), data), "where the data differs").is_absent()
+    expect(difference(scratch.read(file), data), "where the data differs").is_absent()
 
 
 @pytest.mark.parametrize("offset", [0, 1, 4095, 4096, 8192, 9999, 10_000])
-@proves(ONLY_THERE, killed_by="write2-clears-what-follows")
-def test_changes_nothing_else(nfs2: Nfs2, scratch2: Scratch2, offset: int) -> None:
+@proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write2-clears-what-follows")
+def test_other_data_kept(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
+    """WRITE keeps the data around the range that it writes."""
     before = pattern(10_000)
-    file = scratch2.file("f", before)
+    file = scratch.file("f", before)
     expect(nfs2.write(file, offset, b"new")).ok()
     wanted = before[:offset] + b"new" + before[offset + 3 :]
-    expect(difference(scratch2.read(file), wanted), "where the data differs").is_absent()
+    expect(difference(scratch.read(file), wanted), "where the data differs").is_absent()
 
 
 @pytest.mark.parametrize("offset", [5, 5000, 70_000])
-@proves(HOLES, killed_by="write2-fills-holes")
-def test_a_hole_is_zeros(nfs2: Nfs2, scratch2: Scratch2, offset: int) -> None:
-    file = scratch2.file("f", b"abc")
+@proves(HOLE_READS_AS_ZEROS, killed_by="write2-fills-holes")
+def test_hole_reads_zeros(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
+    """WRITE after the end of the file fills the gap with zeros."""
+    file = scratch.file("f", b"abc")
     expect(nfs2.write(file, offset, b"end")).ok()
     wanted = b"abc" + bytes(offset - 3) + b"end"
-    expect(difference(scratch2.read(file), wanted), "where the data differs").is_absent()
+    expect(difference(scratch.read(file), wanted), "where the data differs").is_absent()
 
 
-@pytest.mark.parametrize("offset", AT_THE_ENDS)
-@proves(WRITES, killed_by="write2-takes-offsets-for-signed")
-def test_writes_at_a_large_offset_or_not_at_all(nfs2: Nfs2, scratch2: Scratch2, offset: int) -> None:
-    file = scratch2.file("f", b"begin")
+@pytest.mark.parametrize("offset", NEAR_LIMITS, ids=size_id)
+@proves(WRITE_WRITES_ALL_DATA, killed_by="write2-takes-offsets-for-signed")
+def test_large_offset(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
+    """WRITE stores data at a large offset, or refuses and keeps the file."""
+    file = scratch.file("f", b"begin")
     reply = nfs2.write(file, offset, b"far data")
     if reply.status != Nfsstat2.NFS_OK:
-        # Where the server's files end before that.
-        expect(scratch2.read(file), "the data after a refusal").equals(b"begin")
+        # The server may limit the size of files.
+        expect(scratch.read(file), "the data after a refusal").equals(b"begin")
         return
     expect(_read_at(nfs2, file, offset, 8), "the data").equals(b"far data")
     expect(_read_at(nfs2, file, 0, 5), "the data at the beginning").equals(b"begin")
 
 
-@pytest.mark.parametrize("beginoffset", GARBAGE)
-@proves(IGNORED, killed_by="write2-heeds-beginoffset")
-def test_beginoffset_means_nothing(nfs2: Nfs2, scratch2: Scratch2, beginoffset: int) -> None:
-    file = scratch2.file("f", b"some data")
+@pytest.mark.parametrize("beginoffset", UNUSED_VALUES, ids=size_id)
+@proves(WRITE_IGNORES_UNUSED_ARGUMENTS, killed_by="write2-heeds-beginoffset")
+def test_beginoffset_ignored(nfs2: Nfs2, scratch: Nfs2Scratch, beginoffset: int) -> None:
+    """WRITE ignores beginoffset."""
+    file = scratch.file("f", b"some data")
     expect(nfs2.write(file, 5, b"DATA", beginoffset=beginoffset)).ok()
-    expect(scratch2.read(file), "the data").equals(b"some DATA")
+    expect(scratch.read(file), "the data").equals(b"some DATA")
 
 
-@pytest.mark.parametrize("totalcount", [0, *GARBAGE])
-@proves(IGNORED, killed_by="write2-heeds-totalcount")
-def test_totalcount_means_nothing(nfs2: Nfs2, scratch2: Scratch2, totalcount: int) -> None:
-    file = scratch2.file("f", b"some data")
+@pytest.mark.parametrize("totalcount", [0, *UNUSED_VALUES], ids=size_id)
+@proves(WRITE_IGNORES_UNUSED_ARGUMENTS, killed_by="write2-heeds-totalcount")
+def test_totalcount_ignored(nfs2: Nfs2, scratch: Nfs2Scratch, totalcount: int) -> None:
+    """WRITE ignores totalcount."""
+    file = scratch.file("f", b"some data")
     expect(nfs2.write(file, 5, b"DATA", totalcount=totalcount)).ok()
-    expect(scratch2.read(file), "the data").equals(b"some DATA")
+    expect(scratch.read(file), "the data").equals(b"some DATA")
 
 
 @pytest.mark.parametrize("offset", [0, 2, 4, 100])
-@proves(ATTRIBUTES, killed_by="write2-answers-as-it-was-before")
-def test_answers_with_the_attributes_afterwards(nfs2: Nfs2, scratch2: Scratch2, offset: int) -> None:
-    file = scratch2.file("f", b"data")
-    told = expect(nfs2.write(file, offset, b"four")).ok()
-    known = scratch2.attributes(file)
-    expect(told.size, "size").equals(max(4, offset + 4))
-    expect_same(told, known)
-    expect(told.mtime, "mtime").equals(known.mtime)
+@proves(WRITE_RETURNS_ATTRIBUTES, killed_by="write2-answers-as-it-was-before")
+def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
+    """WRITE returns the attributes of the file after the write."""
+    file = scratch.file("f", b"data")
+    returned = expect(nfs2.write(file, offset, b"four")).ok()
+    known = scratch.attributes(file)
+    expect(returned.size, "size").equals(max(4, offset + 4))
+    expect_same(returned, known)
+    expect(returned.mtime, "mtime").equals(known.mtime)
 
 
-@proves(ONLY_THERE, killed_by="write2-of-nothing-truncates")
-def test_writing_nothing_changes_no_data(nfs2: Nfs2, scratch2: Scratch2) -> None:
-    file = scratch2.file("f", b"some data")
+@proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write2-of-nothing-truncates")
+def test_no_data(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """WRITE of no data does not change the data."""
+    file = scratch.file("f", b"some data")
     observe("answer", nfs2.write(file, 4, b"").status)
-    expect(scratch2.read(file), "the data").equals(b"some data")
+    expect(scratch.read(file), "the data").equals(b"some data")
 
 
 @pytest.mark.parametrize("size", [2, 512, MAXDATA])
-@proves(ATOMIC, killed_by="write2-mixes-clients")
-def test_data_of_two_clients_is_not_mixed(
-    rpc_connect: Callable[..., RpcClient], scratch2: Scratch2, size: int
+@proves(WRITE_IS_ATOMIC, killed_by="write2-mixes-clients")
+def test_two_clients_not_mixed(
+    rpc_connect: Callable[..., RpcClient], scratch: Nfs2Scratch, size: int
 ) -> None:
-    file = scratch2.file("f")
+    """WRITEs of two clients to the same range are not mixed."""
+    file = scratch.file("f")
     clients = {byte: rpc_connect("nfs") for byte in b"ab"}
     for _ in range(3):
         calls = [
@@ -165,41 +167,21 @@ def test_data_of_two_clients_is_not_mixed(
         ]
         for client, call in calls:
             expect(client.wait(call)).ok()
-    expect(len(set(scratch2.read(file))), "the number of clients whose data is in the file").equals(1)
+    expect(len(set(scratch.read(file))), "the number of clients whose data is in the file").equals(1)
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)
-@proves(OF_A_FILE, killed_by="write2-takes-anything")
-def test_refuses_what_is_no_file(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
-    expect(nfs2.write(make(scratch2, kind), 0, b"data")).refused()
+@proves(WRITE_NEEDS_FILE, killed_by="write2-takes-anything")
+def test_not_a_file(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
+    """WRITE refuses an object that is not a regular file."""
+    expect(nfs2.write(make(scratch, kind), 0, b"data")).refused()
 
 
-@proves(BEYOND, killed_by="write2-claims-to-take-too-much")
-def test_data_beyond_the_limit_is_taken_or_refused(second_nfs2: Nfs2, scratch2: Scratch2) -> None:
-    file, data = scratch2.file("f", b"data"), pattern(MAXDATA + 4)
-    reply = wide.attempt(second_nfs2, wide.WRITE, wide.WideWriteargs(file, 0, 0, 0, data))
+@proves(WRITE_ABOVE_LIMIT, killed_by="write2-claims-to-take-too-much")
+def test_too_much_data(second_client: Nfs2, scratch: Nfs2Scratch) -> None:
+    """WRITE of more than 8192 bytes writes all of them or none."""
+    file, data = scratch.file("f", b"data"), pattern(MAXDATA + 4)
+    reply = oversized.attempt(second_client, oversized.WRITE, oversized.WideWriteargs(file, 0, 0, 0, data))
     taken = reply is not None and reply.status == Nfsstat2.NFS_OK
     wanted = data if taken else b"data"
-    expect(difference(scratch2.read(file), wanted), "where the data differs").is_absent()
-
-
-@pytest.mark.exclusive
-@pytest.mark.parametrize("size", [1, 4096, MAXDATA])
-@proves(STABLE, killed_by="write2-answers-before-it-is-stable")
-def test_new_data_outlives_a_crash(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, size: int) -> None:
-    file = scratch2.file("f")
-    expect(nfs2.write(file, 0, pattern(size))).ok()
-    target.crash()
-    return_to(target, scratch2)
-    expect(difference(scratch2.read(file), pattern(size)), "where the data differs").is_absent()
-
-
-@pytest.mark.exclusive
-@proves(STABLE, killed_by="write2-answers-before-it-is-stable")
-def test_overwritten_data_outlives_a_crash(target: TargetView, nfs2: Nfs2, scratch2: Scratch2) -> None:
-    file = scratch2.file("f", pattern(MAXDATA))
-    expect(nfs2.write(file, 1000, b"new" * 1000)).ok()
-    target.crash()
-    return_to(target, scratch2)
-    wanted = pattern(MAXDATA)[:1000] + b"new" * 1000 + pattern(MAXDATA)[4000:]
-    expect(difference(scratch2.read(file), wanted), "where the data differs").is_absent()
+    expect(difference(scratch.read(file), wanted), "where the data differs").is_absent()

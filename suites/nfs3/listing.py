@@ -3,27 +3,44 @@
 
 from __future__ import annotations
 
+import itertools
 import typing as t
+from collections.abc import Callable, Iterator
 
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Entry3, Entryplus3, Readdir3Res, Readdirplus3Res
+from nfsclient.protocol.nfs3 import (
+    REMOVE,
+    Diropargs3,
+    Entry3,
+    Entryplus3,
+    Nfsstat3,
+    Readdir3Res,
+    Readdirplus3Res,
+    Remove3Args,
+)
+from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Requirement, expect, skip
+from suites.nfs3.clauses import READDIR_RETURNS_NAMES
 
 DOTS = frozenset({b".", b".."})
 SMALL_PAGE = 1024
-"""Room for a dozen entries of READDIR: several pages for `MANY` names."""
+"""Bytes: a dozen entries of READDIR, so that `MANY` names take several pages."""
 SMALL_PLUS_PAGE = 4096
 LARGE_PAGE = 65536
 MANY = 60
-"""Files that take several small pages, whatever the server's entries cost."""
+"""Number of files that need several small pages, whatever the size of the server's entries."""
+FILL_TIMEOUT = 30.0
+"""Seconds to create or remove a large directory; a fast server takes one."""
+Fill: t.TypeAlias = Callable[[list[bytes]], None]
 
 
 class Listing(t.NamedTuple):
-    """What paging through a directory gave."""
+    """The result of reading a directory page by page."""
 
     entries: list[Entry3 | Entryplus3]
     ended: bool
-    """Whether eof was reached; paging stops when a page brings neither entries nor eof."""
+    """Whether eof was reached. Reading stops early at a page with neither entries nor eof."""
 
     @property
     def names(self) -> list[bytes]:
@@ -32,22 +49,22 @@ class Listing(t.NamedTuple):
 
 
 def only(listed: t.Iterable[bytes], names: t.Iterable[bytes]) -> list[bytes]:
-    """What was listed of `names`, sorted, as often as it came: a server may have entries of its own beside them."""
+    """The listed names that are in `names`, sorted, with repetitions. A server may list other entries as well."""
     known = set(names)
     return sorted(name for name in listed if name in known)
 
 
 class PageReply(t.Protocol):
-    """What pages of both procedures have."""
+    """The common part of the replies of both procedures."""
 
     @property
     def resok(self) -> t.Any:
-        """The page."""
+        """The page, or None if the call failed."""
         ...
 
 
 def many_names(count: int = MANY) -> list[bytes]:
-    """Names of different lengths, so that entries differ in size."""
+    """`count` names of different lengths, so that the entries differ in size."""
     return [b"entry-%03d-" % number + b"x" * (number % 17) for number in range(count)]
 
 
@@ -75,7 +92,7 @@ def read_all(
     verf: bytes = bytes(8),
     most_pages: int = 500,
 ) -> Listing:
-    """Page from `cookie` to the end with `page` or `plus_page`. A refused page fails the check."""
+    """Read from `cookie` to the end with `page` or `plus_page`. A refused page fails the check."""
     entries: list[Entry3 | Entryplus3] = []
     for _ in range(most_pages):
         resok = expect(read(nfs3, directory, cookie, verf, count)).ok()
@@ -89,12 +106,40 @@ def read_all(
 
 
 def single_page(reply: PageReply, because: Requirement | None = None) -> t.Any:
-    """The page, when it holds the whole directory; SKIP when the server makes smaller pages."""
+    """The page, if it holds the whole directory. SKIP if the server returns smaller pages."""
     resok = expect(t.cast("t.Any", reply), because=because).ok()
     if not resok.eof:
-        skip("the server does not put this directory into one page")
+        skip("the server needs more than one page for this small directory")
     return resok
 
 
-FORMS: t.Final[dict[str, t.Callable[..., t.Any]]] = {"READDIR": page, "READDIRPLUS": plus_page}
-"""Both procedures, for checks that hold for either. A cookie of one is nothing to the other (section 3.3.17)."""
+PROCEDURES: t.Final[dict[str, Callable[..., t.Any]]] = {"READDIR": page, "READDIRPLUS": plus_page}
+"""Checks of both procedures take one as a parameter. Cookies of one are not valid for the other (section 3.3.17)."""
+
+
+def find_entry(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, name: bytes) -> t.Any:
+    """The entry of `name` in the scratch directory."""
+    entries = read_all(PROCEDURES[procedure], nfs3, scratch.handle).entries
+    found = next((entry for entry in entries if entry.name == name), None)
+    return expect(found, f"entry {name.decode()!r}", because=READDIR_RETURNS_NAMES).is_present()
+
+
+def call_in_bulk(rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any]) -> None:
+    """Pipeline many calls. SKIP after the first refusal, since the directory is then incomplete."""
+    began, why = rpc.loop.clock(), ""
+
+    def wanted() -> Iterator[t.Any]:
+        # Stop sending, but wait for the replies to calls already sent: late ones would look unsolicited.
+        yield from itertools.takewhile(lambda _: not why, arguments)
+
+    for done, (_, reply) in enumerate(rpc.pipeline(procedure, wanted()), 1):
+        if reply.status not in {Nfsstat3.NFS3_OK, Nfsstat3.NFS3ERR_NOENT, Nfsstat3.NFS3ERR_EXIST}:
+            why = why or f"{procedure.name} answers {reply.status}"
+        elif rpc.loop.clock() - began > FILL_TIMEOUT:
+            why = why or f"{done} {procedure.name} calls took more than {FILL_TIMEOUT:g} s"
+    if why:
+        skip(f"cannot arrange a large directory: {why}")
+
+
+def remove_all(rpc: RpcClient, directory: bytes, names: list[bytes]) -> None:
+    call_in_bulk(rpc, REMOVE, (Remove3Args(Diropargs3(directory, name)) for name in names))

@@ -1,127 +1,148 @@
 # SPDX-License-Identifier: MIT
-"""FSINFO (RFC 1813 section 3.3.19): what the server claims of itself holds."""
+"""FSINFO (RFC 1813 section 3.3.19): the properties and limits that the server claims are true."""
 
 from __future__ import annotations
 
-from fixtures.scratch import Scratch
-from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import (
-    FSF3_LINK,
-    FSF3_SYMLINK,
-    Nfsstat3,
-    Nfstime3,
-    Sattr3,
-    client_time,
-)
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
-from suites.nfs3.limits import fsinfo
+import pytest
 
-OF_AN_OBJECT = Requirement(
-    rfc="RFC 1813", section="3.3.19", gist="FSINFO answers for a handle of any object of the file system"
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import FSF3_LINK, FSF3_SYMLINK, Nfsstat3, Sattr3, client_time
+from nfsjudge import Level, Part, Requirement, expect, expect_that, observe, proves, unsupported
+from suites.nfs3.clauses import NSECONDS_BELOW_ONE_SECOND, SETS_TIMES_TO_TIME_DELTA
+from suites.nfs3.limits import fsinfo
+from suites.nfs3.times import SECOND, nanoseconds
+
+FSINFO_FOR_ANY_OBJECT = Requirement(
+    rfc="RFC 1813", section="3.3.19", gist="FSINFO accepts the handle of any object of the file system"
 )
-ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.19", gist="obj_attributes are those of the object that was asked about"
-)
-LINK_BIT = Requirement(
-    rfc="RFC 1813", section="3.3.19", gist="a file system that sets FSF3_LINK supports hard links"
-)
-SYMLINK_BIT = Requirement(
-    rfc="RFC 1813", section="3.3.19", gist="a file system that sets FSF3_SYMLINK supports symbolic links"
-)
-CANSETTIME_BIT = Requirement(
+FSINFO_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
     section="3.3.19",
-    gist="a server that sets FSF3_CANSETTIME sets the times it is asked to set, to the accuracy of time_delta",
+    gist="obj_attributes of FSINFO are the attributes of the object in the call",
 )
-TIME_DELTA = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    level=Level.SHOULD,
-    gist="a time has fewer than 1,000,000,000 nanoseconds beside its seconds",
+LINK_BIT_MEANS_SUPPORT = Requirement(
+    rfc="RFC 1813", section="3.3.19", gist="a file system that sets FSF3_LINK supports hard links"
 )
-LIMITS = Requirement(
+SYMLINK_BIT_MEANS_SUPPORT = Requirement(
+    rfc="RFC 1813", section="3.3.19", gist="a file system that sets FSF3_SYMLINK supports symbolic links"
+)
+STATES_ITS_LIMITS = Requirement(
     rfc="RFC 1813",
     section="3.3.19",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="a server does its best to state its limits: rtmax, wtmax and maxfilesize of 0 leave no transfer at all",
+    gist="the server should do its best to state its limits: rtmax, wtmax and maxfilesize are not 0",
 )
-HOMOGENEOUS_BIT = Requirement(
+PREFERS_AT_MOST_MAXIMUM = Requirement(
     rfc="RFC 1813",
     section="3.3.19",
-    gist="with FSF3_HOMOGENEOUS, PATHCONF is the same for every file and directory of the file system",
+    level=Level.SHOULD,
+    gist="the preferred transfer size should be the maximum, or less where less is better",
+)
+PROPERTIES_CLAIM_SUPPORTED_LINKS = Requirement(
+    rfc="RFC 1813",
+    section="3.3.19",
+    gist="properties has FSF3_LINK and FSF3_SYMLINK only if the file system supports such links",
 )
 
 
-@proves(OF_AN_OBJECT, killed_by="fsinfo3-refuses-a-file")
-def test_answers_for_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(FSINFO_FOR_ANY_OBJECT, killed_by="fsinfo3-refuses-a-file")
+def test_regular_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """FSINFO accepts the handle of a regular file."""
     resok = expect(nfs3.fsinfo(scratch.file("file"))).ok()
     for name in ("rtmax", "rtpref", "wtmax", "wtpref", "dtpref", "maxfilesize", "properties"):
         observe(name, getattr(resok, name))
     observe("time_delta", f"{resok.time_delta.seconds}.{resok.time_delta.nseconds:09}")
 
 
-@proves(ATTRIBUTES, killed_by="fsinfo3-attributes-of-the-root")
-def test_attributes_are_those_of_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(FSINFO_RETURNS_ATTRIBUTES, killed_by="fsinfo3-attributes-of-the-root")
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """FSINFO returns the attributes of the object."""
     handle = scratch.file("file")
     told = fsinfo(nfs3, handle)
     if told.obj_attributes is None:
-        unsupported("the server withholds the attributes")
-    expect(told.obj_attributes.fileid, "fileid").equals(scratch.attributes(handle).fileid)
+        unsupported("FSINFO returns no obj_attributes")
+    expect(told.obj_attributes.fileid, "obj_attributes.fileid").equals(scratch.attributes(handle).fileid)
 
 
-@proves(LINK_BIT, killed_by="link3-is-not-supported")
-def test_hard_links_work_where_they_are_claimed(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
+@proves(LINK_BIT_MEANS_SUPPORT, killed_by="link3-is-not-supported")
+def test_hard_links_claimed(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
+    """LINK is supported if FSINFO sets FSF3_LINK."""
     if not fsinfo(nfs3, root).properties & FSF3_LINK:
-        unsupported("FSINFO does not claim hard links")
+        unsupported("FSINFO does not set FSF3_LINK")
     status = nfs3.link(scratch.file("file"), scratch.handle, b"link").status
     expect(status, "status of LINK").differs_from(Nfsstat3.NFS3ERR_NOTSUPP)
 
 
-@proves(SYMLINK_BIT, killed_by="symlink3-is-not-supported")
-def test_symbolic_links_work_where_they_are_claimed(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
+@proves(SYMLINK_BIT_MEANS_SUPPORT, killed_by="symlink3-is-not-supported")
+def test_symlinks_claimed(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
+    """SYMLINK is supported if FSINFO sets FSF3_SYMLINK."""
     if not fsinfo(nfs3, root).properties & FSF3_SYMLINK:
-        unsupported("FSINFO does not claim symbolic links")
+        unsupported("FSINFO does not set FSF3_SYMLINK")
     status = nfs3.symlink(scratch.handle, b"link", b"target").status
     expect(status, "status of SYMLINK").differs_from(Nfsstat3.NFS3ERR_NOTSUPP)
 
 
-def _nanoseconds(time: Nfstime3) -> int:
-    return time.seconds * 1_000_000_000 + time.nseconds
-
-
-@proves(CANSETTIME_BIT, killed_by="setattr3-rounds-times-to-minutes", needs="cansettime")
-def test_times_are_kept_to_the_accuracy_of_time_delta(nfs3: Nfs3, root: bytes, scratch: Scratch) -> None:
+@proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-rounds-times-to-minutes", needs="cansettime")
+def test_cansettime(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
+    """With FSF3_CANSETTIME, SETATTR sets mtime to the accuracy of time_delta."""
     handle = scratch.file("file")
-    delta = _nanoseconds(fsinfo(nfs3, root).time_delta) or 1_000_000_000  # 0 promises no accuracy
+    delta = nanoseconds(fsinfo(nfs3, root).time_delta) or SECOND  # 0 promises no accuracy
     expect(nfs3.setattr(handle, Sattr3(mtime=client_time(1_000_000_007, 123_456_789)))).ok()
-    error = abs(_nanoseconds(scratch.attributes(handle).mtime) - 1_000_000_007_123_456_789)
-    expect(error, "the error of mtime in nanoseconds").at_most(delta)
+    expect(scratch.attributes(handle).mtime, "mtime").satisfies(
+        lambda seen: abs(nanoseconds(seen) - 1_000_000_007_123_456_789) <= delta,
+        f"1000000007.123456789, give or take {delta} ns (time_delta)",
+    )
 
 
-@proves(TIME_DELTA, killed_by="fsinfo3-malformed-time-delta")
-def test_time_delta_is_a_time(nfs3: Nfs3, root: bytes) -> None:
+@proves(NSECONDS_BELOW_ONE_SECOND, killed_by="fsinfo3-malformed-time-delta")
+def test_time_delta(nfs3: Nfs3, root: bytes) -> None:
+    """time_delta of FSINFO has fewer than 1,000,000,000 nanoseconds."""
     time_delta = fsinfo(nfs3, root).time_delta
     expect(time_delta.nseconds, "time_delta.nseconds").at_most(999_999_999)
 
 
-@proves(LIMITS, killed_by="fsinfo3-reads-nothing")
-def test_limits_leave_room_for_transfers(nfs3: Nfs3, root: bytes) -> None:
+@proves(STATES_ITS_LIMITS, killed_by="fsinfo3-reads-nothing")
+def test_nonzero_limits(nfs3: Nfs3, root: bytes) -> None:
+    """FSINFO returns an rtmax, a wtmax and a maxfilesize above 0."""
     told = fsinfo(nfs3, root)
     for name in ("rtmax", "wtmax", "maxfilesize"):
         expect(getattr(told, name), name).at_least(1)
 
 
-@proves(HOMOGENEOUS_BIT, killed_by="pathconf3-differs-by-type", needs="homogeneous")
-def test_pathconf_is_the_same_everywhere_where_that_is_claimed(nfs3: Nfs3, scratch: Scratch) -> None:
-    directory = expect(nfs3.pathconf(scratch.handle)).ok()
-    file = expect(nfs3.pathconf(scratch.file("file"))).ok()
-    for name in (
-        "linkmax",
-        "name_max",
-        "no_trunc",
-        "chown_restricted",
-        "case_insensitive",
-        "case_preserving",
-    ):
-        expect(getattr(file, name), f"{name} of a file").equals(getattr(directory, name))
+@pytest.mark.parametrize(
+    ("preferred", "most"), [("rtpref", "rtmax"), ("wtpref", "wtmax")], ids=["rtpref", "wtpref"]
+)
+@proves(PREFERS_AT_MOST_MAXIMUM, killed_by="fsinfo3-prefers-more-than-it-moves")
+def test_preferred_size(nfs3: Nfs3, root: bytes, preferred: str, most: str) -> None:
+    """FSINFO prefers no transfer size above its maximum."""
+    told = fsinfo(nfs3, root)
+    limit: int = getattr(told, most)
+    expect(getattr(told, preferred), preferred).satisfies(
+        lambda size: size <= limit, f"at most {most} ({limit})"
+    )
+
+
+# ---------------------------------------------------------------- links that the server does not support
+
+
+@pytest.mark.parametrize(
+    ("knob", "bit"), [("hard_links", FSF3_LINK), ("symlinks", FSF3_SYMLINK)], ids=["hard-links", "symlinks"]
+)
+@proves(PROPERTIES_CLAIM_SUPPORTED_LINKS, killed_by="fsinfo3-always-claims-links")
+def test_links_not_claimed(nfs3: Nfs3, root: bytes, knobs: KnobsView, knob: str, bit: int) -> None:
+    """FSINFO does not claim links that the server does not support."""
+    knobs.set(**{knob: False})
+    reply = nfs3.fsinfo(root)
+    properties = expect(reply).ok().properties
+    name = "FSF3_LINK" if bit == FSF3_LINK else "FSF3_SYMLINK"
+    expect_that(
+        not properties & bit,
+        f"{name} ({bit:#x}) not set",
+        f"{properties:#x}",
+        "properties",
+        reply=reply,
+        field="resok.properties",
+    )

@@ -1,32 +1,32 @@
 # SPDX-License-Identifier: MIT
-"""FSSTAT (RFC 1813 section 3.3.18): how full the file system is. Numbers are best effort, so few are judged."""
+"""FSSTAT (RFC 1813 section 3.3.18): how full the file system is. The numbers are best effort, so few are judged."""
 
 from __future__ import annotations
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsjudge import Requirement, expect, observe, proves, unsupported
+from suites.nfs3.clauses import FS_INFO_RETURNS_ATTRIBUTES
 
-OF_AN_OBJECT = Requirement(
-    rfc="RFC 1813", section="3.3.18", gist="FSSTAT answers for a handle of any object of the file system"
-)
-ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.18", gist="obj_attributes are those of the object that was asked about"
+FSSTAT_FOR_ANY_OBJECT = Requirement(
+    rfc="RFC 1813", section="3.3.18", gist="FSSTAT accepts the handle of any object of the file system"
 )
 
 
-@proves(OF_AN_OBJECT, killed_by="fsstat3-refuses-a-file")
-def test_answers_for_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(FSSTAT_FOR_ANY_OBJECT, killed_by="fsstat3-refuses-a-file")
+def test_regular_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """FSSTAT accepts the handle of a regular file."""
     resok = expect(nfs3.fsstat(scratch.file("file"))).ok()
     observe("abytes <= fbytes <= tbytes", resok.abytes <= resok.fbytes <= resok.tbytes)
     observe("afiles <= ffiles <= tfiles", resok.afiles <= resok.ffiles <= resok.tfiles)
     observe("invarsec", resok.invarsec)
 
 
-@proves(ATTRIBUTES, killed_by="fsstat3-attributes-of-the-root")
-def test_attributes_are_those_of_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(FS_INFO_RETURNS_ATTRIBUTES, killed_by="fsstat3-attributes-of-the-root")
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """FSSTAT returns the attributes of the object."""
     handle = scratch.file("file")
     reply = nfs3.fsstat(handle)
     if expect(reply).ok().obj_attributes is None:
-        unsupported("the server withholds the attributes")
+        unsupported("FSSTAT returns no obj_attributes")
     expect(reply).field("resok.obj_attributes.fileid").equals(scratch.attributes(handle).fileid)

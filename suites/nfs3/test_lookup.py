@@ -1,166 +1,230 @@
 # SPDX-License-Identifier: MIT
-"""LOOKUP (RFC 1813 section 3.3.3): from a name in a directory to a handle."""
+"""LOOKUP (RFC 1813 section 3.3.3): the handle of the object with a given name."""
 
 from __future__ import annotations
 
-from fixtures.checks import TargetView
-from fixtures.scratch import Scratch
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount, Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
-from suites.nfs3.exporting import exported
+from nfsjudge import (
+    Level,
+    Part,
+    Requirement,
+    expect,
+    expect_attributes,
+    expect_that,
+    observe,
+    proves,
+    skip,
+    unsupported,
+)
+from suites.nfs3.attributes import expect_same_object
+from suites.nfs3.clauses import (
+    DOTDOT_IS_THE_PARENT,
+    LONG_NAMES_RETURN_NAMETOOLONG,
+    RETURNS_NOENT,
+    RETURNS_NOTDIR,
+)
+from suites.nfs3.exports import exported
+from suites.nfs3.file_types import KINDS, make
+from suites.nfs3.limits import LONGEST_NAME
 
-FINDS_THE_OBJECT = Requirement(
+LOOKUP_RETURNS_HANDLE = Requirement(
     rfc="RFC 1813",
     section="3.3.3",
-    gist="LOOKUP returns the file handle of the object that the name stands for",
+    gist="LOOKUP returns the file handle of the object with the given name",
 )
-ATTRIBUTES = Requirement(
+LOOKUP_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
     section="3.3.3",
-    gist="obj_attributes are those of the object, dir_attributes of the directory",
+    gist="LOOKUP returns the attributes of the object (obj_attributes) and of the directory (dir_attributes)",
 )
-ONLY_WHAT_IS_THERE = Requirement(
-    rfc="RFC 1813", section="3.3.3", gist="a name that does not stand in the directory has no handle"
+LOOKUP_NEEDS_AN_ENTRY = Requirement(
+    rfc="RFC 1813", section="3.3.3", gist="LOOKUP returns no handle for a name that is not in the directory"
 )
-NOENT_IS_MEANT = Requirement(
-    rfc="RFC 1813", section="2.6", level=Level.SHOULD, gist="NOENT says that the name does not exist"
+LOOKUP_NEEDS_A_DIRECTORY = Requirement(
+    rfc="RFC 1813", section="3.3.3", gist="LOOKUP searches a directory: other objects have no entries"
 )
-OF_A_DIRECTORY = Requirement(
-    rfc="RFC 1813", section="3.3.3", gist="LOOKUP searches a directory: another object has no names in it"
+DOT_IS_THE_DIRECTORY = Requirement(
+    rfc="RFC 1813", section="3.2", level=Level.SHOULD, gist='the name "." refers to the directory itself'
 )
-NOTDIR_IS_MEANT = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    level=Level.SHOULD,
-    gist="NOTDIR is the error for a directory operation on an object that is no directory",
-)
-DOT = Requirement(
-    rfc="RFC 1813", section="3.2", level=Level.SHOULD, gist="the name . is handled as the directory itself"
-)
-DOTDOT = Requirement(
-    rfc="RFC 1813", section="3.2", level=Level.SHOULD, gist="the name .. is handled as the parent directory"
-)
-SINGLE_ROOT = Requirement(
+EXPORT_HAS_ONE_ROOT = Requirement(
     rfc="RFC 1813",
     section="3.3.3",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="an export is a single-rooted tree: .. of its root does not lead out of it",
+    gist='an export is a single-rooted tree: ".." of the root does not lead out of it',
 )
-NO_FOLLOWING = Requirement(
+LOOKUP_DOES_NOT_FOLLOW_SYMLINKS = Requirement(
     rfc="RFC 1813",
     section="3.3.3",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
     gist="LOOKUP does not follow symbolic links",
 )
-TOO_LONG = Requirement(
-    rfc="RFC 1813",
-    section="3.2",
-    # Such a name does not exist either, and errors have no order of precedence (section 2.5).
-    level=Level.SHOULD,
-    gist="with no_trunc, an operation on a name longer than name_max fails with NAMETOOLONG",
+LOOKUP_SEARCHES_ITS_DIRECTORY = Requirement(
+    rfc="RFC 1813", section="3.3.3", gist="LOOKUP searches the directory of its handle and no other"
 )
 
 
-@proves(FINDS_THE_OBJECT, killed_by="lookup3-finds-another-object")
-def test_finds_the_object_of_the_name(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-finds-another-object")
+def test_finds_object(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """LOOKUP returns the handle of the object with the given name."""
     known = scratch.attributes(scratch.file("wanted"))
     scratch.file("other")
     resok = expect(nfs3.lookup(scratch.handle, b"wanted")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.fileid, "fileid behind the handle").equals(known.fileid)
+    expect(found.fileid, "fileid of the object found").equals(known.fileid)
 
 
-@proves(ATTRIBUTES, killed_by="lookup3-attributes-of-the-directory")
-def test_attributes_are_those_of_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(LOOKUP_RETURNS_ATTRIBUTES, killed_by="lookup3-attributes-of-the-directory")
+def test_object_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """LOOKUP returns the attributes of the object in obj_attributes."""
     known = scratch.attributes(scratch.file("file", b"data", mode=0o640))
     reply = nfs3.lookup(scratch.handle, b"file")
     if expect(reply).ok().obj_attributes is None:
-        unsupported("the server withholds the attributes of the object")
+        unsupported("LOOKUP returns no obj_attributes")
     for name in ("type", "mode", "nlink", "uid", "gid", "size", "fsid", "fileid"):
         expect(reply).field(f"resok.obj_attributes.{name}").equals(getattr(known, name))
 
 
-@proves(ATTRIBUTES, killed_by="lookup3-dir-attributes-of-the-object")
-def test_dir_attributes_are_those_of_the_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(LOOKUP_RETURNS_ATTRIBUTES, killed_by="lookup3-dir-attributes-of-the-object")
+def test_dir_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """LOOKUP returns the attributes of the directory in dir_attributes."""
     scratch.file("file")
     known = scratch.attributes()
     reply = nfs3.lookup(scratch.handle, b"file")
     if expect(reply).ok().dir_attributes is None:
-        unsupported("the server withholds the attributes of the directory")
+        unsupported("LOOKUP returns no dir_attributes")
     for name in ("type", "fsid", "fileid"):
         expect(reply).field(f"resok.dir_attributes.{name}").equals(getattr(known, name))
 
 
-@proves(ONLY_WHAT_IS_THERE, killed_by="lookup3-finds-what-is-not-there")
-def test_finds_nothing_where_nothing_is(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(LOOKUP_NEEDS_AN_ENTRY, killed_by="lookup3-finds-what-is-not-there")
+def test_missing_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """LOOKUP of a name that does not exist fails with NFS3ERR_NOENT."""
     reply = nfs3.lookup(scratch.handle, b"nobody-made-this")
-    expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=NOENT_IS_MEANT)
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=RETURNS_NOENT)
 
 
-@proves(ONLY_WHAT_IS_THERE, killed_by="lookup3-finds-removed-names")
-def test_does_not_find_what_was_removed(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(LOOKUP_NEEDS_AN_ENTRY, killed_by="lookup3-finds-removed-names")
+def test_removed_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """LOOKUP does not find a file that was removed."""
     scratch.file("removed")
     expect(nfs3.remove(scratch.handle, b"removed")).ok()
     reply = nfs3.lookup(scratch.handle, b"removed")
-    expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=NOENT_IS_MEANT)
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=RETURNS_NOENT)
 
 
-@proves(OF_A_DIRECTORY, killed_by="lookup3-looks-into-files")
-def test_refuses_a_file_as_the_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(LOOKUP_NEEDS_A_DIRECTORY, killed_by="lookup3-looks-into-files")
+def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """LOOKUP with a regular file as the directory fails with NFS3ERR_NOTDIR."""
     reply = nfs3.lookup(scratch.file("file"), b"name")
-    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=NOTDIR_IS_MEANT)
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
-@proves(DOT, killed_by="lookup3-does-not-know-dot")
-def test_dot_is_the_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(DOT_IS_THE_DIRECTORY, killed_by="lookup3-does-not-know-dot")
+def test_dot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """LOOKUP of "." returns the directory itself."""
     resok = expect(nfs3.lookup(scratch.handle, b".")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.fileid, "fileid of .").equals(scratch.attributes().fileid)
+    expect(found.fileid, "fileid of '.'").equals(scratch.attributes().fileid)
 
 
-@proves(DOTDOT, killed_by="lookup3-takes-dotdot-for-dot")
-def test_dotdot_is_the_parent(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(DOTDOT_IS_THE_PARENT, killed_by="lookup3-takes-dotdot-for-dot")
+def test_dotdot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """LOOKUP of ".." returns the parent directory."""
     resok = expect(nfs3.lookup(scratch.directory("child"), b"..")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.fileid, "fileid of ..").equals(scratch.attributes().fileid)
+    expect(found.fileid, "fileid of '..'").equals(scratch.attributes().fileid)
 
 
-@proves(SINGLE_ROOT, killed_by="lookup3-leaves-the-export", needs="mount")
-def test_dotdot_of_the_root_does_not_leave_the_export(
-    nfs3: Nfs3, mount_client: Mount, target: TargetView, scratch: Scratch
-) -> None:
-    del scratch  # with it the export has another directory to reach by mistake
+@proves(EXPORT_HAS_ONE_ROOT, killed_by="lookup3-leaves-the-export", needs="mount")
+def test_dotdot_of_root(nfs3: Nfs3, mount_client: Mount, target: TargetView, scratch: Nfs3Scratch) -> None:
+    """LOOKUP of ".." in the root of the export does not leave the export."""
+    del scratch  # it only gives the export a second directory that the server could return by mistake
     path = target.address.export.encode()
     if path not in exported(mount_client):
-        skip("the mounted path does not stand in the list of exports: it may lie inside one")
+        skip("EXPORT does not list the mounted path, which may be a subdirectory of an export")
     root = expect(mount_client.mnt(path)).ok().fhandle
     reply = nfs3.lookup(root, b"..")
-    observe(".. of the root", reply.status)
+    observe("LOOKUP of '..' in the root", reply.status)
     if reply.resok is None:
         expect(reply).refused()
         return
     found = expect(nfs3.getattr(reply.resok.object)).ok().obj_attributes
     known = expect(nfs3.getattr(root)).ok().obj_attributes
-    expect((found.fsid, found.fileid), "fsid and fileid of .. at the root").equals((known.fsid, known.fileid))
+    expect_attributes(found, "'..' in the root", fsid=known.fsid, fileid=known.fileid)
 
 
-@proves(NO_FOLLOWING, killed_by="lookup3-follows-symlinks", needs="symlink")
-def test_does_not_follow_a_symbolic_link(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(LOOKUP_DOES_NOT_FOLLOW_SYMLINKS, killed_by="lookup3-follows-symlinks", needs="symlink")
+def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """LOOKUP of a symbolic link returns the link, not its target."""
     scratch.file("file")
     scratch.symlink("link", b"file")
     resok = expect(nfs3.lookup(scratch.handle, b"link")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.type, "type of what the name stands for").equals(Ftype3.NF3LNK)
+    expect(found.type, "type of the object found").equals(Ftype3.NF3LNK)
 
 
-@proves(TOO_LONG, killed_by="lookup3-long-names-do-not-exist", needs="no_trunc")
-def test_a_name_that_is_too_long_is_refused_as_such(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(LONG_NAMES_RETURN_NAMETOOLONG, killed_by="lookup3-long-names-do-not-exist", needs="no_trunc")
+def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """LOOKUP of a name longer than name_max fails with NFS3ERR_NAMETOOLONG."""
     longest = expect(nfs3.pathconf(scratch.handle)).ok().name_max
     observe("name_max", longest)
-    if longest > 4096:
-        skip(f"name_max is {longest}: no length to try")
+    if longest > LONGEST_NAME:
+        skip(f"PATHCONF returns name_max {longest}: the check tries no name as long")
     reply = nfs3.lookup(scratch.handle, b"n" * (longest + 1))
     expect(reply).status(Nfsstat3.NFS3ERR_NAMETOOLONG)
+
+
+# ---------------------------------------------------------------- another export
+
+
+@proves(LOOKUP_SEARCHES_ITS_DIRECTORY, killed_by="lookup3-looks-into-the-first-export")
+def test_across_exports(nfs3: Nfs3, scratch: Nfs3Scratch, elsewhere: bytes) -> None:
+    """LOOKUP in another export does not find a directory of this one."""
+    reply = nfs3.lookup(elsewhere, scratch.name)
+    if reply.resok is None:
+        expect(reply).refused()
+        return
+    # One directory may be exported twice, with a different fsid in each export.
+    attributes = nfs3.getattr(reply.resok.object)
+    found = expect(attributes).ok().obj_attributes
+    home = scratch.attributes()
+    expect_that(
+        (found.fsid, found.fileid) != (home.fsid, home.fileid),
+        "another object than in the first export",
+        f"the same one (fsid {found.fsid}, fileid {found.fileid})",
+        "object found in the other export",
+        reply=attributes,
+        field="resok.obj_attributes.fileid",
+    )
+
+
+# ---------------------------------------------------------------- objects of every type
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-has-another-type")
+def test_attributes_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
+    """LOOKUP returns the attributes of an object of any type."""
+    handle = make(nfs3, scratch, kind, b"found")
+    reply = nfs3.lookup(scratch.handle, b"found")
+    found = expect(reply).ok()
+    if found.obj_attributes is None:
+        unsupported("LOOKUP returns no obj_attributes")
+    expect_same_object(reply, "resok.obj_attributes", scratch.attributes(handle))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-finds-another-one")
+def test_finds_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
+    """LOOKUP returns the handle of an object of any type."""
+    known = scratch.attributes(make(nfs3, scratch, kind, b"wanted"))
+    found = expect(nfs3.lookup(scratch.handle, b"wanted")).ok()
+    seen = expect(nfs3.getattr(found.object)).ok().obj_attributes
+    expect_attributes(seen, "the object found", fileid=known.fileid, type=KINDS[kind])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Names (RFC 1813 section 3.2) in every procedure that takes one: what is none, and what is another one.
+"""Names (RFC 1813 section 3.2) in every procedure that takes one: invalid names, long names, similar names.
 
-First what a call does, then how it is answered: a name that a server cannot have is refused with whatever error
-it has for that, and "." and ".." may do nothing and be answered with success.
+Each check judges first what a call did, then its status. A server may refuse a name that it cannot store with any
+error, and may answer success to a call with "." or ".." that does nothing.
 """
 
 from __future__ import annotations
@@ -12,114 +12,104 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import Level, Requirement, expect, expect_names, observe, proves, skip, unsupported
 from nfsjudge.expect import StatusReply
-from suites.nfs3.by_name import CALLS, MAKING, TAKING, Place, raw_names
-from suites.nfs3.naming import NO_EMPTY_NAME, expect_name_refused, heard
+from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
+from suites.nfs3.calls import CREATING_NAMES, USING_NAMES, Place, procedure_name
+from suites.nfs3.clauses import (
+    CASE_SENSITIVE,
+    LONG_NAMES_RETURN_NAMETOOLONG,
+    NAME_MAX,
+    NO_TRUNC,
+    REFUSES_EMPTY_NAMES,
+    RETURNS_NAMETOOLONG,
+)
+from suites.nfs3.limits import name_max_of
+from suites.nfs3.listing import page, read_all
 
-IN_ONE_DIRECTORY = Requirement(
+NAMES_ONE_DIRECTORY_ENTRY = Requirement(
     rfc="RFC 1813",
     section="2.5",
-    gist="a name is one of the directory whose handle stands beside it: no other directory is touched",
+    gist="a name refers to an entry of the given directory: no other directory is affected",
 )
-HANDLED_OR_REFUSED = Requirement(
+REFUSES_BAD_CHARACTERS = Requirement(
     rfc="RFC 1813",
     section="3.2",
     level=Level.SHOULD,
     gist="a name with characters that the server cannot handle should be refused",
 )
-THE_NAME_ITSELF = Requirement(
+COMPARES_WHOLE_NAMES = Requirement(
     rfc="RFC 1813",
     section="2.5",
-    level=Level.SHOULD,  # a string of XDR is one of ASCII, and what to do with other bytes is a "should" (3.2)
-    gist="filename3 has all of its bytes: what stands under another name is not the object of this one",
+    level=Level.SHOULD,  # XDR strings are ASCII, and the text on other bytes says "should" (section 3.2)
+    gist="all bytes of a filename count: a name does not refer to the entry of a different name",
 )
-ALIASES = Requirement(
+DOT_NAMES_ARE_RESERVED = Requirement(
     rfc="RFC 1813",
     section="3.2",
     level=Level.SHOULD,
-    gist=". and .. stand for the directory and its parent: nothing is made, lost or moved under them",
+    gist='"." and ".." are the directory and its parent: nothing is created, removed or renamed by these names',
 )
-KEPT_AS_GIVEN = Requirement(
+STORES_NAMES_UNCHANGED = Requirement(
     rfc="RFC 1813",
     section="3.2",
     level=Level.SHOULD,
-    gist="a name that was taken is the name of the object: what the server cannot handle is to be refused",
+    gist="a name is stored exactly as given, or refused if the server cannot handle it",
 )
-NAME_MAX = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    level=Level.SHOULD,  # what PATHCONF says may be the best that a server knows
-    gist="name_max is the maximum length of a name in the directory",
-)
-NO_TRUNC_MAKES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    gist="with no_trunc, a name longer than name_max is refused, not cut",
-)
-TOO_LONG = Requirement(
-    rfc="RFC 1813",
-    section="3.2",
-    level=Level.SHOULD,  # such a name does not exist either, and errors have no order (section 2.5)
-    gist="with no_trunc, an operation on a name longer than name_max fails with NAMETOOLONG",
-)
-CASE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    level=Level.SHOULD,  # the text says what TRUE promises, and servers of several file systems may not know
-    gist="without case_insensitive, names that differ by case are different names",
-)
-
 NOT_UTF_8 = b"caf\xe9-\xff"
-_ANOTHER = b"caf\xe8-\xfe"
-_LONGEST = 4096
-"""name_max above this is taken for "no limit" and not tried."""
+ALSO_NOT_UTF_8 = b"caf\xe8-\xfe"
+LENGTHS = (1024, 8192, 100_000)
+"""Bytes in names that are much longer than name_max."""
+MUCH_TOO_LONG = [
+    (procedure, length)
+    for procedure in CREATING_NAMES
+    for length in LENGTHS
+    if length < 100_000 or procedure in {"create", "link", "rename_to"}
+]
+"""Servers were seen to fail on 1024 and 8192 bytes in every one of these procedures."""
 
 
-@pytest.fixture
-def place(scratch: Scratch) -> Place:
-    """Where names are tried."""
-    return Place(scratch)
+def _raw_names(nfs3: Nfs3, directory: bytes) -> list[bytes]:
+    """All names in a directory, with ``.`` and ``..`` as often as they are listed. SKIP if it cannot be read."""
+    listing = read_all(page, nfs3, directory)
+    if not listing.ended:
+        skip("READDIR never returns eof TRUE for the directory")
+    return sorted(entry.name for entry in listing.entries)
 
 
-def _name_max(nfs3: Nfs3, place: Place) -> int:
-    longest = expect(nfs3.pathconf(place.here)).ok().name_max
-    if not 1 <= longest <= _LONGEST:
-        skip(f"name_max is {longest}: no length to try")
-    return longest
-
-
-def _distinguishes_case(nfs3: Nfs3, place: Place) -> None:
+def _need_case_sensitivity(nfs3: Nfs3, place: Place) -> None:
     if expect(nfs3.pathconf(place.here)).ok().case_insensitive:
-        unsupported("PATHCONF says that case does not count")
+        unsupported("PATHCONF returns case_insensitive TRUE")
 
 
 # ---------------------------------------------------------------- the empty name
 
 
 @pytest.mark.parametrize("procedure", ["mkdir", "symlink", "mknod"])
-@proves(NO_EMPTY_NAME, killed_by="names3-take-the-empty-name")
-def test_nothing_is_made_without_a_name(nfs3: Nfs3, place: Place, procedure: str) -> None:
-    what = f"{procedure.upper()} of the empty name"
-    reply = heard(nfs3, lambda: CALLS[procedure](nfs3, place, place.here, b""), what)
-    expect(place.names(), "the names in the directory").equals([])
+@proves(REFUSES_EMPTY_NAMES, killed_by="names3-take-the-empty-name")
+def test_empty_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
+    """An operation that creates a name refuses the empty name."""
+    what = f"{procedure_name(procedure)} of the empty name"
+    reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b""), what)
+    expect_names(place.names(), [], "names in the directory")
     expect_name_refused(reply, what)
 
 
 @pytest.mark.parametrize("procedure", ["lookup", "rename_from"])
-@proves(NO_EMPTY_NAME, killed_by="names3-take-the-empty-name")
-def test_nothing_is_found_without_a_name(nfs3: Nfs3, place: Place, procedure: str) -> None:
-    place.put(procedure, b"file")
-    what = f"{procedure.upper()} of the empty name"
-    reply = heard(nfs3, lambda: CALLS[procedure](nfs3, place, place.here, b""), what)
-    # Where the empty name stands for the directory, RENAME takes it away with all that is in it.
+@proves(REFUSES_EMPTY_NAMES, killed_by="names3-take-the-empty-name")
+def test_empty_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
+    """LOOKUP and RENAME refuse the empty name as the name of an existing object."""
+    place.arrange(procedure, b"file")
+    what = f"{procedure_name(procedure)} of the empty name"
+    reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b""), what)
+    # If the server takes the empty name for the directory, RENAME moves the whole directory away.
     expect(nfs3.lookup(place.here, b"file")).ok()
-    expect(sorted(place.scratch.names()), "the names in its parent").equals([b"elsewhere", b"here"])
-    expect(place.names(), "the names in the directory").equals([b"file"])
+    expect_names(place.scratch.names(), [b"elsewhere", b"here"], "names in the parent directory")
+    expect_names(place.names(), [b"file"], "names in the directory")
     expect_name_refused(reply, what)
 
 
@@ -127,138 +117,156 @@ def test_nothing_is_found_without_a_name(nfs3: Nfs3, place: Place, procedure: st
 
 
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
-@pytest.mark.parametrize("procedure", MAKING)
-@proves(ALIASES, killed_by="names3-make-aliases")
-def test_nothing_is_made_under_an_alias(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None:
-    known = [raw_names(nfs3, handle) for handle in (place.here, place.scratch.handle, place.elsewhere)]
-    reply = MAKING[procedure](nfs3, place, place.here, name)
-    observe(f"{procedure.upper()} of {name.decode()}", reply.status)
-    seen = [raw_names(nfs3, handle) for handle in (place.here, place.scratch.handle, place.elsewhere)]
-    expect(seen, "the names in the directory, its parent and its neighbour").equals(known)
+@pytest.mark.parametrize("procedure", CREATING_NAMES)
+@proves(DOT_NAMES_ARE_RESERVED, killed_by="names3-make-aliases")
+def test_dots_create(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None:
+    """No operation creates an entry named "." or ".."."""
+    directories = {
+        "names in the directory": place.here,
+        "names in the parent directory": place.scratch.handle,
+        "names in another directory": place.elsewhere,
+    }
+    known = [_raw_names(nfs3, handle) for handle in directories.values()]
+    reply = place.call(nfs3, procedure, name)
+    observe(f"{procedure_name(procedure)} of {name.decode()!r}", reply.status)
+    seen = [_raw_names(nfs3, handle) for handle in directories.values()]
+    for what, now, before in zip(directories, seen, known, strict=True):
+        expect_names(now, before, what)
 
 
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
 @pytest.mark.parametrize("procedure", ["remove", "rename_from"])
-@proves(ALIASES, killed_by="names3-empty-by-aliases")
-def test_nothing_is_taken_by_an_alias(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None:
-    place.put(procedure, b"file")
+@proves(DOT_NAMES_ARE_RESERVED, killed_by="names3-empty-by-aliases")
+def test_dots_use(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None:
+    """REMOVE and RENAME of "." or ".." remove nothing."""
+    place.arrange(procedure, b"file")
     place.scratch.file("file", b"precious")
-    reply = TAKING[procedure](nfs3, place, place.here, name)
-    observe(f"{procedure.upper()} of {name.decode()}", reply.status)
-    # The parent first: a directory that was moved away cannot be read.
-    expect(sorted(place.scratch.names()), "the names in its parent").equals([b"elsewhere", b"file", b"here"])
-    expect(place.names(), "the names in the directory").equals([b"file"])
+    reply = place.call(nfs3, procedure, name)
+    observe(f"{procedure_name(procedure)} of {name.decode()!r}", reply.status)
+    # The parent first: a directory that was moved away may not be readable.
+    expect_names(place.scratch.names(), [b"elsewhere", b"file", b"here"], "names in the parent directory")
+    expect_names(place.names(), [b"file"], "names in the directory")
 
 
-# ---------------------------------------------------------------- bytes that may not be
+# ---------------------------------------------------------------- slash, NUL, bytes that are not UTF-8
 
 
-@pytest.mark.parametrize("procedure", MAKING)
-@proves(IN_ONE_DIRECTORY, killed_by="names3-walk-paths")
-def test_a_slash_makes_nothing_in_another_directory(nfs3: Nfs3, place: Place, procedure: str) -> None:
+@pytest.mark.parametrize("procedure", CREATING_NAMES)
+@proves(NAMES_ONE_DIRECTORY_ENTRY, killed_by="names3-walk-paths")
+def test_slash_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
+    """A new name with a slash creates nothing in a subdirectory."""
     below = place.scratch.directory("below", directory=place.here)
-    what = f"{procedure.upper()} of a name with a slash"
-    reply = heard(nfs3, lambda: MAKING[procedure](nfs3, place, place.here, b"below/new"), what)
-    expect(place.scratch.names(below), "the names in the directory below").equals([])
-    if b"below/new" not in place.names():  # a server may handle slashes in names
-        expect_name_refused(reply, what, because=HANDLED_OR_REFUSED)
+    what = f"{procedure_name(procedure)} of a name with a slash"
+    reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b"below/new"), what)
+    expect_names(place.scratch.names(below), [], "names in the subdirectory")
+    if b"below/new" not in place.names():  # a server may store names with slashes
+        expect_name_refused(reply, what, because=REFUSES_BAD_CHARACTERS)
 
 
-@pytest.mark.parametrize("procedure", TAKING)
-@proves(IN_ONE_DIRECTORY, killed_by="names3-walk-paths")
-def test_a_slash_takes_nothing_from_another_directory(nfs3: Nfs3, place: Place, procedure: str) -> None:
+@pytest.mark.parametrize("procedure", USING_NAMES)
+@proves(NAMES_ONE_DIRECTORY_ENTRY, killed_by="names3-walk-paths")
+def test_slash_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
+    """A name with a slash does not reach an entry of a subdirectory."""
     below = place.scratch.directory("below", directory=place.here)
-    place.put(procedure, b"inside", below)
-    what = f"{procedure.upper()} of a name with a slash"
-    reply = heard(nfs3, lambda: TAKING[procedure](nfs3, place, place.here, b"below/inside"), what)
-    expect(place.scratch.names(below), "the names in the directory below").equals([b"inside"])
-    expect_name_refused(reply, what, because=HANDLED_OR_REFUSED)
+    place.arrange(procedure, b"inside", below)
+    what = f"{procedure_name(procedure)} of a name with a slash"
+    reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b"below/inside"), what)
+    expect_names(place.scratch.names(below), [b"inside"], "names in the subdirectory")
+    expect_name_refused(reply, what, because=REFUSES_BAD_CHARACTERS)
 
 
-@pytest.mark.parametrize("procedure", MAKING)
-@proves(HANDLED_OR_REFUSED, killed_by="names3-end-at-a-nul")
-def test_a_name_does_not_end_at_a_nul(nfs3: Nfs3, place: Place, procedure: str) -> None:
-    what = f"{procedure.upper()} of a name with a NUL"
-    reply = heard(nfs3, lambda: MAKING[procedure](nfs3, place, place.here, b"cut\0tail"), what)
+@pytest.mark.parametrize("procedure", CREATING_NAMES)
+@proves(REFUSES_BAD_CHARACTERS, killed_by="names3-end-at-a-nul")
+def test_nul_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
+    """A new name with a NUL byte is not truncated at the NUL."""
+    what = f"{procedure_name(procedure)} of a name with a NUL"
+    reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b"cut\0tail"), what)
     if reply is not None:
         observe(what, reply.status)
-    expect(place.names(), "the names in the directory").lacks(b"cut")
+    expect(place.names(), "names in the directory").lacks(b"cut")
 
 
-@pytest.mark.parametrize("procedure", TAKING)
-@proves(THE_NAME_ITSELF, killed_by="names3-end-at-a-nul")
-def test_a_name_with_a_nul_is_not_the_one_before_it(nfs3: Nfs3, place: Place, procedure: str) -> None:
-    place.put(procedure, b"cut")
-    what = f"{procedure.upper()} of a name with a NUL"
-    reply = heard(nfs3, lambda: TAKING[procedure](nfs3, place, place.here, b"cut\0tail"), what)
-    expect(place.names(), "the names in the directory").equals([b"cut"])
-    expect_name_refused(reply, what, because=HANDLED_OR_REFUSED)
+@pytest.mark.parametrize("procedure", USING_NAMES)
+@proves(COMPARES_WHOLE_NAMES, killed_by="names3-end-at-a-nul")
+def test_nul_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
+    """A name with a NUL byte does not refer to the entry named by the part before it."""
+    place.arrange(procedure, b"cut")
+    what = f"{procedure_name(procedure)} of a name with a NUL"
+    reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b"cut\0tail"), what)
+    expect_names(place.names(), [b"cut"], "names in the directory")
+    expect_name_refused(reply, what, because=REFUSES_BAD_CHARACTERS)
 
 
-@pytest.mark.parametrize("procedure", MAKING)
-@proves(KEPT_AS_GIVEN, killed_by="names3-replace-bytes")
-def test_a_name_that_is_not_utf_8_is_kept_or_refused(nfs3: Nfs3, place: Place, procedure: str) -> None:
-    reply = MAKING[procedure](nfs3, place, place.here, NOT_UTF_8)
-    observe(f"{procedure.upper()} of a name that is not UTF-8", reply.status)
+@pytest.mark.parametrize("procedure", CREATING_NAMES)
+@proves(STORES_NAMES_UNCHANGED, killed_by="names3-replace-bytes")
+def test_non_utf8_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
+    """A new name that is not UTF-8 is stored unchanged or refused."""
+    reply = place.call(nfs3, procedure, NOT_UTF_8)
+    observe(f"{procedure_name(procedure)} of a name that is not UTF-8", reply.status)
     if reply.status == Nfsstat3.NFS3_OK:
         expect(nfs3.lookup(place.here, NOT_UTF_8)).ok()
-        expect(place.names(), "the names in the directory").equals([NOT_UTF_8])
+        expect_names(place.names(), [NOT_UTF_8], "names in the directory")
     else:
         expect(reply).refused()
-        expect(place.names(), "the names in the directory").equals([])
+        expect_names(place.names(), [], "names in the directory")
 
 
-@pytest.mark.parametrize("procedure", TAKING)
-@proves(KEPT_AS_GIVEN, killed_by="names3-mix-bytes-up")
-def test_names_that_are_not_utf_8_are_not_mixed_up(nfs3: Nfs3, place: Place, procedure: str) -> None:
-    place.put(procedure, NOT_UTF_8)
-    reply = TAKING[procedure](nfs3, place, place.here, _ANOTHER)
-    expect(place.names(), "the names in the directory").equals([NOT_UTF_8])
+@pytest.mark.parametrize("procedure", USING_NAMES)
+@proves(STORES_NAMES_UNCHANGED, killed_by="names3-mix-bytes-up")
+def test_non_utf8_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
+    """Two different names that are not UTF-8 do not refer to the same entry."""
+    place.arrange(procedure, NOT_UTF_8)
+    reply = place.call(nfs3, procedure, ALSO_NOT_UTF_8)
+    expect_names(place.names(), [NOT_UTF_8], "names in the directory")
     expect(reply).refused()
 
 
 # ---------------------------------------------------------------- lengths
 
 
-@pytest.mark.parametrize("procedure", [name for name in MAKING if name != "create"])
+@pytest.mark.parametrize("procedure", [name for name in CREATING_NAMES if name != "create"])
 @proves(NAME_MAX, killed_by="names3-are-a-byte-shorter")
-def test_a_name_may_be_as_long_as_name_max(nfs3: Nfs3, place: Place, procedure: str) -> None:
-    name = b"n" * _name_max(nfs3, place)
-    reply = MAKING[procedure](nfs3, place, place.here, name)
-    expect(reply.status, f"status of {procedure.upper()}").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
+def test_name_max_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
+    """A new name may be as long as name_max."""
+    name = b"n" * name_max_of(nfs3, place.here)
+    reply = place.call(nfs3, procedure, name)
+    expect(reply.status, f"status of {procedure_name(procedure)}").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
     if reply.status == Nfsstat3.NFS3_OK:
-        expect(place.names(), "the names in the directory").equals([name])
+        expect_names(place.names(), [name], "names in the directory")
 
 
-@pytest.mark.parametrize("procedure", TAKING)
+@pytest.mark.parametrize("procedure", USING_NAMES)
 @proves(NAME_MAX, killed_by="names3-are-found-a-byte-shorter")
-def test_a_name_as_long_as_name_max_can_be_taken(nfs3: Nfs3, place: Place, procedure: str) -> None:
-    name = b"n" * _name_max(nfs3, place)
-    place.put(procedure, name)
-    expect(TAKING[procedure](nfs3, place, place.here, name)).ok()
+def test_name_max_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
+    """An entry whose name is as long as name_max can be found, renamed and removed."""
+    name = b"n" * name_max_of(nfs3, place.here)
+    place.arrange(procedure, name)
+    expect(place.call(nfs3, procedure, name)).ok()
 
 
 @pytest.mark.parametrize("procedure", ["mkdir", "symlink", "mknod"])
-@proves(NO_TRUNC_MAKES, killed_by="names3-are-cut", needs="no_trunc")
-def test_a_longer_name_makes_nothing(nfs3: Nfs3, place: Place, procedure: str) -> None:
-    name = b"n" * (_name_max(nfs3, place) + 1)
-    reply = MAKING[procedure](nfs3, place, place.here, name)
-    expect(place.names(), "the names in the directory").equals([])
-    expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=NO_TRUNC_MAKES)
+@proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
+def test_over_name_max_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
+    """A new name one byte longer than name_max is refused, not truncated."""
+    name = b"n" * (name_max_of(nfs3, place.here) + 1)
+    reply = place.call(nfs3, procedure, name)
+    expect_names(place.names(), [], "names in the directory")
+    expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=NO_TRUNC)
 
 
-@pytest.mark.parametrize("procedure", TAKING)
-@proves(NO_TRUNC_MAKES, killed_by="names3-are-cut", needs="no_trunc")
-def test_a_longer_name_is_not_that_of_its_beginning(nfs3: Nfs3, place: Place, procedure: str) -> None:
-    name = b"n" * _name_max(nfs3, place)
-    place.put(procedure, name)
-    reply = TAKING[procedure](nfs3, place, place.here, name + b"n")
-    expect(place.names(), "the names in the directory").equals([name])
-    expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=TOO_LONG)
+@pytest.mark.parametrize("procedure", USING_NAMES)
+@proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
+def test_over_name_max_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
+    """A name longer than name_max does not refer to the entry named by its first bytes."""
+    name = b"n" * name_max_of(nfs3, place.here)
+    place.arrange(procedure, name)
+    reply = place.call(nfs3, procedure, name + b"n")
+    expect_names(place.names(), [name], "names in the directory")
+    expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
 
 
-def _tried(call: Callable[[], StatusReply], what: str) -> StatusReply | None:
-    """The reply to a call with a name that a server may find too long to read at all: None when it does."""
+def _reply_or_none(call: Callable[[], StatusReply], what: str) -> StatusReply | None:
+    """The reply to a call with a name that may be too long for the server to decode; None if it is."""
     try:
         reply = call()
     except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
@@ -268,57 +276,70 @@ def _tried(call: Callable[[], StatusReply], what: str) -> StatusReply | None:
     return reply
 
 
-@pytest.mark.parametrize("length", [1024, 8192, 100_000])
-@pytest.mark.parametrize("procedure", MAKING)
-@proves(NO_TRUNC_MAKES, killed_by="names3-are-cut", needs="no_trunc")
-def test_a_name_that_is_far_too_long_makes_nothing(
-    nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int
-) -> None:
-    if _name_max(nfs3, place) >= length:
-        skip("names may be as long as this")
-    call = functools.partial(MAKING[procedure], second_client, place, place.here, b"n" * length)
-    reply = _tried(call, f"{procedure.upper()} of {length} bytes")
-    expect(place.names(), "the names in the directory").equals([])
-    if reply is not None:
-        expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=TOO_LONG)
-
-
-@pytest.mark.parametrize("length", [1024, 8192, 100_000])
-@pytest.mark.parametrize("procedure", TAKING)
-@proves(NO_TRUNC_MAKES, killed_by="names3-are-cut", needs="no_trunc")
-def test_a_name_that_is_far_too_long_takes_nothing(
-    nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int
-) -> None:
-    longest = _name_max(nfs3, place)
+@pytest.mark.parametrize(("procedure", "length"), MUCH_TOO_LONG)
+@proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
+def test_huge_create(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int) -> None:
+    """A new name that is very much longer than name_max is refused, not truncated."""
+    longest = name_max_of(nfs3, place.here)
     if longest >= length:
-        skip("names may be as long as this")
-    place.put(procedure, b"n" * longest)
-    call = functools.partial(TAKING[procedure], second_client, place, place.here, b"n" * length)
-    reply = _tried(call, f"{procedure.upper()} of {length} bytes")
-    expect(place.names(), "the names in the directory").equals([b"n" * longest])
+        skip(f"names of {length} bytes are not too long: name_max is {longest}")
+    call = functools.partial(place.call, second_client, procedure, b"n" * length)
+    reply = _reply_or_none(call, f"{procedure_name(procedure)} of {length} bytes")
+    expect_names(place.names(), [], "names in the directory")
     if reply is not None:
-        expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=TOO_LONG)
+        expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("procedure", ["lookup", "rename_from"])
+@proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
+def test_huge_use(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int) -> None:
+    """A name very much longer than name_max does not refer to any entry."""
+    longest = name_max_of(nfs3, place.here)
+    if longest >= length:
+        skip(f"names of {length} bytes are not too long: name_max is {longest}")
+    place.arrange(procedure, b"n" * longest)
+    call = functools.partial(place.call, second_client, procedure, b"n" * length)
+    reply = _reply_or_none(call, f"{procedure_name(procedure)} of {length} bytes")
+    expect_names(place.names(), [b"n" * longest], "names in the directory")
+    if reply is not None:
+        expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
 
 
 # ---------------------------------------------------------------- case
 
 
-@pytest.mark.parametrize("procedure", MAKING)
-@proves(CASE, killed_by="names3-fold-case")
-def test_a_name_can_be_made_beside_its_other_case(nfs3: Nfs3, place: Place, procedure: str) -> None:
-    _distinguishes_case(nfs3, place)
-    place.put("lookup", b"name")
-    reply = MAKING[procedure](nfs3, place, place.here, b"NAME")
-    expect(reply.status, f"status of {procedure.upper()}").differs_from(Nfsstat3.NFS3ERR_EXIST)
+@pytest.mark.parametrize("procedure", CREATING_NAMES)
+@proves(CASE_SENSITIVE, killed_by="names3-fold-case")
+def test_case_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
+    """A case-sensitive server creates a name that differs from another only in case."""
+    _need_case_sensitivity(nfs3, place)
+    place.arrange("lookup", b"name")
+    reply = place.call(nfs3, procedure, b"NAME")
+    expect(reply.status, f"status of {procedure_name(procedure)}").differs_from(Nfsstat3.NFS3ERR_EXIST)
     if reply.status == Nfsstat3.NFS3_OK:
-        expect(place.names(), "the names in the directory").equals([b"NAME", b"name"])
+        expect_names(place.names(), [b"NAME", b"name"], "names in the directory")
 
 
 @pytest.mark.parametrize("procedure", ["remove", "rmdir", "rename_from"])
-@proves(CASE, killed_by="names3-fold-case")
-def test_a_name_in_another_case_is_not_taken(nfs3: Nfs3, place: Place, procedure: str) -> None:
-    _distinguishes_case(nfs3, place)
-    place.put(procedure, b"name")
-    reply = TAKING[procedure](nfs3, place, place.here, b"NAME")
-    expect(place.names(), "the names in the directory").equals([b"name"])
+@proves(CASE_SENSITIVE, killed_by="names3-fold-case")
+def test_case_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
+    """A case-sensitive server does not remove or rename an entry by its name in another case."""
+    _need_case_sensitivity(nfs3, place)
+    place.arrange(procedure, b"name")
+    reply = place.call(nfs3, procedure, b"NAME")
+    expect_names(place.names(), [b"name"], "names in the directory")
     expect(reply).refused()
+
+
+# ---------------------------------------------------------------- a small limit
+
+
+@pytest.mark.parametrize("procedure", ["create", "rename_to", "lookup", "remove"])
+@proves(RETURNS_NAMETOOLONG, killed_by="names3-too-long-is-io")
+def test_small_name_max(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: str) -> None:
+    """A name longer than the file system's limit is refused with NAMETOOLONG."""
+    knobs.set(name_max=25)
+    reply = place.call(nfs3, procedure, b"n" * 26)
+    expect_names(place.names(), [], "names in the directory")
+    expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=RETURNS_NAMETOOLONG)

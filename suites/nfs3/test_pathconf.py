@@ -1,109 +1,218 @@
 # SPDX-License-Identifier: MIT
-"""PATHCONF (RFC 1813 section 3.3.20): what it claims of names and owners holds."""
+"""PATHCONF (RFC 1813 section 3.3.20): its claims about names and owners are true."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import typing as t
+from collections.abc import Callable, Iterator
 
-from fixtures.scratch import Scratch
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3, Pathconf3ResOk, Sattr3
-from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
+from nfsclient.protocol.nfs3 import (
+    LINK,
+    REMOVE,
+    CreateMode3,
+    Diropargs3,
+    Link3Args,
+    Nfsstat3,
+    Pathconf3ResOk,
+    Remove3Args,
+    Sattr3,
+)
+from nfsclient.rpc.blocking import RpcClient
+from nfsjudge import (
+    Level,
+    Requirement,
+    expect,
+    expect_names,
+    expect_that,
+    expect_unchanged,
+    observe,
+    proves,
+    skip,
+    unsupported,
+)
+from suites.nfs3 import file_types
+from suites.nfs3.clauses import CASE_SENSITIVE, NAME_MAX, NO_TRUNC, RETURNS_MLINK
+from suites.nfs3.limits import MOST_LINKS, MakeMany, need_name_max
 from suites.nfs3.listing import page, read_all
+from suites.nfs3.permissions import STRANGER
 
-ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.20", gist="obj_attributes are those of the object that was asked about"
-)
-# Servers that serve file systems of several kinds may state the limit of none of them exactly: not more than SHOULD.
-NAME_MAX = Requirement(
-    rfc="RFC 1813", section="3.3.20", level=Level.SHOULD, gist="name_max is the longest that a name may be"
-)
-NO_TRUNC = Requirement(
+PATHCONF_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
     section="3.3.20",
-    gist="with no_trunc, a request with a name longer than name_max is refused with NAMETOOLONG",
+    gist="obj_attributes of PATHCONF are the attributes of the object in the call",
 )
 CHOWN_RESTRICTED = Requirement(
     rfc="RFC 1813",
     section="3.3.20",
-    gist="with chown_restricted, nobody but uid 0 changes the owner of a file",
-)
-CASE_SENSITIVE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    level=Level.SHOULD,
-    gist="a file system that does not call itself case_insensitive tells names apart by case",
+    gist="with chown_restricted, only uid 0 can change the owner of a file",
 )
 CASE_PRESERVING = Requirement(
-    rfc="RFC 1813", section="3.3.20", gist="with case_preserving, a name keeps the case in which it was made"
+    rfc="RFC 1813",
+    section="3.3.20",
+    gist="with case_preserving, a name keeps the case in which it was created",
+)
+HOMOGENEOUS_MEANS_SAME_PATHCONF = Requirement(
+    rfc="RFC 1813",
+    section="3.3.19",
+    gist="if FSF3_HOMOGENEOUS is set, PATHCONF returns the same for every file and directory of the file system",
+)
+LINKMAX_LIMITS_LINKS = Requirement(
+    rfc="RFC 1813",
+    section="3.3.20",
+    level=Level.SHOULD,  # a server of several kinds of file system may not know the exact limit of each
+    gist="linkmax is the maximum number of hard links to an object",
+)
+PATHCONF_FIELDS: t.Final = (
+    "linkmax",
+    "name_max",
+    "no_trunc",
+    "chown_restricted",
+    "case_insensitive",
+    "case_preserving",
 )
 
-_LONGEST = 4096
-"""name_max above this is taken for "no limit" and not tried."""
 
-
-def _pathconf(nfs3: Nfs3, scratch: Scratch) -> Pathconf3ResOk:
+def _pathconf(nfs3: Nfs3, scratch: Nfs3Scratch) -> Pathconf3ResOk:
     resok = expect(nfs3.pathconf(scratch.handle)).ok()
     observe("name_max", resok.name_max)
     observe("no_trunc", resok.no_trunc)
-    if not 1 <= resok.name_max <= _LONGEST:
-        skip(f"name_max is {resok.name_max}: no length to try")
+    need_name_max(resok.name_max)
     return resok
 
 
-@proves(ATTRIBUTES, killed_by="pathconf3-attributes-of-the-root")
-def test_attributes_are_those_of_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(PATHCONF_RETURNS_ATTRIBUTES, killed_by="pathconf3-attributes-of-the-root")
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """PATHCONF returns the attributes of the object."""
     handle = scratch.file("file")
     reply = nfs3.pathconf(handle)
     if expect(reply).ok().obj_attributes is None:
-        unsupported("the server withholds the attributes")
+        unsupported("PATHCONF returned no obj_attributes, which are optional")
     expect(reply).field("resok.obj_attributes.fileid").equals(scratch.attributes(handle).fileid)
 
 
 @proves(NAME_MAX, killed_by="pathconf3-overstates-name-max")
-def test_a_name_of_name_max_bytes_is_taken(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_name_max_accepted(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """CREATE does not refuse a name of name_max bytes as too long."""
     name = b"n" * _pathconf(nfs3, scratch).name_max
     reply = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
     expect(reply.status, "status of CREATE").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
 
 
 @proves(NO_TRUNC, killed_by="pathconf3-understates-name-max", needs="no_trunc")
-def test_a_longer_name_is_refused(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_longer_name_refused(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """With no_trunc, CREATE refuses a name longer than name_max with NAMETOOLONG."""
     name = b"n" * (_pathconf(nfs3, scratch).name_max + 1)
     reply = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
     expect(reply).status(Nfsstat3.NFS3ERR_NAMETOOLONG)
 
 
 @proves(NO_TRUNC, killed_by="create3-cuts-long-names", needs="no_trunc")
-def test_a_longer_name_makes_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_longer_name_creates_nothing(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """With no_trunc, CREATE with a name longer than name_max creates nothing."""
     name = b"n" * (_pathconf(nfs3, scratch).name_max + 1)
     nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
-    expect(scratch.names(), "the names in the directory").equals([])
+    expect_names(scratch.names(), [], "names in the directory")
 
 
 @proves(CHOWN_RESTRICTED, killed_by="setattr3-owners-give-files-away", needs=("root", "other_users"))
-def test_an_owner_does_not_give_a_file_away(
-    nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., Nfs3]
-) -> None:
+def test_chown_restricted(nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[..., Nfs3]) -> None:
+    """With chown_restricted, the owner of a file cannot give it to another user."""
     if not _pathconf(nfs3, scratch).chown_restricted:
-        unsupported("PATHCONF does not claim chown_restricted")
+        unsupported("PATHCONF returns chown_restricted FALSE")
     handle = scratch.file("file")
-    expect(nfs3.setattr(handle, Sattr3(uid=4242, gid=4242))).ok()
-    nfs3_as(4242, 4242).setattr(handle, Sattr3(uid=4343))
-    expect(scratch.attributes(handle).uid, "the owner").equals(4242)
+    expect(nfs3.setattr(handle, Sattr3(uid=STRANGER[0], gid=STRANGER[1]))).ok()
+    as_user(*STRANGER).setattr(handle, Sattr3(uid=4343))
+    expect(scratch.attributes(handle).uid, "uid").equals(STRANGER[0])
 
 
 @proves(CASE_SENSITIVE, killed_by="lookup3-folds-case")
-def test_names_differ_by_case_unless_said_otherwise(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_case_sensitive(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """Names that differ in case are different names unless PATHCONF sets case_insensitive."""
     if _pathconf(nfs3, scratch).case_insensitive:
-        unsupported("PATHCONF says that case does not count")
+        unsupported("PATHCONF returns case_insensitive TRUE")
     scratch.file("lower")
-    expect(scratch.lookup("LOWER"), "what LOWER names where only lower was made").is_absent()
+    found = scratch.lookup("LOWER")
+    expect_that(
+        found is None, "NFS3ERR_NOENT", "success", "status of LOOKUP of 'LOWER' if only 'lower' exists"
+    )
 
 
 @proves(CASE_PRESERVING, killed_by="readdir3-lowers-names")
-def test_names_keep_their_case(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_case_preserving(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """With case_preserving, READDIR returns a name in the case in which it was created."""
     if not _pathconf(nfs3, scratch).case_preserving:
-        unsupported("PATHCONF does not claim case_preserving")
+        unsupported("PATHCONF returns case_preserving FALSE")
     scratch.file("MiXeD")
-    expect(read_all(page, nfs3, scratch.handle).names, "the names").contains(b"MiXeD")
+    expect_names(read_all(page, nfs3, scratch.handle).names, [b"MiXeD"], "names in READDIR", others=True)
+
+
+# ---------------------------------------------------------------- objects of other types
+
+
+@pytest.mark.parametrize("kind", ["symlink", *file_types.SPECIAL])
+@proves(HOMOGENEOUS_MEANS_SAME_PATHCONF, killed_by="pathconf3-differs-by-type", needs="homogeneous")
+def test_homogeneous_types(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
+    """With FSF3_HOMOGENEOUS, PATHCONF returns the same for objects of every type."""
+    handle = file_types.make(nfs3, scratch, kind)
+    directory = expect(nfs3.pathconf(scratch.handle)).ok()
+    other = expect(nfs3.pathconf(handle)).ok()
+    expect_unchanged(directory, other, PATHCONF_FIELDS, f"a {kind} compared with its directory")
+
+
+# ---------------------------------------------------------------- linkmax
+
+
+@pytest.fixture
+def links(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[MakeMany]:
+    """Makes many hard links to a file and returns the first reply that is not OK, or None. Removes the links later."""
+    rpc = rpc_connect("nfs")
+    names: list[bytes] = []
+
+    def act(file: bytes, count: int) -> t.Any:
+        names.extend(b"link-%05d" % number for number in range(count))
+        places = (Link3Args(file, Diropargs3(scratch.handle, name)) for name in names)
+        refused = None
+        # One at a time: with many in flight, the first refused link need not be the one that exceeds the limit.
+        for _, reply in rpc.pipeline(LINK, places, outstanding=1):
+            if reply.status != Nfsstat3.NFS3_OK:
+                refused = reply
+                break
+        return refused
+
+    yield act
+    if rpc.is_open:
+        gone = (Remove3Args(Diropargs3(scratch.handle, name)) for name in names)
+        for _ in rpc.pipeline(REMOVE, gone):
+            pass
+
+
+@proves(LINKMAX_LIMITS_LINKS, RETURNS_MLINK, killed_by="pathconf3-understates-linkmax", needs="hardlink")
+def test_linkmax(nfs3: Nfs3, scratch: Nfs3Scratch, links: MakeMany) -> None:
+    """LINK fails with MLINK once a file has linkmax links."""
+    file = scratch.file("f")
+    linkmax = expect(nfs3.pathconf(file)).ok().linkmax
+    observe("linkmax", linkmax)
+    if not 1 <= linkmax <= MOST_LINKS:
+        skip(f"linkmax is {linkmax}: this check creates 1 to {MOST_LINKS} links")
+    refused = links(file, linkmax - 1)
+    if refused is not None:
+        # linkmax is a maximum: the server does not promise that so many links work.
+        observe("LINK below linkmax", refused.status)
+        return
+    reply = nfs3.link(file, scratch.handle, b"one too many")
+    expect(reply).refused(Nfsstat3.NFS3ERR_MLINK, because=RETURNS_MLINK)
+
+
+# ---------------------------------------------------------------- files and directories
+
+
+@proves(HOMOGENEOUS_MEANS_SAME_PATHCONF, killed_by="pathconf3-differs-by-type", needs="homogeneous")
+def test_homogeneous(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """With FSF3_HOMOGENEOUS, PATHCONF returns the same for a file and its directory."""
+    directory = expect(nfs3.pathconf(scratch.handle)).ok()
+    file = expect(nfs3.pathconf(scratch.file("file"))).ok()
+    expect_unchanged(directory, file, PATHCONF_FIELDS, "a file compared with its directory")

@@ -1,148 +1,139 @@
 # SPDX-License-Identifier: MIT
-"""RENAME (RFC 1813 section 3.3.14): in one step, over what is compatible, and over nothing else."""
+"""RENAME (RFC 1813 section 3.3.14): gives an object a new name, atomically, and may replace a compatible target."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import typing as t
+from collections.abc import Callable, Iterator
 
-from fixtures.scratch import Scratch
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import RENAME, Diropargs3, Ftype3, Nfsstat3, Rename3Args, Rename3Res
+from nfsclient.protocol.nfs3 import (
+    MKDIR,
+    RENAME,
+    RMDIR,
+    Diropargs3,
+    Ftype3,
+    Mkdir3Args,
+    Nfsstat3,
+    Rename3Args,
+    Rename3Res,
+    Rmdir3Args,
+    Sattr3,
+)
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
-from suites.nfs3.agreement import expect_same_object
-from suites.nfs3.creating import NOTDIR_IS_MEANT, expect_kept, expect_type
-from suites.nfs3.naming import (
+from nfsjudge import Level, Part, Requirement, expect, expect_names, observe, proves, show, skip, unsupported
+from suites.nfs3.attributes import expect_same_object
+from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded, too_long_name
+from suites.nfs3.clauses import (
+    DOTDOT_IS_THE_PARENT,
     NLINK_COUNTS,
-    NO_EMPTY_NAME,
     NO_TRUNC,
-    NOENT_IS_MEANT,
-    expect_name_refused,
-    heard,
-    too_long_name,
+    REFUSES_EMPTY_NAMES,
+    RENAME_NEEDS_COMPATIBLE_TARGET,
+    RENAME_REPLACES_TARGET,
+    RENAME_RETURNS_EXIST,
+    RENAME_WCC,
+    RENAMES_THE_OBJECT,
+    RETURNS_MLINK,
+    RETURNS_NOENT,
+    RETURNS_NOTDIR,
 )
+from suites.nfs3.limits import MOST_LINKS, MakeMany
+from suites.nfs3.new_objects import expect_kept, expect_type
+from suites.nfs3.statuses import INCOMPATIBLE
 
-RENAMES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    gist="RENAME gives the object of one name another name, in any directory",
+RENAMES_ATOMICALLY = Requirement(
+    rfc="RFC 1813", section="3.3.14", level=Level.MUST, gist="RENAME is atomic to the client"
 )
-REPLACES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    gist="a target that is compatible with the source is removed: its name then stands for the source",
-)
-COMPATIBLE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    level=Level.MUST,
-    gist="source and target must both be directories or both none, and a target directory must be empty",
-)
-EXIST_IS_MEANT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    level=Level.SHOULD,
-    gist="a target that is not compatible, or not empty, is refused with EXIST",
-)
-ATOMIC = Requirement(
-    rfc="RFC 1813", section="3.3.14", level=Level.MUST, gist="RENAME is required to be atomic to the client"
-)
-SAME_FILE = Requirement(
+RENAME_TO_SAME_FILE_DOES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="RENAME of a file to another of its own names does nothing, and answers success",
+    gist="RENAME from one name of a file to another of its names succeeds and does nothing",
 )
-ONLY_WHAT_IS_THERE = Requirement(
+RENAME_NEEDS_A_SOURCE = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
-    gist="what does not stand in the directory cannot be renamed, nor replace anything",
+    gist="RENAME of a name that is not in the directory fails and replaces nothing",
 )
-ONLY_THE_NAME = Requirement(
+RENAME_REPLACES_ONE_ENTRY = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
-    gist="RENAME replaces one entry: an object that it replaces stays under its other names",
+    gist="RENAME replaces one entry: a replaced object keeps its other names",
 )
-OF_DIRECTORIES = Requirement(
+RENAME_NEEDS_TWO_DIRECTORIES = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
-    gist="both names are those of entries of directories, not of other objects",
+    gist="RENAME takes both names as entries of directories, not of other objects",
 )
-WCC = Requirement(
-    rfc="RFC 1813",
-    section="3.3.14",
-    gist="fromdir_wcc is of the directory from.dir, todir_wcc of the directory to.dir",
-)
-HANDLES_LIVE = Requirement(
+RENAME_KEEPS_HANDLES = Requirement(
     rfc="RFC 1813",
     section="3.3.14",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="a file handle does not become stale when the file is renamed",
+    gist="RENAME does not make the file handle of the object stale",
 )
-DOTDOT = Requirement(
-    rfc="RFC 1813", section="3.2", level=Level.SHOULD, gist="the name .. is handled as the parent directory"
-)
-ONE_TREE = Requirement(
+DIRECTORIES_FORM_A_TREE = Requirement(
     rfc="RFC 1813",
     section="3.3.3",
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
-    gist="directories form a single-rooted tree: none can be moved below itself",
+    gist="directories form a single-rooted tree: a directory cannot be moved below itself",
 )
-
-_INCOMPATIBLE = (
-    Nfsstat3.NFS3ERR_EXIST,
-    Nfsstat3.NFS3ERR_NOTEMPTY,
-    Nfsstat3.NFS3ERR_ISDIR,
-    Nfsstat3.NFS3ERR_NOTDIR,
-)
-"""EXIST is what the text asks for; the others stand in the same list for just these cases."""
-_ROUNDS = 20
+ROUNDS = 20
+"""How often a check looks for a moment at which RENAME is half done."""
 
 
-def _settle(nfs3: Nfs3, reply: Rename3Res, source: Diropargs3, target: Diropargs3) -> None:
-    """Rename once more after JUKEBOX: the first may have been done all the same; if none is, the next round is SKIP."""
+def _retry_after_jukebox(nfs3: Nfs3, reply: Rename3Res, source: Diropargs3, target: Diropargs3) -> None:
+    """Repeat a RENAME that returned JUKEBOX. If it was not executed either time, the next round ends as SKIP."""
     if reply.status == Nfsstat3.NFS3ERR_JUKEBOX:
-        observe("RENAME", "JUKEBOX")
+        observe("RENAME", "NFS3ERR_JUKEBOX")
         nfs3.rename(source.dir, source.name, target.dir, target.name)
 
 
-@proves(RENAMES, killed_by="rename3-leaves-the-old-name")
-def test_the_old_name_is_gone(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAMES_THE_OBJECT, killed_by="rename3-leaves-the-old-name")
+def test_old_name_gone(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME removes the old name from the directory."""
     scratch.file("old")
     expect(nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
-    expect(scratch.names(), "the names in the directory").equals([b"new"])
+    expect_names(scratch.names(), [b"new"], "names in the directory")
 
 
-@proves(RENAMES, killed_by="rename3-makes-a-new-file")
-def test_the_new_name_stands_for_the_object(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAMES_THE_OBJECT, killed_by="rename3-makes-a-new-file")
+def test_same_object(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME gives the new name to the same object."""
     known = scratch.attributes(scratch.file("old", b"data"))
     expect(nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
     expect_kept(scratch, b"new", b"data")
     found = expect(nfs3.lookup(scratch.handle, b"new")).ok()
-    expect(scratch.attributes(found.object).fileid, "fileid").equals(known.fileid)
+    expect(scratch.attributes(found.object).fileid, "fileid of the new name").equals(known.fileid)
 
 
-@proves(RENAMES, killed_by="rename3-stays-in-its-directory")
-def test_moves_to_another_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAMES_THE_OBJECT, killed_by="rename3-stays-in-its-directory")
+def test_other_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME moves a file to another directory."""
     scratch.file("file", b"data")
     elsewhere = scratch.directory("elsewhere")
     expect(nfs3.rename(scratch.handle, b"file", elsewhere, b"file")).ok()
-    expect(scratch.names(elsewhere), "the names in the other directory").equals([b"file"])
+    expect_names(scratch.names(elsewhere), [b"file"], "names in the other directory")
 
 
-@proves(REPLACES, killed_by="rename3-keeps-the-target")
-def test_replaces_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAME_REPLACES_TARGET, killed_by="rename3-keeps-the-target")
+def test_replaces_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME replaces an existing file."""
     scratch.file("source", b"source")
     scratch.file("target", b"target")
     expect(nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")).ok()
     expect_kept(scratch, b"target", b"source")
 
 
-@proves(REPLACES, killed_by="rename3-replaces-no-directories")
-def test_replaces_an_empty_directory_by_a_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAME_REPLACES_TARGET, killed_by="rename3-replaces-no-directories")
+def test_replaces_empty_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME of a directory replaces an empty directory."""
     source = scratch.attributes(scratch.directory("source"))
     scratch.directory("target")
     expect(nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")).ok()
@@ -150,140 +141,152 @@ def test_replaces_an_empty_directory_by_a_directory(nfs3: Nfs3, scratch: Scratch
     expect(scratch.attributes(found.object).fileid, "fileid of target").equals(source.fileid)
 
 
-@proves(COMPATIBLE, killed_by="rename3-replaces-full-directories")
-def test_keeps_a_directory_that_is_not_empty(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-full-directories")
+def test_full_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME does not replace a directory that is not empty."""
     scratch.directory("source")
     scratch.file("inside", directory=scratch.directory("target"))
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     found = expect(nfs3.lookup(scratch.handle, b"target")).ok()
-    expect(scratch.names(found.object), "the names in target").equals([b"inside"])
-    expect(reply).refused(*_INCOMPATIBLE, because=EXIST_IS_MEANT)
+    expect_names(scratch.names(found.object), [b"inside"], "names in the target directory")
+    expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
-@proves(COMPATIBLE, killed_by="rename3-replaces-directories-by-files")
-def test_does_not_put_a_file_in_the_place_of_a_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-directories-by-files")
+def test_file_over_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME does not replace a directory by a file."""
     scratch.file("source", b"precious")
     scratch.directory("target")
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
-    expect(sorted(scratch.names()), "the names in the directory").equals([b"source", b"target"])
-    expect(reply).refused(*_INCOMPATIBLE, because=EXIST_IS_MEANT)
+    expect_names(scratch.names(), [b"source", b"target"], "names in the directory")
+    expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
-@proves(COMPATIBLE, killed_by="rename3-replaces-files-by-directories")
-def test_does_not_put_a_directory_in_the_place_of_a_file(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-files-by-directories")
+def test_directory_over_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME does not replace a file by a directory."""
     scratch.directory("source")
     scratch.file("target", b"precious")
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     expect_kept(scratch, b"target", b"precious")
-    expect(reply).refused(*_INCOMPATIBLE, because=EXIST_IS_MEANT)
+    expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
-@proves(ATOMIC, killed_by="rename3-takes-two-steps")
-def test_the_target_is_there_at_every_moment(
-    nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]
+@proves(RENAMES_ATOMICALLY, killed_by="rename3-takes-two-steps")
+def test_target_always_exists(
+    nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]
 ) -> None:
+    """The target name exists at every moment while RENAME replaces it."""
     other = rpc_connect("nfs")
     scratch.file("target")
     source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"target")
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         scratch.file("source")
         renaming = other.submit(RENAME, Rename3Args(source, target))
         for _ in range(3):
             reply = nfs3.lookup(scratch.handle, b"target")
             expect(reply.status, "status of LOOKUP").differs_from(Nfsstat3.NFS3ERR_NOENT)
-        _settle(nfs3, other.wait(renaming), source, target)
+        _retry_after_jukebox(nfs3, other.wait(renaming), source, target)
 
 
-@proves(ATOMIC, killed_by="rename3-shows-a-third-object")
-def test_the_target_is_one_of_the_two_at_every_moment(
-    nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]
-) -> None:
+@proves(RENAMES_ATOMICALLY, killed_by="rename3-shows-a-third-object")
+def test_target_old_or_new(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
+    """While RENAME replaces a file, the target name refers to the old or to the new file."""
     other = rpc_connect("nfs")
     known = [scratch.attributes(scratch.file("target")).fileid]
     source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"target")
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         known.append(scratch.attributes(scratch.file("source")).fileid)
         renaming = other.submit(RENAME, Rename3Args(source, target))
         for _ in range(3):
             found = nfs3.lookup(scratch.handle, b"target").resok
             seen = None if found is None else nfs3.getattr(found.object).resok
             if seen is not None:
-                expect(seen.obj_attributes.fileid, "fileid of target").one_of(*known)
-        _settle(nfs3, other.wait(renaming), source, target)
+                expect(seen.obj_attributes.fileid, "fileid of 'target'").satisfies(
+                    known.__contains__,
+                    f"that of a file that had this name before, or gets it now: {show(known[-4:])}",
+                )
+        _retry_after_jukebox(nfs3, other.wait(renaming), source, target)
 
 
-@proves(ATOMIC, killed_by="rename3-unlinks-first")
-def test_the_object_has_a_name_at_every_moment(
-    nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]
-) -> None:
+@proves(RENAMES_ATOMICALLY, killed_by="rename3-unlinks-first")
+def test_source_always_named(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
+    """A file has its old or its new name at every moment of a RENAME."""
     other = rpc_connect("nfs")
     source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"moved")
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         scratch.file("source")
         renaming = other.submit(RENAME, Rename3Args(source, target))
         for _ in range(3):
             if nfs3.lookup(scratch.handle, b"source").status == Nfsstat3.NFS3ERR_NOENT:
                 reply = nfs3.lookup(scratch.handle, b"moved")
                 expect(reply.status, "status of LOOKUP").differs_from(Nfsstat3.NFS3ERR_NOENT)
-        _settle(nfs3, other.wait(renaming), source, target)
+        _retry_after_jukebox(nfs3, other.wait(renaming), source, target)
         nfs3.remove(scratch.handle, b"moved")
 
 
-@proves(SAME_FILE, killed_by="rename3-removes-one-of-two-links", needs="hardlink")
-def test_two_names_of_one_file_both_stay(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAME_TO_SAME_FILE_DOES_NOTHING, killed_by="rename3-removes-one-of-two-links", needs="hardlink")
+def test_links_of_one_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME from one name of a file to another name of the same file keeps both names."""
     scratch.link(scratch.file("one", b"data"), "other")
     expect(nfs3.rename(scratch.handle, b"one", scratch.handle, b"other")).ok()
-    expect(sorted(scratch.names()), "the names in the directory").equals([b"one", b"other"])
+    expect_names(scratch.names(), [b"one", b"other"], "names in the directory")
 
 
-@proves(ONLY_WHAT_IS_THERE, killed_by="rename3-removes-the-target-first")
-def test_a_source_that_does_not_exist_replaces_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAME_NEEDS_A_SOURCE, killed_by="rename3-removes-the-target-first")
+def test_missing_source(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME of a name that does not exist does not replace the target."""
     scratch.file("target", b"precious")
     reply = nfs3.rename(scratch.handle, b"nobody-made-this", scratch.handle, b"target")
     expect_kept(scratch, b"target", b"precious")
-    expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=NOENT_IS_MEANT)
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=RETURNS_NOENT)
 
 
-@proves(ONE_TREE, killed_by="rename3-loses-directories")
-def test_a_directory_is_not_moved_below_itself(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(DIRECTORIES_FORM_A_TREE, killed_by="rename3-loses-directories")
+def test_below_itself(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME does not move a directory below itself."""
     directory = scratch.directory("directory")
     below = scratch.directory("below", directory=directory)
     reply = nfs3.rename(scratch.handle, b"directory", below, b"directory")
-    expect(scratch.names(), "the names above").equals([b"directory"])
+    expect_names(scratch.names(), [b"directory"], "names in the parent directory")
     expect(reply).refused()
 
 
-@proves(RENAMES, killed_by="rename3-leaves-a-name-elsewhere")
-def test_the_old_name_is_gone_from_another_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAMES_THE_OBJECT, killed_by="rename3-leaves-a-name-elsewhere")
+def test_old_directory_left(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME to another directory removes the old name from the old directory."""
     elsewhere = scratch.directory("elsewhere")
     scratch.file("file", directory=elsewhere)
     expect(nfs3.rename(elsewhere, b"file", scratch.handle, b"moved")).ok()
-    expect(scratch.names(elsewhere), "the names in the directory that it left").equals([])
+    expect_names(scratch.names(elsewhere), [], "names in the old directory")
 
 
-@proves(RENAMES, killed_by="rename3-empties-directories")
-def test_a_directory_moves_with_what_is_in_it(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAMES_THE_OBJECT, killed_by="rename3-empties-directories")
+def test_directory_with_entries(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME moves a directory with its entries."""
     scratch.file("inside", directory=scratch.directory("directory"))
     elsewhere = scratch.directory("elsewhere")
     expect(nfs3.rename(scratch.handle, b"directory", elsewhere, b"directory")).ok()
     found = expect(nfs3.lookup(elsewhere, b"directory")).ok()
-    expect(scratch.names(found.object), "the names in the directory that was moved").equals([b"inside"])
+    expect_names(scratch.names(found.object), [b"inside"], "names in the moved directory")
 
 
-@proves(DOTDOT, killed_by="rename3-forgets-the-parent")
-def test_dotdot_of_a_moved_directory_is_its_new_parent(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(DOTDOT_IS_THE_PARENT, killed_by="rename3-forgets-the-parent")
+def test_dotdot_updated(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME to another directory makes that directory the ".." of a moved directory."""
     scratch.directory("directory")
     elsewhere = scratch.directory("elsewhere")
     expect(nfs3.rename(scratch.handle, b"directory", elsewhere, b"directory")).ok()
     found = expect(nfs3.lookup(elsewhere, b"directory")).ok()
     parent = scratch.lookup("..", directory=found.object)
     if parent is None:
-        unsupported("the server does not know ..")
-    expect(scratch.attributes(parent).fileid, "fileid of ..").equals(scratch.attributes(elsewhere).fileid)
+        unsupported("LOOKUP of '..' fails with NFS3ERR_NOENT")
+    expect(scratch.attributes(parent).fileid, "fileid of '..'").equals(scratch.attributes(elsewhere).fileid)
 
 
-@proves(RENAMES, killed_by="rename3-follows-symlinks", needs="symlink")
-def test_a_symbolic_link_is_renamed_itself(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAMES_THE_OBJECT, killed_by="rename3-follows-symlinks", needs="symlink")
+def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME of a symbolic link renames the link, not its target."""
     scratch.file("target", b"precious")
     scratch.symlink("link", b"target")
     expect(nfs3.rename(scratch.handle, b"link", scratch.handle, b"new")).ok()
@@ -291,8 +294,9 @@ def test_a_symbolic_link_is_renamed_itself(nfs3: Nfs3, scratch: Scratch) -> None
     expect_kept(scratch, b"target", b"precious")
 
 
-@proves(REPLACES, killed_by="rename3-replaces-what-links-point-to", needs="symlink")
-def test_a_symbolic_link_is_replaced_itself(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAME_REPLACES_TARGET, killed_by="rename3-replaces-what-links-point-to", needs="symlink")
+def test_target_symlink_replaced(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME over a symbolic link replaces the link, not its target."""
     scratch.file("source", b"source")
     scratch.file("target", b"precious")
     scratch.symlink("link", b"target")
@@ -301,8 +305,9 @@ def test_a_symbolic_link_is_replaced_itself(nfs3: Nfs3, scratch: Scratch) -> Non
     expect_kept(scratch, b"link", b"source")
 
 
-@proves(ONLY_THE_NAME, killed_by="rename3-destroys-replaced-files", needs="hardlink")
-def test_a_replaced_file_stays_under_its_other_name(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAME_REPLACES_ONE_ENTRY, killed_by="rename3-destroys-replaced-files", needs="hardlink")
+def test_target_other_link_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """A file that RENAME replaces keeps its other name and its data."""
     scratch.file("source", b"source")
     scratch.link(scratch.file("target", b"precious"), "other")
     observe("RENAME", nfs3.rename(scratch.handle, b"source", scratch.handle, b"target").status)
@@ -310,83 +315,135 @@ def test_a_replaced_file_stays_under_its_other_name(nfs3: Nfs3, scratch: Scratch
 
 
 @proves(NLINK_COUNTS, killed_by="rename3-forgets-to-count", needs="hardlink")
-def test_nlink_of_a_replaced_file_is_one_less(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_target_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME decreases nlink of a replaced file by one."""
     scratch.file("source")
     file = scratch.file("target")
     scratch.link(file, "other")
     before = scratch.attributes(file).nlink
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     if reply.status != Nfsstat3.NFS3_OK:
-        skip(f"the file was not replaced: RENAME answers {reply.status}")
+        skip(f"the target was not replaced: RENAME answers {reply.status}")
     found = expect(nfs3.lookup(scratch.handle, b"other")).ok()
-    expect(scratch.attributes(found.object).nlink, "nlink").equals(before - 1)
+    expect(scratch.attributes(found.object).nlink, "nlink of the replaced file").equals(before - 1)
 
 
-@proves(SAME_FILE, killed_by="rename3-of-itself-removes")
-def test_to_the_same_name_changes_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAME_TO_SAME_FILE_DOES_NOTHING, killed_by="rename3-of-itself-removes")
+def test_same_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME of a file to its own name succeeds and changes nothing."""
     scratch.file("file", b"precious")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"file")
     expect_kept(scratch, b"file", b"precious")
     expect(reply).ok()
 
 
-@proves(HANDLES_LIVE, killed_by="rename3-stales-handles")
-def test_the_handle_still_works(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAME_KEEPS_HANDLES, killed_by="rename3-stales-handles")
+def test_handle_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """The handle of a file still works after RENAME."""
     file = scratch.file("file", b"data")
     expect(nfs3.rename(scratch.handle, b"file", scratch.handle, b"kept")).ok()
     expect(nfs3.getattr(file)).ok()
 
 
-@proves(OF_DIRECTORIES, killed_by="rename3-renames-from-files")
-def test_refuses_a_file_as_the_directory_of_the_source(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAME_NEEDS_TWO_DIRECTORIES, killed_by="rename3-renames-from-files")
+def test_file_as_source_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME with a regular file as the source directory fails with NFS3ERR_NOTDIR."""
     reply = nfs3.rename(scratch.file("file"), b"name", scratch.handle, b"new")
-    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=NOTDIR_IS_MEANT)
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
-@proves(OF_DIRECTORIES, killed_by="rename3-renames-into-files")
-def test_refuses_a_file_as_the_directory_of_the_target(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAME_NEEDS_TWO_DIRECTORIES, killed_by="rename3-renames-into-files")
+def test_file_as_target_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME with a regular file as the target directory fails with NFS3ERR_NOTDIR."""
     scratch.file("source", b"precious")
     reply = nfs3.rename(scratch.handle, b"source", scratch.file("file"), b"name")
     expect_kept(scratch, b"source", b"precious")
-    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=NOTDIR_IS_MEANT)
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
-@proves(WCC, killed_by="rename3-contradicts-itself")
-def test_one_directory_has_one_set_of_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAME_WCC, killed_by="rename3-contradicts-itself")
+def test_wcc_same_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME within one directory returns the same attributes in fromdir_wcc and todir_wcc."""
     scratch.file("file")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"new")
     resok = expect(reply).ok()
     known = resok.fromdir_wcc.after
     if known is None or resok.todir_wcc.after is None:
-        unsupported("the server withholds the attributes from after")
+        unsupported("RENAME returned no fromdir_wcc.after or no todir_wcc.after: both are optional")
     expect_same_object(reply, "resok.todir_wcc.after", known)
 
 
-@proves(WCC, killed_by="rename3-swaps-the-directories")
-def test_each_directory_is_spoken_of_in_its_place(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(RENAME_WCC, killed_by="rename3-swaps-the-directories")
+def test_wcc_two_directories(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME returns the source directory in fromdir_wcc and the target directory in todir_wcc."""
     scratch.file("file")
     elsewhere = scratch.directory("elsewhere")
     reply = nfs3.rename(scratch.handle, b"file", elsewhere, b"file")
     resok = expect(reply).ok()
     if resok.fromdir_wcc.after is None or resok.todir_wcc.after is None:
-        unsupported("the server withholds the attributes from after")
+        unsupported("RENAME returned no fromdir_wcc.after or no todir_wcc.after: both are optional")
     expect(reply).field("resok.fromdir_wcc.after.fileid").equals(scratch.attributes().fileid)
     expect(reply).field("resok.todir_wcc.after.fileid").equals(scratch.attributes(elsewhere).fileid)
 
 
-@proves(NO_EMPTY_NAME, killed_by="rename3-takes-the-empty-name")
-def test_refuses_the_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(REFUSES_EMPTY_NAMES, killed_by="rename3-takes-the-empty-name")
+def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME refuses the empty name as its target."""
     scratch.file("file", b"precious")
     what = "RENAME to the empty name"
-    reply = heard(nfs3, lambda: nfs3.rename(scratch.handle, b"file", scratch.handle, b""), what)
+    reply = reply_if_decoded(nfs3, lambda: nfs3.rename(scratch.handle, b"file", scratch.handle, b""), what)
     expect_kept(scratch, b"file", b"precious")
     expect_name_refused(reply, what)
 
 
 @proves(NO_TRUNC, killed_by="rename3-cuts-long-names", needs="no_trunc")
-def test_refuses_a_name_that_is_too_long(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """RENAME refuses a target name longer than name_max."""
     name = too_long_name(nfs3, scratch)
     scratch.file("file", b"precious")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, name)
-    expect(scratch.names(), "the names in the directory").equals([b"file"])
+    expect_names(scratch.names(), [b"file"], "names in the directory")
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=NO_TRUNC)
+
+
+# ---------------------------------------------------------------- linkmax
+
+
+@pytest.fixture
+def subdirectories(rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> Iterator[MakeMany]:
+    """Makes many subdirectories and returns the first reply that is not OK, or None. Removes them later."""
+    del scratch  # only so that it is removed after them
+    rpc = rpc_connect("nfs")
+    places: list[Diropargs3] = []
+
+    def act(directory: bytes, count: int) -> t.Any:
+        places.extend(Diropargs3(directory, b"directory-%05d" % number) for number in range(count))
+        asked = (Mkdir3Args(place, Sattr3(mode=0o755)) for place in places)
+        for _, reply in rpc.pipeline(MKDIR, asked, outstanding=1):
+            if reply.status != Nfsstat3.NFS3_OK:
+                return reply
+        return None
+
+    yield act
+    if rpc.is_open:
+        for _ in rpc.pipeline(RMDIR, (Rmdir3Args(place) for place in places)):
+            pass
+
+
+@proves(RETURNS_MLINK, killed_by="rename3-too-many-directories-is-io")
+def test_beyond_linkmax(nfs3: Nfs3, scratch: Nfs3Scratch, subdirectories: MakeMany) -> None:
+    """RENAME of a directory into a parent with linkmax links succeeds or fails with MLINK."""
+    full = scratch.directory("full")
+    linkmax = expect(nfs3.pathconf(full)).ok().linkmax
+    observe("linkmax", linkmax)
+    if not 2 <= linkmax <= MOST_LINKS:
+        skip(f"linkmax is {linkmax}: this check creates at most {MOST_LINKS} directories")
+    # On UNIX the ".." of each is a link to the parent, which also has its own name and its ".".
+    refused = subdirectories(full, linkmax - 2)
+    if refused is not None and refused.status != Nfsstat3.NFS3ERR_MLINK:
+        skip(f"cannot create {linkmax - 2} subdirectories: MKDIR answers {refused.status}")
+    scratch.directory("moved")
+    reply = nfs3.rename(scratch.handle, b"moved", full, b"moved")
+    observe("RENAME into a directory with linkmax links", reply.status)
+    if reply.status != Nfsstat3.NFS3_OK:  # the server need not count links of directories
+        expect(reply).refused(Nfsstat3.NFS3ERR_MLINK, because=RETURNS_MLINK)

@@ -1,209 +1,115 @@
 # SPDX-License-Identifier: MIT
-"""WRITE and COMMIT (RFC 1813 sections 3.3.7, 3.3.21) where room or right ends: the largest file, full disks, quotas.
+"""NFS3ERR_NOSPC and NFS3ERR_DQUOT (RFC 1813 section 2.6): full disks, quotas, and no room for another object.
 
-What is refused, and what is taken in part, is the server's choice; the rest of the file is not to suffer.
+The server decides what to refuse and what to write in part. The rest of the file must stay intact.
 """
 
 from __future__ import annotations
 
-import typing as t
-
 import pytest
 
-from fixtures.checks import KnobsView, TargetView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView, TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
-from suites.nfs3.contents import difference, need_kept, pattern, put, read_range, stored
-from suites.nfs3.limits import fsinfo
+from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
+from suites.nfs3.calls import Place
+from suites.nfs3.clauses import (
+    NOSPC_LEAVES_NOTHING,
+    RETURNS_NOSPC,
+    WRITE_KEEPS_OTHER_DATA,
+    WRITES_COUNT_BYTES,
+)
+from suites.nfs3.contents import need_kept, pattern, put, read_range, stored
 
-ONLY_THE_RANGE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="WRITE writes to its range, if at all: a refused one does no damage to the rest of the file",
-)
-COUNTED_IS_WRITTEN = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="the bytes that count tells of are in the file, beginning at offset",
-)
-LARGEST_FILE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    level=Level.SHOULD,  # a server does its best to state it
-    gist="maxfilesize is the maximum size of a file",
-)
-FBIG_IS_MEANT = Requirement(
+RETURNS_DQUOT = Requirement(
     rfc="RFC 1813",
     section="2.6",
     level=Level.SHOULD,
-    gist="FBIG says that a file would grow beyond the limit of the server",
+    gist="NFS3ERR_DQUOT reports that the user's quota is exceeded; some servers return NFS3ERR_NOSPC (3.3.7)",
 )
-NOSPC_IS_MEANT = Requirement(
+FREED_ROOM_IS_USABLE = Requirement(
     rfc="RFC 1813",
     section="2.6",
-    level=Level.SHOULD,
-    gist="NOSPC says that the file system would exceed its limit",
+    level=Level.SHOULD,  # freed room need not be available at once
+    gist="NFS3ERR_NOSPC describes the current state: WRITE succeeds again once there is room",
 )
-DQUOT_IS_MEANT = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    level=Level.SHOULD,
-    gist="DQUOT says that the quota of the user is exceeded; some say NOSPC (3.3.7)",
-)
-ROFS_IS_MEANT = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    level=Level.SHOULD,
-    gist="ROFS says that a modifying operation was attempted on a read-only file system",
-)
-READ_ONLY = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    gist="a read-only file system is not modified",
-)
-ROOM_COMES_BACK = Requirement(
-    rfc="RFC 1813",
-    section="2.6",
-    level=Level.SHOULD,  # room that was freed need not be there at once
-    gist="NOSPC is of the file system as it is: once there is room, WRITE takes data again",
-)
-
-pytestmark = pytest.mark.exclusive
-LIMITS: t.Final = {"as it is": None, "100,000 bytes": 100_000, "1 byte": 1}
-"""The largest file: what FSINFO says of itself, or what a knob makes of it."""
-
-
-def _largest_file(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str) -> int:
-    """maxfilesize of FSINFO. SKIP where it is none."""
-    if LIMITS[limit] is not None:
-        knobs.set(max_file_size=LIMITS[limit])
-    most = fsinfo(nfs3, scratch.handle).maxfilesize
-    observe("maxfilesize", most)
-    if not 1 <= most < 2**64 - 64:
-        skip(f"maxfilesize is {most}: there is nothing beyond it")
-    return most
-
-
-# ---------------------------------------------------------------- the largest file
-
-
-@pytest.mark.parametrize("beyond", [1, 8, 16, 17])
-@pytest.mark.parametrize("limit", LIMITS)
-@proves(LARGEST_FILE, COUNTED_IS_WRITTEN, killed_by="write3-exceeds-maxfilesize")
-def test_no_file_grows_beyond_maxfilesize(
-    nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str, beyond: int
-) -> None:
-    most = _largest_file(nfs3, scratch, knobs, limit)
-    file, data, offset = scratch.file("f"), pattern(16), max(0, most + beyond - 16)
-    reply = nfs3.write(file, offset, data)
-    observe(f"WRITE that ends {beyond} bytes beyond maxfilesize", reply.status)
-    expect(scratch.attributes(file).size, "size").at_most(most)
-    if reply.resok is not None:
-        seen = read_range(nfs3, file, offset, reply.resok.count)
-        expect(seen, "the data that was counted", because=COUNTED_IS_WRITTEN).equals(
-            data[: reply.resok.count]
-        )
-
-
-@pytest.mark.parametrize("limit", ["as it is", "100,000 bytes"])
-@proves(FBIG_IS_MEANT, killed_by="write3-too-big-is-io")
-def test_behind_maxfilesize_is_refused_as_such(
-    nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str
-) -> None:
-    most = _largest_file(nfs3, scratch, knobs, limit)
-    reply = nfs3.write(scratch.file("f", b"data"), most, b"data")
-    others = (Nfsstat3.NFS3ERR_INVAL, Nfsstat3.NFS3ERR_NOSPC)
-    expect(reply).refused(Nfsstat3.NFS3ERR_FBIG, *others, because=FBIG_IS_MEANT)
-
-
-@pytest.mark.parametrize("short_of", [1, 0], ids=["maxfilesize-1", "maxfilesize"])
-@proves(LARGEST_FILE, COUNTED_IS_WRITTEN, killed_by="write3-refuses-the-largest-file")
-def test_a_file_can_be_as_large_as(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, short_of: int) -> None:
-    knobs.set(max_file_size=100_000)
-    file, data = scratch.file("f", b"data"), pattern(16)
-    offset = fsinfo(nfs3, scratch.handle).maxfilesize - short_of - 16
-    count = expect(nfs3.write(file, offset, data)).granted().count
-    seen = read_range(nfs3, file, offset, count)
-    expect(seen, "the data at the end", because=COUNTED_IS_WRITTEN).equals(data[:count])
-
-
-@pytest.mark.parametrize("limit", ["as it is", "100,000 bytes"])
-@proves(ONLY_THE_RANGE, killed_by="write3-refused-clears-the-beginning")
-def test_too_large_a_file_is_not_damaged(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, limit: str) -> None:
-    content = pattern(5000)
-    file = stored(scratch, "f", content)
-    most = _largest_file(nfs3, scratch, knobs, limit)
-    observe("WRITE across maxfilesize", nfs3.write(file, most - 8, pattern(16, salt=1)).status)
-    expect(difference(read_range(nfs3, file, 0, 5000), content), "first wrong byte").is_absent()
+CREATING_OBJECTS = ("create", "mkdir", "symlink", "mknod")
 
 
 # ---------------------------------------------------------------- full disks
 
 
-@pytest.mark.parametrize("stable", list(StableHow), ids=lambda stable: stable.name)
-@proves(ONLY_THE_RANGE, COUNTED_IS_WRITTEN, killed_by="write3-refused-clears-the-beginning")
-def test_a_full_disk_damages_no_file(
-    nfs3: Nfs3, scratch: Scratch, target: TargetView, stable: StableHow
+@pytest.mark.exclusive
+@pytest.mark.parametrize("stable", list(StableHow), ids=lambda stable: stable.name.lower())
+@proves(WRITE_KEEPS_OTHER_DATA, WRITES_COUNT_BYTES, killed_by="write3-refused-clears-the-beginning")
+def test_full_disk_keeps_data(
+    nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, stable: StableHow
 ) -> None:
+    """WRITE to a full disk does not damage the data of the file."""
     content = pattern(5000)
     file = stored(scratch, "f", content)
     target.fill_disk()
     reply = nfs3.write(file, 100_000, pattern(50_000, salt=1)[:8192], stable)
     observe("WRITE to a full disk", reply.status)
-    expect(difference(read_range(nfs3, file, 0, 5000), content), "first wrong byte").is_absent()
+    expect_data(read_range(nfs3, file, 0, 5000), content, of="range")
     if reply.resok is not None:
         seen = read_range(nfs3, file, 100_000, reply.resok.count)
-        expect(seen, "the data that was counted", because=COUNTED_IS_WRITTEN).equals(
-            pattern(50_000, salt=1)[: reply.resok.count]
+        expect_data(
+            seen, pattern(50_000, salt=1)[: reply.resok.count], at=100_000, because=WRITES_COUNT_BYTES
         )
 
 
-@proves(NOSPC_IS_MEANT, killed_by="write3-full-is-io")
-def test_a_full_disk_is_told_as_such(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
-    scratch.file("f", b"data")  # files may be written
+@pytest.mark.exclusive
+@proves(RETURNS_NOSPC, killed_by="write3-full-is-io")
+def test_full_disk_status(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
+    """WRITE to a full disk returns NFS3ERR_NOSPC or NFS3ERR_DQUOT."""
+    scratch.file("f", b"data")  # SKIP if no file can be written at all
     file = scratch.file("g")
     target.fill_disk()
     reply = nfs3.write(file, 0, pattern(8192))
     if reply.resok is not None or reply.status == Nfsstat3.NFS3ERR_FBIG:
-        skip(f"there is room on the full disk, or none in a file: {reply.status}")
-    expect(reply).refused(Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_DQUOT, because=NOSPC_IS_MEANT)
+        skip(f"the disk is not full, or files cannot be this large: WRITE answers {reply.status}")
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_DQUOT, because=RETURNS_NOSPC)
 
 
+@pytest.mark.exclusive
 @pytest.mark.parametrize("room", [4096, 8192, 40_000])
-@proves(COUNTED_IS_WRITTEN, killed_by="write3-full-counts-all")
-def test_what_the_last_room_took_is_in_the_file(
-    nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, room: int
-) -> None:
+@proves(WRITES_COUNT_BYTES, killed_by="write3-full-counts-all")
+def test_last_free_bytes(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, room: int) -> None:
+    """WRITE stores the bytes that it counts while the disk fills up."""
     file, data = scratch.file("f"), pattern(room + 20_000)
     knobs.set(free_bytes=room)
     at = 0
     while at < len(data):
         reply = nfs3.write(file, at, data[at:])
         if reply.resok is None:
-            observe(f"WRITE after {at} of {room} bytes", reply.status)
+            observe(f"WRITE at offset {at} with {room} bytes free at first", reply.status)
             break
         if not reply.resok.count:
-            skip("WRITE takes no data: it answers OK with count 0")
+            skip("WRITE makes no progress: it answers success with count 0")
         at += reply.resok.count
     seen = read_range(nfs3, file, 0, len(data))
-    expect(difference(seen[:at].ljust(at, b"\0"), data[:at]), "first wrong byte").is_absent()
+    expect_data(seen[:at], data[:at])
 
 
-@proves(ROOM_COMES_BACK, killed_by="write3-stays-full")
-def test_room_is_taken_when_it_comes_back(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
-    stored(scratch, "f", pattern(8192))  # before, there is room
+@pytest.mark.exclusive
+@proves(FREED_ROOM_IS_USABLE, killed_by="write3-stays-full")
+def test_freed_room(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
+    """WRITE succeeds again after room was freed."""
+    stored(scratch, "f", pattern(8192))  # there is room before the disk is filled
     file = scratch.file("g")
     target.fill_disk()
     observe("WRITE to a full disk", nfs3.write(file, 0, pattern(8192)).status)
     target.free_disk()
     reply = nfs3.write(file, 0, pattern(8192))
-    expect(reply.status, "status of WRITE").equals(Nfsstat3.NFS3_OK)
+    expect(reply.status, "status of WRITE after room was freed").equals(Nfsstat3.NFS3_OK)
 
 
-@proves(ONLY_THE_RANGE, killed_by="write3-refused-clears-the-beginning")
-def test_data_from_before_outlives_a_full_disk(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+@pytest.mark.exclusive
+@proves(WRITE_KEEPS_OTHER_DATA, killed_by="write3-refused-clears-the-beginning")
+def test_commit_on_full_disk(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
+    """COMMIT that succeeds on a full disk keeps the unstable data written before."""
     file, data = scratch.file("f"), pattern(20_000)
     put(nfs3, file, 0, data, StableHow.UNSTABLE)
     need_kept(scratch, file, data)
@@ -212,58 +118,45 @@ def test_data_from_before_outlives_a_full_disk(nfs3: Nfs3, scratch: Scratch, tar
     reply = nfs3.commit(file)
     observe("COMMIT on a full disk", reply.status)
     if reply.resok is not None:
-        # A COMMIT that finds no room says so; one that says OK has kept what it was asked for.
-        expect(difference(read_range(nfs3, file, 0, 20_000), data), "first wrong byte").is_absent()
+        # COMMIT may fail because there is no room; if it succeeds, all data must be there.
+        expect_data(read_range(nfs3, file, 0, 20_000), data, of="range")
 
 
-# ---------------------------------------------------------------- quotas, read-only file systems
+# ---------------------------------------------------------------- quotas
 
 
-@proves(DQUOT_IS_MEANT, killed_by="write3-over-quota-is-io")
-def test_an_exceeded_quota_is_told_as_such(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
-    scratch.file("f", b"data")  # files may be written
+@pytest.mark.exclusive
+@proves(RETURNS_DQUOT, killed_by="write3-over-quota-is-io")
+def test_quota_status(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView) -> None:
+    """WRITE beyond the quota returns NFS3ERR_DQUOT or NFS3ERR_NOSPC."""
+    scratch.file("f", b"data")  # SKIP if no file can be written at all
     file = scratch.file("g")
     knobs.set(quota_bytes=0)
     reply = nfs3.write(file, 0, pattern(8192))
     if reply.status == Nfsstat3.NFS3ERR_FBIG:
-        skip("a file may not be so large")
-    expect(reply).refused(Nfsstat3.NFS3ERR_DQUOT, Nfsstat3.NFS3ERR_NOSPC, because=DQUOT_IS_MEANT)
+        skip(f"files cannot be this large: WRITE answers {reply.status}")
+    expect(reply).refused(Nfsstat3.NFS3ERR_DQUOT, Nfsstat3.NFS3ERR_NOSPC, because=RETURNS_DQUOT)
 
 
-@proves(ONLY_THE_RANGE, killed_by="write3-refused-clears-the-beginning")
-def test_an_exceeded_quota_damages_no_file(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
+@pytest.mark.exclusive
+@proves(WRITE_KEEPS_OTHER_DATA, killed_by="write3-refused-clears-the-beginning")
+def test_quota_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView) -> None:
+    """WRITE beyond the quota does not damage the data of the file."""
     content = pattern(5000)
     file = stored(scratch, "f", content)
     knobs.set(quota_bytes=0)
     observe("WRITE beyond the quota", nfs3.write(file, 100_000, pattern(8192, salt=1)).status)
-    expect(difference(read_range(nfs3, file, 0, 5000), content), "first wrong byte").is_absent()
+    expect_data(read_range(nfs3, file, 0, 5000), content, of="range")
 
 
-@proves(ROFS_IS_MEANT, killed_by="write3-read-only-is-io")
-def test_a_read_only_file_system_is_told_as_such(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
-    file = scratch.file("f", pattern(100))
-    knobs.set(read_only=True)
-    reply = nfs3.write(file, 0, b"data")
-    meant = (Nfsstat3.NFS3ERR_ROFS, Nfsstat3.NFS3ERR_ACCES, Nfsstat3.NFS3ERR_PERM)
-    expect(reply).refused(*meant, because=ROFS_IS_MEANT)
+# ---------------------------------------------------------------- no room for another object
 
 
-@pytest.mark.parametrize("offset", [0, 50, 5000])
-@proves(READ_ONLY, killed_by="write3-ignores-read-only")
-def test_a_read_only_file_system_is_not_written(
-    nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, offset: int
-) -> None:
-    content = pattern(100)
-    file = stored(scratch, "f", content)
-    knobs.set(read_only=True)
-    observe("WRITE", nfs3.write(file, offset, b"data").status)
-    expect(read_range(nfs3, file, 0, 10_000), "the data of the file").equals(content)
-
-
-@proves(READ_ONLY, killed_by="read3-refuses-read-only")
-def test_a_read_only_file_system_is_read(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView) -> None:
-    content = pattern(100)
-    file = stored(scratch, "f", content)
-    knobs.set(read_only=True)
-    data = bytes(expect(nfs3.read(file, 0, 100)).granted().data)
-    expect(data, "data").equals(content[: len(data)])
+@pytest.mark.parametrize("procedure", CREATING_OBJECTS)
+@proves(NOSPC_LEAVES_NOTHING, killed_by=("creations3-no-room-is-io", "creations3-no-room-leaves-a-file"))
+def test_no_free_inodes(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: str) -> None:
+    """Calls that create objects without room for one fail with NOSPC and leave nothing."""
+    knobs.set(free_files=0)
+    reply = place.call(nfs3, procedure, b"name")
+    expect_names(place.names(), [], "names in the directory")
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOSPC, because=RETURNS_NOSPC)

@@ -1,71 +1,62 @@
 # SPDX-License-Identifier: MIT
-"""SETATTR (RFC 1813 section 3.3.2): the ends of what modes, owners, sizes and times can be.
+"""SETATTR (RFC 1813 section 3.3.2): extreme modes, owners, sizes and times.
 
-A server may refuse what it cannot store. What it answers with success is stored.
+A server may refuse a value that it cannot store. If it answers with success, it has stored the value.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, SERVER_TIME, Nfsstat3, Nfstime3, Sattr3, SetTime
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
+from suites.nfs3.attributes import expect_change
+from suites.nfs3.clauses import (
+    MODE_HAS_DEFINED_BITS_ONLY,
+    NSECONDS_BELOW_ONE_SECOND,
+    SETATTR_SETS_ATTRIBUTES,
+    SETS_TIMES_TO_TIME_DELTA,
+    SIZE_CHANGE_KEEPS_DATA,
+    STORES_32_BIT_SECONDS,
+)
 from suites.nfs3.contents import read_range
-from suites.nfs3.preserved import LONG_AGO, at_client_time, expect_change, make_old
-from suites.nfs3.times import SECOND, expect_time
-
-SETS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="the attributes that a successful SETATTR was asked to set have the new values afterwards",
-)
-SETS_ANY_ID = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    level=Level.SHOULD,  # to many systems, the largest number of all says that nothing is to be changed
-    gist="an owner or a group that the server cannot store is refused, with INVAL",
-)
-MODE_BITS = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="mode has the protection bits that are defined, and should have no others",
-    level=Level.SHOULD,
-)
-NO_MORE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="a mode has no set-id bits that SETATTR was not asked for",
-)
-TIMES_ARE_KEPT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    gist="with FSF_CANSETTIME, SETATTR sets a time as requested, to the accuracy of time_delta",
-)
-ALL_TIMES_ARE_KEPT = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="nfstime3 has unsigned seconds: one of 1970, or after 2038, should be kept as exactly as others, or refused",
-    level=Level.SHOULD,  # file systems begin later, and end earlier
-)
-NANOSECONDS = Requirement(
-    rfc="RFC 1813",
-    section="2.5",
-    gist="nseconds are the part of a time that is less than a second, and should be below 1,000,000,000",
-    level=Level.SHOULD,
-)
-KEEPS_THE_DATA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.2",
-    gist="a new size cuts off, or adds, at the end of the file: the data before stay",
+from suites.nfs3.times import (
+    A_DAY,
+    A_TIME,
+    ANOTHER_TIME,
+    LONG_AGO,
+    SECOND,
+    at_client_time,
+    expect_time,
+    make_old,
 )
 
-_MODES = [0o0, 0o777, 0o111, 0o4755, 0o2755, 0o1755, 0o7777]
-_IDS = [0, 2**16 - 1, 2**16, 2**31 - 1, 2**31, 2**32 - 2, 2**32 - 1]
-_SIZES = [2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**40, 2**63 - 1, 2**63, 2**64 - 1]
-_TIMES = ("atime", "mtime")
-_DAY = 86_400
+SETATTR_REFUSES_IDS_WITH_INVAL = Requirement(
+    rfc="RFC 1813",
+    section="3.3.2",
+    level=Level.SHOULD,  # many systems use the largest number for "do not change"
+    gist="SETATTR should fail with NFS3ERR_INVAL for an owner or group that the server cannot store",
+)
+SETATTR_ADDS_NO_MODE_BITS = Requirement(
+    rfc="RFC 1813",
+    section="3.3.2",
+    gist="SETATTR of mode sets no set-user-id, set-group-id or sticky bit that was not requested",
+)
+MODES = [0o0, 0o777, 0o111, 0o4755, 0o2755, 0o1755, 0o7777]
+IDS = [0, 2**16 - 1, 2**16, 2**31 - 1, 2**31, 2**32 - 2, 2**32 - 1]
+SIZES = {
+    "2g-1": 2**31 - 1,
+    "2g": 2**31,
+    "4g-1": 2**32 - 1,
+    "4g": 2**32,
+    "1t": 2**40,
+    "int64max": 2**63 - 1,
+    "int64max+1": 2**63,
+    "uint64max": 2**64 - 1,
+}
+TIMES = ("atime", "mtime")
 
 
 def _octal(mode: int) -> str:
@@ -73,7 +64,7 @@ def _octal(mode: int) -> str:
 
 
 def _times(which: str, time: SetTime) -> Sattr3:
-    """Asks for one of the two times, and leaves the other alone."""
+    """Arguments that set one of the two times only."""
     atime, mtime = (time, DONT_CHANGE_TIME) if which == "atime" else (DONT_CHANGE_TIME, time)
     return Sattr3(atime=atime, mtime=mtime)
 
@@ -81,125 +72,136 @@ def _times(which: str, time: SetTime) -> Sattr3:
 # ---------------------------------------------------------------- mode
 
 
-@pytest.mark.parametrize("mode", _MODES, ids=_octal)
-@proves(SETS, killed_by="setattr3-mixes-modes-up")
-def test_mode_of_a_file_is_as_asked(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
+@pytest.mark.parametrize("mode", MODES, ids=_octal)
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-mixes-modes-up")
+def test_file_mode_values(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> None:
+    """SETATTR of any mode of a file sets the permission bits and adds no others."""
     file = scratch.file("f", mode=0o600)
     expect_change(nfs3.setattr(file, Sattr3(mode=mode)))
-    seen = scratch.attributes(file).mode
-    observe(f"mode {mode:o} asked", f"{seen:o}")
-    expect(oct(seen & 0o777), "permission bits of mode").equals(oct(mode & 0o777))
-    expect(oct(seen & 0o7000 & ~mode), "set-id bits that were not asked for", because=NO_MORE).equals("0o0")
+    seen = scratch.attributes(file)
+    observe(f"mode after SETATTR of {mode:04o}", f"{seen.mode:04o}")
+    expect(seen.mode & 0o777, "permission bits of mode").equals(mode & 0o777)
+    expect(
+        seen.mode & 0o7000 & ~mode,
+        "set-id and sticky bits of mode, not requested",
+        because=SETATTR_ADDS_NO_MODE_BITS,
+    ).equals(0)
 
 
-@pytest.mark.parametrize("mode", _MODES, ids=_octal)
-@proves(SETS, killed_by="setattr3-mixes-modes-up")
-def test_mode_of_a_directory_is_as_asked(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
+@pytest.mark.parametrize("mode", MODES, ids=_octal)
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-mixes-modes-up")
+def test_directory_mode_values(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> None:
+    """SETATTR of any mode of a directory sets the permission bits."""
     directory = scratch.directory("d", mode=0o700)
     expect_change(nfs3.setattr(directory, Sattr3(mode=mode)))
-    seen = scratch.attributes(directory).mode
-    observe(f"mode {mode:o} asked", f"{seen:o}")
-    # A directory may have inherited the set-group-id bit, and keep it.
-    expect(oct(seen & 0o777), "permission bits of mode").equals(oct(mode & 0o777))
+    seen = scratch.attributes(directory)
+    observe(f"mode after SETATTR of {mode:04o}", f"{seen.mode:04o}")
+    # A directory may have inherited the set-group-id bit and keep it.
+    expect(seen.mode & 0o777, "permission bits of mode").equals(mode & 0o777)
 
 
 @pytest.mark.parametrize("mode", [0o10644, 0o100644, 0xFFFF_F1A4], ids=_octal)
-@proves(MODE_BITS, killed_by="setattr3-keeps-undefined-mode-bits")
-def test_mode_bits_without_a_meaning_are_not_kept(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
+@proves(MODE_HAS_DEFINED_BITS_ONLY, killed_by="setattr3-keeps-undefined-mode-bits")
+def test_undefined_mode_bits(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> None:
+    """SETATTR does not store undefined bits of the mode."""
     file = scratch.file("f", mode=0o600)
     reply = nfs3.setattr(file, Sattr3(mode=mode))
-    observe(f"SETATTR of the mode {mode:o}", reply.status)
-    expect(scratch.attributes(file).mode & ~0o7777, "mode outside of the protection bits").equals(0)
+    observe(f"SETATTR of mode {mode:04o}", reply.status)
+    seen = scratch.attributes(file)
+    expect(seen.mode & ~0o7777, "undefined bits of mode, above 07777").equals(0)
 
 
 # ---------------------------------------------------------------- owner and group
 
 
-@pytest.mark.parametrize("number", _IDS)
+@pytest.mark.parametrize("number", IDS)
 @pytest.mark.parametrize("which", ["uid", "gid"])
-@proves(SETS, killed_by="setattr3-stores-other-ids")
-def test_owner_or_group_is_as_asked(nfs3: Nfs3, scratch: Scratch, which: str, number: int) -> None:
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-stores-other-ids")
+def test_id_values(nfs3: Nfs3, scratch: Nfs3Scratch, which: str, number: int) -> None:
+    """SETATTR that succeeds stores an owner or group of any value."""
     file = scratch.file("f")
-    # Of what is set already nothing could be seen.
+    # Start from other values, so that a SETATTR that does nothing shows.
     expect_change(nfs3.setattr(file, Sattr3(uid=4242, gid=4343)))
     expect_change(nfs3.setattr(file, Sattr3(uid=number) if which == "uid" else Sattr3(gid=number)))
-    because = SETS_ANY_ID if number == 2**32 - 1 else None
+    because = SETATTR_REFUSES_IDS_WITH_INVAL if number == 2**32 - 1 else None
     expect(getattr(scratch.attributes(file), which), which, because=because).equals(number)
 
 
 # ---------------------------------------------------------------- size
 
 
-@pytest.mark.parametrize("size", _SIZES)
-@proves(SETS, killed_by="setattr3-stops-at-31-bits")
-def test_large_size_is_as_asked_or_refused(nfs3: Nfs3, scratch: Scratch, size: int) -> None:
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-stops-at-31-bits")
+def test_large_size(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> None:
+    """SETATTR stores a large size, or refuses it, and keeps the data."""
     file = scratch.file("f", b"data")
     reply = nfs3.setattr(file, Sattr3(size=size))
-    observe(f"SETATTR of the size {size}", reply.status)
+    observe(f"SETATTR of size {size}", reply.status)
     if reply.status == Nfsstat3.NFS3_OK:
         expect(scratch.attributes(file).size, "size").equals(size)
     else:
         expect(reply).refused()
-    # What is refused may have been done in part (section 3.3.2), but not this.
-    expect(read_range(nfs3, file, 0, 4), "the data", because=KEEPS_THE_DATA).equals(b"data")
+    # A SETATTR that fails may have taken effect in part (section 3.3.2), but not on the data.
+    expect_data(read_range(nfs3, file, 0, 4), b"data", of="range", because=SIZE_CHANGE_KEEPS_DATA)
 
 
-@pytest.mark.parametrize("size", [2**31, 2**32, 2**40])
-@proves(KEEPS_THE_DATA, killed_by="setattr3-shrinks-large-files-to-nothing")
-def test_large_file_shrinks_to_its_beginning(nfs3: Nfs3, scratch: Scratch, size: int) -> None:
+@pytest.mark.parametrize("size", [2**31, 2**32, 2**40], ids=["2g", "4g", "1t"])
+@proves(SIZE_CHANGE_KEEPS_DATA, killed_by="setattr3-shrinks-large-files-to-nothing")
+def test_truncate_large_file(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> None:
+    """SETATTR that truncates a large file keeps its beginning."""
     file = scratch.file("f", b"data")
     expect_change(nfs3.setattr(file, Sattr3(size=size)))
     expect_change(nfs3.setattr(file, Sattr3(size=3)))
-    expect(scratch.read(file), "the data").equals(b"dat")
+    expect_data(scratch.read(file), b"dat")
 
 
 # ---------------------------------------------------------------- times
 
 
 @pytest.mark.parametrize("seconds", [0, 2**31 - 1, 2**31, 2**32 - 1])
-@pytest.mark.parametrize("which", _TIMES)
-@proves(TIMES_ARE_KEPT, killed_by="setattr3-is-a-minute-late", needs="cansettime")
-def test_seconds_are_as_asked(nfs3: Nfs3, root: bytes, scratch: Scratch, which: str, seconds: int) -> None:
+@pytest.mark.parametrize("which", TIMES)
+@proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-is-a-minute-late", needs="cansettime")
+def test_seconds(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, which: str, seconds: int) -> None:
+    """SETATTR sets a time to any number of seconds, or refuses it."""
     file = scratch.file("f", b"data")
     asked = Nfstime3(seconds)
     expect_change(nfs3.setattr(file, _times(which, at_client_time(asked))))
-    because = ALL_TIMES_ARE_KEPT if seconds >= 2**31 or not seconds else None
+    because = STORES_32_BIT_SECONDS if seconds >= 2**31 or not seconds else None
     expect_time(nfs3, root, which, getattr(scratch.attributes(file), which), asked, because=because)
 
 
 @pytest.mark.parametrize("nseconds", [0, 1, SECOND - 1])
-@pytest.mark.parametrize("which", _TIMES)
-@proves(TIMES_ARE_KEPT, killed_by="setattr3-is-a-minute-late", needs="cansettime")
-def test_nanoseconds_are_as_asked(
-    nfs3: Nfs3, root: bytes, scratch: Scratch, which: str, nseconds: int
-) -> None:
+@pytest.mark.parametrize("which", TIMES)
+@proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-is-a-minute-late", needs="cansettime")
+def test_nseconds(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, which: str, nseconds: int) -> None:
+    """SETATTR sets the nanoseconds of a time to the accuracy of time_delta."""
     file = scratch.file("f", b"data")
-    asked = Nfstime3(1_000_000_000, nseconds)
+    asked = Nfstime3(A_TIME.seconds, nseconds)
     expect_change(nfs3.setattr(file, _times(which, at_client_time(asked))))
     expect_time(nfs3, root, which, getattr(scratch.attributes(file), which), asked)
 
 
 @pytest.mark.parametrize("nseconds", [SECOND, 2**32 - 1])
-@pytest.mark.parametrize("which", _TIMES)
-@proves(NANOSECONDS, killed_by="setattr3-keeps-overfull-nanoseconds", needs="cansettime")
-def test_overfull_nanoseconds_do_not_come_back(
-    nfs3: Nfs3, scratch: Scratch, which: str, nseconds: int
-) -> None:
+@pytest.mark.parametrize("which", TIMES)
+@proves(NSECONDS_BELOW_ONE_SECOND, killed_by="setattr3-keeps-overfull-nanoseconds", needs="cansettime")
+def test_nseconds_overflow(nfs3: Nfs3, scratch: Nfs3Scratch, which: str, nseconds: int) -> None:
+    """SETATTR of 1,000,000,000 nanoseconds or more does not store them as sent."""
     file = scratch.file("f", b"data")
-    reply = nfs3.setattr(file, _times(which, at_client_time(Nfstime3(1_000_000_000, nseconds))))
+    reply = nfs3.setattr(file, _times(which, at_client_time(Nfstime3(A_TIME.seconds, nseconds))))
     observe(f"SETATTR of {nseconds} nanoseconds", reply.status)
     seen = getattr(scratch.attributes(file), which)
     expect(seen.nseconds, f"nseconds of {which}").at_most(SECOND - 1)
 
 
-@pytest.mark.parametrize("which", _TIMES)
-@proves(TIMES_ARE_KEPT, killed_by="setattr3-has-one-source-of-time", needs="cansettime")
-def test_each_time_comes_from_where_it_was_asked(nfs3: Nfs3, scratch: Scratch, which: str) -> None:
+@pytest.mark.parametrize("which", TIMES)
+@proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-has-one-source-of-time", needs="cansettime")
+def test_mixed_time_sources(nfs3: Nfs3, scratch: Nfs3Scratch, which: str) -> None:
+    """SETATTR sets one time to the client's and the other to the server's in one call."""
     file = scratch.file("f", b"data")
     make_old(nfs3, file, atime=True)
-    mine, other = Nfstime3(1_100_000_000), "mtime" if which == "atime" else "atime"
+    mine, other = ANOTHER_TIME, "mtime" if which == "atime" else "atime"
     asked = {which: at_client_time(mine), other: SERVER_TIME}
     expect_change(nfs3.setattr(file, Sattr3(atime=asked["atime"], mtime=asked["mtime"])))
     seen = scratch.attributes(file)
     expect(getattr(seen, which).seconds, f"seconds of {which}").between(mine.seconds - 10, mine.seconds + 10)
-    expect(getattr(seen, other).seconds, f"seconds of {other}").at_least(LONG_AGO.seconds + _DAY)
+    expect(getattr(seen, other).seconds, f"seconds of {other}").at_least(LONG_AGO.seconds + A_DAY)

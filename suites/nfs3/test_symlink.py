@@ -1,14 +1,29 @@
 # SPDX-License-Identifier: MIT
-"""SYMLINK (RFC 1813 section 3.3.10). How its data comes back is checked with READLINK."""
+"""SYMLINK (RFC 1813 section 3.3.10): creates a symbolic link with the given data."""
 
 from __future__ import annotations
 
-from fixtures.scratch import Scratch
+from collections.abc import Callable
+
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
-from nfsjudge import Requirement, expect, proves
-from suites.nfs3.creating import (
-    EXIST_IS_MEANT,
+from nfsclient.protocol.nfs3 import SYMLINK, Diropargs3, Ftype3, Nfsstat3, Sattr3, Symlink3Args, Symlinkdata3
+from nfsclient.rpc.blocking import RpcClient
+from nfsjudge import Level, Part, Requirement, expect, expect_names, observe, proves, show, unsupported
+from suites.nfs3.bad_names import reply_if_decoded
+from suites.nfs3.calls import Place
+from suites.nfs3.clauses import (
+    NOSPC_LEAVES_NOTHING,
+    RETURNS_EXIST,
+    RETURNS_NAMETOOLONG,
+    RETURNS_NOSPC,
+    RETURNS_NOTSUPP,
+    SYMLINK_DATA_IS_NOT_INTERPRETED,
+)
+from suites.nfs3.new_objects import (
     expect_kept,
     expect_not_a_directory,
     expect_own_attributes,
@@ -16,45 +31,168 @@ from suites.nfs3.creating import (
     expect_type,
 )
 
-CREATES_A_LINK = Requirement(rfc="RFC 1813", section="3.3.10", gist="SYMLINK creates a new symbolic link")
-ATTRIBUTES = Requirement(
-    rfc="RFC 1813", section="3.3.10", gist="obj_attributes are those of the newly created symbolic link"
+SYMLINK_CREATES_A_SYMLINK = Requirement(
+    rfc="RFC 1813", section="3.3.10", gist="SYMLINK creates a new symbolic link"
 )
-HANDLE = Requirement(rfc="RFC 1813", section="3.3.10", gist="obj is the file handle of the new symbolic link")
-NEW_ONLY = Requirement(
+SYMLINK_RETURNS_ATTRIBUTES = Requirement(
+    rfc="RFC 1813", section="3.3.10", gist="obj_attributes are the attributes of the new symbolic link"
+)
+SYMLINK_RETURNS_HANDLE = Requirement(
+    rfc="RFC 1813", section="3.3.10", gist="obj is the file handle of the new symbolic link"
+)
+SYMLINK_REPLACES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="3.3.10",
-    gist="SYMLINK creates: it does not succeed on a name that exists, nor harm it",
+    gist="SYMLINK fails if the name exists, and leaves the existing object unchanged",
 )
-OF_A_DIRECTORY = Requirement(
-    rfc="RFC 1813", section="3.3.10", gist="a symbolic link is created in a directory, not in another object"
+SYMLINK_NEEDS_A_DIRECTORY = Requirement(
+    rfc="RFC 1813", section="3.3.10", gist="SYMLINK creates the link in a directory, not in another object"
 )
+SYMLINK_DATA_MAY_BE_BINARY = Requirement(
+    rfc="RFC 1813",
+    section="3.3.5",
+    level=Level.SHOULD,  # the text calls it "an ASCII string", and says little about NUL and other bytes
+    gist="the data of a symbolic link is stored as it is, even if it is not ASCII text",
+)
+SYMLINK_IS_ATOMIC = Requirement(
+    rfc="RFC 1813",
+    section="3.3.10",
+    level=Level.MUST,
+    part=Part.IMPLEMENTATION,
+    says_must=True,
+    gist="once a symbolic link is visible, READLINK must not fail or return incorrect data",
+)
+ROUNDS = 10
+"""How often a check looks for a symbolic link that has no data yet."""
+TARGETS = {
+    "empty": b"",
+    "one-byte": b"x",
+    "parent": b"..",
+    "slash": b"/",
+    "slashes-at-the-end": b"directory///",
+    "absolute": b"/some/where",
+    "not-utf-8": b"caf\xe9-\xff",
+    "with-a-nul": b"cut\0tail",
+    "255-bytes": b"t" * 255,
+    "256-bytes": b"t" * 256,
+    "1023-bytes": b"t" * 1023,
+    "1024-bytes": b"t" * 1024,
+    "4095-bytes": b"t" * 4095,
+}
 
 
-@proves(CREATES_A_LINK, killed_by="symlink3-creates-nothing", needs="symlink")
-def test_creates_a_symbolic_link(nfs3: Nfs3, scratch: Scratch) -> None:
+# ---------------------------------------------------------------- the new symbolic link
+
+
+@proves(SYMLINK_CREATES_A_SYMLINK, killed_by="symlink3-creates-nothing", needs="symlink")
+def test_creates_symlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """SYMLINK creates a symbolic link."""
     expect(nfs3.symlink(scratch.handle, b"link", b"target")).ok()
     expect_type(nfs3, scratch, b"link", Ftype3.NF3LNK)
 
 
-@proves(ATTRIBUTES, killed_by="symlink3-attributes-of-the-directory", needs="symlink")
-def test_attributes_are_those_of_the_link(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(SYMLINK_RETURNS_ATTRIBUTES, killed_by="symlink3-attributes-of-the-directory", needs="symlink")
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """SYMLINK returns the attributes of the new symbolic link."""
     expect_own_attributes(nfs3, scratch, b"link", nfs3.symlink(scratch.handle, b"link", b"target"))
 
 
-@proves(HANDLE, killed_by="symlink3-handle-of-the-directory", needs="symlink")
-def test_handle_is_that_of_the_link(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(SYMLINK_RETURNS_HANDLE, killed_by="symlink3-handle-of-the-directory", needs="symlink")
+def test_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """SYMLINK returns the handle of the new symbolic link."""
     expect_own_handle(nfs3, scratch, b"handle", nfs3.symlink(scratch.handle, b"handle", b"target"))
 
 
-@proves(NEW_ONLY, killed_by="symlink3-replaces-files", needs="symlink")
-def test_keeps_an_existing_file(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(SYMLINK_REPLACES_NOTHING, killed_by="symlink3-replaces-files", needs="symlink")
+def test_existing_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """SYMLINK does not replace an existing file."""
     scratch.file("there", b"precious")
     reply = nfs3.symlink(scratch.handle, b"there", b"target")
     expect_kept(scratch, b"there", b"precious")
-    expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=EXIST_IS_MEANT)
+    expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
 
 
-@proves(OF_A_DIRECTORY, killed_by="symlink3-creates-in-files", needs="symlink")
-def test_refuses_a_file_as_the_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+@proves(SYMLINK_NEEDS_A_DIRECTORY, killed_by="symlink3-creates-in-files", needs="symlink")
+def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """SYMLINK with a regular file as the directory fails with NFS3ERR_NOTDIR."""
     expect_not_a_directory(nfs3.symlink(scratch.file("file"), b"link", b"target"))
+
+
+# ---------------------------------------------------------------- data
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@proves(
+    SYMLINK_DATA_IS_NOT_INTERPRETED,
+    SYMLINK_DATA_MAY_BE_BINARY,
+    killed_by="symlink3-adds-a-byte",
+    needs="symlink",
+)
+def test_stored_data(nfs3: Nfs3, scratch: Nfs3Scratch, target: str) -> None:
+    """SYMLINK stores the data exactly, or refuses it."""
+    what = f"SYMLINK with data {show(TARGETS[target])}"
+    made = reply_if_decoded(nfs3, lambda: nfs3.symlink(scratch.handle, b"link", TARGETS[target]), what)
+    if made is None:
+        unsupported("the server does not decode SYMLINK with this data")
+    observe(what, made.status)
+    if made.status != Nfsstat3.NFS3_OK:
+        unsupported(f"the server refuses this data: SYMLINK answers {expect(made).refused()}")
+    found = expect(nfs3.lookup(scratch.handle, b"link")).ok()
+    reply = nfs3.readlink(found.object)
+    expect(reply).ok()
+    because = (
+        SYMLINK_DATA_MAY_BE_BINARY
+        if target in {"not-utf-8", "with-a-nul"}
+        else SYMLINK_DATA_IS_NOT_INTERPRETED
+    )
+    expect(reply, because=because).field("resok.data").equals(TARGETS[target])
+
+
+@proves(SYMLINK_IS_ATOMIC, killed_by="symlink3-takes-two-steps", needs="symlink")
+def test_atomic(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> None:
+    """A symbolic link that LOOKUP finds already has its data."""
+    other = rpc_connect("nfs")
+    for number in range(ROUNDS):
+        name, data = b"link-%d" % number, b"target-%d" % number
+        args = Symlink3Args(Diropargs3(scratch.handle, name), Symlinkdata3(Sattr3(mode=0o777), data))
+        making = other.submit(SYMLINK, args)
+        for _ in range(3):
+            found = nfs3.lookup(scratch.handle, name).resok
+            if found is not None:
+                reply = nfs3.readlink(found.object)
+                expect(reply).ok()
+                expect(reply).field("resok.data").equals(data)
+        other.wait(making)
+
+
+# ---------------------------------------------------------------- limits
+
+
+@proves(RETURNS_NOSPC, killed_by="creations3-no-room-is-io", needs="symlink")
+def test_nospc(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
+    """SYMLINK without room for the target fails with NOSPC and leaves nothing."""
+    knobs.set(free_bytes=0, path_max=1000)
+    reply = nfs3.symlink(place.here, b"name", b"t" * 1000)
+    expect_names(place.names(), [], "names in the directory", because=NOSPC_LEAVES_NOTHING)
+    expect(reply).refused(Nfsstat3.NFS3ERR_NOSPC, because=RETURNS_NOSPC)
+
+
+@proves(RETURNS_NAMETOOLONG, killed_by="symlink3-too-long-is-io", needs="symlink")
+def test_target_too_long(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
+    """SYMLINK with a target that is too long fails with NAMETOOLONG or INVAL."""
+    knobs.set(path_max=10)
+    reply = nfs3.symlink(place.here, b"name", b"t" * 11)
+    expect_names(place.names(), [], "names in the directory")
+    expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, Nfsstat3.NFS3ERR_INVAL, because=RETURNS_NAMETOOLONG)
+
+
+# ---------------------------------------------------------------- no support for symbolic links
+
+
+@proves(RETURNS_NOTSUPP, killed_by="symlink3-unsupported-is-io", needs="symlink")
+def test_notsupp(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
+    """SYMLINK fails with NOTSUPP where the server has no symbolic links."""
+    knobs.set(symlinks=False)
+    reply = place.call(nfs3, "symlink", b"link")
+    expect_names(place.names(), [], "names in the directory")
+    expect(reply).status(Nfsstat3.NFS3ERR_NOTSUPP)

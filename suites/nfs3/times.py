@@ -1,20 +1,50 @@
 # SPDX-License-Identifier: MIT
-"""Comparing times to the accuracy that a server promises."""
+"""Times: old ones from which a change shows, conversions and comparisons, and guards of SETATTR."""
 
 from __future__ import annotations
 
 import typing as t
 
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Nfstime3
-from nfsjudge import Requirement, expect, observe, skip
+from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, Fattr3, Nfstime3, Sattr3, SetTime, TimeHow
+from nfsjudge import Requirement, expect, observe, show, skip
 
+LONG_AGO: t.Final = Nfstime3(946_684_800)
+"""The year 2000: no server's clock shows it by chance."""
+A_TIME: t.Final = Nfstime3(1_000_000_000)
+"""A date in 2001, far from the time of any run."""
+ANOTHER_TIME: t.Final = Nfstime3(1_100_000_000)
 SECOND: t.Final = 1_000_000_000
-"""In nanoseconds."""
+"""A second in nanoseconds."""
+A_DAY: t.Final = 86_400
+"""A day in seconds."""
+
+
+def at_client_time(time: Nfstime3) -> SetTime:
+    """SET_TO_CLIENT_TIME with this time."""
+    return SetTime(TimeHow.SET_TO_CLIENT_TIME, time)
+
+
+def make_old(nfs3: Nfs3, file: bytes, *, mtime: bool = True, atime: bool = False) -> None:
+    """Set times to `LONG_AGO`, so that a later change shows. SKIP if that does not work: other checks judge it."""
+    old = at_client_time(LONG_AGO)
+    asked = Sattr3(atime=old if atime else DONT_CHANGE_TIME, mtime=old if mtime else DONT_CHANGE_TIME)
+    nfs3.setattr(file, asked)
+    reply = nfs3.getattr(file)
+    if reply.resok is None:
+        skip(f"cannot get the times of the object: GETATTR answers {reply.status}")
+    seen = reply.resok.obj_attributes
+    if (mtime and seen.mtime != LONG_AGO) or (atime and seen.atime != LONG_AGO):
+        skip("SETATTR does not set the time to the year 2000, so a later change would not show")
+
+
+def wrong_guard(known: Fattr3) -> Nfstime3:
+    """A ctime that the object does not have: one bit differs, that is three days."""
+    return Nfstime3(known.ctime.seconds ^ 1 << 18, known.ctime.nseconds)
 
 
 def nanoseconds(time: Nfstime3) -> int:
-    """A time as one number."""
+    """A time as a number of nanoseconds."""
     return time.seconds * SECOND + time.nseconds
 
 
@@ -27,14 +57,15 @@ def expect_time(
     *,
     because: Requirement | None = None,
 ) -> None:
-    """Two times agree to the accuracy that FSINFO promises; a second where it promises none."""
+    """Two times agree to the time_delta of FSINFO, or to a second if that is 0."""
     __tracebackhide__ = True
     info = nfs3.fsinfo(root)
     if info.resok is None:
-        skip(f"the accuracy of times is not known: FSINFO answers {info.status}")
+        skip(f"cannot get time_delta: FSINFO answers {info.status}")
     accuracy = nanoseconds(info.resok.time_delta) or SECOND
-    observe("time_delta", info.resok.time_delta)
+    observe("time_delta", show(info.resok.time_delta))
     wanted = nanoseconds(asked)
-    expect(nanoseconds(seen), f"{what} in nanoseconds", because=because).between(
-        wanted - accuracy, wanted + accuracy
+    expect(seen, what, because=because).satisfies(
+        lambda time: wanted - accuracy <= nanoseconds(time) <= wanted + accuracy,
+        f"{show(asked)} to within {show(Nfstime3(*divmod(accuracy, SECOND)))} seconds",
     )

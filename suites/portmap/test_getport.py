@@ -3,36 +3,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import pytest
 
-from fixtures.checks import TargetView
+from fixtures.checks.rpcbind import NOBODYS_PROGRAM, MakeBinder
+from fixtures.checks.target import TargetView
+from fixtures.checks.wire import Proto
 from nfsclient.clients import Portmap
-from nfsclient.protocol.portmap import IPPROTO_TCP, IPPROTO_UDP
+from nfsclient.protocol.portmap import GETPORT, IPPROTO_TCP, IPPROTO_UDP, Mapping
 from nfsjudge import Level, Requirement, expect, proves, skip
+from suites.portmap.addresses import WhyNobodyAnswers
+from suites.portmap.clauses import EVERY_VERSION, PROGRAM_AWAITS_CALLS, TRANSPORTS, both
 
-UNREGISTERED = Requirement(
-    rfc="RFC 1833", section="3.2", gist="GETPORT answers 0 for a program that is not registered"
+GETPORT_RETURNS_0 = Requirement(
+    rfc="RFC 1833", section="3.2", gist="GETPORT returns 0 for a program that is not registered"
 )
-REGISTERED = Requirement(
+GETPORT_IGNORES_PORT = Requirement(
+    rfc="RFC 1833", section="3.2", gist="GETPORT ignores the port in its arguments"
+)
+GETPORT_KNOWS_TCP_AND_UDP = Requirement(
     rfc="RFC 1833",
-    section="3.2",
-    level=Level.SHOULD,  # the program may have died and left its registration
-    gist="GETPORT answers the port at which a registered program waits",
+    section="3.1",
+    level=Level.SHOULD,  # the RFC does not say what happens with other values
+    gist="prot is IPPROTO_TCP or IPPROTO_UDP, so GETPORT finds no program for other protocols",
 )
-_NOBODYS_PROGRAM = 0x3FFF_FF42
-"""In the range that is for users to define (RFC 5531 section 8.3), where nobody is expected."""
 
 
-@proves(UNREGISTERED, killed_by="getport2-invents-ports", needs="portmap")
-def test_an_unregistered_program_has_port_0(portmap_client: Portmap) -> None:
-    port = portmap_client.getport(_NOBODYS_PROGRAM, 1, IPPROTO_TCP)
+@proves(GETPORT_RETURNS_0, killed_by="getport2-invents-ports", needs="portmap")
+def test_unregistered_program(portmap_client: Portmap) -> None:
+    """GETPORT returns 0 for a program that is not registered."""
+    port = portmap_client.getport(NOBODYS_PROGRAM, 1, IPPROTO_TCP)
     expect(port, "the port of a program that nobody registered").equals(0)
 
 
-@proves(REGISTERED, killed_by="getport2-gives-a-wrong-port", needs="portmap")
-def test_nfs_waits_at_its_port(
-    portmap_client: Portmap, target: TargetView, why_nobody_answers: Callable[[int, int, int, str], str]
-) -> None:
+@proves(PROGRAM_AWAITS_CALLS[2], killed_by="getport2-gives-a-wrong-port", needs="portmap")
+def test_nfs(portmap_client: Portmap, target: TargetView, why_nobody_answers: WhyNobodyAnswers) -> None:
+    """NFS answers at the port that GETPORT returns."""
     proto = target.address.proto
     version = target.address.version
     port = portmap_client.getport(100003, version, IPPROTO_UDP if proto == "udp" else IPPROTO_TCP)
@@ -40,6 +45,60 @@ def test_nfs_waits_at_its_port(
         skip("NFS is not registered")
     if port == target.address.nfs_port:
         return
-    # The one that is tested may be reached by another port, such as one that is forwarded.
+    # The server under test may be reached through another port, such as a forwarded one.
     reason = why_nobody_answers(100003, version, port, proto)
     expect(reason, f"what is wrong with port {port} of NFS over {proto.upper()}").equals("")
+
+
+# ---------------------------------------------------------------- not registered
+
+
+@pytest.mark.parametrize("prot", [0, 1, 99, 2**32 - 1], ids=["0", "1", "99", "4g-1"])
+@proves(GETPORT_KNOWS_TCP_AND_UDP, killed_by="getport2-takes-any-protocol", needs="portmap")
+def test_other_protocols(portmap_client: Portmap, nfs_program: tuple[int, int], prot: int) -> None:
+    """GETPORT returns 0 for a protocol other than TCP and UDP."""
+    port = portmap_client.getport(*nfs_program, prot)
+    expect(port, f"the port of NFS on protocol {prot}").equals(0)
+
+
+# ---------------------------------------------------------------- registered
+
+
+@TRANSPORTS
+@EVERY_VERSION
+@proves(*both(PROGRAM_AWAITS_CALLS), killed_by="getport-is-wrong-for-mount")
+def test_mount(
+    binder: MakeBinder,
+    version: int,
+    proto: Proto,
+    mount_program: tuple[int, int],
+    why_nobody_answers: WhyNobodyAnswers,
+) -> None:
+    """MOUNT answers at the port that GETPORT or GETADDR returns."""
+    port = binder(version, proto).port(*mount_program)
+    if not port:
+        skip(f"MOUNT is not registered for {proto}")
+    reason = why_nobody_answers(*mount_program, port, proto)
+    expect(reason, f"what is wrong with port {port}", because=PROGRAM_AWAITS_CALLS[version]).equals("")
+
+
+@EVERY_VERSION
+@proves(*both(PROGRAM_AWAITS_CALLS), killed_by="getport-is-wrong-for-nfs-over-udp", needs="portmap_udp")
+def test_nfs_udp(
+    binder: MakeBinder, version: int, nfs_program: tuple[int, int], why_nobody_answers: WhyNobodyAnswers
+) -> None:
+    """NFS over UDP answers at the port that GETPORT or GETADDR returns."""
+    port = binder(version, "udp").port(*nfs_program)
+    if not port:
+        skip("NFS is not registered for UDP")
+    reason = why_nobody_answers(*nfs_program, port, "udp")
+    expect(reason, f"what is wrong with port {port}", because=PROGRAM_AWAITS_CALLS[version]).equals("")
+
+
+@pytest.mark.parametrize("port", [1, 65535, 2**32 - 1], ids=["1", "65535", "4g-1"])
+@proves(GETPORT_IGNORES_PORT, killed_by="getport2-wants-the-port-to-be-0", needs="portmap")
+def test_ignores_port(portmap_client: Portmap, nfs_program: tuple[int, int], port: int) -> None:
+    """GETPORT ignores the port in its arguments."""
+    wanted = portmap_client.getport(*nfs_program, IPPROTO_TCP)
+    reply = portmap_client.call(GETPORT, Mapping(*nfs_program, IPPROTO_TCP, port))
+    expect(reply.port, f"the port of NFS when asked with port {port}").equals(wanted)

@@ -1,129 +1,130 @@
 # SPDX-License-Identifier: MIT
-"""Arguments that are not what the procedure has (RFC 1831 section 7.1, RFC 4506), with the procedures of NFSv3.
+"""Malformed arguments (RFC 1831 section 7.1, RFC 4506), with the procedures of NFSv3.
 
-A call whose arguments do not decode may be answered GARBAGE_ARGS or with an error, dropped, or end its connection;
-bytes behind the arguments, padding that is not zero, and values that an enum does not have may be taken or refused.
-What may not happen is that something is done that the arguments do not say.
+If the arguments do not decode, the server may answer GARBAGE_ARGS or an error, drop the call, or close the connection.
+It may accept or refuse trailing bytes, padding other than zeros, and values that an enum does not define.
+It must not do anything that the arguments do not ask for.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from fixtures.raw import CLOSED, GARBAGE_ARGS, SILENCE, SUCCESS, MakeWire, opaque, words
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.wire import CLOSED, GARBAGE_ARGS, SILENCE, SUCCESS, MakeWire, opaque, words
 from nfsclient.clients import Nfs3
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.xdr import XdrEnum
 from nfsjudge import Level, Requirement, expect, observe, proves
-from suites.rpc.damage import (
-    ARGUMENTS,
+from suites.catalogue import Call
+from suites.nfs3.calls import CALLS
+from suites.rpc.damaged_calls import (
     NAME,
-    AnyProcedure,
-    done_though_damaged,
+    each_call,
+    executed_calls,
     need,
-    short_of_data,
+    need_success,
+    oversized_lengths,
     succeeded,
-    too_long,
+    truncated_encodings,
 )
+from suites.rpc.parameters import short
 
-MUST_DECODE = Requirement(
+REFUSES_UNDECODABLE_ARGUMENTS = Requirement(
     rfc="RFC 1831",
     section="8",
-    gist="SUCCESS means that the call was executed; parameters that cannot be decoded are GARBAGE_ARGS",
+    gist="a server does not answer SUCCESS to a call whose arguments it cannot decode",
 )
-GARBAGE_IS_TOLD = Requirement(
+REPORTS_GARBAGE_ARGS = Requirement(
     rfc="RFC 1831",
     section="7",
-    gist="misspecified parameters are worth detecting: the reply should be GARBAGE_ARGS",
+    gist="a server should answer GARBAGE_ARGS when it cannot decode the arguments",
     level=Level.SHOULD,
 )
-SURPLUS = Requirement(
+TOLERATES_ODD_ARGUMENTS = Requirement(
     rfc="RFC 1831",
     section="8",
-    gist="what comes with arguments that it has no place for is put up with, or refused as garbage",
+    gist="a server should either accept surplus bytes and odd booleans in arguments or answer GARBAGE_ARGS",
     level=Level.SHOULD,
 )
-LENGTH_COUNTS = Requirement(
+EXCLUDES_PADDING = Requirement(
     rfc="RFC 4506",
     section="4.10",
-    gist="opaque data have as many bytes as their length says: the padding is no part of them",
+    gist="opaque data have exactly as many bytes as their length says; padding is not part of them",
 )
-ENUM_VALUES = Requirement(
+REFUSES_UNDEFINED_ENUM_VALUES = Requirement(
     rfc="RFC 4506",
     section="4.3",
-    gist="a value that an enum does not have is an error, and should not be taken for one that it has",
+    gist="a server should treat a value that the enum does not define as an error",
     level=Level.SHOULD,
 )
-STABLE_IS_TOLD = Requirement(
-    rfc="RFC 1813", section="3.3.7", gist="committed is one of the three values of stable_how"
+WRITE_RETURNS_STABLE_HOW = Requirement(
+    rfc="RFC 1813", section="3.3.7", gist="WRITE returns one of the three values of stable_how in committed"
 )
-
-EVERY_PROCEDURE = pytest.mark.parametrize("procedure", ARGUMENTS, ids=lambda each: each.name.lower())
-
-
-@EVERY_PROCEDURE
-@proves(MUST_DECODE, killed_by="rpc-repeats-itself-to-short-arguments")
-def test_arguments_that_are_cut_are_not_executed(
-    wire: MakeWire, scratch: Scratch, procedure: AnyProcedure
-) -> None:
-    peer = wire()
-    need(procedure, peer.ask(peer.make(procedure.number, ARGUMENTS[procedure](scratch, b"no bad").to_xdr())))
-    damaged = short_of_data(ARGUMENTS[procedure](scratch, NAME))
-    done = done_though_damaged(wire, procedure, damaged)
-    expect(done, f"what {procedure.name} was cut in when it succeeded").equals([])
+MODE_ONLY = v3.Sattr3(mode=0o755).to_xdr()
+UNDEFINED = [77, 2**31, 2**32 - 1]
+"""Values that no enum of NFSv3 defines."""
 
 
-@EVERY_PROCEDURE
-@proves(MUST_DECODE, killed_by="rpc-repeats-itself-to-wrong-lengths")
-def test_lengths_that_are_too_large_are_not_taken(
-    wire: MakeWire, scratch: Scratch, procedure: AnyProcedure
-) -> None:
-    peer = wire()
-    need(procedure, peer.ask(peer.make(procedure.number, ARGUMENTS[procedure](scratch, b"no bad").to_xdr())))
-    damaged = too_long(ARGUMENTS[procedure](scratch, NAME))
-    done = done_though_damaged(wire, procedure, damaged)
-    expect(done, f"which length was wrong when {procedure.name} succeeded").equals([])
+# ---------------------------------------------------------------- truncated and oversized arguments
 
 
-@pytest.mark.parametrize(
-    "procedure",
-    [v3.SETATTR, v3.WRITE, v3.CREATE, v3.MKDIR, v3.SYMLINK, v3.MKNOD],
-    ids=lambda each: each.name.lower(),
-)
-@proves(MUST_DECODE, killed_by="rpc-fills-up-short-arguments")
-def test_arguments_that_are_cut_change_nothing(
-    wire: MakeWire, scratch: Scratch, procedure: AnyProcedure
-) -> None:
-    damaged = list(short_of_data(ARGUMENTS[procedure](scratch, NAME)))
+@each_call()
+@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-short-arguments")
+def test_truncated_no_success(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
+    """A call with truncated arguments does not succeed."""
+    need_success(wire(), scratch, call)
+    malformed = truncated_encodings(call.arranged(scratch, NAME))
+    executed = executed_calls(wire, call, malformed)
+    expect(executed, f"what {call.procedure.name} was cut in when it succeeded").equals([])
+
+
+@each_call()
+@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-wrong-lengths")
+def test_length_too_large(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
+    """A call with a length larger than its data or its limit does not succeed."""
+    need_success(wire(), scratch, call)
+    malformed = oversized_lengths(call.arranged(scratch, NAME))
+    executed = executed_calls(wire, call, malformed)
+    expect(executed, f"which length was wrong when {call.procedure.name} succeeded").equals([])
+
+
+@each_call("setattr", "write", "create", "mkdir", "symlink", "mknod")
+@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-fills-up-short-arguments")
+def test_truncated_no_effect(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
+    """A call with truncated arguments changes nothing in the directory."""
+    malformed = list(truncated_encodings(call.arranged(scratch, NAME)))
     before = [(name, _facts(scratch, name)) for name in scratch.names()]
-    done_though_damaged(wire, procedure, iter(damaged))
+    executed_calls(wire, call, iter(malformed))
     after = [(name, _facts(scratch, name)) for name in scratch.names()]
     expect(
-        after, f"names, modes and sizes after {len(damaged)} calls of {procedure.name} that were cut"
+        after, f"names, modes and sizes after {len(malformed)} calls of {call.procedure.name} that were cut"
     ).equals(before)
 
 
-def _facts(scratch: Scratch, name: bytes) -> tuple[int, int]:
+def _facts(scratch: Nfs3Scratch, name: bytes) -> tuple[int, int]:
     attributes = scratch.attributes(scratch.lookup(name))
     return attributes.mode, attributes.size
 
 
-@pytest.mark.parametrize(
-    "procedure", [v3.GETATTR, v3.LOOKUP, v3.READ, v3.CREATE, v3.FSINFO], ids=lambda each: each.name.lower()
-)
-@proves(GARBAGE_IS_TOLD, killed_by="rpc-calls-short-arguments-a-failure", needs="nfs3")
-def test_no_arguments_are_garbage(wire: MakeWire, procedure: AnyProcedure) -> None:
+@each_call("getattr", "lookup", "read", "create", "fsinfo")
+@proves(REPORTS_GARBAGE_ARGS, killed_by="rpc-calls-short-arguments-a-failure", needs="nfs3")
+def test_missing(wire: MakeWire, call: Call) -> None:
+    """The server answers a call without arguments with GARBAGE_ARGS, or not at all."""
     peer = wire()
-    said = peer.attempt(peer.make(procedure.number, b"").message())
-    expect(said.outcome, f"the answer to {procedure.name} without arguments").one_of(
+    said = peer.attempt(peer.make(call.procedure.number, b"").message())
+    expect(said.outcome, f"the answer to {call.procedure.name} without arguments").one_of(
         GARBAGE_ARGS, SILENCE, CLOSED
     )
 
 
+# ---------------------------------------------------------------- surplus arguments
+
+
 @pytest.mark.parametrize("size", [4, 400, 60_000])
-@proves(SURPLUS, killed_by="rpc-fails-at-surplus-arguments")
-def test_null_with_arguments_is_answered_or_garbage(wire: MakeWire, size: int) -> None:
+@proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-surplus-arguments")
+def test_null_with_arguments(wire: MakeWire, size: int) -> None:
+    """The server answers NULL with surplus arguments, or refuses it with GARBAGE_ARGS."""
     peer = wire()
     said = peer.attempt(peer.make(0, bytes(size)).message())
     observe("answer", said.outcome)
@@ -132,26 +133,25 @@ def test_null_with_arguments_is_answered_or_garbage(wire: MakeWire, size: int) -
     )
 
 
-@pytest.mark.parametrize(
-    "procedure",
-    [v3.GETATTR, v3.LOOKUP, v3.ACCESS, v3.READ, v3.WRITE, v3.CREATE, v3.FSINFO],
-    ids=lambda each: each.name.lower(),
-)
-@proves(SURPLUS, killed_by="rpc-fails-at-surplus-arguments")
-def test_bytes_behind_arguments_are_put_up_with_or_garbage(
-    wire: MakeWire, scratch: Scratch, procedure: AnyProcedure
-) -> None:
+@each_call("getattr", "lookup", "access", "read", "write", "create", "fsinfo")
+@proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-surplus-arguments")
+def test_trailing_bytes(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
+    """The server ignores trailing bytes after the arguments, or answers GARBAGE_ARGS."""
     peer = wire()
-    arguments = ARGUMENTS[procedure](scratch, NAME).to_xdr()
-    said = peer.attempt(peer.make(procedure.number, arguments + bytes(8)).message())
+    arguments = call.arranged(scratch, NAME).to_xdr()
+    said = peer.attempt(peer.make(call.procedure.number, arguments + bytes(8)).message())
     observe("answer", said.outcome)
-    expect(said.outcome, f"the answer to {procedure.name} with 8 bytes behind its arguments").one_of(
+    expect(said.outcome, f"the answer to {call.procedure.name} with 8 bytes behind its arguments").one_of(
         SUCCESS, GARBAGE_ARGS, SILENCE, CLOSED
     )
 
 
-@proves(LENGTH_COUNTS, killed_by="rpc-takes-padding-for-data")
-def test_padding_is_no_part_of_a_name_that_is_looked_up(wire: MakeWire, scratch: Scratch) -> None:
+# ---------------------------------------------------------------- padding
+
+
+@proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
+def test_padding_in_lookup(wire: MakeWire, scratch: Nfs3Scratch) -> None:
+    """LOOKUP does not take XDR padding for a part of the name."""
     scratch.file(b"abcde")
     peer = wire()
     said = peer.attempt(
@@ -164,19 +164,21 @@ def test_padding_is_no_part_of_a_name_that_is_looked_up(wire: MakeWire, scratch:
     )
 
 
-@proves(LENGTH_COUNTS, killed_by="rpc-takes-padding-for-data")
-def test_padding_is_no_part_of_a_name_that_is_made(wire: MakeWire, scratch: Scratch) -> None:
+@proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
+def test_padding_in_mkdir(wire: MakeWire, scratch: Nfs3Scratch) -> None:
+    """MKDIR does not take XDR padding for a part of the name."""
     peer = wire()
     name = opaque(b"abcde", padding=b"xyz")
-    said = peer.attempt(peer.make(9, opaque(scratch.handle) + name + MODE_ALONE).message())
+    said = peer.attempt(peer.make(9, opaque(scratch.handle) + name + MODE_ONLY).message())
     observe("answer", said.outcome)
     expect(scratch.names(), "the names after MKDIR of 'abcde' with other padding").satisfies(
         lambda names: names in ([], [b"abcde"]), "none, or 'abcde'"
     )
 
 
-@proves(LENGTH_COUNTS, killed_by="rpc-takes-padding-for-data")
-def test_padding_is_no_part_of_the_data_that_are_written(wire: MakeWire, scratch: Scratch) -> None:
+@proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
+def test_padding_in_write(wire: MakeWire, scratch: Nfs3Scratch) -> None:
+    """WRITE does not write XDR padding into the file."""
     peer = wire()
     file = scratch.file("f")
     arguments = opaque(file) + words(0, 0, 5, 2) + opaque(b"abcde", padding=b"xyz")
@@ -187,25 +189,26 @@ def test_padding_is_no_part_of_the_data_that_are_written(wire: MakeWire, scratch
     )
 
 
-MODE_ALONE = v3.Sattr3(mode=0o755).to_xdr()
-NO_ENUM = [77, 2**31, 2**32 - 1]
+# ---------------------------------------------------------------- undefined values
 
 
-@pytest.mark.parametrize("mode", [3, *NO_ENUM])
-@proves(ENUM_VALUES, killed_by="create3-takes-any-mode-for-unchecked")
-def test_create_in_an_unknown_mode_is_not_done(wire: MakeWire, scratch: Scratch, mode: int) -> None:
+@pytest.mark.parametrize("mode", [3, *UNDEFINED], ids=short)
+@proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="create3-takes-any-mode-for-unchecked")
+def test_unknown_create_mode(wire: MakeWire, scratch: Nfs3Scratch, mode: int) -> None:
+    """CREATE with an undefined createmode3 creates nothing."""
     peer = wire()
     name = opaque(scratch.handle) + opaque(NAME)
-    said = peer.attempt(peer.make(8, name + words(mode) + MODE_ALONE).message())
+    said = peer.attempt(peer.make(8, name + words(mode) + MODE_ONLY).message())
     observe("answer", said.outcome)
     expect(scratch.names(), f"the names after CREATE with mode {mode}").equals([])
 
 
-@pytest.mark.parametrize("kind", [0, 8, *NO_ENUM])
-@proves(ENUM_VALUES, killed_by="mknod3-takes-any-type-for-a-fifo", needs="mknod")
-def test_mknod_of_an_unknown_type_is_not_done(wire: MakeWire, scratch: Scratch, kind: int) -> None:
-    # With the attributes of a FIFO, and without anything, as the default arm has it.
-    for rest in (MODE_ALONE, b""):
+@pytest.mark.parametrize("kind", [0, 8, *UNDEFINED], ids=short)
+@proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="mknod3-takes-any-type-for-a-fifo", needs="mknod")
+def test_unknown_mknod_type(wire: MakeWire, scratch: Nfs3Scratch, kind: int) -> None:
+    """MKNOD of an undefined file type creates nothing."""
+    # Once with the attributes of a FIFO, once with no data at all, as in the default arm of the union.
+    for rest in (MODE_ONLY, b""):
         peer = wire()
         name = opaque(scratch.handle) + opaque(NAME)
         said = peer.attempt(peer.make(11, name + words(kind) + rest).message())
@@ -213,16 +216,15 @@ def test_mknod_of_an_unknown_type_is_not_done(wire: MakeWire, scratch: Scratch, 
     expect(scratch.names(), f"the names after MKNOD of type {kind}").equals([])
 
 
-@pytest.mark.parametrize("stable", [3, *NO_ENUM])
-@proves(STABLE_IS_TOLD, killed_by="write3-commits-as-it-is-told")
-def test_write_of_unknown_stability_is_refused_or_committed(
-    wire: MakeWire, scratch: Scratch, stable: int
-) -> None:
+@pytest.mark.parametrize("stable", [3, *UNDEFINED], ids=short)
+@proves(WRITE_RETURNS_STABLE_HOW, killed_by="write3-commits-as-it-is-told")
+def test_unknown_stable_how(wire: MakeWire, scratch: Nfs3Scratch, stable: int) -> None:
+    """WRITE with an undefined stable_how is refused, or returns a defined value in committed."""
     peer = wire()
     arguments = opaque(scratch.file("f")) + words(0, 0, 4, stable) + opaque(b"data")
     said = peer.attempt(peer.make(7, arguments).message())
     observe("answer", said.outcome)
-    if not succeeded(v3.WRITE, said):
+    if not succeeded(CALLS["write"], said):
         return
     observe("answer", "OK")
     reply = said.decode(v3.Write3Res)
@@ -230,23 +232,23 @@ def test_write_of_unknown_stability_is_refused_or_committed(
     expect(committed.is_known, f"whether {committed} is a value of stable_how").is_true()
 
 
-@pytest.mark.parametrize("how", [3, *NO_ENUM])
-@proves(ENUM_VALUES, killed_by="setattr3-takes-any-time-how-for-the-epoch")
-def test_setattr_with_an_unknown_time_how_sets_no_time(
-    wire: MakeWire, nfs3: Nfs3, scratch: Scratch, how: int
-) -> None:
+@pytest.mark.parametrize("how", [3, *UNDEFINED], ids=short)
+@proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="setattr3-takes-any-time-how-for-the-epoch")
+def test_unknown_time_how(wire: MakeWire, nfs3: Nfs3, scratch: Nfs3Scratch, how: int) -> None:
+    """SETATTR with an undefined time_how does not change mtime."""
     peer = wire()
     file = scratch.file("f")
     before = scratch.attributes(file).mtime
-    # A server that has a default arm for it goes on behind the discriminant: then the guard comes next.
+    # A decoder with a default arm reads no time and continues with the guard, so the guard comes next here.
     said = peer.attempt(peer.make(2, opaque(file) + words(0, 0, 0, 0, 0, how, 0)).message())
     observe("answer", said.outcome)
     expect(scratch.attributes(file).mtime, f"mtime after SETATTR with time_how {how}").equals(before)
 
 
-@pytest.mark.parametrize("check", [2, 2**31, 2**32 - 1])
-@proves(SURPLUS, killed_by="rpc-fails-at-other-booleans")
-def test_a_boolean_that_is_neither_is_taken_or_garbage(wire: MakeWire, scratch: Scratch, check: int) -> None:
+@pytest.mark.parametrize("check", [2, 2**31, 2**32 - 1], ids=short)
+@proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-other-booleans")
+def test_invalid_boolean(wire: MakeWire, scratch: Nfs3Scratch, check: int) -> None:
+    """The server accepts a boolean other than 0 and 1, or answers GARBAGE_ARGS."""
     peer = wire()
     file = scratch.file("f")
     arguments = opaque(file) + v3.Sattr3(mode=0o600).to_xdr() + words(check, 1, 1)
@@ -258,11 +260,12 @@ def test_a_boolean_that_is_neither_is_taken_or_garbage(wire: MakeWire, scratch: 
     )
 
 
-@proves(MUST_DECODE, killed_by="rpc-repeats-itself-to-wrong-lengths")
-def test_a_handle_of_65_bytes_is_not_cut(wire: MakeWire, scratch: Scratch) -> None:
+@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-wrong-lengths")
+def test_oversized_handle(wire: MakeWire, scratch: Nfs3Scratch) -> None:
+    """A file handle of 65 bytes is refused, not truncated."""
     peer = wire()
-    need(v3.FSSTAT, peer.ask(peer.make(18, opaque(scratch.handle))))
+    need(CALLS["fsstat"], peer.ask(peer.make(18, opaque(scratch.handle))))
     handle = scratch.handle + bytes(65 - len(scratch.handle))
     said = peer.attempt(peer.make(18, opaque(handle)).message())
     observe("answer", said.outcome)
-    expect(succeeded(v3.FSSTAT, said), "whether FSSTAT of a handle of 65 bytes succeeds").is_false()
+    expect(succeeded(CALLS["fsstat"], said), "whether FSSTAT of a handle of 65 bytes succeeds").is_false()

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Credentials and verifiers (RFC 1831 sections 7.2 and 9, appendix A): limits, flavours, and how they are refused.
+"""Credentials and verifiers (RFC 1831 sections 7.2 and 9, appendix A): limits, flavors, and refusals.
 
-Who is let in is the server's to decide, and one that lets in everybody need not read credentials at all: what is taken
-though it is more than there may be is NONSTRICT. GETATTR of the export's root is called where identity may matter, as a
-server need not look at credentials of NULL.
+The server decides whom it serves, and a server that serves everybody need not read credentials at all. So a server
+that accepts an oversized credential is NONSTRICT only. Where identity may matter, the checks call GETATTR of the
+export's root, because a server need not look at the credential of NULL.
 """
 
 from __future__ import annotations
 
+import typing as t
+
 import pytest
 
-from fixtures.raw import (
+from fixtures.checks.wire import (
     AUTH_ERROR,
     CLOSED,
     GARBAGE_ARGS,
@@ -24,79 +26,98 @@ from fixtures.raw import (
     opaque,
     words,
 )
-from nfsclient.rpc.messages import AuthStat
+from nfsclient.rpc.messages import AuthFlavor, AuthStat
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from suites.rpc.parameters import TRANSPORTS, short
 
-WITHIN_LIMITS = Requirement(
+ACCEPTS_AUTH_SYS_WITHIN_LIMITS = Requirement(
     rfc="RFC 1831",
     section="A",
-    gist="AUTH_SYS has any stamp, a machine name of up to 255 bytes, and up to 16 groups",
+    gist="AUTH_SYS may have any stamp, a machine name of up to 255 bytes, and up to 16 groups",
 )
-BEYOND_LIMITS = Requirement(
+REFUSES_MALFORMED_AUTH_SYS = Requirement(
     rfc="RFC 1831",
     section="A",
-    gist="what has more than 255 bytes of machine name, more than 16 groups, or is cut, should not be taken",
+    gist="a server should refuse AUTH_SYS that is truncated, or exceeds 255 bytes of machine name or 16 groups",
     level=Level.SHOULD,
 )
-AT_MOST_400 = Requirement(
+LIMITS_AUTH_BODY = Requirement(
     rfc="RFC 1831",
     section="7.2",
-    gist="the body of a credential or verifier has up to 400 bytes: longer ones should not be taken",
+    gist="a server should refuse a credential or verifier with a body of more than 400 bytes",
     level=Level.SHOULD,
 )
-NONE_IS_UNDEFINED = Requirement(
+IGNORES_AUTH_NONE_BODY = Requirement(
     rfc="RFC 1831",
     section="9.1",
-    gist="the body of AUTH_NONE is undefined, and only recommended to be empty: it should not matter",
+    gist="a server should ignore the body of AUTH_NONE, which is undefined",
     level=Level.SHOULD,
 )
-NULL_FOR_ALL = Requirement(
+NULL_NEEDS_NO_AUTHENTICATION = Requirement(
     rfc="RFC 1831",
     section="11.1",
-    gist="procedure 0 of any program should never require any kind of authentication",
+    gist="NULL of any program should never require authentication",
     level=Level.SHOULD,
 )
-REFUSED_AS_SUCH = Requirement(
+REFUSES_IDENTITY_WITH_AUTH_ERROR = Requirement(
     rfc="RFC 1831",
     section="8",
-    gist="a server that does not take the identity of a caller answers AUTH_ERROR",
+    gist="a server that does not accept the identity of a caller answers AUTH_ERROR",
 )
-REASON_IS_GIVEN = Requirement(
+REPORTS_AUTH_ERROR = Requirement(
     rfc="RFC 1831",
     section="7.2",
-    gist="where authentication parameters are rejected, the reply should say why, with AUTH_ERROR",
+    gist="a server that rejects authentication parameters should give the reason with AUTH_ERROR",
     level=Level.SHOULD,
 )
-A_REASON = Requirement(
-    rfc="RFC 1831", section="8", gist="AUTH_ERROR comes with what failed; AUTH_OK means success"
+AUTH_ERROR_HAS_REASON = Requirement(
+    rfc="RFC 1831", section="8", gist="AUTH_ERROR gives a reason other than AUTH_OK, which means success"
 )
-UNKNOWN_SHORTHAND = Requirement(
+REFUSES_UNKNOWN_SHORTHAND = Requirement(
     rfc="RFC 1831",
     section="A",
-    gist="a shorthand that the server does not keep should be rejected, even where nobody was given one",
+    gist="a server should refuse an AUTH_SHORT credential that it does not know",
     level=Level.SHOULD,
 )
-UNKNOWN_SHORTHAND_CODE = Requirement(
+RETURNS_REJECTEDCRED = Requirement(
     rfc="RFC 1831",
     section="A",
-    gist="the reason for rejecting an unknown shorthand is AUTH_REJECTEDCRED: the client then tries AUTH_SYS",
+    gist="a server should refuse an unknown AUTH_SHORT credential with AUTH_REJECTEDCRED",
     level=Level.SHOULD,
 )
-SURPLUS = Requirement(
+TOLERATES_SURPLUS_CREDENTIAL = Requirement(
     rfc="RFC 1831",
     section="8",
-    gist="a credential that is not as it should be is refused as a credential, or put up with",
+    gist="a server should either ignore surplus bytes in a credential or refuse the credential",
     level=Level.SHOULD,
 )
-
-PADDING = Requirement(
+PADS_WITH_ZEROS = Requirement(
     rfc="RFC 4506",
     section="4.10",
-    gist="the bytes that fill up opaque data to a multiple of four are zero, in the verifier of a reply too",
+    gist="opaque data are padded with zero bytes, in the verifier of a reply too",
 )
-
+SYS_REPLY_VERIFIER = Requirement(
+    rfc="RFC 1831",
+    section="A",
+    gist="the reply to a call with AUTH_SYS has a verifier of flavor AUTH_NONE or AUTH_SHORT",
+)
+NONE_REPLY_VERIFIER = Requirement(
+    rfc="RFC 1831",
+    section="9.1",
+    gist="the reply to a call with AUTH_NONE has a verifier of flavor AUTH_NONE",
+)
 NONE, SYS, SHORT = 0, 1, 2
 REFUSALS = (AUTH_ERROR, GARBAGE_ARGS, CLOSED, SILENCE)
+
+
+class SysBody(t.TypedDict, total=False):
+    """The arguments of `sys_body`."""
+
+    name: bytes
+    gids: int
+    stamp: int
+    name_length: int
+    gids_length: int
 
 
 def sys_body(
@@ -108,7 +129,7 @@ def sys_body(
     name_length: int | None = None,
     gids_length: int | None = None,
 ) -> bytes:
-    """authsys_parms of the user of the run; the lengths may be other than they are."""
+    """The authsys_parms of the run's user; the encoded lengths can be set to wrong values."""
     credential = peer.client.credential
     uid, gid = getattr(credential, "uid", 0), getattr(credential, "gid", 0)
     groups = words(gids if gids_length is None else gids_length, *range(5000, 5000 + gids))
@@ -118,56 +139,59 @@ def sys_body(
 def getattr_of(
     peer: Wire, root_arguments: bytes, cred: bytes | None = None, verf: bytes | None = None
 ) -> RawCall:
-    """GETATTR of the root, with this credential and verifier."""
+    """GETATTR of the export's root with the given credential and verifier."""
     call = peer.make(1, root_arguments, cred=cred or auth(SYS, sys_body(peer)))
     return call if verf is None else peer.make(1, call.args, cred=call.cred, verf=verf)
 
 
-AT_THE_LIMIT = {
-    "no name": {"name": b""},
-    "name of 255 bytes": {"name": b"n" * 255},
-    "16 groups": {"gids": 16},
-    "name of 255 bytes, 16 groups": {"name": b"n" * 255, "gids": 16},
-    "the highest stamp": {"stamp": 2**32 - 1},
+AT_THE_LIMIT: dict[str, tuple[str, SysBody]] = {
+    "name-0": ("no name", {"name": b""}),
+    "name-255": ("name of 255 bytes", {"name": b"n" * 255}),
+    "groups-16": ("16 groups", {"gids": 16}),
+    "name+groups": ("name of 255 bytes, 16 groups", {"name": b"n" * 255, "gids": 16}),
+    "stamp-4g-1": ("the highest stamp", {"stamp": 2**32 - 1}),
 }
+"""Id -> description, and the arguments of `sys_body`."""
 
 
-@pytest.mark.parametrize("proto", ["tcp", "udp"])
+@TRANSPORTS
 @pytest.mark.parametrize("what", AT_THE_LIMIT)
-@proves(WITHIN_LIMITS, killed_by="rpc-refuses-auth-sys-at-its-limits")
-def test_auth_sys_is_taken_up_to_its_limits(
-    wire: MakeWire, root_arguments: bytes, proto: Proto, what: str
-) -> None:
+@proves(ACCEPTS_AUTH_SYS_WITHIN_LIMITS, killed_by="rpc-refuses-auth-sys-at-its-limits")
+def test_sys_at_limits(wire: MakeWire, root_arguments: bytes, proto: Proto, what: str) -> None:
+    """The server accepts AUTH_SYS credentials at the limits of the RFC."""
     peer = wire(proto)
-    body = sys_body(peer, **AT_THE_LIMIT[what])  # type: ignore[arg-type]
-    said = peer.ask(getattr_of(peer, root_arguments, auth(SYS, body)))
-    expect(said.outcome, f"the answer to GETATTR with {what}").equals(SUCCESS)
+    description, fields = AT_THE_LIMIT[what]
+    said = peer.ask(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer, **fields))))
+    expect(said.outcome, f"the answer to GETATTR with {description}").equals(SUCCESS)
 
 
-BEYOND = {
-    "17 groups": {"gids": 17},
-    "32 groups": {"gids": 32},
-    "2^31 groups announced": {"gids_length": 2**31},
-    "2^32-1 groups announced": {"gids_length": 2**32 - 1},
-    "name of 256 bytes": {"name": b"n" * 256},
-    "name of 2^32-1 bytes announced": {"name_length": 2**32 - 1},
-    "name longer than the body": {"name_length": 100},
+BEYOND_THE_LIMIT: dict[str, tuple[str, SysBody]] = {
+    "groups-17": ("17 groups", {"gids": 17}),
+    "groups-32": ("32 groups", {"gids": 32}),
+    "groups-2g": ("2^31 groups announced", {"gids_length": 2**31}),
+    "groups-4g-1": ("2^32-1 groups announced", {"gids_length": 2**32 - 1}),
+    "name-256": ("name of 256 bytes", {"name": b"n" * 256}),
+    "name-4g-1": ("name of 2^32-1 bytes announced", {"name_length": 2**32 - 1}),
+    "name-past-end": ("name longer than the body", {"name_length": 100}),
 }
+"""Id -> description, and the arguments of `sys_body`."""
 
 
-@pytest.mark.parametrize("what", BEYOND)
-@proves(BEYOND_LIMITS, killed_by="rpc-takes-auth-sys-beyond-its-limits")
-def test_auth_sys_is_not_taken_beyond_its_limits(wire: MakeWire, root_arguments: bytes, what: str) -> None:
+@pytest.mark.parametrize("what", BEYOND_THE_LIMIT)
+@proves(REFUSES_MALFORMED_AUTH_SYS, killed_by="rpc-takes-auth-sys-beyond-its-limits")
+def test_sys_beyond_limits(wire: MakeWire, root_arguments: bytes, what: str) -> None:
+    """The server refuses AUTH_SYS credentials beyond the limits of the RFC."""
     peer = wire()
-    body = sys_body(peer, **BEYOND[what])  # type: ignore[arg-type]
-    said = peer.attempt(getattr_of(peer, root_arguments, auth(SYS, body)).message())
+    description, fields = BEYOND_THE_LIMIT[what]
+    said = peer.attempt(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer, **fields))).message())
     observe("answer", said.outcome)
-    expect(said.outcome, f"the answer to GETATTR with {what}").one_of(*REFUSALS)
+    expect(said.outcome, f"the answer to GETATTR with {description}").one_of(*REFUSALS)
 
 
 @pytest.mark.parametrize("size", [0, 4, 8, 16, 20, 24])
-@proves(BEYOND_LIMITS, killed_by="rpc-fills-up-short-credentials")
-def test_auth_sys_is_not_taken_in_part(wire: MakeWire, root_arguments: bytes, size: int) -> None:
+@proves(REFUSES_MALFORMED_AUTH_SYS, killed_by="rpc-fills-up-short-credentials")
+def test_sys_truncated(wire: MakeWire, root_arguments: bytes, size: int) -> None:
+    """The server refuses a truncated AUTH_SYS credential."""
     peer = wire()
     said = peer.attempt(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer)[:size])).message())
     observe("answer", said.outcome)
@@ -175,10 +199,9 @@ def test_auth_sys_is_not_taken_in_part(wire: MakeWire, root_arguments: bytes, si
 
 
 @pytest.mark.parametrize("surplus", [4, 12, 372])
-@proves(SURPLUS, killed_by="rpc-fails-at-long-credentials")
-def test_bytes_behind_auth_sys_are_refused_or_put_up_with(
-    wire: MakeWire, root_arguments: bytes, surplus: int
-) -> None:
+@proves(TOLERATES_SURPLUS_CREDENTIAL, killed_by="rpc-fails-at-long-credentials")
+def test_sys_trailing_bytes(wire: MakeWire, root_arguments: bytes, surplus: int) -> None:
+    """The server ignores trailing bytes after AUTH_SYS, or refuses the credential."""
     peer = wire()
     body = sys_body(peer) + bytes(surplus)
     said = peer.attempt(getattr_of(peer, root_arguments, auth(SYS, body)).message())
@@ -189,70 +212,80 @@ def test_bytes_behind_auth_sys_are_refused_or_put_up_with(
 
 
 TOO_LONG = {
-    "401 bytes": auth(NONE, bytes(401)),
-    "404 bytes": auth(NONE, bytes(404)),
-    "10000 bytes": auth(NONE, bytes(10_000)),
-    "2^31 bytes announced": auth(NONE, b"", length=2**31),
-    "2^32-1 bytes announced": auth(NONE, b"", length=2**32 - 1),
+    "401": ("401 bytes", auth(NONE, bytes(401))),
+    "404": ("404 bytes", auth(NONE, bytes(404))),
+    "10000": ("10000 bytes", auth(NONE, bytes(10_000))),
+    "2g": ("2^31 bytes announced", auth(NONE, b"", length=2**31)),
+    "4g-1": ("2^32-1 bytes announced", auth(NONE, b"", length=2**32 - 1)),
 }
+"""Id -> description, and the encoded credential or verifier."""
 
 
 @pytest.mark.parametrize("what", TOO_LONG)
-@proves(AT_MOST_400, killed_by="rpc-takes-credentials-of-any-length")
-def test_a_credential_has_400_bytes_at_most(wire: MakeWire, what: str) -> None:
+@proves(LIMITS_AUTH_BODY, killed_by="rpc-takes-credentials-of-any-length")
+def test_credential_too_long(wire: MakeWire, what: str) -> None:
+    """The server refuses a credential of more than 400 bytes."""
     peer = wire()
-    said = peer.attempt(peer.make(cred=TOO_LONG[what]).message())
+    description, cred = TOO_LONG[what]
+    said = peer.attempt(peer.make(cred=cred).message())
     observe("answer", said.outcome)
-    expect(said.outcome, f"the answer to NULL with a credential of {what}").one_of(*REFUSALS)
+    expect(said.outcome, f"the answer to NULL with a credential of {description}").one_of(*REFUSALS)
 
 
 @pytest.mark.parametrize("what", TOO_LONG)
-@proves(AT_MOST_400, killed_by="rpc-takes-verifiers-of-any-length")
-def test_a_verifier_has_400_bytes_at_most(wire: MakeWire, what: str) -> None:
+@proves(LIMITS_AUTH_BODY, killed_by="rpc-takes-verifiers-of-any-length")
+def test_verifier_too_long(wire: MakeWire, what: str) -> None:
+    """The server refuses a verifier of more than 400 bytes."""
     peer = wire()
-    said = peer.attempt(peer.make(verf=TOO_LONG[what]).message())
+    description, verf = TOO_LONG[what]
+    said = peer.attempt(peer.make(verf=verf).message())
     observe("answer", said.outcome)
-    expect(said.outcome, f"the answer to NULL with a verifier of {what}").one_of(*REFUSALS)
+    expect(said.outcome, f"the answer to NULL with a verifier of {description}").one_of(*REFUSALS)
 
 
 @pytest.mark.parametrize("size", [1, 4, 100, 399, 400])
-@proves(NONE_IS_UNDEFINED, killed_by="rpc-refuses-none-with-a-body")
-def test_the_body_of_none_does_not_matter(wire: MakeWire, size: int) -> None:
+@proves(IGNORES_AUTH_NONE_BODY, killed_by="rpc-refuses-none-with-a-body")
+def test_none_credential_body(wire: MakeWire, size: int) -> None:
+    """The server ignores the body of an AUTH_NONE credential."""
     peer = wire()
     said = peer.attempt(peer.make(cred=auth(NONE, b"\xa5" * size)).message())
     expect(said.outcome, f"the answer to NULL with AUTH_NONE and a body of {size} bytes").equals(SUCCESS)
 
 
-# Multiples of four: what a server pads an echo with is a check of its own.
+# Multiples of four: another check looks at the padding of an echoed verifier.
 @pytest.mark.parametrize("size", [4, 100, 396, 400])
-@proves(NONE_IS_UNDEFINED, killed_by="rpc-refuses-none-with-a-body")
-def test_the_body_of_a_verifier_of_none_does_not_matter(wire: MakeWire, size: int) -> None:
+@proves(IGNORES_AUTH_NONE_BODY, killed_by="rpc-refuses-none-with-a-body")
+def test_none_verifier_body(wire: MakeWire, size: int) -> None:
+    """The server ignores the body of an AUTH_NONE verifier."""
     peer = wire()
     said = peer.attempt(peer.make(verf=auth(NONE, b"\xa5" * size)).message())
     expect(said.outcome, f"the answer to NULL with a verifier of {size} bytes").equals(SUCCESS)
 
 
 @pytest.mark.parametrize(("proto", "service"), [("tcp", "nfs"), ("udp", "nfs"), ("tcp", "mount")])
-@proves(NULL_FOR_ALL, killed_by="rpc-null-asks-who-calls")
-def test_null_is_for_everybody(wire: MakeWire, proto: Proto, service: str) -> None:
+@proves(NULL_NEEDS_NO_AUTHENTICATION, killed_by="rpc-null-asks-who-calls")
+def test_null_with_auth_none(wire: MakeWire, proto: Proto, service: str) -> None:
+    """The server answers NULL with AUTH_NONE."""
     peer = wire(proto, "mount" if service == "mount" else "nfs")
     said = peer.ask(peer.make(cred=auth(NONE)))
     expect(said.outcome, "the answer to NULL with AUTH_NONE").equals(SUCCESS)
 
 
-@pytest.mark.parametrize("proto", ["tcp", "udp"])
-@proves(REFUSED_AS_SUCH, killed_by="rpc-takes-none-for-garbage")
-def test_nobody_is_served_or_refused_as_such(wire: MakeWire, root_arguments: bytes, proto: Proto) -> None:
+@TRANSPORTS
+@proves(REFUSES_IDENTITY_WITH_AUTH_ERROR, killed_by="rpc-takes-none-for-garbage")
+def test_getattr_with_auth_none(wire: MakeWire, root_arguments: bytes, proto: Proto) -> None:
+    """The server executes GETATTR with AUTH_NONE, or refuses it with AUTH_ERROR."""
     peer = wire(proto)
     said = peer.ask(getattr_of(peer, root_arguments, auth(NONE)))
     observe("answer", said.outcome)
     expect(said.outcome, "the answer to GETATTR with AUTH_NONE").one_of(SUCCESS, AUTH_ERROR)
 
 
-@pytest.mark.parametrize("flavor", [3, 6, 7, 99, 390_003, 2**31, 2**32 - 1])
-@proves(REASON_IS_GIVEN, killed_by="rpc-takes-unknown-flavours-for-auth-sys")
-def test_an_unknown_flavour_is_refused(wire: MakeWire, root_arguments: bytes, flavor: int) -> None:
-    # Some servers know a few of these; none can take an empty body for the credential of anybody.
+@pytest.mark.parametrize("flavor", [3, 6, 7, 99, 390_003, 2**31, 2**32 - 1], ids=short)
+@proves(REPORTS_AUTH_ERROR, killed_by="rpc-takes-unknown-flavours-for-auth-sys")
+def test_unknown_flavor(wire: MakeWire, root_arguments: bytes, flavor: int) -> None:
+    """The server refuses a credential of an unknown flavor with AUTH_ERROR."""
+    # Some servers know a few of these flavors, but an empty body identifies nobody in any of them.
     peer = wire()
     said = peer.attempt(getattr_of(peer, root_arguments, auth(flavor)).message())
     observe("answer", said.outcome if said.auth_stat is None else str(AuthStat(said.auth_stat)))
@@ -260,15 +293,17 @@ def test_an_unknown_flavour_is_refused(wire: MakeWire, root_arguments: bytes, fl
 
 
 @pytest.mark.parametrize("body", [b"", bytes(4), b"shorthand", b"\xff" * 400], ids=["0", "4", "9", "400"])
-@proves(UNKNOWN_SHORTHAND, killed_by="rpc-takes-any-shorthand")
-def test_an_unknown_shorthand_is_not_taken(wire: MakeWire, root_arguments: bytes, body: bytes) -> None:
+@proves(REFUSES_UNKNOWN_SHORTHAND, killed_by="rpc-takes-any-shorthand")
+def test_unknown_shorthand(wire: MakeWire, root_arguments: bytes, body: bytes) -> None:
+    """The server refuses an AUTH_SHORT credential that it never issued."""
     peer = wire()
     said = peer.attempt(getattr_of(peer, root_arguments, auth(SHORT, body)).message())
     expect(said.outcome, "the answer to GETATTR with an unknown AUTH_SHORT").one_of(*REFUSALS)
 
 
-@proves(UNKNOWN_SHORTHAND_CODE, killed_by="rpc-calls-shorthands-bad")
-def test_an_unknown_shorthand_is_a_rejected_credential(wire: MakeWire, root_arguments: bytes) -> None:
+@proves(RETURNS_REJECTEDCRED, killed_by="rpc-calls-shorthands-bad")
+def test_unknown_shorthand_reason(wire: MakeWire, root_arguments: bytes) -> None:
+    """The server refuses an unknown AUTH_SHORT credential with AUTH_REJECTEDCRED."""
     peer = wire()
     said = peer.attempt(getattr_of(peer, root_arguments, auth(SHORT, b"shorthand")).message())
     if said.auth_stat is None:
@@ -276,9 +311,10 @@ def test_an_unknown_shorthand_is_a_rejected_credential(wire: MakeWire, root_argu
     expect(AuthStat(said.auth_stat), "the reason").equals(AuthStat.AUTH_REJECTEDCRED)
 
 
-@pytest.mark.parametrize("flavor", [SYS, SHORT, 6, 99])
-@proves(A_REASON, killed_by="rpc-refuses-with-auth-ok")
-def test_a_refusal_says_what_failed(wire: MakeWire, root_arguments: bytes, flavor: int) -> None:
+@pytest.mark.parametrize("flavor", [SYS, SHORT, 6, 99], ids=["sys", "short", "gss", "unknown"])
+@proves(AUTH_ERROR_HAS_REASON, killed_by="rpc-refuses-with-auth-ok")
+def test_auth_error_reason(wire: MakeWire, root_arguments: bytes, flavor: int) -> None:
+    """AUTH_ERROR gives a reason other than AUTH_OK."""
     peer = wire()
     said = peer.attempt(getattr_of(peer, root_arguments, auth(flavor, bytes(7))).message())
     if said.auth_stat is None:
@@ -288,29 +324,33 @@ def test_a_refusal_says_what_failed(wire: MakeWire, root_arguments: bytes, flavo
 
 
 VERIFIERS = {
-    "none with a body": auth(NONE, b"verifier"),
-    "sys": auth(SYS, bytes(20)),
-    "short": auth(SHORT, b"a shorthand!"),
-    "gss": auth(6, bytes(16)),
-    "unknown": auth(99, b"verifier"),
+    "none": ("none with a body", auth(NONE, b"verifier")),
+    "sys": ("sys", auth(SYS, bytes(20))),
+    "short": ("short", auth(SHORT, b"a shorthand!")),
+    "gss": ("gss", auth(6, bytes(16))),
+    "unknown": ("unknown", auth(99, b"verifier")),
 }
+"""Id -> description, and the encoded verifier."""
 
 
 @pytest.mark.parametrize("what", VERIFIERS)
-@proves(REASON_IS_GIVEN, killed_by="rpc-takes-verifiers-for-arguments")
-def test_a_verifier_is_ignored_or_refused_as_such(wire: MakeWire, root_arguments: bytes, what: str) -> None:
+@proves(REPORTS_AUTH_ERROR, killed_by="rpc-takes-verifiers-for-arguments")
+def test_verifier_with_sys(wire: MakeWire, root_arguments: bytes, what: str) -> None:
+    """The server ignores an unexpected verifier of an AUTH_SYS call, or answers AUTH_ERROR."""
     peer = wire()
-    # AUTH_SYS should come with an empty one (appendix A), so that a server may not know what to do with these.
-    said = peer.risk(getattr_of(peer, root_arguments, verf=VERIFIERS[what]))
+    description, verf = VERIFIERS[what]
+    # AUTH_SYS should come with an empty verifier (appendix A), so a server may not know how to treat these.
+    said = peer.risk(getattr_of(peer, root_arguments, verf=verf))
     observe("answer", said.outcome)
-    expect(said.outcome, f"the answer to GETATTR with AUTH_SYS and a verifier ({what})").one_of(
+    expect(said.outcome, f"the answer to GETATTR with AUTH_SYS and a verifier ({description})").one_of(
         SUCCESS, AUTH_ERROR
     )
 
 
-@proves(PADDING, killed_by="rpc-pads-verifiers-with-what-is-there")
-def test_a_verifier_that_comes_back_is_padded_with_zeros(wire: MakeWire) -> None:
-    # Again and again, and with data between: what a server does not clear is zero by chance.
+@proves(PADS_WITH_ZEROS, killed_by="rpc-pads-verifiers-with-what-is-there")
+def test_reply_verifier_padding(wire: MakeWire) -> None:
+    """The server pads the verifier of a reply with zeros."""
+    # Many times, with other data in between: memory that a server does not clear may be zero by chance.
     peer = wire()
     paddings, length = set(), 0
     for size in range(48):
@@ -323,3 +363,26 @@ def test_a_verifier_that_comes_back_is_padded_with_zeros(wire: MakeWire) -> None
         paddings.add(reply[20 + length : 20 + length + -length % 4].strip(b"\0"))
     observe("verifier", "comes back" if length else "is empty")
     expect(sorted(paddings), "what is not zero in the padding of verifiers").equals([b""])
+
+
+@TRANSPORTS
+@proves(SYS_REPLY_VERIFIER, killed_by="rpc-verifies-with-auth-sys")
+def test_reply_verifier_sys(wire: MakeWire, proto: Proto) -> None:
+    """A reply to AUTH_SYS has a verifier of flavor AUTH_NONE or AUTH_SHORT."""
+    peer = wire(proto)
+    verf = peer.ask(peer.make()).verf
+    flavor = None if verf is None else verf.flavor
+    expect(flavor, "the flavour of the verifier in the reply").one_of(
+        AuthFlavor.AUTH_NONE, AuthFlavor.AUTH_SHORT
+    )
+
+
+@TRANSPORTS
+@proves(NONE_REPLY_VERIFIER, killed_by="rpc-gives-a-shorthand-to-nobody")
+def test_reply_verifier_none(wire: MakeWire, proto: Proto) -> None:
+    """A reply to AUTH_NONE has a verifier of flavor AUTH_NONE."""
+    peer = wire(proto)
+    said = peer.ask(peer.make(cred=words(0, 0)))
+    if said.verf is None:
+        skip(f"NULL with AUTH_NONE is refused: {said.outcome}")
+    expect(said.verf.flavor, "the flavour of the verifier in the reply").equals(AuthFlavor.AUTH_NONE)

@@ -37,7 +37,7 @@ def program() -> str:
 
 @contextmanager
 def started() -> Iterator[Browser]:
-    """A browser. It has no sandbox, as root cannot have one: it sees pages of ours only."""
+    """A browser. It has no sandbox, because root cannot have one; it opens only our pages."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
@@ -76,5 +76,4 @@ class Visit:
         return self.page
 
     def close(self) -> None:
-        """Ends the visit."""
         self._context.close()

@@ -41,7 +41,7 @@ HURTS = (
 def check(
     name: str, verdict: str = "PASS", requirement: RequirementRecord = WRITE, **fields: t.Any
 ) -> CheckRecord:
-    """A record of a check with what is told of it."""
+    """A record of a check with all details."""
     record = CheckRecord(
         name, verdict, requirement, requirements=[requirement], rerun=f"nfsproof run x '{name}'"
     )
@@ -57,14 +57,16 @@ def message(
     return MessageRecord(number, number / 10, direction, summary, list(lines), list(deviating))
 
 
+TITLE = "WRITE writes no more than it was given"
 FAILS = check(
-    "nfs3/write/never_more",
+    "nfs3/WRITE/never-more",
     "FAIL",
+    title=TITLE,
     expected=["at most 10"],
     observed="count is 11",
     exchanges=1,
-    capture="evidence/nfs3/write/never more.pcapng",
-    script="evidence/nfs3/write/never_more.py",
+    capture="evidence/nfs3/WRITE/never more.pcapng",
+    script="evidence/nfs3/WRITE/never-more.py",
     messages=[
         message(1, "call", "WRITE xid 0x1", "offset: 0", "data: 10 bytes"),
         message(1, "reply", "WRITE xid 0x1: NFS3_OK", "status: NFS3_OK (0)", "count: 11", deviating=(1,)),
@@ -79,20 +81,20 @@ def ganesha() -> Run:
             "ganesha", "NFS-Ganesha 4.3", {"udp": "yes", "symlink": "refused"}, started="2026-11-21T10:00:00Z"
         ),
         FAILS,
-        check("nfs3/write/keeps_data", observations={"verifier": "the same"}),
-        check("nfs3/read/short", "NONSTRICT", ADVICE, expected=["5"], observed="the count is 4"),
-        check("nfs3/read/all", "PASS", ADVICE),
-        check("mount/mnt/null", "UNSUPPORTED", MNT, reason="PROG_MISMATCH"),
-        check("mount/mnt/rooted", "SKIP", MNT, reason="no root"),
+        check("nfs3/WRITE/keeps-data", observations={"verifier": "the same"}),
+        check("nfs3/READ/short", "NONSTRICT", ADVICE, expected=["5"], observed="the count is 4"),
+        check("nfs3/READ/all", "PASS", ADVICE),
+        check("mount/MNT/null", "UNSUPPORTED", MNT, reason="PROG_MISMATCH"),
+        check("mount/MNT/rooted", "SKIP", MNT, reason="no root"),
         check(
-            "mount/mnt/odd",
+            "mount/MNT/odd",
             "VOID",
             MNT,
             reason="a bug of ours",
             transcript=["#1 MNT", "  call:", "    a: 1    <-- here"],
         ),
         FindingRecord(
-            "lint/nfs3/write-count", "nfs3/write/never_more", "FAIL", WRITE, ["10"], "WRITE: count is 11"
+            "lint/nfs3/write-count", "nfs3/WRITE/never-more", "FAIL", WRITE, ["10"], "WRITE: count is 11"
         ),
         StatisticsRecord(
             [
@@ -114,16 +116,16 @@ def ganesha() -> Run:
 
 def gone_nfs() -> Run:
     """Another run: against `ganesha` a check is broken, one fixed, one with another symptom, one new, one gone."""
-    worse = check("nfs3/write/never_more", "FAIL", expected=["at most 10"], observed="count is 4000000000")
+    worse = check("nfs3/WRITE/never-more", "FAIL", expected=["at most 10"], observed="count is 4000000000")
     return _run(
         RunRecord("go-nfs", "go-nfs 0.0.4", {"udp": "no answer"}),
         worse,
-        check("nfs3/write/keeps_data", "FAIL", expected=["equal data"], observed="other data"),
-        check("nfs3/read/short", "PASS", ADVICE),
-        check("nfs3/read/all", "SKIP", ADVICE, reason="no file"),
-        check("mount/mnt/null", "UNSUPPORTED", MNT, reason="PROG_MISMATCH"),
-        check("mount/mnt/odd", "VOID", MNT, reason="a bug of ours"),
-        check("mount/mnt/brand_new", "PASS", MNT),
+        check("nfs3/WRITE/keeps-data", "FAIL", expected=["equal data"], observed="other data"),
+        check("nfs3/READ/short", "PASS", ADVICE),
+        check("nfs3/READ/all", "SKIP", ADVICE, reason="no file"),
+        check("mount/MNT/null", "UNSUPPORTED", MNT, reason="PROG_MISMATCH"),
+        check("mount/MNT/odd", "VOID", MNT, reason="a bug of ours"),
+        check("mount/MNT/brand-new", "PASS", MNT),
         EndRecord(1, 2.0),
     )
 
@@ -168,7 +170,7 @@ def hostile() -> Run:
 
 
 def many(checks: int, targets: int, *, seed: int = 1) -> list[Run]:
-    """Runs of so many checks, with all their messages: for measurements."""
+    """Runs of many checks with all their messages, for measurements."""
     return [_many(checks, target, random.Random(seed + target)) for target in range(targets)]
 
 

@@ -16,7 +16,7 @@ from reports.compare import compare
 from reports.run import Run, from_records
 from tests.board import browser as browsers
 from tests.board.browser import Visit
-from tests.board.records import ADVICE, MNT, WRITE, check, ganesha, gone_nfs, hostile, many
+from tests.board.records import ADVICE, MNT, TITLE, WRITE, check, ganesha, gone_nfs, hostile, many
 
 if t.TYPE_CHECKING:
     from playwright.sync_api import Browser, Locator, Page
@@ -81,40 +81,40 @@ def test_all_checks_and_targets_are_shown_with_counts(page: Page) -> None:
 
 def test_text_filters_by_id_clause_and_what_was_seen(page: Page) -> None:
     for text, left in (
-        ("keeps", ["keeps_data"]),
+        ("keeps", ["keeps-data"]),
         ("short read", ["all", "short"]),
-        ("4000000000", ["never_more"]),
+        ("4000000000", ["never-more"]),
     ):
         page.fill("#q", text)
         assert rows(page) == left
     page.fill("#q", "nothing has this")
-    assert "No check fits" in page.locator("#rows").inner_text()
+    assert "No check matches" in page.locator("#rows").inner_text()
     assert page.locator("#status").inner_text() == "0 of 8 checks"
 
 
 def test_selects_and_chips_filter(page: Page) -> None:
     page.select_option("#protocol", "nfs3")
-    page.select_option("#procedure", "write")
-    assert rows(page) == ["keeps_data", "never_more"]
+    page.select_option("#procedure", "WRITE")
+    assert rows(page) == ["keeps-data", "never-more"]
     page.click("#verdicts [data-value=PASS]")
-    assert rows(page) == ["keeps_data"]
+    assert rows(page) == ["keeps-data"]
     assert page.get_attribute("#verdicts [data-value=PASS]", "aria-pressed") == "true"
     page.select_option("#target", "1")
     assert rows(page) == []
     page.click("#reset")
     page.select_option("#section", "RFC 1094 A.5.1")
-    assert rows(page) == ["brand_new", "null", "odd", "rooted"]
+    assert rows(page) == ["brand-new", "null", "odd", "rooted"]
     page.click("#reset")
     page.click("#levels [data-value=SHOULD]")
     assert rows(page) == ["all", "short"]
     page.click("#reset")
     page.check("#differ")
-    assert rows(page) == ["brand_new", "rooted", "all", "short", "keeps_data"]
+    assert rows(page) == ["brand-new", "rooted", "all", "short", "keeps-data"]
 
 
 def test_a_count_is_a_filter(page: Page) -> None:
     page.get_by_role("button", name="2 FAIL, go-nfs: show them").click()
-    assert rows(page) == ["keeps_data", "never_more"]
+    assert rows(page) == ["keeps-data", "never-more"]
     page.get_by_role("button", name="level", exact=True).click()
     assert "MUST" in page.locator("#summary tbody").inner_text()
 
@@ -157,27 +157,40 @@ def test_a_run_that_is_red_by_the_lint_alone_does_not_look_green(visit: Callable
 def test_the_url_tells_what_is_shown(page: Page, visit: Callable[..., Visit]) -> None:
     page.fill("#q", "write")
     page.click("#verdicts [data-value=FAIL]")
-    page.locator(ROWS, has_text="never_more").click()
+    page.locator(ROWS, has_text="never-more").click()
     told = page.evaluate("location.hash")
     again = visit([ganesha(), gone_nfs()]).open(told)
-    assert rows(again) == ["keeps_data", "never_more"]
+    assert rows(again) == ["keeps-data", "never-more"]
     assert again.input_value("#q") == "write"
-    assert again.locator("#panel-title").inner_text() == "nfs3/write/never_more"
+    assert again.locator("#panel header .id").inner_text() == "nfs3/WRITE/never-more"
     page.go_back()
     page.wait_for_selector("#panel", state="hidden")
 
 
 def test_a_bare_id_in_the_url_opens_the_check(visit: Callable[..., Visit]) -> None:
-    page = visit([ganesha()]).open("#nfs3/write/never_more")
-    assert page.locator("#panel-title").inner_text() == "nfs3/write/never_more"
+    page = visit([ganesha()]).open("#nfs3/WRITE/never-more")
+    assert page.locator("#panel header .id").inner_text() == "nfs3/WRITE/never-more"
+
+
+def test_the_title_is_in_the_list_and_heads_the_check(visit: Callable[..., Visit]) -> None:
+    # The second run is of a version without titles.
+    page = visit([ganesha(), gone_nfs()]).open()
+    page.fill("#q", "no more than it was given")
+    assert rows(page) == ["never-more"]
+    assert page.locator("#rows .row.check .title").inner_text() == TITLE
+    page.locator(ROWS, has_text="never-more").click()
+    assert page.locator("#panel-title").inner_text() == TITLE
+    assert page.locator("#panel header .id").inner_text() == "nfs3/WRITE/never-more"
+    page.fill("#q", "keeps-data")
+    assert page.locator("#rows .row.check .title").inner_text() == "keeps data"
 
 
 def test_groups_open_and_close(page: Page) -> None:
     page.click("#collapse")
     assert rows(page) == []
-    assert rows(page, "group") == ["mnt", "read", "write"]
-    page.locator("#rows .row.group", has_text="write").click()
-    assert rows(page) == ["keeps_data", "never_more"]
+    assert rows(page, "group") == ["MNT", "READ", "WRITE"]
+    page.locator("#rows .row.group", has_text="WRITE").click()
+    assert rows(page) == ["keeps-data", "never-more"]
     page.click("#expand")
     assert len(rows(page)) == 8
     page.locator("#rows .row.protocol", has_text="mount").click()
@@ -186,7 +199,7 @@ def test_groups_open_and_close(page: Page) -> None:
 
 def test_a_check_tells_everything_that_was_recorded(visit: Callable[..., Visit]) -> None:
     page = visit([ganesha()]).open()
-    page.locator(ROWS, has_text="never_more").click()
+    page.locator(ROWS, has_text="never-more").click()
     text = page.locator(PANEL).inner_text()
     for part in (
         "count is what was written",
@@ -199,41 +212,41 @@ def test_a_check_tells_everything_that_was_recorded(visit: Callable[..., Visit])
         assert part in text
     links = page.locator(f"{PANEL} a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
     assert links[0] == "https://www.rfc-editor.org/rfc/rfc1813#section-3.3.7"
-    assert {"evidence/nfs3/write/never%20more.pcapng", "evidence/nfs3/write/never_more.py"} <= set(links)
-    assert page.locator(f"{PANEL} .command code").inner_text() == "nfsproof run x 'nfs3/write/never_more'"
+    assert {"evidence/nfs3/WRITE/never%20more.pcapng", "evidence/nfs3/WRITE/never-more.py"} <= set(links)
+    assert page.locator(f"{PANEL} .command code").inner_text() == "nfsproof run x 'nfs3/WRITE/never-more'"
 
 
 def test_the_transcript_opens_where_it_deviates(visit: Callable[..., Visit]) -> None:
-    page = visit([ganesha()]).open("#check=nfs3/write/never_more")
+    page = visit([ganesha()]).open("#check=nfs3/WRITE/never-more")
     messages = page.locator("#panel .transcript li")
     assert messages.count() == 2
     page.wait_for_selector("#panel .transcript mark")
     assert page.locator("#panel .transcript mark").inner_text().strip() == "count: 11"
     assert "deviates" in messages.nth(1).inner_text()
-    assert messages.nth(0).locator("pre").count() == 0  # made when it is asked for
+    assert messages.nth(0).locator("pre").count() == 0  # made when it is requested
     messages.nth(0).locator("summary").click()
     assert "data: 10 bytes" in messages.nth(0).locator("pre").inner_text()
 
 
 def test_a_transcript_of_lines_does_as_well(visit: Callable[..., Visit]) -> None:
-    page = visit([ganesha()]).open("#check=mount/mnt/odd")
+    page = visit([ganesha()]).open("#check=mount/MNT/odd")
     page.wait_for_selector("#panel .transcript mark")
     assert "a: 1" in page.locator("#panel .transcript mark").inner_text()
 
 
 def test_the_command_is_copied(visit: Callable[..., Visit]) -> None:
     one = visit([ganesha()])
-    page = one.open("#check=nfs3/write/never_more")
+    page = one.open("#check=nfs3/WRITE/never-more")
     page.click("#panel .command button")
     page.wait_for_function("() => document.querySelector('#panel .command button').textContent === 'Copied'")
 
 
 def test_all_targets_stand_side_by_side(page: Page) -> None:
-    page.locator(ROWS, has_text="keeps_data").click()
+    page.locator(ROWS, has_text="keeps-data").click()
     table = page.locator("#panel .targets tbody tr")
     assert [" ".join(text.split()) for text in table.all_inner_texts()] == [
         "ganesha ✓ PASS",
-        "go-nfs ✗ FAIL other data",
+        "go-nfs ✗ FAIL expected equal data, got other data",
     ]
     assert "equal data" in page.locator("#panel .run").inner_text()  # the red one first
     page.get_by_role("button", name="ganesha", exact=True).click()
@@ -262,18 +275,18 @@ def test_comparison(page: Page) -> None:
         "new": 1,
         "gone": 1,
     }
-    assert "nfs3/write/keeps_data" in text_of(page.locator(".c-broken.changed"))
-    assert "nfs3/read/short" in text_of(page.locator(".c-fixed.changed"))
-    assert "mount/mnt/brand_new" in text_of(page.locator(".c-new.changed"))
+    assert "nfs3/WRITE/keeps-data" in text_of(page.locator(".c-broken.changed"))
+    assert "nfs3/READ/short" in text_of(page.locator(".c-fixed.changed"))
+    assert "mount/MNT/brand-new" in text_of(page.locator(".c-new.changed"))
     assert "lint/nfs3/write-count" in text_of(page.locator(".c-fixed.changed"))
     assert page.locator("#status").inner_text() == "7 differences between ganesha and go-nfs"
     page.get_by_role("button", name="Exchange A and B").click()
-    assert "nfs3/write/keeps_data" in text_of(page.locator(".c-fixed.changed"))
+    assert "nfs3/WRITE/keeps-data" in text_of(page.locator(".c-fixed.changed"))
     assert "lint/nfs3/write-count" in text_of(page.locator(".c-broken.changed"))
     page.locator(".change", has_text="fixed").click()
     assert page.locator(".changed").count() == 1
-    page.get_by_role("button", name="nfs3/write/keeps_data").click()
-    assert page.locator("#panel-title").inner_text() == "nfs3/write/keeps_data"
+    page.get_by_role("button", name="nfs3/WRITE/keeps-data").click()
+    assert page.locator("#panel header .id").inner_text() == "nfs3/WRITE/keeps-data"
 
 
 @pytest.mark.parametrize(
@@ -304,7 +317,7 @@ def test_a_check_can_be_read_without_a_mouse(page: Page) -> None:
     page.keyboard.press("ArrowDown")
     for _ in range(3):
         page.keyboard.press("ArrowDown")
-    assert "never_more" in page.evaluate("document.activeElement.textContent")
+    assert "never-more" in page.evaluate("document.activeElement.textContent")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.getAttribute('role')") == "gridcell"
@@ -313,7 +326,7 @@ def test_a_check_can_be_read_without_a_mouse(page: Page) -> None:
     assert "4000000000" in page.locator("#panel .run").inner_text()  # of the target in focus
     page.keyboard.press("Escape")
     assert page.locator("#panel").is_hidden()
-    assert "never_more" in page.evaluate("document.activeElement.textContent")
+    assert "never-more" in page.evaluate("document.activeElement.textContent")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")  # to the heading of the group
@@ -326,14 +339,14 @@ def test_a_check_can_be_read_without_a_mouse(page: Page) -> None:
 
 
 def test_with_a_check_open_it_follows_the_row(page: Page) -> None:
-    page.locator(ROWS, has_text="keeps_data").click()
-    page.locator(ROWS, has_text="keeps_data").focus()
+    page.locator(ROWS, has_text="keeps-data").click()
+    page.locator(ROWS, has_text="keeps-data").focus()
     page.keyboard.press("ArrowDown")
-    assert page.locator("#panel-title").inner_text() == "nfs3/write/never_more"
+    assert page.locator("#panel header .id").inner_text() == "nfs3/WRITE/never-more"
     page.keyboard.press("p")
-    assert page.locator("#panel-title").inner_text() == "nfs3/write/keeps_data"
+    assert page.locator("#panel header .id").inner_text() == "nfs3/WRITE/keeps-data"
     page.get_by_role("button", name="Next check").click()
-    assert page.locator("#panel-title").inner_text() == "nfs3/write/never_more"
+    assert page.locator("#panel header .id").inner_text() == "nfs3/WRITE/never-more"
 
 
 def test_roles_and_names_for_a_screen_reader(page: Page) -> None:
@@ -378,7 +391,7 @@ def test_a_link_to_a_check_that_is_not_there_says_so(visit: Callable[..., Visit]
 
 
 def test_an_open_check_is_printed_whole_and_in_light_colours(visit: Callable[..., Visit]) -> None:
-    page = visit([ganesha()], dark=True).open("#check=nfs3/write/never_more")
+    page = visit([ganesha()], dark=True).open("#check=nfs3/WRITE/never-more")
     for _ in range(2):
         page.click("#theme")
     page.emulate_media(media="print")
@@ -416,7 +429,7 @@ def test_all_text_stands_out(visit: Callable[..., Visit], *, dark: bool) -> None
     one = visit([ganesha(), gone_nfs()], dark=dark)
     for place in (
         "",
-        "#check=nfs3/write/never_more",
+        "#check=nfs3/WRITE/never-more",
         *(
             f"#view={view}"
             for view in ("compare", "requirements", "findings", "choices", "statistics", "targets")
@@ -474,7 +487,9 @@ def test_nothing_hostile_is_executed_or_breaks_the_page(visit: Callable[..., Vis
     ids = page.evaluate("JSON.parse(document.getElementById('index').textContent).checks.map(one => one[0])")
     for one_id in ids:
         page.evaluate("id => { location.hash = '#check=' + encodeURIComponent(id); }", one_id)
-        page.wait_for_function("id => document.getElementById('panel-title')?.textContent === id", arg=one_id)
+        page.wait_for_function(
+            "id => document.querySelector('#panel header .id')?.textContent === id", arg=one_id
+        )
         links = page.locator("a[href]").evaluate_all("all => all.map(one => one.href)")
         assert all(link.startswith(("file:", "https://www.rfc-editor.org/")) for link in links)
         assert not any("alert(" in link for link in links)
@@ -489,7 +504,7 @@ def test_narrow_windows_show_targets_without_scrolling_sideways(
     page = visit([ganesha(), gone_nfs()] * 3, width=width).open()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.locator("#rows .row.check").first.locator(".symbol").count() == 6
-    page.locator(ROWS, has_text="never_more").click()
+    page.locator(ROWS, has_text="never-more").click()
     assert page.locator(PANEL).bounding_box()["width"] <= width  # type: ignore[index]
 
 

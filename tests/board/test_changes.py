@@ -46,12 +46,12 @@ def test_a_symptom_is_the_same_with_other_names_handles_and_times() -> None:
     one = check(
         "a/b/c",
         "FAIL",
-        observed="nfsproof-12ab34cd56ef: handle 0011223344556677 after 0.2 ms, fileid 10084348",
+        observed="nfsproof-12ab34cd56ef: handle 0011223344556677 after 0.2 ms, fileid 10084348, mtime 1795345765.76",
     )
     two = check(
         "a/b/c",
         "FAIL",
-        observed="nfsproof-99ab34cd56ee: handle ff11223344556677 after 13 ms, fileid 10084349",
+        observed="nfsproof-99ab34cd56ee: handle ff11223344556677 after 13 ms, fileid 10084349, mtime 1795345801.0",
     )
     assert symptom(one) == symptom(two)
 

@@ -3,60 +3,94 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from nfsproof.selection import Selector, UnknownCheck
+from nfsproof.selector import Selector, UnknownCheck
+from reports.idlist import known_ids
+
+ROOT = Path(__file__).resolve().parents[2]
+TWO = "def test_works(nfs3):\n    ...\n\n\ndef test_is_right(nfs3):\n    ...\n"
+FILES = {
+    "nfs3/test_read.py": TWO,
+    "nfs3/test_read_ranges.py": "def test_far_away(nfs3):\n    ...\n",
+    "nfs3/test_readdir.py": TWO,
+    "nfs3/objects/test_handles.py": TWO,
+    "nfs3/test_write.py": TWO,
+    "mount/test_mnt.py": TWO,
+}
+IDS = """
+nfs3/READ/works
+nfs3/READ/is-right
+nfs3/READ/far-away[2-gib]
+nfs3/READ/far-away[4-gib]
+nfs3/READDIR/works
+nfs3/READDIR/is-right
+nfs3/handles/works
+nfs3/handles/is-right
+nfs3/WRITE/works[tcp]
+nfs3/WRITE/works[udp]
+mount/MNT/works
+mount/MNT/is-right
+# gone: nfs3/ranges/it_is_far -> nfs3/READ/far-away
+# gone: nfs3/ranges/it_is_near -> nfs3/READ/works
+# gone: nfs3/transport/it_works_by[TCP *] -> nfs3/WRITE/works[tcp]
+# gone: nfs3/transport/it_works_by[UDP] -> nfs3/WRITE/works[udp]
+# gone: nfs3/transport/removed
+"""
 
 
 @pytest.fixture
 def selector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Selector:
-    """A few suites: nfs3 with READ, READDIR and WRITE, mount."""
+    """A few suites: nfs3 with READ, READDIR, WRITE and a mechanism, mount."""
     monkeypatch.chdir(tmp_path)
     suites = tmp_path / "home" / "suites"
-    for place in ("nfs3/test_read.py", "nfs3/test_readdir.py", "nfs3/test_write.py", "mount/test_mount.py"):
+    for place, text in FILES.items():
         (suites / place).parent.mkdir(parents=True, exist_ok=True)
-        (suites / place).write_text("def test_works(nfs3):\n    ...\n\n\ndef test_is_right(nfs3):\n    ...\n")
-    modules = ("nfs3/read", "nfs3/readdir", "nfs3/write", "mount/mount")
-    listed = [f"{module}/{name}\n" for module in modules for name in ("works", "is_right")]
-    (suites / "ids.txt").write_text("# the ids\n" + "".join(listed))
+        (suites / place).write_text(text)
+    (suites / "ids.txt").write_text(IDS)
     return Selector(suites)
+
+
+READ = ["nfs3/test_read.py", "nfs3/test_read_ranges.py"]
+FAR = "nfs3/test_read_ranges.py"
+WORKS = "nfs3/test_write.py::test_works"
 
 
 @pytest.mark.parametrize(
     ("word", "found"),
     [
-        ("nfs3", ["suites/nfs3"]),
-        ("nfs3/", ["suites/nfs3"]),
-        ("nfs3/write", ["suites/nfs3/test_write.py"]),
-        ("nfs3/write/works", ["suites/nfs3/test_write.py::test_works"]),
-        ("nfs3/write/works[tcp]", ["suites/nfs3/test_write.py::test_works[tcp]"]),
-        ("nfs3/write/works[sub/../a*]", ["suites/nfs3/test_write.py::test_works[sub/../a*]"]),
-        (
-            "nfs3/read*/is_right",
-            ["suites/nfs3/test_read.py::test_is_right", "suites/nfs3/test_readdir.py::test_is_right"],
-        ),
-        ("*/mount/w?rks", ["suites/mount/test_mount.py::test_works"]),
-        ("suites/nfs3/test_read.py::test_works", ["suites/nfs3/test_read.py::test_works"]),
-        ("suites/nfs3/test_read.py", ["suites/nfs3/test_read.py"]),
-    ],
-    ids=[
-        "protocol",
-        "slash",
-        "procedure",
-        "check",
-        "parameter",
-        "parameter-with-slashes",
-        "pattern",
-        "question-mark",
-        "node-id",
-        "file",
+        ("mount", ["mount/test_mnt.py"]),
+        ("nfs3/", ["nfs3/objects/test_handles.py", *READ, "nfs3/test_readdir.py", "nfs3/test_write.py"]),
+        ("nfs3/READ", READ),
+        ("nfs3/read", READ),
+        ("nfs3/handles", ["nfs3/objects/test_handles.py"]),
+        ("nfs3/WRITE/works", [WORKS]),
+        ("nfs3/write/Works", [WORKS]),
+        ("nfs3/WRITE/works[tcp]", [f"{WORKS}[tcp]"]),
+        ("nfs3/WRITE/works[TCP]", [f"{WORKS}[tcp]"]),
+        ("nfs3/WRITE/works[*p]", [WORKS]),
+        ("nfs3/READ/far-away[4*]", [f"{FAR}::test_far_away[4-gib]"]),
+        ("nfs3/WRITE/is-right[new]", ["nfs3/test_write.py::test_is_right[new]"]),
+        ("nfs3/READ*/is-right", ["nfs3/test_read.py::test_is_right", "nfs3/test_readdir.py::test_is_right"]),
+        ("*/MNT", ["mount/test_mnt.py"]),
+        ("*/mnt/w?rks", ["mount/test_mnt.py::test_works"]),
+        ("nfs3/ranges/it_is_far", [FAR]),
+        ("nfs3/ranges/it_is_far[2-gib]", [f"{FAR}::test_far_away[2-gib]"]),
+        ("nfs3/ranges", ["nfs3/test_read.py::test_works", FAR]),
+        ("nfs3/ranges/*far", [FAR]),
+        ("nfs3/transport/it_works_by", [WORKS]),
+        ("nfs3/transport/it_works_by[TCP *]", [f"{WORKS}[tcp]"]),
+        ("suites/nfs3/test_read.py::test_works", ["nfs3/test_read.py::test_works"]),
+        ("suites/nfs3/test_read.py", ["nfs3/test_read.py"]),
+        ("suites/nfs3/objects", ["nfs3/objects"]),
     ],
 )
 def test_a_name_is_found(word: str, found: list[str], selector: Selector) -> None:
-    home = selector.suites.parent
-    assert selector.translate(word) == [str(home / place) for place in found]
+    assert sorted(selector.translate(word)) == sorted(str(selector.suites / place) for place in found)
 
 
 def test_what_lies_in_the_current_folder_stays_a_path(selector: Selector, tmp_path: Path) -> None:
@@ -64,15 +98,28 @@ def test_what_lies_in_the_current_folder_stays_a_path(selector: Selector, tmp_pa
     assert selector.translate("test_mine.py::test_x") == ["test_mine.py::test_x"]
 
 
-@pytest.mark.parametrize("word", ["nfs3/wrote", "nfs3/write/work", "nfs4", "nfs3/x*"])
+@pytest.mark.parametrize(
+    "word", ["nfs3/wrote", "nfs3/WRITE/work", "nfs4", "nfs3/x*", "", "nfs3/READ/works/x"]
+)
 def test_an_unknown_name_is_refused(word: str, selector: Selector) -> None:
-    with pytest.raises(UnknownCheck, match="no check is named"):
+    with pytest.raises(UnknownCheck, match="no check has the id"):
         selector.translate(word)
 
 
-def test_the_nearest_names_are_said(selector: Selector) -> None:
-    with pytest.raises(UnknownCheck, match=r"nfs3/wrote; near: .*nfs3/write"):
-        selector.translate("nfs3/wrote")
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("nfs3/wrote", r"no check has the id nfs3/wrote; similar: nfs3/WRITE"),
+        (
+            "nfs3/WRITE/works[sctp]",
+            r"nfs3/WRITE/works has no parameters \[sctp\]; there are \[tcp\], \[udp\]",
+        ),
+        ("nfs3/transport/removed", "the check nfs3/transport/removed was removed"),
+    ],
+)
+def test_what_there_is_is_said(word: str, told: str, selector: Selector) -> None:
+    with pytest.raises(UnknownCheck, match=told):
+        selector.translate(word)
 
 
 def test_a_word_that_is_neither_check_nor_server_is_told_what_both_are(selector: Selector) -> None:
@@ -80,3 +127,20 @@ def test_a_word_that_is_neither_check_nor_server_is_told_what_both_are(selector:
         UnknownCheck, match=r"--list-requirements.*: embedded, ganesha.* or nfs://HOST/EXPORT"
     ):
         selector.translate("my-host")
+
+
+def selected(*words: str) -> list[str]:
+    """The node ids that a command line selects."""
+    command = [sys.executable, "-m", "nfsproof", "run", *words, "--collect-only", "-q"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120)
+    return [line for line in done.stdout.splitlines() if "::" in line]
+
+
+def test_one_of_several_parameters_runs_on_its_mutants_alone() -> None:
+    name = next(one for one in sorted(known_ids().present) if one.startswith("nfs3/") and "[" in one)
+    plain, on_mutants = selected(name), selected(name, "--mutants=pairs")
+    assert len(plain) == 1
+    assert len(on_mutants) > 1
+    assert {one.partition("[")[0] for one in on_mutants} == {plain[0].partition("[")[0]}
+    parameters = plain[0].partition("[")[2].removesuffix("]")
+    assert all(parameters in one.partition("[")[2] for one in on_mutants)

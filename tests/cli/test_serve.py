@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`nfsproof serve` in a process of its own: it answers, bends what it is told to, and ends in order."""
+"""`nfsproof serve` in a separate process: it answers, uses its mutants, and stops cleanly."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ import pytest
 from nfsclient.clients import Nfs3
 from nfsclient.rpc.blocking import connect_tcp
 from nfsclient.url import NfsUrl
+from nfsmutants import all_mutants
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
-from nfsserver import KNOBS, all_mutants
+from nfsserver import KNOBS
 from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,7 +74,7 @@ def test_it_says_how_it_is_bent(serve: Serve) -> None:
     process = serve("--mutant", "write3-reports-more-than-sent", "--export", "/a b")
     assert url_of(process).path == b"/a b"
     assert process.stdout is not None
-    assert process.stdout.readline() == "bent by write3-reports-more-than-sent\n"
+    assert process.stdout.readline() == "mutants: write3-reports-more-than-sent\n"
 
 
 def test_every_mutant_is_listed_with_its_clause(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,7 +18,7 @@ from nfsproof.exits import Exit
 from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
-CHECK = "nfs3/null/is_answered_without_results"
+CHECK = "nfs3/NULL/no-results"
 TRAPS = (
     "json",
     "pytest",
@@ -84,7 +84,7 @@ def test_the_report_goes_where_it_is_wanted(tmp_path: Path) -> None:
 def test_an_unknown_check_is_wrong_usage(tmp_path: Path) -> None:
     ended = run("nfs3/nill", cwd=tmp_path)
     assert ended.returncode == Exit.USAGE
-    assert "no check is named nfs3/nill" in ended.stderr
+    assert "no check has the id nfs3/nill" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.capabilities import KNOWN
+from fixtures.checks.capabilities import KNOWN
 from nfsjudge import Level, Proof, proof_of
-from nfsserver import all_mutants
+from nfsmutants import all_mutants
 
 SUITES = Path(__file__).resolve().parents[2] / "suites"
 MUTANTS = {mutant.name for mutant in all_mutants()}

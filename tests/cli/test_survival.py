@@ -15,8 +15,8 @@ from nfsjudge.records import CheckRecord, read_records
 from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
-SLOW = "rpc/survival/others_are_served_beside_slow_clients[nothing]"
-BROKEN = "rpc/survival/others_are_served_after_a_broken_stream[half a mark]"
+SLOW = "rpc/connections/slow-clients[nothing]"
+BROKEN = "rpc/garbage/stream[half-mark]"
 
 
 @pytest.fixture

@@ -115,7 +115,7 @@ def test_an_interrupt_ends_all_in_order(tmp_path: Path, number: signal.Signals) 
     process.send_signal(number)
     out, err = process.communicate(timeout=AT_MOST)
     assert process.returncode == 2, err
-    assert "B: left out: not begun: interrupted" in out
+    assert "B: left out: not started: interrupted" in out
     (run,), _ = reports.load_all([tmp_path / "e" / "A.tar.gz"])
     assert run.end is not None
     assert run.end.exit_code == 2
@@ -154,7 +154,7 @@ def test_what_the_lint_found_is_told_beside_the_counts(tmp_path: Path) -> None:
 def test_an_archive_of_an_earlier_event_is_told(tmp_path: Path) -> None:
     held(tmp_path, target("A"))
     _, _, err = held(tmp_path, ABSENT.replace("Absent", "A") + target("B"))
-    assert err == "nfsproof: not of this event, and not in its board: A.tar.gz, in e\n"
+    assert err == "nfsproof: not part of this event, and not on its board: A.tar.gz, in e\n"
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100, 200])
@@ -163,7 +163,7 @@ def test_the_table_shows_names_and_counts_in_any_width(width: int, is_final: boo
     run = TargetRun(TargetEntry("embedded", label="Server A"), Path())
     run.state, run.total, run.done = "runs", 2718, 1700
     run.counts = {"PASS": 1580, "UNSUPPORTED": 932, "SKIP": 12, "NONSTRICT": 69, "VOID": 4, "FAIL": 66}
-    run.running, run.left, run.remark = "nfs3/write/never_accepts_more_than_sent", 75.0, "red"
+    run.running, run.left, run.remark = "nfs3/WRITE/count-limit", 75.0, "red"
     console = Console(width=width, file=io.StringIO())
     with console.capture() as captured:
         console.print(table([run], width, is_final=is_final))
@@ -190,7 +190,7 @@ def test_mistakes_and_outputs_are_told_before_anything_runs(tmp_path: Path) -> N
     (tmp_path / "e").write_text("a file")
     status, _, err = held(tmp_path, target("A"))
     assert status == 4
-    assert "cannot make the folder e" in err
+    assert "cannot create the folder e" in err
 
 
 @pytest.mark.parametrize(

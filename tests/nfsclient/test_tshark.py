@@ -41,7 +41,7 @@ _PROGRAMS: t.Final = (
 
 @pytest.fixture(params=["tcp", "udp"])
 def rpc(request: pytest.FixtureRequest) -> Iterator[RpcClient]:
-    """A client of the reference server, beside it on one loop."""
+    """A client of the reference server on the same loop."""
     loop = Loop()
     server = Server(seed=1)
     connect = connect_tcp if request.param == "tcp" else connect_udp

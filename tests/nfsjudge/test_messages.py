@@ -33,7 +33,8 @@ def test_a_call_and_a_reply_with_their_fields_and_times() -> None:
     call, reply = message_records([listing(1)], began=0.25)
     assert (call.number, call.time, call.direction) == (1, 0.75, "call")
     assert (reply.number, reply.time, reply.direction) == (1, 1.25, "reply")
-    assert call.fields[0].startswith("dir: 0101")
+    assert call.fields[0] == "credential: AUTH_NONE"
+    assert call.fields[1].startswith("dir: 0101")
     assert "count: 4096" in " ".join(call.fields) or "dircount: 4096" in " ".join(call.fields)
     assert reply.deviating == []
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
@@ -17,9 +18,12 @@ from nfsjudge.records import (
     FindingRecord,
     RequirementRecord,
     RunRecord,
+    deviation,
+    deviation_text,
     failure_text,
     from_line,
     read_records,
+    seen,
     to_line,
 )
 from nfsjudge.verdict import Verdict, worst
@@ -98,6 +102,41 @@ def test_failure_text_says_what_an_author_of_a_server_needs() -> None:
         assert part in text
 
 
+@pytest.mark.parametrize(
+    ("expected", "observed", "lines"),
+    [
+        (["5", "6"], "4", ["  result:     size: expected 5 or 6, got 4"]),
+        (
+            ["5" * 90],
+            "4" * 90,
+            ["  result:     size:", f"    expected: {'5' * 90}", f"         got: {'4' * 90}"],
+        ),
+    ],
+)
+def test_an_outcome_with_a_noun_is_one_line_where_it_fits(
+    expected: list[str], observed: str, lines: list[str]
+) -> None:
+    record = dataclasses.replace(
+        CHECK, what="size", call="GETATTR object=01", expected=expected, observed=observed
+    )
+    text = failure_text(record).splitlines()
+    at = text.index("  call:       GETATTR object=01")
+    assert text[at + 1 : at + 1 + len(lines)] == lines
+
+
+@given(st.text(), st.lists(st.text(), max_size=3), st.text())
+def test_a_deviation_names_all_its_parts(what: str, expected: list[str], observed: str) -> None:
+    text = deviation_text(what, expected, observed)
+    assert text.endswith(observed)
+    assert all(part in text for part in [what, *expected])
+
+
+def test_a_check_that_was_not_judged_has_its_reason_as_deviation() -> None:
+    assert deviation(CheckRecord("a", "SKIP", reason="no room")) == "no room"
+    assert deviation(FINDING) == FINDING.observed
+    assert seen(dataclasses.replace(CHECK, what="size", observed="4")) == "size: 4"
+
+
 def test_the_heaviest_verdict_counts() -> None:
     assert worst([]) is Verdict.PASS
     assert worst([Verdict.PASS, Verdict.VOID, Verdict.NONSTRICT]) is Verdict.VOID
@@ -107,5 +146,5 @@ def test_the_heaviest_verdict_counts() -> None:
 def test_the_text_of_a_finding_names_the_check() -> None:
     text = failure_text(FINDING)
     assert text.startswith("FAIL  lint/nfs3/write-count\n  check:      nfs3/write/keeps\n")
-    assert "acceptable: count is at most 4" in text
+    assert "expected:   count is at most 4" in text
     assert "rerun:      bin/nfsproof run embedded nfs3/write/keeps" in text

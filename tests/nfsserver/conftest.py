@@ -12,10 +12,11 @@ from nfsclient.protocol.nfs3 import StableHow
 from nfsclient.rpc.auth import AuthSys, Credential
 from nfsclient.rpc.blocking import RpcClient, connect_tcp, connect_udp
 from nfsclient.rpc.loop import Loop
+from nfsmutants import Mutants
 from nfsserver import ManualClock, Server
 
 if t.TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 ROOT_USER = AuthSys(0, 0)
 ALICE = AuthSys(1000, 1000)
@@ -30,10 +31,11 @@ HOSTS = {"127.0.0.1": "IPv4", "::1": "IPv6"}
 class Rig:
     """A server in a loop, with a connection for each call of `rpc`. Faults of handlers fail the test."""
 
-    def __init__(self, **options: t.Any) -> None:
+    def __init__(self, mutants: Iterable[str] = (), **options: t.Any) -> None:
         self.loop = Loop()
         self.clock = ManualClock()
         self.server = Server(clock=self.clock, seed=1, **options)
+        self.mutants = Mutants(self.server, mutants)
         self._clients: list[RpcClient] = []
 
     def listen(self, host: str = "127.0.0.1") -> None:
@@ -85,7 +87,7 @@ def rig() -> Iterator[Rig]:
 
 @pytest.fixture
 def make_rig() -> Iterator[t.Callable[..., Rig]]:
-    """Rigs with options of `Server`, listening on 127.0.0.1."""
+    """Rigs with options of `Rig` or `Server`, listening on 127.0.0.1."""
     rigs: list[Rig] = []
 
     def make(**options: t.Any) -> Rig:

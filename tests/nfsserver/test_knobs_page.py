@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""docs/knobs.md lists the knobs that there are, as they are declared. Run as a program, it writes that part anew."""
+"""docs/knobs.md lists the knobs as they are declared. Run as a program, this module writes that part of the page."""
 
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ PART = re.compile(r"(?<=test_knobs_page.py -->\n\n).*?(?=\n\n<!-- end of knobs -
 
 
 def table() -> str:
-    """The declarations as a table in Markdown."""
     rows = [
         f"| `{knob.name}` | {knob.takes} | `{knob.usual or '(empty)'}` | {knob.meaning} | {'; '.join(knob.cites)} |"
         for knob in KNOBS.values()
     ]
     return "\n".join(
         [
-            "| knob | takes | default | what it does | leaves it free |",
+            "| knob | values | default | effect | clause that permits it |",
             "| --- | --- | --- | --- | --- |",
             *rows,
         ]
@@ -30,7 +29,7 @@ def table() -> str:
 def test_page_lists_the_knobs_as_they_are() -> None:
     found = PART.search(PAGE.read_text(encoding="utf-8"))
     assert found is not None
-    assert found.group() == table(), f"write it anew: python -m {__name__}"
+    assert found.group() == table(), f"write it again: python -m {__name__}"
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ def test_messages_have_all_fields_and_the_deviating_one_is_pointed_at(suite: Sui
     assert 0 <= call.time <= reply.time < 60
     assert call.summary.startswith("GETATTR xid 0x")
     assert reply.summary.endswith(": NFS3_OK")
-    assert [line.partition(":")[0].strip() for line in call.fields] == ["object"]
+    assert [line.partition(":")[0].strip() for line in call.fields] == ["credential", "object"]
     (at,) = reply.deviating
     assert reply.fields[at].strip().startswith("nlink: ")
     assert "    mode: " in "\n".join(reply.fields)
@@ -78,7 +78,7 @@ def test_a_capture_names_its_check_its_verdict_and_what_deviates(suite: Suite) -
     )
     comments = [comment for _, _, comment in packets_of(path)]
     assert comments[0].startswith("check nfs3/fake/red\nverdict FAIL")
-    assert comments[-1].startswith("FAIL nfs3/fake/red: expected ")
+    assert comments[-1].startswith("FAIL nfs3/fake/red: links: expected ")
     assert "77" in comments[-1]
 
 
@@ -89,7 +89,7 @@ def test_what_the_lint_finds_keeps_the_evidence_of_a_check_that_passes(suite: Su
         def test_looks_elsewhere(stage, nfs3, root):
             from nfsclient.protocol.nfs3 import Ftype3
             nfs3.getattr(root)
-            stage.exchanges[-1].result.resok.obj_attributes.type = Ftype3(99)
+            stage.traffic.exchanges[-1].result.resok.obj_attributes.type = Ftype3(99)
         """
     )
     outcome = suite.run()
@@ -145,7 +145,7 @@ def test_a_folder_that_cannot_be_written_ends_the_run_before_it_begins(suite: Su
     result = suite.pytester.runpytest_subprocess(*suite.arguments("--report", report), timeout=AT_MOST)
     assert result.ret == 4
     (line,) = [line for line in [*result.outlines, *result.errlines] if line.strip()]
-    assert "expected a folder for the report that can be written" in line
+    assert "expected a writable folder for the report" in line
     assert in_the_way.read_text() == "a file"
 
 
@@ -239,7 +239,7 @@ def test_a_second_run_removes_the_scripts_of_the_first_and_no_file_elsewhere(sui
 def test_the_memory_for_the_messages_of_one_check_is_bounded(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fixtures.stage._KEPT_BYTES", 10_000)
+    monkeypatch.setattr("fixtures.stage.traffic._KEPT_BYTES", 10_000)
     suite.write("""
 @proves(RULE, killed_by=MUTANT)
 def test_much(nfs3, scratch):

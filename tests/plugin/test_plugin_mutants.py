@@ -8,10 +8,10 @@ from collections import Counter
 
 import pytest
 
-from fixtures.kills import KillTable, in_sample, without_mutant
-from fixtures.mutants import Trace
+from fixtures.kills.mutants import Trace
+from fixtures.kills.table import KillTable, in_sample, without_mutant
 from nfsjudge import Verdict
-from nfsserver.mutants import all_mutants
+from nfsmutants import all_mutants
 from tests.plugin.conftest import Suite
 
 SEES_IT = """
@@ -73,7 +73,7 @@ def test_a_check_must_pass_on_the_clean_server(suite: Suite) -> None:
     suite.write(NEVER_CLEAN)
     outcome = suite.run("--mutants")
     assert outcome.exit_code == 1
-    assert "NOT CLEAN nfs3/fake/never_clean: FAIL" in outcome.text
+    assert "NOT CLEAN nfs3/fake/never-clean: FAIL" in outcome.text
 
 
 def test_a_mutant_that_does_not_exist_is_named(suite: Suite) -> None:
@@ -125,7 +125,7 @@ def test_matrix_runs_every_check_on_every_mutant(suite: Suite) -> None:
     assert outcome.exit_code == 0
     assert "mutants that no check names" in outcome.text
     (row,) = [line for line in outcome.text.splitlines() if line.startswith("write3-reports-more-than-sent ")]
-    assert row.split()[1:] == ["1", "nfs3/fake/sees_it"]
+    assert row.split()[1:] == ["1", "nfs3/fake/sees-it"]
 
 
 def test_a_mutant_that_kills_everything_is_blunt_and_red(suite: Suite) -> None:
@@ -198,9 +198,19 @@ def test_a_sample_counts_each_kill_for_those_that_it_left_out() -> None:
     assert table.has_blunt
 
 
+def test_a_mutant_of_a_basic_rule_may_kill_many() -> None:
+    table = KillTable(kills_many={"basic": "every check reads attributes"})
+    table.checks = {f"nfs3/x/c{number}" for number in range(60)}
+    table.killers["basic"] = table.killers["other"] = {f"nfs3/x/c{number}" for number in range(30)}
+    assert [name for name, _, _ in table.blunt()] == ["other"]
+    lines = table.lines([], whole=True)
+    assert "BLUNT     other kills 30 of 60 checks" in lines
+    assert "basic     basic kills 30 of 60 checks, which is allowed: every check reads attributes" in lines
+
+
 def test_a_mutant_of_the_wire_is_never_left_out() -> None:
     trace = Trace()
-    wires = [mutant.name for mutant in all_mutants() if mutant.wire is not None]
+    wires = [mutant.name for mutant in all_mutants() if mutant.on_message is not None]
     for name in wires:
         trace.note("suites/nfs3/test_x.py::test_x[clean]", Counter())
         assert trace.may_see("suites/nfs3/test_x.py::test_x[clean]", name)
@@ -241,6 +251,6 @@ def test_the_table_is_left_in_a_report_folder_that_is_named(suite: Suite) -> Non
     suite.write(SEES_IT)
     outcome = suite.run("--mutants")
     table = json.loads((outcome.report / "mutants.json").read_text())
-    assert table["killers"] == {"write3-reports-more-than-sent": ["nfs3/fake/sees_it"]}
+    assert table["killers"] == {"write3-reports-more-than-sent": ["nfs3/fake/sees-it"]}
     assert table["survived"] == []
     assert "1 killed" in (outcome.report / "mutants.txt").read_text()

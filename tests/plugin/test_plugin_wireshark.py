@@ -33,7 +33,7 @@ _COMMENT = 1
 
 
 def packets_of(path: Path) -> Iterator[tuple[float, bytes, str]]:
-    """(seconds, frame, comment) of each packet of a capture of ours."""
+    """(seconds, frame, comment) of each packet of one of our captures."""
     data, at = path.read_bytes(), 0
     while at < len(data):
         kind, length = struct.unpack_from("<II", data, at)

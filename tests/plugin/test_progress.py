@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.pace import Pace, roughly
-from fixtures.progress_views import plain_line, running_text
+from fixtures.plugin.pace import Pace, roughly
+from fixtures.plugin.progress_views import plain_line, running_text
 from nfsjudge.records import CheckRecord, EndRecord, read_records
 from tests.plugin.conftest import ROOT, Suite
 from tests.plugin.test_plugin_verdicts import check

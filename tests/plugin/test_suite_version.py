@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.suite_version import suite_version
+from fixtures.plugin.suite_version import suite_version
 from nfsproof import __version__
 from tests.waiting import AT_MOST
 

@@ -83,7 +83,7 @@ def test_every_check_is_a_leaf(page: tuple[Visit, Page]) -> None:
 
 def test_a_failure_shows_what_was_seen_and_its_transcript(page: tuple[Visit, Page]) -> None:
     opened(page[0], KEPT[0])
-    page[1].get_by_text("FAIL: 5").first.wait_for()
+    page[1].get_by_text("FAIL: expected 4, got 5").first.wait_for()
     page[1].get_by_text("transcript").first.click()
     page[1].get_by_text("#1 WRITE").first.wait_for()
 
@@ -91,7 +91,7 @@ def test_a_failure_shows_what_was_seen_and_its_transcript(page: tuple[Visit, Pag
 def test_nothing_that_a_server_said_is_run_and_nothing_is_fetched(page: tuple[Visit, Page]) -> None:
     visit, _ = page
     shown = opened(visit, KEPT[1])
-    # The description is in a frame of its own.
+    # The description is in a separate frame.
     shown.frame_locator("iframe").first.get_by_text(SCRIPT).first.wait_for()
     assert not [one for one in visit.complaints if one.startswith("dialog")]
     assert not [url for url in visit.requests if not url.startswith(("file:", "blob:", "data:", "about:"))]

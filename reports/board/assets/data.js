@@ -9,13 +9,18 @@ const VERDICTS = new Map(
   DATA.verdicts.map(([name, symbol, meaning, letter], rank) => [letter, { name, symbol, meaning, letter, rank }]),
 );
 const LETTERS = [...VERDICTS.keys()];
-const ABSENT = { name: "not run", symbol: "·", meaning: "this run does not have the check", letter: "-", rank: 99 };
+const ABSENT = { name: "not run", symbol: "·", meaning: "this run does not contain the check", letter: "-", rank: 99 };
 const BY_NAME = new Map([...VERDICTS.values()].map((one) => [one.name, one]));
 const INFO = { name: "INFO", symbol: "i", meaning: "legal, and rare", letter: "I", rank: 50 };
 
 const LEVEL_ORDER = ["MUST", "STATED", "SHOULD", "MAY"];
 const NUMBERS = new Map(CHECKS.map(([id], number) => [id, number]));
 const GROUP_OF = new Map(GROUPS.flatMap(([, , first, last], group) => range(first, last).map((one) => [one, group])));
+
+/** The claim of a check, in a sentence. */
+function titleOf(check) {
+  return DATA.strings[CHECKS[check][2]];
+}
 
 function range(first, last) {
   return Array.from({ length: last - first }, (_, offset) => first + offset);
@@ -61,7 +66,7 @@ function levelIn(run, check) {
   return (clauseOf(RESULTS[run].clauses[check]) ?? mainClause(check))?.level ?? "";
 }
 
-/** Details of a check in a run, read and parsed when they are asked for the first time; null: the run lacks it. */
+/** Details of a check in a run, read and parsed when they are requested the first time; null: the run lacks it. */
 const portions = new Map();
 function detailsOf(run, check) {
   const name = `portion-${run}-${GROUP_OF.get(check)}`;
@@ -75,11 +80,12 @@ function detailsOf(run, check) {
   return { ...details, lines: (numbers) => (numbers ?? []).map((one) => portion.strings[one]) };
 }
 
-/** Lower-case text of a check in which a search looks: id, clauses, what was said in any run. */
+/** Lower-case text of a check in which a search looks: id, title, clauses, what was said in any run. */
 const searchable = [];
 function searchText(check) {
   searchable[check] ??= [
     CHECKS[check][0],
+    titleOf(check),
     ...CHECKS[check][1].map(clauseOf).flatMap((one) => [one.citation, one.gist]),
     ...RUNS.map((_, run) => saidOf(run, check)),
   ].join("\n").toLowerCase();

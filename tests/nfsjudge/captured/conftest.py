@@ -47,12 +47,11 @@ def play(rig: Rig, *, proto: str = "tcp") -> list[Exchange]:
 
 @pytest.fixture
 def right(rig: Rig) -> list[Exchange]:
-    """What a right server says."""
     return play(rig)
 
 
 @pytest.fixture
 def wrong(rig: Rig) -> list[Exchange]:
     """The same with a mutant: 24 times a WRITE counts too much."""
-    rig.server.mutants.add("write3-reports-more-than-sent")
+    rig.mutants.add("write3-reports-more-than-sent")
     return play(rig)

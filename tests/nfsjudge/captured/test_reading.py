@@ -74,8 +74,8 @@ def test_our_own_captures(wrong: list[Exchange], tmp_path: Path) -> None:
 
 
 def test_only_who_says_so_is_alone(rig: Rig) -> None:
-    rig.server.mutants.add("getattr3-rounds-small-sizes-up")
-    rig.server.mutants.add("commit3-before-has-no-size")
+    rig.mutants.add("getattr3-rounds-small-sizes-up")
+    rig.mutants.add("commit3-before-has-no-size")
     frames = pcap(frames_of(play(rig)))
     assert found(judge(frames)) == {}
     assert "nfs3/wcc-before" in found(judge(frames, alone=True))
@@ -188,7 +188,7 @@ def test_packets_that_were_cut_accuse_nobody(right: list[Exchange]) -> None:
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 @pytest.mark.parametrize("size", [64, 512, 1480])
 def test_datagrams_and_their_fragments(rig: Rig, host: str, size: int) -> None:
-    rig.server.mutants.add("write3-reports-more-than-sent")
+    rig.mutants.add("write3-reports-more-than-sent")
     exchanges = play(rig, proto="udp")
     for one in exchanges:
         one.peer = f"[{host}]:2049"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from nfsjudge.lint import Rule, all_rules, lint
-from nfsserver import find_mutant
+from nfsmutants import find_mutant
 from tests.nfsjudge.lint.scenes import SCENES, Scene
 from tests.nfsserver.conftest import Rig
 
@@ -30,7 +30,7 @@ def test_a_right_server_breaks_no_rule(rig: Rig, name: str) -> None:
 def test_a_rule_fires_on_its_mutant(rig: Rig, name: str, mutant: str) -> None:
     find_mutant(mutant)
     scene = Scene(rig)
-    rig.server.mutants.add(mutant)
+    rig.mutants.add(mutant)
     SCENES[name](scene)
     severities = found(scene)
     assert severities.get(name) == RULES[name].severity, severities

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: MIT
+"""Tables of what a protocol leaves open, and how they are looked up.
+
+A server may answer some statuses for reasons that say nothing about the claim of a check: the disk is full, the user
+has no permission, the procedure is not implemented. Such a status makes a check SKIP or UNSUPPORTED instead of FAIL.
+How far that reaches depends on what the check expected, and `Ends` orders the cases.
+
+Tables are found by the type of the status, so a reply needs no reference to its protocol. In NFSv4 each operation of
+a COMPOUND has a status of its own: it is judged like any reply, and its table is that of nfsstat4.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import typing as t
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nfsclient.rpc.program import Procedure, Program
+from nfsclient.xdr import XdrEnum
+from nfsjudge.requirement import Requirement
+from nfsjudge.verdict import Verdict
+
+AnyProcedure: t.TypeAlias = Procedure[t.Any, t.Any]
+
+
+class Ends(enum.IntEnum):
+    """Which expectations an inconclusive status ends. Each member includes those before it.
+
+    An expectation that names the status judges it, whatever the table says.
+    """
+
+    OK = 1
+    """`ok()`: success was needed to go on. `granted()` judges it."""
+    SUCCESS = 2
+    """`granted()` as well: the status comes from the state of the server, not from its policy."""
+    NAMED = 3
+    """An expectation of particular statuses as well: NFS gives errors no order of precedence (RFC 1813 section 2.5)."""
+    ANY = 4
+    """`refused()` with any error as well: the status does not say that the server refused the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inconclusive:
+    """A status that says nothing about a claim: the verdict that it leads to, how far, and why."""
+
+    verdict: t.Literal[Verdict.SKIP, Verdict.UNSUPPORTED]
+    ends: Ends
+    reason: str
+    replies: tuple[type, ...] = ()
+    """Only in these replies; empty: in all."""
+
+    def applies(self, reply: object, expectation: Ends) -> bool:
+        """Whether it ends an expectation of this kind about `reply`."""
+        return expectation <= self.ends and (not self.replies or isinstance(reply, self.replies))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatusPolicy:
+    """One status enumeration."""
+
+    status: type[XdrEnum]
+    field: str = "status"
+    """The status in a reply, by the name that the RFC gives it."""
+    closed_by: Requirement | None = None
+    """What an undefined status breaks; None if the RFC does not say that its list is complete."""
+    inconclusive: Mapping[int, Inconclusive] = dataclasses.field(default_factory=dict)
+
+    def explain(self, reply: object, status: int, expectation: Ends) -> Inconclusive | None:
+        """Why `status` in `reply` does not answer an expectation; None if it does."""
+        found = self.inconclusive.get(status)
+        return found if found is not None and found.applies(reply, expectation) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProtocolPolicy:
+    """The tables of one protocol."""
+
+    statuses: tuple[StatusPolicy, ...] = ()
+    versions: Mapping[Program, str] = dataclasses.field(default_factory=dict)
+    """A program in one version -> the capability that says whether the target serves it."""
+    optional: Mapping[AnyProcedure, str] = dataclasses.field(default_factory=dict)
+    """A procedure that a server may lack -> the capability that says whether the target has it."""
+
+
+_by_status: dict[type[XdrEnum], StatusPolicy] = {}
+_by_version: dict[tuple[int, int], str] = {}
+_by_procedure: dict[AnyProcedure, str] = {}
+
+
+def register(policy: ProtocolPolicy) -> ProtocolPolicy:
+    """Make the tables of a protocol known. Each status type, version and procedure is registered once."""
+    statuses = {one.status: one for one in policy.statuses}
+    versions = {(program.number, program.version): name for program, name in policy.versions.items()}
+    twice = [*(statuses.keys() & _by_status.keys()), *(versions.keys() & _by_version.keys())]
+    twice += [one.label for one in policy.optional.keys() & _by_procedure.keys()]
+    if twice:
+        raise ValueError(f"registered twice: {twice}")
+    _by_status.update(statuses)
+    _by_version.update(versions)
+    _by_procedure.update(policy.optional)
+    return policy
+
+
+def policy_of(status: object) -> StatusPolicy:
+    """The table for a status. Raises `LookupError` for one that no protocol registered: a fault of the suite."""
+    for kind in type(status).__mro__:
+        if kind in _by_status:
+            return _by_status[kind]
+    raise LookupError(f"no protocol has registered a policy for {type(status).__name__}")
+
+
+def capability_for(procedure: AnyProcedure) -> str | None:
+    """The capability that says whether the target serves the program and version of a procedure."""
+    return _by_version.get((procedure.program, procedure.version))
+
+
+def optional_capability(procedure: AnyProcedure) -> str | None:
+    """The capability that says whether the target has a procedure; None if every server has it."""
+    return _by_procedure.get(procedure)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Changing arguments and replies, whatever the protocol: the words in which most mutants are written."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.xdr import Union, XdrType, replace, shape_of
+from nfsserver.fs import FsError, Inode
+from nfsserver.server import Server
+
+X = t.TypeVar("X", bound=XdrType)
+
+
+def change(value: X, path: str = "", /, **changes: t.Any) -> X:
+    """A copy with other fields, at the end of `path`: ``change(args, "where", name=b"x")``.
+
+    A change that is a function gets what has the fields, as it is, and gives the new value of its field. Nothing
+    changes where an optional part of the path is not there.
+    """
+    if path:
+        step, _, rest = path.partition(".")
+        inner = getattr(value, step)
+        return value if inner is None else replace(value, **{step: change(inner, rest, **changes)})
+    made = {name: new(value) if callable(new) else new for name, new in changes.items()}
+    return replace(value, **made)
+
+
+def amend(reply: X, path: str = "", /, **changes: t.Any) -> X:
+    """A reply with other results, changed as `change` does; as it is if it has none."""
+    return _amend_arm(reply, "resok", path, changes)
+
+
+def amend_refusal(reply: X, path: str = "", /, **changes: t.Any) -> X:
+    """A refusal with other results; as it is if it has none."""
+    return _amend_arm(reply, "resfail", path, changes)
+
+
+def _amend_arm(reply: X, arm: str, path: str, changes: dict[str, t.Any]) -> X:
+    results = getattr(reply, arm, None)
+    if results is None:
+        return reply
+    if isinstance(reply, Union):
+        # Only NFSv3 calls its arms resok and resfail.
+        status = next(getattr(reply, name) for name in reply.__xdr_fields__[:1])
+        chosen = shape_of(type(reply)).arm_for(status)
+        assert chosen is not None
+        arm = str(chosen.name)
+    return replace(reply, **{arm: change(results, path, **changes)})
+
+
+def restate(reply: X, old: int, new: int) -> X:
+    """A reply with the status `new` if it has the status `old`; the rest of it stays."""
+    return replace(reply, status=new) if getattr(reply, "status", None) == old else reply
+
+
+def count(state: dict[str, t.Any]) -> int:
+    """How often a mutant has asked this, with this time."""
+    state["count"] = state.get("count", 0) + 1
+    return int(state["count"])
+
+
+def inode_of(server: Server, handle: bytes) -> Inode | None:
+    """The object of a handle; None if there is none."""
+    try:
+        return server.resolve(handle)
+    except FsError:
+        return None
+
+
+def child_of(server: Server, directory: bytes, name: bytes) -> Inode | None:
+    """The object of a name in the directory of a handle; None if there is none."""
+    parent = inode_of(server, directory)
+    return None if parent is None or parent.directory is None else parent.directory.get(name)

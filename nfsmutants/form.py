@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: MIT
+"""The form of a mutant: a named deviation of the reference server, which breaks one rule.
+
+    @mutant(WRITE, RFC1813_WRITE)
+    def write3_reports_more_than_sent(call: Write) -> Write3Res:
+        \"\"\"WRITE answers one byte more than it was sent\"\"\"
+        return amend(call.proceed(), count=lambda it: it.count + 1)
+
+The name of the function, with hyphens, is the name of the mutant; the first paragraph of its docstring says what the
+server does wrong; the decorator has the procedures that it bends and the clause that forbids it. The function
+gets a `Call` and answers it: as the server would (`call.proceed()`), with other arguments, or all by itself.
+
+`wire_mutant` is for what changes bytes (RPC headers, malformed replies): its function gets a `Message`.
+`transport_mutant` is for what lies below messages (fragments, connections, datagrams): a class in the place of the
+function, `RpcAnswersTwice` for ``rpc-answers-twice``. `mutant_of_each` makes one mutant of each of several procedures.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import typing as t
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from inspect import cleandoc
+
+from nfsclient.rpc.auth import AuthSys
+from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.service import CallContext
+from nfsclient.rpc.sockets import Address
+from nfsclient.xdr import XdrType
+from nfsmutants.bending import change
+from nfsserver.fs import Caller
+from nfsserver.middleware import Answer, Proceed, ProceedMessage
+from nfsserver.server import Server
+from nfsserver.transport import TransportMiddleware
+
+A = t.TypeVar("A", bound=XdrType)
+R = t.TypeVar("R", bound=XdrType)
+T = t.TypeVar("T", bound=TransportMiddleware)
+
+AnyProcedure: t.TypeAlias = Procedure[t.Any, t.Any]
+Rules: t.TypeAlias = Mapping[AnyProcedure, str]
+"""Procedures with the clauses of each."""
+State: t.TypeAlias = dict[str, t.Any]
+"""What a mutant remembers in one server, from when it is switched on until it is switched off."""
+
+
+@dataclass(slots=True)
+class Call(t.Generic[A, R]):
+    """One call of a procedure, on its way to the handler."""
+
+    server: Server
+    context: CallContext
+    args: A
+    state: State
+    handler: Proceed[A, R]
+    """What answers it rightly; `proceed` calls it."""
+
+    def proceed(self, args: A | None = None) -> R:
+        """The server's answer to the call, or to the same call with other arguments."""
+        return self.handler(self.context, self.args if args is None else args)
+
+    def proceed_with(self, path: str = "", /, **changes: t.Any) -> R:
+        """The server's answer to the same call with other arguments, which `change` makes."""
+        return self.proceed(change(self.args, path, **changes))
+
+    def proceed_as_root(self, args: A | None = None) -> R:
+        """The answer that root would get."""
+        as_root = dataclasses.replace(self.context, credential=AuthSys(0, 0))
+        return self.handler(as_root, self.args if args is None else args)
+
+    @property
+    def procedure(self) -> AnyProcedure:
+        """The procedure that was called."""
+        return self.context.procedure
+
+    @property
+    def peer(self) -> Address:
+        """The address that the call came from."""
+        return self.context.peer
+
+    @property
+    def caller(self) -> Caller:
+        """The user who calls."""
+        return self.server.caller(self.context)
+
+
+AnyCall: t.TypeAlias = Call[t.Any, t.Any]
+
+
+@dataclass(slots=True)
+class Message:
+    """One RPC message, from its header to the end of the arguments."""
+
+    server: Server
+    data: bytes
+    state: State
+    handler: ProceedMessage
+
+    def proceed(self, data: bytes | None = None) -> Answer:
+        """The server's answer to the message, or to other bytes; None for silence."""
+        return self.handler(self.data if data is None else data)
+
+
+OnCall: t.TypeAlias = Callable[[Call[A, R]], R]
+AnyOnCall: t.TypeAlias = Callable[[t.Any], t.Any]
+OnMessage: t.TypeAlias = Callable[[Message], Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One deviation: `gist` says what the server does wrong, `breaks` the rule that forbids it."""
+
+    name: str
+    gist: str
+    breaks: str
+    procedures: tuple[AnyProcedure, ...] = ()
+    """What it bends, when it is one of calls."""
+    on_call: AnyOnCall | None = field(default=None, kw_only=True)
+    on_message: OnMessage | None = field(default=None, kw_only=True)
+    transport: type[TransportMiddleware] | None = field(default=None, kw_only=True)
+    only_raw: bool = field(default=False, kw_only=True)
+    """Bends nothing that a typed client sends, or gets: only checks that make their own bytes can see it."""
+    kills_many: str = field(default="", kw_only=True)
+    """Why many checks may fail on it, if they may; others are too blunt if they kill a tenth of the checks."""
+
+
+class UnknownMutant(LookupError):
+    """A name that no mutant has."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no mutant is named {name!r}; `nfsproof serve --list-mutants` shows all names")
+        self.name = name
+
+
+class WrongDeclaration(ValueError):
+    """A mutant whose name is taken already, or which does not say what it does."""
+
+
+_registry: dict[str, Mutant] = {}
+
+
+def all_mutants() -> tuple[Mutant, ...]:
+    """Every mutant, by name."""
+    return tuple(_registry[name] for name in sorted(_registry))
+
+
+def find_mutant(name: str) -> Mutant:
+    """The mutant of this name. Raises `UnknownMutant`."""
+    try:
+        return _registry[name]
+    except KeyError:
+        raise UnknownMutant(name) from None
+
+
+def _register(mutant: Mutant) -> None:
+    if mutant.name in _registry:
+        raise WrongDeclaration(f"two mutants are named {mutant.name!r}")
+    if not mutant.gist:
+        raise WrongDeclaration(f"{mutant.name!r} has no docstring that says what it does wrong")
+    _registry[mutant.name] = mutant
+
+
+def _gist_of(declared: Callable[..., t.Any]) -> str:
+    paragraph = cleandoc(declared.__doc__ or "").partition("\n\n")[0]
+    return " ".join(paragraph.split())
+
+
+def _name_of(declared: Callable[..., t.Any]) -> str:
+    """``some_name`` and ``SomeName`` are both ``some-name``."""
+    words = re.sub(r"(?<=.)(?=[A-Z])", "-", declared.__name__)
+    return words.replace("_", "-").lower()
+
+
+# ---------------------------------------------------------------- declarations
+
+
+@t.overload
+def mutant(
+    procedures: Procedure[A, R], rule: str, *, kills_many: str = ""
+) -> Callable[[OnCall[A, R]], OnCall[A, R]]: ...
+@t.overload
+def mutant(
+    procedures: tuple[AnyProcedure, ...], rule: str, *, kills_many: str = ""
+) -> Callable[[AnyOnCall], AnyOnCall]: ...
+def mutant(
+    procedures: AnyProcedure | tuple[AnyProcedure, ...], rule: str, *, kills_many: str = ""
+) -> Callable[[AnyOnCall], AnyOnCall]:
+    """Register a function of a `Call` that breaks `rule` in one procedure, or in several."""
+    bent = procedures if isinstance(procedures, tuple) else (procedures,)
+
+    def register(on_call: AnyOnCall) -> AnyOnCall:
+        name, gist = _name_of(on_call), _gist_of(on_call)
+        _register(Mutant(name, gist, rule, bent, on_call=on_call, kills_many=kills_many))
+        return on_call
+
+    return register
+
+
+def mutant_of_each(rules: Rules, *, kills_many: str = "") -> Callable[[AnyOnCall], AnyOnCall]:
+    """Register a function of a `Call` as one mutant of each procedure in `rules`, which has the clauses.
+
+    ``creates_nothing`` becomes ``create3-creates-nothing``, ``mkdir3-creates-nothing`` and so on; `{}` in the
+    docstring stands for the procedure.
+    """
+
+    def register(on_call: AnyOnCall) -> AnyOnCall:
+        for procedure, rule in rules.items():
+            name = f"{procedure.name.lower()}{procedure.version}-{_name_of(on_call)}"
+            gist = _gist_of(on_call).format(procedure.name)
+            _register(Mutant(name, gist, rule, (procedure,), on_call=on_call, kills_many=kills_many))
+        return on_call
+
+    return register
+
+
+def wire_mutant(
+    rule: str, *, only_raw: bool = False, kills_many: str = ""
+) -> Callable[[OnMessage], OnMessage]:
+    """Register a function of a `Message`."""
+
+    def register(on_message: OnMessage) -> OnMessage:
+        name, gist = _name_of(on_message), _gist_of(on_message)
+        _register(Mutant(name, gist, rule, on_message=on_message, only_raw=only_raw, kills_many=kills_many))
+        return on_message
+
+    return register
+
+
+def transport_mutant(
+    rule: str, *, only_raw: bool = False, kills_many: str = ""
+) -> Callable[[type[T]], type[T]]:
+    """Register a class, of which one object is made each time that the mutant is switched on."""
+
+    def register(transport: type[T]) -> type[T]:
+        name, gist = _name_of(transport), _gist_of(transport)
+        _register(Mutant(name, gist, rule, transport=transport, only_raw=only_raw, kills_many=kills_many))
+        return transport
+
+    return register

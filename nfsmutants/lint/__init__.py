@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that a rule of the lint catches, and no check."""

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/mount/test_dump.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.mount import DUMP3, MNT1, MNT2, MNT3, DirpathArgs, Mnt3Res, Mountlist
+from nfsclient.xdr import Void
+from nfsmutants.form import Call, Message, mutant, wire_mutant
+from nfsmutants.mount.bending import DUMPS, MNTS, _with_entry, xdr_string
+from nfsmutants.rules import RFC1094_MOUNT, RFC1813_DUMP, RFC1813_MNT, RFC1813_MOUNT_SIZES
+from nfsserver.middleware import Answer
+
+# ---------------------------------------------------------------- the list of mounts
+
+
+@mutant((MNT1, MNT2), RFC1094_MOUNT)
+def mnt1_records_nothing(call: Call[DirpathArgs, t.Any]) -> t.Any:
+    """MNT of versions 1 and 2 is not listed"""
+    reply = call.proceed()
+    call.server.mounts.forget(call.context, call.args.dirpath)
+    return reply
+
+
+@mutant(DUMPS, RFC1813_DUMP)
+def dump_has_entries_twice(call: Call[Void, Mountlist]) -> Mountlist:
+    """DUMP has every entry twice"""
+    return Mountlist(call.proceed().entries * 2)
+
+
+@mutant(MNTS, RFC1813_DUMP)
+def mnt_records_what_is_refused(call: Call[DirpathArgs, t.Any]) -> t.Any:
+    """MNT lists also what it refuses"""
+    call.server.mounts.record(call.context, call.args.dirpath)
+    return call.proceed()
+
+
+# ---------------------------------------------------------------- form
+
+
+@wire_mutant(RFC1813_MOUNT_SIZES)
+def dump_has_names_that_are_too_long(message: Message) -> Answer:
+    """DUMP lists a host whose name has 256 bytes, where the list is not short"""
+    return _with_entry(message, DUMP3.number, xdr_string(b"h" * 256) + xdr_string(b"/dir"), least=240)
+
+
+@mutant(MNT3, RFC1813_MNT)
+def mnt3_records_nothing(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+    """MNT adds nothing to the list of mounts"""
+    reply = call.proceed()
+    call.server.mounts.forget(call.context, call.args.dirpath)
+    return reply

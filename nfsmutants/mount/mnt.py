@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/mount/test_mnt.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.mount import (
+    FHSIZE,
+    MNT1,
+    MNT2,
+    MNT3,
+    PROGRAM,
+    DirpathArgs,
+    Mnt1Res,
+    Mnt3Res,
+    Mountres3Ok,
+    MountStat1,
+    MountStat3,
+)
+from nfsclient.rpc.messages import AcceptStat, CallHeader
+from nfsclient.rpc.service import Refused
+from nfsclient.xdr import XdrError
+from nfsmutants.bending import amend, count
+from nfsmutants.form import AnyCall, Call, Message, mutant, wire_mutant
+from nfsmutants.mount.bending import Res, _is_call, _word, first_directory, gives
+from nfsmutants.rules import (
+    RFC1094_MNT,
+    RFC1094_MOUNT_APPENDIX,
+    RFC1094_MOUNT_HANDLE,
+    RFC1094_MOUNT_STATUS,
+    RFC1813_MNT,
+    RFC1813_MOUNT_SIZES,
+    RFC1813_MOUNT_STATUS,
+)
+from nfsserver.fs import FsError, Inode
+from nfsserver.middleware import Answer
+from nfsserver.mount import AUTH_SYS
+
+_RESULTS = 24
+"""Where the results begin in a reply with an empty verifier."""
+
+
+# ---------------------------------------------------------------- handles
+
+
+@mutant((MNT1, MNT2), RFC1094_MNT)
+def mnt1_gives_an_unusable_handle(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
+    """MNT of versions 1 and 2 gives a handle that no procedure takes"""
+    reply = call.proceed()
+    return reply if reply.directory is None else Mnt1Res(MountStat1.OK, b"x" * FHSIZE)
+
+
+@mutant((MNT1, MNT2), RFC1094_MNT, kills_many="whatever is mounted by these versions begins with MNT")
+def mnt1_mounts_another_directory(call: Call[DirpathArgs, Res]) -> Res:
+    """MNT of versions 1 and 2 gives the first directory in the export instead of the export"""
+    reply = call.proceed()
+    other = first_directory(call)
+    return reply if other is None else gives(call, other)
+
+
+@mutant(MNT2, RFC1094_MNT)
+def mnt2_mounts_what_is_not_there(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
+    """MNT of version 2 answers an unknown path with the handle of the first export"""
+    reply = call.proceed()
+    if reply.resok is not None:
+        return reply
+    return Mnt1Res(MountStat1.OK, call.server.handle_of(call.server.fs.root))
+
+
+@wire_mutant(RFC1094_MOUNT_HANDLE, kills_many="whatever is mounted by these versions begins with MNT")
+def mnt1_gives_64_bytes(message: Message) -> Answer:
+    """MNT of versions 1 and 2 gives a handle of 64 bytes"""
+    reply = message.proceed()
+    if reply is None or not _is_call(message.data, MNT1.number, (1, 2)):
+        return reply
+    return [*reply, bytes(FHSIZE)]
+
+
+@wire_mutant(RFC1813_MOUNT_STATUS, kills_many="whatever is mounted begins with MNT")
+def mnt3_gives_72_bytes(message: Message) -> Answer:
+    """MNT of version 3 gives a handle of 72 bytes"""
+    reply = message.proceed()
+    if reply is None or not _is_call(message.data, MNT3.number, (3,)):
+        return reply
+    whole = b"".join(reply)
+    if whole[_RESULTS : _RESULTS + 4] != bytes(4):
+        return [whole]
+    at = _RESULTS + 8
+    length = int.from_bytes(whole[at - 4 : at], "big")
+    handle = whole[at : at + length].ljust(72, b"\0")
+    return [whole[: at - 4] + _word(72) + handle + whole[at + length :]]
+
+
+@mutant(MNT3, RFC1813_MNT)
+def mnt3_names_a_flavor_that_is_refused(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+    """MNT names AUTH_NONE as well, which NFS does not take"""
+    return amend(call.proceed(), auth_flavors=[1, 0])
+
+
+# ---------------------------------------------------------------- who is served
+
+
+@mutant(MNT3, RFC1813_MOUNT_STATUS)
+def mnt3_blames_input_and_output(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+    """MNT answers IO where permission is denied"""
+    reply = call.proceed()
+    is_denied = reply.fhs_status == MountStat3.MNT3ERR_ACCES
+    return Mnt3Res(MountStat3.MNT3ERR_IO) if is_denied else reply
+
+
+@mutant(MNT3, RFC1813_MNT)
+def mnt3_mounts_what_is_not_there(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+    """MNT answers an unknown path with the handle of the first export"""
+    reply = call.proceed()
+    if reply.fhs_status != MountStat3.MNT3ERR_NOENT:
+        return reply
+    return Mnt3Res(MountStat3.MNT3_OK, Mountres3Ok(call.server.handle_of(call.server.fs.root), [AUTH_SYS]))
+
+
+@mutant(MNT1, RFC1094_MOUNT_APPENDIX)
+def mnt1_mounts_what_is_not_there(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
+    """MNT of version 1 answers an unknown path with the handle of the first export"""
+    reply = call.proceed()
+    if reply.directory is not None:
+        return reply
+    return Mnt1Res(MountStat1.OK, call.server.handle_of(call.server.fs.root))
+
+
+@mutant(MNT3, RFC1813_MNT)
+def mnt3_mounts_a_file(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+    """MNT answers the path of a file with the handle of the first export"""
+    reply = call.proceed()
+    if reply.fhs_status != MountStat3.MNT3ERR_NOTDIR:
+        return reply
+    return Mnt3Res(MountStat3.MNT3_OK, Mountres3Ok(call.server.handle_of(call.server.fs.root), [AUTH_SYS]))
+
+
+@mutant(MNT3, RFC1813_MNT, kills_many="whatever is mounted begins with MNT")
+def mnt3_gives_an_unusable_handle(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+    """MNT gives a handle that no procedure takes"""
+    return amend(call.proceed(), fhandle=b"no handle of this server")
+
+
+@mutant(MNT3, RFC1813_MNT)
+def mnt3_mounts_another_directory(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+    """Every second MNT gives the handle of the first directory in the export instead of the export's own"""
+    reply = call.proceed()
+    other = first_directory(call)
+    if count(call.state) % 2 or other is None:
+        return reply
+    return amend(reply, fhandle=call.server.handle_of(other))
+
+
+@mutant(MNT3, RFC1813_MNT)
+def mnt3_names_no_flavors(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+    """MNT names AUTH_NONE alone, which NFS does not take"""
+    return amend(call.proceed(), auth_flavors=[0])
+
+
+ALL = (MNT1, MNT2, MNT3)
+
+
+def _below(call: AnyCall, names: t.Sequence[bytes]) -> Inode | None:
+    """What is at the end of these names, the first of which is the export."""
+    inode = call.server.fs.root
+    try:
+        for name in names[1:]:
+            inode = call.server.fs.lookup(call.caller, inode, name)
+    except FsError:
+        return None
+    return inode
+
+
+@mutant(ALL, RFC1813_MNT)
+def mnt_gives_the_export_for_what_lies_below(call: Call[DirpathArgs, Res]) -> Res:
+    """MNT answers the path of a directory below an export with the handle of the export"""
+    reply = call.proceed()
+    return reply if reply.resok is None else gives(call, call.server.fs.root)
+
+
+@mutant(ALL, RFC1813_MNT)
+def mnt_takes_dot_for_dot_dot(call: Call[DirpathArgs, Res]) -> Res:
+    """MNT takes a dot at the end of a path for two, and two for one"""
+    *names, last = call.args.dirpath.lstrip(b"/").split(b"/")
+    if last not in (b".", b"..") or len(names) < 2:
+        return call.proceed()
+    inode = _below(call, names[:-1] if last == b"." else names)
+    return call.proceed() if inode is None else gives(call, inode)
+
+
+@mutant(ALL, RFC1813_MNT)
+def mnt_stops_at_an_empty_name(call: Call[DirpathArgs, Res]) -> Res:
+    """MNT leaves out what lies around an empty name in the middle or at the end of a path"""
+    names = call.args.dirpath.lstrip(b"/").split(b"/")
+    if len(names) < 4 or b"" not in names:
+        return call.proceed()
+    at = names.index(b"")
+    inode = _below(call, names[: at - (at == len(names) - 1)])
+    return call.proceed() if inode is None else gives(call, inode)
+
+
+@mutant(ALL, RFC1813_MNT)
+def mnt_gives_symbolic_links(call: Call[DirpathArgs, Res]) -> Res:
+    """MNT answers the path of a symbolic link with the handle of the link"""
+    reply = call.proceed()
+    inode = None
+    if reply.resok is None:
+        inode = _below(call, call.args.dirpath.strip(b"/").split(b"/"))
+    return reply if inode is None or not inode.target else gives(call, inode)
+
+
+@mutant((MNT1, MNT2), RFC1094_MOUNT_STATUS)
+def mnt1_mounts_what_is_no_directory(call: Call[DirpathArgs, Res]) -> Res:
+    """MNT of versions 1 and 2 answers NOTDIR with the handle of the export instead"""
+    reply = call.proceed()
+    is_refused = int(reply.status) == MountStat3.MNT3ERR_NOTDIR
+    return gives(call, call.server.fs.root) if is_refused else reply
+
+
+@mutant(ALL, RFC1813_MNT)
+def mnt_ignores_what_follows_a_file(call: Call[DirpathArgs, Res]) -> Res:
+    """MNT of a path that continues after a file answers with the directory of the file"""
+    reply = call.proceed()
+    *names, _ = call.args.dirpath.lstrip(b"/").split(b"/")
+    inode = None if reply.resok is not None else _below(call, names)
+    if inode is None or inode.directory is not None:
+        return reply
+    parent = _below(call, names[:-1])
+    return reply if parent is None else gives(call, parent)
+
+
+@mutant(ALL, RFC1813_MNT)
+def mnt_remembers_paths(call: Call[DirpathArgs, Res]) -> Res:
+    """MNT of a nested path answers what it answered when the path was first mounted"""
+    known = call.state
+    key = f"{call.context.version} {call.args.dirpath!r}"
+    if key in known:
+        remembered: Res = known[key]
+        return remembered
+    reply = call.proceed()
+    if reply.resok is not None and call.args.dirpath.rstrip(b"/").count(b"/") > 1:
+        known[key] = reply
+    return reply
+
+
+@mutant(ALL, RFC1813_MOUNT_SIZES)
+def mnt_cannot_decode_long_paths(call: Call[DirpathArgs, Res]) -> Res:
+    """MNT answers GARBAGE_ARGS to paths of 1023 and 1024 bytes"""
+    if len(call.args.dirpath) >= 1023:
+        raise Refused(accept_stat=AcceptStat.GARBAGE_ARGS)
+    return call.proceed()
+
+
+@wire_mutant(RFC1813_MOUNT_SIZES)
+def mnt_cuts_long_paths(message: Message) -> Answer:
+    """MNT cuts paths of more than 1024 bytes after the name of the export"""
+    try:
+        header, end = CallHeader.unpack_from(message.data)
+    except XdrError:
+        return message.proceed()
+    length = int.from_bytes(message.data[end : end + 4], "big")
+    if (header.prog, header.proc) != (PROGRAM, 1) or length <= 1024:
+        return message.proceed()
+    return message.proceed(message.data[:end] + DirpathArgs(next(iter(message.server.exports))).to_xdr())
+
+
+def _invent_a_status(call: Call[DirpathArgs, Mnt3Res], *, is_meant: bool) -> Mnt3Res:
+    """EREMOTE of many systems, which is no status of MNT, in place of a refusal."""
+    reply = call.proceed()
+    return Mnt3Res(MountStat3(66)) if reply.resok is None and is_meant else reply
+
+
+@mutant(MNT3, RFC1813_MOUNT_STATUS)
+def mnt3_invents_a_status_for_short_paths(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+    """MNT refuses paths of up to 8 bytes with a status that MOUNT does not have"""
+    return _invent_a_status(call, is_meant=len(call.args.dirpath) <= 8)
+
+
+@mutant(MNT3, RFC1813_MOUNT_STATUS)
+def mnt3_invents_a_status_for_strange_paths(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+    """MNT refuses paths with bytes that are no printable ASCII with a status that MOUNT does not have"""
+    return _invent_a_status(call, is_meant=any(not 32 <= byte < 127 for byte in call.args.dirpath))
+
+
+@mutant(MNT3, RFC1813_MOUNT_STATUS)
+def mnt3_invents_a_status_for_long_paths(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+    """MNT refuses paths of 256 to 1000 bytes with a status that MOUNT does not have"""
+    return _invent_a_status(call, is_meant=256 <= len(call.args.dirpath) <= 1000)
+
+
+@mutant(MNT3, RFC1813_MOUNT_STATUS)
+def mnt3_too_long_is_io(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+    """MNT answers IO where a name in the path is too long"""
+    reply = call.proceed()
+    is_too_long = reply.fhs_status == MountStat3.MNT3ERR_NAMETOOLONG
+    return Mnt3Res(MountStat3.MNT3ERR_IO) if is_too_long else reply

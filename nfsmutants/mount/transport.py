@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/mount/test_transport.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.mount import (
+    EXPORT1,
+    EXPORT2,
+    EXPORT3,
+    MNT1,
+    MNT2,
+    MNT3,
+    DirpathArgs,
+    Exports,
+    Mnt1Res,
+    Mnt3Res,
+    Mountlist,
+    MountStat1,
+    MountStat3,
+)
+from nfsclient.xdr import Void
+from nfsmutants.form import Call, mutant
+from nfsmutants.mount.bending import DUMPS, UMNTS, Res, first_directory, gives
+from nfsmutants.rules import RFC1813_MOUNT_TRANSPORT
+
+# ---------------------------------------------------------------- UDP
+
+
+@mutant((MNT1, MNT2, MNT3), RFC1813_MOUNT_TRANSPORT)
+def mnt_refuses_over_udp(call: Call[DirpathArgs, Res]) -> Res:
+    """MNT over UDP answers that permission is denied"""
+    if call.context.transport != "udp":
+        return call.proceed()
+    denied = MountStat3.MNT3ERR_ACCES
+    return Mnt3Res(denied) if call.context.version == 3 else Mnt1Res(MountStat1(int(denied)))
+
+
+@mutant((MNT1, MNT2, MNT3), RFC1813_MOUNT_TRANSPORT)
+def mnt_gives_another_directory_over_udp(call: Call[DirpathArgs, Res]) -> Res:
+    """MNT over UDP gives the first directory in the export instead of the export"""
+    other = first_directory(call) if call.context.transport == "udp" else None
+    return call.proceed() if other is None else gives(call, other)
+
+
+EXPORTS = (EXPORT1, EXPORT2, EXPORT3)
+
+
+# ---------------------------------------------------------------- the list of exports, and UDP
+
+
+@mutant(EXPORTS, RFC1813_MOUNT_TRANSPORT)
+def export_is_empty_over_udp(call: Call[Void, Exports]) -> Exports:
+    """EXPORT over UDP lists nothing"""
+    reply = call.proceed()
+    return Exports([]) if call.context.transport == "udp" else reply
+
+
+@mutant(DUMPS, RFC1813_MOUNT_TRANSPORT)
+def dump_is_empty_over_udp(call: Call[Void, Mountlist]) -> Mountlist:
+    """DUMP over UDP lists nothing"""
+    reply = call.proceed()
+    return Mountlist([]) if call.context.transport == "udp" else reply
+
+
+@mutant(UMNTS, RFC1813_MOUNT_TRANSPORT)
+def umnt_removes_nothing_over_udp(call: Call[DirpathArgs, t.Any]) -> t.Any:
+    """UMNT over UDP leaves the list as it is"""
+    return Void() if call.context.transport == "udp" else call.proceed()

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/mount/test_umntall.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.mount import UMNTALL1, UMNTALL2, UMNTALL3
+from nfsclient.rpc.messages import AcceptStat
+from nfsclient.rpc.service import Refused
+from nfsclient.xdr import Void
+from nfsmutants.form import AnyCall, Call, mutant
+from nfsmutants.mount.bending import MNTS, UMNTALLS
+from nfsmutants.rules import RFC1094_MOUNT, RFC1813_UMNTALL
+
+# ---------------------------------------------------------------- the list of mounts
+
+
+@mutant((*UMNTALLS, *MNTS), RFC1813_UMNTALL)
+def umntall_fails_without_mounts(call: AnyCall) -> t.Any:
+    """UMNTALL after UMNTALL, without MNT between them, fails with an error of RPC"""
+    state = call.state
+    is_mount = call.procedure in MNTS
+    if not is_mount and state.get("last") == "UMNTALL":
+        raise Refused(accept_stat=AcceptStat.GARBAGE_ARGS)
+    state["last"] = "MNT" if is_mount else "UMNTALL"
+    return call.proceed()
+
+
+@mutant((UMNTALL1, UMNTALL2), RFC1094_MOUNT)
+def umntall1_removes_nothing(_call: Call[Void, t.Any]) -> Void:
+    """UMNTALL of versions 1 and 2 does nothing"""
+    return Void()
+
+
+@mutant(UMNTALLS, RFC1813_UMNTALL)
+def umntall_keeps_the_last_entry(call: Call[Void, t.Any]) -> t.Any:
+    """UMNTALL leaves the latest of two or more mounts in the list"""
+    paths = [path for host, path in call.server.mounts.entries() if host == call.peer[0].encode()]
+    reply = call.proceed()
+    if len(paths) > 1:
+        call.server.mounts.record(call.context, paths[-1])
+    return reply
+
+
+@mutant(UMNTALL3, RFC1813_UMNTALL)
+def umntall3_removes_nothing(_call: Call[Void, Void]) -> Void:
+    """UMNTALL leaves the list as it is"""
+    return Void()

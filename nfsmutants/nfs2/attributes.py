@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_attributes.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol.nfs2 import GETATTR, Attrstat, Ftype
+from nfsmutants.bending import amend
+from nfsmutants.form import mutant
+from nfsmutants.nfs2.calls import Getattr
+from nfsmutants.rules import RFC1094_ATTRIBUTES
+
+
+@mutant(GETATTR, RFC1094_ATTRIBUTES)
+def getattr2_shares_a_fileid(call: Getattr) -> Attrstat:
+    """GETATTR gives two neighbouring files the same fileid"""
+    return amend(call.proceed(), fileid=lambda it: it.fileid & ~63)
+
+
+@mutant(GETATTR, RFC1094_ATTRIBUTES)
+def getattr2_fileid_changes_with_the_size(call: Getattr) -> Attrstat:
+    """GETATTR makes fileid out of number and size"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    attributes = reply.resok
+    is_file = attributes.type is Ftype.NFREG
+    return amend(reply, fileid=attributes.fileid + attributes.size) if is_file else reply
+
+
+@mutant(GETATTR, RFC1094_ATTRIBUTES)
+def getattr2_fsid_is_that_of_the_object(call: Getattr) -> Attrstat:
+    """GETATTR gives every object but the root a different fsid"""
+    return amend(call.proceed(), fsid=lambda it: it.fileid)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""TODO nfsmutants.nfs2.bending."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from nfsclient.errors import XdrError
+from nfsclient.protocol.nfs2 import LOOKUP, Diropargs, Diropok, Diropres, Nfsstat2, StatRes
+from nfsclient.rpc.messages import CallHeader
+from nfsclient.rpc.program import Procedure
+from nfsclient.xdr import Void, replace, u32
+from nfsserver.fs import SUPERUSER, FsError, Inode
+from nfsserver.nfs2.common import fattr
+from nfsserver.server import Server
+
+
+def place_of(args: t.Any) -> Diropargs:
+    """The directory and name in the arguments; with two of them, the ones that are new."""
+    for field in ("where", "to", "from_"):
+        found = getattr(args, field, None)
+        if isinstance(found, Diropargs):
+            return found
+    assert isinstance(args, Diropargs)
+    return args
+
+
+def with_place(args: t.Any, **changes: object) -> t.Any:
+    """The arguments with another directory or name."""
+    for field in ("where", "to", "from_"):
+        found = getattr(args, field, None)
+        if isinstance(found, Diropargs):
+            return replace(args, **{field: replace(found, **changes)})
+    return replace(args, **changes)
+
+
+def found(server: Server, inode: Inode) -> Diropres:
+    """Success with an object."""
+    return Diropres(Nfsstat2.NFS_OK, Diropok(server.handle_of(inode), fattr(inode)))
+
+
+def success(server: Server, procedure: Procedure[t.Any, t.Any], inode: Inode) -> t.Any:
+    """What a procedure answers when it says that all went well with an object."""
+    return found(server, inode) if procedure.res is Diropres else StatRes(Nfsstat2.NFS_OK)
+
+
+# ---------------------------------------------------------------- what is longer than it may be
+
+
+def cut_name(message: bytes, at: int, limit: int) -> bytes:
+    """The message with the string whose length stands at `at` cut to `limit` bytes."""
+    length = int.from_bytes(message[at : at + 4], "big")
+    if length <= limit:
+        return message
+    end = at + 4 + (length + 3) // 4 * 4
+    kept = message[at + 4 : at + 4 + limit] + bytes(-limit % 4)
+    return message[:at] + limit.to_bytes(4, "big") + kept + message[end:]
+
+
+def _arguments_of(message: bytes) -> tuple[int, int]:
+    """Procedure and place of the arguments, if it is a call of NFSv2; else (-1, 0)."""
+    try:
+        header, end = CallHeader.unpack_from(message)
+    except XdrError:
+        return -1, 0
+    called = (header.prog, header.vers)
+    return (header.proc, end) if called == (LOOKUP.program, LOOKUP.version) else (-1, 0)
+
+
+class _Word(Void):
+    """Results of a procedure that has none."""
+
+    word: u32 = 0
+
+
+_DOTS: t.Final = (b".", b"..")
+
+
+def done() -> StatRes:
+    """A reply that says NFS_OK."""
+    return StatRes(Nfsstat2.NFS_OK)
+
+
+def empty_directory(directory: Inode | None) -> None:
+    """Remove the files of a directory."""
+    if directory is None or directory.directory is None:
+        return
+    for name in directory.directory.names():
+        remove_tree(directory, name)
+
+
+def remove_tree(directory: Inode, name: bytes) -> None:
+    """Remove a name, with all that is below it."""
+    with contextlib.suppress(FsError):
+        inode = directory.fs.lookup(SUPERUSER, directory, name)
+        empty_directory(inode)
+        (directory.fs.remove if inode.directory is None else directory.fs.rmdir)(SUPERUSER, directory, name)

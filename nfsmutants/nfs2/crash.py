@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_crash.py catch."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+from collections.abc import Callable
+
+from nfsclient.protocol.nfs2 import (
+    CREATE,
+    GETATTR,
+    LINK,
+    LOOKUP,
+    MKDIR,
+    READDIR,
+    REMOVE,
+    RENAME,
+    RMDIR,
+    SETATTR,
+    SYMLINK,
+    WRITE,
+    Attrstat,
+    Nfsstat2,
+)
+from nfsclient.rpc.service import CallContext
+from nfsmutants.bending import inode_of
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs2.bending import place_of
+from nfsmutants.nfs2.calls import Write
+from nfsmutants.rules import RFC1094_PROCEDURES
+from nfsserver.fs import SUPERUSER, FsError, Inode, Stability
+from nfsserver.nfs2.common import fattr
+from nfsserver.server import Server
+
+_CHANGING: t.Final = (CREATE, MKDIR, SYMLINK, LINK, REMOVE, RMDIR, RENAME)
+
+
+def _undo(server: Server, state: dict[str, t.Any]) -> None:
+    """In the first call after a crash, undo what was remembered before it."""
+    if state.setdefault("boots", server.boots) != server.boots:
+        for undo in reversed(state.pop("undoing", [])):
+            with contextlib.suppress(FsError):
+                undo()
+        state["boots"] = server.boots
+
+
+def _undoing(
+    context: CallContext, args: t.Any, directory: Inode, source: Inode | None
+) -> Callable[[], object]:
+    """What takes a change of names back."""
+    fs, name = directory.fs, place_of(args).name
+    if context.procedure is REMOVE:
+        return lambda: fs.create(SUPERUSER, directory, name)
+    if context.procedure is RMDIR:
+        return lambda: fs.mkdir(SUPERUSER, directory, name)
+    if context.procedure is MKDIR:
+        return lambda: fs.rmdir(SUPERUSER, directory, name)
+    if context.procedure is RENAME and source is not None:
+        return lambda: fs.rename(SUPERUSER, directory, name, source, args.from_.name)
+    return lambda: fs.remove(SUPERUSER, directory, name)
+
+
+@mutant((*_CHANGING, LOOKUP, READDIR), RFC1094_PROCEDURES)
+def nfs2_forgets_names_in_a_crash(call: AnyCall) -> t.Any:
+    """Changes of names are answered before they are on stable storage, and lost in a crash"""
+    state = call.state
+    _undo(call.server, state)
+    reply = call.proceed()
+    if call.procedure in _CHANGING and reply.status == Nfsstat2.NFS_OK:
+        directory = inode_of(call.server, place_of(call.args).dir)
+        source = inode_of(call.server, call.args.from_.dir) if call.procedure is RENAME else None
+        if directory is not None:
+            state.setdefault("undoing", []).append(_undoing(call.context, call.args, directory, source))
+    return reply
+
+
+@mutant((SETATTR, GETATTR, LOOKUP), RFC1094_PROCEDURES)
+def setattr2_is_forgotten_in_a_crash(call: AnyCall) -> t.Any:
+    """SETATTR answers before the attributes are on stable storage, and they are lost in a crash"""
+    state = call.state
+    _undo(call.server, state)
+    inode = inode_of(call.server, call.args.file) if call.procedure is SETATTR else None
+    if inode is not None and inode.data is not None:
+        mode, mtime, size, data = inode.mode, inode.mtime, inode.size, inode.data
+
+        def undo(inode: Inode = inode) -> None:
+            inode.mode, inode.mtime = mode, mtime
+            data.truncate(size)
+
+        state.setdefault("undoing", []).append(undo)
+    return call.proceed()
+
+
+# ---------------------------------------------------------------- WRITE
+
+
+@mutant(WRITE, RFC1094_PROCEDURES)
+def write2_answers_before_it_is_stable(call: Write) -> Attrstat:
+    """WRITE answers before the data is on stable storage"""
+    inode = inode_of(call.server, call.args.file)
+    if inode is None:
+        return Attrstat(Nfsstat2.NFSERR_STALE)
+    inode.fs.write(call.caller, inode, call.args.offset, memoryview(call.args.data), Stability.UNSTABLE)
+    return Attrstat(Nfsstat2.NFS_OK, fattr(inode))

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_create.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs2 import CREATE, IGNORED, Diropres, Nfsstat2, Sattr
+from nfsmutants.bending import amend, child_of, inode_of
+from nfsmutants.form import mutant
+from nfsmutants.nfs2.bending import success
+from nfsmutants.nfs2.calls import Create
+from nfsmutants.rules import RFC1094_CREATE, RFC1094_PERMISSIONS, RFC1094_SATTR
+from nfsserver.fs import SUPERUSER, Kind
+from nfsserver.nfs2.common import fattr
+
+# ---------------------------------------------------------------- CREATE
+
+
+@mutant(CREATE, RFC1094_CREATE)
+def create2_makes_something_else(call: Create) -> Diropres:
+    """CREATE makes a FIFO"""
+    directory, name = inode_of(call.server, call.args.where.dir), call.args.where.name
+    if directory is None or child_of(call.server, call.args.where.dir, name) is not None:
+        return call.proceed()
+    made = directory.fs.mknod(call.caller, directory, name, Kind.FIFO)
+    return t.cast("Diropres", success(call.server, CREATE, made))
+
+
+@mutant(CREATE, RFC1094_CREATE)
+def create2_gives_the_handle_of_the_directory(call: Create) -> Diropres:
+    """CREATE gives the handle of the directory"""
+    return amend(call.proceed(), file=call.args.where.dir)
+
+
+@mutant(CREATE, RFC1094_CREATE)
+def create2_has_attributes_of_the_directory(call: Create) -> Diropres:
+    """CREATE gives the attributes of the directory"""
+    reply = call.proceed()
+    directory = inode_of(call.server, call.args.where.dir)
+    if reply.diropok is None or directory is None:
+        return reply
+    return amend(reply, attributes=fattr(directory))
+
+
+@mutant(CREATE, RFC1094_CREATE)
+def create2_has_a_mode_of_its_own(call: Create) -> Diropres:
+    """CREATE gives the group the right to write, or takes it"""
+    mode = call.args.attributes.mode
+    return call.proceed() if mode == IGNORED else call.proceed_with("attributes", mode=mode ^ 0o020)
+
+
+@mutant(CREATE, RFC1094_CREATE)
+def create2_wants_every_attribute(call: Create) -> Diropres:
+    """CREATE refuses to create a file without attributes"""
+    return call.proceed_with("where", name=b"") if call.args.attributes == Sattr() else call.proceed()
+
+
+@mutant(CREATE, RFC1094_SATTR)
+def create2_truncates_what_it_finds(call: Create) -> Diropres:
+    """CREATE takes a size of -1 for 0"""
+    return call.proceed_with("attributes", size=0) if call.args.attributes.size == IGNORED else call.proceed()
+
+
+@mutant(CREATE, RFC1094_SATTR)
+def create2_never_truncates(call: Create) -> Diropres:
+    """CREATE ignores a size of 0"""
+    return call.proceed_with("attributes", size=IGNORED)
+
+
+@mutant(CREATE, RFC1094_PERMISSIONS)
+def create2_lets_anybody_in(call: Create) -> Diropres:
+    """CREATE lets anybody create files anywhere"""
+    reply = call.proceed()
+    directory = inode_of(call.server, call.args.where.dir)
+    if reply.status != Nfsstat2.NFSERR_ACCES or directory is None or not call.args.where.name.isalnum():
+        return reply
+    made = directory.fs.create(SUPERUSER, directory, call.args.where.name)
+    return t.cast("Diropres", success(call.server, CREATE, made))

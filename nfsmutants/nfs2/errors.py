@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_errors.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol.nfs2 import GETATTR, NFS2
+from nfsclient.rpc.messages import AcceptStat, accepted
+from nfsmutants.form import Message, wire_mutant
+from nfsmutants.rpc.headers import head_of
+from nfsmutants.rules import RFC1831_PROGRAMS
+from nfsserver.middleware import Answer
+
+# ---------------------------------------------------------------- transports
+
+
+@wire_mutant(RFC1831_PROGRAMS)
+def nfs2_has_more_procedures(message: Message) -> Answer:
+    """Procedures of NFSv2 that do not exist are answered with nothing, as NULL is"""
+    xid, _, _, program, version, procedure = head_of(message.data)
+    if (program, version) != (GETATTR.program, GETATTR.version) or procedure < len(NFS2.procedures):
+        return message.proceed()
+    return accepted(xid, AcceptStat.SUCCESS).to_buffers()

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_getattr.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol.nfs2 import GETATTR, Attrstat, Ftype
+from nfsmutants.bending import amend, inode_of
+from nfsmutants.form import mutant
+from nfsmutants.nfs2.calls import Getattr
+from nfsmutants.rules import RFC1094_ATTRIBUTES, RFC1094_GETATTR, RFC1094_TYPES
+
+
+@mutant(GETATTR, RFC1094_TYPES)
+def getattr2_tells_a_wrong_type(call: Getattr) -> Attrstat:
+    """GETATTR says that every object is a device"""
+    return amend(call.proceed(), type=Ftype.NFCHR)
+
+
+@mutant(GETATTR, RFC1094_ATTRIBUTES)
+def getattr2_mode_lacks_the_type(call: Getattr) -> Attrstat:
+    """GETATTR leaves the type bits out of mode"""
+    return amend(call.proceed(), mode=lambda it: it.mode & 0o7777)
+
+
+@mutant(GETATTR, RFC1094_ATTRIBUTES)
+def getattr2_rounds_the_size(call: Getattr) -> Attrstat:
+    """GETATTR gives the size of files one byte too large"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    attributes = reply.resok
+    return amend(reply, size=attributes.size + 1) if attributes.type is Ftype.NFREG else reply
+
+
+@mutant(GETATTR, RFC1094_ATTRIBUTES)
+def getattr2_counts_a_name_too_many(call: Getattr) -> Attrstat:
+    """GETATTR counts a name too many where a file has one"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    attributes = reply.resok
+    single = attributes.type is Ftype.NFREG and attributes.nlink == 1
+    return amend(reply, nlink=2) if single else reply
+
+
+@mutant(GETATTR, RFC1094_GETATTR)
+def getattr2_changes_the_mode(call: Getattr) -> Attrstat:
+    """GETATTR changes the mode of what it is asked about"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    inode = inode_of(call.server, call.args.file)
+    if inode is not None:
+        inode.mode ^= 0o001
+    return reply

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_handles.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.mount import MNT1, DirpathArgs, Mnt1Res
+from nfsclient.protocol.nfs2 import (
+    CREATE,
+    FHSIZE,
+    GETATTR,
+    LINK,
+    LOOKUP,
+    MKDIR,
+    NFS2,
+    NULL,
+    READ,
+    REMOVE,
+    RENAME,
+    ROOT,
+    SYMLINK,
+    WRITECACHE,
+    Attrstat,
+    Nfsstat2,
+    Readdirok,
+    Readdirres,
+    Readlinkres,
+    Readok,
+    Readres,
+    Renameargs,
+    Statfsinfo,
+    Statfsres,
+)
+from nfsclient.xdr import replace
+from nfsmutants.bending import child_of
+from nfsmutants.form import AnyCall, Call, mutant
+from nfsmutants.nfs2.bending import place_of, success
+from nfsmutants.nfs2.calls import Getattr
+from nfsmutants.rules import RFC1094_HANDLES, RFC1094_MNT, RFC1094_STATELESS, RFC1094_STATUS
+from nfsserver.nfs2.common import fattr
+
+_WITH_HANDLES: t.Final = tuple(
+    procedure for procedure in NFS2.procedures if procedure not in (NULL, ROOT, WRITECACHE)
+)
+
+
+@mutant(_WITH_HANDLES, RFC1094_STATUS)
+def nfs2_takes_handles_of_nobody(call: AnyCall) -> t.Any:
+    """A handle of 32 bytes 255 is taken for one of the root"""
+    reply = call.proceed()
+    if reply.status != Nfsstat2.NFSERR_STALE or b"\xff" * FHSIZE not in call.args.to_xdr():
+        return reply
+    root, kind = call.server.fs.root, call.procedure.res
+    empty: dict[object, object] = {
+        Attrstat: fattr(root),
+        Readlinkres: b"",
+        Readres: Readok(fattr(root), b""),
+        Readdirres: Readdirok([], eof=True),
+        Statfsres: Statfsinfo(1, 1, 0, 0, 0),
+    }
+    return kind(Nfsstat2.NFS_OK, empty[kind]) if kind in empty else success(call.server, call.procedure, root)
+
+
+@mutant((CREATE, MKDIR, LOOKUP, SYMLINK, LINK, RENAME), RFC1094_STATUS)
+def nfs2_takes_handles_of_removed_directories(call: AnyCall) -> t.Any:
+    """Names can be made and found in directories that are gone"""
+    reply = call.proceed()
+    gone = reply.status == Nfsstat2.NFSERR_STALE and place_of(call.args).dir != b"\xff" * FHSIZE
+    return success(call.server, call.procedure, call.server.fs.root) if gone else reply
+
+
+@mutant(GETATTR, RFC1094_STATUS)
+def nfs2_reads_half_of_a_handle(call: Getattr) -> Attrstat:
+    """A handle that was altered reaches the root"""
+    reply: Attrstat = call.proceed()
+    altered = reply.status == Nfsstat2.NFSERR_STALE and call.args.file != b"\xff" * FHSIZE
+    return Attrstat(Nfsstat2.NFS_OK, fattr(call.server.fs.root)) if altered else reply
+
+
+@mutant((RENAME, GETATTR), RFC1094_HANDLES)
+def nfs2_handles_of_renamed_files_go_astray(call: AnyCall) -> t.Any:
+    """The handle of an object that was renamed reaches the directory that it is in"""
+    args = call.args
+    astray: dict[bytes, bytes] = call.state  # type: ignore[assignment]
+    if isinstance(args, Renameargs):
+        inode = child_of(call.server, args.from_.dir, args.from_.name)
+        if inode is not None:
+            astray[call.server.handle_of(inode)] = args.from_.dir
+        return call.proceed()
+    return call.proceed(replace(args, file=astray.get(args.file, args.file)))
+
+
+@mutant(GETATTR, RFC1094_STATELESS)
+def nfs2_forgets_handles_in_a_restart(call: Getattr) -> Attrstat:
+    """Handles from before a restart are invalid"""
+    known: dict[bytes, int] = call.state  # type: ignore[assignment]
+    if known.setdefault(call.args.file, call.server.boots) != call.server.boots:
+        return Attrstat(Nfsstat2.NFSERR_STALE)
+    reply: Attrstat = call.proceed()
+    return reply
+
+
+@mutant(MNT1, RFC1094_MNT)
+def mnt1_gives_a_handle_of_nothing(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
+    """MNT of version 1 gives a handle that NFSv2 does not take"""
+    reply = call.proceed()
+    return reply if reply.directory is None else replace(reply, directory=reply.directory[::-1])
+
+
+# ---------------------------------------------------------------- REMOVE
+
+
+@mutant((REMOVE, CREATE, READ), RFC1094_STATUS)
+def nfs2_handles_go_to_the_next_file(call: AnyCall) -> t.Any:
+    """The handle of a removed file reaches the file that is created next"""
+    state = call.state
+    if call.procedure is REMOVE:
+        inode = child_of(call.server, call.args.dir, call.args.name)
+        state["old"] = None if inode is None else call.server.handle_of(inode)
+    elif call.procedure is READ and call.args.file == state.get("old") and "new" in state:
+        return call.proceed_with(file=state["new"])
+    reply = call.proceed()
+    if call.procedure is CREATE and "old" in state and reply.resok is not None:
+        state["new"] = reply.resok.file
+    return reply

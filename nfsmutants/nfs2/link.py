@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_link.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol.nfs2 import LINK, Nfsstat2, StatRes
+from nfsmutants.bending import inode_of
+from nfsmutants.form import mutant
+from nfsmutants.nfs2.bending import done
+from nfsmutants.nfs2.calls import Link
+from nfsmutants.rules import RFC1094_LINK, RFC1094_NAMES
+from nfsserver.fs import SUPERUSER
+
+# ---------------------------------------------------------------- LINK
+
+
+@mutant(LINK, RFC1094_LINK)
+def link2_makes_a_copy(call: Link) -> StatRes:
+    """LINK makes a copy of the file instead of a name"""
+    inode, directory = inode_of(call.server, call.args.from_), inode_of(call.server, call.args.to.dir)
+    if inode is None or inode.data is None or directory is None:
+        return call.proceed()
+    made = directory.fs.create(call.caller, directory, call.args.to.name)
+    assert made.data is not None
+    if inode.size:
+        made.data.write(0, inode.data.read(0, inode.size), stable=True)
+    return done()
+
+
+@mutant(LINK, RFC1094_LINK)
+def link2_counts_two_names_at_most(call: Link) -> StatRes:
+    """LINK does not count nlink up"""
+    reply = call.proceed()
+    inode = inode_of(call.server, call.args.from_)
+    if reply.status == Nfsstat2.NFS_OK and inode is not None:
+        inode.nlink -= 1
+    return reply
+
+
+@mutant(LINK, RFC1094_LINK)
+def link2_replaces_in_spite_of_it(call: Link) -> StatRes:
+    """LINK refuses a name that is taken, and still counts the link"""
+    reply = call.proceed()
+    inode = inode_of(call.server, call.args.from_)
+    if reply.status == Nfsstat2.NFSERR_EXIST and inode is not None:
+        inode.nlink += 1
+    return reply
+
+
+@mutant(LINK, RFC1094_NAMES)
+def link2_links_directories(call: Link) -> StatRes:
+    """LINK makes further names of directories, also in themselves"""
+    reply = call.proceed()
+    inode = inode_of(call.server, call.args.from_)
+    if inode is None or inode.directory is None:
+        return reply
+    inode.fs.create(SUPERUSER, inode, call.args.to.name)
+    return done()
+
+
+@mutant(LINK, RFC1094_LINK)
+def link2_links_what_is_gone(call: Link) -> StatRes:
+    """LINK refuses a file that is gone, and makes an empty one"""
+    reply = call.proceed()
+    directory = inode_of(call.server, call.args.to.dir)
+    if reply.status == Nfsstat2.NFSERR_STALE and directory is not None:
+        directory.fs.create(SUPERUSER, directory, call.args.to.name)
+    return reply

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_lookup.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol.nfs2 import LOOKUP, Diropres, Nfsstat2
+from nfsmutants.bending import amend, child_of, inode_of, restate
+from nfsmutants.form import mutant
+from nfsmutants.nfs2.bending import found
+from nfsmutants.nfs2.calls import Lookup
+from nfsmutants.rules import (
+    RFC1094_DIROPRES,
+    RFC1094_DOTS,
+    RFC1094_LOOKUP,
+    RFC1094_NAMES,
+    RFC1094_STATUS,
+    RFC1094_SYMLINK,
+)
+from nfsserver.fs import SUPERUSER, FsError, Kind
+from nfsserver.nfs2.common import fattr
+
+# ---------------------------------------------------------------- LOOKUP
+
+
+@mutant(LOOKUP, RFC1094_LOOKUP)
+def lookup2_finds_the_directory(call: Lookup) -> Diropres:
+    """LOOKUP gives the handle of the directory itself"""
+    return amend(call.proceed(), file=call.args.dir)
+
+
+@mutant(LOOKUP, RFC1094_LOOKUP)
+def lookup2_has_attributes_of_the_directory(call: Lookup) -> Diropres:
+    """LOOKUP gives the attributes of the directory"""
+    reply = call.proceed()
+    inode = inode_of(call.server, call.args.dir)
+    if reply.diropok is None or inode is None:
+        return reply
+    return amend(reply, attributes=fattr(inode))
+
+
+@mutant(LOOKUP, RFC1094_STATUS)
+def lookup2_says_nxio(call: Lookup) -> Diropres:
+    """LOOKUP says NXIO of names that are missing"""
+    return restate(call.proceed(), Nfsstat2.NFSERR_NOENT, Nfsstat2.NFSERR_NXIO)
+
+
+@mutant(LOOKUP, RFC1094_STATUS)
+def lookup2_says_noent_in_a_file(call: Lookup) -> Diropres:
+    """LOOKUP says NOENT where the directory is a file"""
+    return restate(call.proceed(), Nfsstat2.NFSERR_NOTDIR, Nfsstat2.NFSERR_NOENT)
+
+
+@mutant(LOOKUP, RFC1094_DIROPRES)
+def lookup2_finds_names_in_anything(call: Lookup) -> Diropres:
+    """LOOKUP finds a file in itself, by any name"""
+    reply = call.proceed()
+    inode = inode_of(call.server, call.args.dir)
+    return (
+        found(call.server, inode) if reply.status == Nfsstat2.NFSERR_NOTDIR and inode is not None else reply
+    )
+
+
+@mutant(LOOKUP, RFC1094_NAMES)
+def lookup2_follows_paths(call: Lookup) -> Diropres:
+    """LOOKUP follows a name with slashes as a path"""
+    inode = inode_of(call.server, call.args.dir)
+    if inode is None or b"/" not in call.args.name:
+        return call.proceed()
+    try:
+        for name in filter(None, call.args.name.split(b"/")):
+            inode = inode.fs.lookup(SUPERUSER, inode, name)
+    except FsError:
+        return call.proceed()
+    return found(call.server, inode)
+
+
+@mutant(LOOKUP, RFC1094_LOOKUP)
+def lookup2_cuts_names_at_nul(call: Lookup) -> Diropres:
+    """LOOKUP leaves NUL out of names, and takes none for the first"""
+    inode = inode_of(call.server, call.args.dir)
+    name = call.args.name.replace(b"\0", b"")
+    if not name and inode is not None and inode.directory is not None:
+        name = next(iter(inode.directory.names()), b"")
+    return call.proceed_with(name=name)
+
+
+@mutant(LOOKUP, RFC1094_DOTS)
+def lookup2_takes_dots_for_each_other(call: Lookup) -> Diropres:
+    """LOOKUP takes a directory for its parent, and the other way"""
+    return call.proceed_with(name={b".": b"..", b"..": b"."}.get(call.args.name, call.args.name))
+
+
+@mutant(LOOKUP, RFC1094_SYMLINK)
+def lookup2_follows_links(call: Lookup) -> Diropres:
+    """LOOKUP finds what a symbolic link in the same directory leads to"""
+    reply = call.proceed()
+    link = child_of(call.server, call.args.dir, call.args.name)
+    if link is None or link.kind is not Kind.SYMLINK:
+        return reply
+    target = child_of(call.server, call.args.dir, link.target)
+    return reply if target is None else found(call.server, target)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_names.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs2 import CREATE, LINK, LOOKUP, MAXNAMLEN, MKDIR, RENAME, SYMLINK, Nfsstat2
+from nfsmutants.bending import child_of, inode_of
+from nfsmutants.form import AnyCall, Message, mutant, wire_mutant
+from nfsmutants.nfs2.bending import _arguments_of, cut_name, place_of, success, with_place
+from nfsmutants.rules import RFC1094_CREATE, RFC1094_DIROPRES, RFC1094_STATUS
+from nfsserver.fs import SUPERUSER, FsError
+from nfsserver.middleware import Answer
+
+_ENTERING: t.Final = (CREATE, MKDIR, SYMLINK, LINK, RENAME)
+_MAKING: t.Final = (CREATE, MKDIR, SYMLINK, LINK)
+_PLAIN: t.Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+
+
+# ---------------------------------------------------------------- LOOKUP
+
+
+@mutant(_ENTERING, RFC1094_CREATE)
+def nfs2_changes_odd_names(call: AnyCall) -> t.Any:
+    """Names with bytes other than letters and digits are changed"""
+    name = place_of(call.args).name
+    odd = [at for at, byte in enumerate(name) if byte not in _PLAIN]
+    if not odd or name in {b".", b".."} or b"/" in name or b"\0" in name:
+        return call.proceed()
+    return call.proceed(with_place(call.args, name=name[: odd[-1]] + b"x" + name[odd[-1] + 1 :]))
+
+
+@mutant(_ENTERING, RFC1094_CREATE)
+def nfs2_creates_in_spite_of_it(call: AnyCall) -> t.Any:
+    """A name that is refused makes a file of another name"""
+    reply = call.proceed()
+    place = place_of(call.args)
+    inode = inode_of(call.server, place.dir)
+    cannot_be = place.name in {b"", b".", b".."} or b"/" in place.name or b"\0" in place.name
+    if reply.status != Nfsstat2.NFS_OK and cannot_be and inode is not None and inode.directory is not None:
+        inode.fs.create(SUPERUSER, inode, b"other")
+    return reply
+
+
+@mutant(_MAKING, RFC1094_CREATE)
+def nfs2_replaces_what_is_there(call: AnyCall) -> t.Any:
+    """A name that is taken is freed for the new object"""
+    place = place_of(call.args)
+    directory, existing = inode_of(call.server, place.dir), child_of(call.server, place.dir, place.name)
+    if directory is not None and existing is not None:
+        remove = directory.fs.remove if existing.directory is None else directory.fs.rmdir
+        try:
+            remove(SUPERUSER, directory, place.name)
+        except FsError:
+            return call.proceed()
+    return call.proceed()
+
+
+@mutant(_MAKING, RFC1094_STATUS)
+def nfs2_takes_existing_for_new(call: AnyCall) -> t.Any:
+    """MKDIR, SYMLINK and LINK say success of a name that is taken"""
+    reply = call.proceed()
+    place = place_of(call.args)
+    existing = child_of(call.server, place.dir, place.name)
+    if reply.status != Nfsstat2.NFSERR_EXIST or existing is None:
+        return reply
+    return success(call.server, call.procedure, existing)
+
+
+@mutant(_ENTERING, RFC1094_DIROPRES)
+def nfs2_takes_anything_for_a_directory(call: AnyCall) -> t.Any:
+    """Names can be entered into what is no directory"""
+    inode = inode_of(call.server, place_of(call.args).dir)
+    if inode is None or inode.directory is not None:
+        return call.proceed()
+    return success(call.server, call.procedure, inode)
+
+
+# ---------------------------------------------------------------- what is longer than it may be
+
+
+@wire_mutant(RFC1094_STATUS)
+def nfs2_cuts_long_names(message: Message) -> Answer:
+    """Names of more than 255 bytes are cut"""
+    number, at = _arguments_of(message.data)
+    if number not in {LOOKUP.number, CREATE.number, MKDIR.number}:
+        return message.proceed()
+    return message.proceed(cut_name(message.data, at + 32, MAXNAMLEN))

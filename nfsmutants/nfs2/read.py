@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_read.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol.nfs2 import READ, Nfsstat2, Readok, Readres
+from nfsclient.xdr import replace
+from nfsmutants.bending import amend, inode_of
+from nfsmutants.form import mutant
+from nfsmutants.nfs2.calls import Read
+from nfsmutants.rules import RFC1094_READ
+from nfsserver.nfs2.common import fattr
+from nfsserver.nfs2.data import read2
+
+# ---------------------------------------------------------------- READ
+
+
+def _with_data(reply: Readres, data: bytes) -> Readres:
+    return amend(reply, data=data)
+
+
+def _data(reply: Readres) -> bytes:
+    return b"" if reply.readok is None else bytes(reply.readok.data)
+
+
+@mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
+def read2_is_off_by_one(call: Read) -> Readres:
+    """READ gives a wrong byte first"""
+    reply = call.proceed()
+    data = _data(reply)
+    return _with_data(reply, bytes([data[0] ^ 0x80]) + data[1:]) if data else reply
+
+
+@mutant(READ, RFC1094_READ)
+def read2_gives_a_byte_too_many(call: Read) -> Readres:
+    """READ gives a byte more than was asked for, up to 8192"""
+    reply = call.proceed()
+    data = _data(reply)
+    return _with_data(reply, data + b"!") if call.args.count == len(data) < 8192 else reply
+
+
+@mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
+def read2_gives_nothing(call: Read) -> Readres:
+    """READ gives no data where it was asked for some"""
+    return _with_data(call.proceed(), b"")
+
+
+@mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
+def read2_goes_on_behind_the_end(call: Read) -> Readres:
+    """READ gives zeros beyond the end of a file"""
+    reply = call.proceed()
+    return _with_data(reply, _data(reply).ljust(min(call.args.count, 8192), b"\0"))
+
+
+@mutant(READ, RFC1094_READ)
+def read2_heeds_totalcount(call: Read) -> Readres:
+    """READ gives no more than totalcount bytes, and none when that is huge"""
+    if not call.args.totalcount:
+        return call.proceed()
+    return call.proceed_with(count=min(call.args.count, 1 if call.args.totalcount == 1 else 0))
+
+
+@mutant(READ, RFC1094_READ)
+def read2_has_attributes_of_the_data(call: Read) -> Readres:
+    """READ takes the number of bytes read for the size of the file"""
+    reply = call.proceed()
+    if reply.readok is None or not call.args.offset:
+        return reply
+    attributes = replace(reply.readok.attributes, size=len(reply.readok.data))
+    return amend(reply, attributes=attributes)
+
+
+@mutant(READ, RFC1094_READ)
+def read2_consumes(call: Read) -> Readres:
+    """READ clears what it has read"""
+    reply = call.proceed()
+    inode = inode_of(call.server, call.args.file)
+    if inode is not None and inode.data is not None and _data(reply):
+        inode.data.write(call.args.offset, bytes(len(_data(reply))), stable=True)
+    return reply
+
+
+@mutant(READ, RFC1094_READ)
+def read2_reads_anything(call: Read) -> Readres:
+    """READ gives no data, with success, for what is no file"""
+    reply = call.proceed()
+    inode = inode_of(call.server, call.args.file)
+    if inode is None or inode.data is not None:
+        return reply
+    return Readres(Nfsstat2.NFS_OK, Readok(fattr(inode), b""))
+
+
+@mutant(READ, RFC1094_READ)
+def read2_large_counts_begin_elsewhere(call: Read) -> Readres:
+    """READ begins a byte later when asked for more than 8192 bytes"""
+    return read2(
+        call.server,
+        call.context,
+        replace(call.args, offset=call.args.offset + 1) if call.args.count > 8192 else call.args,
+    )

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_readdir.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs2 import READDIR, REMOVE, Entry, Nfsstat2, Readdirok, Readdirres
+from nfsclient.xdr import replace
+from nfsmutants.bending import amend, child_of, inode_of
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs2.calls import Readdir
+from nfsmutants.rules import RFC1094_READDIR
+from nfsserver.fs import Directory, Kind
+
+_DOTS: t.Final = frozenset({b".", b".."})
+_ODD_COUNTS: t.Final = (0, 1, 16, 31)
+
+
+def _cookie(number: int) -> bytes:
+    return number.to_bytes(4, "big")
+
+
+@mutant(READDIR, RFC1094_READDIR, kills_many="checks see by READDIR what is in a directory")
+def readdir2_skips_an_entry(call: Readdir) -> Readdirres:
+    """READDIR leaves out the last name"""
+    reply = call.proceed()
+    is_last = reply.resok is not None and reply.resok.eof
+    return amend(reply, entries=lambda it: it.entries[:-1]) if is_last else reply
+
+
+@mutant(READDIR, RFC1094_READDIR, kills_many="checks see by READDIR what is in a directory")
+def readdir2_repeats_an_entry(call: Readdir) -> Readdirres:
+    """READDIR gives the last name of the first page twice"""
+    reply = call.proceed()
+    if reply.resok is None or call.args.cookie != bytes(4):
+        return reply
+    entries = reply.resok.entries
+    return amend(reply, entries=[entries[-1], *entries])
+
+
+@mutant(READDIR, RFC1094_READDIR, kills_many="checks see by READDIR what is in a directory")
+def readdir2_invents_an_entry(call: Readdir) -> Readdirres:
+    """READDIR gives a name that is not there"""
+    reply = call.proceed()
+    if reply.resok is None or not reply.resok.eof:
+        return reply
+    return amend(reply, entries=[*reply.resok.entries, Entry(4711, b"invented", _cookie(99))])
+
+
+@mutant((READDIR, REMOVE), RFC1094_READDIR)
+def readdir2_lists_removed_entries(call: AnyCall) -> t.Any:
+    """READDIR gives the name that was removed last"""
+    gone: dict[bytes, bytes] = call.state.setdefault("gone", {})
+    reply = call.proceed()
+    if call.procedure is REMOVE:
+        if reply.resok is not None:
+            gone[call.args.dir] = call.args.name
+        return reply
+    if reply.readdirok is None or not reply.readdirok.eof or call.args.dir not in gone:
+        return reply
+    again = Entry(1, gone[call.args.dir], _cookie(99))
+    return amend(reply, entries=[*reply.readdirok.entries, again])
+
+
+@mutant(READDIR, RFC1094_READDIR)
+def readdir2_lists_files_only(call: Readdir) -> Readdirres:
+    """READDIR leaves out what was made before a directory of the name d"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    page = reply.resok
+    if (
+        child_of(call.server, call.args.dir, b"d") is None
+        or child_of(call.server, call.args.dir, b"object") is None
+    ):
+        return reply
+    return amend(reply, entries=[entry for entry in page.entries if entry.name != b"object"])
+
+
+@mutant(READDIR, RFC1094_READDIR)
+def readdir2_exceeds_count(call: Readdir) -> Readdirres:
+    """READDIR takes the count for twice as many bytes"""
+    return call.proceed_with(count=min(call.args.count * 2, 8192))
+
+
+@mutant(READDIR, RFC1094_READDIR)
+def readdir2_goes_on_one_too_far(call: Readdir) -> Readdirres:
+    """READDIR skips the entry after the third one"""
+    return call.proceed_with(cookie=_cookie(4)) if call.args.cookie == _cookie(3) else call.proceed()
+
+
+@mutant(READDIR, RFC1094_READDIR)
+def readdir2_goes_on_at_the_beginning(call: Readdir) -> Readdirres:
+    """READDIR goes on where a listing ended, at the beginning too"""
+    listed: set[bytes] = call.state.setdefault("listed", set())
+    if call.args.dir in listed and call.args.cookie == bytes(4):
+        return Readdirres(Nfsstat2.NFS_OK, Readdirok([], eof=True))
+    reply = call.proceed()
+    if reply.readdirok is not None and reply.readdirok.eof:
+        listed.add(call.args.dir)
+    return reply
+
+
+@mutant(READDIR, RFC1094_READDIR)
+def readdir2_never_ends(call: Readdir) -> Readdirres:
+    """READDIR never says that a directory of twelve names has no more"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    page = reply.resok
+    inode = inode_of(call.server, call.args.dir)
+    is_it = inode is not None and inode.directory is not None and len(inode.directory) == 12
+    return (
+        amend(reply, eof=False)
+        if (is_it and call.args.count < 8192) or (is_it and not page.entries)
+        else reply
+    )
+
+
+@mutant(READDIR, RFC1094_READDIR)
+def readdir2_ends_early(call: Readdir) -> Readdirres:
+    """READDIR says of every page that it is the last"""
+    return amend(call.proceed(), eof=True)
+
+
+@mutant(READDIR, RFC1094_READDIR)
+def readdir2_has_empty_pages(call: Readdir) -> Readdirres:
+    """READDIR gives no entries in pages that are not the first"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    return reply if call.args.cookie == bytes(4) else amend(reply, entries=[], eof=False)
+
+
+@mutant(READDIR, RFC1094_READDIR)
+def readdir2_has_fileids_of_its_own(call: Readdir) -> Readdirres:
+    """READDIR gives other fileids than GETATTR"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    page = reply.resok
+    bent = [one if one.name in _DOTS else replace(one, fileid=one.fileid + 1) for one in page.entries]
+    return amend(reply, entries=bent)
+
+
+@mutant(READDIR, RFC1094_READDIR)
+def readdir2_dots_have_no_fileid(call: Readdir) -> Readdirres:
+    """READDIR gives dots a fileid of 0"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    page = reply.resok
+    bent = [replace(one, fileid=0) if one.name in _DOTS else one for one in page.entries]
+    return amend(reply, entries=bent)
+
+
+@mutant(READDIR, RFC1094_READDIR)
+def readdir2_lists_anything(call: Readdir) -> Readdirres:
+    """READDIR gives no entries, with success, for what is no directory"""
+    reply = call.proceed()
+    is_other = reply.status == Nfsstat2.NFSERR_NOTDIR
+    return Readdirres(Nfsstat2.NFS_OK, Readdirok([], eof=True)) if is_other else reply
+
+
+@mutant(READDIR, RFC1094_READDIR)
+def readdir2_answers_garbage_to_odd_wishes(call: Readdir) -> Readdirres:
+    """READDIR gives names that are not there for odd arguments"""
+    inode = inode_of(call.server, call.args.dir)
+    number = int.from_bytes(call.args.cookie, "big")
+    directory = None if inode is None else inode.directory
+    invented = directory is not None and number and not directory.has_issued(number)
+    if invented or call.args.count in _ODD_COUNTS or call.args.count > 8192:
+        page = Readdirok([Entry(1, b"\xde\xad", _cookie(1))], eof=True)
+        return Readdirres(Nfsstat2.NFS_OK, page)
+    return call.proceed()
+
+
+def _position(directory: Directory, number: int) -> int:
+    """The cookie that would be behind so many entries now."""
+    cookies = [entry.cookie for entry in directory.after(0)]
+    at = number - Directory.PARENT_COOKIE
+    return cookies[min(at, len(cookies)) - 1] if at > 0 and cookies else number
+
+
+@mutant(READDIR, RFC1094_READDIR)
+def readdir2_counts_positions(call: Readdir) -> Readdirres:
+    """READDIR takes cookies for numbers of entries"""
+    inode = inode_of(call.server, call.args.dir)
+    number = int.from_bytes(call.args.cookie, "big")
+    if inode is None or inode.directory is None or number < 5:
+        return call.proceed()
+    if inode.directory.get(b"zz-added") is not None:
+        return call.proceed_with(cookie=_cookie(number - 2))
+    return call.proceed_with(cookie=_cookie(_position(inode.directory, number)))
+
+
+@mutant(READDIR, RFC1094_READDIR)
+def readdir2_goes_back_from_a_removed_entry(call: Readdir) -> Readdirres:
+    """READDIR starts again from the beginning after an entry that was removed"""
+    inode = inode_of(call.server, call.args.dir)
+    number = int.from_bytes(call.args.cookie, "big")
+    if inode is None or inode.directory is None or inode.kind is not Kind.DIRECTORY or number < 3:
+        return call.proceed()
+    is_there = any(entry.cookie == number for entry in inode.directory.after(0))
+    return call.proceed() if is_there else call.proceed_with(cookie=bytes(4))

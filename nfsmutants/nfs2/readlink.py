@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_readlink.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol.nfs2 import READLINK, Nfsstat2, Readlinkres
+from nfsmutants.bending import inode_of
+from nfsmutants.form import mutant
+from nfsmutants.nfs2.calls import Readlink
+from nfsmutants.rules import RFC1094_READLINK
+
+# ---------------------------------------------------------------- READLINK
+
+
+@mutant(READLINK, RFC1094_READLINK)
+def readlink2_has_a_text_for_everything(call: Readlink) -> Readlinkres:
+    """READLINK gives an empty text for what is no link"""
+    reply = call.proceed()
+    refused = reply.status != Nfsstat2.NFS_OK and inode_of(call.server, call.args.file) is not None
+    return Readlinkres(Nfsstat2.NFS_OK, b"") if refused else reply

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_rename.py catch."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from nfsclient.protocol.nfs2 import LOOKUP, RENAME, Diropres, Nfsstat2, Renameargs, StatRes
+from nfsmutants.bending import child_of, inode_of
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs2.bending import _DOTS, done, empty_directory, remove_tree
+from nfsmutants.nfs2.calls import Rename
+from nfsmutants.rules import RFC1094_NAMES, RFC1094_RENAME
+from nfsserver.fs import Inode
+from nfsserver.server import Server
+
+# ---------------------------------------------------------------- RENAME
+
+
+def _source(server: Server, args: Renameargs) -> Inode | None:
+    return child_of(server, args.from_.dir, args.from_.name)
+
+
+@mutant(RENAME, RFC1094_RENAME)
+def rename2_keeps_the_old_name(call: Rename) -> StatRes:
+    """RENAME keeps the old name in the same directory"""
+    source, directory = _source(call.server, call.args), inode_of(call.server, call.args.from_.dir)
+    reply = call.proceed()
+    if (
+        source is not None
+        and directory is not None
+        and call.args.from_.dir == call.args.to.dir
+        and directory.directory
+    ):
+        with contextlib.suppress(AssertionError):
+            directory.directory.add(call.args.from_.name, source)
+    return reply
+
+
+@mutant(RENAME, RFC1094_RENAME)
+def rename2_stays_in_its_directory(call: Rename) -> StatRes:
+    """RENAME leaves the file in its directory, under the new name"""
+    return call.proceed_with("to", dir=call.args.from_.dir)
+
+
+@mutant(RENAME, RFC1094_RENAME)
+def rename2_loses_the_data(call: Rename) -> StatRes:
+    """RENAME loses the data of the file"""
+    source = _source(call.server, call.args)
+    if source is not None and source.data is not None:
+        source.data.truncate(0)
+    return call.proceed()
+
+
+@mutant(RENAME, RFC1094_RENAME)
+def rename2_keeps_what_it_replaces(call: Rename) -> StatRes:
+    """RENAME does nothing when the new name is taken"""
+    taken = child_of(call.server, call.args.to.dir, call.args.to.name)
+    both = taken is not None and taken.data is not None and _source(call.server, call.args) is not None
+    return done() if both else call.proceed()
+
+
+@mutant(RENAME, RFC1094_RENAME)
+def rename2_to_itself_removes(call: Rename) -> StatRes:
+    """RENAME removes the target first, also when it is the file itself"""
+    directory = inode_of(call.server, call.args.to.dir)
+    if call.args.from_ == call.args.to and directory is not None:
+        remove_tree(directory, call.args.to.name)
+    return call.proceed()
+
+
+@mutant((RENAME, LOOKUP), RFC1094_RENAME)
+def rename2_has_a_middle(call: AnyCall) -> t.Any:
+    """The LOOKUP that follows a RENAME over a file finds nothing"""
+    state = call.state
+    if call.procedure is RENAME:
+        taken = child_of(call.server, call.args.to.dir, call.args.to.name)
+        reply = call.proceed()
+        if taken is not None and reply.status == Nfsstat2.NFS_OK:
+            state["middle"] = call.args.to
+        return reply
+    if call.args == state.get("middle"):
+        del state["middle"]
+        return Diropres(Nfsstat2.NFSERR_NOENT)
+    return call.proceed()
+
+
+@mutant(RENAME, RFC1094_RENAME)
+def rename2_removes_the_target_first(call: Rename) -> StatRes:
+    """RENAME removes the target before it misses the source"""
+    directory = inode_of(call.server, call.args.to.dir)
+    if directory is not None and _source(call.server, call.args) is None:
+        remove_tree(directory, call.args.to.name)
+    return call.proceed()
+
+
+@mutant(RENAME, RFC1094_NAMES)
+def rename2_moves_below_itself(call: Rename) -> StatRes:
+    """RENAME cuts a directory off the tree when it is moved below itself"""
+    reply = call.proceed()
+    source, directory = _source(call.server, call.args), inode_of(call.server, call.args.from_.dir)
+    loops = reply.status == Nfsstat2.NFSERR_ACCES and source is not None and source.directory is not None
+    if not loops or directory is None:
+        return reply
+    remove_tree(directory, call.args.from_.name)
+    return done()
+
+
+@mutant(RENAME, RFC1094_RENAME)
+def rename2_drops_a_full_directory(call: Rename) -> StatRes:
+    """RENAME takes the place of a directory that is not empty"""
+    taken, directory = (
+        child_of(call.server, call.args.to.dir, call.args.to.name),
+        inode_of(call.server, call.args.to.dir),
+    )
+    if taken is not None and taken.directory is not None and len(taken.directory) and directory is not None:
+        remove_tree(directory, call.args.to.name)
+    return call.proceed()
+
+
+@mutant(RENAME, RFC1094_RENAME)
+def rename2_renames_by_dots(call: Rename) -> StatRes:
+    """RENAME empties a directory that is to be renamed by dots"""
+    if call.args.from_.name in _DOTS:
+        empty_directory(inode_of(call.server, call.args.from_.dir))
+    return call.proceed()

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_setattr.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs2 import IGNORED, SETATTR, Attrstat, Nfsstat2, Sattr, Sattrargs, Timeval
+from nfsclient.xdr import replace
+from nfsmutants.bending import inode_of
+from nfsmutants.form import mutant
+from nfsmutants.nfs2.calls import Setattr
+from nfsmutants.rules import RFC1094_PERMISSIONS, RFC1094_SATTR, RFC1094_SETATTR
+from nfsserver.fs import SUPERUSER, Changes, FsError, Inode, Kind
+from nfsserver.nfs2.common import fattr
+from nfsserver.server import Server
+
+_OLDEST: t.Final = frozenset({0, 1, 2**31 - 1, 2**31, 2**32 - 2})
+
+
+def _given(attributes: Sattr) -> list[str]:
+    """The names of the fields that are not -1."""
+    numbers = [name for name in ("mode", "uid", "gid", "size") if getattr(attributes, name) != IGNORED]
+    return numbers + [name for name in ("atime", "mtime") if getattr(attributes, name).seconds != IGNORED]
+
+
+def _is_mode_alone(attributes: Sattr) -> bool:
+    return _given(attributes) == ["mode"]
+
+
+@mutant(SETATTR, RFC1094_SETATTR)
+def setattr2_inverts_write_for_group(call: Setattr) -> Attrstat:
+    """SETATTR sets the permission of the group to write the other way"""
+    if not _is_mode_alone(call.args.attributes) or call.args.attributes.mode > 0o777:
+        return call.proceed()
+    return call.proceed_with("attributes", mode=call.args.attributes.mode ^ 0o020)
+
+
+@mutant(SETATTR, RFC1094_SETATTR)
+def setattr2_takes_type_bits_for_set_ids(call: Setattr) -> Attrstat:
+    """SETATTR takes type bits in a mode for other bits"""
+    mode = call.args.attributes.mode
+    return (
+        call.proceed_with("attributes", mode=mode & 0o7777 | 0o001)
+        if mode != IGNORED and mode & 0o100000
+        else call.proceed()
+    )
+
+
+@mutant(SETATTR, RFC1094_SETATTR)
+def setattr2_keeps_the_owner(call: Setattr) -> Attrstat:
+    """SETATTR does not give files away, and says that it did"""
+    return call.proceed_with("attributes", uid=IGNORED, gid=IGNORED)
+
+
+@mutant(SETATTR, RFC1094_SETATTR)
+def setattr2_sets_the_wrong_time(call: Setattr) -> Attrstat:
+    """SETATTR takes atime for mtime, and the other way round"""
+    if (
+        _given(call.args.attributes) not in (["atime"], ["mtime"])
+        or call.args.attributes.mtime.seconds == 946_684_800
+    ):
+        return call.proceed()
+    return call.proceed_with("attributes", atime=call.args.attributes.mtime, mtime=call.args.attributes.atime)
+
+
+@mutant(SETATTR, RFC1094_SETATTR)
+def setattr2_has_no_times_at_the_ends(call: Setattr) -> Attrstat:
+    """SETATTR sets times at either end of the range to others"""
+    seconds = call.args.attributes.mtime.seconds
+    return (
+        call.proceed_with("attributes", mtime=Timeval(seconds ^ 0x10000, 0))
+        if seconds in _OLDEST
+        else call.proceed()
+    )
+
+
+@mutant(SETATTR, RFC1094_SETATTR)
+def setattr2_rounds_times_up(call: Setattr) -> Attrstat:
+    """SETATTR rounds times to the next second"""
+    mtime = call.args.attributes.mtime
+    late = 0 < mtime.useconds < 1_000_000
+    return call.proceed_with("attributes", mtime=Timeval(mtime.seconds + 1, 0)) if late else call.proceed()
+
+
+@mutant(SETATTR, RFC1094_SATTR)
+def setattr2_touches_what_is_minus_1(call: Setattr) -> Attrstat:
+    """SETATTR sets another field as well where one alone is given"""
+    given = _given(call.args.attributes)
+    reply = call.proceed()
+    inode = inode_of(call.server, call.args.file)
+    if inode is None or len(given) != 1 or reply.attributes is None or call.args.attributes.size == 0:
+        return reply
+    if given == ["mode"]:
+        inode.mtime -= 10**12
+    else:
+        inode.mode ^= 0o010
+    return replace(reply, attributes=fattr(inode))
+
+
+@mutant(SETATTR, RFC1094_SATTR)
+def setattr2_changes_what_nobody_asked(call: Setattr) -> Attrstat:
+    """SETATTR takes -1 in all fields for a wish to touch the file"""
+    reply = call.proceed()
+    inode = inode_of(call.server, call.args.file)
+    if inode is not None and not _given(call.args.attributes):
+        inode.mtime = call.server.fs.stamp() + 10**9
+    return reply
+
+
+@mutant(SETATTR, RFC1094_SETATTR)
+def setattr2_sets_one_of_several(call: Setattr) -> Attrstat:
+    """SETATTR sets the first of several fields only"""
+    given = _given(call.args.attributes)
+    if len(given) < 2:
+        return call.proceed()
+    return call.proceed_with(
+        attributes=replace(Sattr(), **{given[0]: getattr(call.args.attributes, given[0])})
+    )
+
+
+@mutant(SETATTR, RFC1094_SETATTR)
+def setattr2_answers_as_it_was_before(call: Setattr) -> Attrstat:
+    """SETATTR answers with the attributes from before"""
+    inode = inode_of(call.server, call.args.file)
+    before = None if inode is None else fattr(inode)
+    reply = call.proceed()
+    return reply if reply.attributes is None else replace(reply, attributes=before)
+
+
+@mutant(SETATTR, RFC1094_PERMISSIONS)
+def setattr2_lets_anybody_change_a_mode(call: Setattr) -> Attrstat:
+    """SETATTR lets anybody change the mode of any file"""
+    reply = call.proceed()
+    inode = inode_of(call.server, call.args.file)
+    if reply.status != Nfsstat2.NFSERR_PERM or inode is None:
+        return reply
+    inode.fs.setattr(SUPERUSER, inode, Changes(mode=call.args.attributes.mode))
+    return Attrstat(Nfsstat2.NFS_OK, fattr(inode))
+
+
+# ---------------------------------------------------------------- sizes
+
+
+@mutant(SETATTR, RFC1094_SATTR)
+def setattr2_ignores_size_0(call: Setattr) -> Attrstat:
+    """SETATTR takes a size of 0 for none"""
+    return call.proceed_with("attributes", size=IGNORED) if call.args.attributes.size == 0 else call.proceed()
+
+
+def _file(server: Server, args: Sattrargs) -> Inode | None:
+    inode = inode_of(server, args.file)
+    return inode if inode is not None and inode.data is not None else None
+
+
+@mutant(SETATTR, RFC1094_SETATTR)
+def setattr2_cuts_a_byte_too_much(call: Setattr) -> Attrstat:
+    """SETATTR loses the last byte of what is left of a file"""
+    inode, size = _file(call.server, call.args), call.args.attributes.size
+    cuts = inode is not None and 0 < size < inode.size
+    reply = call.proceed()
+    if cuts and inode is not None and inode.data is not None:
+        inode.data.write(size - 1, b"\0", stable=True)
+    return reply
+
+
+@mutant(SETATTR, RFC1094_SETATTR)
+def setattr2_does_not_extend(call: Setattr) -> Attrstat:
+    """SETATTR does not make files longer, and says that it did"""
+    inode, size = _file(call.server, call.args), call.args.attributes.size
+    extends = inode is not None and inode.size < size < IGNORED
+    return call.proceed_with("attributes", size=IGNORED) if extends else call.proceed()
+
+
+@mutant(SETATTR, RFC1094_SETATTR)
+def setattr2_halves_large_sizes(call: Setattr) -> Attrstat:
+    """SETATTR sets a size from 2^31-1 on to half of it"""
+    size = call.args.attributes.size
+    return call.proceed_with("attributes", size=size // 2) if 2**31 - 1 <= size < IGNORED else call.proceed()
+
+
+@mutant(SETATTR, RFC1094_SATTR)
+def setattr2_shows_old_data(call: Setattr) -> Attrstat:
+    """SETATTR brings back what was cut off a file that is made longer"""
+    kept: dict[bytes, bytes] = call.state.setdefault("kept", {})
+    inode, size = _file(call.server, call.args), call.args.attributes.size
+    old_size = 0 if inode is None else inode.size
+    if inode is not None and inode.data is not None and size < old_size:
+        kept[call.args.file] = inode.data.read(0, old_size)
+    reply = call.proceed()
+    if inode is not None and inode.data is not None and old_size < size < IGNORED and call.args.file in kept:
+        inode.data.write(old_size, kept[call.args.file][old_size:size], stable=True)
+    return reply
+
+
+@mutant(SETATTR, RFC1094_SETATTR)
+def setattr2_empties_what_is_no_file(call: Setattr) -> Attrstat:
+    """SETATTR empties directories and links when asked for size 0"""
+    inode = inode_of(call.server, call.args.file)
+    if inode is not None and call.args.attributes.size == 0:
+        if inode.kind is Kind.SYMLINK:
+            inode.target = b""
+        elif inode.directory is not None:
+            for name in inode.directory.names():
+                try:
+                    inode.fs.remove(SUPERUSER, inode, name)
+                except FsError:
+                    continue
+    return call.proceed()

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_statfs.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol.nfs2 import STATFS, Statfsres
+from nfsmutants.bending import amend, inode_of
+from nfsmutants.form import mutant
+from nfsmutants.nfs2.calls import Statfs
+from nfsmutants.rules import RFC1094_STATFS
+
+# ---------------------------------------------------------------- STATFS
+
+
+@mutant(STATFS, RFC1094_STATFS)
+def statfs2_has_blocks_of_no_bytes(call: Statfs) -> Statfsres:
+    """STATFS says that blocks have no bytes"""
+    return amend(call.proceed(), bsize=0)
+
+
+@mutant(STATFS, RFC1094_STATFS)
+def statfs2_wants_no_bytes(call: Statfs) -> Statfsres:
+    """STATFS says that the best size of a transfer is 0"""
+    return amend(call.proceed(), tsize=0)
+
+
+@mutant(STATFS, RFC1094_STATFS)
+def statfs2_frees_more_than_there_is(call: Statfs) -> Statfsres:
+    """STATFS says that more blocks are free than there are"""
+    return amend(call.proceed(), bfree=lambda it: it.blocks + 1)
+
+
+@mutant(STATFS, RFC1094_STATFS)
+def statfs2_gives_users_more_than_is_free(call: Statfs) -> Statfsres:
+    """STATFS says that users may have more blocks than are free"""
+    return amend(call.proceed(), bavail=lambda it: it.bfree + 1)
+
+
+@mutant(STATFS, RFC1094_STATFS)
+def statfs2_differs_by_object(call: Statfs) -> Statfsres:
+    """STATFS counts in other blocks for what is no directory"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    info = reply.resok
+    inode = inode_of(call.server, call.args.file)
+    other = inode is not None and inode.directory is None
+    return amend(reply, bsize=info.bsize // 2, blocks=info.blocks * 2) if other else reply

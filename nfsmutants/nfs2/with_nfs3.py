@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_with_nfs3.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol.nfs2 import (
+    CREATE,
+    LOOKUP,
+    READ,
+    READDIR,
+    WRITE,
+    Attrstat,
+    Diropres,
+    Ftype,
+    Readdirres,
+    Readres,
+    Timeval,
+)
+from nfsclient.xdr import replace
+from nfsmutants.bending import amend, child_of
+from nfsmutants.form import mutant
+from nfsmutants.nfs2.calls import Create, Lookup, Read, Readdir, Write
+from nfsmutants.rules import RFC1094_ATTRIBUTES, RFC1094_NAMES, RFC1094_READ, RFC1094_TYPES, RFC1094_WRITE
+from nfsserver.nfs2.common import LARGEST
+
+
+@mutant(LOOKUP, RFC1094_ATTRIBUTES)
+def lookup2_owners_are_others(call: Lookup) -> Diropres:
+    """LOOKUP gives another owner than version 3 does"""
+    return amend(call.proceed(), "attributes", uid=lambda it: it.uid + 1)
+
+
+@mutant(LOOKUP, RFC1094_ATTRIBUTES)
+def lookup2_modes_are_others(call: Lookup) -> Diropres:
+    """LOOKUP gives other permissions than version 3 does"""
+    return amend(call.proceed(), "attributes", mode=lambda it: it.mode ^ 0o001)
+
+
+@mutant(LOOKUP, RFC1094_TYPES)
+def lookup2_types_are_others(call: Lookup) -> Diropres:
+    """LOOKUP gives another type than version 3 does"""
+    return amend(call.proceed(), "attributes", type=Ftype.NFCHR)
+
+
+@mutant(LOOKUP, RFC1094_ATTRIBUTES)
+def lookup2_fileids_are_others(call: Lookup) -> Diropres:
+    """LOOKUP gives another number than version 3 does"""
+    return amend(call.proceed(), "attributes", fileid=lambda it: it.fileid ^ 0x8000_0000)
+
+
+@mutant(LOOKUP, RFC1094_ATTRIBUTES)
+def lookup2_times_are_others(call: Lookup) -> Diropres:
+    """LOOKUP gives times that are an hour later than those of version 3"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    attributes = reply.resok.attributes
+    late = {
+        name: Timeval(getattr(attributes, name).seconds + 3600, getattr(attributes, name).useconds)
+        for name in ("atime", "mtime", "ctime")
+    }
+    return amend(reply, "attributes", **late)
+
+
+@mutant(LOOKUP, RFC1094_TYPES)
+def lookup2_special_files_are_links(call: Lookup) -> Diropres:
+    """LOOKUP says that devices, sockets and FIFOs are symbolic links"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    attributes = reply.resok.attributes
+    if attributes.type in (Ftype.NFREG, Ftype.NFDIR, Ftype.NFLNK):
+        return reply
+    return amend(reply, "attributes", type=Ftype.NFLNK, mode=attributes.mode & 0o7777 | 0o120000)
+
+
+@mutant(LOOKUP, RFC1094_ATTRIBUTES)
+def lookup2_cuts_files_to_its_measure(call: Lookup) -> Diropres:
+    """LOOKUP cuts files that are too large for it"""
+    reply = call.proceed()
+    inode = child_of(call.server, call.args.dir, call.args.name)
+    if reply.resok is not None and inode is not None and inode.data is not None and inode.size > LARGEST:
+        inode.data.truncate(LARGEST)
+    return reply
+
+
+@mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
+def read2_has_data_of_its_own(call: Read) -> Readres:
+    """READ turns every bit of the data"""
+    return amend(call.proceed(), data=lambda it: bytes(byte ^ 0xFF for byte in bytes(it.data)))
+
+
+@mutant(WRITE, RFC1094_WRITE, kills_many="checks read back what they wrote")
+def write2_writes_data_of_its_own(call: Write) -> Attrstat:
+    """WRITE turns every bit of the data"""
+    return call.proceed_with(data=bytes(byte ^ 0xFF for byte in bytes(call.args.data)))
+
+
+@mutant(READDIR, RFC1094_NAMES, kills_many="checks see by READDIR what is in a directory")
+def readdir2_lists_names_in_upper_case(call: Readdir) -> Readdirres:
+    """READDIR lists names in upper case"""
+    return amend(
+        call.proceed(), entries=lambda it: [replace(entry, name=entry.name.upper()) for entry in it.entries]
+    )
+
+
+@mutant(CREATE, RFC1094_NAMES, kills_many="checks make their files by CREATE")
+def create2_makes_names_of_its_own(call: Create) -> Diropres:
+    """CREATE appends a version number to the name, which NFSv3 does not find"""
+    return call.proceed_with("where", name=call.args.where.name + b";1")

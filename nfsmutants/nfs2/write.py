@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs2/test_write.py catch."""
+
+from __future__ import annotations
+
+import struct
+import typing as t
+
+from nfsclient.protocol.nfs2 import WRITE, Attrstat, Nfsstat2
+from nfsclient.rpc.messages import AcceptStat, accepted
+from nfsclient.xdr import replace
+from nfsmutants.bending import inode_of
+from nfsmutants.form import Message, mutant, wire_mutant
+from nfsmutants.nfs2.calls import Write
+from nfsmutants.rules import RFC1094_WRITE
+from nfsserver.fs import Kind
+from nfsserver.middleware import Answer
+from nfsserver.nfs2.common import fattr
+
+if t.TYPE_CHECKING:
+    from nfsclient.rpc.sockets import Address
+
+
+# ---------------------------------------------------------------- WRITE
+
+
+@mutant(WRITE, RFC1094_WRITE, kills_many="checks read back what they wrote")
+def write2_loses_the_last_byte(call: Write) -> Attrstat:
+    """WRITE writes a zero for the last byte"""
+    data = bytes(call.args.data)
+    return call.proceed_with(data=data[:-1] + b"\0") if data else call.proceed()
+
+
+@mutant(WRITE, RFC1094_WRITE, kills_many="checks read back what they wrote")
+def write2_clears_what_follows(call: Write) -> Attrstat:
+    """WRITE writes a zero after the data"""
+    reply = call.proceed()
+    inode = inode_of(call.server, call.args.file)
+    if reply.resok is not None and inode is not None and inode.data is not None and call.args.data:
+        inode.data.write(call.args.offset + len(call.args.data), b"\0", stable=True)
+    return reply
+
+
+@mutant(WRITE, RFC1094_WRITE)
+def write2_fills_holes(call: Write) -> Attrstat:
+    """WRITE beyond the end fills the hole before its data with what it finds"""
+    inode = inode_of(call.server, call.args.file)
+    size = 0 if inode is None else inode.size
+    reply = call.proceed()
+    if inode is not None and inode.data is not None and size < call.args.offset < 2**20:
+        inode.data.write(size, b"?", stable=True)
+    return reply
+
+
+@mutant(WRITE, RFC1094_WRITE)
+def write2_takes_offsets_for_signed(call: Write) -> Attrstat:
+    """WRITE begins elsewhere with data that goes beyond 2^31"""
+    return (
+        call.proceed_with(offset=call.args.offset // 2)
+        if call.args.offset + len(call.args.data) > 2**31
+        else call.proceed()
+    )
+
+
+@mutant(WRITE, RFC1094_WRITE)
+def write2_heeds_beginoffset(call: Write) -> Attrstat:
+    """WRITE begins at beginoffset when there is one"""
+    return call.proceed_with(offset=call.args.beginoffset & 1) if call.args.beginoffset else call.proceed()
+
+
+@mutant(WRITE, RFC1094_WRITE)
+def write2_heeds_totalcount(call: Write) -> Attrstat:
+    """WRITE writes nothing where totalcount is not the number of bytes"""
+    return (
+        call.proceed_with(data=b"")
+        if bytes(call.args.data) == b"DATA" and call.args.totalcount != 4 and not call.args.beginoffset
+        else call.proceed()
+    )
+
+
+@mutant(WRITE, RFC1094_WRITE)
+def write2_answers_as_it_was_before(call: Write) -> Attrstat:
+    """WRITE answers with the attributes from before"""
+    inode = inode_of(call.server, call.args.file)
+    before = None if inode is None else fattr(inode)
+    reply = call.proceed()
+    return reply if reply.attributes is None else replace(reply, attributes=before)
+
+
+@mutant(WRITE, RFC1094_WRITE)
+def write2_of_nothing_truncates(call: Write) -> Attrstat:
+    """WRITE cuts the file off at offset when there is no data"""
+    inode = inode_of(call.server, call.args.file)
+    if inode is not None and inode.data is not None and not len(call.args.data):
+        inode.data.truncate(call.args.offset)
+    return call.proceed()
+
+
+@mutant(WRITE, RFC1094_WRITE)
+def write2_mixes_clients(call: Write) -> Attrstat:
+    """WRITE keeps the second half of what another client wrote to the same place"""
+    args = call.args
+    last: dict[object, Address] = call.state.setdefault("last", {})
+    place = (args.file, args.offset, len(args.data))
+    known = last.get(place)
+    last[place] = call.peer
+    if known is None or known == call.peer:
+        return call.proceed()
+    return call.proceed(replace(args, data=bytes(args.data)[: len(args.data) // 2]))
+
+
+@mutant(WRITE, RFC1094_WRITE)
+def write2_takes_anything(call: Write) -> Attrstat:
+    """WRITE says success for what is no file"""
+    inode = inode_of(call.server, call.args.file)
+    if inode is None or inode.kind is Kind.REGULAR:
+        return call.proceed()
+    return Attrstat(Nfsstat2.NFS_OK, fattr(inode))
+
+
+_CALL = struct.Struct(">6I")
+
+
+@wire_mutant(RFC1094_WRITE)
+def write2_claims_to_take_too_much(message: Message) -> Answer:
+    """WRITE of more than 8192 bytes is answered with success, and nothing is written"""
+    xid, _, _, program, version, procedure = _CALL.unpack_from(message.data.ljust(_CALL.size, b"\0"))
+    if (program, version, procedure) != (WRITE.program, 2, WRITE.number) or len(message.data) < 8300:
+        return message.proceed()
+    reply = Attrstat(Nfsstat2.NFS_OK, fattr(message.server.fs.root))
+    return [*accepted(xid, AcceptStat.SUCCESS).to_buffers(), reply.to_xdr()]

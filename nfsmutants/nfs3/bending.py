@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: MIT
+"""TODO nfsmutants.nfs3.bending."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import typing as t
+
+from nfsclient.protocol.nfs3 import (
+    CREATE,
+    FSINFO,
+    FSSTAT,
+    LINK,
+    LOOKUP,
+    MKDIR,
+    MKNOD,
+    PATHCONF,
+    READDIR,
+    READDIRPLUS,
+    REMOVE,
+    RENAME,
+    RMDIR,
+    SYMLINK,
+    Create3Res,
+    Create3ResOk,
+    Diropargs3,
+    Fattr3,
+    Link3Res,
+    Link3ResOk,
+    Lookup3Res,
+    Lookup3ResOk,
+    Mkdir3Res,
+    Mkdir3ResOk,
+    Mknod3Res,
+    Mknod3ResOk,
+    Nfsstat3,
+    Read3Args,
+    Read3Res,
+    Read3ResFail,
+    Remove3Res,
+    Remove3ResOk,
+    Rename3Res,
+    Rename3ResOk,
+    Rmdir3Res,
+    Rmdir3ResOk,
+    Setattr3Args,
+    Setattr3Res,
+    Setattr3ResFail,
+    Symlink3Res,
+    Symlink3ResOk,
+    WccAttr,
+    WccData,
+    Write3Args,
+    Write3Res,
+    Write3ResFail,
+)
+from nfsclient.rpc.auth import AuthSys
+from nfsclient.rpc.service import CallContext
+from nfsclient.xdr import replace
+from nfsmutants.bending import amend, change, inode_of
+from nfsmutants.form import A, AnyCall, Call, R, Rules
+from nfsmutants.rules import (
+    RFC1813_CREATE,
+    RFC1813_MKDIR,
+    RFC1813_MKNOD,
+    RFC1813_READDIR,
+    RFC1813_READDIRPLUS,
+    RFC1813_SYMLINK,
+)
+from nfsserver.fs import FsError, Inode, Kind
+from nfsserver.nfs3.common import Watched
+from nfsserver.server import Server
+
+TAKEN: t.Final[dict[t.Any, str]] = {LOOKUP: "what", REMOVE: "object", RMDIR: "object", RENAME: "from_"}
+"""Where the arguments have a name that is to be found."""
+MADE: t.Final[dict[t.Any, str]] = {
+    CREATE: "where",
+    MKDIR: "where",
+    SYMLINK: "where",
+    MKNOD: "where",
+    LINK: "link",
+    RENAME: "to",
+}
+"""Where they have one that is to be made."""
+OF_NAMES: t.Final = (LOOKUP, CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME, LINK)
+
+
+# ---------------------------------------------------------------- names in arguments
+
+
+def name_fields(procedure: t.Any) -> list[str]:
+    """Where the arguments have a directory and a name: the one to be made first."""
+    return [table[procedure] for table in (MADE, TAKEN) if procedure in table]
+
+
+def rewrite_names(
+    call: AnyCall,
+    rewrite: t.Callable[[Server, Diropargs3], Diropargs3],
+    *,
+    made: bool = True,
+    taken: bool = True,
+) -> t.Any:
+    """Proceed with other names: those that are to be made, to be found, or both."""
+    tables = (MADE if made else {}), (TAKEN if taken else {})
+    fields = [table[call.procedure] for table in tables if call.procedure in table]
+    bent = {
+        field: rewrite(call.server, getattr(call.args, field))
+        for field in fields
+        if directory_of(call.server, getattr(call.args, field)) is not None
+    }
+    return call.proceed_with(**bent)
+
+
+def directory_of(server: Server, where: Diropargs3) -> Inode | None:
+    """The directory of a name; None for a handle of something else, or of nothing."""
+    inode = inode_of(server, where.dir)
+    return None if inode is None or inode.directory is None else inode
+
+
+def is_directory(server: Server, handle: bytes) -> bool:
+    """Whether a handle is that of a directory."""
+    inode = inode_of(server, handle)
+    return inode is not None and inode.directory is not None
+
+
+def find(server: Server, where: Diropargs3) -> Inode | None:
+    """The object of a name; None if there is none, or the directory is something else."""
+    directory = directory_of(server, where)
+    return None if directory is None or directory.directory is None else directory.directory.get(where.name)
+
+
+def heir(server: Server, handle: bytes) -> bytes:
+    """The handle of the object that has the file number of a removed one now; else the same handle."""
+    try:
+        identity = server.codec.decode(handle)
+    except FsError:
+        return handle
+    for file_system in server.exports.values():
+        if file_system.fsid == identity.export:
+            for inode in file_system.inodes():
+                if inode.fileid == identity.fileid:
+                    return server.handle_of(inode)
+    return handle
+
+
+# ---------------------------------------------------------------- deeds
+
+
+def remove(call: Call[t.Any, t.Any], where: Diropargs3) -> None:
+    """Remove a name, of a file or of an empty directory, as the caller."""
+    directory, inode = call.server.resolve(where.dir), find(call.server, where)
+    act = directory.fs.remove if inode is None or inode.directory is None else directory.fs.rmdir
+    act(call.caller, directory, where.name)
+
+
+def remove_all(call: Call[t.Any, t.Any], directory: Inode) -> None:
+    """Remove the files in a directory, as the caller."""
+    if directory.directory is None:
+        return
+    for name in directory.directory.names():
+        entry = directory.directory.get(name)
+        if entry is not None and entry.directory is None:
+            directory.fs.remove(call.caller, directory, name)
+
+
+REMOVED: t.Final = Remove3Res(Nfsstat3.NFS3_OK, Remove3ResOk(WccData()))
+RMDIRED: t.Final = Rmdir3Res(Nfsstat3.NFS3_OK, Rmdir3ResOk(WccData()))
+RENAMED: t.Final = Rename3Res(Nfsstat3.NFS3_OK, Rename3ResOk(WccData(), WccData()))
+LINKED: t.Final = Link3Res(Nfsstat3.NFS3_OK, Link3ResOk(None, WccData()))
+_SUCCESS: t.Final[dict[t.Any, t.Any]] = {
+    CREATE: Create3Res(Nfsstat3.NFS3_OK, Create3ResOk(None, None, WccData())),
+    MKDIR: Mkdir3Res(Nfsstat3.NFS3_OK, Mkdir3ResOk(None, None, WccData())),
+    SYMLINK: Symlink3Res(Nfsstat3.NFS3_OK, Symlink3ResOk(None, None, WccData())),
+    MKNOD: Mknod3Res(Nfsstat3.NFS3_OK, Mknod3ResOk(None, None, WccData())),
+    REMOVE: REMOVED,
+    RMDIR: RMDIRED,
+    RENAME: RENAMED,
+    LINK: LINKED,
+}
+
+
+# ---------------------------------------------------------------- replies
+
+
+def success(call: AnyCall) -> t.Any:
+    """Success with nothing done, and nothing optional in it; LOOKUP finds the directory itself."""
+    if call.procedure is LOOKUP:
+        return Lookup3Res(Nfsstat3.NFS3_OK, Lookup3ResOk(call.args.what.dir, None, None))
+    return _SUCCESS[call.procedure]
+
+
+def before_of(after: Fattr3) -> WccAttr:
+    """What wcc_data.before would be of these attributes."""
+    return WccAttr(after.size, after.mtime, after.ctime)
+
+
+def with_old_times(wcc: WccData) -> WccData:
+    """The same data with the times from before in both parts."""
+    before = wcc.before
+    return wcc if before is None else change(wcc, "after", mtime=before.mtime, ctime=before.ctime)
+
+
+def refuse_read(call: Call[Read3Args, Read3Res], status: Nfsstat3) -> Read3Res:
+    """READ refused, with the attributes of its object."""
+    return Read3Res(status, resfail=Read3ResFail(Watched(call.server, call.args.file).attributes()))
+
+
+def refuse_write(call: Call[Write3Args, Write3Res], status: Nfsstat3) -> Write3Res:
+    """WRITE refused, with the attributes of its object."""
+    return Write3Res(status, resfail=Write3ResFail(Watched(call.server, call.args.file).wcc()))
+
+
+def refuse_setattr(call: Call[Setattr3Args, Setattr3Res], status: Nfsstat3) -> Setattr3Res:
+    """SETATTR refused, with the attributes of its object."""
+    return Setattr3Res(status, resfail=Setattr3ResFail(Watched(call.server, call.args.object).wcc()))
+
+
+_CHANGES: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME, LINK)
+
+
+_CREATING: t.Final[Rules] = {
+    CREATE: RFC1813_CREATE,
+    MKDIR: RFC1813_MKDIR,
+    SYMLINK: RFC1813_SYMLINK,
+    MKNOD: RFC1813_MKNOD,
+}
+
+
+def _with_handle_of_the_directory(call: AnyCall) -> t.Any:
+    """For one name: with any name, hardly a check could arrange what it needs."""
+    reply = call.proceed()
+    return amend(reply, obj=call.args.where.dir) if call.args.where.name == b"handle" else reply
+
+
+_BLOCK: t.Final = 512
+
+
+def size_of(server: Server, handle: bytes) -> int:
+    """The size of a regular file; 0 for anything else."""
+    inode = inode_of(server, handle)
+    return inode.size if inode is not None and inode.kind is Kind.REGULAR else 0
+
+
+def _carrying(args: Write3Args, data: bytes, offset: int | None = None) -> Write3Args:
+    """The arguments with other data, and its length."""
+    return replace(args, data=data, count=len(data), offset=args.offset if offset is None else offset)
+
+
+_DOTS: t.Final = (b".", b"..")
+_LISTINGS: t.Final[Rules] = {READDIR: RFC1813_READDIR, READDIRPLUS: RFC1813_READDIRPLUS}
+
+
+_HANDLE_OF: t.Final = {FSSTAT: "fsroot", FSINFO: "fsroot", PATHCONF: "object"}
+
+
+def _is_file(server: Server, handle: bytes) -> bool:
+    return server.resolve(handle).directory is None
+
+
+def directory_of_handle(server: Server, handle: bytes) -> Inode | None:
+    """The directory of a handle; None if it is no directory."""
+    try:
+        inode = server.resolve(handle)
+    except FsError:
+        return None
+    return inode if inode.directory is not None else None
+
+
+def _is_common(context: CallContext) -> bool:
+    return isinstance(context.credential, AuthSys) and context.credential.uid != 0
+
+
+_FAR: t.Final = 2**31 - 9
+"""Where an offset may outgrow 31 bits within a small range."""
+_LARGE: t.Final = 2**16
+"""From this many bytes on a transfer is large."""
+
+
+def is_special_file(server: Server, handle: bytes) -> bool:
+    """Whether a handle is that of a device, a socket or a FIFO."""
+    inode = inode_of(server, handle)
+    return inode is not None and inode.kind not in {Kind.REGULAR, Kind.DIRECTORY, Kind.SYMLINK}
+
+
+# ---------------------------------------------------------------- REMOVE
+
+
+def _remove_one_more(call: AnyCall, handle: bytes) -> None:
+    """Remove the first file or empty directory that is left."""
+    directory = call.server.resolve(handle)
+    for name in directory.directory.names() if directory.directory is not None else ():
+        with contextlib.suppress(FsError):
+            remove(call, Diropargs3(handle, name))
+            return
+
+
+_CHANGING: t.Final = tuple(procedure for procedure in OF_NAMES if procedure is not LOOKUP)
+
+
+def _proceed_without(call: Call[A, R], **settings: t.Any) -> R:
+    """The answer of a server that does not obey some knobs."""
+    server = call.server
+    known = [(file_system, file_system.read_only) for file_system in server.exports.values()]
+    now = server.knobs.now
+    server.knobs.now = dataclasses.replace(now, **settings)
+    for file_system, _ in known:
+        file_system.read_only = server.knobs.now.read_only
+    try:
+        return call.proceed()
+    finally:
+        server.knobs.now = now
+        for file_system, read_only in known:
+            file_system.read_only = read_only
+
+
+_SPECIAL: t.Final = frozenset({Kind.BLOCK, Kind.CHARACTER, Kind.SOCKET, Kind.FIFO})
+_FILE_OR_DIRECTORY: t.Final = frozenset({Kind.REGULAR, Kind.DIRECTORY})
+
+
+def _is_special(inode: Inode | None) -> bool:
+    return inode is not None and inode.kind in _SPECIAL

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_commit.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import COMMIT, WRITE, Commit3Args, Commit3Res, Commit3ResFail, Nfsstat3, WccAttr
+from nfsclient.xdr import replace
+from nfsmutants.bending import amend, change, inode_of
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.calls import Commit
+from nfsmutants.rules import RFC1813_COMMIT, RFC1813_COMMIT_HINTS, RFC1813_DATA_TYPES
+from nfsserver.fs import FsError, Inode, Kind
+from nfsserver.nfs3.common import Watched, nfstime3
+from nfsserver.server import Server
+
+
+def _file(server: Server, handle: bytes) -> Inode | None:
+    """The regular file of a handle."""
+    try:
+        inode = server.resolve(handle)
+    except FsError:
+        return None
+    return inode if inode.kind is Kind.REGULAR else None
+
+
+def _refusal(server: Server, args: Commit3Args) -> Commit3Res:
+    wcc = Watched(server, args.file).wcc()
+    return Commit3Res(Nfsstat3.NFS3ERR_INVAL, resfail=Commit3ResFail(wcc))
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_changes_verifier(call: Commit) -> Commit3Res:
+    """COMMIT returns another verifier each time though nothing was lost"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    state = call.state
+    state["calls"] = state.get("calls", 0) + 1
+    return amend(reply, verf=call.server.codec.token(b"wrong", state["calls"]))
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_has_its_own_verifier(call: Commit) -> Commit3Res:
+    """COMMIT always returns the same verifier, but not that of WRITE"""
+    return amend(call.proceed(), verf=call.server.codec.token(b"commit", call.server.boots))
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_flushes_no_ranges(call: Commit) -> Commit3Res:
+    """COMMIT of a part of a file answers OK and leaves the data to be lost in a crash"""
+    is_whole = call.args.offset == 0 and call.args.count == 0
+    return call.proceed() if is_whole else call.proceed_with(offset=2**64 - 1, count=1)
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_drops_data(call: Commit) -> Commit3Res:
+    """COMMIT throws uncommitted data away"""
+    inode = _file(call.server, call.args.file)
+    if inode is not None:
+        inode.crash()
+    return call.proceed()
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_refuses_count_zero(call: Commit) -> Commit3Res:
+    """COMMIT with count 0 answers NFS3ERR_INVAL"""
+    return call.proceed() if call.args.count else _refusal(call.server, call.args)
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_refuses_ranges(call: Commit) -> Commit3Res:
+    """COMMIT of anything but the whole file answers NFS3ERR_INVAL"""
+    return call.proceed() if call.args.offset == call.args.count == 0 else _refusal(call.server, call.args)
+
+
+@mutant(COMMIT, RFC1813_COMMIT_HINTS)
+def commit3_refuses_clean_files(call: Commit) -> Commit3Res:
+    """COMMIT of a file without uncommitted data answers NFS3ERR_INVAL"""
+    inode = _file(call.server, call.args.file)
+    is_clean = inode is not None and not inode.has_unstable
+    return _refusal(call.server, call.args) if is_clean else call.proceed()
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_extends(call: Commit) -> Commit3Res:
+    """COMMIT of a range that reaches beyond the end makes the file larger"""
+    inode = _file(call.server, call.args.file)
+    end = call.args.offset + call.args.count
+    if call.args.count and end < 2**63 and inode is not None and inode.data is not None and inode.size < end:
+        inode.data.truncate(end)
+    return call.proceed()
+
+
+@mutant(COMMIT, RFC1813_DATA_TYPES)
+def commit3_before_has_no_size(call: Commit) -> Commit3Res:
+    """The pre-operation attributes of COMMIT have size 0"""
+    reply = call.proceed()
+    inode = _file(call.server, call.args.file)
+    if reply.resok is None or inode is None:
+        return reply
+    before = WccAttr(0, nfstime3(inode.mtime), nfstime3(inode.ctime))
+    return amend(reply, file_wcc=replace(reply.resok.file_wcc, before=before))
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_after_has_another_fileid(call: Commit) -> Commit3Res:
+    """The post-operation attributes of COMMIT have the file id of another object"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    wcc = reply.resok.file_wcc
+    return reply if wcc.after is None else amend(reply, file_wcc=change(wcc, "after", fileid=1))
+
+
+# ---------------------------------------------------------------- verifiers
+
+
+@mutant((WRITE, COMMIT), RFC1813_COMMIT)
+def commit3_verifier_survives_crash(call: AnyCall) -> t.Any:
+    """COMMIT has the verifier with which the file was written first, though a crash lost data since"""
+    verifiers = call.state
+    reply = call.proceed()
+    if call.procedure is WRITE:
+        if reply.resok is not None:
+            verifiers.setdefault(call.args.file.hex(), reply.resok.verf)
+        return reply
+    known = verifiers.get(call.args.file.hex())
+    return reply if known is None else amend(reply, verf=known)
+
+
+# ---------------------------------------------------------------- COMMIT
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_drops_other_files(call: Commit) -> Commit3Res:
+    """COMMIT of a file throws the uncommitted data of all others away"""
+    committed = inode_of(call.server, call.args.file)
+    for inode in call.server.fs.inodes():
+        if inode is not committed:
+            inode.crash()
+    return call.proceed()
+
+
+@mutant((WRITE, COMMIT), RFC1813_COMMIT)
+def commit3_flushes_its_own_data(call: AnyCall) -> t.Any:
+    """COMMIT flushes only a file that its own connection wrote last, and answers OK for others"""
+    writers = call.state
+    if call.procedure is WRITE:
+        writers[call.args.file.hex()] = call.peer
+        return call.proceed()
+    if writers.get(call.args.file.hex(), call.peer) == call.peer:
+        return call.proceed()
+    return call.proceed_with(offset=2**64 - 1, count=1)
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_changes_what_is_no_file(call: Commit) -> Commit3Res:
+    """COMMIT of what is no regular file sets its mode to 0"""
+    inode = inode_of(call.server, call.args.file)
+    if inode is not None and inode.kind is not Kind.REGULAR:
+        inode.mode = 0
+    return call.proceed()
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_over_udp_flushes_nothing(call: Commit) -> Commit3Res:
+    """COMMIT over UDP answers OK and throws the uncommitted data away"""
+    inode = inode_of(call.server, call.args.file)
+    if call.context.transport == "udp" and inode is not None:
+        inode.crash()
+    return call.proceed()

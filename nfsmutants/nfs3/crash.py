@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_crash.py catch."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+from collections.abc import Callable
+
+from nfsclient.protocol.nfs3 import (
+    COMMIT,
+    CREATE,
+    GETATTR,
+    LINK,
+    LOOKUP,
+    MKDIR,
+    MKNOD,
+    READ,
+    READDIR,
+    REMOVE,
+    RENAME,
+    RMDIR,
+    SETATTR,
+    SYMLINK,
+    WRITE,
+    Commit3Res,
+    Getattr3Res,
+    Nfsstat3,
+    StableHow,
+    Write3Res,
+)
+from nfsmutants.bending import amend, inode_of
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.calls import Commit, Write
+from nfsmutants.rules import (
+    RFC1813_COMMIT,
+    RFC1813_STABLE_CHANGES,
+    RFC1813_STABLE_DATA,
+    RFC1813_SYNCHRONOUS,
+    RFC1813_WRITE,
+)
+from nfsserver.fs import Changes, FsError
+from nfsserver.fs.permissions import SUPERUSER
+from nfsserver.server import Server
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_flushes_nothing(call: Commit) -> Commit3Res:
+    """COMMIT answers OK and leaves the data to be lost in a crash"""
+    return call.proceed_with(offset=2**64 - 1, count=1)
+
+
+# ---------------------------------------------------------------- WRITE: how stably
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_lies_about_file_sync(call: Write) -> Write3Res:
+    """WRITE with FILE_SYNC writes as with UNSTABLE and answers FILE_SYNC"""
+    if call.args.stable is not StableHow.FILE_SYNC:
+        return call.proceed()
+    return amend(call.proceed_with(stable=StableHow.UNSTABLE), committed=StableHow.FILE_SYNC)
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_lies_about_data_sync(call: Write) -> Write3Res:
+    """WRITE with DATA_SYNC writes as with UNSTABLE and answers DATA_SYNC"""
+    if call.args.stable is not StableHow.DATA_SYNC:
+        return call.proceed()
+    return amend(call.proceed_with(stable=StableHow.UNSTABLE), committed=StableHow.DATA_SYNC)
+
+
+# ---------------------------------------------------------------- what is lost in a crash
+
+
+@mutant((READ, WRITE), RFC1813_STABLE_DATA)
+def write3_stable_data_outlives_one_crash(call: AnyCall) -> t.Any:
+    """The data of a file written with FILE_SYNC is gone after the second crash in a row"""
+    stable = call.state
+    inode, file = inode_of(call.server, call.args.file), call.args.file.hex()
+    if (
+        call.server.boots - stable.get(file, call.server.boots) > 1
+        and inode is not None
+        and inode.data is not None
+    ):
+        inode.data.truncate(0)
+        del stable[file]
+    if call.procedure is WRITE and call.args.stable is StableHow.FILE_SYNC:
+        stable[file] = call.server.boots
+    return call.proceed()
+
+
+Undo: t.TypeAlias = Callable[[], object]
+_NAMING: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME, LINK)
+
+
+def _undo_of(server: Server, procedure: t.Any, args: t.Any) -> Undo:
+    """How to take a naming operation back, more or less: what was removed comes back empty."""
+    if procedure is RENAME:
+        source, target = server.resolve(args.from_.dir), server.resolve(args.to.dir)
+        return lambda: source.fs.rename(SUPERUSER, target, args.to.name, source, args.from_.name)
+    place = args.link if procedure is LINK else args.object if procedure in {REMOVE, RMDIR} else args.where
+    directory, name = server.resolve(place.dir), place.name
+    if procedure is REMOVE:
+        return lambda: directory.fs.create(SUPERUSER, directory, name)
+    if procedure is RMDIR:
+        return lambda: directory.fs.mkdir(SUPERUSER, directory, name)
+    if procedure is MKDIR:
+        return lambda: directory.fs.rmdir(SUPERUSER, directory, name)
+    return lambda: directory.fs.remove(SUPERUSER, directory, name)
+
+
+@mutant((*_NAMING, LOOKUP, READDIR), RFC1813_SYNCHRONOUS)
+def nfs3_names_are_lost_in_a_crash(call: AnyCall) -> t.Any:
+    """What was created, removed, renamed or linked last is as before after a crash"""
+    state = call.state
+    if call.procedure in {LOOKUP, READDIR}:
+        if state.get("boots", call.server.boots) != call.server.boots:
+            state["boots"] = call.server.boots
+            with contextlib.suppress(FsError):
+                state["undo"]()
+        return call.proceed()
+    reply = call.proceed()
+    if reply.status == Nfsstat3.NFS3_OK:
+        state["boots"], state["undo"] = call.server.boots, _undo_of(call.server, call.procedure, call.args)
+    return reply
+
+
+@mutant((SETATTR, GETATTR), RFC1813_STABLE_CHANGES)
+def setattr3_is_lost_in_a_crash(call: AnyCall) -> t.Any:
+    """Mode, size and mtime that SETATTR set are as before after a crash"""
+    saved: dict[bytes, tuple[int, Changes]] = call.state.setdefault("saved", {})
+    inode = inode_of(call.server, call.args.object)
+    if inode is not None and call.procedure is SETATTR:
+        size = None if inode.data is None else inode.size
+        changes = Changes(mode=inode.mode, size=size, mtime=inode.mtime)
+        saved.setdefault(bytes(call.args.object), (call.server.boots, changes))
+    elif inode is not None and saved.get(call.args.object, (call.server.boots,))[0] != call.server.boots:
+        inode.fs.setattr(SUPERUSER, inode, saved.pop(call.args.object)[1])
+    return call.proceed()
+
+
+@mutant((CREATE, MKDIR, GETATTR), RFC1813_SYNCHRONOUS)
+def getattr3_handles_end_with_the_instance(call: AnyCall) -> t.Any:
+    """GETATTR answers STALE to handles that were given before the service was started last"""
+    given: dict[bytes, int] = call.state.setdefault("given", {})
+    if call.procedure is GETATTR:
+        is_old = given.get(call.args.object, call.server.boots) != call.server.boots
+        return Getattr3Res(Nfsstat3.NFS3ERR_STALE) if is_old else call.proceed()
+    reply = call.proceed()
+    if reply.resok is not None and reply.resok.obj is not None:
+        given[bytes(reply.resok.obj)] = call.server.boots
+    return reply

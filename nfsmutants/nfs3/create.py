@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_create.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import (
+    CREATE,
+    MKDIR,
+    Create3Args,
+    Create3Res,
+    Create3ResFail,
+    Create3ResOk,
+    Createhow3,
+    CreateMode3,
+    Nfsstat3,
+    Sattr3,
+    WccData,
+)
+from nfsclient.xdr import replace
+from nfsmutants.bending import amend, change
+from nfsmutants.form import AnyCall, Rules, mutant, mutant_of_each
+from nfsmutants.nfs3.bending import _CREATING, _with_handle_of_the_directory, find, success
+from nfsmutants.nfs3.calls import Create
+from nfsmutants.rules import RFC1813_CREATE, RFC1813_NAMES
+from nfsserver.fs import Changes, Inode, Kind
+
+_ALL_BUT_MKDIR: t.Final[Rules] = {
+    procedure: rule for procedure, rule in _CREATING.items() if procedure is not MKDIR
+}
+
+
+@mutant_of_each(_CREATING)
+def creates_nothing(call: AnyCall) -> t.Any:
+    """{} answers success and makes nothing"""
+    return success(call)
+
+
+@mutant_of_each(_ALL_BUT_MKDIR)
+def attributes_of_the_directory(call: AnyCall) -> t.Any:
+    """{} returns the attributes of the directory as those of what it made"""
+    return amend(call.proceed(), obj_attributes=lambda it: it.dir_wcc.after)
+
+
+@mutant_of_each(_ALL_BUT_MKDIR)
+def handle_of_the_directory(call: AnyCall) -> t.Any:
+    """{} returns the handle of the directory with what it made under the name `handle`"""
+    return _with_handle_of_the_directory(call)
+
+
+# ---------------------------------------------------------------- CREATE
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_fills_the_file(call: Create) -> Create3Res:
+    """CREATE in mode UNCHECKED puts a byte into a new file"""
+    is_new = call.args.how.mode == CreateMode3.UNCHECKED and find(call.server, call.args.where) is None
+    reply = call.proceed()
+    made = find(call.server, call.args.where)
+    if is_new and made is not None and made.data is not None:
+        made.data.write(0, b"x", stable=True)
+    return reply
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_ignores_mode(call: Create) -> Create3Res:
+    """CREATE gives every new file the mode 0777"""
+    attributes = call.args.how.obj_attributes
+    if attributes is None:
+        return call.proceed()
+    how = replace(call.args.how, obj_attributes=replace(attributes, mode=0o777))
+    return call.proceed_with(how=how)
+
+
+def _truncate_existing(call: Create, mode: CreateMode3) -> Create3Res:
+    existing = find(call.server, call.args.where)
+    if call.args.how.mode == mode and existing is not None and existing.data is not None:
+        existing.data.truncate(0)
+    return call.proceed()
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_unchecked_truncates(call: Create) -> Create3Res:
+    """CREATE in mode UNCHECKED empties a file that exists, though no size was given"""
+    return _truncate_existing(call, CreateMode3.UNCHECKED)
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_guarded_truncates(call: Create) -> Create3Res:
+    """CREATE in mode GUARDED answers EXIST and empties the file"""
+    return _truncate_existing(call, CreateMode3.GUARDED)
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_guarded_takes_existing(call: Create) -> Create3Res:
+    """CREATE in mode GUARDED succeeds on a file that exists"""
+    args = call.args
+    if args.how.mode == CreateMode3.GUARDED:
+        args = change(args, "how", mode=CreateMode3.UNCHECKED)
+    return call.proceed(args)
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_guarded_takes_directories(call: Create) -> Create3Res:
+    """CREATE in mode GUARDED succeeds where a directory has the name"""
+    existing = find(call.server, call.args.where)
+    if call.args.how.mode == CreateMode3.GUARDED and existing is not None and existing.directory is not None:
+        return Create3Res(Nfsstat3.NFS3_OK, Create3ResOk(None, None, WccData()))
+    return call.proceed()
+
+
+def _as_unchecked(args: Create3Args) -> Create3Args:
+    return replace(args, how=Createhow3(CreateMode3.UNCHECKED, obj_attributes=Sattr3()))
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_exclusive_forgets_verifier(call: Create) -> Create3Res:
+    """CREATE in mode EXCLUSIVE does not know its own verifier again"""
+    existing = find(call.server, call.args.where)
+    if call.args.how.mode == CreateMode3.EXCLUSIVE and existing is not None:
+        existing.create_verifier = None
+    return call.proceed()
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_exclusive_takes_any_verifier(call: Create) -> Create3Res:
+    """CREATE in mode EXCLUSIVE takes a file that was made exclusively with another verifier"""
+    existing = find(call.server, call.args.where)
+    made_so = existing is not None and existing.create_verifier is not None
+    return (
+        call.proceed(_as_unchecked(call.args))
+        if call.args.how.mode == CreateMode3.EXCLUSIVE and made_so
+        else call.proceed()
+    )
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_exclusive_takes_existing(call: Create) -> Create3Res:
+    """CREATE in mode EXCLUSIVE takes a file that was not made exclusively"""
+    existing = find(call.server, call.args.where)
+    made_otherwise = existing is not None and existing.create_verifier is None
+    return (
+        call.proceed(_as_unchecked(call.args))
+        if call.args.how.mode == CreateMode3.EXCLUSIVE and made_otherwise
+        else call.proceed()
+    )
+
+
+@mutant(CREATE, RFC1813_NAMES)
+def create3_takes_the_empty_name(call: Create) -> Create3Res:
+    """CREATE makes a file called `empty` when it is asked for one without a name"""
+    return call.proceed_with("where", name=call.args.where.name or b"empty")
+
+
+def _repeated(call: Create) -> tuple[Create3Res, Inode | None]:
+    """The reply, and the file when an EXCLUSIVE CREATE of it was repeated."""
+    there = find(call.server, call.args.where)
+    reply = call.proceed()
+    is_repeated = reply.status == Nfsstat3.NFS3_OK and call.args.how.mode == CreateMode3.EXCLUSIVE
+    return reply, there if is_repeated else None
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_exclusive_truncates_again(call: Create) -> Create3Res:
+    """EXCLUSIVE CREATE that is repeated empties the file"""
+    reply, file = _repeated(call)
+    if file is not None and file.data is not None:
+        file.data.truncate(0)
+    return reply
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_exclusive_resets_the_mode(call: Create) -> Create3Res:
+    """EXCLUSIVE CREATE that is repeated resets the mode"""
+    reply, file = _repeated(call)
+    if file is not None:
+        file.mode = 0o644
+    return reply
+
+
+# ---------------------------------------------------------------- names
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_guarded_sets_the_mode(call: Create) -> Create3Res:
+    """GUARDED CREATE over what exists refuses, and sets its mode"""
+    there = find(call.server, call.args.where)
+    asked = call.args.how.obj_attributes
+    if there is not None and asked is not None and asked.mode is not None:
+        there.mode = asked.mode ^ 1
+    return call.proceed()
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_exclusive_takes_others(call: Create) -> Create3Res:
+    """EXCLUSIVE CREATE takes what exists and is no regular file"""
+    there = find(call.server, call.args.where)
+    if there is None or there.kind is Kind.REGULAR or call.args.how.mode != CreateMode3.EXCLUSIVE:
+        return call.proceed()
+    return t.cast("Create3Res", success(call))
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_unchecked_replaces_others(call: Create) -> Create3Res:
+    """UNCHECKED CREATE puts a file in the place of what was there"""
+    args = call.args
+    there = find(call.server, args.where)
+    if there is None or there.kind is Kind.REGULAR or args.how.mode != CreateMode3.UNCHECKED:
+        return call.proceed()
+    reply = call.proceed(change(args, "where", name=args.where.name + b"~"))
+    made = find(call.server, replace(args.where, name=args.where.name + b"~"))
+    directory = call.server.resolve(args.where.dir).directory
+    if made is not None and directory is not None:
+        directory.replace(args.where.name, made)
+    return reply
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_follows_links(call: Create) -> Create3Res:
+    """CREATE over a symbolic link refuses, and makes a file where it points to"""
+    there = find(call.server, call.args.where)
+    if there is None or there.kind is not Kind.SYMLINK:
+        return call.proceed()
+    directory = call.server.resolve(call.args.where.dir)
+    directory.fs.create(call.caller, directory, there.target, Changes())
+    return Create3Res(Nfsstat3.NFS3ERR_EXIST, resfail=Create3ResFail(WccData()))

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_errors.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsmutants.bending import restate
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.bending import _CHANGING, _proceed_without
+from nfsmutants.rules import RFC1813_ERRORS
+
+
+@mutant(_CHANGING, RFC1813_ERRORS)
+def names3_read_only_is_io(call: AnyCall) -> t.Any:
+    """Names on a read-only file system are refused with IO"""
+    return restate(call.proceed(), Nfsstat3.NFS3ERR_ROFS, Nfsstat3.NFS3ERR_IO)
+
+
+@mutant(_CHANGING, RFC1813_ERRORS)
+def names3_read_only_is_no_matter(call: AnyCall) -> t.Any:
+    """Names on a read-only file system are changed like others"""
+    return _proceed_without(call, read_only=False)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_fsinfo.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import (
+    FSF3_LINK,
+    FSF3_SYMLINK,
+    FSINFO,
+    FSSTAT,
+    LINK,
+    PATHCONF,
+    SETATTR,
+    SYMLINK,
+    Fsinfo3Res,
+    Fsinfo3ResFail,
+    Link3Res,
+    Link3ResFail,
+    Nfsstat3,
+    Nfstime3,
+    Setattr3Res,
+    SetTime,
+    Symlink3Res,
+    Symlink3ResFail,
+    WccData,
+)
+from nfsmutants.bending import amend
+from nfsmutants.form import AnyCall, mutant, mutant_of_each
+from nfsmutants.nfs3.bending import _is_file
+from nfsmutants.nfs3.calls import Fsinfo, Link, Setattr, Symlink
+from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_FSINFO, RFC1813_FSSTAT, RFC1813_PATHCONF
+from nfsserver.nfs3.common import fattr3
+
+# ---------------------------------------------------------------- attributes of another object
+
+
+@mutant_of_each({FSSTAT: RFC1813_FSSTAT, FSINFO: RFC1813_FSINFO, PATHCONF: RFC1813_PATHCONF})
+def attributes_of_the_root(call: AnyCall) -> t.Any:
+    """{} returns the attributes of the export's root, whatever it was asked about"""
+    return amend(call.proceed(), obj_attributes=fattr3(call.server.fs.root))
+
+
+# ---------------------------------------------------------------- FSSTAT, FSINFO
+
+
+@mutant(FSINFO, RFC1813_FSINFO)
+def fsinfo3_refuses_a_file(call: Fsinfo) -> t.Any:
+    """FSINFO answers SERVERFAULT for what is no directory"""
+    if not _is_file(call.server, call.args.fsroot):
+        return call.proceed()
+    return Fsinfo3Res(Nfsstat3.NFS3ERR_SERVERFAULT, resfail=Fsinfo3ResFail(None))
+
+
+@mutant(FSINFO, RFC1813_DATA_TYPES)
+def fsinfo3_malformed_time_delta(call: Fsinfo) -> Fsinfo3Res:
+    """FSINFO gives a time_delta of 2,000,000,000 nanoseconds"""
+    return amend(call.proceed(), time_delta=Nfstime3(0, 2_000_000_000))
+
+
+@mutant(FSINFO, RFC1813_FSINFO)
+def fsinfo3_reads_nothing(call: Fsinfo) -> Fsinfo3Res:
+    """FSINFO says that READ transfers at most 0 bytes"""
+    return amend(call.proceed(), rtmax=0)
+
+
+@mutant(LINK, RFC1813_FSINFO)
+def link3_is_not_supported(_call: Link) -> Link3Res:
+    """LINK answers NOTSUPP though FSINFO claims hard links"""
+    return Link3Res(Nfsstat3.NFS3ERR_NOTSUPP, resfail=Link3ResFail(None, WccData()))
+
+
+@mutant(SYMLINK, RFC1813_FSINFO)
+def symlink3_is_not_supported(_call: Symlink) -> Symlink3Res:
+    """SYMLINK answers NOTSUPP though FSINFO claims symbolic links"""
+    return Symlink3Res(Nfsstat3.NFS3ERR_NOTSUPP, resfail=Symlink3ResFail(WccData()))
+
+
+@mutant(SETATTR, RFC1813_FSINFO)
+def setattr3_rounds_times_to_minutes(call: Setattr) -> Setattr3Res:
+    """SETATTR keeps a given mtime to the minute, though time_delta is a nanosecond"""
+    time = call.args.new_attributes.mtime.time
+    if time is None:
+        return call.proceed()
+    rounded = SetTime(call.args.new_attributes.mtime.set_it, Nfstime3(time.seconds // 60 * 60))
+    return call.proceed_with("new_attributes", mtime=rounded)
+
+
+@mutant(FSINFO, RFC1813_FSINFO)
+def fsinfo3_prefers_more_than_it_moves(call: Fsinfo) -> Fsinfo3Res:
+    """FSINFO prefers transfers of twice the largest size"""
+    return amend(call.proceed(), rtpref=lambda it: 2 * it.rtmax, wtpref=lambda it: 2 * it.wtmax)
+
+
+@mutant(FSINFO, RFC1813_FSINFO)
+def fsinfo3_always_claims_links(call: Fsinfo) -> Fsinfo3Res:
+    """FSINFO claims hard and symbolic links, whether there are any or not"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    claimed = reply.resok.properties | FSF3_LINK | FSF3_SYMLINK
+    return amend(reply, properties=claimed)

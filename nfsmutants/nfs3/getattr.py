@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_getattr.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import GETATTR, WRITE, Ftype3, Getattr3Res, Getattr3ResOk, Nfstime3, Specdata3
+from nfsclient.rpc.sockets import Address
+from nfsclient.xdr import replace
+from nfsmutants.bending import amend
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.calls import Getattr
+from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_GETATTR
+from nfsserver.fs import Inode, Kind
+from nfsserver.nfs3.common import fattr3
+
+_SECOND: t.Final = 1_000_000_000
+_S_IFREG: t.Final = 0o100000
+
+
+def _is_subdirectory(inode: Inode) -> bool:
+    """A directory, but not the root, by which a run sees that the server is well."""
+    return inode.directory is not None and inode is not inode.fs.root
+
+
+@mutant(GETATTR, RFC1813_DATA_TYPES)
+def getattr3_wrong_type(call: Getattr) -> Getattr3Res:
+    """GETATTR calls every directory below the root a regular file"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    inode = call.server.resolve(call.args.object)
+    return amend(reply, "obj_attributes", type=Ftype3.NF3REG) if _is_subdirectory(inode) else reply
+
+
+@mutant(GETATTR, RFC1813_DATA_TYPES)
+def getattr3_calls_empty_files_fifos(call: Getattr) -> Getattr3Res:
+    """GETATTR calls a regular file without data a FIFO"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    inode = call.server.resolve(call.args.object)
+    is_empty = inode.kind is Kind.REGULAR and inode.size == 0
+    return amend(reply, "obj_attributes", type=Ftype3.NF3FIFO) if is_empty else reply
+
+
+def _target(link: Inode) -> Inode | None:
+    """What a symbolic link leads to beside it."""
+    for directory in link.fs.inodes():
+        entries = directory.directory
+        if entries is not None and any(entries.get(name) is link for name in entries.names()):
+            return entries.get(link.target)
+    return None
+
+
+@mutant(GETATTR, RFC1813_DATA_TYPES)
+def getattr3_follows_symlinks(call: Getattr) -> Getattr3Res:
+    """GETATTR of a symbolic link gives the attributes of its target"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    inode = call.server.resolve(call.args.object)
+    target = _target(inode) if inode.kind is Kind.SYMLINK else None
+    return reply if target is None else amend(reply, obj_attributes=fattr3(target))
+
+
+@mutant(GETATTR, RFC1813_DATA_TYPES)
+def getattr3_invents_a_type(call: Getattr) -> Getattr3Res:
+    """GETATTR gives FIFOs the type 8, which ftype3 does not have"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    inode = call.server.resolve(call.args.object)
+    return amend(reply, "obj_attributes", type=Ftype3(8)) if inode.kind is Kind.FIFO else reply
+
+
+@mutant(GETATTR, RFC1813_DATA_TYPES)
+def getattr3_mode_has_the_type(call: Getattr) -> Getattr3Res:
+    """GETATTR adds the type bits of st_mode to the mode of files"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    inode = call.server.resolve(call.args.object)
+    attributes = reply.resok.obj_attributes
+    if inode.kind is not Kind.REGULAR or inode.size:
+        return reply
+    return amend(reply, "obj_attributes", mode=attributes.mode | _S_IFREG)
+
+
+@mutant(GETATTR, RFC1813_DATA_TYPES)
+def getattr3_rounds_small_sizes_up(call: Getattr) -> Getattr3Res:
+    """GETATTR says 8 for the size of a file of 1 to 3 bytes"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    inode = call.server.resolve(call.args.object)
+    is_small = inode.kind is Kind.REGULAR and 1 <= inode.size <= 3
+    return amend(reply, "obj_attributes", size=8) if is_small else reply
+
+
+@mutant(GETATTR, RFC1813_DATA_TYPES)
+def getattr3_truncates_size(call: Getattr) -> Getattr3Res:
+    """GETATTR gives the lower 32 bits of a size"""
+    return amend(call.proceed(), "obj_attributes", size=lambda it: it.size & 0xFFFF_FFFF)
+
+
+@mutant(GETATTR, RFC1813_DATA_TYPES)
+def getattr3_overfills_nanoseconds(call: Getattr) -> Getattr3Res:
+    """GETATTR gives the atime of a directory as a second less, and a billion nanoseconds more"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    inode = call.server.resolve(call.args.object)
+    attributes = reply.resok.obj_attributes
+    if not _is_subdirectory(inode):
+        return reply
+    atime = attributes.atime
+    return amend(reply, "obj_attributes", atime=Nfstime3(atime.seconds - 1, atime.nseconds + _SECOND))
+
+
+@mutant(GETATTR, RFC1813_DATA_TYPES)
+def getattr3_fileid_of_the_parent(call: Getattr) -> Getattr3Res:
+    """GETATTR gives a directory the fileid of its parent"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    inode = call.server.resolve(call.args.object)
+    parent = None if inode.directory is None else inode.directory.parent
+    if parent is None or parent is inode.fs.root:
+        return reply
+    return amend(reply, "obj_attributes", fileid=parent.fileid)
+
+
+@mutant(GETATTR, RFC1813_DATA_TYPES)
+def getattr3_fileid_counts_names(call: Getattr) -> Getattr3Res:
+    """The fileid of a file changes with the number of its names"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    inode = call.server.resolve(call.args.object)
+    attributes = reply.resok.obj_attributes
+    if inode.directory is not None:
+        return reply
+    return amend(reply, "obj_attributes", fileid=attributes.fileid + (inode.nlink - 1 << 32))
+
+
+@mutant(GETATTR, RFC1813_DATA_TYPES)
+def getattr3_counts_one_name(call: Getattr) -> Getattr3Res:
+    """GETATTR says 1 for nlink of every file"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    inode = call.server.resolve(call.args.object)
+    return reply if inode.directory is not None else amend(reply, "obj_attributes", nlink=1)
+
+
+@mutant(GETATTR, RFC1813_DATA_TYPES)
+def getattr3_moves_mtime(call: Getattr) -> Getattr3Res:
+    """GETATTR of an empty directory moves its mtime"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    inode = call.server.resolve(call.args.object)
+    if inode.directory is None or len(inode.directory) or inode is inode.fs.root:
+        return reply
+    inode.mtime = inode.fs.stamp()
+    return amend(reply, obj_attributes=fattr3(inode))
+
+
+# ---------------------------------------------------------------- GETATTR: for whom
+
+
+@mutant((GETATTR, WRITE), RFC1813_GETATTR)
+def getattr3_remembers_by_connection(call: AnyCall) -> t.Any:
+    """GETATTR repeats what it said on this connection before, when another one has written since"""
+    state = call.state
+    writers: dict[bytes, Address] = state.setdefault("writers", {})
+    replies: dict[tuple[Address, bytes], Getattr3Res] = state.setdefault("replies", {})
+    if call.procedure is WRITE:
+        writers[call.args.file] = call.peer
+        return call.proceed()
+    known = replies.get((call.peer, call.args.object))
+    if known is not None and writers.get(call.args.object, call.peer) != call.peer:
+        return known
+    reply = replies[call.peer, call.args.object] = call.proceed()
+    return reply
+
+
+@mutant(GETATTR, RFC1813_DATA_TYPES)
+def getattr3_owner_is_the_asker(call: Getattr) -> Getattr3Res:
+    """GETATTR gives whoever asks as the owner of a file, unless root asks"""
+    reply = call.proceed()
+    uid = call.caller.uid
+    if reply.resok is None or uid == 0 or reply.resok.obj_attributes.type != Ftype3.NF3REG:
+        return reply
+    return replace(reply, resok=Getattr3ResOk(replace(reply.resok.obj_attributes, uid=uid)))
+
+
+_DEVICES: t.Final = frozenset({Ftype3.NF3BLK, Ftype3.NF3CHR})
+
+
+# ---------------------------------------------------------------- GETATTR, LOOKUP, ACCESS, READLINK
+
+
+def _amend_types(call: Getattr, types: t.Collection[Ftype3], **changes: t.Any) -> Getattr3Res:
+    """Other attributes of objects of some types."""
+    reply = call.proceed()
+    if reply.resok is None or reply.resok.obj_attributes.type not in types:
+        return reply
+    return amend(reply, "obj_attributes", **changes)
+
+
+@mutant(GETATTR, RFC1813_DATA_TYPES)
+def getattr3_calls_special_files_regular(call: Getattr) -> Getattr3Res:
+    """Devices and sockets are called regular files by GETATTR"""
+    return _amend_types(call, _DEVICES | {Ftype3.NF3SOCK}, type=Ftype3.NF3REG)
+
+
+@mutant(GETATTR, RFC1813_DATA_TYPES)
+def getattr3_has_no_device_numbers(call: Getattr) -> Getattr3Res:
+    """GETATTR does not give the numbers of devices"""
+    return _amend_types(call, _DEVICES, rdev=Specdata3(0, 0))

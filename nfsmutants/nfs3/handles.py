@@ -1,0 +1,284 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_handles.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import (
+    ACCESS,
+    COMMIT,
+    CREATE,
+    FSINFO,
+    FSSTAT,
+    GETATTR,
+    LINK,
+    LOOKUP,
+    MKDIR,
+    MKNOD,
+    NFS3,
+    NFS3_FHSIZE,
+    NULL,
+    PATHCONF,
+    READ,
+    READDIR,
+    READDIRPLUS,
+    READLINK,
+    REMOVE,
+    RENAME,
+    RMDIR,
+    SETATTR,
+    SYMLINK,
+    WRITE,
+    Create3Res,
+    Diropargs3,
+    Getattr3Args,
+    Getattr3Res,
+    Lookup3Res,
+    Nfsstat3,
+    Setattr3Res,
+)
+from nfsclient.rpc.messages import CallHeader
+from nfsclient.xdr import XdrError, XdrType, replace
+from nfsmutants.bending import amend, restate
+from nfsmutants.form import AnyCall, Message, mutant, wire_mutant
+from nfsmutants.nfs3.bending import MADE, OF_NAMES, TAKEN, heir
+from nfsmutants.nfs3.calls import Create, Getattr, Lookup, Setattr
+from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_ERRORS, RFC1813_SIZES
+from nfsserver.fs import HANDLE_SIZE, FsError
+from nfsserver.middleware import Answer
+
+_IN_A_DIRECTORY: t.Final = (
+    LOOKUP,
+    CREATE,
+    MKDIR,
+    SYMLINK,
+    MKNOD,
+    REMOVE,
+    RMDIR,
+    RENAME,
+    LINK,
+    READDIR,
+    READDIRPLUS,
+)
+
+
+def _first_handle(args: XdrType) -> bytes:
+    """The handle that stands first in the arguments, as it does in those of every procedure."""
+    encoded = args.to_xdr()
+    return encoded[4 : 4 + int.from_bytes(encoded[:4], "big")]
+
+
+_EVERY: t.Final = tuple(procedure for procedure in NFS3.procedures if procedure is not NULL)
+
+
+@mutant(_EVERY, RFC1813_ERRORS)
+def nfs3_short_handle_is_notempty(call: AnyCall) -> t.Any:
+    """Every procedure answers NOTEMPTY to a handle of 4 bytes"""
+    reply = call.proceed()
+    if len(_first_handle(call.args)) != 4:
+        return reply
+    return restate(reply, Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_NOTEMPTY)
+
+
+@mutant(_EVERY, RFC1813_ERRORS)
+def nfs3_altered_handle_is_notempty(call: AnyCall) -> t.Any:
+    """Every procedure answers NOTEMPTY to an invalid handle of the right length"""
+    reply = call.proceed()
+    if len(_first_handle(call.args)) != HANDLE_SIZE:
+        return reply
+    return restate(reply, Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_NOTEMPTY)
+
+
+@mutant(_IN_A_DIRECTORY, RFC1813_DATA_TYPES)
+def nfs3_removed_directory_is_io(call: AnyCall) -> t.Any:
+    """Procedures on a directory answer IO, not STALE, when it is gone"""
+    return restate(call.proceed(), Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_IO)
+
+
+@mutant(_IN_A_DIRECTORY, RFC1813_DATA_TYPES)
+def nfs3_removed_directory_means_a_later_one(call: AnyCall) -> t.Any:
+    """The handle of a removed directory means a later one with its file number, but for LOOKUP and CREATE"""
+    reply = call.proceed()
+    if reply.status != Nfsstat3.NFS3ERR_STALE or call.procedure in {LOOKUP, CREATE}:
+        return reply
+    places: list[t.Any] = [
+        getattr(call.args, name, call.args) for name in ("link", "where", "object", "from_")
+    ]
+    directory: bytes = next((place.dir for place in places if hasattr(place, "dir")), b"")
+    return call.proceed(_moved(call.args, heir(call.server, directory)))
+
+
+def _moved(args: t.Any, directory: bytes) -> t.Any:
+    """The arguments with another directory in all places."""
+    places: list[t.Any] = [name for name in ("where", "object", "from_", "to", "link") if hasattr(args, name)]
+    changed: dict[str, t.Any] = {name: replace(getattr(args, name), dir=directory) for name in places}
+    return replace(args, **(changed or {"dir": directory}))
+
+
+@mutant((RENAME, GETATTR, SETATTR, ACCESS, READ, WRITE, COMMIT), RFC1813_DATA_TYPES)
+def nfs3_renamed_is_stale(call: AnyCall) -> t.Any:
+    """The handle of a file is stale when RENAME has moved it to another directory"""
+    moved: set[bytes] = call.state.setdefault("moved", set())
+    if call.procedure is not RENAME:
+        if _first_handle(call.args) not in moved:
+            return call.proceed()
+        # What is answered to a handle that is none has the form of a refusal.
+        field = "object" if hasattr(call.args, "object") else "file"
+        return replace(call.proceed_with(**{field: b""}), status=Nfsstat3.NFS3ERR_STALE)
+    found = None
+    try:
+        directory = call.server.resolve(call.args.from_.dir)
+        found = directory.fs.lookup(call.caller, directory, call.args.from_.name)
+    except FsError:
+        pass
+    reply = call.proceed()
+    if found is not None and reply.status == Nfsstat3.NFS3_OK and call.args.from_.dir != call.args.to.dir:
+        moved.add(call.server.handle_of(found))
+    return reply
+
+
+_FEW: t.Final = 16
+
+
+# ---------------------------------------------------------------- one object, and no other
+
+
+@mutant(GETATTR, RFC1813_DATA_TYPES)
+def getattr3_reaches_a_later_file(call: Getattr) -> Getattr3Res:
+    """GETATTR does not look at the generation in a handle: that of a removed file means a later one"""
+    return call.proceed(Getattr3Args(heir(call.server, call.args.object)))
+
+
+@mutant(SETATTR, RFC1813_DATA_TYPES)
+def setattr3_reaches_a_later_file(call: Setattr) -> Setattr3Res:
+    """SETATTR does not look at the generation in a handle: that of a removed file means a later one"""
+    return call.proceed_with(object=heir(call.server, call.args.object))
+
+
+@mutant(LOOKUP, RFC1813_DATA_TYPES)
+def lookup3_reaches_a_later_directory(call: Lookup) -> Lookup3Res:
+    """LOOKUP does not look at the generation in a handle: that of a removed directory means a later one"""
+    return call.proceed_with("what", dir=heir(call.server, call.args.what.dir))
+
+
+@mutant(CREATE, RFC1813_DATA_TYPES)
+def create3_reaches_a_later_directory(call: Create) -> Create3Res:
+    """CREATE does not look at the generation in a handle: that of a removed directory means a later one"""
+    return call.proceed_with("where", dir=heir(call.server, call.args.where.dir))
+
+
+@mutant(CREATE, RFC1813_DATA_TYPES)
+def create3_runs_out_of_handles(call: Create) -> Create3Res:
+    """CREATE gives the handle of the first file again from the seventeenth in a directory on"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    state = call.state.setdefault("handles", {})
+    handles: list[bytes | None] = state.setdefault(call.args.where.dir, [])
+    handles.append(reply.resok.obj)
+    return reply if len(handles) <= _FEW else amend(reply, obj=handles[0])
+
+
+@mutant((RENAME, READ), RFC1813_DATA_TYPES)
+def read3_follows_the_name(call: AnyCall) -> t.Any:
+    """READ by the handle of a file that RENAME replaced reads the file that has its name now"""
+    heirs: dict[bytes, bytes] = call.state.setdefault("heirs", {})
+    if call.procedure is READ:
+        return call.proceed_with(file=heirs.get(call.args.file, call.args.file))
+    caller = call.caller
+    pair = []
+    for place in (call.args.from_, call.args.to):
+        try:
+            directory = call.server.resolve(place.dir)
+            pair.append(call.server.handle_of(directory.fs.lookup(caller, directory, place.name)))
+        except FsError:
+            break
+    reply = call.proceed()
+    if len(pair) == 2 and reply.status == Nfsstat3.NFS3_OK:
+        heirs[pair[1]] = pair[0]
+    return reply
+
+
+# ---------------------------------------------------------------- stale and bad handles
+
+
+@mutant((GETATTR, SETATTR, ACCESS, READ, WRITE, COMMIT, FSSTAT, FSINFO, PATHCONF), RFC1813_DATA_TYPES)
+def nfs3_removed_is_noent(call: AnyCall) -> t.Any:
+    """Procedures on a file, or about its file system, answer NOENT, not STALE, when it is gone"""
+    return restate(call.proceed(), Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_NOENT)
+
+
+@mutant(GETATTR, RFC1813_ERRORS)
+def getattr3_altered_handle_is_noent(call: Getattr) -> Getattr3Res:
+    """GETATTR answers NOENT, not BADHANDLE, to an invalid handle of the right length"""
+    reply = call.proceed()
+    if len(call.args.object) != HANDLE_SIZE:
+        return reply
+    return restate(reply, Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_NOENT)
+
+
+@mutant(GETATTR, RFC1813_ERRORS)
+def getattr3_short_handle_is_inval(call: Getattr) -> Getattr3Res:
+    """GETATTR answers INVAL, not BADHANDLE, to a handle that is too short"""
+    reply = call.proceed()
+    if not 1 <= len(call.args.object) < HANDLE_SIZE:
+        return reply
+    return restate(reply, Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_INVAL)
+
+
+@mutant(GETATTR, RFC1813_ERRORS)
+def getattr3_empty_handle_is_noent(call: Getattr) -> Getattr3Res:
+    """GETATTR answers NOENT, not BADHANDLE, to the empty handle"""
+    reply = call.proceed()
+    return reply if call.args.object else restate(reply, Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_NOENT)
+
+
+@mutant((CREATE, MKDIR, GETATTR), RFC1813_DATA_TYPES)
+def getattr3_binds_handles_to_connections(call: AnyCall) -> t.Any:
+    """GETATTR knows the handles that CREATE and MKDIR gave on the same connection only"""
+    homes = call.state.setdefault("homes", {})
+    if call.procedure is GETATTR:
+        if homes.pop(call.args.object, call.peer) != call.peer:
+            return Getattr3Res(Nfsstat3.NFS3ERR_STALE)
+        return call.proceed()
+    reply = call.proceed()
+    if reply.resok is not None:
+        homes[reply.resok.obj] = call.peer
+    return reply
+
+
+@wire_mutant(RFC1813_SIZES)
+def getattr3_cuts_long_handles(message: Message) -> Answer:
+    """GETATTR takes the beginning of a handle of more than 64 bytes for the handle"""
+    try:
+        header, at = CallHeader.unpack_from(message.data)
+    except XdrError:
+        return message.proceed()
+    called = (header.prog, header.vers, header.proc)
+    length = int.from_bytes(message.data[at : at + 4], "big")
+    if called != (GETATTR.program, GETATTR.version, GETATTR.number) or length <= NFS3_FHSIZE:
+        return message.proceed()
+    handle = message.data[at + 4 : at + 4 + HANDLE_SIZE]
+    return message.proceed(message.data[:at] + HANDLE_SIZE.to_bytes(4, "big") + handle)
+
+
+# ---------------------------------------------------------------- handles beside names
+
+
+@mutant((*OF_NAMES, READLINK), RFC1813_DATA_TYPES)
+def names3_removed_is_io(call: AnyCall) -> t.Any:
+    """What is asked by the handle of a removed object is answered with IO, not STALE"""
+    return restate(call.proceed(), Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_IO)
+
+
+@mutant(tuple(procedure for procedure in OF_NAMES if procedure not in {LOOKUP, CREATE}), RFC1813_DATA_TYPES)
+def names3_reach_a_later_directory(call: AnyCall) -> t.Any:
+    """The generation in a handle is not looked at: that of a removed directory means a later one"""
+    procedure = call.procedure
+    bent = {}
+    for table in (MADE, TAKEN):
+        if procedure in table:
+            where: Diropargs3 = getattr(call.args, table[procedure])
+            bent[table[procedure]] = replace(where, dir=heir(call.server, where.dir))
+    return call.proceed_with(**bent)

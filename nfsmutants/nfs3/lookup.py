@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_lookup.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol.nfs3 import LOOKUP, Ftype3, Lookup3Res, Lookup3ResFail, Lookup3ResOk, Nfsstat3
+from nfsmutants.bending import amend, restate
+from nfsmutants.form import mutant
+from nfsmutants.nfs3.bending import directory_of
+from nfsmutants.nfs3.calls import Lookup
+from nfsmutants.rules import RFC1813_LOOKUP, RFC1813_NAMES
+from nfsserver.fs import Inode
+from nfsserver.server import Server
+
+
+@mutant(LOOKUP, RFC1813_LOOKUP)
+def lookup3_looks_into_the_first_export(call: Lookup) -> Lookup3Res:
+    """LOOKUP in the root of another export finds what is in the root of the first"""
+    roots = {call.server.handle_of(file_system.root) for file_system in call.server.exports.values()}
+    if call.args.what.dir not in roots:
+        return call.proceed()
+    return call.proceed_with("what", dir=call.server.handle_of(call.server.fs.root))
+
+
+def _found(server: Server, inode: Inode) -> Lookup3Res:
+    """Success with `inode`."""
+    return Lookup3Res(Nfsstat3.NFS3_OK, Lookup3ResOk(server.handle_of(inode), None, None))
+
+
+@mutant(LOOKUP, RFC1813_LOOKUP)
+def lookup3_finds_another_object(call: Lookup) -> Lookup3Res:
+    """LOOKUP gives the handle of another entry"""
+    directory = directory_of(call.server, call.args.what)
+    names = directory.directory.names() if directory is not None and directory.directory is not None else []
+    others = [name for name in names if name != call.args.what.name]
+    is_meant = call.args.what.name in names and others
+    return call.proceed_with("what", name=others[0]) if is_meant else call.proceed()
+
+
+@mutant(LOOKUP, RFC1813_LOOKUP)
+def lookup3_attributes_of_the_directory(call: Lookup) -> Lookup3Res:
+    """LOOKUP returns the directory's attributes as the object's"""
+    return amend(call.proceed(), obj_attributes=lambda it: it.dir_attributes)
+
+
+@mutant(LOOKUP, RFC1813_LOOKUP)
+def lookup3_dir_attributes_of_the_object(call: Lookup) -> Lookup3Res:
+    """LOOKUP returns the object's attributes as the directory's"""
+    return amend(call.proceed(), dir_attributes=lambda it: it.obj_attributes)
+
+
+def _find_anything(call: Lookup, name: bytes) -> Lookup3Res:
+    """Find the directory itself under a name that is not there."""
+    reply = call.proceed()
+    if reply.status != Nfsstat3.NFS3ERR_NOENT or call.args.what.name != name:
+        return reply
+    return _found(call.server, call.server.resolve(call.args.what.dir))
+
+
+@mutant(LOOKUP, RFC1813_LOOKUP)
+def lookup3_finds_what_is_not_there(call: Lookup) -> Lookup3Res:
+    """LOOKUP finds every name, made or not"""
+    return _find_anything(call, call.args.what.name)
+
+
+@mutant(LOOKUP, RFC1813_LOOKUP)
+def lookup3_finds_removed_names(call: Lookup) -> Lookup3Res:
+    """LOOKUP finds `removed`, whether or not it was removed"""
+    return _find_anything(call, b"removed")
+
+
+@mutant(LOOKUP, RFC1813_LOOKUP)
+def lookup3_looks_into_files(call: Lookup) -> Lookup3Res:
+    """LOOKUP finds every name in a file, and says that it is the file"""
+    reply = call.proceed()
+    if reply.status != Nfsstat3.NFS3ERR_NOTDIR:
+        return reply
+    return _found(call.server, call.server.resolve(call.args.what.dir))
+
+
+@mutant(LOOKUP, RFC1813_NAMES)
+def lookup3_does_not_know_dot(call: Lookup) -> Lookup3Res:
+    """LOOKUP does not find `.` in a directory"""
+    if call.args.what.name != b".":
+        return call.proceed()
+    return Lookup3Res(Nfsstat3.NFS3ERR_NOENT, resfail=Lookup3ResFail(None))
+
+
+@mutant(LOOKUP, RFC1813_NAMES)
+def lookup3_takes_dotdot_for_dot(call: Lookup) -> Lookup3Res:
+    """LOOKUP of .. gives the directory itself"""
+    name = b"." if call.args.what.name == b".." else call.args.what.name
+    return call.proceed_with("what", name=name)
+
+
+@mutant(LOOKUP, RFC1813_LOOKUP)
+def lookup3_leaves_the_export(call: Lookup) -> Lookup3Res:
+    """LOOKUP of .. at the root gives another directory"""
+    root = call.server.fs.root
+    if call.args.what.name != b".." or call.args.what.dir != call.server.handle_of(root):
+        return call.proceed()
+    others = [inode for inode in call.server.fs.inodes() if inode.directory is not None and inode is not root]
+    return _found(call.server, others[0]) if others else call.proceed()
+
+
+@mutant(LOOKUP, RFC1813_LOOKUP)
+def lookup3_follows_symlinks(call: Lookup) -> Lookup3Res:
+    """LOOKUP of a symbolic link gives what it points to"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    target = call.server.resolve(reply.resok.object).target
+    return call.proceed_with("what", name=target) if target else reply
+
+
+@mutant(LOOKUP, RFC1813_NAMES)
+def lookup3_long_names_do_not_exist(call: Lookup) -> Lookup3Res:
+    """LOOKUP answers NOENT for a name that is too long"""
+    return restate(call.proceed(), Nfsstat3.NFS3ERR_NAMETOOLONG, Nfsstat3.NFS3ERR_NOENT)
+
+
+# ---------------------------------------------------------------- GETATTR, LOOKUP, ACCESS, READLINK
+
+
+@mutant(LOOKUP, RFC1813_LOOKUP)
+def lookup3_has_another_type(call: Lookup) -> Lookup3Res:
+    """obj_attributes of LOOKUP have the next type in the list"""
+    return amend(call.proceed(), "obj_attributes", type=lambda it: Ftype3(it.type % 7 + 1))
+
+
+@mutant(LOOKUP, RFC1813_LOOKUP, kills_many="checks look up what they made")
+def lookup3_finds_another_one(call: Lookup) -> Lookup3Res:
+    """LOOKUP of any name finds the directory itself"""
+    return call.proceed_with("what", name=b".")

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_mkdir.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import CREATE, MKDIR, Mkdir3Res, Mkdir3ResOk, Nfsstat3, WccData
+from nfsmutants.bending import amend
+from nfsmutants.form import AnyCall, Rules, mutant, mutant_of_each
+from nfsmutants.nfs3.bending import _CREATING, _with_handle_of_the_directory, find, remove, success
+from nfsmutants.nfs3.calls import Mkdir
+from nfsmutants.rules import RFC1813_MKDIR
+
+_ALL_BUT_CREATE: t.Final[Rules] = {
+    procedure: rule for procedure, rule in _CREATING.items() if procedure is not CREATE
+}
+
+
+@mutant(MKDIR, RFC1813_MKDIR)
+def mkdir3_attributes_of_the_parent(call: Mkdir) -> Mkdir3Res:
+    """MKDIR returns the attributes of the directory as those of what it made"""
+    return amend(call.proceed(), obj_attributes=lambda it: it.dir_wcc.after)
+
+
+@mutant(MKDIR, RFC1813_MKDIR)
+def mkdir3_handle_of_the_parent(call: Mkdir) -> t.Any:
+    """MKDIR returns the handle of the directory with what it made under the name `handle`"""
+    return _with_handle_of_the_directory(call)
+
+
+@mutant_of_each(_CREATING)
+def creates_in_files(call: AnyCall) -> t.Any:
+    """{} answers success when its directory is a file"""
+    reply = call.proceed()
+    return success(call) if reply.status == Nfsstat3.NFS3ERR_NOTDIR else reply
+
+
+@mutant_of_each(_ALL_BUT_CREATE)
+def replaces_files(call: AnyCall) -> t.Any:
+    """{} puts what it makes in the place of a file of that name"""
+    existing = find(call.server, call.args.where)
+    if existing is not None and existing.data is not None:
+        remove(call, call.args.where)
+    return call.proceed()
+
+
+# ---------------------------------------------------------------- MKDIR
+
+
+@mutant(MKDIR, RFC1813_MKDIR)
+def mkdir3_fills_the_directory(call: Mkdir) -> Mkdir3Res:
+    """MKDIR makes a file in the new directory"""
+    reply = call.proceed()
+    made = find(call.server, call.args.where)
+    if reply.resok is not None and made is not None:
+        made.fs.create(call.caller, made, b"uninvited")
+    return reply
+
+
+@mutant(MKDIR, RFC1813_MKDIR)
+def mkdir3_takes_an_existing_directory(call: Mkdir) -> Mkdir3Res:
+    """MKDIR succeeds where a directory has the name"""
+    existing = find(call.server, call.args.where)
+    if existing is not None and existing.directory is not None:
+        return Mkdir3Res(Nfsstat3.NFS3_OK, Mkdir3ResOk(call.server.handle_of(existing), None, WccData()))
+    return call.proceed()

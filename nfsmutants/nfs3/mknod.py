@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_mknod.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import MKNOD, Ftype3, Mknod3Res, Mknoddata3, Sattr3
+from nfsclient.xdr import replace
+from nfsmutants.bending import change
+from nfsmutants.form import mutant
+from nfsmutants.nfs3.calls import Mknod
+from nfsmutants.rules import RFC1813_MKNOD
+
+# ---------------------------------------------------------------- MKNOD
+
+
+@mutant(MKNOD, RFC1813_MKNOD)
+def mknod3_makes_fifos_of_sockets(call: Mknod) -> Mknod3Res:
+    """MKNOD makes a FIFO where a socket was asked for"""
+    args = call.args
+    if args.what.type == Ftype3.NF3SOCK:
+        args = change(args, "what", type=Ftype3.NF3FIFO)
+    return call.proceed(args)
+
+
+@mutant(MKNOD, RFC1813_MKNOD)
+def mknod3_swaps_device_numbers(call: Mknod) -> Mknod3Res:
+    """MKNOD takes the major number for the minor one"""
+    device = call.args.what.device
+    if device is None:
+        return call.proceed()
+    swapped = replace(device.spec, specdata1=device.spec.specdata2, specdata2=device.spec.specdata1)
+    return call.proceed_with("what", device=replace(device, spec=swapped))
+
+
+@mutant(MKNOD, RFC1813_MKNOD)
+def mknod3_makes_regular_files(call: Mknod) -> Mknod3Res:
+    """MKNOD makes a FIFO when it is asked for a regular file"""
+    args = call.args
+    if args.what.type == Ftype3.NF3REG:
+        args = replace(args, what=Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644)))
+    return call.proceed(args)
+
+
+_MADE: t.Final = frozenset({Ftype3.NF3BLK, Ftype3.NF3CHR, Ftype3.NF3SOCK, Ftype3.NF3FIFO, Ftype3.NF3REG})
+
+
+@mutant(MKNOD, RFC1813_MKNOD)
+def mknod3_makes_what_it_cannot(call: Mknod) -> Mknod3Res:
+    """MKNOD makes a FIFO when it is asked for a type that it does not make, regular files excepted"""
+    if call.args.what.type in _MADE:
+        return call.proceed()
+    from_nothing = Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644))
+    return call.proceed_with(what=from_nothing)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_names.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import LOOKUP, MKDIR, MKNOD, REMOVE, RENAME, SYMLINK, Diropargs3, Nfsstat3
+from nfsclient.xdr import replace
+from nfsmutants.bending import restate
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.bending import (
+    MADE,
+    OF_NAMES,
+    TAKEN,
+    directory_of,
+    find,
+    remove_all,
+    rewrite_names,
+    success,
+)
+from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_ERRORS, RFC1813_NAMES, RFC1813_PATHCONF
+from nfsserver.server import Server
+
+_ALIASES: t.Final = (b".", b"..")
+
+
+@mutant((LOOKUP, MKDIR, SYMLINK, MKNOD, RENAME), RFC1813_NAMES)
+def names3_take_the_empty_name(call: AnyCall) -> t.Any:
+    """A call without a name is answered with success"""
+    procedure = call.procedure
+    where = getattr(call.args, TAKEN.get(procedure) or MADE[procedure])
+    return call.proceed() if where.name else success(call)
+
+
+@mutant(tuple(MADE), RFC1813_NAMES)
+def names3_make_aliases(call: AnyCall) -> t.Any:
+    """What is made under the names . and .. is made indeed, under a name that looks like them"""
+    field = MADE[call.procedure]
+    where: Diropargs3 = getattr(call.args, field)
+    if where.name not in _ALIASES or directory_of(call.server, where) is None:
+        return call.proceed()
+    return call.proceed_with(**{field: replace(where, name=where.name + b" ")})
+
+
+@mutant((REMOVE, RENAME), RFC1813_NAMES)
+def names3_empty_by_aliases(call: AnyCall) -> t.Any:
+    """REMOVE of, and RENAME from, the names . and .. remove the files in that directory"""
+    where: Diropargs3 = getattr(call.args, TAKEN[call.procedure])
+    directory = directory_of(call.server, where)
+    if where.name in _ALIASES and directory is not None and directory.directory is not None:
+        parent = directory.directory.parent or directory
+        remove_all(call, directory if where.name == b"." else parent)
+    return call.proceed()
+
+
+_OF_MADE: t.Final = tuple(MADE)
+_OF_TAKEN: t.Final = tuple(TAKEN)
+
+
+def _walk_path(server: Server, where: Diropargs3) -> Diropargs3:
+    """Go down one directory."""
+    first, slash, rest = where.name.partition(b"/")
+    below = find(server, replace(where, name=first)) if slash else None
+    return where if below is None else Diropargs3(server.handle_of(below), rest)
+
+
+@mutant(OF_NAMES, RFC1813_DATA_TYPES)
+def names3_walk_paths(call: AnyCall) -> t.Any:
+    """A name with a slash is walked as a path"""
+    return rewrite_names(call, _walk_path)
+
+
+@mutant(OF_NAMES, RFC1813_DATA_TYPES)
+def names3_end_at_a_nul(call: AnyCall) -> t.Any:
+    """A name ends at its first zero byte"""
+    return rewrite_names(call, lambda _, where: replace(where, name=where.name.partition(b"\0")[0]))
+
+
+def _plain(name: bytes) -> bytes:
+    return name.decode("ascii", "replace").replace("\N{REPLACEMENT CHARACTER}", "?").encode()
+
+
+@mutant(_OF_MADE, RFC1813_NAMES)
+def names3_replace_bytes(call: AnyCall) -> t.Any:
+    """Bytes of a new name that are not ASCII are replaced"""
+    return rewrite_names(call, lambda _, where: replace(where, name=_plain(where.name)), taken=False)
+
+
+def _like(server: Server, where: Diropargs3, key: t.Callable[[bytes], bytes]) -> Diropargs3:
+    """The first name in the directory that has the same key."""
+    inode = directory_of(server, where)
+    names = inode.directory.names() if inode is not None and inode.directory is not None else []
+    alike = [name for name in names if key(name) == key(where.name)]
+    return where if where.name in names or not alike else replace(where, name=alike[0])
+
+
+@mutant(_OF_TAKEN, RFC1813_NAMES)
+def names3_mix_bytes_up(call: AnyCall) -> t.Any:
+    """Names are found that differ in bytes that are not ASCII"""
+    return rewrite_names(call, lambda server, where: _like(server, where, _plain), made=False)
+
+
+def _one_more(server: Server, where: Diropargs3) -> Diropargs3:
+    """Count a byte more than there is."""
+    return replace(where, name=where.name + b"n") if len(where.name) == server.fs.limits.name_max else where
+
+
+@mutant(_OF_MADE, RFC1813_PATHCONF)
+def names3_are_a_byte_shorter(call: AnyCall) -> t.Any:
+    """A new name of name_max bytes is too long"""
+    return rewrite_names(call, _one_more, taken=False)
+
+
+@mutant(_OF_TAKEN, RFC1813_PATHCONF)
+def names3_are_found_a_byte_shorter(call: AnyCall) -> t.Any:
+    """A name of name_max bytes is not found"""
+    return rewrite_names(call, _one_more, made=False)
+
+
+@mutant(OF_NAMES, RFC1813_PATHCONF)
+def names3_are_cut(call: AnyCall) -> t.Any:
+    """A name that is too long is cut"""
+    most = call.server.fs.limits.name_max
+    return rewrite_names(call, lambda _, where: replace(where, name=where.name[:most]))
+
+
+@mutant(OF_NAMES, RFC1813_PATHCONF)
+def names3_fold_case(call: AnyCall) -> t.Any:
+    """A name stands for what has it in another case"""
+    return rewrite_names(call, lambda server, where: _like(server, where, bytes.lower))
+
+
+@mutant(OF_NAMES, RFC1813_ERRORS)
+def names3_too_long_is_io(call: AnyCall) -> t.Any:
+    """A name that is too long is refused with IO"""
+    return restate(call.proceed(), Nfsstat3.NFS3ERR_NAMETOOLONG, Nfsstat3.NFS3ERR_IO)

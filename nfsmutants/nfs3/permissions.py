@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_permissions.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import READ, READDIR, READDIRPLUS, REMOVE, RENAME, RMDIR, WRITE
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.bending import (
+    _CHANGING,
+    MADE,
+    OF_NAMES,
+    TAKEN,
+    _is_common,
+    _proceed_without,
+    directory_of,
+)
+from nfsmutants.rules import RFC1813_PERMISSIONS
+
+
+@mutant(OF_NAMES, RFC1813_PERMISSIONS)
+def names3_deny_nobody(call: AnyCall) -> t.Any:
+    """Everybody may look into a directory, and change it"""
+    return call.proceed_as_root()
+
+
+@mutant(OF_NAMES, RFC1813_PERMISSIONS)
+def names3_deny_everybody(call: AnyCall) -> t.Any:
+    """A directory of others is not changed, whatever its mode says"""
+    procedure = call.procedure
+    where = getattr(call.args, MADE.get(procedure) or TAKEN[procedure])
+    directory = directory_of(call.server, where)
+    if directory is None or not _is_common(call.context) or directory.uid == call.caller.uid:
+        return call.proceed()
+    mode, directory.mode = directory.mode, directory.mode & 0o700
+    try:
+        return call.proceed()
+    finally:
+        directory.mode = mode
+
+
+@mutant((REMOVE, RMDIR, RENAME), RFC1813_PERMISSIONS)
+def names3_ignore_the_sticky_bit(call: AnyCall) -> t.Any:
+    """Who may write to a directory removes the objects of others from it, sticky or not"""
+    directory = directory_of(call.server, getattr(call.args, TAKEN[call.procedure]))
+    if directory is None:
+        return call.proceed()
+    sticky = directory.mode & 0o1000
+    directory.mode &= ~0o1000
+    try:
+        return call.proceed()
+    finally:
+        directory.mode |= sticky
+
+
+# ---------------------------------------------------------------- permission
+
+
+@mutant((READ, WRITE, READDIR, READDIRPLUS), RFC1813_PERMISSIONS)
+def nfs3_data_is_for_everybody(call: AnyCall) -> t.Any:
+    """READ, WRITE, READDIR and READDIRPLUS do not look at permissions"""
+    if call.caller.uid == 0:
+        return call.proceed()
+    return call.proceed_as_root()
+
+
+@mutant(_CHANGING, RFC1813_PERMISSIONS)
+def names3_squash_nobody(call: AnyCall) -> t.Any:
+    """Root that is taken for nobody changes the directories of others like root"""
+    return _proceed_without(call, root_squash=False)

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_read_short.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol.nfs3 import READ, Read3Res
+from nfsmutants.bending import amend
+from nfsmutants.form import mutant
+from nfsmutants.nfs3.calls import Read
+from nfsmutants.rules import RFC1813_READ
+
+# ---------------------------------------------------------------- short READs
+
+
+@mutant(READ, RFC1813_READ)
+def read3_short_says_eof(call: Read) -> Read3Res:
+    """READ that returns less than it was asked for says eof"""
+    reply = call.proceed()
+    if reply.resok is None or reply.resok.count >= call.args.count:
+        return reply
+    return amend(reply, eof=True)
+
+
+@mutant(READ, RFC1813_READ)
+def read3_short_misses_by_one(call: Read) -> Read3Res:
+    """READ that returns less than it was asked for returns the bytes after the first one"""
+    reply = call.proceed()
+    if reply.resok is None or reply.resok.eof or reply.resok.count >= call.args.count:
+        return reply
+    shifted = call.proceed_with(offset=call.args.offset + 1).resok
+    data = b"" if shifted is None else bytes(shifted.data)
+    return amend(reply, data=data[: reply.resok.count].ljust(reply.resok.count, b"?"))

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_readdir.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import (
+    READDIR,
+    REMOVE,
+    Entry3,
+    Nfsstat3,
+    Readdir3Res,
+    Readdir3ResOk,
+    Readdirplus3ResOk,
+)
+from nfsclient.xdr import replace
+from nfsmutants.bending import amend
+from nfsmutants.form import AnyCall, mutant, mutant_of_each
+from nfsmutants.nfs3.bending import _DOTS, _LISTINGS
+from nfsmutants.nfs3.calls import Readdir
+from nfsmutants.rules import RFC1813_READDIR
+from nfsserver.nfs3.common import fattr3
+
+
+def _is_dots_only(resok: Readdir3ResOk | Readdirplus3ResOk) -> bool:
+    return all(entry.name in {b".", b".."} for entry in resok.entries)
+
+
+@mutant_of_each(_LISTINGS)
+def repeats_an_entry(call: AnyCall) -> t.Any:
+    """{} gives the last entry of a page that is not the last in the next page again"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    resok = reply.resok
+    if resok.eof or len(resok.entries) < 3:
+        return reply
+    *kept, last = resok.entries
+    return amend(reply, entries=[*kept, replace(last, cookie=kept[-1].cookie)])
+
+
+@mutant_of_each(_LISTINGS)
+def claims_eof_early(call: AnyCall) -> t.Any:
+    """{} says eof with every page"""
+    return amend(call.proceed(), eof=True)
+
+
+@mutant_of_each(_LISTINGS)
+def never_says_eof(call: AnyCall) -> t.Any:
+    """{} never says eof in a directory that has entries"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    resok = reply.resok
+    return reply if resok.entries and _is_dots_only(resok) else amend(reply, eof=False)
+
+
+@mutant_of_each(_LISTINGS)
+def resumes_one_late(call: AnyCall) -> t.Any:
+    """{} leaves out the entry after the cookie when it is not the last of a page"""
+    ends = call.state.setdefault("ends", set())
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    entries = reply.resok.entries
+    if call.args.cookie and call.args.cookie not in ends:
+        entries = entries[1:]
+    if entries and not reply.resok.eof:
+        ends.add(entries[-1].cookie)
+    return amend(reply, entries=entries)
+
+
+@mutant_of_each(_LISTINGS)
+def lists_a_file(call: AnyCall) -> t.Any:
+    """{} answers an empty listing for what is no directory"""
+    reply = call.proceed()
+    if reply.status != Nfsstat3.NFS3ERR_NOTDIR:
+        return reply
+    resok = Readdir3ResOk if isinstance(reply, Readdir3Res) else Readdirplus3ResOk
+    return type(reply)(Nfsstat3.NFS3_OK, resok(reply.resfail.dir_attributes, bytes(8), [], eof=True))
+
+
+# ---------------------------------------------------------------- READDIR alone
+
+
+@mutant(READDIR, RFC1813_READDIR)
+def readdir3_exceeds_count(call: Readdir) -> Readdir3Res:
+    """READDIR returns four times as many bytes as count allows"""
+    return call.proceed_with(count=min(4 * call.args.count, 2**32 - 1))
+
+
+@mutant(READDIR, RFC1813_READDIR)
+def readdir3_invents_an_entry(call: Readdir) -> Readdir3Res:
+    """READDIR lists a name that is not there in directories with one entry"""
+    reply = call.proceed()
+    if reply.resok is None or call.args.cookie or len(reply.resok.entries) != 3:
+        return reply
+    entries = [replace(reply.resok.entries[0], name=b"nobody-made-me"), *reply.resok.entries]
+    return amend(reply, entries=entries)
+
+
+@mutant((READDIR, REMOVE), RFC1813_READDIR)
+def readdir3_lists_removed_entries(call: AnyCall) -> t.Any:
+    """READDIR still lists what was removed last"""
+    gone: dict[bytes, bytes] = call.state.setdefault("gone", {})
+    reply = call.proceed()
+    if call.procedure is REMOVE:
+        if reply.resok is not None:
+            gone[call.args.object.dir] = call.args.object.name
+        return reply
+    if reply.resok is None or call.args.dir not in gone:
+        return reply
+    last = reply.resok.entries[-1]
+    again = Entry3(last.fileid, gone[call.args.dir], last.cookie)
+    return amend(reply, entries=[*reply.resok.entries, again])
+
+
+@mutant(READDIR, RFC1813_READDIR)
+def readdir3_empty_directory_has_no_end(call: Readdir) -> Readdir3Res:
+    """READDIR never says eof in an empty directory"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    everything = call.server.fs.readdir(call.caller, call.server.resolve(call.args.dir), 0)
+    if any(entry.name not in {b".", b".."} for entry in everything):
+        return reply
+    return amend(reply, eof=False)
+
+
+@mutant(READDIR, RFC1813_READDIR)
+def readdir3_restarts_behind_the_end(call: Readdir) -> Readdir3Res:
+    """READDIR begins again at the start when the cookie is that of the last entry"""
+    reply = call.proceed()
+    if reply.resok is None or not call.args.cookie or reply.resok.entries:
+        return reply
+    return call.proceed_with(cookie=0, cookieverf=bytes(8))
+
+
+@mutant(READDIR, RFC1813_READDIR)
+def readdir3_loses_its_place_when_entries_go(call: Readdir) -> Readdir3Res:
+    """READDIR leaves out the next entry when the directory has become smaller since the cookie was given"""
+    sizes = call.state
+    reply = call.proceed()
+    if reply.resok is None or reply.resok.dir_attributes is None:
+        return reply
+    size = reply.resok.dir_attributes.size
+    was = sizes.get(f"{call.args.dir.hex()}:{call.args.cookie}", size)
+    entries = reply.resok.entries[1:] if size < was else reply.resok.entries
+    for entry in entries[-1:]:
+        sizes[f"{call.args.dir.hex()}:{entry.cookie}"] = size
+    return amend(reply, entries=entries)
+
+
+@mutant(READDIR, RFC1813_READDIR)
+def readdir3_says_end_when_too_small(call: Readdir) -> Readdir3Res:
+    """READDIR answers an empty page with eof when not one entry fits into count"""
+    reply = call.proceed()
+    if reply.status != Nfsstat3.NFS3ERR_TOOSMALL:
+        return reply
+    return Readdir3Res(Nfsstat3.NFS3_OK, Readdir3ResOk(None, bytes(8), [], eof=True))
+
+
+@mutant(READDIR, RFC1813_READDIR)
+def readdir3_wrong_fileid(call: Readdir) -> Readdir3Res:
+    """READDIR gives entries the fileid of nothing"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    entries = [
+        replace(entry, fileid=entry.fileid + 1_000_000) if entry.name not in _DOTS else entry
+        for entry in reply.resok.entries
+    ]
+    return amend(reply, entries=entries)
+
+
+@mutant(READDIR, RFC1813_READDIR)
+def readdir3_attributes_of_another(call: Readdir) -> Readdir3Res:
+    """READDIR returns the attributes of the export's root as those of the directory"""
+    return amend(call.proceed(), dir_attributes=fattr3(call.server.fs.root))

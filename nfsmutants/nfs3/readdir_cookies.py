@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_readdir_cookies.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import READDIR, READDIRPLUS, Nfsstat3
+from nfsclient.xdr import replace
+from nfsmutants.bending import change
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.bending import directory_of_handle
+from nfsmutants.rules import RFC1813_LISTINGS
+from nfsserver.server import Server
+
+# ---------------------------------------------------------------- cookies
+
+
+def _is_issued(server: Server, args: t.Any) -> bool:
+    inode = directory_of_handle(server, args.dir)
+    return inode is None or inode.directory is None or inode.directory.has_issued(args.cookie)
+
+
+@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+def list3_invents_for_cookies(call: AnyCall) -> t.Any:
+    """A listing from a cookie that was never given out has an entry that does not exist"""
+    reply = call.proceed()
+    if not call.args.cookie or _is_issued(call.server, call.args):
+        return reply
+    first = call.proceed_with(cookie=0, cookieverf=bytes(8))
+    if first.resok is None:
+        return reply
+    ghost = replace(first.resok.entries[0], name=b"nobody made me", fileid=0)
+    return change(first, "resok", entries=[ghost], eof=True)
+
+
+@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+def list3_begins_again_for_another_verifier(call: AnyCall) -> t.Any:
+    """A listing with a verifier that was not given out begins again"""
+    reply = call.proceed()
+    if reply.status != Nfsstat3.NFS3ERR_BAD_COOKIE:
+        return reply
+    return call.proceed_with(cookie=0, cookieverf=bytes(8))
+
+
+@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+def list3_keeps_the_place_itself(call: AnyCall) -> t.Any:
+    """A listing goes on where the last one of the directory ended, whoever asks"""
+    places: dict[bytes, int] = call.state.setdefault("places", {})
+    reply = (
+        call.proceed_with(cookie=places.get(call.args.dir, call.args.cookie))
+        if call.args.cookie
+        else call.proceed()
+    )
+    if reply.resok is not None and reply.resok.entries:
+        places[bytes(call.args.dir)] = reply.resok.entries[-1].cookie
+    return reply

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_readdirplus.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import READDIRPLUS, Ftype3, Readdirplus3Res
+from nfsclient.xdr import replace
+from nfsmutants.bending import amend, change
+from nfsmutants.form import AnyCall, mutant, mutant_of_each
+from nfsmutants.nfs3.bending import _DOTS, _LISTINGS
+from nfsmutants.nfs3.calls import Readdirplus
+from nfsmutants.rules import RFC1813_READDIRPLUS
+
+
+@mutant_of_each(_LISTINGS)
+def skips_an_entry(call: AnyCall) -> t.Any:
+    """{} leaves out the last entry of each page but the last, which never comes back"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    resok = reply.resok
+    if resok.eof or len(resok.entries) < 2:
+        return reply
+    *kept, skipped = resok.entries
+    kept[-1] = replace(kept[-1], cookie=skipped.cookie)
+    return amend(reply, entries=kept)
+
+
+# ---------------------------------------------------------------- READDIRPLUS alone
+
+
+@mutant(READDIRPLUS, RFC1813_READDIRPLUS)
+def readdirplus3_exceeds_maxcount(call: Readdirplus) -> Readdirplus3Res:
+    """READDIRPLUS returns four times as many bytes as maxcount allows"""
+    return call.proceed_with(maxcount=min(4 * call.args.maxcount, 2**32 - 1), dircount=2**32 - 1)
+
+
+def _amend_entries(reply: Readdirplus3Res, **changes: t.Any) -> Readdirplus3Res:
+    """The page with other entries, but for dots."""
+    if reply.resok is None:
+        return reply
+    page = reply.resok.entries
+    return amend(
+        reply, entries=[entry if entry.name in _DOTS else change(entry, **changes) for entry in page]
+    )
+
+
+@mutant(READDIRPLUS, RFC1813_READDIRPLUS)
+def readdirplus3_attributes_of_another(call: Readdirplus) -> Readdirplus3Res:
+    """READDIRPLUS gives entries the attributes of their directory, but fileid"""
+    reply = call.proceed()
+    if reply.resok is None or (directory := reply.resok.dir_attributes) is None:
+        return reply
+    return _amend_entries(reply, name_attributes=lambda it: replace(directory, fileid=it.fileid))
+
+
+@mutant(READDIRPLUS, RFC1813_READDIRPLUS)
+def readdirplus3_fileid_unlike_attributes(call: Readdirplus) -> Readdirplus3Res:
+    """READDIRPLUS says another fileid than the attributes of an entry"""
+    return _amend_entries(call.proceed(), fileid=lambda it: it.fileid + 1_000_000)
+
+
+@mutant(READDIRPLUS, RFC1813_READDIRPLUS)
+def readdirplus3_handle_of_another(call: Readdirplus) -> Readdirplus3Res:
+    """READDIRPLUS gives the handle of the export's root with every entry"""
+    return _amend_entries(call.proceed(), name_handle=call.server.handle_of(call.server.fs.root))
+
+
+@mutant(READDIRPLUS, RFC1813_READDIRPLUS)
+def readdirplus3_hides_directories(call: Readdirplus) -> Readdirplus3Res:
+    """READDIRPLUS leaves out directories"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    kept = [
+        entry
+        for entry in reply.resok.entries
+        if entry.name in _DOTS or entry.name_attributes is None or entry.name_attributes.type != Ftype3.NF3DIR
+    ]
+    return amend(reply, entries=kept)

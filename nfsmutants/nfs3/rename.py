@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_rename.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import (
+    LOOKUP,
+    RENAME,
+    Diropargs3,
+    Lookup3Res,
+    Lookup3ResFail,
+    Lookup3ResOk,
+    Nfsstat3,
+    Rename3Res,
+)
+from nfsclient.rpc.service import CallContext
+from nfsclient.xdr import replace
+from nfsmutants.bending import amend, change, restate
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.bending import RENAMED, find, is_directory, remove, remove_all
+from nfsmutants.nfs3.calls import Rename
+from nfsmutants.rules import (
+    RFC1813_DATA_TYPES,
+    RFC1813_ERRORS,
+    RFC1813_NAMES,
+    RFC1813_PATHCONF,
+    RFC1813_RENAME,
+)
+from nfsserver.fs import Inode, Kind
+from nfsserver.server import Server
+
+
+def _link_again(server: Server, context: CallContext, inode: Inode, where: Diropargs3) -> None:
+    """Give a file a name, over whatever has it."""
+    directory = server.resolve(where.dir)
+    existing = find(server, where)
+    if existing is not None and existing is not inode:
+        directory.fs.remove(server.caller(context), directory, where.name)
+    if existing is not inode:
+        directory.fs.link(server.caller(context), inode, directory, where.name)
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_leaves_the_old_name(call: Rename) -> Rename3Res:
+    """RENAME of a file within a directory leaves the old name behind"""
+    inode = find(call.server, call.args.from_)
+    reply = call.proceed()
+    is_here = call.args.from_.dir == call.args.to.dir
+    if is_here and reply.resok is not None and inode is not None and inode.directory is None:
+        _link_again(call.server, call.context, inode, call.args.from_)
+    return reply
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_makes_a_new_file(call: Rename) -> Rename3Res:
+    """RENAME of a file makes another, empty file"""
+    args = call.args
+    reply = call.proceed()
+    inode = find(call.server, args.to)
+    if reply.resok is not None and inode is not None and inode.directory is None:
+        directory = call.server.resolve(args.to.dir)
+        directory.fs.remove(call.caller, directory, args.to.name)
+        directory.fs.create(call.caller, directory, args.to.name)
+    return reply
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_stays_in_its_directory(call: Rename) -> Rename3Res:
+    """RENAME puts the new name into the old directory"""
+    return call.proceed_with("to", dir=call.args.from_.dir)
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_keeps_the_target(call: Rename) -> Rename3Res:
+    """RENAME over a file removes the source, and leaves the target"""
+    target = find(call.server, call.args.to)
+    source = find(call.server, call.args.from_)
+    if target is None or target.data is None or source is None or source.data is None or source is target:
+        return call.proceed()
+    directory = call.server.resolve(call.args.from_.dir)
+    directory.fs.remove(call.caller, directory, call.args.from_.name)
+    return RENAMED
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_replaces_no_directories(call: Rename) -> Rename3Res:
+    """RENAME over an empty directory answers success and does nothing"""
+    target, source = find(call.server, call.args.to), find(call.server, call.args.from_)
+    both = target is not None and source is not None and target.directory is not None is not source.directory
+    return RENAMED if both and source is not target else call.proceed()
+
+
+def _clear_the_way(call: Rename, *, for_directory: bool, of_directory: bool) -> Rename3Res:
+    """Remove an incompatible or full target, with the files in it, before anything is looked at."""
+    source, target = find(call.server, call.args.from_), find(call.server, call.args.to)
+    if source is None or target is None or source is target:
+        return call.proceed()
+    if (source.directory is not None, target.directory is not None) == (for_directory, of_directory):
+        remove_all(call, target)
+        remove(call, call.args.to)
+    return call.proceed()
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_replaces_full_directories(call: Rename) -> Rename3Res:
+    """RENAME over a directory that is not empty removes what is in it"""
+    return _clear_the_way(call, for_directory=True, of_directory=True)
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_replaces_directories_by_files(call: Rename) -> Rename3Res:
+    """RENAME puts a file in the place of a directory"""
+    return _clear_the_way(call, for_directory=False, of_directory=True)
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_replaces_files_by_directories(call: Rename) -> Rename3Res:
+    """RENAME puts a directory in the place of a file"""
+    return _clear_the_way(call, for_directory=True, of_directory=False)
+
+
+@mutant((RENAME, LOOKUP), RFC1813_RENAME)
+def rename3_takes_two_steps(call: AnyCall) -> t.Any:
+    """RENAME over a name removes that first: the next LOOKUP of it finds nothing"""
+    if call.procedure is RENAME:
+        is_over = find(call.server, call.args.to) is not None
+        reply = call.proceed()
+        call.state["between"] = call.args.to if is_over and reply.resok is not None else None
+        return reply
+    if call.args.what != call.state.get("between"):
+        return call.proceed()
+    call.state["between"] = None
+    return Lookup3Res(Nfsstat3.NFS3ERR_NOENT, resfail=Lookup3ResFail(None))
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_removes_one_of_two_links(call: Rename) -> Rename3Res:
+    """RENAME of a file to another of its own names removes the first"""
+    source, target = find(call.server, call.args.from_), find(call.server, call.args.to)
+    if source is None or source is not target or source.data is None:
+        return call.proceed()
+    directory = call.server.resolve(call.args.from_.dir)
+    directory.fs.remove(call.caller, directory, call.args.from_.name)
+    return RENAMED
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_removes_the_target_first(call: Rename) -> Rename3Res:
+    """RENAME removes the target before it finds that there is no source"""
+    target = find(call.server, call.args.to)
+    if find(call.server, call.args.from_) is None and target is not None and target.directory is None:
+        directory = call.server.resolve(call.args.to.dir)
+        directory.fs.remove(call.caller, directory, call.args.to.name)
+    return call.proceed()
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_loses_directories(call: Rename) -> Rename3Res:
+    """RENAME of a directory to below itself cuts it off from the tree"""
+    reply = call.proceed()
+    source, parent = find(call.server, call.args.from_), call.server.resolve(call.args.from_.dir).directory
+    if reply.status != Nfsstat3.NFS3ERR_INVAL or source is None or source.directory is None or parent is None:
+        return reply
+    parent.remove(call.args.from_.name)
+    return RENAMED
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_leaves_a_name_elsewhere(call: Rename) -> Rename3Res:
+    """RENAME from another directory leaves the old name behind"""
+    args = call.args
+    inode = find(call.server, args.from_)
+    reply = call.proceed()
+    is_elsewhere = args.from_.dir != args.to.dir
+    if is_elsewhere and reply.resok is not None and inode is not None and inode.directory is None:
+        _link_again(call.server, call.context, inode, args.from_)
+    return reply
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_empties_directories(call: Rename) -> Rename3Res:
+    """RENAME of a directory removes the files in it"""
+    inode = find(call.server, call.args.from_)
+    reply = call.proceed()
+    if reply.resok is not None and inode is not None:
+        remove_all(call, inode)
+    return reply
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_forgets_the_parent(call: Rename) -> Rename3Res:
+    """RENAME of a directory into another one leaves its .. as it was"""
+    inode = find(call.server, call.args.from_)
+    reply = call.proceed()
+    if reply.resok is not None and inode is not None and inode.directory is not None:
+        inode.directory.parent = call.server.resolve(call.args.from_.dir)
+    return reply
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_stales_handles(call: Rename) -> Rename3Res:
+    """RENAME makes the object's handles stale"""
+    reply = call.proceed()
+    inode = find(call.server, call.args.to)
+    if reply.resok is not None and inode is not None:
+        inode.generation += 1
+    return reply
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_of_itself_removes(call: Rename) -> Rename3Res:
+    """RENAME of a file to the name that it has removes it"""
+    args = call.args
+    reply = call.proceed()
+    inode = find(call.server, args.to)
+    if args.from_ == args.to and inode is not None and inode.directory is None:
+        inode.fs.remove(call.caller, call.server.resolve(args.to.dir), args.to.name)
+    return reply
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_destroys_replaced_files(call: Rename) -> Rename3Res:
+    """RENAME over a file that has other names empties it"""
+    target = find(call.server, call.args.to)
+    if target is not None and target.nlink > 1 and target.data is not None:
+        target.data.truncate(0)
+    return call.proceed()
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_forgets_to_count(call: Rename) -> Rename3Res:
+    """RENAME over a file that has other names leaves its nlink as it was"""
+    target = find(call.server, call.args.to)
+    nlink = 0 if target is None else target.nlink
+    reply = call.proceed()
+    if target is not None and target.directory is None and nlink > 1:
+        target.nlink = nlink
+    return reply
+
+
+@mutant(RENAME, RFC1813_ERRORS)
+def rename3_too_many_directories_is_io(call: Rename) -> Rename3Res:
+    """RENAME into a directory that can have no more subdirectories is refused with IO"""
+    return restate(call.proceed(), Nfsstat3.NFS3ERR_MLINK, Nfsstat3.NFS3ERR_IO)
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_follows_symlinks(call: Rename) -> Rename3Res:
+    """RENAME of a symbolic link renames what it points to"""
+    args = call.args
+    inode = find(call.server, args.from_)
+    if inode is not None and inode.kind is Kind.SYMLINK:
+        args = change(args, "from_", name=inode.target)
+    return call.proceed(args)
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_replaces_what_links_point_to(call: Rename) -> Rename3Res:
+    """RENAME over a symbolic link replaces what it points to"""
+    args = call.args
+    inode = find(call.server, args.to)
+    if inode is not None and inode.kind is Kind.SYMLINK:
+        args = change(args, "to", name=inode.target)
+    return call.proceed(args)
+
+
+def _succeed_in_a_file(call: Rename, where: Diropargs3) -> Rename3Res:
+    reply = call.proceed()
+    of_file = reply.status == Nfsstat3.NFS3ERR_NOTDIR and not is_directory(call.server, where.dir)
+    return RENAMED if of_file else reply
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_renames_from_files(call: Rename) -> Rename3Res:
+    """RENAME answers success when the source directory is a file"""
+    return _succeed_in_a_file(call, call.args.from_)
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_renames_into_files(call: Rename) -> Rename3Res:
+    """RENAME answers success when the target directory is a file"""
+    return _succeed_in_a_file(call, call.args.to)
+
+
+@mutant(RENAME, RFC1813_DATA_TYPES)
+def rename3_contradicts_itself(call: Rename) -> Rename3Res:
+    """RENAME within one directory returns two sizes of it"""
+    reply = call.proceed()
+    if reply.resok is None or call.args.from_.dir != call.args.to.dir:
+        return reply
+    wcc = reply.resok.todir_wcc
+    if wcc.after is None:
+        return reply
+    bent = change(wcc, "after", size=wcc.after.size + 1)
+    return amend(reply, todir_wcc=bent)
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_swaps_the_directories(call: Rename) -> Rename3Res:
+    """RENAME returns fromdir_wcc as todir_wcc, and the other way round"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    swapped = replace(reply.resok, fromdir_wcc=reply.resok.todir_wcc, todir_wcc=reply.resok.fromdir_wcc)
+    return replace(reply, resok=swapped)
+
+
+@mutant(RENAME, RFC1813_NAMES)
+def rename3_takes_the_empty_name(call: Rename) -> Rename3Res:
+    """RENAME gives the name `empty` when it is given none"""
+    return call.proceed_with("to", name=call.args.to.name or b"empty")
+
+
+@mutant(RENAME, RFC1813_PATHCONF)
+def rename3_cuts_long_names(call: Rename) -> Rename3Res:
+    """RENAME cuts a name to name_max, though PATHCONF says no_trunc"""
+    name = call.args.to.name[: call.server.limits.name_max]
+    return call.proceed_with("to", name=name)
+
+
+@mutant((RENAME, LOOKUP), RFC1813_RENAME)
+def rename3_shows_a_third_object(call: AnyCall) -> t.Any:
+    """After RENAME over a name the next LOOKUP of it finds the directory instead"""
+    if call.procedure is RENAME:
+        is_over = find(call.server, call.args.to) is not None
+        reply = call.proceed()
+        call.state["between"] = call.args.to if is_over and reply.resok is not None else None
+        return reply
+    if call.args.what != call.state.get("between"):
+        return call.proceed()
+    call.state["between"] = None
+    return Lookup3Res(Nfsstat3.NFS3_OK, Lookup3ResOk(call.args.what.dir, None, None))
+
+
+@mutant((RENAME, LOOKUP), RFC1813_RENAME)
+def rename3_unlinks_first(call: AnyCall) -> t.Any:
+    """RENAME takes the old name away first: the next LOOKUP of the new one finds nothing"""
+    if call.procedure is RENAME:
+        reply = call.proceed()
+        call.state["between"] = call.args.to if reply.resok is not None else None
+        return reply
+    if call.args.what != call.state.get("between"):
+        return call.proceed()
+    call.state["between"] = None
+    return Lookup3Res(Nfsstat3.NFS3ERR_NOENT, resfail=Lookup3ResFail(None))

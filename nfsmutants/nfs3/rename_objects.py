@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_rename_objects.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol.nfs3 import RENAME, Nfsstat3, Rename3Res, Rename3ResOk, WccData
+from nfsclient.xdr import replace
+from nfsmutants.bending import amend, restate
+from nfsmutants.form import mutant
+from nfsmutants.nfs3.bending import _FILE_OR_DIRECTORY, RENAMED, _is_special, find
+from nfsmutants.nfs3.calls import Rename
+from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_RENAME, RFC1813_RENAME_HINTS
+from nfsserver.fs import Kind
+from nfsserver.fs.permissions import SUPERUSER
+
+# ---------------------------------------------------------------- directories
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_before_is_of_the_other_directory(call: Rename) -> Rename3Res:
+    """RENAME returns before of each directory in the place of the other's"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    source, target = reply.resok.fromdir_wcc, reply.resok.todir_wcc
+    bent = replace(
+        reply.resok,
+        fromdir_wcc=replace(source, before=target.before),
+        todir_wcc=replace(target, before=source.before),
+    )
+    return replace(reply, resok=bent)
+
+
+@mutant(RENAME, RFC1813_DATA_TYPES)
+def rename3_contradicts_itself_before(call: Rename) -> Rename3Res:
+    """RENAME within one directory returns two sizes from before"""
+    reply = call.proceed()
+    if reply.resok is None or call.args.from_.dir != call.args.to.dir:
+        return reply
+    return amend(reply, "todir_wcc.before", size=lambda it: it.size + 1)
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_loses_across_exports(call: Rename) -> Rename3Res:
+    """RENAME into another export answers OK and removes the file"""
+    reply = call.proceed()
+    if reply.status != Nfsstat3.NFS3ERR_XDEV:
+        return reply
+    directory = call.server.resolve(call.args.from_.dir)
+    directory.fs.remove(SUPERUSER, directory, call.args.from_.name)
+    return Rename3Res(Nfsstat3.NFS3_OK, Rename3ResOk(WccData(), WccData()))
+
+
+@mutant(RENAME, RFC1813_RENAME_HINTS)
+def rename3_across_exports_is_io(call: Rename) -> Rename3Res:
+    """RENAME into another export answers IO"""
+    return restate(call.proceed(), Nfsstat3.NFS3ERR_XDEV, Nfsstat3.NFS3ERR_IO)
+
+
+# ---------------------------------------------------------------- REMOVE, RMDIR, LINK, RENAME
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_loses_special_files(call: Rename) -> Rename3Res:
+    """RENAME of devices, sockets and FIFOs removes them"""
+    if not _is_special(find(call.server, call.args.from_)) or find(call.server, call.args.to) is not None:
+        return call.proceed()
+    directory = call.server.resolve(call.args.from_.dir)
+    directory.fs.remove(call.caller, directory, call.args.from_.name)
+    return RENAMED
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_replaces_only_files_by_files(call: Rename) -> Rename3Res:
+    """RENAME answers success, and does nothing, over other types"""
+    source, target = find(call.server, call.args.from_), find(call.server, call.args.to)
+    if source is None or target is None or source.kind is Kind.DIRECTORY or target.kind is Kind.DIRECTORY:
+        return call.proceed()
+    return call.proceed() if source.kind is target.kind is Kind.REGULAR else RENAMED
+
+
+@mutant(RENAME, RFC1813_RENAME)
+def rename3_mixes_directories_with_others(call: Rename) -> Rename3Res:
+    """RENAME answers success for a directory over another type, or under one"""
+    kinds = {
+        found.kind
+        for where in (call.args.from_, call.args.to)
+        if (found := find(call.server, where)) is not None
+    }
+    mixed = Kind.DIRECTORY in kinds and bool(kinds - _FILE_OR_DIRECTORY)
+    return RENAMED if mixed else call.proceed()

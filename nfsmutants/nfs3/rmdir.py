@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_rmdir.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import REMOVE, RMDIR, Nfsstat3, Rmdir3Res
+from nfsclient.xdr import replace
+from nfsmutants.bending import change
+from nfsmutants.form import AnyCall, mutant, mutant_of_each
+from nfsmutants.nfs3.bending import (
+    RMDIRED,
+    _is_special,
+    _remove_one_more,
+    find,
+    is_directory,
+    remove_all,
+    success,
+)
+from nfsmutants.nfs3.calls import Rmdir
+from nfsmutants.rules import RFC1813_NAMES, RFC1813_REMOVE, RFC1813_RMDIR
+
+
+@mutant_of_each({REMOVE: RFC1813_REMOVE, RMDIR: RFC1813_RMDIR})
+def removes_what_is_not_there(call: AnyCall) -> t.Any:
+    """{} answers success for a name that does not exist"""
+    reply = call.proceed()
+    return success(call) if reply.status == Nfsstat3.NFS3ERR_NOENT else reply
+
+
+@mutant_of_each({REMOVE: RFC1813_NAMES, RMDIR: RFC1813_NAMES})
+def takes_the_empty_name(call: AnyCall) -> t.Any:
+    """{} answers success when it is given no name"""
+    return call.proceed() if call.args.object.name else success(call)
+
+
+# ---------------------------------------------------------------- RMDIR
+
+
+@mutant(RMDIR, RFC1813_RMDIR)
+def rmdir3_removes_nothing(call: Rmdir) -> Rmdir3Res:
+    """RMDIR answers success and leaves the directory"""
+    inode = find(call.server, call.args.object)
+    return call.proceed() if inode is None or inode.directory is None else RMDIRED
+
+
+@mutant(RMDIR, RFC1813_RMDIR)
+def rmdir3_empties_before_refusing(call: Rmdir) -> Rmdir3Res:
+    """RMDIR refuses a directory that is not empty, and removes the files in it"""
+    inode = find(call.server, call.args.object)
+    reply = call.proceed()
+    if reply.resok is None and inode is not None and inode.directory is not None:
+        for name in inode.directory.names():
+            inode.fs.remove(call.caller, inode, name)
+    return reply
+
+
+@mutant(RMDIR, RFC1813_RMDIR)
+def rmdir3_full_is_io(call: Rmdir) -> Rmdir3Res:
+    """RMDIR answers IO for a directory that is not empty"""
+    reply = call.proceed()
+    if reply.status not in {Nfsstat3.NFS3ERR_NOTEMPTY, Nfsstat3.NFS3ERR_EXIST}:
+        return reply
+    return replace(reply, status=Nfsstat3.NFS3ERR_IO)
+
+
+@mutant(RMDIR, RFC1813_RMDIR)
+def rmdir3_removes_files(call: Rmdir) -> Rmdir3Res:
+    """RMDIR removes a file"""
+    inode = find(call.server, call.args.object)
+    if inode is None or inode.directory is not None:
+        return call.proceed()
+    inode.fs.remove(call.caller, call.server.resolve(call.args.object.dir), call.args.object.name)
+    return RMDIRED
+
+
+@mutant(RMDIR, RFC1813_RMDIR)
+def rmdir3_removes_a_neighbour(call: Rmdir) -> Rmdir3Res:
+    """RMDIR removes another entry of the directory as well"""
+    reply = call.proceed()
+    if reply.resok is not None:
+        _remove_one_more(call, call.args.object.dir)
+    return reply
+
+
+@mutant(RMDIR, RFC1813_RMDIR)
+def rmdir3_follows_symlinks(call: Rmdir) -> Rmdir3Res:
+    """RMDIR of a symbolic link removes the directory that it points to"""
+    args = call.args
+    inode = find(call.server, args.object)
+    if inode is not None and inode.target:
+        args = change(args, "object", name=inode.target)
+    return call.proceed(args)
+
+
+@mutant(RMDIR, RFC1813_RMDIR)
+def rmdir3_removes_from_files(call: Rmdir) -> Rmdir3Res:
+    """RMDIR answers success when its directory is a file"""
+    reply = call.proceed()
+    from_file = reply.status == Nfsstat3.NFS3ERR_NOTDIR and not is_directory(
+        call.server, call.args.object.dir
+    )
+    return RMDIRED if from_file else reply
+
+
+@mutant(RMDIR, RFC1813_RMDIR)
+def rmdir3_empties_by_dot(call: Rmdir) -> Rmdir3Res:
+    """RMDIR of . refuses, and removes the files in the directory"""
+    if call.args.object.name == b".":
+        remove_all(call, call.server.resolve(call.args.object.dir))
+    return call.proceed()
+
+
+@mutant(RMDIR, RFC1813_RMDIR)
+def rmdir3_empties_by_dotdot(call: Rmdir) -> Rmdir3Res:
+    """RMDIR of .. refuses, and removes the files in the parent"""
+    inode = call.server.resolve(call.args.object.dir)
+    parent = inode.directory.parent if inode.directory is not None else None
+    if call.args.object.name == b".." and parent is not None:
+        remove_all(call, parent)
+    return call.proceed()
+
+
+# ---------------------------------------------------------------- REMOVE, RMDIR, LINK, RENAME
+
+
+@mutant(RMDIR, RFC1813_RMDIR)
+def rmdir3_removes_special_files(call: Rmdir) -> Rmdir3Res:
+    """RMDIR removes devices, sockets and FIFOs"""
+    if not _is_special(find(call.server, call.args.object)):
+        return call.proceed()
+    directory = call.server.resolve(call.args.object.dir)
+    directory.fs.remove(call.caller, directory, call.args.object.name)
+    return RMDIRED

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_room.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import CREATE, MKDIR, MKNOD, SYMLINK, WRITE, Nfsstat3, Write3Res
+from nfsmutants.bending import amend, inode_of, restate
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.bending import directory_of, refuse_write
+from nfsmutants.nfs3.calls import Write
+from nfsmutants.rules import RFC1813_ERRORS, RFC1813_WRITE
+from nfsserver.fs import Changes
+from nfsserver.fs.data import PagedData
+
+# ---------------------------------------------------------------- the largest file
+
+
+@mutant(WRITE, RFC1813_ERRORS)
+def write3_full_is_io(call: Write) -> Write3Res:
+    """WRITE without room answers IO"""
+    return restate(call.proceed(), Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_IO)
+
+
+@mutant(WRITE, RFC1813_ERRORS)
+def write3_over_quota_is_io(call: Write) -> Write3Res:
+    """WRITE beyond the quota answers IO"""
+    return restate(call.proceed(), Nfsstat3.NFS3ERR_DQUOT, Nfsstat3.NFS3ERR_IO)
+
+
+_REFUSALS: t.Final = {
+    Nfsstat3.NFS3ERR_FBIG,
+    Nfsstat3.NFS3ERR_NOSPC,
+    Nfsstat3.NFS3ERR_DQUOT,
+    Nfsstat3.NFS3ERR_ROFS,
+}
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_refused_clears_the_beginning(call: Write) -> Write3Res:
+    """WRITE that is refused for want of room or right clears the first byte of the file"""
+    reply = call.proceed()
+    inode = inode_of(call.server, call.args.file)
+    if reply.status in _REFUSALS and inode is not None and inode.data is not None and call.args.offset:
+        _overwrite(inode.data)
+    return reply
+
+
+def _overwrite(content: PagedData) -> None:
+    """A zero at the beginning, in both versions of a file that has a page there."""
+    if content.read(0, 1):
+        content.write(0, b"\0", stable=True)
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_full_counts_all(call: Write) -> Write3Res:
+    """WRITE that finds room for a part of its data answers that all was written"""
+    reply = call.proceed()
+    if reply.resok is None or reply.resok.count in {0, len(call.args.data)}:
+        return reply
+    return amend(reply, count=len(call.args.data))
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_stays_full(call: Write) -> Write3Res:
+    """WRITE to a file that had no room once answers NOSPC for ever"""
+    full: set[bytes] = call.state.setdefault("full", set())
+    if call.args.file in full:
+        return refuse_write(call, Nfsstat3.NFS3ERR_NOSPC)
+    reply = call.proceed()
+    if reply.status == Nfsstat3.NFS3ERR_NOSPC:
+        full.add(bytes(call.args.file))
+    return reply
+
+
+_CREATING: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD)
+
+
+@mutant(_CREATING, RFC1813_ERRORS)
+def creations3_no_room_is_io(call: AnyCall) -> t.Any:
+    """Where there is no room, creation is refused with IO"""
+    return restate(call.proceed(), Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_IO)
+
+
+@mutant(_CREATING, RFC1813_ERRORS)
+def creations3_no_room_leaves_a_file(call: AnyCall) -> t.Any:
+    """Where there is no room, creation is refused, and leaves an empty file under the name"""
+    reply = call.proceed()
+    directory = directory_of(call.server, call.args.where)
+    if reply.status == Nfsstat3.NFS3ERR_NOSPC and directory is not None:
+        file_system = directory.fs
+        file_system.leave_free(None, None)
+        file_system.create(call.caller, directory, call.args.where.name, Changes())
+        file_system.leave_free(None, 0)
+    return reply

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_times.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.bending import _CHANGES, directory_of, name_fields
+from nfsmutants.rules import RFC1813_DATA_TYPES
+
+# ---------------------------------------------------------------- directories
+
+
+@mutant(_CHANGES, RFC1813_DATA_TYPES)
+def names3_leave_mtime_of_directories(call: AnyCall) -> t.Any:
+    """What changes the entries of a directory leaves its mtime alone"""
+    directories = [
+        directory_of(call.server, getattr(call.args, field)) for field in name_fields(call.procedure)
+    ]
+    known = [(directory, directory.mtime) for directory in directories if directory is not None]
+    reply = call.proceed()
+    for directory, mtime in known:
+        directory.mtime = mtime
+    return reply

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_types.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import (
+    FSINFO,
+    FSSTAT,
+    LINK,
+    MKDIR,
+    MKNOD,
+    PATHCONF,
+    SYMLINK,
+    Diropargs3,
+    Fsinfo3ResFail,
+    Fsstat3ResFail,
+    Nfsstat3,
+    Pathconf3ResFail,
+)
+from nfsclient.xdr import replace
+from nfsmutants.bending import inode_of
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.bending import _HANDLE_OF, MADE, OF_NAMES, _is_special, find, name_fields, success
+from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_FILE_SYSTEM, RFC1813_MKDIR
+from nfsserver.fs import Kind
+from nfsserver.server import Server
+
+# ---------------------------------------------------------------- attributes of another object
+
+
+@mutant((FSSTAT, FSINFO, PATHCONF), RFC1813_FILE_SYSTEM)
+def info3_refuses_what_is_no_file(call: AnyCall) -> t.Any:
+    """FSSTAT, FSINFO and PATHCONF answer SERVERFAULT for what is no regular file, but for the export's root"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    inode = call.server.resolve(getattr(call.args, _HANDLE_OF[call.procedure]))
+    if inode.data is not None or inode is inode.fs.root:
+        return reply
+    resfail = {FSSTAT: Fsstat3ResFail, FSINFO: Fsinfo3ResFail}.get(call.procedure)
+    return type(reply)(Nfsstat3.NFS3ERR_SERVERFAULT, resfail=(resfail or Pathconf3ResFail)(None))
+
+
+# ---------------------------------------------------------------- names
+
+
+@mutant(OF_NAMES, RFC1813_DATA_TYPES)
+def names3_look_into_special_files(call: AnyCall) -> t.Any:
+    """Names in devices, sockets and FIFOs are answered with success"""
+    places = [getattr(call.args, field) for field in name_fields(call.procedure)]
+    is_meant = any(_is_special(inode_of(call.server, place.dir)) for place in places)
+    return success(call) if is_meant else call.proceed()
+
+
+def _pointed_to(server: Server, where: Diropargs3) -> Diropargs3:
+    """The directory that a link points to, in place of the link."""
+    link = inode_of(server, where.dir)
+    if link is None or link.kind is not Kind.SYMLINK:
+        return where
+    for directory in server.fs.inodes():
+        entries = directory.directory
+        target = None if entries is None else entries.get(link.target)
+        if entries is not None and target is not None and link in map(entries.get, entries.names()):
+            return replace(where, dir=server.handle_of(target))
+    return where
+
+
+@mutant(OF_NAMES, RFC1813_DATA_TYPES)
+def names3_follow_links_to_directories(call: AnyCall) -> t.Any:
+    """The handle of a symbolic link is taken for that of the directory that it points to"""
+    bent = {
+        field: _pointed_to(call.server, getattr(call.args, field)) for field in name_fields(call.procedure)
+    }
+    return call.proceed_with(**bent)
+
+
+@mutant((MKDIR, SYMLINK, MKNOD, LINK), RFC1813_MKDIR)
+def names3_make_over_others(call: AnyCall) -> t.Any:
+    """What is made over a name that exists, and is no regular file's, is answered with success"""
+    there = find(call.server, getattr(call.args, MADE[call.procedure]))
+    return call.proceed() if there is None or there.kind is Kind.REGULAR else success(call)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_verifier.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import COMMIT, GETATTR, LOOKUP, NFS3, NULL, READ, WRITE, Nfsstat3, StableHow
+from nfsclient.rpc.auth import AuthSys
+from nfsmutants.bending import amend, inode_of
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.rules import RFC1813_WRITE
+from nfsserver.nfs3.common import SECOND
+
+# ---------------------------------------------------------------- WRITE: how stably
+
+
+@mutant((WRITE, COMMIT), RFC1813_WRITE)
+def write3_verifier_survives_crash(call: AnyCall) -> t.Any:
+    """The verifier of WRITE and COMMIT is the same after a crash that lost data"""
+    return amend(call.proceed(), verf=call.server.codec.token(b"ever"))
+
+
+# ---------------------------------------------------------------- verifiers
+
+
+@mutant((WRITE, COMMIT), RFC1813_WRITE)
+def write3_verifier_by_user(call: AnyCall) -> t.Any:
+    """WRITE and COMMIT have a verifier for each user"""
+    credential = call.context.credential
+    uid = credential.uid if isinstance(credential, AuthSys) else -1
+    return amend(call.proceed(), verf=call.server.codec.token(b"user", uid, call.server.boots))
+
+
+@mutant((WRITE, COMMIT), RFC1813_WRITE)
+def write3_verifier_by_transport(call: AnyCall) -> t.Any:
+    """WRITE and COMMIT have a verifier for TCP and another one for UDP"""
+    verifier = call.server.codec.token(call.context.transport.encode(), call.server.boots)
+    return amend(call.proceed(), verf=verifier)
+
+
+@mutant((WRITE, COMMIT), RFC1813_WRITE)
+def write3_verifier_is_made_of_seconds(call: AnyCall) -> t.Any:
+    """The verifier is the second in which the service was started"""
+    reply = call.proceed()
+    start: int = call.state.setdefault(str(call.server.boots), call.server.fs.stamp() // SECOND)
+    return amend(reply, verf=start.to_bytes(8, "big"))
+
+
+@mutant((WRITE, COMMIT), RFC1813_WRITE)
+def write3_verifier_comes_back(call: AnyCall) -> t.Any:
+    """The verifier of an instance is that of the one before the last"""
+    return amend(call.proceed(), verf=call.server.codec.token(b"odd or even", call.server.boots % 2))
+
+
+@mutant(tuple(procedure for procedure in NFS3.procedures if procedure is not NULL), RFC1813_WRITE)
+def nfs3_verifier_counts_calls(call: AnyCall) -> t.Any:
+    """The verifier is another one after a call of another procedure than WRITE and GETATTR, or a refused WRITE"""
+    state = call.state
+    reply = call.proceed()
+    if call.procedure is WRITE and reply.status == Nfsstat3.NFS3_OK:
+        return amend(reply, verf=call.server.codec.token(b"deeds", state.get("deeds", 0)))
+    if call.procedure not in {GETATTR, LOOKUP}:
+        state["deeds"] = state.get("deeds", 0) + 1
+    return reply
+
+
+@mutant((READ, WRITE, COMMIT), RFC1813_WRITE)
+def nfs3_restart_in_order_loses_data(call: AnyCall) -> t.Any:
+    """Unstable data is gone after a restart in order, and the verifier is the same"""
+    args = call.args
+    state = call.state
+    unstable: dict[bytes, int] = state.setdefault("unstable", {})
+    inode = inode_of(call.server, args.file)
+    if (
+        unstable.get(args.file, call.server.boots) != call.server.boots
+        and inode is not None
+        and inode.data is not None
+    ):
+        inode.data.truncate(0)
+        del unstable[args.file]
+    reply = call.proceed()
+    if call.procedure is READ:
+        return reply
+    if call.procedure is COMMIT:
+        unstable.pop(args.file, None)
+    elif args.stable is StableHow.UNSTABLE:
+        unstable.setdefault(bytes(args.file), call.server.boots)
+    return amend(reply, verf=call.server.codec.token(b"ever"))

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_wcc_data.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable
+
+from nfsclient.protocol.nfs3 import (
+    CREATE,
+    GETATTR,
+    LINK,
+    MKDIR,
+    MKNOD,
+    REMOVE,
+    RENAME,
+    RMDIR,
+    SYMLINK,
+    Fattr3,
+    WccAttr,
+    WccData,
+)
+from nfsclient.xdr import replace
+from nfsmutants.bending import amend, amend_refusal, change
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.bending import _CHANGES, before_of, name_fields, with_old_times
+from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_GETATTR
+
+_FIELDS: t.Final = {"from_": "fromdir_wcc", "to": "todir_wcc", "link": "linkdir_wcc"}
+
+
+# ---------------------------------------------------------------- two connections
+
+
+@mutant((GETATTR, *_CHANGES), RFC1813_DATA_TYPES)
+def wcc3_remembers_by_connection(call: AnyCall) -> t.Any:
+    """before is what GETATTR last said of the directory on the same connection"""
+    said: dict[t.Any, Fattr3] = call.state.setdefault("said", {})
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    if call.procedure is GETATTR:
+        said[call.peer, call.args.object] = reply.resok.obj_attributes
+        return reply
+    bent = {}
+    for field in name_fields(call.procedure):
+        old = said.get((call.peer, getattr(call.args, field).dir))
+        path = _FIELDS.get(field, "dir_wcc")
+        if old is not None:
+            bent[path] = replace(getattr(reply.resok, path), before=WccAttr(old.size, old.mtime, old.ctime))
+    return replace(reply, resok=replace(reply.resok, **bent))
+
+
+@mutant((GETATTR, *_CHANGES), RFC1813_GETATTR)
+def getattr3_remembers_directories_by_connection(call: AnyCall) -> t.Any:
+    """GETATTR repeats what it said of a directory on this connection, when another one has changed it since"""
+    state = call.state
+    changed_by: dict[bytes, t.Any] = state.setdefault("changed_by", {})
+    said: dict[t.Any, t.Any] = state.setdefault("said", {})
+    if call.procedure is not GETATTR:
+        changed_by.update((getattr(call.args, field).dir, call.peer) for field in name_fields(call.procedure))
+        return call.proceed()
+    known = said.get((call.peer, call.args.object))
+    if known is not None and changed_by.get(call.args.object, call.peer) != call.peer:
+        return known
+    reply = said[call.peer, call.args.object] = call.proceed()
+    return reply
+
+
+_CHANGING: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME, LINK)
+_WCC_FIELDS: t.Final = ("dir_wcc", "fromdir_wcc", "todir_wcc", "linkdir_wcc")
+
+
+def _amend_wcc(call: AnyCall, bend: Callable[[WccData], WccData]) -> t.Any:
+    """Success with other wcc_data of every directory."""
+    reply = call.proceed()
+    return amend(reply, **_bent(reply.resok, bend))
+
+
+def _amend_wcc_of_refusals(call: AnyCall, bend: Callable[[WccData], WccData]) -> t.Any:
+    """A refusal with other wcc_data of every directory."""
+    reply = call.proceed()
+    return amend_refusal(reply, **_bent(reply.resfail, bend))
+
+
+def _bent(results: t.Any, bend: Callable[[WccData], WccData]) -> dict[str, WccData]:
+    return {field: bend(getattr(results, field)) for field in _WCC_FIELDS if hasattr(results, field)}
+
+
+def _with_another_size(wcc: WccData) -> WccData:
+    return change(wcc, "before", size=lambda it: it.size + 1)
+
+
+def _of_another_object(wcc: WccData) -> WccData:
+    return change(wcc, "after", fileid=lambda it: it.fileid + 1_000_000)
+
+
+@mutant(_CHANGING, RFC1813_DATA_TYPES)
+def wcc3_before_has_another_size(call: AnyCall) -> t.Any:
+    """dir_wcc.before has another size than the directory had"""
+    return _amend_wcc(call, _with_another_size)
+
+
+@mutant(_CHANGING, RFC1813_DATA_TYPES)
+def wcc3_refusals_have_another_size(call: AnyCall) -> t.Any:
+    """dir_wcc.before of a refusal has another size"""
+    return _amend_wcc_of_refusals(call, _with_another_size)
+
+
+@mutant(_CHANGING, RFC1813_DATA_TYPES)
+def wcc3_after_is_of_another_object(call: AnyCall) -> t.Any:
+    """dir_wcc.after has the fileid of another object"""
+    return _amend_wcc(call, _of_another_object)
+
+
+@mutant(_CHANGING, RFC1813_DATA_TYPES)
+def wcc3_refusals_show_another_object(call: AnyCall) -> t.Any:
+    """dir_wcc.after of a refusal has the fileid of another object"""
+    return _amend_wcc_of_refusals(call, _of_another_object)
+
+
+@mutant(_CHANGING, RFC1813_DATA_TYPES)
+def wcc3_before_is_from_after(call: AnyCall) -> t.Any:
+    """dir_wcc.before is of the directory as it is afterwards"""
+    return _amend_wcc(
+        call, lambda wcc: wcc if wcc.after is None else replace(wcc, before=before_of(wcc.after))
+    )
+
+
+@mutant(_CHANGING, RFC1813_DATA_TYPES)
+def wcc3_after_is_stale(call: AnyCall) -> t.Any:
+    """dir_wcc.after is of the directory as it was before"""
+    return _amend_wcc(
+        call, lambda wcc: change(with_old_times(wcc), "after", size=lambda it: (wcc.before or it).size)
+    )
+
+
+@mutant(_CHANGING, RFC1813_DATA_TYPES)
+def wcc3_after_has_old_times(call: AnyCall) -> t.Any:
+    """dir_wcc.after has the times from before"""
+    return _amend_wcc(call, with_old_times)

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_write.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+import zlib
+
+from nfsclient.protocol.nfs3 import (
+    COMMIT,
+    CREATE,
+    READ,
+    WRITE,
+    Ftype3,
+    Nfsstat3,
+    StableHow,
+    WccAttr,
+    Write3Res,
+    Write3ResOk,
+)
+from nfsclient.xdr import replace
+from nfsmutants.bending import amend, change, inode_of
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.bending import _BLOCK, _carrying, refuse_write, size_of
+from nfsmutants.nfs3.calls import Write
+from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_WRITE, RFC1813_WRITE_HINTS
+from nfsserver.fs import Kind
+from nfsserver.nfs3.common import Watched, nfstime3
+
+# ---------------------------------------------------------------- WRITE: what was accepted
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_reports_more_than_sent(call: Write) -> Write3Res:
+    """WRITE answers one byte more than it was sent"""
+    return amend(call.proceed(), count=lambda it: it.count + 1)
+
+
+@mutant(WRITE, RFC1813_WRITE_HINTS)
+def write3_accepts_nothing(call: Write) -> Write3Res:
+    """WRITE of a single byte answers OK and count 0"""
+    return call.proceed(_carrying(call.args, b"")) if len(call.args.data) == 1 else call.proceed()
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_counts_all_above_wtmax(call: Write) -> Write3Res:
+    """WRITE of more than wtmax writes wtmax bytes and answers that all were written"""
+    reply = call.proceed()
+    is_short = len(call.args.data) > call.server.transfers(call.context).write_max
+    return amend(reply, count=len(call.args.data)) if is_short else reply
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_drops_unaligned_tail(call: Write) -> Write3Res:
+    """WRITE loses the last byte of data whose length is no multiple of four, and counts it"""
+    args = call.args
+    if len(args.data) < 4 or len(args.data) % 4 == 0 or args.count != len(args.data):
+        return call.proceed()
+    return amend(call.proceed(_carrying(args, bytes(args.data)[:-1])), count=args.count)
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_trusts_count(call: Write) -> Write3Res:
+    """WRITE whose count is above the length of its data writes count bytes, whatever follows the data"""
+    if not len(call.args.data) < call.args.count < 2**16:
+        return call.proceed()
+    return call.proceed(_carrying(call.args, bytes(call.args.data).ljust(call.args.count, b"?")))
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_ignores_count(call: Write) -> Write3Res:
+    """WRITE whose count is below the length of its data writes all of the data"""
+    return (
+        call.proceed_with(count=len(call.args.data))
+        if call.args.count < len(call.args.data)
+        else call.proceed()
+    )
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_refuses_no_data(call: Write) -> Write3Res:
+    """WRITE of 0 bytes answers NFS3ERR_INVAL"""
+    return call.proceed() if call.args.count else refuse_write(call, Nfsstat3.NFS3ERR_INVAL)
+
+
+# ---------------------------------------------------------------- WRITE: how stably
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_commits_less_than_asked(call: Write) -> Write3Res:
+    """WRITE with FILE_SYNC answers UNSTABLE"""
+    reply = call.proceed()
+    return amend(reply, committed=StableHow.UNSTABLE) if call.args.stable is StableHow.FILE_SYNC else reply
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_takes_data_sync_for_unstable(call: Write) -> Write3Res:
+    """WRITE with DATA_SYNC writes and answers as with UNSTABLE"""
+    is_data_sync = call.args.stable is StableHow.DATA_SYNC
+    return call.proceed_with(stable=StableHow.UNSTABLE) if is_data_sync else call.proceed()
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_invents_a_commitment(call: Write) -> Write3Res:
+    """WRITE with UNSTABLE answers an unknown stable_how"""
+    reply = call.proceed()
+    return amend(reply, committed=StableHow(3)) if call.args.stable is StableHow.UNSTABLE else reply
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_verifier_by_stability(call: Write) -> Write3Res:
+    """WRITE answers another verifier where the data was committed at once"""
+    reply = call.proceed()
+    return reply if call.args.stable is StableHow.UNSTABLE else amend(reply, verf=bytes(8))
+
+
+@mutant((WRITE, COMMIT), RFC1813_WRITE)
+def write3_verifier_by_connection(call: AnyCall) -> t.Any:
+    """WRITE and COMMIT have a verifier for each connection"""
+    return amend(call.proceed(), verf=call.server.codec.token(b"connection", call.peer[1]))
+
+
+@mutant((WRITE, COMMIT), RFC1813_WRITE)
+def write3_verifier_by_file(call: AnyCall) -> t.Any:
+    """WRITE and COMMIT have a verifier for each file"""
+    return amend(call.proceed(), verf=call.server.codec.token(b"file", zlib.crc32(call.args.file)))
+
+
+# ---------------------------------------------------------------- WRITE: what lies in the file afterwards
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_appends_whole_blocks(call: Write) -> Write3Res:
+    """WRITE at the end of a file makes its size a multiple of 512"""
+    data = bytes(call.args.data)
+    if not data or not 0 < call.args.offset == size_of(call.server, call.args.file):
+        return call.proceed()
+    padded = _carrying(call.args, data + bytes(-(call.args.offset + len(data)) % _BLOCK))
+    return amend(call.proceed(padded), count=len(data))
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_fills_gap(call: Write) -> Write3Res:
+    """A WRITE beyond the end leaves garbage between the old end and its data"""
+    size = size_of(call.server, call.args.file)
+    if size < call.args.offset < size + 2**16 and call.args.data:
+        call.proceed(_carrying(call.args, b"junk".ljust(call.args.offset - size, b"!"), size))
+    return call.proceed()
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_cuts_the_rest(call: Write) -> Write3Res:
+    """WRITE at the beginning of a file discards what follows its data"""
+    args = call.args
+    inode = inode_of(call.server, args.file)
+    is_cut = args.offset == 0 and 0 < len(args.data) == args.count < size_of(call.server, args.file)
+    if is_cut and inode is not None and inode.data is not None:
+        inode.data.truncate(len(args.data))
+    return call.proceed()
+
+
+@mutant(WRITE, RFC1813_DATA_TYPES)
+def write3_truncates_offset(call: Write) -> Write3Res:
+    """WRITE uses the low 32 bits of offset alone"""
+    return call.proceed() if call.args.offset >= 2**63 else call.proceed_with(offset=call.args.offset % 2**32)
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_wraps_around(call: Write) -> Write3Res:
+    """WRITE of a range that continues beyond the largest offset writes the beginning of the file"""
+    room = 2**64 - call.args.offset
+    if room >= len(call.args.data):
+        return call.proceed()
+    return call.proceed(_carrying(call.args, bytes(call.args.data)[room:], 0))
+
+
+@mutant((READ, WRITE, COMMIT), RFC1813_WRITE)
+def write3_hides_unstable_data(call: AnyCall) -> t.Any:
+    """Data written with UNSTABLE reads as zeros on other connections until COMMIT"""
+    writers = call.state
+    file = call.args.file.hex()
+    reply = call.proceed()
+    if call.procedure is COMMIT:
+        writers.pop(file, None)
+    elif call.procedure is WRITE and call.args.stable is StableHow.UNSTABLE:
+        writers[file] = call.peer
+    elif reply.resok is not None and writers.get(file, call.peer) != call.peer:
+        return amend(reply, data=bytes(reply.resok.count))
+    return reply
+
+
+@mutant((WRITE, CREATE), RFC1813_DATA_TYPES)
+def write3_reaches_a_later_file(call: AnyCall) -> t.Any:
+    """WRITE by the handle of a removed file changes the file that was made last"""
+    reply = call.proceed()
+    state = call.state
+    if call.procedure is CREATE:
+        if reply.resok is not None:
+            state["handle"] = reply.resok.obj
+        return reply
+    if reply.status != Nfsstat3.NFS3ERR_STALE or state.get("handle") is None:
+        return reply
+    return call.proceed_with(file=state["handle"])
+
+
+# ---------------------------------------------------------------- WRITE: attributes, and what is no file
+
+
+@mutant(WRITE, RFC1813_DATA_TYPES)
+def write3_before_is_after(call: Write) -> Write3Res:
+    """The pre-operation attributes of WRITE are taken after the operation"""
+    reply = call.proceed()
+    after = None if reply.resok is None else reply.resok.file_wcc.after
+    if reply.resok is None or after is None:
+        return reply
+    before = WccAttr(after.size, after.mtime, after.ctime)
+    return amend(reply, file_wcc=replace(reply.resok.file_wcc, before=before))
+
+
+@mutant(WRITE, RFC1813_DATA_TYPES)
+def write3_after_is_before(call: Write) -> Write3Res:
+    """The post-operation attributes of WRITE have the size from before the operation"""
+    reply = call.proceed()
+    if reply.resok is None:
+        return reply
+    wcc = reply.resok.file_wcc
+    if wcc.before is None or wcc.after is None:
+        return reply
+    return amend(reply, file_wcc=change(wcc, "after", size=wcc.before.size))
+
+
+@mutant(WRITE, RFC1813_DATA_TYPES)
+def write3_keeps_mtime(call: Write) -> Write3Res:
+    """WRITE leaves mtime as it was"""
+    inode = inode_of(call.server, call.args.file)
+    mtime = None if inode is None else inode.mtime
+    reply = call.proceed()
+    if reply.resok is None or inode is None or mtime is None:
+        return reply
+    inode.mtime = mtime
+    wcc = reply.resok.file_wcc
+    if wcc.after is None:
+        return reply
+    return amend(reply, file_wcc=change(wcc, "after", mtime=nfstime3(mtime)))
+
+
+@mutant(WRITE, RFC1813_WRITE_HINTS)
+def write3_no_data_touches_mtime(call: Write) -> Write3Res:
+    """WRITE of 0 bytes sets mtime"""
+    reply = call.proceed()
+    inode = inode_of(call.server, call.args.file)
+    if inode is not None and not call.args.data:
+        inode.mtime = inode.fs.stamp()
+    return reply
+
+
+@mutant(WRITE, RFC1813_WRITE_HINTS)
+def write3_no_data_extends(call: Write) -> Write3Res:
+    """WRITE of 0 bytes beyond the end makes the file larger"""
+    inode = inode_of(call.server, call.args.file)
+    if not call.args.data and inode is not None and inode.data is not None and inode.size < call.args.offset:
+        inode.data.truncate(call.args.offset)
+    return call.proceed()
+
+
+@mutant(WRITE, RFC1813_WRITE_HINTS)
+def write3_answers_isdir(call: Write) -> Write3Res:
+    """WRITE to a directory answers NFS3ERR_ISDIR, as in NFSv2"""
+    reply = call.proceed()
+    after = None if reply.resfail is None else reply.resfail.file_wcc.after
+    if after is None or after.type is not Ftype3.NF3DIR:
+        return reply
+    return refuse_write(call, Nfsstat3.NFS3ERR_ISDIR)
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_overwrites_symlinks(call: Write) -> Write3Res:
+    """WRITE to a symbolic link replaces its text"""
+    watched = Watched(call.server, call.args.file)
+    inode = inode_of(call.server, call.args.file)
+    if inode is None or inode.kind is not Kind.SYMLINK:
+        return call.proceed()
+    inode.target = bytes(call.args.data)
+    resok = Write3ResOk(watched.wcc(), call.args.count, StableHow.FILE_SYNC, call.server.write_verifier)
+    return Write3Res(Nfsstat3.NFS3_OK, resok)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_write_partial.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import WRITE, Nfsstat3, Write3Res
+from nfsclient.xdr import replace
+from nfsmutants.bending import amend, inode_of
+from nfsmutants.form import mutant
+from nfsmutants.nfs3.bending import refuse_write
+from nfsmutants.nfs3.calls import Write
+from nfsmutants.rules import RFC1813_WRITE, RFC1813_WRITE_HINTS
+from nfsserver.fs.data import PagedData
+from nfsserver.nfs3.common import fattr3
+
+
+class _Short(t.NamedTuple):
+    """A WRITE that took some of the data, and the content of its file."""
+
+    reply: Write3Res
+    taken: int
+    content: PagedData
+
+
+def _short(call: Write) -> _Short | Write3Res:
+    """What the server took of the data; the reply alone where it took all or nothing."""
+    reply = call.proceed()
+    inode = inode_of(call.server, call.args.file)
+    if reply.resok is None or inode is None or inode.data is None or reply.resok.count >= len(call.args.data):
+        return reply
+    return _Short(reply, reply.resok.count, inode.data)
+
+
+def _with_attributes_now(call: Write, reply: Write3Res) -> Write3Res:
+    """The reply with the attributes that its file has after what a mutant did to it."""
+    return amend(reply, "file_wcc", after=lambda it: it.after and fattr3(call.server.resolve(call.args.file)))
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_short_count_writes_all(call: Write) -> Write3Res:
+    """A WRITE that is answered with a short count wrote all of the data"""
+    short = _short(call)
+    if not isinstance(short, _Short):
+        return short
+    rest = bytes(call.args.data)[short.taken :]
+    short.content.write(call.args.offset + short.taken, rest, stable=True)
+    return _with_attributes_now(call, short.reply)
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_short_count_loses_a_byte(call: Write) -> Write3Res:
+    """A WRITE that is answered with a short count lacks its last byte"""
+    short = _short(call)
+    if not isinstance(short, _Short):
+        return short
+    short.content.write(call.args.offset + short.taken - 1, b"\0", stable=True)
+    return _with_attributes_now(call, short.reply)
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_short_count_sizes_all(call: Write) -> Write3Res:
+    """A WRITE that is answered with a short count makes room for all data"""
+    short = _short(call)
+    if not isinstance(short, _Short):
+        return short
+    short.content.truncate(max(short.content.size, call.args.offset + len(call.args.data)))
+    return _with_attributes_now(call, short.reply)
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_short_wcc_tells_all(call: Write) -> Write3Res:
+    """The attributes after a short WRITE have the size that all data would make"""
+    short = _short(call)
+    if not isinstance(short, _Short):
+        return short
+    end = call.args.offset + len(call.args.data)
+    return amend(short.reply, "file_wcc.after", size=lambda it: max(it.size, end))
+
+
+@mutant(WRITE, RFC1813_WRITE)
+def write3_refuses_the_rest(call: Write) -> Write3Res:
+    """WRITE that goes on where a short one ended is refused with INVAL"""
+    args = call.args
+    ends: set[tuple[bytes, int]] = call.state.setdefault("ends", set())
+    if (bytes(args.file), args.offset) in ends:
+        return refuse_write(call, Nfsstat3.NFS3ERR_INVAL)
+    reply = call.proceed()
+    if reply.resok is not None and reply.resok.count < len(args.data):
+        ends.add((bytes(args.file), args.offset + reply.resok.count))
+    return reply
+
+
+@mutant(WRITE, RFC1813_WRITE_HINTS)
+def write3_makes_no_further_progress(call: Write) -> Write3Res:
+    """WRITE that goes on where a short one ended is answered with OK and count 0"""
+    args = call.args
+    ends: set[tuple[bytes, int]] = call.state.setdefault("ends", set())
+    if (bytes(args.file), args.offset) in ends:
+        return call.proceed(replace(args, data=b"", count=0))
+    reply = call.proceed()
+    if reply.resok is not None and reply.resok.count < len(args.data):
+        ends.add((bytes(args.file), args.offset + reply.resok.count))
+    return reply

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/portmap/test_getport.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol import portmap as pm
+from nfsclient.protocol.portmap import GETPORT, IPPROTO_TCP, IPPROTO_UDP, GetportRes, Mapping
+from nfsclient.protocol.rpcbind import TextRes
+from nfsclient.xdr import replace
+from nfsmutants.form import AnyCall, Call, mutant
+from nfsmutants.portmap.bending import _MOUNT, _NFS, GETADDRS, _next_port, _program_of
+from nfsmutants.rules import RFC1833_OPERATIONS, RFC1833_PORTMAP, RFC1833_PORTMAP_OPERATIONS
+
+NFS = 100003
+
+
+@mutant(GETPORT, RFC1833_PORTMAP_OPERATIONS)
+def getport2_invents_ports(call: Call[Mapping, GetportRes]) -> GetportRes:
+    """GETPORT gives a port for programs that are not registered"""
+    reply = call.proceed()
+    return reply if reply.port else GetportRes(4711)
+
+
+@mutant(GETPORT, RFC1833_PORTMAP_OPERATIONS)
+def getport2_gives_a_wrong_port(call: Call[Mapping, GetportRes]) -> GetportRes:
+    """GETPORT gives the port above the one at which NFS waits over TCP"""
+    reply = call.proceed()
+    is_meant = (call.args.prog, call.args.prot) == (NFS, IPPROTO_TCP)
+    return GetportRes(reply.port + 1) if reply.port and is_meant else reply
+
+
+@mutant(GETPORT, RFC1833_PORTMAP)
+def getport2_takes_any_protocol(call: Call[Mapping, GetportRes]) -> GetportRes:
+    """GETPORT for a protocol that is neither TCP nor UDP gives the port of TCP"""
+    args = call.args
+    if args.prot not in (IPPROTO_TCP, IPPROTO_UDP):
+        args = replace(args, prot=IPPROTO_TCP)
+    return call.proceed(args)
+
+
+@mutant(GETPORT, RFC1833_PORTMAP_OPERATIONS)
+def getport2_wants_the_port_to_be_0(call: Call[Mapping, GetportRes]) -> GetportRes:
+    """GETPORT with a port in its argument gives 0"""
+    reply = call.proceed()
+    return GetportRes(0) if call.args.port else reply
+
+
+LOOKUPS = (pm.GETPORT, *GETADDRS)
+
+
+# ---------------------------------------------------------------- looking up
+
+
+@mutant(LOOKUPS, RFC1833_OPERATIONS)
+def getport_is_wrong_for_mount(call: AnyCall) -> GetportRes | TextRes:
+    """GETPORT and GETADDR give the port after that of MOUNT"""
+    return _next_port(call, is_meant=_program_of(call.args) == _MOUNT)
+
+
+@mutant(LOOKUPS, RFC1833_OPERATIONS)
+def getport_is_wrong_for_nfs_over_udp(call: AnyCall) -> GetportRes | TextRes:
+    """GETPORT and GETADDR give the port after that of NFS over UDP"""
+    is_meant = _program_of(call.args) == _NFS and call.context.transport == "udp"
+    return _next_port(call, is_meant=is_meant)

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/portmap/test_gettime.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol import rpcbind as rb
+from nfsclient.xdr import Void
+from nfsmutants.form import Call, mutant
+from nfsmutants.rules import RFC1833_OPERATIONS
+
+# ---------------------------------------------------------------- addresses and time
+
+
+@mutant((rb.GETTIME3, rb.GETTIME4), RFC1833_OPERATIONS)
+def gettime_begins_in_2000(call: Call[Void, rb.GettimeRes]) -> rb.GettimeRes:
+    """GETTIME counts from 2000"""
+    return rb.GettimeRes(call.proceed().seconds - 946_684_800)
+
+
+@mutant((rb.GETTIME3, rb.GETTIME4), RFC1833_OPERATIONS)
+def gettime_counts_calls_by_the_hour(call: Call[Void, rb.GettimeRes]) -> rb.GettimeRes:
+    """GETTIME moves on by an hour with each call but the first"""
+    before = call.state.get("calls", 0)
+    call.state["calls"] = before + 1
+    return rb.GettimeRes(call.proceed().seconds + 3600 * before)

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/portmap/test_getversaddr.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol import rpcbind as rb
+from nfsclient.protocol.rpcbind import Rpcb, TextRes
+from nfsmutants.form import Call, mutant
+from nfsmutants.portmap.bending import _with_colon
+from nfsmutants.rules import RFC1833_VERSION_4, RFC5665_ADDRESSES
+
+# ---------------------------------------------------------------- looking up
+
+
+@mutant(rb.GETVERSADDR4, RFC5665_ADDRESSES)
+def getversaddr4_writes_the_port_behind_a_colon(call: Call[Rpcb, TextRes]) -> TextRes:
+    """GETVERSADDR writes an address as host:port"""
+    return TextRes(_with_colon(call.proceed().value))
+
+
+@mutant(rb.GETVERSADDR4, RFC1833_VERSION_4)
+def getversaddr4_takes_any_version(call: Call[Rpcb, TextRes]) -> TextRes:
+    """GETVERSADDR of a version that is not registered gives the address of another one"""
+    reply = call.proceed()
+    others = [entry for entry in call.server.registry.entries() if entry.r_prog == call.args.r_prog]
+    return reply if reply.value or not others else TextRes(others[0].r_addr)

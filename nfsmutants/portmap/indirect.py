@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/portmap/test_indirect.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol import rpcbind as rb
+from nfsclient.protocol.rpcbind import RpcbRmtcallargs, RpcbRmtcallres
+from nfsclient.rpc.service import Refused
+from nfsmutants.form import Call, mutant
+from nfsmutants.rules import RFC1833_VERSION_4
+
+# ---------------------------------------------------------------- CALLIT and INDIRECT
+
+
+@mutant(rb.INDIRECT4, RFC1833_VERSION_4)
+def indirect4_is_silent(call: Call[RpcbRmtcallargs, RpcbRmtcallres]) -> RpcbRmtcallres:
+    """INDIRECT gives no answer when the call that it makes fails"""
+    try:
+        return call.proceed()
+    except Refused:
+        call.server.keep_silent()
+        return RpcbRmtcallres(b"", b"")

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/portmap/test_uaddr2taddr.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol import rpcbind as rb
+from nfsclient.xdr import replace
+from nfsmutants.form import Call, mutant
+from nfsmutants.rules import RFC1833_OPERATIONS
+
+# ---------------------------------------------------------------- addresses and time
+
+
+@mutant((rb.UADDR2TADDR3, rb.UADDR2TADDR4), RFC1833_OPERATIONS)
+def uaddr2taddr_swaps_the_bytes_of_the_port(call: Call[rb.TextArgs, rb.Netbuf]) -> rb.Netbuf:
+    """UADDR2TADDR writes the port with its low byte first"""
+    reply = call.proceed()
+    data = bytes(reply.buf)
+    return replace(reply, buf=data[:2] + data[3:1:-1] + data[4:])
+
+
+@mutant((rb.UADDR2TADDR3, rb.UADDR2TADDR4), RFC1833_OPERATIONS)
+def uaddr2taddr_knows_one_address(call: Call[rb.TextArgs, rb.Netbuf]) -> rb.Netbuf:
+    """UADDR2TADDR gives the family alone"""
+    reply = call.proceed()
+    return replace(reply, buf=bytes(reply.buf)[:2] + bytes(14))

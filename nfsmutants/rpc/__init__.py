@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Mutants of RPC: messages, credentials, arguments, and what lies below messages."""

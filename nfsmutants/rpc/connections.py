@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/rpc/test_connections.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+import weakref
+
+from nfsclient.rpc.messages import AcceptStat, accepted
+from nfsclient.rpc.record import Record, RecordAssembler, frame
+from nfsclient.rpc.server import Connection
+from nfsclient.rpc.sockets import Address
+from nfsmutants.form import transport_mutant
+from nfsmutants.rpc.bending import Mortal
+from nfsmutants.rules import RFC1831_MESSAGES, RFC1831_TRANSPORT
+from nfsserver.transport import AnswerRecord, TransportMiddleware
+
+
+@transport_mutant(RFC1831_TRANSPORT)
+class RpcAnswersTheSecondOfASegmentTwice(TransportMiddleware):
+    """The second of two or more calls that arrive together is answered twice"""
+
+    class Assembler(RecordAssembler):
+        """Repeats a record."""
+
+        def feed(self, data: bytes) -> list[Record]:
+            """The records, the second one twice."""
+            records = super().feed(data)
+            return [*records[:2], records[1], *records[2:]] if len(records) > 1 else records
+
+    def make_assembler(self, max_record: int, /) -> RecordAssembler:
+        """One that repeats."""
+        return self.Assembler(max_record)
+
+
+@transport_mutant(RFC1831_TRANSPORT)
+class RpcAnswersOnTheLatestConnection(TransportMiddleware):
+    """While three connections are used in turn, replies go out on the one used the latest before"""
+
+    def __init__(self) -> None:
+        self.used: list[weakref.ref[Connection]] = []
+
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
+        """From the fourth call on, when three connections made one each before."""
+        before = [ref() for ref in self.used[-3:]]
+        self.used.append(weakref.ref(connection))
+        other = before[-1] if before else None
+        usable = len({id(each) for each in before}) == 3 and other in connection.server.connections
+        if not usable or other is None or other is connection:
+            proceed(connection, message)
+            return
+        reply = connection.server.answerer.answer(message, connection.peer, "tcp")
+        if reply is not None:
+            other.send(frame(reply))
+            other.on_writable()
+
+
+@transport_mutant(RFC1831_MESSAGES, only_raw=True)
+class RpcSaysGoodbyeToHalfClosedConnections(TransportMiddleware):
+    """Before a half-closed connection is closed, a reply to no call is sent on it"""
+
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
+        """Look whether more can come."""
+        proceed(connection, message)
+        if connection.has_ended():
+            connection.send(frame(accepted(0xDEAD_BEEF, AcceptStat.SYSTEM_ERR).to_buffers()))
+
+
+@transport_mutant(RFC1831_TRANSPORT)
+class RpcStopsAtClientsThatDoNotRead(TransportMiddleware):
+    """Nobody new is served while there is a connection on which more than 1500 calls came"""
+
+    most: t.ClassVar[int] = 1500
+
+    def __init__(self) -> None:
+        self.calls: weakref.WeakKeyDictionary[Connection, int] = weakref.WeakKeyDictionary()
+
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
+        """Count."""
+        self.calls[connection] = self.calls.get(connection, 0) + 1
+        proceed(connection, message)
+
+    def admits(self, _peer: Address, /) -> bool:
+        """Nobody beside one that made many calls."""
+        return all(count <= self.most for count in self.calls.values())
+
+
+@transport_mutant(RFC1831_TRANSPORT, only_raw=True)
+class RpcDiesOfClientsThatLeave(Mortal):
+    """Nobody is served any more when a client has left that made more than 250 calls at once"""
+
+    def make_assembler(self, max_record: int, /) -> RecordAssembler:
+        """One that counts."""
+        mortal = self
+
+        class Assembler(RecordAssembler):
+            def feed(self, data: bytes) -> list[Record]:
+                records = super().feed(data)
+                mortal.is_dead |= 250 < len(records) < 290
+                return records
+
+        return Assembler(max_record)
+
+
+@transport_mutant(RFC1831_TRANSPORT)
+class RpcCountsConnectionsThatAreGone(TransportMiddleware):
+    """After fifty connections nobody is served any more, though they are closed"""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def admits(self, _peer: Address, /) -> bool:
+        """Fifty."""
+        self.count += 1
+        return self.count <= 50
+
+
+@transport_mutant(RFC1831_TRANSPORT, only_raw=True)
+class RpcWaitsForTheSlow(TransportMiddleware):
+    """Beside twenty connections on which nothing whole has come, nobody is served"""
+
+    def __init__(self) -> None:
+        self.waiting = 0
+
+    def make_assembler(self, max_record: int, /) -> RecordAssembler:
+        """One that counts itself until it has a record."""
+        bend = self
+        bend.waiting += 1
+
+        class Assembler(RecordAssembler):
+            is_waiting = True
+
+            def feed(self, data: bytes) -> list[Record]:
+                records = super().feed(data)
+                if self.is_waiting and (records or not data):
+                    self.is_waiting = False
+                    bend.waiting -= 1
+                return records
+
+        return Assembler(max_record)
+
+    def admits(self, _peer: Address, /) -> bool:
+        """Twenty."""
+        return self.waiting < 20

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/rpc/test_fragments.py catch."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+from nfsclient.rpc.messages import AcceptStat, accepted
+from nfsclient.rpc.record import LAST_FRAGMENT, Record, RecordAssembler, frame
+from nfsclient.rpc.server import Connection
+from nfsmutants.form import transport_mutant
+from nfsmutants.rules import RFC1831_RECORDS
+from nfsserver.transport import AnswerRecord, TransportMiddleware
+
+_SMALL = 400
+"""Messages up to this size are bent: so small are those that were cut on purpose."""
+_WORD = struct.Struct(">I")
+_END = _WORD.pack(LAST_FRAGMENT | 0x7FFF_FFFF)
+"""The mark of a record that is too long for this server: the connection ends behind what comes before it.
+
+Mutants that lose something end the connection too, so that nobody has to wait for what does not come.
+"""
+
+
+def _fragments(data: bytes) -> list[bytes] | None:
+    """The fragments in `data`, with their marks; None when it ends in the middle of one."""
+    found, at = [], 0
+    while at < len(data):
+        if len(data) - at < 4:
+            return None
+        end = at + 4 + (_WORD.unpack_from(data, at)[0] & ~LAST_FRAGMENT)
+        found.append(data[at:end])
+        at = end
+    return found if at == len(data) else None
+
+
+def _is_last(piece: bytes) -> bool:
+    return bool(piece[0] & 0x80)
+
+
+class _BentAssembler(RecordAssembler):
+    def __init__(self, max_record: int, bend: Callable[[list[bytes]], list[bytes]]) -> None:
+        super().__init__(max_record)
+        self._bend = bend
+
+    def feed(self, data: bytes) -> list[Record]:
+        pieces = _fragments(data) if self.is_idle else None
+        if not pieces or len(pieces) > _SMALL or any(len(piece) > _SMALL for piece in pieces):
+            return super().feed(data)
+        return super().feed(b"".join(self._bend(pieces)))
+
+
+class _OfFragments(TransportMiddleware):
+    """Looks at the fragments of what arrives, where they are whole and small, before they are put together."""
+
+    def make_assembler(self, max_record: int, /) -> RecordAssembler:
+        """One that takes other fragments."""
+        return _BentAssembler(max_record, self.bend)
+
+    def bend(self, pieces: list[bytes], /) -> list[bytes]:
+        """The fragments as they are taken."""
+        return pieces
+
+
+@transport_mutant(RFC1831_RECORDS, only_raw=True)
+class RpcTakesFragmentsForRecords(_OfFragments):
+    """The bit of the last fragment is ignored where a record has two fragments"""
+
+    def bend(self, pieces: list[bytes], /) -> list[bytes]:
+        """Set the bit in both."""
+        if [_is_last(each) for each in pieces] != [False, True] or not all(len(each) > 4 for each in pieces):
+            return pieces
+        return [*(bytes([piece[0] | 0x80]) + piece[1:] for piece in pieces), _END]
+
+
+@transport_mutant(RFC1831_RECORDS, only_raw=True)
+class RpcLosesFragmentsThatEndInAnOpaque(_OfFragments):
+    """A first fragment that ends in the middle of the credential is lost"""
+
+    def bend(self, pieces: list[bytes], /) -> list[bytes]:
+        """Only a cut after 39 bytes, inside of the credential."""
+        kept = [piece for piece in pieces if _is_last(piece) or len(piece) != 4 + 39]
+        return kept if kept == pieces else [*kept, _END]
+
+
+@transport_mutant(RFC1831_RECORDS, only_raw=True)
+class RpcTakesFourFragmentsAtMost(_OfFragments):
+    """Of a record in more than four fragments the rest is lost"""
+
+    def bend(self, pieces: list[bytes], /) -> list[bytes]:
+        """Keep three and the last."""
+        filled = [piece for piece in pieces if len(piece) > 4]
+        if len(filled) <= 4 or sum(map(_is_last, pieces)) != 1:
+            return pieces
+        return [*filled[:3], pieces[-1], _END]
+
+
+@transport_mutant(RFC1831_RECORDS, only_raw=True)
+class RpcDropsOneByteFragments(_OfFragments):
+    """A first and a last fragment of one byte are dropped"""
+
+    def bend(self, pieces: list[bytes], /) -> list[bytes]:
+        """Keep what is between them."""
+        if len(pieces) == 3 and [len(pieces[0]), len(pieces[2])] == [5, 5]:
+            return [bytes([pieces[1][0] | 0x80]) + pieces[1][1:], _END]
+        return pieces
+
+
+@transport_mutant(RFC1831_RECORDS)
+class RpcAnswersOneRecordOfASegment(_OfFragments):
+    """Of several records that arrive together only the first is taken"""
+
+    def bend(self, pieces: list[bytes], /) -> list[bytes]:
+        """Unless there are very many. Segments are the kernel's business: typed clients see this too."""
+        ends = [number for number, piece in enumerate(pieces, 1) if _is_last(piece)]
+        return [*pieces[: ends[0]], _END] if len(ends) in {2, 3, 20} else pieces
+
+
+@transport_mutant(RFC1831_RECORDS)
+class RpcForgetsHalfARecord(TransportMiddleware):
+    """What arrives of a record before the rest of it is forgotten"""
+
+    class Assembler(RecordAssembler):
+        """Forgets what is left of a segment behind its last whole record, if it is small."""
+
+        _has_forgotten = False
+
+        def feed(self, data: bytes) -> list[Record]:
+            """The records that `data` completes."""
+            if self._has_forgotten:
+                return super().feed(_END)
+            records = super().feed(data)
+            if self.buffered and len(data) < _SMALL:
+                self._tail.clear()
+                self._has_forgotten = True
+            return records
+
+    def make_assembler(self, max_record: int, /) -> RecordAssembler:
+        """One that forgets."""
+        return self.Assembler(max_record)
+
+
+@transport_mutant(RFC1831_RECORDS, only_raw=True)
+class RpcClosesOnEmptyFragments(_OfFragments):
+    """A connection on which an empty fragment comes is closed"""
+
+    def bend(self, pieces: list[bytes], /) -> list[bytes]:
+        """The stream breaks at an empty fragment; empty records are another matter."""
+        broken = any(len(piece) == 4 for piece in pieces) and any(len(piece) > 4 for piece in pieces)
+        return [_END] if broken and len(pieces) > 1 else pieces
+
+
+@transport_mutant(RFC1831_RECORDS, only_raw=True)
+class RpcAnswersEmptyRecords(TransportMiddleware):
+    """A record of less than four bytes is answered, with an XID that no call had"""
+
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
+        """Answer what is too short."""
+        if len(message) < 4:
+            connection.send(frame(accepted(0, AcceptStat.GARBAGE_ARGS).to_buffers()))
+        else:
+            proceed(connection, message)

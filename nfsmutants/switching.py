@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Switching mutants on and off in a server, while it serves."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Iterable, Iterator, MutableSet
+
+from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.service import CallContext
+from nfsmutants.form import Call, Message, Mutant, State, find_mutant
+from nfsserver.middleware import Answer, AnyAroundCall, AroundMessage, ProceedMessage
+from nfsserver.server import Server
+from nfsserver.transport import TransportMiddleware
+
+
+class Mutants(MutableSet[str]):
+    """The names of the mutants that are on in `server`: adding one switches it on, discarding it off.
+
+    A set that refuses unknown names (`UnknownMutant`). A mutant remembers nothing from when it was on before.
+    """
+
+    def __init__(self, server: Server, names: Iterable[str] = ()) -> None:
+        self._active: dict[str, _ActiveMutant] = {}
+        self.update(names)
+        server.surround(self)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._active
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._active))
+
+    def __len__(self) -> int:
+        return len(self._active)
+
+    def __repr__(self) -> str:
+        return f"Mutants({sorted(self._active)})"
+
+    def add(self, value: str) -> None:
+        """Switch a mutant on."""
+        mutant = find_mutant(value)
+        if value not in self._active:
+            active = {**self._active, value: _ActiveMutant(mutant)}
+            self._active = dict(sorted(active.items()))
+
+    def discard(self, value: str) -> None:
+        """Switch a mutant off."""
+        self._active.pop(value, None)
+
+    def update(self, names: Iterable[str]) -> None:
+        """Switch several mutants on."""
+        for name in names:
+            self.add(name)
+
+    # ------------------------------------------------------------ `Middleware`
+
+    def around_calls(self, procedure: Procedure[t.Any, t.Any], /) -> list[AnyAroundCall]:
+        """The mutants of a procedure that are on."""
+        return [
+            active.around_call for active in self._active.values() if procedure in active.mutant.procedures
+        ]
+
+    def around_messages(self) -> list[AroundMessage]:
+        """The mutants of messages that are on."""
+        active = self._active.values()
+        return [each.around_message for each in active if each.mutant.on_message is not None]
+
+    def below_messages(self) -> list[TransportMiddleware]:
+        """The mutants of transports that are on."""
+        return [each.transport for each in self._active.values() if each.transport is not None]
+
+
+class _ActiveMutant:
+    """A mutant in one server, with what it remembers there."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        self.mutant = mutant
+        self.transport = None if mutant.transport is None else mutant.transport()
+        self._state: State = {}
+
+    def around_call(self, server: Server, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+        assert self.mutant.on_call is not None
+        return self.mutant.on_call(Call(server, context, args, self._state, proceed))
+
+    def around_message(self, server: Server, message: bytes, proceed: ProceedMessage) -> Answer:
+        assert self.mutant.on_message is not None
+        return self.mutant.on_message(Message(server, message, self._state, proceed))

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""The seam of the server: what can be put around it from outside, while its handlers know nothing of it.
+
+There are three places: around the call of a procedure, around the answer to a whole message, and below
+messages (`nfsserver.transport`). Mutants use it, and so do tests that want to see or to change calls.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Sequence
+
+from nfsclient.rpc.service import CallContext
+from nfsclient.xdr import Buffer, XdrType
+from nfsserver.handlers import AnyProcedure
+from nfsserver.transport import TransportMiddleware
+
+if t.TYPE_CHECKING:
+    from nfsserver.server import Server
+
+A = t.TypeVar("A", bound=XdrType)
+R = t.TypeVar("R", bound=XdrType)
+
+Proceed: t.TypeAlias = Callable[[CallContext, A], R]
+"""The rest of the chain: other middleware, then the handler."""
+AroundCall: t.TypeAlias = "Callable[[Server, CallContext, A, Proceed[A, R]], R]"
+"""(server, context, decoded arguments, proceed) -> result."""
+AnyAroundCall: t.TypeAlias = "AroundCall[t.Any, t.Any]"
+
+Answer: t.TypeAlias = list[Buffer] | None
+"""What goes back on the wire, without record marks; None for silence."""
+ProceedMessage: t.TypeAlias = Callable[[bytes], Answer]
+AroundMessage: t.TypeAlias = "Callable[[Server, bytes, ProceedMessage], Answer]"
+"""(server, message, proceed) -> answer."""
+
+
+class Middleware(t.Protocol):
+    """What is put around a server with `Server.surround`. It is called for each call, so its parts may change."""
+
+    def around_calls(self, procedure: AnyProcedure, /) -> Sequence[AnyAroundCall]:
+        """What runs around calls of `procedure`, the innermost first."""
+
+    def around_messages(self) -> Sequence[AroundMessage]:
+        """What runs around the answer to each message, the innermost first."""
+
+    def below_messages(self) -> Sequence[TransportMiddleware]:
+        """What changes fragments, connections and datagrams."""
+
+
+class Interposed:
+    """A function around the calls of one procedure, as `Middleware`."""
+
+    def __init__(self, procedure: AnyProcedure, around: AnyAroundCall) -> None:
+        self._procedure = procedure
+        self._around = around
+
+    def around_calls(self, procedure: AnyProcedure, /) -> Sequence[AnyAroundCall]:
+        """The function, for its procedure."""
+        return (self._around,) if procedure is self._procedure else ()
+
+    def around_messages(self) -> Sequence[AroundMessage]:
+        """Nothing."""
+        return ()
+
+    def below_messages(self) -> Sequence[TransportMiddleware]:
+        """Nothing."""
+        return ()

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+"""DUMP (RFC 1813 section 5.2.2, RFC 1094 A.5.3): the list of mounts."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.mounting import MakeMounting
+from fixtures.checks.target import TargetView
+from nfsclient.clients import Mount
+from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip
+from suites.mount.calls import count_entries
+from suites.mount.clauses import (
+    DUMP_HAS_ONE_ENTRY,
+    DUMP_LISTS_MOUNTS,
+    LISTS_RESPECT_LIMITS,
+    OLD_VERSIONS,
+    V1_AND_V3,
+)
+
+MNT_ADDS_ENTRY = Requirement(
+    rfc="RFC 1813",
+    section="5.2.1",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+    gist="MNT adds an entry for the directory to the list that DUMP returns",
+)
+
+
+@pytest.mark.exclusive
+@OLD_VERSIONS
+@proves(*DUMP_LISTS_MOUNTS, killed_by="mnt1-records-nothing")
+def test_lists_mount_old(mounting: MakeMounting, version: int) -> None:
+    """DUMP of MOUNT versions 1 and 2 lists a directory that was mounted."""
+    mount = mounting(version)
+    mount.need(mount.export)
+    hosts = mount.mounts(mount.export)
+    expect(len(hosts), "entries for what was mounted", because=DUMP_LISTS_MOUNTS.of(version)).at_least(1)
+
+
+@pytest.mark.exclusive
+@V1_AND_V3
+@proves(*DUMP_HAS_ONE_ENTRY, killed_by="dump-has-entries-twice")
+def test_one_entry_per_host(mounting: MakeMounting, version: int) -> None:
+    """DUMP lists a directory once per host, although the host mounted it twice."""
+    mount = mounting(version)
+    for _ in range(2):
+        mount.need(mount.export)
+    hosts = mount.mounts(mount.export)
+    observe("entries", len(hosts))
+    once = len(hosts) == len(set(hosts))
+    expect(
+        once, "that each host is listed once for the directory", because=DUMP_HAS_ONE_ENTRY.of(version)
+    ).is_true()
+
+
+@pytest.mark.exclusive
+@V1_AND_V3
+@proves(*DUMP_LISTS_MOUNTS, killed_by="mnt-records-what-is-refused")
+def test_refused_mount_absent(mounting: MakeMounting, version: int) -> None:
+    """DUMP does not list a path that MNT refused."""
+    mount = mounting(version)
+    path = mount.below(b"nfsproof-never-made-this")
+    if mount.handle(path) is not None:
+        skip("a path that does not exist was mounted")
+    entries = len(mount.mounts(path))
+    expect(entries, "entries for what was refused", because=DUMP_LISTS_MOUNTS.of(version)).equals(0)
+
+
+@pytest.mark.exclusive
+@V1_AND_V3
+@proves(*LISTS_RESPECT_LIMITS, killed_by="dump-has-names-that-are-too-long")
+def test_well_formed(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
+    """DUMP returns a list that decodes within the limits for names and paths."""
+    scratch.directory(b"l" * 200)
+    mount = mounting(version)
+    mount.need(mount.export)
+    mount.mnt(mount.below(scratch.name, b"l" * 200))
+    entries = mount.client.dump()
+    mount.client.umntall()
+    observe("entries", len(entries))
+    observe("hosts", "addresses" if any(b"." in entry.ml_hostname for entry in entries) else "names")
+
+
+@pytest.mark.exclusive
+@proves(MNT_ADDS_ENTRY, killed_by="mnt3-records-nothing", needs="mount")
+def test_lists_mount(mount_client: Mount, target: TargetView) -> None:
+    """DUMP lists a directory that was mounted."""
+    path = target.address.export.encode()
+    expect(mount_client.mnt(path), because=MNT_ADDS_ENTRY).ok()
+    expect(count_entries(mount_client, path), "entries of DUMP for the mounted directory").at_least(1)

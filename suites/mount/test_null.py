@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT
+"""NULL of MOUNT (RFC 1813 section 5.2.0, RFC 1094 A.5.1)."""
+
+from __future__ import annotations
+
+from fixtures.checks.mounting import MakeMounting
+from nfsclient.clients import Mount
+from nfsclient.rpc.auth import AuthNone
+from nfsjudge import expect, proves
+from suites.mount.calls import refusal_of
+from suites.mount.clauses import EVERY_VERSION, NULL_ACCEPTS_AUTH_NONE, NULL_RETURNS_NOTHING, OLD_VERSIONS
+
+
+@OLD_VERSIONS
+@proves(*NULL_RETURNS_NOTHING, killed_by="mount1-null-returns-results")
+def test_answered_old(mounting: MakeMounting, version: int) -> None:
+    """MOUNT versions 1 and 2 answer NULL without results."""
+    mounting(version).client.null()
+
+
+@EVERY_VERSION
+@proves(*NULL_ACCEPTS_AUTH_NONE, killed_by="mount-null-asks-who-calls")
+def test_with_auth_none(mounting: MakeMounting, version: int) -> None:
+    """MOUNT answers NULL with AUTH_NONE."""
+    refusal = refusal_of(mounting(version, credential=AuthNone()).client.null)
+    expect(refusal, "the refusal of NULL with AUTH_NONE", because=NULL_ACCEPTS_AUTH_NONE.of(version)).equals(
+        ""
+    )
+
+
+@proves(NULL_RETURNS_NOTHING.new, killed_by="mount3-null-returns-results", needs="mount")
+def test_answered(mount_client: Mount) -> None:
+    """MOUNT answers NULL without results."""
+    mount_client.null()

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""MOUNT over UDP works like MOUNT over TCP (RFC 1813 section 5.1.3, RFC 1094 A.2)."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.mounting import MakeMounting
+from nfsjudge import expect, proves
+from suites.mount.clauses import EVERY_VERSION, SAME_OVER_TCP_AND_UDP, V1_AND_V3
+
+
+@EVERY_VERSION
+@proves(*SAME_OVER_TCP_AND_UDP, killed_by="mnt-refuses-over-udp")
+def test_mnt_over_udp(mounting: MakeMounting, version: int) -> None:
+    """MNT over UDP mounts an export that MNT over TCP mounts."""
+    streams, datagrams = mounting(version), mounting(version, proto="udp")
+    streams.need(streams.export)
+    status = int(datagrams.mnt(datagrams.export).status)
+    expect(status, "the status of MNT over UDP", because=SAME_OVER_TCP_AND_UDP.of(version)).equals(0)
+
+
+@EVERY_VERSION
+@proves(*SAME_OVER_TCP_AND_UDP, killed_by="mnt-gives-another-directory-over-udp")
+def test_same_directory(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
+    """MNT over UDP returns the same directory as over TCP."""
+    streams, datagrams = mounting(version), mounting(version, proto="udp")
+    handle = datagrams.need(datagrams.export)
+    found = streams.finds(streams.need(streams.export), scratch.name)
+    rule = SAME_OVER_TCP_AND_UDP.of(version)
+    what = "whether the scratch directory is found in what was mounted over UDP"
+    expect(datagrams.finds(handle, scratch.name), what, because=rule).equals(found)
+
+
+@EVERY_VERSION
+@proves(*SAME_OVER_TCP_AND_UDP, killed_by="export-is-empty-over-udp")
+def test_same_exports(mounting: MakeMounting, version: int) -> None:
+    """EXPORT over UDP lists the same exports as over TCP."""
+    lists = [
+        {entry.ex_dir for entry in mounting(version, proto=proto).client.export()} for proto in ("tcp", "udp")
+    ]
+    expect(lists[1], "the exports over UDP", because=SAME_OVER_TCP_AND_UDP.of(version)).equals(lists[0])
+
+
+@pytest.mark.exclusive
+@V1_AND_V3
+@proves(*SAME_OVER_TCP_AND_UDP, killed_by="dump-is-empty-over-udp")
+def test_same_mounts(mounting: MakeMounting, version: int) -> None:
+    """DUMP over UDP lists the same mounts as over TCP."""
+    mount = mounting(version)
+    mount.mnt(mount.export)
+    lists = [len(mounting(version, proto=proto).mounts(mount.export)) for proto in ("tcp", "udp")]
+    expect(lists[1], "the entries of DUMP over UDP", because=SAME_OVER_TCP_AND_UDP.of(version)).equals(
+        lists[0]
+    )
+
+
+@pytest.mark.exclusive
+@V1_AND_V3
+@proves(*SAME_OVER_TCP_AND_UDP, killed_by="umnt-removes-nothing-over-udp")
+def test_umnt_over_udp(mounting: MakeMounting, version: int) -> None:
+    """UMNT over UDP removes the entry of a mount made over TCP."""
+    streams, datagrams = mounting(version), mounting(version, proto="udp")
+    streams.client.umntall()
+    before = len(streams.mounts(streams.export))
+    streams.need(streams.export)
+    datagrams.client.umnt(streams.export)
+    after = len(streams.mounts(streams.export))
+    expect(after, "entries after UMNT over UDP", because=SAME_OVER_TCP_AND_UDP.of(version)).at_most(before)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""All procedures of NFSv2 are synchronous (RFC 1094 section 2.2): their effects survive a crash."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
+from fixtures.checks.target import TargetView
+from nfsclient.clients import Nfs2
+from nfsclient.protocol.nfs2 import MAXDATA, Sattr, Timeval
+from nfsjudge import Requirement, expect, proves, skip
+from suites.nfs2.calls import CALLS
+from suites.nfs2.objects import expect_change, expect_same, reconnect
+from suites.nfs3.contents import difference, pattern
+
+COMMITS_BEFORE_REPLY = Requirement(
+    rfc="RFC 1094",
+    section="2.2",
+    gist="when a procedure returns, the operation is complete and its data is on stable storage",
+)
+CHANGES = ("create", "mkdir", "symlink", "link", "remove", "rmdir", "rename")
+NAME = b"name"
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("procedure", CHANGES)
+@proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-forgets-names-in-a-crash")
+def test_names(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, procedure: str) -> None:
+    """A change of names is still there after a crash of the server."""
+    call = CALLS[procedure]
+    scratch.directory("d")
+    reply = nfs2.call(call.procedure, call.arranged(scratch, NAME))
+    if reply.status != 0:
+        skip(f"{call.procedure.name} does nothing: it answers {reply.status}")
+    target.crash()
+    reconnect(target, scratch)
+    names = sorted([b"d", *call.names_after(NAME)])
+    expect(sorted(scratch.names()), "the names after the crash").equals(names)
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize(
+    "asked",
+    [Sattr(mode=0o600), Sattr(size=2), Sattr(size=100), Sattr(mtime=Timeval(1_000_000_000))],
+    ids=["mode", "truncated", "extended", "mtime"],
+)
+@proves(COMMITS_BEFORE_REPLY, killed_by="setattr2-is-forgotten-in-a-crash")
+def test_attributes(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, asked: Sattr) -> None:
+    """A change by SETATTR is still there after a crash of the server."""
+    file = scratch.file("f", b"data", mode=0o644)
+    expect_change(nfs2.setattr(file, asked))
+    known = scratch.attributes(file)
+    target.crash()
+    reconnect(target, scratch)
+    after = scratch.attributes(scratch.lookup("f"))
+    expect_same(after, known)
+    expect(after.mtime, "mtime").equals(known.mtime)
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("size", [1, 4096, MAXDATA])
+@proves(COMMITS_BEFORE_REPLY, killed_by="write2-answers-before-it-is-stable")
+def test_new_data(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
+    """Written data is still there after a crash of the server."""
+    file = scratch.file("f")
+    expect(nfs2.write(file, 0, pattern(size))).ok()
+    target.crash()
+    reconnect(target, scratch)
+    expect(difference(scratch.read(file), pattern(size)), "where the data differs").is_absent()
+
+
+@pytest.mark.exclusive
+@proves(COMMITS_BEFORE_REPLY, killed_by="write2-answers-before-it-is-stable")
+def test_overwritten_data(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
+    """Overwritten data is still there after a crash of the server."""
+    file = scratch.file("f", pattern(MAXDATA))
+    expect(nfs2.write(file, 1000, b"new" * 1000)).ok()
+    target.crash()
+    reconnect(target, scratch)
+    wanted = pattern(MAXDATA)[:1000] + b"new" * 1000 + pattern(MAXDATA)[4000:]
+    expect(difference(scratch.read(file), wanted), "where the data differs").is_absent()

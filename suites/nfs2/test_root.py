@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+"""ROOT (RFC 1094 section 2.2.4) is obsolete and returns no results."""
+
+from __future__ import annotations
+
+from nfsclient.clients import Nfs2
+from nfsjudge import Level, Requirement, expect, proves
+from suites.nfs2.objects import surplus
+
+ROOT_RETURNS_NOTHING = Requirement(
+    rfc="RFC 1094",
+    section="2.2.4",
+    level=Level.SHOULD,  # it is no longer used: an answer of another form does no harm
+    gist="the obsolete procedure ROOT takes no arguments and returns no results",
+)
+
+
+@proves(ROOT_RETURNS_NOTHING, killed_by="root2-returns-a-status")
+def test_no_results(nfs2: Nfs2) -> None:
+    """ROOT returns no results."""
+    expect(surplus(nfs2.root), "what is wrong with the results of ROOT").equals("")

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+"""WRITECACHE (RFC 1094 section 2.2.8) is not used and returns no results."""
+
+from __future__ import annotations
+
+from nfsclient.clients import Nfs2
+from nfsjudge import Level, Requirement, expect, proves
+from suites.nfs2.objects import surplus
+
+WRITECACHE_RETURNS_NOTHING = Requirement(
+    rfc="RFC 1094",
+    section="2.2.8",
+    level=Level.SHOULD,
+    gist="WRITECACHE, reserved for a later revision, takes no arguments and returns no results",
+)
+
+
+@proves(WRITECACHE_RETURNS_NOTHING, killed_by="writecache2-returns-a-status")
+def test_no_results(nfs2: Nfs2) -> None:
+    """WRITECACHE returns no results."""
+    expect(surplus(nfs2.writecache), "what is wrong with the results of WRITECACHE").equals("")

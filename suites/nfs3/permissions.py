@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""A user without permission, and the errors that this user gets."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsjudge import Level, Requirement, expect, observe
+from nfsjudge.expect import StatusReply
+from suites.nfs3.clauses import DENIES_WITHOUT_PERMISSION
+from suites.nfs3.statuses import NO_PERMISSION
+
+RETURNS_ACCES_OR_PERM = Requirement(
+    rfc="RFC 1813",
+    section="2.6",
+    level=Level.SHOULD,
+    gist="NFS3ERR_ACCES or NFS3ERR_PERM reports that the caller lacks permission",
+)
+STRANGER: t.Final = (4242, 4242)
+"""uid and gid of a user who owns nothing that a check creates."""
+GROUP: t.Final = 4343
+"""A group that the stranger may be made a member of."""
+ONE_OF_EACH: t.Final = ("create", "link", "rename_to", "remove")
+"""Stand for all procedures where a server decides in one place: one creates, one removes, two have two handles."""
+
+
+def expect_denied(reply: StatusReply, what: str) -> None:
+    """The call was refused, with an error for lack of permission."""
+    __tracebackhide__ = True
+    observe(what, reply.status)
+    expect(reply, because=DENIES_WITHOUT_PERMISSION).refused(*NO_PERMISSION, because=RETURNS_ACCES_OR_PERM)

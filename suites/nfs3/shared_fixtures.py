@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Fixtures that several files of NFSv3 checks share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from nfsclient.clients import Mount, Nfs3
+from nfsclient.protocol.nfs3 import CREATE, Create3Args, Createhow3, CreateMode3, Diropargs3, Sattr3
+from nfsclient.rpc.blocking import RpcClient
+from nfsjudge import unsupported
+from suites.nfs3.calls import Place
+from suites.nfs3.exports import exported
+from suites.nfs3.listing import Fill, call_in_bulk, remove_all
+
+
+@pytest.fixture
+def place(scratch: Nfs3Scratch) -> Place:
+    """The directories to try names in."""
+    return Place(scratch)
+
+
+@pytest.fixture
+def fill(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[Fill]:
+    """Creates many empty files in the scratch directory, and removes them after the check."""
+    rpc = rpc_connect("nfs")
+    rpc.on_exchange = None  # keep tens of thousands of calls out of the evidence
+    made: list[bytes] = []
+
+    def create(names: list[bytes]) -> None:
+        made.extend(names)
+        how = Createhow3(CreateMode3.GUARDED, obj_attributes=Sattr3(mode=0o644))
+        call_in_bulk(rpc, CREATE, (Create3Args(Diropargs3(scratch.handle, name), how) for name in names))
+
+    yield create
+    if rpc.is_open:
+        remove_all(rpc, scratch.handle, made)
+
+
+@pytest.fixture
+def elsewhere(nfs3: Nfs3, scratch: Nfs3Scratch, mount_client: Mount) -> bytes:
+    """The root of another export, on another file system. UNSUPPORTED if this client can mount none."""
+    home, roots = scratch.attributes().fsid, []
+    for path in exported(mount_client):
+        mounted = mount_client.mnt(path)
+        if mounted.resok is None:
+            continue
+        reply = nfs3.getattr(mounted.resok.fhandle)
+        if reply.resok is not None and reply.resok.obj_attributes.fsid != home:
+            roots.append(mounted.resok.fhandle)
+    if not roots:
+        unsupported("no other export on another file system can be mounted")
+    return roots[0]

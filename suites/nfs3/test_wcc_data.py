@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: MIT
+"""Weak cache consistency (RFC 1813 section 2.5, wcc_data) of the procedures that change directories.
+
+A server may omit either half at any time; what it returns has to be true. The checks of WRITE, SETATTR and COMMIT
+cover wcc_data of files.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import Sattr3
+from nfsjudge import expect, observe, proves, skip, unsupported
+from suites.nfs3.attributes import expect_before, expect_same_object
+from suites.nfs3.calls import Place, call_on, procedure_name
+from suites.nfs3.clauses import (
+    WCC_AFTER_HAS_NEW_TIMES,
+    WCC_AFTER_IS_POST_OPERATION,
+    WCC_BEFORE_IS_PRE_OPERATION,
+)
+from suites.nfs3.times import make_old
+from suites.nfs3.wcc import CHANGES, EXISTING, REFUSED, refused_call, wcc_field, wcc_of
+
+RETURNING_WCC: t.Final = ("create", "mkdir", "symlink", "mknod", "remove", "rmdir", "rename", "link")
+
+
+# ---------------------------------------------------------------- changes and refusals
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by=("wcc3-before-has-another-size", "wcc3-before-is-from-after"))
+def test_before(nfs3: Nfs3, place: Place, change: str) -> None:
+    """wcc_data.before of a directory matches GETATTR before the change."""
+    place.arrange(change, b"name")
+    known = place.scratch.attributes(place.here)
+    reply = place.call(nfs3, change, b"name")
+    if wcc_of(reply, wcc_field(change)).before is None:
+        unsupported("the server returned no wcc_data.before, which is optional")
+    expect_before(reply, f"resok.{wcc_field(change)}.before", known)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@proves(WCC_AFTER_IS_POST_OPERATION, killed_by=("wcc3-after-is-of-another-object", "wcc3-after-is-stale"))
+def test_after(nfs3: Nfs3, place: Place, change: str) -> None:
+    """wcc_data.after of a directory matches GETATTR after the change."""
+    place.arrange(change, b"name")
+    reply = place.call(nfs3, change, b"name")
+    if wcc_of(reply, wcc_field(change)).after is None:
+        unsupported("the server returned no wcc_data.after, which is optional")
+    expect_same_object(reply, f"resok.{wcc_field(change)}.after", place.scratch.attributes(place.here))
+
+
+@pytest.mark.parametrize("change", REFUSED)
+@proves(WCC_AFTER_IS_POST_OPERATION, killed_by="wcc3-refusals-show-another-object")
+def test_after_refusal(nfs3: Nfs3, place: Place, change: str) -> None:
+    """wcc_data.after of a refused call matches the attributes of the directory."""
+    place.arrange("lookup", EXISTING)
+    reply = refused_call(nfs3, place, change)
+    observe(f"{procedure_name(change)} that should fail", reply.status)
+    if reply.resfail is None:
+        skip(f"{procedure_name(change)} succeeded although it should fail: other checks judge that")
+    if getattr(reply.resfail, wcc_field(change)).after is None:
+        unsupported("the server returned no wcc_data.after with the error, which is optional")
+    expect_same_object(reply, f"resfail.{wcc_field(change)}.after", place.scratch.attributes(place.here))
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@proves(WCC_AFTER_HAS_NEW_TIMES, killed_by="wcc3-after-has-old-times")
+def test_after_times(nfs3: Nfs3, place: Place, change: str) -> None:
+    """wcc_data.after of a directory has the times that GETATTR returns after the change."""
+    place.arrange(change, b"name")
+    path = wcc_field(change)
+    reply = place.call(nfs3, change, b"name")
+    if wcc_of(reply, path).after is None:
+        unsupported("the server returned no wcc_data.after, which is optional")
+    known = place.scratch.attributes(place.here)
+    for name in ("mtime", "ctime"):
+        expect(reply).field(f"resok.{path}.after.{name}").equals(getattr(known, name))
+
+
+@pytest.mark.parametrize("change", REFUSED)
+@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-refusals-have-another-size")
+def test_before_refusal(nfs3: Nfs3, place: Place, change: str) -> None:
+    """wcc_data.before of a refused call matches the attributes of the directory."""
+    place.arrange("lookup", EXISTING)
+    known = place.scratch.attributes(place.here)
+    reply = refused_call(nfs3, place, change)
+    observe(f"{procedure_name(change)} that should fail", reply.status)
+    if reply.resfail is None:
+        skip(f"{procedure_name(change)} succeeded although it should fail: other checks judge that")
+    if getattr(reply.resfail, wcc_field(change)).before is None:
+        unsupported("the server returned no wcc_data.before with the error, which is optional")
+    expect_before(reply, f"resfail.{wcc_field(change)}.before", known)
+
+
+# ---------------------------------------------------------------- two clients
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-remembers-by-connection")
+def test_before_two_clients(nfs3: Nfs3, second_client: Nfs3, place: Place, change: str) -> None:
+    """wcc_data.before includes a change that another client made."""
+    place.arrange(change, b"name")
+    make_old(second_client, place.here)
+    expect(nfs3.getattr(place.here)).ok()  # what this client may cache
+    made = second_client.mkdir(place.here, b"of-the-other-client", Sattr3(mode=0o755))
+    if made.resok is None:
+        skip(f"the other client cannot change the directory: MKDIR answers {made.status}")
+    known = expect(second_client.getattr(place.here)).ok().obj_attributes
+    reply = place.call(nfs3, change, b"name")
+    if wcc_of(reply, wcc_field(change)).before is None:
+        unsupported("the server returned no wcc_data.before, which is optional")
+    expect_before(reply, f"resok.{wcc_field(change)}.before", known)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@proves(WCC_AFTER_IS_POST_OPERATION, killed_by="getattr3-remembers-directories-by-connection")
+def test_after_two_clients(nfs3: Nfs3, second_client: Nfs3, place: Place, change: str) -> None:
+    """wcc_data.after matches what GETATTR returns to another client."""
+    place.arrange(change, b"name")
+    expect(second_client.getattr(place.here)).ok()  # what that client may cache
+    reply = place.call(nfs3, change, b"name")
+    after = wcc_of(reply, wcc_field(change)).after
+    if after is None:
+        unsupported("the server returned no wcc_data.after, which is optional")
+    known = expect(second_client.getattr(place.here)).ok().obj_attributes
+    expect_same_object(reply, f"resok.{wcc_field(change)}.after", known)
+    for name in ("mtime", "ctime"):
+        expect(reply, because=WCC_AFTER_HAS_NEW_TIMES).field(
+            f"resok.{wcc_field(change)}.after.{name}"
+        ).equals(getattr(known, name))
+
+
+# ---------------------------------------------------------------- calls on a file instead of a directory
+
+
+@pytest.mark.parametrize("procedure", RETURNING_WCC)
+@proves(WCC_AFTER_IS_POST_OPERATION, killed_by="wcc3-refusals-show-another-object")
+def test_after_notdir(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
+    """wcc_data.after of a call on a file instead of a directory is of that file."""
+    file, path = scratch.file("file", b"data"), wcc_field(procedure)
+    reply = call_on(nfs3, procedure, file)
+    observe(f"{procedure_name(procedure)} on a file", reply.status)
+    if reply.resfail is None or getattr(reply.resfail, path).after is None:
+        unsupported("the call succeeded, or returned an error without wcc_data.after, which is optional")
+    expect_same_object(reply, f"resfail.{path}.after", scratch.attributes(file))
+
+
+@pytest.mark.parametrize("procedure", RETURNING_WCC)
+@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-refusals-have-another-size")
+def test_before_notdir(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
+    """wcc_data.before of a call on a file instead of a directory is of that file."""
+    file, path = scratch.file("file", b"data"), wcc_field(procedure)
+    known = scratch.attributes(file)
+    reply = call_on(nfs3, procedure, file)
+    observe(f"{procedure_name(procedure)} on a file", reply.status)
+    if reply.resfail is None or getattr(reply.resfail, path).before is None:
+        unsupported("the call succeeded, or returned an error without wcc_data.before, which is optional")
+    expect_before(reply, f"resfail.{path}.before", known)

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""Short WRITEs (RFC 1813 section 3.3.7): whatever count the server returns is the number of bytes written.
+
+Above wtmax a server may write everything, a part or nothing, reject the arguments or close the connection (section
+3.3.19); below wtmax it may write a part at any time. It may never damage the file.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import StableHow, Write3ResOk
+from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves, unsupported
+from suites.nfs3.clauses import (
+    FILE_SYNC_DATA_IS_STABLE,
+    WRITE_EXTENDS_SIZE,
+    WRITE_MAKES_PROGRESS,
+    WRITE_WCC_AFTER,
+    WRITES_COUNT_BYTES,
+)
+from suites.nfs3.contents import pattern, read_range
+from suites.nfs3.short_writes import CAUSES, Sender, sender
+
+WRITE_STOPS_AT_COUNT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="count is the number of bytes written: bytes beyond it are unchanged",
+)
+WRITE_ACCEPTS_THE_REST = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+    gist="the client sends the rest of a short WRITE in another WRITE, which succeeds",
+)
+NOT_HANDLED = "the server refuses WRITEs this large"
+STEPS = 256
+"""The most short counts in a row that a check looks at."""
+each_cause = pytest.mark.parametrize("cause", CAUSES)
+
+
+@pytest.fixture
+def send(request: pytest.FixtureRequest, nfs3: Nfs3, scratch: Nfs3Scratch, cause: str) -> Sender:
+    """Sends more than the server writes in one call, for the cause of the check."""
+    return sender(request, nfs3, scratch, cause)
+
+
+def _written(send: Sender, file: bytes, offset: int, data: bytes) -> Write3ResOk:
+    """The result of one WRITE of `data`. UNSUPPORTED if the server rejects so much data."""
+    reply = send.write(file, offset, data)
+    if reply is None or reply.resok is None:
+        unsupported(NOT_HANDLED if reply is None else f"{NOT_HANDLED}: {reply.status}")
+    return reply.resok
+
+
+@pytest.mark.exclusive
+@each_cause
+@proves(WRITES_COUNT_BYTES, killed_by="write3-short-count-loses-a-byte")
+def test_short_count(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
+    """A short WRITE stores the bytes that it counts."""
+    file, data = scratch.file("f"), pattern(send.most, salt=1)
+    count = _written(send, file, 0, data).count
+    expect(count, "count").at_most(send.most)
+    seen = read_range(nfs3, file, 0, count)
+    expect_data(seen, data[:count])
+
+
+@pytest.mark.exclusive
+@each_cause
+@proves(WRITE_STOPS_AT_COUNT, killed_by="write3-short-count-writes-all")
+def test_short_keeps_rest(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
+    """A short WRITE changes no bytes beyond its count."""
+    # The old bytes lie where the sent data ends: a short count ends before or within them.
+    old, new = pattern(500), pattern(send.most, salt=1)
+    file, offset = scratch.file("f"), max(0, send.most - 500)
+    scratch.write(file, old, offset)
+    count = _written(send, file, 0, new).count
+    seen = read_range(nfs3, file, offset, 500)
+    beyond = max(count - offset, 0)
+    expect_data(seen[beyond:], old[beyond:], "data beyond count", at=offset + beyond)
+
+
+@pytest.mark.exclusive
+@each_cause
+@proves(WRITE_EXTENDS_SIZE, killed_by="write3-short-count-sizes-all")
+def test_short_size(scratch: Nfs3Scratch, send: Sender) -> None:
+    """A short WRITE at the end of a file extends it by the count."""
+    file = scratch.file("f", pattern(100))
+    count = _written(send, file, 100, pattern(send.most, salt=1)).count
+    expect(scratch.attributes(file).size, "size").equals(100 + count)
+
+
+@pytest.mark.exclusive
+@each_cause
+@proves(WRITE_WCC_AFTER, killed_by="write3-short-wcc-tells-all")
+def test_short_wcc_after(scratch: Nfs3Scratch, send: Sender) -> None:
+    """A short WRITE returns the actual size of the file in file_wcc.after."""
+    file = scratch.file("f", pattern(100))
+    after = _written(send, file, 100, pattern(send.most, salt=1)).file_wcc.after
+    if after is None:
+        unsupported("WRITE returned no file_wcc.after, which is optional")
+    expect(after.size, "size in file_wcc.after").equals(scratch.attributes(file).size)
+
+
+@pytest.mark.exclusive
+@each_cause
+@proves(WRITE_ACCEPTS_THE_REST, WRITES_COUNT_BYTES, killed_by="write3-refuses-the-rest")
+def test_short_continued(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
+    """WRITE accepts the data that a short WRITE left over."""
+    file, data = scratch.file("f"), pattern(send.most + 4000, salt=1)
+    count = _written(send, file, 0, data).count
+    rest = expect(nfs3.write(file, count, data[count : count + 4000])).ok().count
+    seen = read_range(nfs3, file, 0, count + rest)
+    expect_data(seen, data[: count + rest], because=WRITES_COUNT_BYTES)
+
+
+@pytest.mark.exclusive
+@each_cause
+@proves(WRITE_MAKES_PROGRESS, WRITES_COUNT_BYTES, killed_by="write3-makes-no-further-progress")
+def test_short_progress(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
+    """Repeated short WRITEs make progress until all data is stored."""
+    file, data = scratch.file("f"), pattern(send.most + 100, salt=1)
+    at = calls = 0
+    end = len(data)
+    while at < end:
+        count = _written(send, file, at, data[at:]).count
+        expect(count, "count of WRITE").between(1, len(data) - at)
+        # Stop after about STEPS WRITEs: more of the same small counts show nothing new.
+        end = min(end, at + count * (STEPS - calls)) if calls < STEPS else at
+        at, calls = at + count, calls + 1
+    observe("number of WRITEs", calls)
+    seen = read_range(nfs3, file, 0, at)
+    expect_data(seen, data[:at], because=WRITES_COUNT_BYTES)
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("cause", ["wtmax+1", "accepts-4097", "accepts-random"])
+@proves(FILE_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-file-sync")
+def test_short_survives_crash(scratch: Nfs3Scratch, send: Sender, target: TargetView) -> None:
+    """The bytes that a short WRITE with FILE_SYNC counts survive a crash."""
+    file, data = scratch.file("f"), pattern(send.most, salt=1)
+    reply = send.write(file, 0, data, StableHow.FILE_SYNC)
+    if reply is None or reply.resok is None:
+        unsupported(NOT_HANDLED)
+    target.crash()
+    seen = read_range(target.client(Nfs3), file, 0, reply.resok.count)
+    expect_data(seen, data[: reply.resok.count], "data after the crash", of="range")

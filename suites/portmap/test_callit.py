@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""CALLIT of portmap 2, BCAST of rpcbind 3 and 4 (RFC 1833 sections 2.2.1 and 3.2): calls that are passed on."""
+
+from __future__ import annotations
+
+from fixtures.checks.rpcbind import MakeBinder, MakeRelay, Relay
+from fixtures.checks.wire import AUTH_ERROR, SILENCE, SUCCESS, Said
+from nfsclient.clients import Mount
+from nfsclient.protocol.mount import Exports
+from nfsclient.protocol.portmap import CallResult
+from nfsclient.protocol.rpcbind import RpcbRmtcallres, from_universal
+from nfsjudge import Level, expect, observe, proves, skip
+from suites.portmap.calls import unknown_call
+from suites.portmap.clauses import EVERY_VERSION, both, clause
+
+CALLIT_IS_SILENT_ON_ERROR = clause("CALLIT sends a reply only if the procedure was executed")
+CALLIT_RETURNS_PORT = clause("CALLIT returns the port or address of the program that it called")
+CALLIT_RETURNS_RESULTS = clause("CALLIT returns the results of the procedure that it called")
+CALLIT_EQUALS_DIRECT_CALL = clause(
+    "CALLIT returns the same results as a direct call of the procedure",
+    Level.SHOULD,  # the port mapper makes the call, and a list may depend on the caller
+)
+
+
+def _result(said: Said, version: int) -> tuple[int, bytes]:
+    """The port and the results in a reply of CALLIT."""
+    if version == 2:
+        old = said.decode(CallResult)
+        return old.port, bytes(old.res)
+    new = said.decode(RpcbRmtcallres)
+    return from_universal(new.addr.decode(errors="replace"))[1], bytes(new.results)
+
+
+@EVERY_VERSION
+@proves(*both(CALLIT_RETURNS_RESULTS), killed_by="callit-adds-to-the-results", needs="callit")
+def test_null(relay: MakeRelay, version: int, nfs_program: tuple[int, int]) -> None:
+    """CALLIT of NULL returns empty results."""
+    said = relay(version).null()
+    expect(said.outcome, "the answer to CALLIT of NULL", because=CALLIT_RETURNS_RESULTS[version]).equals(
+        SUCCESS
+    )
+    _, results = _result(said, version)
+    expect(results, "the results of NULL", because=CALLIT_RETURNS_RESULTS[version]).equals(b"")
+
+
+@EVERY_VERSION
+@proves(*both(CALLIT_RETURNS_PORT), killed_by="callit-says-another-port", needs="callit")
+def test_port(relay: MakeRelay, binder: MakeBinder, version: int, nfs_program: tuple[int, int]) -> None:
+    """CALLIT returns the port of the program that it called."""
+    said = relay(version).null()
+    expect(said.outcome, "the answer to CALLIT of NULL", because=CALLIT_RETURNS_PORT[version]).equals(SUCCESS)
+    port, _ = _result(said, version)
+    wanted = binder(version, "udp").port(*nfs_program)
+    expect(port, "the port of NFS in the answer", because=CALLIT_RETURNS_PORT[version]).equals(wanted)
+
+
+@EVERY_VERSION
+@proves(*both(CALLIT_EQUALS_DIRECT_CALL), killed_by="callit-loses-results", needs="callit")
+def test_results(
+    relay: MakeRelay,
+    mount_client: Mount,
+    version: int,
+    mount_program: tuple[int, int],
+) -> None:
+    """CALLIT returns the same results as a direct call."""
+    said = relay(version).attempt(*mount_program, 5)
+    if said.outcome != SUCCESS:
+        skip(f"EXPORT of MOUNT is not passed on: {said.outcome}")
+    _, results = _result(said, version)
+    observe("bytes of the answer", len(said.reply))
+    wanted = Exports(mount_client.export()).to_xdr()
+    expect(results, "the results of EXPORT", because=CALLIT_EQUALS_DIRECT_CALL[version]).equals(wanted)
+
+
+def _expect_silence(relay: Relay, version: int, what: str, mount_program: tuple[int, int]) -> None:
+    said = relay.attempt(*unknown_call(what, mount_program))
+    rule = CALLIT_IS_SILENT_ON_ERROR[version]
+    observe("answer", said.outcome)
+    # AUTH_ERROR comes from the port mapper itself: it refuses to pass calls on for this client.
+    expect(said.outcome, f"what CALLIT of an unknown {what} brings", because=rule).one_of(SILENCE, AUTH_ERROR)
+
+
+@EVERY_VERSION
+@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-programs", needs="callit")
+def test_unknown_program(relay: MakeRelay, version: int, mount_program: tuple[int, int]) -> None:
+    """CALLIT sends no reply when the program is unknown."""
+    _expect_silence(relay(version), version, "program", mount_program)
+
+
+@EVERY_VERSION
+@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-versions", needs="callit")
+def test_unknown_version(relay: MakeRelay, version: int, mount_program: tuple[int, int]) -> None:
+    """CALLIT sends no reply when the version is unknown."""
+    _expect_silence(relay(version), version, "version", mount_program)
+
+
+@EVERY_VERSION
+@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-procedures", needs="callit")
+def test_unknown_procedure(relay: MakeRelay, version: int, mount_program: tuple[int, int]) -> None:
+    """CALLIT sends no reply when the procedure is unknown."""
+    _expect_silence(relay(version), version, "procedure", mount_program)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""DUMP (RFC 1833): the list of registered programs."""
+
+from __future__ import annotations
+
+from fixtures.checks.rpcbind import Entry, MakeBinder
+from fixtures.checks.wire import MOUNT, NFS, Proto
+from nfsclient.protocol.portmap import PROGRAM
+from nfsjudge import Level, expect, observe, proves, skip
+from suites.portmap.addresses import is_universal
+from suites.portmap.clauses import (
+    EVERY_VERSION,
+    RPCBIND_VERSIONS,
+    TRANSPORTS,
+    UNIVERSAL_ADDRESS_OF_IPV4,
+    UNIVERSAL_ADDRESS_OF_IPV6,
+    both,
+    clause,
+)
+
+DUMP_LISTS_ALL = clause("DUMP lists all registered programs")
+DUMP_AGREES_WITH_LOOKUP = clause("DUMP, GETPORT and GETADDR use the same database")
+DUMP_HAS_NO_DUPLICATES = clause(
+    "a program version has at most one mapping per transport",
+    Level.SHOULD,  # the RFC says so of SET, not of entries that the server makes itself
+)
+NETIDS_OF_IP = {"tcp", "udp", "tcp6", "udp6"}
+
+
+# ---------------------------------------------------------------- syntax
+
+
+@RPCBIND_VERSIONS
+@proves(
+    UNIVERSAL_ADDRESS_OF_IPV4,
+    UNIVERSAL_ADDRESS_OF_IPV6,
+    killed_by="rpcbind-dump-writes-the-port-behind-a-colon",
+)
+def test_universal_addresses(binder: MakeBinder, version: int) -> None:
+    """DUMP returns valid universal addresses."""
+    # Only well-known programs: others may register any text as their address.
+    entries = [
+        (each.r_netid.decode(errors="replace"), each.r_addr)
+        for each in binder(version).rpcbind.dump()
+        if each.r_prog in {PROGRAM, NFS, MOUNT}
+    ]
+    of_ip = [(netid, address) for netid, address in entries if netid in NETIDS_OF_IP]
+    observe("transports", sorted({netid for netid, _ in entries}))
+    wrong = [address for netid, address in of_ip if not is_universal(address, netid)]
+    expect(wrong, "the addresses in DUMP that are not universal").equals([])
+
+
+# ---------------------------------------------------------------- entries
+
+
+def _of_ip(entries: list[Entry], netid: str) -> set[Entry]:
+    return {each for each in entries if each.netid == netid}
+
+
+@TRANSPORTS
+@EVERY_VERSION
+@proves(*both(DUMP_AGREES_WITH_LOOKUP), killed_by="portmap-dump-has-another-port-for-mount")
+def test_agrees_with_lookup(binder: MakeBinder, version: int, proto: Proto) -> None:
+    """DUMP lists the same ports as GETPORT or GETADDR return."""
+    client = binder(version, proto)
+    listed = _of_ip(client.entries(), client.netid)
+    found = {Entry(each.prog, each.vers, client.netid, client.port(each.prog, each.vers)) for each in listed}
+    observe("entries", len(listed))
+    if found != listed and listed != _of_ip(client.entries(), client.netid):
+        skip("programs come and go meanwhile")
+    expect(found, "what is looked up one by one", because=DUMP_AGREES_WITH_LOOKUP[version]).equals(listed)
+
+
+@TRANSPORTS
+@EVERY_VERSION
+@proves(*both(DUMP_LISTS_ALL), killed_by="portmap-dump-omits-itself")
+def test_lists_portmap(binder: MakeBinder, version: int, proto: Proto) -> None:
+    """DUMP lists the port mapper's own registration."""
+    client = binder(version, proto)
+    port = client.port(PROGRAM, version)
+    if not port:
+        skip("portmap has not registered itself")
+    listed = [each.port for each in _of_ip(client.entries(), client.netid) if each.prog == PROGRAM]
+    expect(listed, "ports of portmap itself in DUMP", because=DUMP_LISTS_ALL[version]).contains(port)
+
+
+@EVERY_VERSION
+@proves(*both(DUMP_HAS_NO_DUPLICATES), killed_by="portmap-dump-repeats-itself")
+def test_no_duplicates(binder: MakeBinder, version: int) -> None:
+    """DUMP lists each program, version and transport at most once."""
+    entries = binder(version).entries()
+    keys = [(each.prog, each.vers, each.netid) for each in entries if each.netid in NETIDS_OF_IP]
+    twice = sorted({key for key in keys if keys.count(key) > 1})
+    expect(twice, "what DUMP lists more than once", because=DUMP_HAS_NO_DUPLICATES[version]).equals([])

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT
+"""GETADDR of rpcbind (RFC 1833 section 2.2.1)."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from fixtures.checks.rpcbind import NOBODYS_PROGRAM, MakeBinder
+from fixtures.checks.wire import Proto
+from nfsclient.protocol.portmap import PROGRAM
+from nfsclient.protocol.rpcbind import from_universal
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from suites.portmap.addresses import WhyNobodyAnswers, is_universal
+from suites.portmap.clauses import (
+    PROGRAM_AWAITS_CALLS,
+    RPCBIND_VERSIONS,
+    TRANSPORTS,
+    UNIVERSAL_ADDRESS_OF_IPV4,
+    UNIVERSAL_ADDRESS_OF_IPV6,
+)
+
+GETADDR_RETURNS_CALLABLE_ADDRESS = Requirement(
+    rfc="RFC 1833",
+    section="2.2.1",
+    level=Level.SHOULD,
+    gist="GETADDR returns an address that a client can call",
+)
+GETADDR_RETURNS_NOTHING = Requirement(
+    rfc="RFC 1833",
+    section="2.2.1",
+    gist="GETADDR returns no address for a program that is not registered",
+)
+GETADDR_IGNORES_NETID = Requirement(
+    rfc="RFC 1833",
+    section="2.2.1",
+    gist="GETADDR ignores r_netid and returns the address for the transport of the call",
+)
+
+
+# ---------------------------------------------------------------- syntax
+
+
+@RPCBIND_VERSIONS
+@proves(
+    UNIVERSAL_ADDRESS_OF_IPV4, UNIVERSAL_ADDRESS_OF_IPV6, killed_by="getaddr-writes-the-port-behind-a-colon"
+)
+def test_universal_address(binder: MakeBinder, version: int) -> None:
+    """GETADDR returns a valid universal address."""
+    rpcbind = binder(version)
+    address = rpcbind.rpcbind.getaddr(PROGRAM, version, rpcbind.netid)
+    if not address:
+        skip(f"rpcbind has not registered itself for {rpcbind.netid}")
+    rule = UNIVERSAL_ADDRESS_OF_IPV6 if rpcbind.netid.endswith("6") else UNIVERSAL_ADDRESS_OF_IPV4
+    expect(is_universal(address, rpcbind.netid), f"that {address} is universal", because=rule).is_true()
+
+
+@RPCBIND_VERSIONS
+@proves(GETADDR_RETURNS_CALLABLE_ADDRESS, killed_by="getaddr-gives-the-wildcard")
+def test_callable_address(binder: MakeBinder, version: int, nfs_program: tuple[int, int]) -> None:
+    """GETADDR returns an address and port that a client can call."""
+    rpcbind = binder(version)
+    address = rpcbind.rpcbind.getaddr(*nfs_program, rpcbind.netid)
+    if not is_universal(address, rpcbind.netid):
+        skip("GETADDR gives no universal address of NFS")
+    host, port = from_universal(address)
+    observe("host", host)
+    callable_ = port > 0 and not ipaddress.ip_address(host).is_unspecified
+    expect(callable_, f"that {address} can be called").is_true()
+
+
+# ---------------------------------------------------------------- not registered
+
+
+@TRANSPORTS
+@RPCBIND_VERSIONS
+@proves(GETADDR_RETURNS_NOTHING, killed_by="getaddr-invents-addresses")
+def test_unregistered_program(binder: MakeBinder, version: int, proto: Proto) -> None:
+    """GETADDR returns no address for a program that is not registered."""
+    rpcbind = binder(version, proto)
+    address = rpcbind.rpcbind.getaddr(NOBODYS_PROGRAM, 1, rpcbind.netid)
+    expect(address, "the address of a program that nobody registered").equals("")
+
+
+# ---------------------------------------------------------------- registered
+
+
+@RPCBIND_VERSIONS
+@proves(PROGRAM_AWAITS_CALLS[4], killed_by="getaddr-is-wrong-for-nfs-over-tcp")
+def test_nfs_tcp(
+    binder: MakeBinder, version: int, nfs_program: tuple[int, int], why_nobody_answers: WhyNobodyAnswers
+) -> None:
+    """NFS over TCP answers at the address that GETADDR returns."""
+    port = binder(version, "tcp").port(*nfs_program)
+    if not port:
+        skip("NFS is not registered for TCP")
+    reason = why_nobody_answers(*nfs_program, port, "tcp")
+    expect(reason, f"what is wrong with port {port}").equals("")
+
+
+@TRANSPORTS
+@RPCBIND_VERSIONS
+@proves(GETADDR_IGNORES_NETID, killed_by="getaddr-goes-by-r-netid")
+def test_ignores_netid(
+    binder: MakeBinder, version: int, proto: Proto, mount_program: tuple[int, int]
+) -> None:
+    """GETADDR ignores r_netid and returns the address for the transport of the call."""
+    rpcbind = binder(version, proto)
+    wanted = rpcbind.rpcbind.getaddr(*mount_program, rpcbind.netid)
+    if not wanted:
+        skip(f"MOUNT is not registered for {rpcbind.netid}")
+    found = [rpcbind.rpcbind.getaddr(*mount_program, netid) for netid in ("tcp", "udp", "", "nfsproof")]
+    expect(found, "the addresses when r_netid is tcp, udp, empty, unknown").equals([wanted] * 4)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""GETADDRLIST of rpcbind 4 (RFC 1833 section 2.2.1)."""
+
+from __future__ import annotations
+
+from fixtures.checks.rpcbind import NOBODYS_PROGRAM, MakeBinder
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
+
+GETADDRLIST_LISTS_ADDRESSES = Requirement(
+    rfc="RFC 1833", section="2.2.2", gist="GETADDRLIST returns the list of addresses of the given program"
+)
+GETADDRLIST_DESCRIBES_TRANSPORTS = Requirement(
+    rfc="RFC 1833",
+    section="2.1",
+    level=Level.SHOULD,
+    gist="an entry of GETADDRLIST describes its transport by semantics, family and protocol",
+)
+
+
+@proves(
+    GETADDRLIST_LISTS_ADDRESSES, killed_by="getaddrlist4-omits-the-transport-of-the-call", needs="rpcbind4"
+)
+def test_transport_of_call(binder: MakeBinder, nfs_program: tuple[int, int]) -> None:
+    """GETADDRLIST lists the transport over which it is called."""
+    rpcbind = binder(4)
+    if not rpcbind.rpcbind.getversaddr(*nfs_program, rpcbind.netid):
+        skip(f"NFS is not registered for {rpcbind.netid}")
+    netids = [each.r_nc_netid.decode(errors="replace") for each in rpcbind.rpcbind.getaddrlist(*nfs_program)]
+    observe("transports", netids)
+    expect(netids, "the transports in GETADDRLIST").contains(rpcbind.netid)
+
+
+@proves(GETADDRLIST_LISTS_ADDRESSES, killed_by="getaddrlist4-has-what-is-not-registered", needs="rpcbind4")
+def test_only_registered(binder: MakeBinder, nfs_program: tuple[int, int]) -> None:
+    """GETADDRLIST lists only transports that DUMP lists."""
+    rpcbind = binder(4)
+    registered = {each.netid for each in rpcbind.entries() if (each.prog, each.vers) == nfs_program}
+    listed = {each.r_nc_netid.decode(errors="replace") for each in rpcbind.rpcbind.getaddrlist(*nfs_program)}
+    expect(sorted(listed - registered), "transports that DUMP does not have").equals([])
+
+
+@proves(GETADDRLIST_LISTS_ADDRESSES, killed_by="getaddrlist4-lists-nobody", needs="rpcbind4")
+def test_unregistered_program(binder: MakeBinder) -> None:
+    """GETADDRLIST returns an empty list for a program that is not registered."""
+    listed = binder(4).rpcbind.getaddrlist(NOBODYS_PROGRAM, 1)
+    expect(len(listed), "addresses of a program that nobody registered").equals(0)
+
+
+@proves(GETADDRLIST_DESCRIBES_TRANSPORTS, killed_by="getaddrlist4-mixes-families-up", needs="rpcbind4")
+def test_family_and_protocol(binder: MakeBinder, nfs_program: tuple[int, int]) -> None:
+    """GETADDRLIST returns the right family and protocol for each transport."""
+    known = {
+        b"tcp": (b"inet", b"tcp"),
+        b"udp": (b"inet", b"udp"),
+        b"tcp6": (b"inet6", b"tcp"),
+        b"udp6": (b"inet6", b"udp"),
+    }
+    entries = [each for each in binder(4).rpcbind.getaddrlist(*nfs_program) if each.r_nc_netid in known]
+    wrong = [
+        (each.r_nc_netid, each.r_nc_protofmly, each.r_nc_proto)
+        for each in entries
+        if (each.r_nc_protofmly, each.r_nc_proto) != known[each.r_nc_netid]
+    ]
+    expect(wrong, "transports that are described wrongly").equals([])
+
+
+@proves(
+    GETADDRLIST_DESCRIBES_TRANSPORTS, killed_by="getaddrlist4-takes-udp-for-connections", needs="rpcbind4"
+)
+def test_semantics(binder: MakeBinder, nfs_program: tuple[int, int]) -> None:
+    """GETADDRLIST returns the right semantics for each transport."""
+    meant = {b"tcp": (2, 3), b"tcp6": (2, 3), b"udp": (1,), b"udp6": (1,)}
+    entries = [each for each in binder(4).rpcbind.getaddrlist(*nfs_program) if each.r_nc_netid in meant]
+    wrong = [
+        (each.r_nc_netid, each.r_nc_semantics)
+        for each in entries
+        if each.r_nc_semantics not in meant[each.r_nc_netid]
+    ]
+    expect(wrong, "transports with other semantics").equals([])

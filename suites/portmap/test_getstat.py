@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: MIT
+"""GETSTAT of rpcbind 4 (RFC 1833 section 2.2.1): statistics."""
+
+from __future__ import annotations
+
+from fixtures.checks.rpcbind import MakeBinder
+from nfsjudge import Level, Requirement, expect, proves
+from suites.portmap.clauses import EVERY_VERSION
+
+GETSTAT_COUNTS_REQUESTS = Requirement(
+    rfc="RFC 1833",
+    section="2.2.2",
+    level=Level.SHOULD,
+    gist="GETSTAT returns the number and kind of requests that the server has received",
+)
+
+
+@EVERY_VERSION
+@proves(GETSTAT_COUNTS_REQUESTS, killed_by="getstat4-counts-nothing", needs="rpcbind4")
+def test_counts_lookups(binder: MakeBinder, version: int, nfs_program: tuple[int, int]) -> None:
+    """GETSTAT counts the calls that look up a program."""
+    statistics = binder(4).rpcbind
+    before = statistics.getstat()[version - 2].info[3]
+    binder(version).port(*nfs_program)
+    after = statistics.getstat()[version - 2].info[3]
+    expect(after, f"calls of procedure 3 of version {version}").at_least(before + 1)

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""GETTIME of rpcbind (RFC 1833 section 2.2.1)."""
+
+from __future__ import annotations
+
+import time
+
+from fixtures.checks.rpcbind import MakeBinder
+from nfsjudge import Level, Requirement, expect, observe, proves
+from suites.portmap.clauses import RPCBIND_VERSIONS
+
+GETTIME_RETURNS_SECONDS = Requirement(
+    rfc="RFC 1833",
+    section="2.2.1",
+    gist="GETTIME returns the time of the server's clock in seconds",
+)
+GETTIME_RETURNS_CURRENT_TIME = Requirement(
+    rfc="RFC 1833",
+    section="2.2.1",
+    level=Level.SHOULD,  # the clock of the machine may be wrong
+    gist="GETTIME returns the current time in seconds since 1970",
+)
+_DAY = 86_400
+
+
+@RPCBIND_VERSIONS
+@proves(GETTIME_RETURNS_CURRENT_TIME, killed_by="gettime-begins-in-2000")
+def test_current_day(binder: MakeBinder, version: int) -> None:
+    """GETTIME returns the current time, to within a day."""
+    seconds = binder(version).rpcbind.gettime()
+    observe("ahead of this machine", f"{round(seconds - time.time())} s")
+    now = int(time.time())
+    expect(seconds, "seconds since 1970").between(now - _DAY, now + _DAY)
+
+
+@RPCBIND_VERSIONS
+@proves(GETTIME_RETURNS_SECONDS, killed_by="gettime-counts-calls-by-the-hour")
+def test_steady(binder: MakeBinder, version: int) -> None:
+    """GETTIME returns times as far apart as the two calls."""
+    rpcbind = binder(version).rpcbind
+    began = time.monotonic()
+    first, second = rpcbind.gettime(), rpcbind.gettime()
+    passed = int(time.monotonic() - began) + 2
+    expect(second - first, "seconds between two calls").between(-passed, passed)

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+"""NULL of portmap and rpcbind (RFC 1833 section 3.2)."""
+
+from __future__ import annotations
+
+from fixtures.checks.rpcbind import MakeBinder
+from fixtures.checks.wire import Proto
+from nfsjudge import Requirement, proves
+from suites.portmap.clauses import EVERY_VERSION, TRANSPORTS
+
+NULL_RETURNS_NOTHING = Requirement(
+    rfc="RFC 1833", section="3.2", gist="NULL does nothing, takes no parameters and returns no results"
+)
+
+
+@TRANSPORTS
+@EVERY_VERSION
+@proves(NULL_RETURNS_NOTHING, killed_by="portmap-null-returns-results")
+def test_answered(binder: MakeBinder, version: int, proto: Proto) -> None:
+    """The port mapper answers NULL without results."""
+    binder(version, proto).null()

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""All versions of portmap and rpcbind (RFC 1833): unknown versions and procedures, and the same answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from fixtures.checks.rpcbind import MakeBinder
+from fixtures.checks.wire import AUTH_ERROR, PROC_UNAVAIL, PROG_MISMATCH, Proto, Wire
+from nfsclient.protocol.portmap import PROGRAM
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from suites.portmap.clauses import RPCBIND_VERSIONS, TRANSPORTS, clause
+
+RETURNS_PROG_MISMATCH = Requirement(
+    rfc="RFC 1831",
+    section="7.1",
+    gist="a server answers PROG_MISMATCH to a call of a program version that it does not serve",
+)
+PROG_MISMATCH_HAS_RANGE = Requirement(
+    rfc="RFC 1831",
+    section="8",
+    gist="PROG_MISMATCH returns the lowest and highest version served, and a version served is in that range",
+)
+RETURNS_PROC_UNAVAIL = Requirement(
+    rfc="RFC 1831",
+    section="7.1",
+    gist="a server answers PROC_UNAVAIL to a call of a procedure that does not exist",
+)
+VERSIONS_AGREE = clause("all versions of the port mapper return the same registrations", Level.SHOULD)
+
+
+# ---------------------------------------------------------------- unknown versions and procedures
+
+
+@TRANSPORTS
+@pytest.mark.parametrize("version", [0, 5, 77])
+@proves(RETURNS_PROG_MISMATCH, killed_by="portmap-has-every-version", needs="portmap")
+def test_prog_mismatch(binder_wire: Callable[[int, Proto], Wire], proto: Proto, version: int) -> None:
+    """The port mapper answers a call of an unknown version with PROG_MISMATCH."""
+    wire = binder_wire(2, proto)
+    said = wire.ask(wire.make(vers=version))
+    expect(said.outcome, f"the answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
+
+
+@pytest.mark.parametrize("version", [0, 5, 77])
+@proves(PROG_MISMATCH_HAS_RANGE, killed_by="portmap-swaps-versions", needs="portmap")
+def test_prog_mismatch_range(binder_wire: Callable[[int, Proto], Wire], version: int) -> None:
+    """The version range in the port mapper's PROG_MISMATCH includes 2."""
+    wire = binder_wire(2, "tcp")
+    said = wire.ask(wire.make(vers=version))
+    if said.low is None or said.high is None or said.outcome != PROG_MISMATCH:
+        skip(f"the answer is no PROG_MISMATCH, but {said.outcome}")
+    observe("versions", (said.low, said.high))
+    expect((said.low, said.high), "the lowest and highest version").satisfies(
+        lambda ends: ends[0] <= 2 <= ends[1], "a range with 2 in it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("version", "number"),
+    [(2, 6), (3, 9), (4, 13), (2, 99), (3, 99), (4, 99)],
+    ids=["v2-6", "v3-9", "v4-13", "v2-99", "v3-99", "v4-99"],
+)
+@proves(RETURNS_PROC_UNAVAIL, killed_by="portmap-takes-unknown-procedures-for-null", needs="portmap")
+def test_unknown_procedure(binder_wire: Callable[[int, Proto], Wire], version: int, number: int) -> None:
+    """The port mapper answers a call of an unknown procedure with PROC_UNAVAIL."""
+    wire = binder_wire(version, "tcp")
+    said = wire.ask(wire.make(number))
+    expect(said.outcome, f"the answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
+
+
+# ---------------------------------------------------------------- agreement
+
+
+@TRANSPORTS
+@RPCBIND_VERSIONS
+@proves(VERSIONS_AGREE[4], killed_by="getaddr-is-wrong-for-portmap")
+def test_versions_agree(binder: MakeBinder, version: int, proto: Proto) -> None:
+    """All versions of the port mapper return the same port for itself."""
+    rpcbind, portmap = binder(version, proto), binder(2, proto)
+    if rpcbind.netid.endswith("6"):
+        skip("the port mapper knows no IPv6")
+    wanted = portmap.port(PROGRAM, 2)
+    if not wanted:
+        skip("the port mapper has not registered itself")
+    expect(rpcbind.port(PROGRAM, 2), f"port of portmap in version {version}").equals(wanted)

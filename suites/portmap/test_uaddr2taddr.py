@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""UADDR2TADDR and TADDR2UADDR of rpcbind (RFC 1833 section 2.2.1)."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.rpcbind import MakeBinder
+from nfsclient.protocol.rpcbind import from_universal
+from nfsjudge import Requirement, expect, observe, proves, skip
+from suites.portmap.addresses import is_universal
+from suites.portmap.clauses import RPCBIND_VERSIONS
+
+CONVERTS_ADDRESSES = Requirement(
+    rfc="RFC 1833",
+    section="2.2.1",
+    gist="UADDR2TADDR and TADDR2UADDR convert universal addresses to transport addresses and back",
+)
+ADDRESSES = {
+    "port-2049": ("127.0.0.1.8.1", "::1.8.1"),
+    "port-111": ("192.0.2.200.0.111", "2001:db8::c8.0.111"),
+    "port-65534": ("10.255.0.1.255.254", "2001:db8:ffff::ff01.255.254"),
+}
+"""Id -> a universal address of IPv4, and the one to use instead if the call goes over IPv6."""
+
+
+def _of_family(address: str, netid: str) -> str:
+    ipv4, ipv6 = ADDRESSES[address]
+    return ipv6 if netid.endswith("6") else ipv4
+
+
+@RPCBIND_VERSIONS
+@pytest.mark.parametrize("address", list(ADDRESSES))
+@proves(CONVERTS_ADDRESSES, killed_by="uaddr2taddr-swaps-the-bytes-of-the-port")
+def test_round_trip(binder: MakeBinder, version: int, address: str) -> None:
+    """TADDR2UADDR returns the address that was converted with UADDR2TADDR."""
+    rpcbind = binder(version)
+    asked = _of_family(address, rpcbind.netid)
+    form = rpcbind.rpcbind.uaddr2taddr(asked)
+    if not form.buf:
+        skip(f"{asked} is not converted")
+    observe("form", f"{len(form.buf)} bytes")
+    back = rpcbind.rpcbind.taddr2uaddr(bytes(form.buf))
+    same = is_universal(back, rpcbind.netid) and from_universal(back) == from_universal(asked)
+    expect(same, f"that {asked} comes back, not {back!r}").is_true()
+
+
+@RPCBIND_VERSIONS
+@proves(CONVERTS_ADDRESSES, killed_by="uaddr2taddr-knows-one-address")
+def test_distinct_results(binder: MakeBinder, version: int) -> None:
+    """UADDR2TADDR converts different addresses to different results."""
+    rpcbind = binder(version)
+    addresses = [_of_family(address, rpcbind.netid) for address in ADDRESSES]
+    forms = {bytes(rpcbind.rpcbind.uaddr2taddr(address).buf) for address in addresses}
+    if b"" in forms:
+        skip("not every address is converted")
+    expect(len(forms), "how many forms three addresses have").equals(3)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: MIT
+"""Malformed versions of the calls of the catalogue of NFSv3, and what they did."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.wire import PROC_UNAVAIL, SUCCESS, Said, Wire
+from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsclient.xdr import XdrType
+from nfsclient.xdr.malform import Malformation, malformations
+from nfsjudge import skip, unsupported
+from suites.catalogue import Call
+from suites.nfs3.calls import CALLS
+
+NAME: t.Final = b"a name"
+"""Its length is not a multiple of four, so XDR pads it."""
+
+
+def each_call(*names: str) -> pytest.MarkDecorator:
+    """Runs a check with these calls as `call`; with all of the catalogue if none is named."""
+    calls = [CALLS[name] for name in names or CALLS]
+    return pytest.mark.parametrize("call", calls, ids=lambda call: call.name)
+
+
+def need_success(peer: Wire, scratch: Nfs3Scratch, call: Call) -> None:
+    """End the check unless the call succeeds with valid arguments."""
+    need(call, peer.ask(peer.make(call.procedure.number, call.arranged(scratch, b"no bad").to_xdr())))
+
+
+def succeeded(call: Call, said: Said) -> bool:
+    """Whether the reply reports success. Raises `XdrError` if the results do not decode."""
+    return said.outcome == SUCCESS and said.decode(call.procedure.res).status == Nfsstat3.NFS3_OK
+
+
+def need(call: Call, said: Said) -> None:
+    """End the check unless this is a successful reply to the call."""
+    procedure = call.procedure
+    if said.outcome == PROC_UNAVAIL:
+        unsupported(f"the server does not have {procedure.name}")
+    if said.outcome != SUCCESS:
+        skip(f"{procedure.name} with good arguments is answered {said.outcome}")
+    status = said.decode(procedure.res).status
+    if status == Nfsstat3.NFS3ERR_NOTSUPP:
+        unsupported(f"the server answers NOTSUPP to {procedure.name}")
+    if status != Nfsstat3.NFS3_OK:
+        skip(f"{procedure.name} with good arguments answers {status}")
+
+
+def truncated_encodings(args: XdrType) -> Iterator[Malformation]:
+    """Truncated encodings of `args`. Those that lack only zero padding in the last word are left out."""
+    whole = args.to_xdr()
+    for each in malformations(args):
+        missing = whole[len(each.data) :]
+        if each.flaw == "truncated" and (len(missing) > 3 or any(missing)):
+            yield each
+
+
+def oversized_lengths(args: XdrType) -> Iterator[Malformation]:
+    """Encodings of `args` with a length that exceeds the bytes present, or the limit of its type."""
+    return (each for each in malformations(args) if each.flaw in {"length", "limit"})
+
+
+def executed_calls(connect: Callable[[], Wire], call: Call, malformed: Iterator[Malformation]) -> list[str]:
+    """The flaws of those malformed calls that succeeded. Reconnects when the server closes the connection."""
+    executed = []
+    peer = connect()
+    for each in malformed:
+        if not peer.client.is_open:
+            peer = connect()
+        said = peer.attempt(peer.make(call.procedure.number, each.data).message())
+        if succeeded(call, said):
+            executed.append(f"{each.flaw} {each.path}")
+    return executed

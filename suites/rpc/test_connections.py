@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""Connections over TCP: many at once, idle, half closed, or left behind (RFC 1831 sections 3 and 10)."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from fixtures.checks.wire import MARK, MakeWire, WhyNotServed, words
+from nfsclient.errors import ConnectionLost, RpcTimeout
+from nfsclient.rpc.record import fragment
+from nfsjudge import Requirement, expect, observe, proves
+from suites.rpc.calls import null_call
+from suites.rpc.clauses import SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE
+from suites.rpc.serving import expect_others_served, expect_others_served_after
+
+ANSWERS_EACH_CALL_ONCE = Requirement(
+    rfc="RFC 1831",
+    section="3",
+    gist="a server answers each call, and answers it once",
+)
+REPLIES_ON_SAME_CONNECTION = Requirement(
+    rfc="RFC 1831",
+    section="3",
+    gist="a server sends the reply to its caller: over TCP, on the connection of the call",
+)
+SENDS_ONLY_REPLIES = Requirement(
+    rfc="RFC 1831",
+    section="8",
+    gist="a server sends only replies to calls, also after the client has half-closed the connection",
+)
+
+
+@pytest.mark.parametrize("count", [2, 40, 300])
+@proves(ANSWERS_EACH_CALL_ONCE, killed_by="rpc-answers-the-second-of-a-segment-twice")
+def test_answered_once(wire: MakeWire, count: int) -> None:
+    """The server answers each of many pipelined calls exactly once."""
+    peer = wire()
+    calls = [null_call(peer) for _ in range(count)]
+    peer.send(b"".join(fragment(call.message(), ()) for call in calls))
+    heard = Counter(peer.hear()[:4] for _ in calls)
+    # Replies may come in any order. Two more calls flush out replies that are sent twice.
+    for last in (null_call(peer), null_call(peer)):
+        peer.tell(last.message())
+        while (reply := peer.hear()[:4]) != words(last.xid):
+            heard[reply] += 1
+    expected = Counter(words(call.xid) for call in calls)
+    expect(heard, f"how often each of {count} calls is answered").satisfies(
+        lambda times: times == expected, "once each, and nothing else"
+    )
+
+
+@proves(REPLIES_ON_SAME_CONNECTION, killed_by="rpc-answers-on-the-latest-connection")
+def test_reply_on_same_connection(wire: MakeWire) -> None:
+    """The server sends a reply on the connection of its call."""
+    peers = [wire() for _ in range(3)]
+    calls = [null_call(peer) for peer in peers]
+    for peer in peers:
+        peer.ask(null_call(peer))
+    for peer, call in zip(peers, calls, strict=True):
+        peer.tell(call.message())
+    heard = []
+    for peer, call in zip(peers, calls, strict=True):
+        try:
+            heard.append(peer.hear()[:4] == words(call.xid))
+        except RpcTimeout:
+            heard.append(False)
+    expect(heard, "whether each of three connections got the reply to its own call").equals([True] * 3)
+
+
+@proves(SENDS_ONLY_REPLIES, killed_by="rpc-says-goodbye-to-half-closed-connections")
+def test_half_close(wire: MakeWire) -> None:
+    """After a half-close the server sends nothing but the reply to the call."""
+    peer = wire()
+    call = null_call(peer)
+    peer.tell(call.message())
+    peer.half_close()
+    # No RFC requires an answer after a half-close.
+    heard: list[bytes] = []
+    try:
+        while True:
+            heard.append(peer.hear(min(1.0, peer.client.timeout)))
+    except ConnectionLost:
+        observe("connection", "closed by the server")
+    except RpcTimeout:
+        observe("connection", "left open")
+    observe("half-closed call", "answered" if heard else "not answered")
+    expect([reply[:4] for reply in heard], "the xids of what comes after a half-close").satisfies(
+        lambda xids: xids in ([], [words(call.xid)]), "that of the call, or none"
+    )
+
+
+@proves(SERVES_OTHERS_MEANWHILE, SERVES_OTHERS_AFTERWARDS, killed_by="rpc-stops-at-clients-that-do-not-read")
+def test_client_never_reads(wire: MakeWire, why_not_served: WhyNotServed) -> None:
+    """The server serves other clients while one client does not read its replies."""
+    peer = wire()
+    # The client reads none of the replies before the server is judged.
+    null = fragment(peer.make().message(), ())
+    expect_others_served_after(peer, null * 2000, why_not_served)
+
+
+@proves(SERVES_OTHERS_AFTERWARDS, killed_by="rpc-dies-of-clients-that-leave")
+def test_client_leaves(wire: MakeWire, why_not_served: WhyNotServed) -> None:
+    """The server serves other clients after a client has left with calls outstanding."""
+    peer = wire()
+    peer.ask(peer.make())
+    peer.send(b"".join(fragment(peer.make().message(), ()) for _ in range(260)))
+    peer.client.close()
+    expect(why_not_served(), "why others are not served afterwards").is_absent()
+
+
+@proves(SERVES_OTHERS_AFTERWARDS, killed_by="rpc-counts-connections-that-are-gone")
+def test_many_closed(wire: MakeWire, why_not_served: WhyNotServed) -> None:
+    """The server serves other clients after many connections were opened and closed."""
+    for number in range(60):
+        peer = wire()
+        if number % 2:
+            peer.send(b"\x80")
+        peer.client.close()
+    expect(why_not_served(), "why others are not served afterwards").is_absent()
+
+
+@pytest.mark.parametrize("what", ["nothing", "half-mark", "half-record", "fragment"])
+@proves(SERVES_OTHERS_MEANWHILE, SERVES_OTHERS_AFTERWARDS, killed_by="rpc-waits-for-the-slow")
+def test_slow_clients(wire: MakeWire, why_not_served: WhyNotServed, what: str) -> None:
+    """The server serves other clients while slow clients stay connected."""
+    peers = [wire() for _ in range(20)]
+    start = {"nothing": b"", "half-mark": b"\x80\0", "half-record": words(MARK | 80) + bytes(20)}
+    for peer in peers:
+        peer.send(start.get(what, words(20) + bytes(20)))
+    expect_others_served(peers, why_not_served)

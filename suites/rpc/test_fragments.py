@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""Record marking over TCP (RFC 1831 section 10).
+
+A record is any number of fragments, each of 0 to 2^31-1 bytes. A stream has no segments that a receiver may rely on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from fixtures.checks.wire import MARK, SUCCESS, MakeWire, RawCall, Wire, words
+from nfsclient.errors import ConnectionLost, RpcTimeout
+from nfsclient.rpc.record import fragment
+from nfsjudge import Requirement, expect, observe, proves
+from suites.rpc.calls import NULL_CALL_SIZE, null_call
+
+REASSEMBLES_FRAGMENTS = Requirement(
+    rfc="RFC 1831",
+    section="10",
+    gist="one or more fragments form a record, wherever the message is cut",
+)
+ACCEPTS_EMPTY_FRAGMENTS = Requirement(
+    rfc="RFC 1831", section="10", gist="a fragment has 0 to 2^31-1 bytes, so it may be empty"
+)
+RECORD_MARKS_DELIMIT = Requirement(
+    rfc="RFC 1831",
+    section="10",
+    gist="only record marks delimit messages in a byte stream, however TCP segments it",
+)
+
+
+def _outcomes(peer: Wire, calls: Iterable[RawCall]) -> list[str]:
+    """The outcomes of calls already sent, up to the first that was not executed."""
+    outcomes: list[str] = []
+    for call in calls:
+        outcomes.append(peer.risk(call, told=True).outcome)
+        if outcomes[-1] != SUCCESS:
+            break
+    return outcomes
+
+
+@pytest.mark.parametrize("cut", [2, 4, 8, 22, 24, 31, 32, 60, 67])
+@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-takes-fragments-for-records")
+def test_two(wire: MakeWire, cut: int) -> None:
+    """The server answers a call that is split into two fragments."""
+    peer = wire()
+    said = peer.risk(null_call(peer), [cut])
+    expect(said.outcome, f"the answer to a call cut after {cut} of {NULL_CALL_SIZE} bytes").equals(SUCCESS)
+
+
+@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-loses-fragments-that-end-in-an-opaque")
+def test_split_anywhere(wire: MakeWire) -> None:
+    """The server answers calls that are split into two fragments after any byte."""
+    peer = wire()
+    calls = [null_call(peer) for _ in range(1, NULL_CALL_SIZE)]
+    peer.send(b"".join(fragment(call.message(), [cut]) for cut, call in enumerate(calls, 1)))
+    outcomes = _outcomes(peer, calls)
+    expect(outcomes, "the answers to calls cut after 1 to 67 bytes").equals([SUCCESS] * len(calls))
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 16])
+@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-takes-four-fragments-at-most")
+def test_many(wire: MakeWire, size: int) -> None:
+    """The server answers a call that is split into many small fragments."""
+    peer = wire()
+    said = peer.risk(null_call(peer), [size] * (NULL_CALL_SIZE // size))
+    expect(said.outcome, f"the answer to a call in fragments of {size} bytes").equals(SUCCESS)
+
+
+@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-drops-one-byte-fragments")
+def test_one_byte_ends(wire: MakeWire) -> None:
+    """The server answers a call whose first and last fragments have one byte each."""
+    peer = wire()
+    said = peer.risk(null_call(peer), [1, NULL_CALL_SIZE - 2])
+    expect(said.outcome, "the answer to a call with a first and last fragment of one byte").equals(SUCCESS)
+
+
+EMPTY_FRAGMENTS = {
+    "first": ("first", [0, NULL_CALL_SIZE]),
+    "middle": ("between", [40, 0, NULL_CALL_SIZE - 40]),
+    "last": ("last", [NULL_CALL_SIZE, 0]),
+    "three": ("three in a row", [20, 0, 0, 0, NULL_CALL_SIZE - 20]),
+    "hundred": ("a hundred", [20, *[0] * 100, NULL_CALL_SIZE - 20]),
+}
+"""Id -> description, and the sizes of the fragments."""
+
+
+@pytest.mark.parametrize("where", EMPTY_FRAGMENTS)
+@proves(ACCEPTS_EMPTY_FRAGMENTS, killed_by="rpc-closes-on-empty-fragments")
+def test_empty(wire: MakeWire, where: str) -> None:
+    """The server answers a call that has empty fragments."""
+    peer = wire()
+    description, sizes = EMPTY_FRAGMENTS[where]
+    said = peer.risk(null_call(peer), sizes)
+    expect(said.outcome, f"the answer to a call with empty fragments ({description})").equals(SUCCESS)
+
+
+@pytest.mark.parametrize("count", [2, 3, 20])
+@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-answers-one-record-of-a-segment")
+def test_records_in_one_segment(wire: MakeWire, count: int) -> None:
+    """The server answers every call of several records sent in one TCP segment."""
+    peer = wire()
+    calls = [null_call(peer) for _ in range(count)]
+    peer.send(b"".join(fragment(call.message(), ()) for call in calls))
+    outcomes = _outcomes(peer, calls)
+    expect(outcomes, f"the answers to {count} calls in one segment").equals([SUCCESS] * count)
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3, 4, 5, 12, 40, 71])
+@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-forgets-half-a-record")
+def test_record_across_segments(wire: MakeWire, passes_by: Callable[[], None], cut: int) -> None:
+    """The server answers a call whose record is sent in two TCP segments."""
+    peer = wire()
+    call = null_call(peer)
+    stream = fragment(call.message(), ())
+    peer.send(stream[:cut])
+    # After this pause the server has most likely read the first segment.
+    passes_by()
+    peer.send(stream[cut:])
+    expect(peer.risk(call, told=True).outcome, f"the answer to a record cut after {cut} bytes").equals(
+        SUCCESS
+    )
+
+
+@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-forgets-half-a-record")
+def test_partial_second_record(wire: MakeWire, passes_by: Callable[[], None]) -> None:
+    """The server answers two calls when the first segment ends within the second record."""
+    peer = wire()
+    first, second = null_call(peer), null_call(peer)
+    stream = fragment(first.message(), ()) + fragment(second.message(), [32])
+    peer.send(stream[:90])
+    passes_by()
+    peer.send(stream[90:])
+    expect(_outcomes(peer, [first, second]), "the answers to two records, the second cut").equals(
+        [SUCCESS, SUCCESS]
+    )
+
+
+@pytest.mark.parametrize("length", [0, 1])
+@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-answers-empty-records")
+def test_empty_record(wire: MakeWire, length: int) -> None:
+    """The server does not answer a record that holds no message."""
+    # A complete record of zero or one byte: the server may drop it or close the connection.
+    peer = wire()
+    null = null_call(peer)
+    peer.send(words(MARK | length) + bytes(length) + fragment(null.message(), ()))
+    try:
+        reply = peer.hear(min(1.0, peer.client.timeout))
+    except (ConnectionLost, RpcTimeout) as error:
+        observe("connection", type(error).__name__)
+        return
+    observe("connection", "goes on")
+    expect(reply[:4], "the xid of what is answered").equals(words(null.xid))

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""Broken messages, streams and datagrams: the server must go on serving others (RFC 1831 sections 3 and 8)."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+
+import pytest
+
+from fixtures.checks.wire import GARBAGE_ARGS, MARK, SUCCESS, MakeWire, WhyNotServed, auth, opaque, words
+from nfsclient.errors import ConnectionLost
+from nfsclient.rpc.record import fragment
+from nfsjudge import Requirement, expect, proves
+from suites.rpc.clauses import SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE
+from suites.rpc.parameters import HIGHEST
+from suites.rpc.serving import expect_others_served, expect_others_served_after
+
+FORGETS_BROKEN_INPUT = Requirement(
+    rfc="RFC 1831",
+    section="3",
+    gist="a server decodes the next call independently of broken input before it",
+)
+SEED = 5531
+NFS3_PROCEDURES = range(1, 22)
+
+
+def _noise(size: int) -> bytes:
+    return random.Random(SEED).randbytes(size)
+
+
+BROKEN_STREAMS = {
+    "http": b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "tls": bytes.fromhex("16030100a8010000a40303") + _noise(160),
+    "ssh": b"SSH-2.0-OpenSSH_9.9\r\n",
+    "zeros": bytes(1000),
+    "ones": b"\xff" * 1000,
+    "noise": _noise(1000),
+    "last-fragment-2g-1": words(HIGHEST) + bytes(100),
+    "first-fragment-2g-1": words(0x7FFF_FFFF) + bytes(100),
+    "10000-empty-fragments": bytes(40_000),
+    "1000-without-last": (words(16) + bytes(16)) * 1000,
+    "1000-bytes-without-last": (words(1) + b"\0") * 1000,
+    "half-mark": b"\x80\0",
+    "mark-only": words(MARK | 100),
+    "half-record": words(MARK | 100) + bytes(50),
+    "2m-of-zeros": words(MARK | 1 << 21) + bytes(1 << 21),
+    "100-empty-records": words(MARK) * 100,
+    "100-one-byte-records": (words(MARK | 1) + b"\0") * 100,
+}
+
+
+@pytest.mark.parametrize("stream", BROKEN_STREAMS)
+@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-dies-of-broken-streams")
+def test_stream(wire: MakeWire, why_not_served: WhyNotServed, stream: str) -> None:
+    """The server serves other clients after a broken TCP stream."""
+    expect_others_served_after(wire(), BROKEN_STREAMS[stream], why_not_served)
+
+
+BROKEN_MESSAGES = {
+    "reply": words(7, 1, 0, 0, 0, 0),
+    "truncated-reply": words(7, 1, 0),
+    "denial": words(7, 1, 1, 1, 1),
+    "xid-only": words(7),
+    "three-bytes": b"abc",
+    "unknown-message-type": words(7, 2, 2, 100003, 3, 0, 0, 0, 0, 0),
+    "noise": _noise(200),
+    "no-credential": words(7, 0, 2, 100003, 3, 0),
+    "credential-4g-1": words(7, 0, 2, 100003, 3, 1, 1, HIGHEST),
+    "verifier-4g-1": words(7, 0, 2, 100003, 3, 1, 0, 0, 0, HIGHEST),
+    "machine-name-4g-1": words(7, 0, 2, 100003, 3, 1) + auth(1, words(0, HIGHEST)) + words(0, 0),
+    "groups-4g-1": words(7, 0, 2, 100003, 3, 1) + auth(1, words(0, 0, 0, 0, HIGHEST)) + words(0, 0),
+    "noise-verifier": words(7, 0, 2, 100003, 3, 1, 0, 0) + auth(6, _noise(400)) + bytes(40),
+}
+
+
+@pytest.mark.parametrize("message", BROKEN_MESSAGES)
+@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-dies-of-broken-messages")
+def test_message(wire: MakeWire, why_not_served: WhyNotServed, message: str) -> None:
+    """The server serves other clients after a broken RPC message."""
+    expect_others_served_after(wire(), fragment(BROKEN_MESSAGES[message], ()), why_not_served)
+
+
+@pytest.mark.parametrize("index", range(1, 10))
+@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-dies-of-ones")
+def test_header_word(wire: MakeWire, why_not_served: WhyNotServed, index: int) -> None:
+    """The server serves other clients after a call with all bits of a header word set."""
+    peer = wire()
+    message = peer.make(cred=words(0, 0)).message()
+    bent = message[: 4 * index] + words(HIGHEST) + message[4 * index + 4 :]
+    expect_others_served_after(peer, fragment(bent, ()), why_not_served)
+
+
+BROKEN_ARGUMENTS = {
+    "none": b"",
+    "zeros": bytes(400),
+    "ones": b"\xff" * 400,
+    "noise": _noise(400),
+    "opaque-without-data": words(64),
+    "opaque-4g-1": words(HIGHEST) + bytes(64),
+    "opaque-2g": words(2**31) + bytes(64),
+    "opaque-60000": opaque(bytes(60_000)),
+}
+
+
+@pytest.mark.parametrize("arguments", BROKEN_ARGUMENTS)
+@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-dies-of-garbage-arguments")
+def test_arguments(wire: MakeWire, why_not_served: WhyNotServed, arguments: str) -> None:
+    """The server serves other clients after calls with broken arguments."""
+    # One connection per call: a connection that is closed or out of sync then affects no other call.
+    peers = [wire() for _ in NFS3_PROCEDURES]
+    for number, peer in zip(NFS3_PROCEDURES, peers, strict=True):
+        peer.tell(peer.make(number, BROKEN_ARGUMENTS[arguments]).message())
+    expect_others_served(peers, why_not_served)
+
+
+BROKEN_DATAGRAMS = {
+    "empty": b"",
+    "one-byte": b"\0",
+    "three-bytes": b"abc",
+    "xid-only": words(7),
+    "eleven-bytes": bytes(11),
+    "noise": _noise(40),
+    "zeros": bytes(1000),
+    "ones": b"\xff" * 1000,
+    "largest": bytes(65_000),
+    "reply": words(7, 1, 0, 0, 0, 0),
+    "marked-record": fragment(words(7, 0, 2, 100003, 3, 0, 0, 0, 0, 0), ()),
+    "http": BROKEN_STREAMS["http"],
+    "credential-4g-1": BROKEN_MESSAGES["credential-4g-1"],
+    "half-call": words(7, 0, 2, 100003, 3),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN_DATAGRAMS)
+@proves(FORGETS_BROKEN_INPUT, killed_by="rpc-keeps-broken-datagrams", needs="udp")
+def test_datagram(wire: MakeWire, what: str) -> None:
+    """The server answers the next UDP call after a broken datagram."""
+    broken, peer = wire("udp"), wire("udp")
+    broken.send(BROKEN_DATAGRAMS[what])
+    said = peer.ask(peer.make())
+    expect(said.outcome, "the answer to NULL after a broken datagram").equals(SUCCESS)
+
+
+@proves(FORGETS_BROKEN_INPUT, killed_by="rpc-keeps-garbage-for-the-next-call")
+def test_next_call(wire: MakeWire) -> None:
+    """The server decodes the next call correctly after a call with broken arguments."""
+    # On the same connection, if the server keeps it open.
+    peer = wire()
+    outcomes = []
+    for number in (1, 6, 12, 19):
+        if peer.attempt(peer.make(number, b"\xff" * 8).message()).outcome != GARBAGE_ARGS:
+            continue
+        with contextlib.suppress(ConnectionLost):
+            outcomes.append(peer.ask(peer.make()).outcome)
+        if not peer.client.is_open:
+            peer = wire()
+    expect(outcomes, "the answers to NULLs after garbage").equals([SUCCESS] * len(outcomes))

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""RPC over UDP (RFC 1831 section 3): where replies come from, which call they answer, and how large they may be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
+from fixtures.checks.wire import SUCCESS, MakeWire, RawCall, UdpSocket, words
+from nfsclient.protocol import nfs3 as v3
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge.requirement import DATAGRAM_ANSWERED
+
+REPLIES_FROM_CALLED_ADDRESS = Requirement(
+    rfc="RFC 1122",
+    section="4.1.3.5",
+    gist="a reply over UDP should come from the address that the call was sent to",
+    level=Level.SHOULD,
+)
+REPLIES_FROM_CALLED_PORT = Requirement(
+    rfc="RFC 1831",
+    section="3",
+    gist="a reply should come from the port that was called, as a connected socket receives from no other",
+    level=Level.SHOULD,
+)
+REPLIES_ONCE = Requirement(
+    rfc="RFC 1831",
+    section="3",
+    gist="a server should answer a call once if the client sent it once",
+    level=Level.SHOULD,
+)
+WRITES_DATA_AS_SENT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="WRITE writes the first count bytes of the data as they were sent",
+)
+READS_FILE_DATA = Requirement(
+    rfc="RFC 1813",
+    section="3.3.6",
+    gist="READ returns count bytes of the file's data, starting at offset",
+)
+DATAGRAM_DATA = 60_000
+"""Bytes of data that fit into a datagram together with all headers."""
+
+
+def _pattern(size: int) -> bytes:
+    return bytes(number % 251 for number in range(size))
+
+
+@pytest.mark.parametrize("procedure", [0, 1000], ids=["null", "unknown"])
+@proves(REPLIES_FROM_CALLED_ADDRESS, killed_by="rpc-answers-from-another-address", needs="udp")
+def test_reply_address(udp_socket: Callable[[], UdpSocket], target: TargetView, procedure: int) -> None:
+    """A UDP reply comes from the address that was called."""
+    sock = udp_socket()
+    call = RawCall(proc=procedure)
+    sock.send(call.message())
+    found = sock.wait(call.xid, call.message())
+    if found is None:
+        skip("the call is not answered: that is for other checks")
+    expect(found[1][0], "the address that the reply comes from").equals(str(sock.target[0]))
+
+
+@pytest.mark.parametrize("procedure", [0, 1000], ids=["null", "unknown"])
+@proves(REPLIES_FROM_CALLED_PORT, killed_by="rpc-answers-from-another-port", needs="udp")
+def test_reply_port(udp_socket: Callable[[], UdpSocket], target: TargetView, procedure: int) -> None:
+    """A UDP reply comes from the port that was called."""
+    sock = udp_socket()
+    call = RawCall(proc=procedure)
+    sock.send(call.message())
+    found = sock.wait(call.xid, call.message())
+    if found is None:
+        skip("the call is not answered: that is for other checks")
+    expect(found[1][1], "the port that the reply comes from").equals(target.address.nfs_port)
+
+
+@pytest.mark.parametrize("count", [10, 100])
+@proves(REPLIES_ONCE, killed_by="rpc-answers-datagrams-twice", needs="udp")
+def test_answered_once(udp_socket: Callable[[], UdpSocket], count: int) -> None:
+    """The server answers each UDP call of a burst at most once."""
+    sock = udp_socket()
+    calls = [RawCall() for _ in range(count)]
+    for call in calls:
+        sock.send(call.message())
+    # A call that two later calls overtake has most likely been lost, which UDP allows.
+    for last in (RawCall(), RawCall()):
+        sock.send(last.message())
+        sock.wait(last.xid, last.message())
+    heard = Counter(reply[:4] for reply, _ in sock.heard)
+    answers = Counter(heard[words(call.xid)] for call in calls)
+    observe("answers", dict(answers))
+    expect(max(answers), "how often a call was answered at most").at_most(1)
+
+
+@proves(DATAGRAM_ANSWERED, killed_by="rpc-loses-every-call-of-a-burst", needs="udp")
+def test_burst_with_retransmissions(udp_socket: Callable[[], UdpSocket]) -> None:
+    """The server answers every UDP call of a burst when lost calls are sent again."""
+    sock = udp_socket()
+    calls = [RawCall() for _ in range(50)]
+    for call in calls:
+        sock.send(call.message())
+    answered = sum(sock.wait(call.xid, call.message()) is not None for call in calls)
+    expect(answered, "calls of 50 that are answered in the end").equals(50)
+
+
+@proves(WRITES_DATA_AS_SENT, killed_by="write3-loses-the-end-of-large-datagrams", needs="udp")
+def test_large_write(wire: MakeWire, scratch: Nfs3Scratch) -> None:
+    """WRITE over UDP stores the data of a large datagram unchanged."""
+    peer = wire("udp")
+    file = scratch.file("f")
+    data = _pattern(min(DATAGRAM_DATA, _fsinfo(wire, file).wtmax))
+    args = v3.Write3Args(file, 0, len(data), v3.StableHow.FILE_SYNC, data)
+    said = peer.ask(peer.make(7, args.to_xdr()))
+    resok = expect(said.decode(v3.Write3Res)).ok()
+    observe("written", f"{resok.count} of {len(data)}")
+    expect(scratch.read(file) == data[: resok.count], "whether the file has what was written").is_true()
+
+
+@proves(READS_FILE_DATA, killed_by="read3-loses-the-end-of-large-datagrams", needs="udp")
+def test_large_read(wire: MakeWire, scratch: Nfs3Scratch) -> None:
+    """READ over UDP returns the data of a large datagram unchanged."""
+    peer = wire("udp")
+    data = _pattern(DATAGRAM_DATA)
+    file = scratch.file("f", data)
+    count = min(DATAGRAM_DATA, _fsinfo(wire, file).rtmax)
+    said = peer.ask(peer.make(6, v3.Read3Args(file, 0, count).to_xdr()))
+    resok = expect(said.decode(v3.Read3Res)).ok()
+    observe("read", f"{resok.count} of {count}")
+    expect(bytes(resok.data) == data[: resok.count], "whether the data are those of the file").is_true()
+
+
+@proves(DATAGRAM_ANSWERED, killed_by="read3-is-silent-on-what-no-datagram-holds", needs="udp")
+def test_read_above_datagram(wire: MakeWire, scratch: Nfs3Scratch) -> None:
+    """The server answers a READ over UDP of more data than fit into a datagram."""
+    # Fewer bytes are a valid answer, and so is an error: the call is large, but well-formed.
+    peer = wire("udp")
+    file = scratch.file("f", _pattern(100_000))
+    said = peer.attempt(peer.make(6, v3.Read3Args(file, 0, 100_000).to_xdr()).message())
+    expect(said.outcome, "the answer to a READ of 100000 bytes over UDP").equals(SUCCESS)
+
+
+def _fsinfo(wire: MakeWire, handle: bytes) -> v3.Fsinfo3ResOk:
+    peer = wire("udp")
+    reply = peer.ask(peer.make(19, v3.Fsinfo3Args(handle).to_xdr())).decode(v3.Fsinfo3Res)
+    if reply.resok is None:
+        skip(f"FSINFO over UDP answers {reply.status}")
+    return reply.resok

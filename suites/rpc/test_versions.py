@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""Versions: of RPC itself, and of programs that the server lacks (RFC 1831 section 8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.wire import AUTH_ERROR, CLOSED, PROG_MISMATCH, RPC_MISMATCH, SILENCE, MakeWire, Proto
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from suites.rpc.parameters import HIGHEST, TRANSPORTS, short
+
+REFUSES_OTHER_RPC_VERSIONS = Requirement(
+    rfc="RFC 1831",
+    section="8",
+    gist="a server rejects a call whose RPC version is not 2",
+)
+REPORTS_RPC_MISMATCH = Requirement(
+    rfc="RFC 1831",
+    section="7",
+    gist="a server should answer RPC_MISMATCH to a call with another RPC version",
+    level=Level.SHOULD,
+)
+RPC_MISMATCH_HAS_RANGE = Requirement(
+    rfc="RFC 1831",
+    section="8",
+    gist="RPC_MISMATCH returns the range of RPC versions supported, which includes 2 but not the version refused",
+)
+RETURNS_PROG_MISMATCH = Requirement(
+    rfc="RFC 1831",
+    section="7.1",
+    gist="a server answers PROG_MISMATCH to a call of a program version that it does not serve",
+)
+PROG_MISMATCH_HAS_RANGE = Requirement(
+    rfc="RFC 1831",
+    section="8",
+    gist="PROG_MISMATCH returns the lowest and highest version served, and a version served is in that range",
+)
+
+
+@TRANSPORTS
+@pytest.mark.parametrize("version", [0, 1, 3, HIGHEST], ids=short)
+@proves(REFUSES_OTHER_RPC_VERSIONS, killed_by="rpc-takes-any-rpc-version")
+def test_other_rpc_version(wire: MakeWire, proto: Proto, version: int) -> None:
+    """The server does not accept a call with an RPC version other than 2."""
+    peer = wire(proto)
+    said = peer.attempt(peer.make(rpcvers=version).message())
+    observe("answer", said.outcome)
+    expect(said.outcome, f"the answer to RPC version {version}").one_of(
+        RPC_MISMATCH, AUTH_ERROR, SILENCE, CLOSED
+    )
+
+
+@pytest.mark.parametrize("version", [0, 1, 3, HIGHEST], ids=short)
+@proves(REPORTS_RPC_MISMATCH, killed_by="rpc-drops-another-rpc-version")
+def test_rpc_mismatch(wire: MakeWire, version: int) -> None:
+    """The server answers a call with another RPC version with RPC_MISMATCH."""
+    peer = wire()
+    said = peer.attempt(peer.make(rpcvers=version).message())
+    expect(said.outcome, f"the answer to RPC version {version}").equals(RPC_MISMATCH)
+
+
+@pytest.mark.parametrize("version", [0, 3, HIGHEST], ids=short)
+@proves(RPC_MISMATCH_HAS_RANGE, killed_by="rpc-names-wrong-rpc-versions")
+def test_rpc_mismatch_range(wire: MakeWire, version: int) -> None:
+    """The version range in RPC_MISMATCH includes 2 and excludes the version refused."""
+    peer = wire()
+    said = peer.attempt(peer.make(rpcvers=version).message())
+    if said.low is None or said.high is None or said.outcome != RPC_MISMATCH:
+        skip(f"the answer is no RPC_MISMATCH, but {said.outcome}")
+    versions = (said.low, said.high)
+    observe("versions", versions)
+    expect(versions, "the lowest and highest RPC version").satisfies(
+        lambda ends: ends[0] <= 2 <= ends[1] and not ends[0] <= version <= ends[1],
+        f"a range with 2 in it, and without {version}",
+    )
+
+
+@TRANSPORTS
+@pytest.mark.parametrize("version", [0, 77, HIGHEST], ids=short)
+@proves(RETURNS_PROG_MISMATCH, killed_by="rpc-has-no-program-in-unknown-versions")
+def test_prog_mismatch(wire: MakeWire, proto: Proto, version: int) -> None:
+    """The server answers a call of an unknown NFS version with PROG_MISMATCH."""
+    peer = wire(proto)
+    said = peer.ask(peer.make(vers=version))
+    expect(said.outcome, f"the answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
+
+
+@pytest.mark.parametrize("version", [0, 77, HIGHEST], ids=short)
+@proves(RETURNS_PROG_MISMATCH, killed_by="rpc-has-no-program-in-unknown-versions", needs="mount")
+def test_prog_mismatch_mount(wire: MakeWire, version: int) -> None:
+    """The server answers a call of an unknown MOUNT version with PROG_MISMATCH."""
+    peer = wire("tcp", "mount")
+    said = peer.ask(peer.make(vers=version))
+    expect(said.outcome, f"the answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
+
+
+@pytest.mark.parametrize("service", ["nfs", "mount"])
+@pytest.mark.parametrize("version", [0, 77, HIGHEST], ids=short)
+@proves(PROG_MISMATCH_HAS_RANGE, killed_by="rpc-swaps-the-versions-of-a-mismatch")
+def test_prog_mismatch_range(wire: MakeWire, service: str, version: int) -> None:
+    """The version range in PROG_MISMATCH includes a version that the server serves."""
+    peer = wire("tcp", "mount" if service == "mount" else "nfs")
+    said = peer.ask(peer.make(vers=version))
+    if said.low is None or said.high is None or said.outcome != PROG_MISMATCH:
+        skip(f"the answer is no PROG_MISMATCH, but {said.outcome}")
+    versions = (said.low, said.high)
+    observe("versions", versions)
+    # The range may include versions that are refused here: a server may serve them over another transport only.
+    expect(versions, "the lowest and highest version of the program").satisfies(
+        lambda ends: ends[0] <= peer.version <= ends[1], f"a range with {peer.version} in it"
+    )

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT
+"""The XID of a reply (RFC 1831 section 8): which call it answers."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.wire import PROC_UNAVAIL, SUCCESS, MakeWire, Proto, words
+from nfsclient.errors import RpcTimeout
+from nfsjudge import Requirement, expect, proves
+from suites.rpc.calls import null_call
+from suites.rpc.parameters import HIGHEST, TRANSPORTS, short
+
+XID_IS_PER_CALLER = Requirement(
+    rfc="RFC 1831",
+    section="8",
+    gist="an xid belongs to one caller: calls from two callers with the same xid are two calls",
+)
+ECHOES_XID = Requirement(
+    rfc="RFC 1831",
+    section="8",
+    gist="a reply has the xid of its call, whatever its value",
+)
+
+
+@proves(XID_IS_PER_CALLER, killed_by="rpc-takes-one-xid-for-one-sender", needs="udp")
+def test_two_udp_ports(wire: MakeWire) -> None:
+    """Two UDP clients that use the same xid each get their own reply."""
+    first, second = wire("udp"), wire("udp")
+    null = first.make()
+    unknown = second.make(1000, xid=null.xid)
+    outcomes = [first.ask(null).outcome, second.ask(unknown).outcome]
+    expect(outcomes, "the answers to a NULL and an unknown procedure with one xid").satisfies(
+        lambda found: found[0] != PROC_UNAVAIL and found[1] != SUCCESS, "each caller's own"
+    )
+
+
+@TRANSPORTS
+@pytest.mark.parametrize("xid", [0, 2**31 - 1, 2**31, HIGHEST], ids=short)
+@proves(ECHOES_XID, killed_by="rpc-bends-xids-at-the-ends")
+def test_echoed(wire: MakeWire, proto: Proto, xid: int) -> None:
+    """A reply has the xid of its call."""
+    peer = wire(proto)
+    call = peer.make(xid=xid)
+    peer.tell(call.message())
+    try:
+        reply = peer.hear()
+    except RpcTimeout:
+        # Over UDP the datagram may be lost: `wait` sends it again, and reports a missing reply.
+        reply = peer.wait(call).reply
+    peer.note(call, reply)
+    expect(reply[:4], "the xid of the reply").equals(words(xid))
+
+
+@proves(ECHOES_XID, killed_by="rpc-ignores-falling-xids")
+def test_decreasing(wire: MakeWire) -> None:
+    """The server answers calls whose xids decrease."""
+    peer = wire()
+    answered = [peer.ask(peer.make(xid=xid)).outcome for xid in (3_000_000_000, 2_000_000_000, 5, 4)]
+    expect(answered, "the answers to calls whose xids fall").equals([SUCCESS] * 4)
+
+
+@proves(XID_IS_PER_CALLER, killed_by="rpc-takes-one-xid-for-one-caller")
+def test_two_connections(wire: MakeWire) -> None:
+    """Two connections that use the same xid each get their own reply."""
+    first, second = wire(), wire()
+    call = null_call(first)
+    unknown = second.make(1000, xid=call.xid)
+    first.ask(call)
+    said = second.ask(unknown)
+    expect(said.outcome, "the answer to a call with the xid of another client's NULL").differs_from(SUCCESS)

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""Transcripts: bounded, with what the verdict is about, and with who made a call."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nfsclient.errors import RpcTimeout
+from nfsclient.protocol import nfs3
+from nfsclient.protocol.nfs3 import (
+    Diropargs3,
+    Entry3,
+    Lookup3Args,
+    Nfsstat3,
+    Readdir3Args,
+    Readdir3Res,
+    Readdir3ResOk,
+    Rename3Args,
+)
+from nfsclient.rpc.auth import AuthNone, AuthSys, Credential, RawCredential
+from nfsclient.rpc.exchange import Exchange
+from nfsjudge.transcript import (
+    MOST_LINES,
+    as_whom,
+    call_line,
+    cut,
+    short_transcript,
+    summary_line,
+    transcript,
+)
+
+ROOT = AuthSys(0, 0)
+HEAD = re.compile(r"#(\d+) ")
+
+
+def listing(entries: int, credential: Credential = ROOT, *, answered: bool = True) -> Exchange:
+    names = [Entry3(number, b"name-%d" % number, number) for number in range(entries)]
+    reply = Readdir3Res(Nfsstat3.NFS3_OK, Readdir3ResOk(None, bytes(8), names, eof=True))
+    one = Exchange(
+        1,
+        nfs3.READDIR,
+        Readdir3Args(b"dir", 0, bytes(8), 4096),
+        credential,
+        b"",
+        0.0,
+        "",
+        "tcp",
+        result=reply,
+    )
+    if answered:
+        one.reply, one.received_at = b"reply", 0.001
+    else:
+        one.result, one.error = None, RpcTimeout("READDIR", 1.0)
+    return one
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), st.booleans()), max_size=60), st.data())
+def test_a_transcript_is_bounded_and_has_what_is_marked(
+    kinds: list[tuple[int, bool]], draw: st.DataObject
+) -> None:
+    exchanges = [listing(entries, answered=answered) for entries, answered in kinds]
+    marked = draw.draw(st.sampled_from(exchanges)) if exchanges else None
+    entries = len(marked.result.resok.entries) if marked is not None and marked.result is not None else 0
+    field = f"resok.entries[{entries - 1}].name" if entries else None
+    subject = marked if marked is None or marked.result is None else marked.result
+    lines = transcript(exchanges, subject=subject, field=field, note="expected another")
+    assert len(lines) <= MOST_LINES + 4
+    shown = [int(found[1]) for line in lines if (found := HEAD.match(line))]
+    left_out = sum(int(line.split()[1]) for line in lines if "exchanges left out" in line)
+    assert shown == sorted(set(shown))
+    assert len(shown) + left_out == len(exchanges)
+    if marked is not None:
+        assert exchanges.index(marked) + 1 in shown
+        assert len(exchanges) in shown
+        assert [line.split(": ")[1] for line in lines if line.endswith("<-- expected another")] == (
+            [f"'name-{entries - 1}'    <-- expected another"] if field else []
+        )
+
+
+def test_what_is_left_out_is_counted_by_kind() -> None:
+    lines = transcript([*(listing(0) for _ in range(300))])
+    (told,) = [line for line in lines if "left out" in line]
+    assert re.fullmatch(r"\.\.\. \d+ exchanges left out: \d+ READDIR NFS3_OK", told)
+
+
+def test_an_exchange_without_a_reply_is_shown_among_many() -> None:
+    exchanges = [listing(0) for _ in range(100)]
+    exchanges[40] = listing(0, answered=False)
+    assert any(line.startswith("#41 READDIR") for line in transcript(exchanges))
+
+
+@pytest.mark.parametrize(
+    ("credential", "text"),
+    [
+        (None, ""),
+        (AuthNone(), "AUTH_NONE"),
+        (AuthSys(4242, 100), "AUTH_SYS uid 4242, gid 100"),
+        (AuthSys(1, 2, (3, 4)), "AUTH_SYS uid 1, gid 2, gids 3 4"),
+        (RawCredential(6, b"abc"), "RPCSEC_GSS, 3 bytes"),
+        (RawCredential(4711, b"abc"), "flavor 4711, 3 bytes"),
+    ],
+)
+def test_as_whom_a_call_was_made(credential: Credential | None, text: str) -> None:
+    assert as_whom(credential) == text
+
+
+def test_a_line_names_the_user_where_it_is_not_the_usual_one() -> None:
+    stranger = AuthSys(4242, 4242)
+    exchanges = [listing(0), listing(0), listing(0, stranger)]
+    assert "  as: AUTH_SYS uid 4242, gid 4242" in transcript(exchanges)
+    assert ["uid 4242" in line for line in short_transcript(exchanges)] == [False, False, True]
+    assert "as AUTH_SYS uid 4242, gid 4242" in summary_line(exchanges[2], 3, usual=ROOT)
+
+
+def test_a_call_in_one_line() -> None:
+    one = listing(0)
+    assert call_line(one).startswith("READDIR dir=646972 (3 bytes), cookie=0, ")
+    one.procedure, one.args = nfs3.LOOKUP, Lookup3Args(Diropargs3(b"\1", b"name\n"))
+    assert call_line(one) == r"LOOKUP what.dir=01 (1 bytes), what.name='name\n'"
+    one.procedure = nfs3.RENAME
+    one.args = Rename3Args(Diropargs3(b"\1", b"a" * 255), Diropargs3(b"\2", b"b"))
+    assert call_line(one).endswith("..., to.dir=02 (1 bytes), to.name='b'")
+    assert len(call_line(one)) < 250
+    one.procedure = None
+    assert call_line(one) == "0 bytes made by the check"
+
+
+@given(st.integers(0, 500), st.lists(st.integers(0, 499), max_size=3, unique=True), st.integers(12, 100))
+def test_a_cut_keeps_what_is_signed(size: int, signed: list[int], most: int) -> None:
+    lines = [f"line {number}" for number in range(size)]
+    signed = [at for at in signed if at < size]
+    kept, places = cut(lines, signed, most)
+    assert len(kept) <= most + 4
+    assert sorted(kept[at] for at in places) == sorted(lines[at] for at in signed)
+    left_out = sum(int(line.split()[1]) for line in kept if line.startswith("..."))
+    assert left_out + sum(not line.startswith("...") for line in kept) == size

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: MIT
+"""`--section`, `--procedure`, `--level` and `-k`: which checks run."""
+
+from __future__ import annotations
+
+import types
+
+import pytest
+
+from fixtures.plugin.choosing import BadChoice, Section, _names_in
+from nfsjudge import Requirement
+from tests.plugin.conftest import Suite
+
+LOOKUP = """
+BINDING = Requirement(rfc="RFC 1813", section="3.3.7", gist="g", level=Level.MUST)
+OTHER = Requirement(rfc="RFC 1094", section="2.2.9", gist="g")
+
+def link_it(nfs3):
+    nfs3.link(1, 2)
+
+@proves(RULE, ADVICE, killed_by=MUTANT)
+def test_finds(nfs3):
+    pass
+
+@proves(BINDING, killed_by=MUTANT)
+@pytest.mark.parametrize("which", ["write-file", "dir"])
+def test_names(which):
+    pass
+
+@proves(OTHER, killed_by=MUTANT)
+def test_calls():
+    def later(nfs3):
+        nfs3.rename(1, 2)
+
+@proves(OTHER, killed_by=MUTANT)
+def test_helped():
+    if False:
+        link_it(None)
+"""
+ALL = {"finds", "names[write-file]", "names[dir]", "calls", "helped"}
+
+
+def chosen(suite: Suite, *options: str) -> set[str]:
+    suite.write(LOOKUP, "suites/nfs3/test_lookup_fake.py")
+    outcome = suite.run(*options)
+    assert outcome.exit_code in {0, 5}
+    return set(outcome.checks)
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ([], ALL),
+        (["--section=3.3.7"], {"names[write-file]", "names[dir]"}),
+        (["--section=3.3"], {"finds", "names[write-file]", "names[dir]"}),
+        (["--section=RFC 1813 3.3.2"], {"finds"}),
+        (["--section=rfc1094:2"], {"calls", "helped"}),
+        (["--section=3.3.1,2.2.9"], {"finds", "calls", "helped"}),
+        (["--section=3.3.1", "--section=2.2.9"], {"finds", "calls", "helped"}),
+        (["--level=must"], {"names[write-file]", "names[dir]"}),
+        (["--level=SHOULD,MUST"], {"finds", "names[write-file]", "names[dir]"}),
+        (["--section=3.3.1", "--level=SHOULD"], set()),
+        (["--procedure=LOOKUP"], ALL),
+        (["--procedure=write"], {"names[write-file]"}),
+        (["--procedure=rename"], {"calls"}),
+        (["--procedure=LINK,WRITE"], {"helped", "names[write-file]"}),
+        (["--procedure=LINK", "--section=2.2.9"], {"helped"}),
+        (["-k", "names"], {"names[write-file]", "names[dir]"}),
+        (["-k", "LOOKUP/calls"], {"calls"}),
+        (["-k", "finds or calls", "--section=3.3"], {"finds"}),
+    ],
+)
+def test_checks_are_chosen(suite: Suite, options: list[str], found: set[str]) -> None:
+    assert chosen(suite, *options) == found
+
+
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        (
+            "--section=3.3.99",
+            "--section: none of the checks is about 3.3.99; they are about RFC 1813 3.3.1, 3.3.2, 3.3.7",
+        ),
+        ("--section=9", "they are about RFC 1094 2; RFC 1813 3"),
+        ("--section=rfc1094:9", "none of the checks is about rfc1094:9; they are about RFC 1094 2"),
+        ("--section=some", "--section: expected 3.3.14, RFC 1813 3.3.14 or rfc1813:3.3.14, seen 'some'"),
+        (
+            "--procedure=WROTE",
+            "none of the checks is about WROTE; they are about LINK, LOOKUP, RENAME, WRITE",
+        ),
+        ("--level=HIGH", "--level: unknown level 'HIGH'; there are MUST, SHOULD, MAY, STATED"),
+    ],
+)
+def test_what_there_is_not_is_refused_with_what_there_is(suite: Suite, option: str, told: str) -> None:
+    suite.write(LOOKUP, "suites/nfs3/test_lookup_fake.py")
+    outcome = suite.run(option)
+    assert outcome.exit_code == 4
+    assert told in outcome.text
+
+
+def test_workers_refuse_as_well(suite: Suite) -> None:
+    suite.write(LOOKUP, "suites/nfs3/test_lookup_fake.py")
+    outcome = suite.run_apart("-p", "xdist.plugin", "-n", "2", "--section=9")
+    assert outcome.exit_code == 4
+    assert "ERROR: --section: none of the checks is about 9; they are about" in outcome.text
+
+
+@pytest.mark.parametrize("text", ["", "3..3", "3.3.14 and more", "RFC 1813", "rfc:3"])
+def test_text_that_is_no_section(text: str) -> None:
+    with pytest.raises(BadChoice):
+        Section.parse(text)
+
+
+def test_a_section_holds_those_below_it_and_no_others() -> None:
+    stands_in = Requirement(rfc="RFC 1813", section="3.3.14", gist="g")
+    assert [Section.parse(one).holds(stands_in) for one in ("3.3", "3.3.1", "3.3.14", "3.3.14.1")] == [
+        True,
+        False,
+        True,
+        False,
+    ]
+    appendix = Requirement(rfc="RFC 1094", section="A.5.1", gist="g")
+    assert Section.parse("rfc 1094: a.5").holds(appendix)
+
+
+def test_calls_are_followed_into_the_modules_of_the_suites() -> None:
+    helpers = types.ModuleType("suites.nfs3.acts")
+    exec(
+        "def make(nfs3):\n    nfs3.mknod(1)\n    again(nfs3)\ndef again(nfs3):\n    make(nfs3)", vars(helpers)
+    )
+    scope: dict[str, object] = {"acts": helpers, "__name__": "suites.nfs3.test_x"}
+    exec("def test_one(nfs3):\n    acts.make(nfs3)\ndef test_two(nfs3):\n    acts.again(nfs3)", scope)
+    assert "mknod" in _names_in(scope["test_one"])
+    assert "mknod" in _names_in(scope["test_two"])
