@@ -44,9 +44,9 @@ _KINDS: t.Final[dict[int, type[NfsStatusError]]] = {
 """Statuses that Python has an exception for; MOUNT numbers those that it has alike."""
 
 _PROCEDURES: t.Final[dict[object, str]] = {
-    procedure.res: procedure.name for program in (NFS3, MOUNT3) for procedure in program.procedures
+    one.res: one.name for program in (NFS3, MOUNT3) for one in program.operations
 }
-"""Type of a reply -> name of the procedure that gives it."""
+"""Type of a reply -> name of the operation that gives it."""
 
 
 class Reply(t.Protocol[T_co]):

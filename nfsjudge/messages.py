@@ -17,7 +17,7 @@ from nfsclient.errors import XdrError
 from nfsclient.rpc.exchange import Exchange, RawBytes
 from nfsclient.xdr import XdrType, format_value
 from nfsjudge.records import MessageRecord
-from nfsjudge.transcript import as_whom, cut, hexdump
+from nfsjudge.transcript import as_whom, cut, hexdump, name_of
 
 MOST_LINES = 300
 """Lines of one message."""
@@ -31,17 +31,21 @@ _SIGN = "\0"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a verdict is about: a decoded reply and the dotted path of a field in it, or an exchange as a whole."""
+    """What a verdict is about: a decoded result and the dotted path of a field in it, or an exchange as a whole."""
 
     subject: object
-    """The decoded reply, or the exchange."""
+    """The decoded reply, the result of one operation in it, or the exchange."""
     field: str | None = None
     note: str = ""
     """What was expected there."""
 
     def is_of(self, exchange: Exchange) -> bool:
         """Whether it is about this exchange."""
-        return self.subject is not None and (self.subject is exchange or self.subject is exchange.result)
+        return exchange.is_about(self.subject)
+
+    def field_in(self, exchange: Exchange) -> str | None:
+        """The path of the field in the decoded reply of an exchange that it is about."""
+        return exchange.path_of(self.subject, self.field)
 
 
 def message_records(
@@ -113,7 +117,7 @@ def _call(exchange: Exchange) -> tuple[str, list[str], list[int]]:
     if exchange.procedure is None:
         return f"{len(exchange.call)} bytes of the check itself", _bytes(exchange.call), []
     again = f", sent {exchange.resent + 1} times" if exchange.resent else ""
-    summary = f"{exchange.procedure.name} xid 0x{exchange.xid:08x}{again}"
+    summary = f"{name_of(exchange)} xid 0x{exchange.xid:08x}{again}"
     whom = as_whom(exchange.credential)
     lines = [f"credential: {whom}"] if whom else []
     return summary, lines + (format_value(exchange.args) if isinstance(exchange.args, XdrType) else []), []
@@ -131,9 +135,10 @@ def _bytes(message: bytes) -> list[str]:
 def _reply(exchange: Exchange, marks: Sequence[Mark]) -> tuple[str, list[str], list[int]]:
     if isinstance(exchange.result, XdrType):
         status = getattr(exchange.result, "status", None)
-        name = exchange.procedure.name if exchange.procedure is not None else "answer"
+        name = name_of(exchange) if exchange.procedure is not None else "answer"
         summary = f"{name} xid 0x{exchange.xid:08x}: {'answered' if status is None else status}"
-        lines, signed = _marked(exchange.result, [mark.field for mark in marks if mark.field is not None])
+        fields = [mark.field_in(exchange) for mark in marks]
+        lines, signed = _marked(exchange.result, [one for one in fields if one is not None])
         return summary, lines, signed or ([0] if marks and lines else [])
     lines = [] if exchange.error is None else _of_error(exchange.error)
     about = len(lines) if marks else 0

@@ -180,12 +180,13 @@ def _steps(value: object, names: Sequence[str]) -> Iterator[str]:
 def _find_read(exchanges: Sequence[Exchange], offset: int, seen: bytes) -> Found | None:
     """The latest READ whose data has `seen` at an offset of the file, or ends there if that is nothing."""
     for exchange in reversed(exchanges):
-        if exchange.procedure is None or exchange.procedure.name != "READ" or exchange.args is None:
-            continue
-        path, data = _data_of(exchange.result)
-        at = offset - exchange.args.offset
-        if path and 0 <= at <= len(data) and (data[at : at + 1] == seen[:1]):
-            return exchange.result, path
+        for step in reversed(exchange.steps):
+            if step.operation.name != "READ" or step.args is None:
+                continue
+            path, data = _data_of(step.result)
+            at = offset - step.args.offset
+            if path and 0 <= at <= len(data) and (data[at : at + 1] == seen[:1]):
+                return step.result, path
     return None
 
 

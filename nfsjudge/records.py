@@ -185,7 +185,7 @@ class RunRecord:
 
 @dataclass(slots=True)
 class ProcedureStatistics:
-    """What a run has called of one procedure, and how long it waited."""
+    """What a run has called of one operation, and how long it waited."""
 
     protocol: str
     """As in ids: ``nfs3``, ``mount``."""
@@ -199,6 +199,8 @@ class ProcedureStatistics:
     bytes_received: int = 0
     latency: dict[str, float] = field(default_factory=dict)
     """Seconds from call to reply: "p50", "p90", "p99", "max", "mean"."""
+    within: str = ""
+    """Of an operation that a compound carries: that procedure, which has the bytes and times; empty for a call."""
 
 
 @dataclass(slots=True)

@@ -223,7 +223,7 @@ class _Writer:
         mark = next((mark for mark in self.marks if mark.is_of(one)), None)
         if mark is None:
             return []
-        return [f"deviates={mark.field or ''!a}", *([f"note={mark.note!a}"] if mark.note else [])]
+        return [f"deviates={mark.field_in(one) or ''!a}", *([f"note={mark.note!a}"] if mark.note else [])]
 
     def _constant(self, procedure: Procedure[t.Any, t.Any]) -> str | None:
         """The name of a procedure in a script; None for one that no protocol declares."""

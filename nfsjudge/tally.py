@@ -3,6 +3,9 @@
 
 Latencies are counted in buckets, eight to a doubling: a percentile is right within 5 %, however many calls there
 were; mean and maximum are exact.
+
+An operation that a compound carries has a row of its own with calls and replies. Bytes and times are those of the
+compound: no operation in it has its own.
 """
 
 from __future__ import annotations
@@ -18,22 +21,21 @@ from nfsclient.protocol.nfs3 import NFS3
 from nfsclient.protocol.portmap import PORTMAP2
 from nfsclient.protocol.rpcbind import RPCBIND3, RPCBIND4
 from nfsclient.rpc.exchange import Exchange
-from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.program import AnyOperation, Program, Step
 from nfsjudge.records import ProcedureStatistics, StatisticsRecord
 
-_NAMED: t.Final = (
+Named: t.TypeAlias = tuple[tuple[str, tuple[Program, ...]], ...]
+"""Protocols, as in ids, with their programs."""
+
+_NAMED: t.Final[Named] = (
     ("nfs2", (NFS2,)),
     ("nfs3", (NFS3,)),
     ("mount", (MOUNT1, MOUNT2, MOUNT3)),
     ("portmap", (PORTMAP2, RPCBIND3, RPCBIND4)),
 )
-_NAMES: t.Final = {
-    (program.number, program.version, procedure.number): (protocol, procedure.name)
-    for protocol, programs in _NAMED
-    for program in programs
-    for procedure in program.procedures
-}
-OTHER: t.Final = ("rpc", "other")
+Name: t.TypeAlias = tuple[str, str, str]
+"""Protocol, the procedure that carries the operation (empty for a call), operation."""
+OTHER: t.Final[Name] = ("rpc", "", "other")
 """Calls of what no program has, and bytes that are no calls."""
 _WORDS = struct.Struct(">6I")
 _PER_OCTAVE = 8
@@ -45,7 +47,7 @@ Plain: t.TypeAlias = list[t.Any]
 
 
 class _Row:
-    """What was called of one procedure."""
+    """What was asked for of one operation."""
 
     __slots__ = ("buckets", "calls", "longest", "received", "replies", "resent", "sent", "total")
 
@@ -84,11 +86,18 @@ class _Row:
 
 
 class Tally:
-    """Calls of one process by procedure."""
+    """Operations of one process: those that were called, and those that compounds carried."""
 
-    def __init__(self) -> None:
-        self._by_procedure: dict[Procedure[t.Any, t.Any], _Row] = {}
-        self._by_name: dict[tuple[str, str], _Row] = {}
+    def __init__(self, named: Named = _NAMED) -> None:
+        self._protocols = {(one.number, one.version): name for name, programs in named for one in programs}
+        self._names: dict[tuple[int, ...], Name] = {
+            (one.program, one.version, one.number): (name, "", one.name)
+            for name, programs in named
+            for program in programs
+            for one in program.procedures
+        }
+        self._by_procedure: dict[AnyOperation, _Row] = {}
+        self._by_name: dict[Name, _Row] = {}
 
     def add(self, exchange: Exchange) -> None:
         """Count an exchange. This is done for every call of a run."""
@@ -101,6 +110,8 @@ class Tally:
         if resent:
             row.resent += resent
         row.sent += len(exchange.call) * (1 + resent)
+        if procedure is not None and procedure.steps is not None:
+            self._add_steps(procedure, exchange.steps)
         reply = exchange.reply
         if reply is None or exchange.received_at is None:
             return
@@ -112,15 +123,25 @@ class Tally:
         bucket = math.floor(math.log(took) * _SCALE) if took > _SHORTEST else -240
         row.buckets[bucket] = row.buckets.get(bucket, 0) + 1
 
+    def _add_steps(self, procedure: AnyOperation, steps: Iterable[Step]) -> None:
+        for step in steps:
+            one = step.operation
+            protocol = self._protocols.get((one.program, one.version))
+            name = OTHER if protocol is None else (protocol, procedure.name, one.name)
+            row = self._by_name.setdefault(name, _Row())
+            row.calls += 1
+            row.replies += step.result is not None
+
     def _row(self, exchange: Exchange) -> _Row:
         procedure = exchange.procedure
+        key: tuple[int, ...]
         if procedure is not None:
             key = (procedure.program, procedure.version, procedure.number)
         else:
             words = _WORDS.unpack_from(exchange.call) if len(exchange.call) >= _WORDS.size else (0,) * 6
             key = words[3:] if words[1:3] == (0, 2) else (0, 0, 0)
-        row = self._by_name.setdefault(_NAMES.get(key, OTHER), _Row())
-        if procedure is not None and key in _NAMES:
+        row = self._by_name.setdefault(self._names.get(key, OTHER), _Row())
+        if procedure is not None and key in self._names:
             self._by_procedure[procedure] = row
         return row
 
@@ -138,27 +159,28 @@ class Tally:
 
     def merge(self, plain: Iterable[t.Any]) -> None:
         """Add what another process counted."""
-        for protocol, procedure, counts, times, buckets in plain:
+        for protocol, within, operation, counts, times, buckets in plain:
             row = _Row()
             row.calls, row.replies, row.resent, row.sent, row.received = counts
             row.total, row.longest = times
             row.buckets = {int(bucket): count for bucket, count in buckets.items()}
-            self._by_name.setdefault((protocol, procedure), _Row()).merge(row)
+            self._by_name.setdefault((protocol, within, operation), _Row()).merge(row)
 
     def record(self) -> StatisticsRecord:
-        """All of it, in order of protocol and procedure."""
+        """All of it, in order of protocol and operation; calls before what they carry."""
         return StatisticsRecord(
             [
                 ProcedureStatistics(
                     protocol,
-                    procedure,
+                    operation,
                     row.calls,
                     row.replies,
                     row.resent,
                     row.sent,
                     row.received,
                     row.latency(),
+                    within,
                 )
-                for (protocol, procedure), row in sorted(self._by_name.items())
+                for (protocol, within, operation), row in sorted(self._by_name.items())
             ]
         )

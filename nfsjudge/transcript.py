@@ -17,6 +17,7 @@ from nfsclient.errors import XdrError
 from nfsclient.rpc.auth import AuthNone, AuthSys, Credential, RawCredential
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.messages import AuthFlavor
+from nfsclient.rpc.program import Step
 from nfsclient.xdr import XdrType, format_value
 
 MOST_LINES = 108
@@ -29,6 +30,8 @@ _FIRST, _NEAREST, _BROKEN = 3, 6, 3
 _MOST_BYTES = 256
 _LONGEST_CALL = 240
 _LONGEST_ARGUMENT = 48
+_MOST_NAMES = 12
+"""Operations of a compound that its line names."""
 _UNSET = frozenset({"absent", "DONT_CHANGE (0)"})
 _ARROW = "    <-- "
 
@@ -48,16 +51,36 @@ def as_whom(credential: Credential | None) -> str:
     return "" if credential is None else type(credential).__name__
 
 
+def name_of(exchange: Exchange) -> str:
+    """What was called, with the operations of a compound: ``COMPOUND (PUTFH, GETATTR)``."""
+    if exchange.procedure is None:
+        return "raw bytes"
+    name = exchange.procedure.name
+    if not exchange.is_compound:
+        return name
+    names = [step.operation.name for step in exchange.steps]
+    more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"{name} ({', '.join(names[:_MOST_NAMES])}{more})"
+
+
+def status_of(exchange: Exchange) -> str:
+    """The status of the reply; of a compound that stopped, also where. Empty without a status."""
+    status = getattr(exchange.result, "status", None)
+    if status is None or not exchange.is_compound or not status:
+        return "" if status is None else str(status)
+    last = next((step for step in reversed(exchange.steps) if step.result is not None), None)
+    return str(status) if last is None else f"{last.operation.name} {status}"
+
+
 def summary_line(exchange: Exchange, number: int, *, usual: Credential | None = None) -> str:
     """One exchange in one line; says as whom it was made where that is not the `usual` credential."""
-    name = exchange.procedure.name if exchange.procedure is not None else "raw bytes"
+    name = name_of(exchange)
     if exchange.error is not None:
         outcome = f"{type(exchange.error).__name__}: {exchange.error}"
     elif exchange.reply is None:
         outcome = "no reply"
     else:
-        status = getattr(exchange.result, "status", None)
-        outcome = str(status) if status is not None else "answered"
+        outcome = status_of(exchange) or "answered"
     took = ""
     if exchange.received_at is not None:
         took = f" ({(exchange.received_at - exchange.sent_at) * 1000:.1f} ms)"
@@ -69,18 +92,31 @@ def call_line(exchange: Exchange) -> str:
     """The call in one line, with its arguments: ``LOOKUP what.dir=0102..., what.name='f'``."""
     if exchange.procedure is None:
         return f"{len(exchange.call)} bytes made by the check"
+    if exchange.is_compound:
+        return _short(f"{exchange.procedure.name} " + "; ".join(map(_step_line, exchange.steps)))
     return f"{exchange.procedure.name} {_given(exchange)}".rstrip()
+
+
+def _step_line(step: Step) -> str:
+    return f"{step.operation.name} {', '.join(_arguments(step.args))}".rstrip()
 
 
 def _given(exchange: Exchange) -> str:
     """The arguments in one line."""
     args = exchange.args
-    text = ", ".join(_arguments(args)) if isinstance(args, XdrType) else ""
+    if exchange.is_compound:
+        return _short("; ".join(map(_step_line, exchange.steps)))
+    return _short(", ".join(_arguments(args)))
+
+
+def _short(text: str) -> str:
     return text if len(text) <= _LONGEST_CALL else f"{text[:_LONGEST_CALL]}..."
 
 
-def _arguments(value: XdrType) -> Iterator[str]:
+def _arguments(value: object) -> Iterator[str]:
     """``path=value`` of each field, structures flattened; what is absent is left out."""
+    if not isinstance(value, XdrType):
+        return
     above: list[str] = []
     for line in format_value(value):
         depth = (len(line) - len(line.lstrip())) // 2
@@ -139,9 +175,13 @@ def full_lines(
     lines = [summary_line(exchange, number)]
     whom = as_whom(exchange.credential)
     lines += [f"  as: {whom}"] if whom else []
+    is_stepped = _shows_steps(exchange, mark)
     if isinstance(exchange.args, XdrType):
-        lines += ["  call:", *_indent(format_value(exchange.args), "    ")]
-    if isinstance(exchange.result, XdrType):
+        shown = _without_lists(exchange.args) if is_stepped else format_value(exchange.args)
+        lines += ["  call:", *_indent(shown, "    ")]
+    if is_stepped:
+        lines += _step_lines(exchange, mark, note)
+    elif isinstance(exchange.result, XdrType):
         lines += ["  reply:", *_indent(format_value(exchange.result, mark=mark, note=note), "    ")]
     elif exchange.reply is not None:
         if isinstance(exchange.error, XdrError):
@@ -152,12 +192,54 @@ def full_lines(
     return cut(lines, [at for at, line in enumerate(lines) if _ARROW in line], most)[0]
 
 
+def _shows_steps(exchange: Exchange, mark: str | None) -> bool:
+    """Whether the reply is shown operation by operation: so is a compound, unless what is marked is outside of them."""
+    if not exchange.is_compound or not isinstance(exchange.result, XdrType) or not exchange.steps:
+        return False
+    return mark is None or any(_inside(step, mark) is not None for step in exchange.steps)
+
+
+def _inside(step: Step, mark: str | None) -> str | None:
+    """The path in the result of a step of what is marked in the reply; empty for the result itself."""
+    if mark is None or step.result is None or not f"{mark}.".startswith(f"{step.path}."):
+        return None
+    return mark[len(step.path) + 1 :]
+
+
+def _without_lists(value: XdrType) -> list[str]:
+    """The fields of a compound besides its operations."""
+    lists = {name for name in value.__xdr_fields__ if isinstance(getattr(value, name), list)}
+    shown, is_left_out = [], False
+    for line in format_value(value):
+        if not line.startswith(" "):
+            is_left_out = line.partition(":")[0] in lists
+        if not is_left_out:
+            shown.append(line)
+    return shown
+
+
+def _step_lines(exchange: Exchange, mark: str | None, note: str) -> list[str]:
+    """The operations of a compound with their results."""
+    lines: list[str] = []
+    for at, step in enumerate(exchange.steps):
+        inside = _inside(step, mark)
+        arrow = f"{_ARROW}{note}" if inside == "" else ""
+        ending = "" if step.result is not None else ": no result"
+        lines.append(f"  [{at}] {step.operation.name}{ending}{arrow}")
+        if isinstance(step.args, XdrType):
+            lines += _indent(format_value(step.args), "    ")
+        if isinstance(step.result, XdrType):
+            lines += ["    reply:", *_indent(format_value(step.result, mark=inside, note=note), "      ")]
+    return lines
+
+
 def transcript(
     exchanges: Sequence[Exchange], *, subject: object = None, field: str | None = None, note: str = "here"
 ) -> list[str]:
-    """The exchanges of a check, within `MOST_LINES`. `subject` is a decoded reply or an exchange.
+    """The exchanges of a check, within `MOST_LINES`.
 
-    `field` is the dotted path of the deviating field in `subject`, and `note` what stands at the arrow to it.
+    `subject` is a decoded reply, the result of one operation, or an exchange. `field` is the dotted path of the
+    deviating field in `subject`, and `note` what stands at the arrow to it.
     """
     full = _in_full(exchanges, subject, field, note)
     brief = _in_brief(exchanges, full.keys())
@@ -183,11 +265,12 @@ def _in_full(
     exchanges: Sequence[Exchange], subject: object, field: str | None, note: str
 ) -> dict[int, list[str]]:
     """The exchange that is `subject` and the last one in full, and those before it with their arguments."""
-    marked = next((at for at, one in enumerate(exchanges) if _is_about(one, subject)), None)
+    marked = next((at for at, one in enumerate(exchanges) if one.is_about(subject)), None)
     last = len(exchanges) - 1
     found: dict[int, list[str]] = {}
     if marked is not None:
-        found[marked] = full_lines(exchanges[marked], marked + 1, mark=field, note=note, most=_MOST_OF_MARKED)
+        path = exchanges[marked].path_of(subject, field)
+        found[marked] = full_lines(exchanges[marked], marked + 1, mark=path, note=note, most=_MOST_OF_MARKED)
     if last >= 0 and last != marked:
         most = _MOST_OF_MARKED if marked is None else _MOST_OF_LAST
         found[last] = full_lines(exchanges[last], last + 1, most=most)
@@ -197,10 +280,6 @@ def _in_full(
             lines = [summary_line(exchanges[at], at + 1, usual=usual)]
             found[at] = lines + [f"  call: {text}" for text in [_given(exchanges[at])] if text]
     return found
-
-
-def _is_about(exchange: Exchange, subject: object) -> bool:
-    return subject is not None and (subject is exchange or subject is exchange.result)
 
 
 def _in_brief(exchanges: Sequence[Exchange], full: t.Collection[int]) -> set[int]:
@@ -220,9 +299,7 @@ def _left_out(exchanges: Sequence[Exchange]) -> str:
 
 
 def _kind(exchange: Exchange) -> str:
-    name = exchange.procedure.name if exchange.procedure is not None else "raw bytes"
-    status = getattr(exchange.result, "status", None)
-    return name if status is None else f"{name} {status}"
+    return f"{name_of(exchange)} {status_of(exchange)}".rstrip()
 
 
 def short_transcript(exchanges: Sequence[Exchange], most: int = 50) -> list[str]:

@@ -7,12 +7,12 @@
         return amend(call.proceed(), count=lambda it: it.count + 1)
 
 The name of the function, with hyphens, is the name of the mutant; the first paragraph of its docstring says what the
-server does wrong; the decorator has the procedures that it bends and the clause that forbids it. The function
+server does wrong; the decorator has the operations that it bends and the clause that forbids it. The function
 gets a `Call` and answers it: as the server would (`call.proceed()`), with other arguments, or all by itself.
 
 `wire_mutant` is for what changes bytes (RPC headers, malformed replies): its function gets a `Message`.
 `transport_mutant` is for what lies below messages (fragments, connections, datagrams): a class in the place of the
-function, `RpcAnswersTwice` for ``rpc-answers-twice``. `mutant_of_each` makes one mutant of each of several procedures.
+function, `RpcAnswersTwice` for ``rpc-answers-twice``. `mutant_of_each` makes one mutant of each of several operations.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from inspect import cleandoc
 
 from nfsclient.rpc.auth import AuthSys
-from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.program import AnyOperation, Operation
 from nfsclient.rpc.service import CallContext
 from nfsclient.rpc.sockets import Address
 from nfsclient.xdr import XdrType
@@ -39,16 +39,15 @@ A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
 T = t.TypeVar("T", bound=TransportMiddleware)
 
-AnyProcedure: t.TypeAlias = Procedure[t.Any, t.Any]
-Rules: t.TypeAlias = Mapping[AnyProcedure, str]
-"""Procedures with the clauses of each."""
+Rules: t.TypeAlias = Mapping[AnyOperation, str]
+"""Operations with the clauses of each."""
 State: t.TypeAlias = dict[str, t.Any]
 """What a mutant remembers in one server, from when it is switched on until it is switched off."""
 
 
 @dataclass(slots=True)
 class Call(t.Generic[A, R]):
-    """One call of a procedure, on its way to the handler."""
+    """One operation, in a call or in a compound, on its way to the handler."""
 
     server: Server
     context: CallContext
@@ -71,9 +70,9 @@ class Call(t.Generic[A, R]):
         return self.handler(as_root, self.args if args is None else args)
 
     @property
-    def procedure(self) -> AnyProcedure:
-        """The procedure that was called."""
-        return self.context.procedure
+    def operation(self) -> AnyOperation:
+        """The operation that is asked for."""
+        return self.context.operation
 
     @property
     def peer(self) -> Address:
@@ -115,7 +114,7 @@ class Mutant:
     name: str
     gist: str
     breaks: str
-    procedures: tuple[AnyProcedure, ...] = ()
+    operations: tuple[AnyOperation, ...] = ()
     """What it bends, when it is one of calls."""
     on_call: AnyOnCall | None = field(default=None, kw_only=True)
     on_message: OnMessage | None = field(default=None, kw_only=True)
@@ -178,17 +177,17 @@ def _name_of(declared: Callable[..., t.Any]) -> str:
 
 @t.overload
 def mutant(
-    procedures: Procedure[A, R], rule: str, *, kills_many: str = ""
+    operations: Operation[A, R], rule: str, *, kills_many: str = ""
 ) -> Callable[[OnCall[A, R]], OnCall[A, R]]: ...
 @t.overload
 def mutant(
-    procedures: tuple[AnyProcedure, ...], rule: str, *, kills_many: str = ""
+    operations: tuple[AnyOperation, ...], rule: str, *, kills_many: str = ""
 ) -> Callable[[AnyOnCall], AnyOnCall]: ...
 def mutant(
-    procedures: AnyProcedure | tuple[AnyProcedure, ...], rule: str, *, kills_many: str = ""
+    operations: AnyOperation | tuple[AnyOperation, ...], rule: str, *, kills_many: str = ""
 ) -> Callable[[AnyOnCall], AnyOnCall]:
-    """Register a function of a `Call` that breaks `rule` in one procedure, or in several."""
-    bent = procedures if isinstance(procedures, tuple) else (procedures,)
+    """Register a function of a `Call` that breaks `rule` in one operation, or in several."""
+    bent = operations if isinstance(operations, tuple) else (operations,)
 
     def register(on_call: AnyOnCall) -> AnyOnCall:
         name, gist = _name_of(on_call), _gist_of(on_call)
@@ -199,17 +198,17 @@ def mutant(
 
 
 def mutant_of_each(rules: Rules, *, kills_many: str = "") -> Callable[[AnyOnCall], AnyOnCall]:
-    """Register a function of a `Call` as one mutant of each procedure in `rules`, which has the clauses.
+    """Register a function of a `Call` as one mutant of each operation in `rules`, which has the clauses.
 
     ``creates_nothing`` becomes ``create3-creates-nothing``, ``mkdir3-creates-nothing`` and so on; `{}` in the
-    docstring stands for the procedure.
+    docstring stands for the operation.
     """
 
     def register(on_call: AnyOnCall) -> AnyOnCall:
-        for procedure, rule in rules.items():
-            name = f"{procedure.name.lower()}{procedure.version}-{_name_of(on_call)}"
-            gist = _gist_of(on_call).format(procedure.name)
-            _register(Mutant(name, gist, rule, (procedure,), on_call=on_call, kills_many=kills_many))
+        for operation, rule in rules.items():
+            name = f"{operation.name.lower()}{operation.version}-{_name_of(on_call)}"
+            gist = _gist_of(on_call).format(operation.name)
+            _register(Mutant(name, gist, rule, (operation,), on_call=on_call, kills_many=kills_many))
         return on_call
 
     return register

@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Iterable, Iterator, MutableSet
 
-from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext
 from nfsmutants.form import Call, Message, Mutant, State, find_mutant
 from nfsserver.middleware import Answer, AnyAroundCall, AroundMessage, ProceedMessage
@@ -55,10 +55,10 @@ class Mutants(MutableSet[str]):
 
     # ------------------------------------------------------------ `Middleware`
 
-    def around_calls(self, procedure: Procedure[t.Any, t.Any], /) -> list[AnyAroundCall]:
-        """The mutants of a procedure that are on."""
+    def around_calls(self, operation: AnyOperation, /) -> list[AnyAroundCall]:
+        """The mutants of an operation that are on."""
         return [
-            active.around_call for active in self._active.values() if procedure in active.mutant.procedures
+            active.around_call for active in self._active.values() if operation in active.mutant.operations
         ]
 
     def around_messages(self) -> list[AroundMessage]:

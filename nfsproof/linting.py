@@ -80,7 +80,7 @@ def _lines(finding: Finding) -> Iterator[str]:
     yield f"  seen:       {finding.say('packet ')}"
     if finding.severity != "INFO":
         lines = full_lines(
-            finding.exchange, finding.number, mark=breach.field, note=f"expected {breach.expected}", most=100
+            finding.exchange, finding.number, mark=finding.field, note=f"expected {breach.expected}", most=100
         )
         yield "  exchange:"
         for line in lines:

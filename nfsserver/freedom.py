@@ -6,7 +6,7 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable, Iterable
 
-from nfsserver.handlers import AnyProcedure
+from nfsclient.rpc.program import AnyOperation
 from nfsserver.knobs import KNOBS, Settings
 
 if t.TYPE_CHECKING:
@@ -30,14 +30,14 @@ def _always(_now: Settings, _mark: Mark) -> bool:
 
 
 class Freedom(t.NamedTuple):
-    """What is put around `procedures` while one of `knobs` is turned, inside all middleware.
+    """What is put around `operations` while one of `knobs` is turned, inside all middleware.
 
     The last three say which calls it changes. `of_call` and `of_reply` give marks of a call, and of the reply of a
     server with default knobs; `differs` says for settings and a mark whether the middleware does anything.
     Larger sizes differ where smaller ones do.
     """
 
-    procedures: tuple[AnyProcedure, ...]
+    operations: tuple[AnyOperation, ...]
     knobs: tuple[str, ...]
     middleware: AnyAroundCall
     of_call: Callable[[Server, t.Any], Iterable[Mark]] = _nothing

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The seam of the server: what can be put around it from outside, while its handlers know nothing of it.
 
-There are three places: around the call of a procedure, around the answer to a whole message, and below
+There are three places: around an operation, around the answer to a whole message, and below
 messages (`nfsserver.transport`). Mutants use it, and so do tests that want to see or to change calls.
 """
 
@@ -10,9 +10,9 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable, Sequence
 
+from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import Buffer, XdrType
-from nfsserver.handlers import AnyProcedure
 from nfsserver.transport import TransportMiddleware
 
 if t.TYPE_CHECKING:
@@ -37,8 +37,8 @@ AroundMessage: t.TypeAlias = "Callable[[Server, bytes, ProceedMessage], Answer]"
 class Middleware(t.Protocol):
     """What is put around a server with `Server.surround`. It is called for each call, so its parts may change."""
 
-    def around_calls(self, procedure: AnyProcedure, /) -> Sequence[AnyAroundCall]:
-        """What runs around calls of `procedure`, the innermost first."""
+    def around_calls(self, operation: AnyOperation, /) -> Sequence[AnyAroundCall]:
+        """What runs around `operation`, in a call or in a compound, the innermost first."""
 
     def around_messages(self) -> Sequence[AroundMessage]:
         """What runs around the answer to each message, the innermost first."""
@@ -48,15 +48,15 @@ class Middleware(t.Protocol):
 
 
 class Interposed:
-    """A function around the calls of one procedure, as `Middleware`."""
+    """A function around one operation, as `Middleware`."""
 
-    def __init__(self, procedure: AnyProcedure, around: AnyAroundCall) -> None:
-        self._procedure = procedure
+    def __init__(self, operation: AnyOperation, around: AnyAroundCall) -> None:
+        self._operation = operation
         self._around = around
 
-    def around_calls(self, procedure: AnyProcedure, /) -> Sequence[AnyAroundCall]:
-        """The function, for its procedure."""
-        return (self._around,) if procedure is self._procedure else ()
+    def around_calls(self, operation: AnyOperation, /) -> Sequence[AnyAroundCall]:
+        """The function, for its operation."""
+        return (self._around,) if operation is self._operation else ()
 
     def around_messages(self) -> Sequence[AroundMessage]:
         """Nothing."""

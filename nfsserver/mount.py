@@ -22,10 +22,11 @@ from nfsclient.protocol.mount import (
     MountStat1,
     MountStat3,
 )
+from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import Void
 from nfsserver.fs import FileSystem, FsError, Inode
-from nfsserver.handlers import AnyProcedure, Handlers, answers
+from nfsserver.handlers import Handlers, answers
 
 if t.TYPE_CHECKING:
     from nfsserver.server import Server
@@ -183,7 +184,7 @@ HANDLERS3: t.Final[Handlers] = dict(
     ]
 )
 
-AUTHENTICATED3: t.Final[frozenset[AnyProcedure]] = frozenset(
+AUTHENTICATED3: t.Final[frozenset[AnyOperation]] = frozenset(
     {protocol.MNT3, protocol.UMNT3, protocol.UMNTALL3}
 )
 """What version 3 asks AUTH_SYS for (RFC 1813 sections 5.2.1, 5.2.3, 5.2.4); version 1 takes AUTH_NONE."""

@@ -16,11 +16,11 @@ from nfsclient.protocol.portmap import (
     Pmaplist,
 )
 from nfsclient.protocol.rpcbind import Rpcb, to_universal
-from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.program import AnyOperation, Procedure
 from nfsclient.rpc.service import CallContext, Refused
 from nfsclient.xdr import Void, XdrType
 from nfsserver.binding import OF_PROTOCOL, Wanted, netid_of, owner_of, pass_on, port_of
-from nfsserver.handlers import AnyProcedure, Handler, Handlers, answers
+from nfsserver.handlers import Handler, Handlers, answers
 
 if t.TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +37,7 @@ _LAST_PORT = 65_535
 
 def counted(
     procedure: Procedure[A, R], handler: Callable[[Server, CallContext, A], R]
-) -> tuple[AnyProcedure, Handler]:
+) -> tuple[AnyOperation, Handler]:
     """One row of a table of handlers, whose calls are in the statistics of their version."""
 
     def count(server: Server, context: CallContext, args: A) -> R:

@@ -8,9 +8,9 @@ import struct
 import typing as t
 from collections import OrderedDict
 
+from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.sockets import Address
 from nfsclient.xdr import Buffer
-from nfsserver.handlers import AnyProcedure
 
 ENTRIES = 1024
 """Replies that are remembered; the one that was used the longest ago goes first."""
@@ -28,7 +28,7 @@ class ReplayCache:
     A call with the same xid and other bytes is another call. The cache is volatile: a restart empties it.
     """
 
-    def __init__(self, procedures: t.Iterable[AnyProcedure]) -> None:
+    def __init__(self, procedures: t.Iterable[AnyOperation]) -> None:
         self._keys = {(each.program, each.version, each.number) for each in procedures}
         self._replies: OrderedDict[tuple[Address, str, bytes], bytes] = OrderedDict()
 

@@ -84,7 +84,7 @@ def callit(server: Server, context: CallContext, args: RpcbRmtcallargs) -> RpcbR
 
 def indirect(server: Server, context: CallContext, args: RpcbRmtcallargs) -> RpcbRmtcallres:
     """INDIRECT: the same, but failures are reported as errors of RPC."""
-    is_indirect = context.procedure is protocol.INDIRECT4
+    is_indirect = context.operation is protocol.INDIRECT4
     wanted = Wanted(args.prog, args.vers, args.proc, args.args)
     results = pass_on(server, context, wanted, indirect=is_indirect)
     entry = server.registry.find((args.prog, args.vers, netid_of(context)))

@@ -6,19 +6,20 @@ from __future__ import annotations
 import errno
 import secrets
 import typing as t
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.messages import AuthStat
-from nfsclient.rpc.program import Procedure, Program
+from nfsclient.rpc.program import AnyOperation, Operation, Program
 from nfsclient.rpc.service import CallContext, Dispatcher, Refused
 from nfsclient.rpc.sockets import Address
 from nfsclient.url import NfsUrl
 from nfsserver import binding, mount, nfs2, nfs3, portmap, rpcbind
 from nfsserver.consulted import Consulted, NotedLimits
+from nfsserver.freedom import Freedom
 from nfsserver.fs import (
     ANONYMOUS,
     Caller,
@@ -31,12 +32,11 @@ from nfsserver.fs import (
     Limits,
     SystemClock,
 )
-from nfsserver.handlers import AnyProcedure, Handler, Handlers
+from nfsserver.handlers import Handler, Handlers
 from nfsserver.knobs import Knobs, Value
 from nfsserver.middleware import A as Args
 from nfsserver.middleware import (
     Answer,
-    AnyAroundCall,
     AroundCall,
     AroundMessage,
     Interposed,
@@ -44,38 +44,37 @@ from nfsserver.middleware import (
     ProceedMessage,
 )
 from nfsserver.middleware import R as Result
+from nfsserver.pipeline import Pipeline
 from nfsserver.replay import ReplayCache
-from nfsserver.transport import SurroundedRpcServer, TransportMiddleware
-
-Key: t.TypeAlias = tuple[int, int, int]
-"""Program, version and number of a procedure."""
+from nfsserver.transport import SurroundedRpcServer
 
 Transport: t.TypeAlias = t.Literal["tcp", "udp"]
 
 
-class _Service(t.NamedTuple):
+class Service(t.NamedTuple):
+    """One version of a program, as a server answers it."""
+
     program: Program
     handlers: Handlers
-    authenticated: t.Collection[AnyProcedure]
+    authenticated: t.Collection[AnyOperation] = ()
     """Procedures that ask for AUTH_SYS or better."""
+    freedoms: t.Sequence[Freedom] = ()
+    """What it does where knobs are turned, the innermost first."""
 
 
 _SERVICES: t.Final = (
-    _Service(nfs2.NFS2, nfs2.HANDLERS, nfs2.AUTHENTICATED),
-    _Service(nfs3.NFS3, nfs3.HANDLERS, nfs3.AUTHENTICATED),
-    _Service(mount.MOUNT1, mount.HANDLERS1, ()),
-    _Service(mount.MOUNT2, mount.HANDLERS2, ()),
-    _Service(mount.MOUNT3, mount.HANDLERS3, mount.AUTHENTICATED3),
-    _Service(portmap.PORTMAP2, portmap.HANDLERS, ()),
-    _Service(rpcbind.RPCBIND3, rpcbind.HANDLERS3, ()),
-    _Service(rpcbind.RPCBIND4, rpcbind.HANDLERS4, ()),
+    Service(nfs2.NFS2, nfs2.HANDLERS, nfs2.AUTHENTICATED, nfs2.FREEDOMS),
+    Service(nfs3.NFS3, nfs3.HANDLERS, nfs3.AUTHENTICATED, nfs3.FREEDOMS),
+    Service(mount.MOUNT1, mount.HANDLERS1),
+    Service(mount.MOUNT2, mount.HANDLERS2),
+    Service(mount.MOUNT3, mount.HANDLERS3, mount.AUTHENTICATED3),
+    Service(portmap.PORTMAP2, portmap.HANDLERS),
+    Service(rpcbind.RPCBIND3, rpcbind.HANDLERS3),
+    Service(rpcbind.RPCBIND4, rpcbind.HANDLERS4),
 )
 
-FREEDOMS: t.Final = (*nfs2.FREEDOMS, *nfs3.FREEDOMS)
-"""What the protocol faces do where knobs are turned."""
-_OF_FILES: t.Final = frozenset({nfs3.NFS3.number, mount.MOUNT3.number})
-"""The programs whose procedures have to do with files, NULL aside."""
-
+FREEDOMS: t.Final = tuple(freedom for service in _SERVICES for freedom in service.freedoms)
+"""What the protocol layers do where knobs differ from their defaults."""
 _KEPT_FAULTS = 100
 _BINDING_ATTEMPTS = 20
 
@@ -150,21 +149,21 @@ class Server:
         self.boots = 1
         self.mounts = mount.Mounts(self.exports)
         self.registry = binding.Registry()
-        self._middleware: list[Middleware] = []
+        self.pipeline = Pipeline(self)
+        self._services: list[Service] = []
         self.knobs = Knobs({"root_squash": root_squash, **(knobs or {})}, self._obey)
-        self.faults: deque[tuple[AnyProcedure | None, Exception]] = deque(maxlen=_KEPT_FAULTS)
+        self.faults: deque[tuple[AnyOperation | None, Exception]] = deque(maxlen=_KEPT_FAULTS)
         """Exceptions of handlers, which callers saw as SYSTEM_ERR: faults of this server, or of middleware.
 
-        Those of middleware around messages have no procedure, and callers saw silence.
+        Those of middleware around messages have no operation, and callers saw silence.
         """
-        self.asked: Counter[Key] = Counter()
-        """(program, version, number) of procedures -> how often they were called, until somebody clears it."""
         self.replays = ReplayCache(nfs2.NOT_REPEATABLE | nfs3.NOT_REPEATABLE)
-        self.dispatcher = self._make_dispatcher()
-        self._consulted: Consulted | None = None
+        self.dispatcher = Dispatcher(self._note_fault)
         self._silenced = False
         self._rpc: SurroundedRpcServer | None = None
         self._address: Address | None = None
+        for service in _SERVICES:
+            self.offer(service)
         self._obey()
 
     # ------------------------------------------------------------ what handlers and middleware ask
@@ -210,11 +209,12 @@ class Server:
     def _obey(self) -> None:
         """The knobs were turned: tell the file systems."""
         now = self.knobs.now
-        self._freedoms = [freedom for freedom in FREEDOMS if freedom.is_used(now)]
+        self.pipeline.obey([freedom for one in self._services for freedom in one.freedoms], now)
         self.limits = replace(self._usual_limits, **self.knobs.limits())
-        if self._consulted is not None:
-            self._consulted.is_turned = True
-            self.limits = NotedLimits.of(self.limits, self._consulted)
+        consulted = self.pipeline.consulted
+        if consulted is not None:
+            consulted.is_turned = True
+            self.limits = NotedLimits.of(self.limits, consulted)
         for file_system in self.exports.values():
             file_system.configure(self.limits)
             file_system.read_only = now.read_only
@@ -222,100 +222,42 @@ class Server:
 
     def consult(self) -> Consulted:
         """Note from now on what knobs would have decided. The notes go on: clear them where a check begins."""
-        self._consulted = Consulted()
+        consulted = self.pipeline.consulted = Consulted()
         self._obey()
-        self._consulted.clear()
-        return self._consulted
-
-    def _freely(
-        self, procedure: AnyProcedure, proceed: Callable[[CallContext, t.Any], t.Any]
-    ) -> Callable[[CallContext, t.Any], t.Any]:
-        """A handler with what the knobs that are turned put around it."""
-        for freedom in self._freedoms:
-            if procedure in freedom.procedures:
-                proceed = self._around(freedom.middleware, proceed)
-        return proceed if self._consulted is None else self._noting(procedure, proceed, self._consulted)
-
-    def _noting(
-        self,
-        procedure: AnyProcedure,
-        proceed: Callable[[CallContext, t.Any], t.Any],
-        consulted: Consulted,
-    ) -> Callable[[CallContext, t.Any], t.Any]:
-        """A handler that notes which freedoms would have changed its call or reply."""
-
-        def handle(context: CallContext, args: t.Any) -> t.Any:
-            consulted.has_files |= procedure.program in _OF_FILES and procedure.number != 0
-            chosen = [freedom for freedom in FREEDOMS if procedure in freedom.procedures]
-            for freedom in chosen:
-                for mark in freedom.of_call(self, args):
-                    consulted.note_mark(freedom.name, mark)
-            reply = proceed(context, args)
-            for freedom in chosen:
-                for mark in freedom.of_reply(reply):
-                    consulted.note_mark(freedom.name, mark)
-            return reply
-
-        return handle
+        consulted.clear()
+        return consulted
 
     # ------------------------------------------------------------ middleware
 
     def surround(self, middleware: Middleware) -> Callable[[], None]:
         """Put `middleware` around all that is there; call the result to take it away."""
-        self._middleware.append(middleware)
-        return lambda: self._middleware.remove(middleware)
+        return self.pipeline.surround(middleware)
 
     def interpose(
-        self, procedure: Procedure[Args, Result], around: AroundCall[Args, Result]
+        self, operation: Operation[Args, Result], around: AroundCall[Args, Result]
     ) -> Callable[[], None]:
-        """Put a function around the calls of one procedure; call the result to take it away."""
-        return self.surround(Interposed(procedure, around))
+        """Put a function around one operation; call the result to take it away."""
+        return self.surround(Interposed(operation, around))
 
-    def _around_calls(self, procedure: AnyProcedure) -> list[AnyAroundCall]:
-        return [one for middleware in self._middleware for one in middleware.around_calls(procedure)]
+    # ------------------------------------------------------------ the way of a call
 
-    def _below_messages(self) -> list[TransportMiddleware]:
-        return [one for middleware in self._middleware for one in middleware.below_messages()]
-
-    def _make_dispatcher(self) -> Dispatcher:
-        def on_error(context: CallContext, error: Exception) -> None:
-            self.faults.append((context.procedure, error))
-
-        dispatcher = Dispatcher(on_error)
-        for service in _SERVICES:
-            answerers = {
-                procedure.number: self._answerer(procedure, handler, procedure in service.authenticated)
-                for procedure, handler in service.handlers.items()
-            }
-            dispatcher.register(service.program, answerers)
-        return dispatcher
+    def offer(self, service: Service) -> None:
+        """Answer a program."""
+        self._services.append(service)
+        answerers = {
+            operation.number: self._answerer(operation, handler, operation in service.authenticated)
+            for operation, handler in service.handlers.items()
+        }
+        self.dispatcher.register(service.program, answerers)
 
     def _answerer(
-        self, procedure: AnyProcedure, handler: Handler, authenticated: bool
+        self, operation: AnyOperation, handler: Handler, authenticated: bool
     ) -> Callable[[CallContext, t.Any], t.Any]:
-        key = _key(procedure)
+        admit = _refuse_nobody if authenticated else None
+        return lambda context, args: self.pipeline.perform(operation, handler, context, args, admit)
 
-        def handle(context: CallContext, args: t.Any) -> t.Any:
-            if authenticated and not isinstance(context.credential, AuthSys):
-                raise Refused(auth_stat=AuthStat.AUTH_TOOWEAK)
-            return self._freely(procedure, answer_freely)(context, args)
-
-        def answer_freely(context: CallContext, args: t.Any) -> t.Any:
-            return handler(self, context, args)
-
-        def answer(context: CallContext, args: t.Any) -> t.Any:
-            self.asked[key] += 1
-            proceed: Callable[[CallContext, t.Any], t.Any] = handle
-            for around in self._around_calls(procedure):
-                proceed = self._around(around, proceed)
-            return proceed(context, args)
-
-        return answer
-
-    def _around(
-        self, around: AnyAroundCall, proceed: Callable[[CallContext, t.Any], t.Any]
-    ) -> Callable[[CallContext, t.Any], t.Any]:
-        return lambda context, args: around(self, context, args, proceed)
+    def _note_fault(self, context: CallContext, error: Exception) -> None:
+        self.faults.append((context.operation, error))
 
     def answer(self, message: bytes, peer: Address, transport: Transport) -> Answer:
         """The reply to one RPC message, through the middleware around messages; None for silence."""
@@ -323,7 +265,7 @@ class Server:
         def dispatch(message: bytes) -> Answer:
             return self._dispatch(message, peer, transport)
 
-        around = [one for middleware in self._middleware for one in middleware.around_messages()]
+        around = self.pipeline.around_messages()
         if not around:
             return dispatch(message)
         proceed: ProceedMessage = dispatch
@@ -364,7 +306,7 @@ class Server:
         if self._rpc is not None:
             raise RuntimeError("this server listens already")
         for attempt in range(_BINDING_ATTEMPTS):
-            rpc = SurroundedRpcServer(loop, self, self._below_messages)
+            rpc = SurroundedRpcServer(loop, self, self.pipeline.below_messages)
             try:
                 address = rpc.listen_tcp(host, port)
                 if udp:
@@ -376,7 +318,7 @@ class Server:
                 if port or attempt == _BINDING_ATTEMPTS - 1:
                     raise
         self._rpc, self._address = rpc, address
-        programs = [(service.program.number, service.program.version) for service in _SERVICES]
+        programs = [(service.program.number, service.program.version) for service in self._services]
         self.registry.publish(programs, address[0], tcp=address[1], udp=address[1] if udp else None)
         return address
 
@@ -422,5 +364,6 @@ class Server:
         self._rpc = self._address = None
 
 
-def _key(procedure: AnyProcedure) -> Key:
-    return procedure.program, procedure.version, procedure.number
+def _refuse_nobody(context: CallContext) -> Refused | None:
+    has_user = isinstance(context.credential, AuthSys)
+    return None if has_user else Refused(auth_stat=AuthStat.AUTH_TOOWEAK)

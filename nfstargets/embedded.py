@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from nfsclient.rpc.loop import Loop
+from nfsclient.rpc.program import AnyOperation
 from nfsserver.fs import FsError, remove_tree_behind, touch_behind
 from nfsserver.knobs import Knob, Value
 from nfsserver.server import Server
@@ -127,9 +128,9 @@ class EmbeddedTarget(Target):
         self._mutants.update(names)
 
     def forget_asked(self) -> None:
-        """Forget which procedures were called, and note them from now on."""
-        self.running().asked.clear()
+        """Forget which operations were performed, and count them from now on."""
+        self.running().pipeline.performed.clear()
 
-    def asked(self) -> Counter[tuple[int, int, int]]:
-        """(program, version, number) of procedures -> how often they were called since."""
-        return self.running().asked.copy()
+    def asked(self) -> Counter[AnyOperation]:
+        """Operation -> how often it was performed since."""
+        return self.running().pipeline.performed.copy()

@@ -71,12 +71,17 @@ def _statistics(statistics: StatisticsRecord) -> str:
     columns = ("procedure", "calls", "share", "retrans", "sent", "received", *_LATENCIES)
     rows = [columns]
     for one in statistics.procedures:
-        calls = sum(other.calls for other in statistics.procedures if other.protocol == one.protocol)
+        alike = [
+            other
+            for other in statistics.procedures
+            if (other.protocol, other.within) == (one.protocol, one.within)
+        ]
+        calls = sum(other.calls for other in alike)
         share = f"{100 * one.calls / calls:.0f}%" if calls else ""
         times = [
             f"{one.latency[name] * 1000:.3f}" if name in one.latency else "" for name in _LATENCIES.values()
         ]
-        name = f"{one.protocol} {one.procedure.lower()}"
+        name = f"{one.protocol} {'  ' if one.within else ''}{one.procedure.lower()}"
         numbers = (str(one.retransmissions), in_bytes(one.bytes_sent), in_bytes(one.bytes_received))
         rows.append((name, str(one.calls), share, *numbers, *times))
     widths = [max(len(row[at]) for row in rows) for at in range(len(columns))]
@@ -89,7 +94,7 @@ def _statistics(statistics: StatisticsRecord) -> str:
 
 def totals(statistics: StatisticsRecord) -> str:
     """All calls in one line."""
-    rows = statistics.procedures
+    rows = [one for one in statistics.procedures if not one.within]
     calls, replies = sum(one.calls for one in rows), sum(one.replies for one in rows)
     resent = sum(one.retransmissions for one in rows)
     sent, received = sum(one.bytes_sent for one in rows), sum(one.bytes_received for one in rows)

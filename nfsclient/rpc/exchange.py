@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nfsclient.rpc.auth import Credential
-from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.program import Procedure, Step
 
 
 @dataclass(slots=True, eq=False)
@@ -35,6 +35,41 @@ class Exchange:
     """The client's own address, as `peer` is the server's; empty where it is not known."""
     resent: int = 0
     """How often the call was sent again (UDP)."""
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """The operations of the call, each with its result: one, or those that a compound carried.
+
+        None at all for bytes that a check made itself. Made whenever it is read: recording a call costs nothing.
+        """
+        procedure = self.procedure
+        if procedure is None:
+            return ()
+        if procedure.steps is None:
+            return (Step(procedure, self.args, self.result),)
+        return procedure.steps(self.args, self.result)
+
+    @property
+    def is_compound(self) -> bool:
+        """Whether the call carries operations, instead of being one."""
+        return self.procedure is not None and self.procedure.steps is not None
+
+    def step_of(self, subject: object) -> Step | None:
+        """The step of which `subject` is the result."""
+        if subject is None or not (self.is_compound or subject is self.result):
+            return None
+        return next((step for step in self.steps if step.result is subject), None)
+
+    def is_about(self, subject: object) -> bool:
+        """Whether `subject` is this exchange, its decoded reply, or the result of one of its operations."""
+        if subject is None:
+            return False
+        return subject is self or subject is self.result or self.step_of(subject) is not None
+
+    def path_of(self, subject: object, field: str | None) -> str | None:
+        """The path in the decoded reply of a field of `subject`; None for the reply as a whole."""
+        step = self.step_of(subject)
+        return field if step is None else step.at(field)
 
 
 @dataclass(slots=True, eq=False)

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Procedures and programs as data (RFC 5531 section 8.2): what a client calls and a server answers."""
+"""Operations, procedures and programs as data (RFC 5531 section 8.2): what a client calls and a server answers.
+
+An `Operation` is the smallest request with arguments, results and a status of its own. In most protocols it is a
+procedure, and a call is one operation. A call of NFSv4's COMPOUND carries many: such a procedure says how its arguments
+and results fall into `Step`s. Whatever looks at requests (mutants, knobs, the lint, statistics, coverage) is about
+operations and goes through the steps of a call, so that it needs no rule for compounds.
+"""
 
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,19 +36,60 @@ class BulkResult(t.Generic[A, R]):
 
 
 @dataclass(frozen=True, eq=False)
-class Procedure(t.Generic[A, R]):
-    """One procedure of one version of a program, with the types of its arguments and results.
+class Operation(t.Generic[A, R]):
+    """One operation of one version of a program, with the types of its arguments and results.
 
-    Procedures are constants of their protocol: two are equal when they are the same object.
+    Operations are constants of their protocol: two are equal when they are the same object.
     """
 
     program: int
     version: int
     number: int
+    """Among the procedures of the program, or among the operations that its compound procedure carries."""
     name: str
     args: type[A]
     res: type[R]
+
+    @cached_property
+    def label(self) -> str:
+        """How messages name it."""
+        return f"{self.name} (program {self.program} version {self.version} operation {self.number})"
+
+
+AnyOperation: t.TypeAlias = Operation[t.Any, t.Any]
+
+
+@dataclass(slots=True, eq=False)
+class Step:
+    """One operation of a call, and what came of it.
+
+    A protocol may add to it what the call shows of the operation's surroundings, such as the current filehandle.
+    """
+
+    operation: AnyOperation
+    args: t.Any
+    """None where they are not known."""
+    result: t.Any
+    """None where there is none: no reply, or the server stopped at an operation before this one."""
+    path: str = ""
+    """Where the result stands in the decoded reply: `resarray[2].opread`; empty when it is the reply itself."""
+
+    def at(self, field: str | None) -> str | None:
+        """The path in the decoded reply of a field of the result, or of the result itself."""
+        return ".".join(part for part in (self.path, field) if part) or None
+
+
+AsSteps: t.TypeAlias = Callable[[A | None, R | None], Sequence[Step]]
+"""The steps of a call, from its decoded arguments and results; either may be missing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Procedure(Operation[A, R]):
+    """What a program answers to: an operation that is a call of its own, or one that carries others."""
+
     bulk: BulkResult[A, R] | None = None
+    steps: AsSteps[A, R] | None = None
+    """How a call falls into operations; None: it is one."""
 
     @cached_property
     def label(self) -> str:
@@ -58,6 +105,13 @@ class Program:
     version: int
     name: str
     procedures: tuple[Procedure[t.Any, t.Any], ...]
+    carried: tuple[AnyOperation, ...] = ()
+    """The operations that its compound procedures carry."""
+
+    @property
+    def operations(self) -> tuple[AnyOperation, ...]:
+        """All of them: procedures, and what these carry."""
+        return (*self.procedures, *self.carried)
 
     @cached_property
     def by_number(self) -> dict[int, Procedure[t.Any, t.Any]]:

@@ -23,7 +23,7 @@ from nfsclient.rpc.messages import (
     accepted,
     denied,
 )
-from nfsclient.rpc.program import Procedure, Program
+from nfsclient.rpc.program import AnyOperation, Procedure, Program
 from nfsclient.rpc.sockets import Address
 from nfsclient.xdr import Buffer, Void
 
@@ -43,7 +43,10 @@ class CallContext:
     xid: int
     program: int
     version: int
-    procedure: Procedure[t.Any, t.Any]
+    operation: AnyOperation
+    """What is answered: the procedure, or one of the operations that it carries."""
+    state: t.Any = None
+    """What the operations of one compound share, such as the current filehandle; None outside of compounds."""
 
 
 Handler: t.TypeAlias = Callable[[CallContext, t.Any], t.Any]

@@ -314,7 +314,7 @@ def _resolve_union(cls: t.Any) -> UnionShape:
 T = t.TypeVar("T", bound=XdrType)
 
 
-def replace(value: T, **changes: object) -> T:
+def replace(value: T, /, **changes: object) -> T:
     """A copy of `value` with some fields changed."""
     fields = {name: getattr(value, name) for name in value.__xdr_fields__} | changes
     return type(value)(**fields)

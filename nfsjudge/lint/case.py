@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A case: one exchange as the rules see it, with what was known before it."""
+"""A case: one operation of an exchange as the rules see it, with what was known before it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from nfsclient.protocol.nfs2 import Fattr
 from nfsclient.protocol.nfs3 import Fattr3, WccAttr
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.messages import parse_reply
+from nfsclient.rpc.program import Step
 
 if t.TYPE_CHECKING:
     from nfsjudge.lint.world import Facts, World
@@ -24,7 +25,7 @@ Attributes: t.TypeAlias = Fattr3 | Fattr
 class View(t.NamedTuple):
     """What a reply says of one object: its attributes, in `after`, and those before the call, in `before`.
 
-    `path` leads to them in the reply. `changes` tells whether the procedure may change this object.
+    `path` leads to them in the reply. `changes` tells whether the operation may change this object.
     """
 
     handle: bytes
@@ -35,16 +36,24 @@ class View(t.NamedTuple):
 
 
 class Case:
-    """One exchange. `ok` are its results where it succeeded, `arm` the results of either arm."""
+    """One step of an exchange, or an exchange as a whole. `ok` are its results where it succeeded."""
 
-    def __init__(self, exchange: Exchange, world: World, views: Sequence[View]) -> None:
+    def __init__(self, exchange: Exchange, world: World, step: Step | None, views: Sequence[View]) -> None:
         self.exchange = exchange
         self.world = world
         self.views = views
-        self.args: t.Any = exchange.args
-        self.result: t.Any = exchange.result
+        self._step = step
+        self.operation = None if step is None else step.operation
+        self.args: t.Any = None if step is None else step.args
+        self.result: t.Any = None if step is None else step.result
         self.status: t.Any = getattr(self.result, "status", None)
         self.ok: t.Any = getattr(self.result, "resok", None)
+
+    @property
+    def step(self) -> Step:
+        """What a rule over operations looks at; bytes that a check made itself have none."""
+        assert self._step is not None
+        return self._step
 
     @cached_property
     def error(self) -> Exception | None:

@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""The engine: takes exchanges in order of time, holds the rules against each, and learns from it."""
+"""The engine: takes exchanges in order of time, holds the rules against each operation, and learns from it.
+
+The operations of a compound run one after the other: each is judged by what those before it have left. Where other
+exchanges overlap with a compound, nobody knows what came first, and its operations disturb each other like calls do.
+"""
 
 from __future__ import annotations
 
 import enum
+import functools
+import itertools
 import typing as t
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from nfsclient.protocol import mount, nfs2, nfs3, portmap
 from nfsclient.rpc.exchange import Exchange
+from nfsclient.rpc.program import AnyOperation, Program, Step
 from nfsjudge.lint import nfs2_views, nfs3_views
 from nfsjudge.lint.case import Case, View
-from nfsjudge.lint.rule import AnyProcedure, Finding, Rule, all_rules
+from nfsjudge.lint.rule import Finding, Rule, all_rules
 from nfsjudge.lint.world import Source, World
 
 _SLOW: t.Final = 0.4
@@ -42,18 +49,21 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """How the world learns from a protocol. Its rules are found by their procedures."""
+    """How the world learns from the operations of a protocol. Its rules are found by their operations."""
 
-    views: Callable[[Exchange], list[View]]
-    changed: Callable[[Exchange], Sequence[bytes] | None]
+    views: Callable[[Step], list[View]]
+    """What the result says of objects; paths begin at the result."""
+    changed: Callable[[Step], Sequence[bytes] | None]
+    """The handles of the objects that an operation may have changed; None for any object whatever."""
     learn: Callable[..., None]
+    """(world, step, views, is_shared=): take in what a step says, and forget what it may have changed."""
 
 
-def _nothing(_exchange: Exchange) -> list[View]:
+def _nothing(_step: Step) -> list[View]:
     return []
 
 
-def _no_change(_exchange: Exchange) -> list[bytes]:
+def _no_change(_step: Step) -> list[bytes]:
     return []
 
 
@@ -61,11 +71,11 @@ def _learn_nothing(*_args: object, **_options: object) -> None:
     pass
 
 
-def _anything(_exchange: Exchange) -> None:
+def _anything(_step: Step) -> None:
     return None
 
 
-def _learn_of_change(world: World, _exchange: Exchange, _views: list[View], *, is_shared: bool) -> None:  # noqa: ARG001
+def _learn_of_change(world: World, _step: Step | None, _views: list[View], *, is_shared: bool) -> None:  # noqa: ARG001
     world.removed()
 
 
@@ -73,41 +83,83 @@ NFS3: t.Final = Protocol(nfs3_views.views_of, nfs3_views.changed, nfs3_views.lea
 _HARMLESS: t.Final = Protocol(_nothing, _no_change, _learn_nothing)
 _UNKNOWN: t.Final = Protocol(_nothing, _anything, _learn_of_change)
 NFS2: t.Final = Protocol(nfs2_views.views_of, nfs2_views.changed, nfs2_views.learn)
-_PROTOCOLS: t.Final[dict[tuple[int, int], Protocol]] = {
-    (nfs2.PROGRAM, nfs2.VERSION): NFS2,
-    (nfs3.PROGRAM, nfs3.VERSION): NFS3,
-}
+_PROTOCOLS: t.Final[dict[tuple[int, int], Protocol]] = {}
+
+
+def register(program: Program, protocol: Protocol) -> None:
+    """Let the world learn from a program; without that, its calls may have changed anything."""
+    _PROTOCOLS[program.number, program.version] = protocol
+
+
+register(nfs2.NFS2, NFS2)
+register(nfs3.NFS3, NFS3)
 _HARMLESS_PROGRAMS: t.Final = frozenset({mount.PROGRAM, portmap.PROGRAM, 100_011, 100_021, 100_024})
 """Programs that change no files: MOUNT, portmap and rpcbind, RQUOTA, NLM, NSM."""
 
 
+class _Unit(t.NamedTuple):
+    """One operation of an exchange. An exchange without operations is one unit without a step."""
+
+    number: int
+    exchange: Exchange
+    step: Step | None
+    protocol: Protocol
+    actor: int
+    """Whose changes do not disturb it: those of units with the same number."""
+    is_first: bool
+    """Whether it begins its call."""
+
+    def views(self) -> list[View]:
+        """What its result says of objects."""
+        return [] if self.step is None else self.protocol.views(self.step)
+
+    def changed(self) -> Sequence[bytes] | None:
+        """The handles of what it may have changed; None for anything."""
+        if self.step is None:
+            return [] if self.protocol is _HARMLESS else None
+        return self.protocol.changed(self.step)
+
+
+def _units(group: Sequence[tuple[int, Exchange]]) -> list[list[_Unit]]:
+    """The operations of each exchange."""
+    actors = itertools.count() if len(group) > 1 else itertools.repeat(0)
+    found = []
+    for number, exchange in group:
+        protocol = protocol_of(exchange)
+        steps = exchange.steps or (None,)
+        found.append(
+            [_Unit(number, exchange, step, protocol, next(actors), not at) for at, step in enumerate(steps)]
+        )
+    return found
+
+
 class _Touched:
-    """What several calls may touch, at the same time."""
+    """What several operations may touch, at the same time."""
 
     def __init__(self, lingering: Collection[bytes] | None) -> None:
         self._lingering = lingering
         self._anything: set[int] = set()
-        """Exchanges, by `id`, that may touch anything."""
+        """Those that may touch anything."""
         self._handles: dict[bytes, set[int]] = {}
-        """Handle -> the exchanges, by `id`, that may touch it."""
+        """Handle -> those that may touch it."""
 
-    def add(self, exchange: Exchange, handles: Collection[bytes] | None) -> None:
-        """An exchange may touch these; None for anything."""
+    def add(self, actor: int, handles: Collection[bytes] | None) -> None:
+        """`actor` may touch these; None for anything."""
         if handles is None:
-            self._anything.add(id(exchange))
+            self._anything.add(actor)
         else:
             for handle in handles:
-                self._handles.setdefault(handle, set()).add(id(exchange))
+                self._handles.setdefault(handle, set()).add(actor)
 
-    def by_others(self, exchange: Exchange) -> Container[bytes] | None:
-        """What all but one exchange may touch; None for anything."""
-        if self._lingering is None or self._anything - {id(exchange)}:
+    def by_others(self, actor: int) -> Container[bytes] | None:
+        """What all but one may touch; None for anything."""
+        if self._lingering is None or self._anything - {actor}:
             return None
-        return _ByOthers(self._handles, self._lingering, id(exchange))
+        return _ByOthers(self._handles, self._lingering, actor)
 
 
 class _ByOthers:
-    """Handles that others than one exchange may touch."""
+    """Handles that others than one actor may touch."""
 
     def __init__(self, handles: dict[bytes, set[int]], lingering: Collection[bytes], own: int) -> None:
         self._handles, self._lingering, self._own = handles, lingering, own
@@ -127,7 +179,7 @@ class Linter:
         self.findings: dict[str, Finding] = {}
         self.worlds: dict[tuple[str, int], World] = {}
         """By address and version of NFS."""
-        self._asked: dict[tuple[int, AnyProcedure | None], None] = {}
+        self._asked: dict[tuple[int, AnyOperation | None], None] = {}
         """Calls by XID: one that comes again may be answered from memory, with what was true then."""
         self._lingering: set[bytes] | None = set()
         """Objects that a call which was never answered may still change; None for all."""
@@ -146,19 +198,23 @@ class Linter:
 
     def take(self, group: Sequence[tuple[int, Exchange]]) -> None:
         """Judge exchanges, with their numbers, that overlap in time: one alone, as a rule."""
+        calls = _units(group)
         is_shared = len(group) > 1 or self._lingering is None or bool(self._lingering)
-        touched = self._touched(group) if is_shared else None
+        touched = self._touched(calls) if is_shared else None
         replayed = [self._is_replayed(exchange) for _, exchange in group]
-        for (number, exchange), is_replayed in zip(group, replayed, strict=True):
-            if is_replayed:
-                self._judge(number, Case(exchange, World(others=True), []))
-                continue
-            world = self._world(exchange)
-            if touched is not None:
-                world.disturbed = touched.by_others(exchange)
-            self._judge(number, Case(exchange, world, protocol_of(exchange).views(exchange)))
-        for (number, exchange), is_replayed in zip(group, replayed, strict=True):
-            self._learn(number, exchange, touched, is_replayed=is_replayed)
+        together = list(zip(calls, replayed, strict=True))
+        if len(together) > 1:
+            for units, is_replayed in together:
+                for unit in units:
+                    self._judge(unit, touched, is_replayed=is_replayed)
+        for units, is_replayed in together:
+            for unit in units:
+                if len(together) == 1:
+                    self._judge(unit, touched, is_replayed=is_replayed)
+                self._learn(unit, touched, is_replayed=is_replayed)
+            exchange = units[0].exchange
+            if is_replayed or exchange.received_at is None or _may_come_again(exchange):
+                self.linger(exchange)
 
     def _is_replayed(self, exchange: Exchange) -> bool:
         """Whether a call with the same XID was made before."""
@@ -170,22 +226,20 @@ class Linter:
             return False
         return True
 
-    def _learn(self, number: int, exchange: Exchange, touched: _Touched | None, *, is_replayed: bool) -> None:
-        world, protocol = self._world(exchange), protocol_of(exchange)
-        changed = protocol.changed(exchange)
+    def _learn(self, unit: _Unit, touched: _Touched | None, *, is_replayed: bool) -> None:
+        world = self._world(unit.exchange)
+        changed = unit.changed()
         if is_replayed:
             world.forget(changed)
         else:
             if touched is not None:
-                world.disturbed = touched.by_others(exchange)
-            world.source = Source(number, exchange.credential)
-            protocol.learn(world, exchange, protocol.views(exchange), is_shared=touched is not None)
+                world.disturbed = touched.by_others(unit.actor)
+            world.source = Source(unit.number, unit.exchange.credential)
+            unit.protocol.learn(world, unit.step, unit.views(), is_shared=touched is not None)
         world.disturbed = ()
         for other in self.worlds.values():
             if other is not world:  # two addresses may be of one server
                 other.forget(changed)
-        if is_replayed or exchange.received_at is None or _may_come_again(exchange):
-            self.linger(exchange)
 
     def doubt(self) -> None:
         """From now on, anything may change anything at any time."""
@@ -195,7 +249,13 @@ class Linter:
         """Keep in mind a call that may still be executed; a connection that was lost may mean a restart."""
         if not exchange.call:
             return
-        changed, world = protocol_of(exchange).changed(exchange), self._world(exchange)
+        world = self._world(exchange)
+        for unit in _units([(0, exchange)])[0]:
+            self._linger_over(unit.changed(), world)
+        if exchange.received_at is None:
+            world.reboot()
+
+    def _linger_over(self, changed: Sequence[bytes] | None, world: World) -> None:
         if changed is None or any(world.first(handle) is None for handle in changed):
             self._lingering = None
         elif self._lingering is not None:
@@ -203,8 +263,6 @@ class Linter:
                 self._lingering.update(world.handles_like(handle))
             if len(self._lingering) > _MOST_LINGERING:
                 self._lingering = None
-        if exchange.received_at is None:
-            world.reboot()
 
     # ------------------------------------------------------------ judging
 
@@ -217,22 +275,41 @@ class Linter:
             world = self.worlds[name] = World(others=self.others)
         return world
 
-    def _touched(self, group: Sequence[tuple[int, Exchange]]) -> _Touched:
+    def _touched(self, calls: Iterable[Iterable[_Unit]]) -> _Touched:
         """What a group may touch, and calls of before that were never answered."""
         touched = _Touched(self._lingering)
-        for _, exchange in group:
-            world = self._world(exchange)
-            changed = protocol_of(exchange).changed(exchange)
+        for unit in itertools.chain.from_iterable(calls):
+            world = self._world(unit.exchange)
+            changed = unit.changed()
             if changed is None or any(world.first(handle) is None for handle in changed):
-                touched.add(exchange, None)
+                touched.add(unit.actor, None)
             else:
-                touched.add(exchange, {one for handle in changed for one in world.handles_like(handle)})
+                touched.add(unit.actor, {one for handle in changed for one in world.handles_like(handle)})
         return touched
 
-    def _judge(self, number: int, case: Case) -> None:
-        if id(case.exchange) in self.excused:
+    def _judge(self, unit: _Unit, touched: _Touched | None, *, is_replayed: bool) -> None:
+        """Hold the rules against an operation; with the first of a compound, also against the call as a whole."""
+        exchange, step = unit.exchange, unit.step
+        if is_replayed:
+            world, views = World(others=True), []
+        else:
+            world, views = self._world(exchange), unit.views()
+            if touched is not None:
+                world.disturbed = touched.by_others(unit.actor)
+        if id(exchange) in self.excused:
             return
-        for rule in rules_for(case.exchange.procedure):
+        if not exchange.is_compound:
+            self._hold(unit, rules_for(exchange.procedure), Case(exchange, world, step, views))
+            return
+        assert exchange.procedure is not None
+        if unit.is_first:
+            whole = Step(exchange.procedure, exchange.args, exchange.result)
+            self._hold(unit, rules_for(exchange.procedure), Case(exchange, world, whole, []))
+        if step is not None:
+            self._hold(unit, rules_for(step.operation, of_all=False), Case(exchange, world, step, views))
+
+    def _hold(self, unit: _Unit, rules: Iterable[Rule], case: Case) -> None:
+        for rule in rules:
             breach = rule.look(case)
             if breach is None:
                 continue
@@ -240,7 +317,8 @@ class Linter:
             if known is not None:
                 known.count += 1
                 continue
-            self.findings[rule.name] = Finding(rule, breach, case.exchange, number)
+            step = case.step if case.operation is not None else None
+            self.findings[rule.name] = Finding(rule, breach, case.exchange, unit.number, step=step)
 
 
 def protocol_of(exchange: Exchange) -> Protocol:
@@ -249,22 +327,19 @@ def protocol_of(exchange: Exchange) -> Protocol:
     if procedure is None:
         program = int.from_bytes(exchange.call[12:16], "big")
         return _HARMLESS if not exchange.call or program in _HARMLESS_PROGRAMS else _UNKNOWN
+    if exchange.is_compound and not exchange.steps:
+        return _UNKNOWN
     if procedure.program in _HARMLESS_PROGRAMS or procedure.number == 0:
         return _HARMLESS
     return _PROTOCOLS.get((procedure.program, procedure.version), _UNKNOWN)
 
 
-_by_procedure: dict[AnyProcedure | None, tuple[Rule, ...]] = {}
-
-
-def rules_for(procedure: AnyProcedure | None) -> tuple[Rule, ...]:
-    """The rules that look at exchanges of a procedure."""
-    found = _by_procedure.get(procedure)
-    if found is None:
-        general = [rule for rule in all_rules() if rule.procedures is None]
-        own = [rule for rule in all_rules() if rule.procedures is not None and procedure in rule.procedures]
-        found = _by_procedure[procedure] = (*general, *own)
-    return found
+@functools.cache
+def rules_for(operation: AnyOperation | None, *, of_all: bool = True) -> tuple[Rule, ...]:
+    """The rules that look at an operation; before them those that look at every exchange, if wanted."""
+    general = [rule for rule in all_rules() if rule.operations is None and of_all]
+    own = [rule for rule in all_rules() if rule.operations is not None and operation in rule.operations]
+    return (*general, *own)
 
 
 def _may_come_again(exchange: Exchange) -> bool:

@@ -9,23 +9,22 @@ from operator import attrgetter
 
 from nfsclient.protocol import nfs2
 from nfsclient.protocol.nfs2 import IGNORED, Nfsstat2, Sattr, Timeval
-from nfsclient.rpc.exchange import Exchange
+from nfsclient.rpc.program import AnyOperation, Step
 from nfsjudge.lint.case import View
-from nfsjudge.lint.rule import AnyProcedure
 from nfsjudge.lint.world import World
 
 MILLION: t.Final = 1_000_000
 MAKERS: t.Final = (nfs2.CREATE, nfs2.MKDIR)
 WITHOUT_STATUS: t.Final = (nfs2.NULL, nfs2.ROOT, nfs2.WRITECACHE)
 
-_OBJECTS: t.Final[dict[AnyProcedure, tuple[str, str, bool]]] = {
+_OBJECTS: t.Final[dict[AnyOperation, tuple[str, str, bool]]] = {
     nfs2.GETATTR: ("file", "attributes", False),
     nfs2.SETATTR: ("file", "attributes", True),
     nfs2.READ: ("file", "readok.attributes", False),
     nfs2.WRITE: ("file", "attributes", True),
 }
 """Procedure -> its object in the arguments, its attributes in the reply, and whether it may change it."""
-_DIRECTORIES: t.Final[dict[AnyProcedure, tuple[str, ...]]] = {
+_DIRECTORIES: t.Final[dict[AnyOperation, tuple[str, ...]]] = {
     nfs2.CREATE: ("where.dir",),
     nfs2.MKDIR: ("where.dir",),
     nfs2.SYMLINK: ("from_.dir",),
@@ -48,62 +47,62 @@ _HARMLESS: t.Final = frozenset(
 _GOING: t.Final = frozenset({nfs2.REMOVE, nfs2.RMDIR, nfs2.RENAME})
 
 
-def views_of(exchange: Exchange) -> list[View]:
+def views_of(step: Step) -> list[View]:
     """What the reply says of objects."""
-    procedure, args, result = exchange.procedure, exchange.args, exchange.result
-    if procedure is None or procedure in WITHOUT_STATUS or args is None:
+    operation, args, result = step.operation, step.args, step.result
+    if operation in WITHOUT_STATUS or args is None:
         return []
     if result is None or result.status != 0:
         return []
-    row = _OBJECTS.get(procedure)
+    row = _OBJECTS.get(operation)
     if row is not None:
         path, where, changes = row
         return [View(attrgetter(path)(args), attrgetter(where)(result), None, where, changes)]
-    if procedure in MAKERS or procedure is nfs2.LOOKUP:
-        made = procedure is not nfs2.LOOKUP
+    if operation in MAKERS or operation is nfs2.LOOKUP:
+        made = operation is not nfs2.LOOKUP
         return [View(result.diropok.file, result.diropok.attributes, None, "diropok.attributes", made)]
     return []
 
 
-def changed(exchange: Exchange) -> list[bytes] | None:
+def changed(step: Step) -> list[bytes] | None:
     """The handles of the objects that a call may have changed; None for any object whatever."""
-    procedure, args, result = exchange.procedure, exchange.args, exchange.result
-    if procedure in _HARMLESS:
+    operation, args, result = step.operation, step.args, step.result
+    if operation in _HARMLESS:
         return []
-    if procedure is None or args is None or procedure in _GOING:
+    if args is None or operation in _GOING:
         return None
     if result is not None and result.status is Nfsstat2.NFSERR_STALE:
         return []
-    row = _OBJECTS.get(procedure)
+    row = _OBJECTS.get(operation)
     if row is not None:
         return [attrgetter(row[0])(args)]
-    paths = _DIRECTORIES.get(procedure)
-    if paths is None:  # a procedure that a check made itself
+    paths = _DIRECTORIES.get(operation)
+    if paths is None:  # an operation that a check made itself
         return None
     handles = [attrgetter(path)(args) for path in paths]
-    if procedure is nfs2.CREATE:  # on a name that exists it may truncate
+    if operation is nfs2.CREATE:  # on a name that exists it may truncate
         made = getattr(getattr(result, "diropok", None), "file", None)
         return None if made is None else [*handles, made]
     return handles
 
 
-def learn(world: World, exchange: Exchange, views: Sequence[View], *, is_shared: bool) -> None:
-    """Take in what an exchange says, and forget what it may have changed."""
-    _note_times(world, exchange)
-    world.note(views, changed(exchange))
-    if exchange.result is None or exchange.procedure in WITHOUT_STATUS:
+def learn(world: World, step: Step, views: Sequence[View], *, is_shared: bool) -> None:
+    """Take in what a step says, and forget what it may have changed."""
+    _note_times(world, step)
+    world.note(views, changed(step))
+    if step.result is None or step.operation in WITHOUT_STATUS:
         return
-    _note_ownership(world, exchange)
-    if exchange.procedure in _GOING and exchange.result.status == 0:
+    _note_ownership(world, step)
+    if step.operation in _GOING and step.result.status == 0:
         world.removed()
     world.absorb(views, is_shared=is_shared)
     if not is_shared:
-        _note_names(world, exchange)
+        _note_names(world, step)
 
 
-def _note_times(world: World, exchange: Exchange) -> None:
+def _note_times(world: World, step: Step) -> None:
     """Times that a client sets."""
-    new: Sattr | None = getattr(exchange.args, "attributes", None)
+    new: Sattr | None = getattr(step.args, "attributes", None)
     if not isinstance(new, Sattr):
         return
     sets = [one for one in (new.atime, new.mtime) if one.seconds != IGNORED]
@@ -111,39 +110,39 @@ def _note_times(world: World, exchange: Exchange) -> None:
     world.odd_times |= any(one.useconds >= MILLION for one in sets)
     if not sets:
         return
-    handle = getattr(exchange.args, "file", None)
-    if exchange.procedure in MAKERS:
-        handle = getattr(getattr(exchange.result, "diropok", None), "file", None)
+    handle = getattr(step.args, "file", None)
+    if step.operation in MAKERS:
+        handle = getattr(getattr(step.result, "diropok", None), "file", None)
     if handle is not None:
         world.of(handle).mtime_set = True
 
 
-def _note_ownership(world: World, exchange: Exchange) -> None:
+def _note_ownership(world: World, step: Step) -> None:
     """Which objects nobody else knows of. CREATE does not say whether the file is new: a directory is."""
-    procedure, args, result = exchange.procedure, exchange.args, exchange.result
+    operation, args, result = step.operation, step.args, step.result
     if args is None or result.status != 0:
         return
-    if procedure in MAKERS:
-        is_ours = procedure is nfs2.MKDIR or world.of(args.where.dir).is_ours
+    if operation in MAKERS:
+        is_ours = operation is nfs2.MKDIR or world.of(args.where.dir).is_ours
         world.of(result.diropok.file).is_ours |= is_ours
-    elif procedure is nfs2.LOOKUP:
+    elif operation is nfs2.LOOKUP:
         name = bytes(args.name)
         if name not in {b"", b".."} and b"/" not in name and world.of(args.dir).is_ours:
             world.of(result.diropok.file).is_ours = True
-    elif procedure is nfs2.LINK:
+    elif operation is nfs2.LINK:
         if world.of(args.from_).is_ours != world.of(args.to.dir).is_ours:
             world.of(args.from_).is_ours = world.of(args.to.dir).is_ours = False
-    elif procedure is nfs2.RENAME and world.of(args.from_.dir).is_ours != world.of(args.to.dir).is_ours:
+    elif operation is nfs2.RENAME and world.of(args.from_.dir).is_ours != world.of(args.to.dir).is_ours:
         world.disown()
 
 
-def _note_names(world: World, exchange: Exchange) -> None:
-    procedure, args, status = exchange.procedure, exchange.args, exchange.result.status
+def _note_names(world: World, step: Step) -> None:
+    operation, args, status = step.operation, step.args, step.result.status
     if args is None:
         return
-    if procedure is nfs2.LOOKUP and status in {Nfsstat2.NFS_OK, Nfsstat2.NFSERR_NOENT}:
+    if operation is nfs2.LOOKUP and status in {Nfsstat2.NFS_OK, Nfsstat2.NFSERR_NOENT}:
         world.names[args.dir, bytes(args.name)] = (status == 0, world.source)
-    elif procedure in MAKERS and status == 0:
+    elif operation in MAKERS and status == 0:
         world.names[args.where.dir, bytes(args.where.name)] = (True, world.source)
 
 

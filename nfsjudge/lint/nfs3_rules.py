@@ -9,15 +9,16 @@ from nfsclient.protocol import nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Fattr3, Ftype3, Nfsstat3
 from nfsclient.protocol.nfs3.errors import is_expected
 from nfsclient.rpc.core import USUAL_REPLY_SIZE
+from nfsclient.rpc.program import AnyOperation
 from nfsjudge.lint.case import Case
 from nfsjudge.lint.nfs3_views import BILLION, MAKERS, every_attributes
-from nfsjudge.lint.rule import AnyProcedure, Breach, rule
+from nfsjudge.lint.rule import Breach, rule
 from nfsjudge.requirement import CLOSED_STATUS, Level, Part, Requirement
 
 ALL: t.Final = tuple(procedure for procedure in nfs3.NFS3.procedures if procedure is not nfs3.NULL)
 
 
-def _all_but(*procedures: AnyProcedure) -> tuple[AnyProcedure, ...]:
+def _all_but(*procedures: AnyOperation) -> tuple[AnyOperation, ...]:
     return tuple(procedure for procedure in ALL if procedure not in procedures)
 
 
@@ -44,8 +45,8 @@ STATUS_IS_LISTED = _clause("3", "the statuses listed for a procedure are the com
 @rule("nfs3/status-listed", STATUS_IS_LISTED, of=ALL, killed_by="write3-answers-isdir")
 def status_listed(case: Case) -> Breach | None:
     """A status that is defined, and not listed for the procedure nor for all: legal, and rare."""
-    procedure, status = case.exchange.procedure, case.status
-    if procedure is None or status is None or not status.is_known or is_expected(procedure, status):
+    operation, status = case.operation, case.status
+    if operation is None or status is None or not status.is_known or is_expected(operation, status):
         return None
     return Breach("a status of the procedure's list", f"{status.name}", "status")
 
@@ -67,7 +68,7 @@ XDEV = _clause("2.6", "XDEV is for a hard link, or a new name, across devices", 
 @rule("nfs3/not-sync-unguarded", NOT_SYNC, of=ALL, killed_by="setattr3-guards-unasked")
 def not_sync_unguarded(case: Case) -> Breach | None:
     """NOT_SYNC from what has no guard."""
-    if case.exchange.procedure is nfs3.SETATTR and (case.args is None or case.args.guard is not None):
+    if case.operation is nfs3.SETATTR and (case.args is None or case.args.guard is not None):
         return None
     return _is_status(case, Nfsstat3.NFS3ERR_NOT_SYNC, "NOT_SYNC with a guard only")
 
@@ -78,7 +79,7 @@ def bad_cookie(case: Case) -> Breach | None:
     if case.status is not Nfsstat3.NFS3ERR_BAD_COOKIE:
         return None
     args = case.args
-    if case.exchange.procedure in {nfs3.READDIR, nfs3.READDIRPLUS} and (
+    if case.operation in {nfs3.READDIR, nfs3.READDIRPLUS} and (
         args is None or args.cookie or any(args.cookieverf)
     ):
         return None
@@ -115,10 +116,10 @@ TYPE_THAT_WAS_MADE = _clause(
 @rule("nfs3/enum-values", ENUMS, of=ALL, killed_by=("getattr3-invents-a-type", "write3-invents-a-commitment"))
 def enum_values(case: Case) -> Breach | None:
     """A type of file, or a commitment, that is not defined."""
-    for path, attributes in every_attributes(case.exchange):
+    for path, attributes in every_attributes(case.step):
         if not attributes.type.is_known:
             return Breach("a type of ftype3", f"type {int(attributes.type)}", f"{path}.type")
-    if case.exchange.procedure is nfs3.WRITE and case.ok is not None and not case.ok.committed.is_known:
+    if case.operation is nfs3.WRITE and case.ok is not None and not case.ok.committed.is_known:
         return Breach("a value of stable_how", f"committed {int(case.ok.committed)}", "resok.committed")
     return None
 
@@ -128,7 +129,7 @@ def nseconds(case: Case) -> Breach | None:
     """More nanoseconds than a second has."""
     if case.world.odd_times or case.args is None:
         return None
-    is_exclusive = case.exchange.procedure is nfs3.CREATE and case.args.how.mode is CreateMode3.EXCLUSIVE
+    is_exclusive = case.operation is nfs3.CREATE and case.args.how.mode is CreateMode3.EXCLUSIVE
     for view in case.views:
         if view.after is None or case.world.is_any(view.handle, "undefined"):
             continue
@@ -149,7 +150,7 @@ def type_made(case: Case) -> Breach | None:
     attributes: Fattr3 | None = case.ok.obj_attributes if case.ok is not None else None
     if attributes is None or case.args is None:
         return None
-    match case.exchange.procedure:
+    match case.operation:
         case nfs3.MKDIR:
             wanted = Ftype3.NF3DIR
         case nfs3.SYMLINK:
@@ -298,7 +299,7 @@ def readdir_count(case: Case) -> Breach | None:
     reply = case.exchange.reply
     if case.ok is None or case.args is None or reply is None or not case.ok.entries:
         return None  # too little for an empty page is the client's fault
-    limit = case.args.count if case.exchange.procedure is nfs3.READDIR else case.args.maxcount
+    limit = case.args.count if case.operation is nfs3.READDIR else case.args.maxcount
     if len(reply) - USUAL_REPLY_SIZE - 4 <= limit:
         return None
     size = len(case.ok.to_xdr())

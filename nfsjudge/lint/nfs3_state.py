@@ -165,7 +165,7 @@ def _order(moment: Nfstime3 | Timeval) -> tuple[int, int]:
 @rule("nfs3/ctime-backwards", TIMES_GO_ON, of=ALL, killed_by="getattr3-turns-ctime-back")
 def ctime_backwards(case: Case) -> Breach | None:
     """A ctime before the one that was seen last, of an object whose times nobody has set."""
-    if sets_times(case.exchange):
+    if sets_times(case.step):
         return None
     for view in case.views:
         facts = case.world.facts.get(view.handle)
@@ -290,7 +290,7 @@ def exist_of_absent(case: Case) -> Breach | None:
     """EXIST of a name for which a LOOKUP just before found nothing."""
     if case.status is not Nfsstat3.NFS3ERR_EXIST or case.args is None or case.exchange.transport == "udp":
         return None
-    if case.exchange.procedure is nfs3.CREATE and case.args.how.mode is not CreateMode3.GUARDED:
+    if case.operation is nfs3.CREATE and case.args.how.mode is not CreateMode3.GUARDED:
         return None
     said = said_of(case, case.args.where)
     if said is None or said[0]:
@@ -321,7 +321,7 @@ def notsupp_against_fsinfo(case: Case) -> Breach | None:
     """NOTSUPP for what FSINFO promises."""
     if case.status is not Nfsstat3.NFS3ERR_NOTSUPP or case.args is None:
         return None
-    is_link = case.exchange.procedure is nfs3.LINK
+    is_link = case.operation is nfs3.LINK
     first = case.world.first(case.args.file if is_link else case.args.where.dir)
     if first is None or first.type is not (Ftype3.NF3REG if is_link else Ftype3.NF3DIR):
         return None

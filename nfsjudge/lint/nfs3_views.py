@@ -14,9 +14,8 @@ from operator import attrgetter
 
 from nfsclient.protocol import nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Fattr3, Nfsstat3, Sattr3, StableHow, TimeHow, WccData
-from nfsclient.rpc.exchange import Exchange
+from nfsclient.rpc.program import AnyOperation, Step
 from nfsjudge.lint.case import View
-from nfsjudge.lint.rule import AnyProcedure
 from nfsjudge.lint.world import World
 
 Getter: t.TypeAlias = Callable[[t.Any], t.Any]
@@ -38,7 +37,7 @@ def _row(path: str, attribute: str, *, changes: bool = False) -> _Row:
 _MADE: t.Final = (_row("where.dir", "dir_wcc", changes=True),)
 _REMOVED: t.Final = (_row("object.dir", "dir_wcc", changes=True),)
 
-_OBJECTS: t.Final[dict[AnyProcedure, tuple[_Row, ...]]] = {
+_OBJECTS: t.Final[dict[AnyOperation, tuple[_Row, ...]]] = {
     nfs3.NULL: (),
     nfs3.GETATTR: (_row("object", "obj_attributes"),),
     nfs3.SETATTR: (_row("object", "obj_wcc", changes=True),),
@@ -78,11 +77,11 @@ _NO_OBJECT: t.Final = frozenset({Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_ST
 BILLION: t.Final = 1_000_000_000
 
 
-def views_of(exchange: Exchange) -> list[View]:
+def views_of(step: Step) -> list[View]:
     """What the reply says of objects, those that it gives a handle of last."""
-    procedure, result = exchange.procedure, exchange.result
-    rows = None if procedure is None else _OBJECTS.get(procedure)
-    if not rows or exchange.args is None or result is None:
+    operation, result = step.operation, step.result
+    rows = _OBJECTS.get(operation)
+    if not rows or step.args is None or result is None:
         return []
     name = "resok" if result.resok is not None else "resfail"
     arm = getattr(result, name, None)
@@ -94,49 +93,49 @@ def views_of(exchange: Exchange) -> list[View]:
         if row.is_wcc:
             wcc: WccData = value
             path = f"{name}.{row.attribute}"
-            found.append(View(row.handle(exchange.args), wcc.after, wcc.before, path, row.changes))
+            found.append(View(row.handle(step.args), wcc.after, wcc.before, path, row.changes))
         elif value is not None:
             path = f"{name}.{row.attribute}"
-            found.append(View(row.handle(exchange.args), value, None, path, row.changes))
-    if result.resok is not None and (procedure in MAKERS or procedure is nfs3.LOOKUP):
-        handle = arm.object if procedure is nfs3.LOOKUP else arm.obj
+            found.append(View(row.handle(step.args), value, None, path, row.changes))
+    if result.resok is not None and (operation in MAKERS or operation is nfs3.LOOKUP):
+        handle = arm.object if operation is nfs3.LOOKUP else arm.obj
         if handle is not None and arm.obj_attributes is not None:
             found.append(
-                View(handle, arm.obj_attributes, None, "resok.obj_attributes", procedure is not nfs3.LOOKUP)
+                View(handle, arm.obj_attributes, None, "resok.obj_attributes", operation is not nfs3.LOOKUP)
             )
     return found
 
 
-def every_attributes(exchange: Exchange) -> Iterator[tuple[str, Fattr3]]:
+def every_attributes(step: Step) -> Iterator[tuple[str, Fattr3]]:
     """(path, attributes) of all that a reply says, also of objects without a handle and of listed entries."""
-    for view in views_of(exchange):
+    for view in views_of(step):
         if isinstance(view.after, Fattr3):
             yield view.path, view.after
-    resok = getattr(exchange.result, "resok", None)
+    resok = getattr(step.result, "resok", None)
     if resok is None:
         return
-    if exchange.procedure in MAKERS and resok.obj is None and resok.obj_attributes is not None:
+    if step.operation in MAKERS and resok.obj is None and resok.obj_attributes is not None:
         yield "resok.obj_attributes", resok.obj_attributes
 
 
 # ---------------------------------------------------------------- what may have been changed
 
 
-def changed(exchange: Exchange) -> list[bytes] | None:
+def changed(step: Step) -> list[bytes] | None:
     """The handles of the objects that a call may have changed; None for any object whatever."""
-    procedure = exchange.procedure
-    rows = None if procedure is None else _OBJECTS.get(procedure)
+    operation = step.operation
+    rows = _OBJECTS.get(operation)
     if rows is None:
         return None
-    args, result = exchange.args, exchange.result
+    args, result = step.args, step.result
     if not any(row.changes for row in rows):
         return []
-    if args is None or procedure in _GOING:
+    if args is None or operation in _GOING:
         return None
     if result is not None and result.status in _NO_OBJECT:
         return []
     handles = [row.handle(args) for row in rows if row.changes]
-    if procedure is nfs3.CREATE and args.how.mode is not CreateMode3.GUARDED:
+    if operation is nfs3.CREATE and args.how.mode is not CreateMode3.GUARDED:
         # It may have truncated a file that was there, or an earlier EXCLUSIVE one may answer again.
         made = getattr(getattr(result, "resok", None), "obj", None)
         return None if made is None else [*handles, made]
@@ -146,69 +145,69 @@ def changed(exchange: Exchange) -> list[bytes] | None:
 # ---------------------------------------------------------------- learning
 
 
-def learn(world: World, exchange: Exchange, views: Sequence[View], *, is_shared: bool) -> None:
-    """Take in what an exchange says, and forget what it may have changed."""
-    _note_sets(world, exchange)
-    world.note(views, changed(exchange))
-    result = exchange.result
+def learn(world: World, step: Step, views: Sequence[View], *, is_shared: bool) -> None:
+    """Take in what a step says, and forget what it may have changed."""
+    _note_sets(world, step)
+    world.note(views, changed(step))
+    result = step.result
     if result is None:
         return
-    _note_ownership(world, exchange)
-    if exchange.procedure in _GOING and result.status == 0:
+    _note_ownership(world, step)
+    if step.operation in _GOING and result.status == 0:
         world.removed()
     world.absorb(views, is_shared=is_shared)
     if not is_shared:
-        _note_results(world, exchange)
+        _note_results(world, step)
 
 
-def _note_sets(world: World, exchange: Exchange) -> None:
+def _note_sets(world: World, step: Step) -> None:
     """Times that a client sets, and data that is not committed: what makes times move."""
-    procedure, args = exchange.procedure, exchange.args
+    operation, args = step.operation, step.args
     if args is None:
         return
-    if procedure is not None and procedure in _READERS:
+    if operation in _READERS:
         # Where a read moves atime, it may move ctime as well.
-        world.drift(t.cast("bytes", _READERS[procedure].handle(args)))
-    elif procedure is nfs3.WRITE:
-        resok = getattr(exchange.result, "resok", None)
+        world.drift(t.cast("bytes", _READERS[operation].handle(args)))
+    elif operation is nfs3.WRITE:
+        resok = getattr(step.result, "resok", None)
         if resok is None or resok.committed is not StableHow.FILE_SYNC:
             world.drift(args.file)
-    elif procedure is nfs3.SETATTR:
+    elif operation is nfs3.SETATTR:
         new = args.new_attributes
         for handle in world.handles_like(args.object):
             facts = world.of(handle)
-            if sets_times(exchange):
+            if sets_times(step):
                 facts.mtime_set = True
-            if exchange.result is not None and exchange.result.status == 0:
+            if step.result is not None and step.result.status == 0:
                 facts.undefined = False
         world.odd_times |= any(
             one.time is not None and one.time.nseconds >= BILLION for one in (new.atime, new.mtime)
         )
 
 
-def _note_ownership(world: World, exchange: Exchange) -> None:
+def _note_ownership(world: World, step: Step) -> None:
     """Which objects nobody else knows of."""
-    procedure, args, resok = exchange.procedure, exchange.args, getattr(exchange.result, "resok", None)
+    operation, args, resok = step.operation, step.args, getattr(step.result, "resok", None)
     if resok is None or args is None:
         return
-    if procedure in MAKERS:
+    if operation in MAKERS:
         if resok.obj is None:
-            world.odd_times |= procedure is nfs3.CREATE and args.how.mode is CreateMode3.EXCLUSIVE
+            world.odd_times |= operation is nfs3.CREATE and args.how.mode is CreateMode3.EXCLUSIVE
             return
         facts = world.of(resok.obj)
-        is_new = procedure is not nfs3.CREATE or args.how.mode is CreateMode3.GUARDED
+        is_new = operation is not nfs3.CREATE or args.how.mode is CreateMode3.GUARDED
         facts.is_ours |= is_new or world.of(args.where.dir).is_ours
-        facts.mtime_set |= sets_times(exchange)
-        if procedure is nfs3.CREATE and args.how.mode is CreateMode3.EXCLUSIVE:
+        facts.mtime_set |= sets_times(step)
+        if operation is nfs3.CREATE and args.how.mode is CreateMode3.EXCLUSIVE:
             facts.undefined = facts.mtime_set = True
-    elif procedure is nfs3.LOOKUP:
+    elif operation is nfs3.LOOKUP:
         name = bytes(args.what.name)
         if name not in {b"", b".."} and b"/" not in name and world.of(args.what.dir).is_ours:
             world.of(resok.object).is_ours = True
-    elif procedure is nfs3.LINK:
+    elif operation is nfs3.LINK:
         if world.of(args.file).is_ours != world.of(args.link.dir).is_ours:
             world.of(args.file).is_ours = world.of(args.link.dir).is_ours = False
-    elif procedure is nfs3.RENAME and world.of(args.from_.dir).is_ours != world.of(args.to.dir).is_ours:
+    elif operation is nfs3.RENAME and world.of(args.from_.dir).is_ours != world.of(args.to.dir).is_ours:
         world.disown()
 
 
@@ -222,31 +221,31 @@ def _initial(args: t.Any) -> Sattr3 | None:
     return t.cast("Sattr3 | None", args.what.pipe_attributes)
 
 
-def sets_times(exchange: Exchange) -> bool:
+def sets_times(step: Step) -> bool:
     """Whether a call asks for times to be set, to whatever; ctime may be a copy of mtime (RFC 1813 section 1.6)."""
-    procedure, args = exchange.procedure, exchange.args
-    if args is None or (procedure is not nfs3.SETATTR and procedure not in MAKERS):
+    operation, args = step.operation, step.args
+    if args is None or (operation is not nfs3.SETATTR and operation not in MAKERS):
         return False
-    new = args.new_attributes if procedure is nfs3.SETATTR else _initial(args)
+    new = args.new_attributes if operation is nfs3.SETATTR else _initial(args)
     if new is None:
-        return procedure is nfs3.CREATE
+        return operation is nfs3.CREATE
     return any(one.set_it is not TimeHow.DONT_CHANGE for one in (new.atime, new.mtime))
 
 
-def _note_results(world: World, exchange: Exchange) -> None:
+def _note_results(world: World, step: Step) -> None:
     """Names, write verifiers and properties of file systems."""
-    procedure, args, result = exchange.procedure, exchange.args, exchange.result
+    operation, args, result = step.operation, step.args, step.result
     if args is None:
         return
-    if procedure is nfs3.LOOKUP and result.status in {Nfsstat3.NFS3_OK, Nfsstat3.NFS3ERR_NOENT}:
+    if operation is nfs3.LOOKUP and result.status in {Nfsstat3.NFS3_OK, Nfsstat3.NFS3ERR_NOENT}:
         world.names[args.what.dir, bytes(args.what.name)] = (result.status == 0, world.source)
     elif result.status != 0:
         return
-    elif procedure in MAKERS:
+    elif operation in MAKERS:
         world.names[args.where.dir, bytes(args.where.name)] = (True, world.source)
-    elif procedure in {nfs3.WRITE, nfs3.COMMIT}:
+    elif operation in {nfs3.WRITE, nfs3.COMMIT}:
         first = world.first(args.file)
         if first is not None:
             world.verifiers[first.fsid] = (bytes(result.resok.verf), world.source)
-    elif procedure is nfs3.FSINFO and result.resok.obj_attributes is not None:
+    elif operation is nfs3.FSINFO and result.resok.obj_attributes is not None:
         world.properties[result.resok.obj_attributes.fsid] = (result.resok.properties, world.source)

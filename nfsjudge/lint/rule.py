@@ -8,19 +8,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from nfsclient.rpc.exchange import Exchange
-from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.program import AnyOperation, Step
 from nfsjudge.requirement import Level, Requirement
 
 if t.TYPE_CHECKING:
     from nfsjudge.lint.case import Case
 
 Severity: t.TypeAlias = t.Literal["FAIL", "NONSTRICT", "INFO"]
-AnyProcedure: t.TypeAlias = Procedure[t.Any, t.Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """What a rule saw in one exchange. `field` is the dotted path in the reply; `earlier` the
+    """What a rule saw in one operation. `field` is the dotted path in its result; `earlier` the
     number of the exchange that it contradicts."""
 
     expected: str
@@ -36,15 +35,15 @@ Look: t.TypeAlias = "Callable[[Case], Breach | None]"
 class Rule:
     """One rule: a pure function from a case to a breach, the clause that it holds, and mutants that break it.
 
-    `procedures` are those whose exchanges it looks at; None for every RPC exchange. A rule with a requirement of
-    level MAY notes a legal rarity (INFO) and never says that anything is wrong.
+    `operations` are those that it looks at, in calls and in compounds; None for every exchange as a whole. A rule
+    with a requirement of level MAY notes a legal rarity (INFO) and never says that anything is wrong.
     """
 
     name: str
     """ "nfs3/write-count": protocol and what is wrong."""
     requirement: Requirement
     look: Look
-    procedures: tuple[AnyProcedure, ...] | None
+    operations: tuple[AnyOperation, ...] | None
     killed_by: tuple[str, ...]
 
     @property
@@ -70,6 +69,13 @@ class Finding:
     number: int
     """Of the exchange, from 1 on, in the order in which they were given."""
     count: int = 1
+    step: Step | None = None
+    """The operation of the exchange; None for bytes that a check made itself."""
+
+    @property
+    def field(self) -> str | None:
+        """The dotted path in the decoded reply of what is wrong."""
+        return self.breach.field if self.step is None else self.step.at(self.breach.field)
 
     @property
     def severity(self) -> Severity:
@@ -83,7 +89,7 @@ class Finding:
 
     def say(self, unit: str) -> str:
         """The same, where numbers are of something else than exchanges."""
-        name = self.exchange.procedure.name if self.exchange.procedure is not None else "raw call"
+        name = self.step.operation.name if self.step is not None else "raw call"
         earlier = self.breach.earlier
         against = f" (against {unit}{earlier})" if earlier is not None else ""
         more = f"; {self.count} times in all" if self.count > 1 else ""
@@ -97,17 +103,17 @@ def rule(
     name: str,
     requirement: Requirement,
     *,
-    of: Iterable[AnyProcedure] | None,
+    of: Iterable[AnyOperation] | None,
     killed_by: str | tuple[str, ...] = (),
 ) -> Callable[[Look], Look]:
-    """Register the decorated function as a rule over exchanges of the procedures `of` (None: of any)."""
+    """Register the decorated function as a rule over the operations `of` (None: over all exchanges)."""
 
     def register(look: Look) -> Look:
         if name in _rules:
             raise ValueError(f"two rules are named {name!r}")
         mutants = (killed_by,) if isinstance(killed_by, str) else killed_by
-        procedures = None if of is None else tuple(of)
-        _rules[name] = Rule(name, requirement, look, procedures, mutants)
+        operations = None if of is None else tuple(of)
+        _rules[name] = Rule(name, requirement, look, operations, mutants)
         return look
 
     return register

@@ -17,12 +17,10 @@ import typing as t
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nfsclient.rpc.program import Procedure, Program
+from nfsclient.rpc.program import AnyOperation, Program
 from nfsclient.xdr import XdrEnum
 from nfsjudge.requirement import Requirement
 from nfsjudge.verdict import Verdict
-
-AnyProcedure: t.TypeAlias = Procedure[t.Any, t.Any]
 
 
 class Ends(enum.IntEnum):
@@ -80,13 +78,13 @@ class ProtocolPolicy:
     statuses: tuple[StatusPolicy, ...] = ()
     versions: Mapping[Program, str] = dataclasses.field(default_factory=dict)
     """A program in one version -> the capability that says whether the target serves it."""
-    optional: Mapping[AnyProcedure, str] = dataclasses.field(default_factory=dict)
-    """A procedure that a server may lack -> the capability that says whether the target has it."""
+    optional: Mapping[AnyOperation, str] = dataclasses.field(default_factory=dict)
+    """An operation that a server may lack -> the capability that says whether the target has it."""
 
 
 _by_status: dict[type[XdrEnum], StatusPolicy] = {}
 _by_version: dict[tuple[int, int], str] = {}
-_by_procedure: dict[AnyProcedure, str] = {}
+_by_operation: dict[AnyOperation, str] = {}
 
 
 def register(policy: ProtocolPolicy) -> ProtocolPolicy:
@@ -94,12 +92,12 @@ def register(policy: ProtocolPolicy) -> ProtocolPolicy:
     statuses = {one.status: one for one in policy.statuses}
     versions = {(program.number, program.version): name for program, name in policy.versions.items()}
     twice = [*(statuses.keys() & _by_status.keys()), *(versions.keys() & _by_version.keys())]
-    twice += [one.label for one in policy.optional.keys() & _by_procedure.keys()]
+    twice += [one.label for one in policy.optional.keys() & _by_operation.keys()]
     if twice:
         raise ValueError(f"registered twice: {twice}")
     _by_status.update(statuses)
     _by_version.update(versions)
-    _by_procedure.update(policy.optional)
+    _by_operation.update(policy.optional)
     return policy
 
 
@@ -111,11 +109,11 @@ def policy_of(status: object) -> StatusPolicy:
     raise LookupError(f"no protocol has registered a policy for {type(status).__name__}")
 
 
-def capability_for(procedure: AnyProcedure) -> str | None:
-    """The capability that says whether the target serves the program and version of a procedure."""
-    return _by_version.get((procedure.program, procedure.version))
+def capability_for(operation: AnyOperation) -> str | None:
+    """The capability that says whether the target serves the program and version of an operation."""
+    return _by_version.get((operation.program, operation.version))
 
 
-def optional_capability(procedure: AnyProcedure) -> str | None:
-    """The capability that says whether the target has a procedure; None if every server has it."""
-    return _by_procedure.get(procedure)
+def optional_capability(operation: AnyOperation) -> str | None:
+    """The capability that says whether the target has an operation; None if every server has it."""
+    return _by_operation.get(operation)

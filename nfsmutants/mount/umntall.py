@@ -20,7 +20,7 @@ from nfsmutants.rules import RFC1094_MOUNT, RFC1813_UMNTALL
 def umntall_fails_without_mounts(call: AnyCall) -> t.Any:
     """UMNTALL after UMNTALL, without MNT between them, fails with an error of RPC"""
     state = call.state
-    is_mount = call.procedure in MNTS
+    is_mount = call.operation in MNTS
     if not is_mount and state.get("last") == "UMNTALL":
         raise Refused(accept_stat=AcceptStat.GARBAGE_ARGS)
     state["last"] = "MNT" if is_mount else "UMNTALL"

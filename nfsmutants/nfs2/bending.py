@@ -9,7 +9,7 @@ import typing as t
 from nfsclient.errors import XdrError
 from nfsclient.protocol.nfs2 import LOOKUP, Diropargs, Diropok, Diropres, Nfsstat2, StatRes
 from nfsclient.rpc.messages import CallHeader
-from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.program import AnyOperation
 from nfsclient.xdr import Void, replace, u32
 from nfsserver.fs import SUPERUSER, FsError, Inode
 from nfsserver.nfs2.common import fattr
@@ -40,9 +40,9 @@ def found(server: Server, inode: Inode) -> Diropres:
     return Diropres(Nfsstat2.NFS_OK, Diropok(server.handle_of(inode), fattr(inode)))
 
 
-def success(server: Server, procedure: Procedure[t.Any, t.Any], inode: Inode) -> t.Any:
-    """What a procedure answers when it says that all went well with an object."""
-    return found(server, inode) if procedure.res is Diropres else StatRes(Nfsstat2.NFS_OK)
+def success(server: Server, operation: AnyOperation, inode: Inode) -> t.Any:
+    """What an operation answers when it says that all went well with an object."""
+    return found(server, inode) if operation.res is Diropres else StatRes(Nfsstat2.NFS_OK)
 
 
 # ---------------------------------------------------------------- what is longer than it may be

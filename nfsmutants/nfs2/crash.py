@@ -50,13 +50,13 @@ def _undoing(
 ) -> Callable[[], object]:
     """What takes a change of names back."""
     fs, name = directory.fs, place_of(args).name
-    if context.procedure is REMOVE:
+    if context.operation is REMOVE:
         return lambda: fs.create(SUPERUSER, directory, name)
-    if context.procedure is RMDIR:
+    if context.operation is RMDIR:
         return lambda: fs.mkdir(SUPERUSER, directory, name)
-    if context.procedure is MKDIR:
+    if context.operation is MKDIR:
         return lambda: fs.rmdir(SUPERUSER, directory, name)
-    if context.procedure is RENAME and source is not None:
+    if context.operation is RENAME and source is not None:
         return lambda: fs.rename(SUPERUSER, directory, name, source, args.from_.name)
     return lambda: fs.remove(SUPERUSER, directory, name)
 
@@ -67,9 +67,9 @@ def nfs2_forgets_names_in_a_crash(call: AnyCall) -> t.Any:
     state = call.state
     _undo(call.server, state)
     reply = call.proceed()
-    if call.procedure in _CHANGING and reply.status == Nfsstat2.NFS_OK:
+    if call.operation in _CHANGING and reply.status == Nfsstat2.NFS_OK:
         directory = inode_of(call.server, place_of(call.args).dir)
-        source = inode_of(call.server, call.args.from_.dir) if call.procedure is RENAME else None
+        source = inode_of(call.server, call.args.from_.dir) if call.operation is RENAME else None
         if directory is not None:
             state.setdefault("undoing", []).append(_undoing(call.context, call.args, directory, source))
     return reply
@@ -80,7 +80,7 @@ def setattr2_is_forgotten_in_a_crash(call: AnyCall) -> t.Any:
     """SETATTR answers before the attributes are on stable storage, and they are lost in a crash"""
     state = call.state
     _undo(call.server, state)
-    inode = inode_of(call.server, call.args.file) if call.procedure is SETATTR else None
+    inode = inode_of(call.server, call.args.file) if call.operation is SETATTR else None
     if inode is not None and inode.data is not None:
         mode, mtime, size, data = inode.mode, inode.mtime, inode.size, inode.data
 

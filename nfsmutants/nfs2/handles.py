@@ -51,7 +51,7 @@ def nfs2_takes_handles_of_nobody(call: AnyCall) -> t.Any:
     reply = call.proceed()
     if reply.status != Nfsstat2.NFSERR_STALE or b"\xff" * FHSIZE not in call.args.to_xdr():
         return reply
-    root, kind = call.server.fs.root, call.procedure.res
+    root, kind = call.server.fs.root, call.operation.res
     empty: dict[object, object] = {
         Attrstat: fattr(root),
         Readlinkres: b"",
@@ -59,7 +59,7 @@ def nfs2_takes_handles_of_nobody(call: AnyCall) -> t.Any:
         Readdirres: Readdirok([], eof=True),
         Statfsres: Statfsinfo(1, 1, 0, 0, 0),
     }
-    return kind(Nfsstat2.NFS_OK, empty[kind]) if kind in empty else success(call.server, call.procedure, root)
+    return kind(Nfsstat2.NFS_OK, empty[kind]) if kind in empty else success(call.server, call.operation, root)
 
 
 @mutant((CREATE, MKDIR, LOOKUP, SYMLINK, LINK, RENAME), RFC1094_STATUS)
@@ -67,7 +67,7 @@ def nfs2_takes_handles_of_removed_directories(call: AnyCall) -> t.Any:
     """Names can be made and found in directories that are gone"""
     reply = call.proceed()
     gone = reply.status == Nfsstat2.NFSERR_STALE and place_of(call.args).dir != b"\xff" * FHSIZE
-    return success(call.server, call.procedure, call.server.fs.root) if gone else reply
+    return success(call.server, call.operation, call.server.fs.root) if gone else reply
 
 
 @mutant(GETATTR, RFC1094_STATUS)
@@ -115,12 +115,12 @@ def mnt1_gives_a_handle_of_nothing(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
 def nfs2_handles_go_to_the_next_file(call: AnyCall) -> t.Any:
     """The handle of a removed file reaches the file that is created next"""
     state = call.state
-    if call.procedure is REMOVE:
+    if call.operation is REMOVE:
         inode = child_of(call.server, call.args.dir, call.args.name)
         state["old"] = None if inode is None else call.server.handle_of(inode)
-    elif call.procedure is READ and call.args.file == state.get("old") and "new" in state:
+    elif call.operation is READ and call.args.file == state.get("old") and "new" in state:
         return call.proceed_with(file=state["new"])
     reply = call.proceed()
-    if call.procedure is CREATE and "old" in state and reply.resok is not None:
+    if call.operation is CREATE and "old" in state and reply.resok is not None:
         state["new"] = reply.resok.file
     return reply

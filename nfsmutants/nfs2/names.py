@@ -65,7 +65,7 @@ def nfs2_takes_existing_for_new(call: AnyCall) -> t.Any:
     existing = child_of(call.server, place.dir, place.name)
     if reply.status != Nfsstat2.NFSERR_EXIST or existing is None:
         return reply
-    return success(call.server, call.procedure, existing)
+    return success(call.server, call.operation, existing)
 
 
 @mutant(_ENTERING, RFC1094_DIROPRES)
@@ -74,7 +74,7 @@ def nfs2_takes_anything_for_a_directory(call: AnyCall) -> t.Any:
     inode = inode_of(call.server, place_of(call.args).dir)
     if inode is None or inode.directory is not None:
         return call.proceed()
-    return success(call.server, call.procedure, inode)
+    return success(call.server, call.operation, inode)
 
 
 # ---------------------------------------------------------------- what is longer than it may be

@@ -53,7 +53,7 @@ def readdir2_lists_removed_entries(call: AnyCall) -> t.Any:
     """READDIR gives the name that was removed last"""
     gone: dict[bytes, bytes] = call.state.setdefault("gone", {})
     reply = call.proceed()
-    if call.procedure is REMOVE:
+    if call.operation is REMOVE:
         if reply.resok is not None:
             gone[call.args.dir] = call.args.name
         return reply

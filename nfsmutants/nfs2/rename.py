@@ -74,7 +74,7 @@ def rename2_to_itself_removes(call: Rename) -> StatRes:
 def rename2_has_a_middle(call: AnyCall) -> t.Any:
     """The LOOKUP that follows a RENAME over a file finds nothing"""
     state = call.state
-    if call.procedure is RENAME:
+    if call.operation is RENAME:
         taken = child_of(call.server, call.args.to.dir, call.args.to.name)
         reply = call.proceed()
         if taken is not None and reply.status == Nfsstat2.NFS_OK:

@@ -17,7 +17,7 @@ from nfsmutants.rules import RFC1094_PROCEDURES, RFC1094_TRANSPORT
 def nfs2_cuts_data_over_udp(call: AnyCall) -> t.Any:
     """WRITE over UDP loses the last byte of its data"""
     args = call.args
-    if call.context.transport == "udp" and call.procedure is WRITE:
+    if call.context.transport == "udp" and call.operation is WRITE:
         args = replace(args, data=bytes(args.data)[:-1] + b"\0")
     return call.proceed(args)
 

@@ -44,7 +44,7 @@ def creations3_ignore_initial_attributes(call: AnyCall) -> t.Any:
 def info3_attributes_of_the_root(call: AnyCall) -> t.Any:
     """FSSTAT, FSINFO and PATHCONF return the attributes of the export's root for all but regular files"""
     reply = call.proceed()
-    handle = getattr(call.args, _HANDLE_OF[call.procedure])
+    handle = getattr(call.args, _HANDLE_OF[call.operation])
     if reply.resok is None or call.server.resolve(handle).data is not None:
         return reply
     return amend(reply, obj_attributes=fattr3(call.server.fs.root))

@@ -103,7 +103,7 @@ def rewrite_names(
 ) -> t.Any:
     """Proceed with other names: those that are to be made, to be found, or both."""
     tables = (MADE if made else {}), (TAKEN if taken else {})
-    fields = [table[call.procedure] for table in tables if call.procedure in table]
+    fields = [table[call.operation] for table in tables if call.operation in table]
     bent = {
         field: rewrite(call.server, getattr(call.args, field))
         for field in fields
@@ -185,9 +185,9 @@ _SUCCESS: t.Final[dict[t.Any, t.Any]] = {
 
 def success(call: AnyCall) -> t.Any:
     """Success with nothing done, and nothing optional in it; LOOKUP finds the directory itself."""
-    if call.procedure is LOOKUP:
+    if call.operation is LOOKUP:
         return Lookup3Res(Nfsstat3.NFS3_OK, Lookup3ResOk(call.args.what.dir, None, None))
-    return _SUCCESS[call.procedure]
+    return _SUCCESS[call.operation]
 
 
 def before_of(after: Fattr3) -> WccAttr:

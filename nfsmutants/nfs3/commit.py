@@ -122,7 +122,7 @@ def commit3_verifier_survives_crash(call: AnyCall) -> t.Any:
     """COMMIT has the verifier with which the file was written first, though a crash lost data since"""
     verifiers = call.state
     reply = call.proceed()
-    if call.procedure is WRITE:
+    if call.operation is WRITE:
         if reply.resok is not None:
             verifiers.setdefault(call.args.file.hex(), reply.resok.verf)
         return reply
@@ -147,7 +147,7 @@ def commit3_drops_other_files(call: Commit) -> Commit3Res:
 def commit3_flushes_its_own_data(call: AnyCall) -> t.Any:
     """COMMIT flushes only a file that its own connection wrote last, and answers OK for others"""
     writers = call.state
-    if call.procedure is WRITE:
+    if call.operation is WRITE:
         writers[call.args.file.hex()] = call.peer
         return call.proceed()
     if writers.get(call.args.file.hex(), call.peer) == call.peer:

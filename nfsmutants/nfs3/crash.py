@@ -84,7 +84,7 @@ def write3_stable_data_outlives_one_crash(call: AnyCall) -> t.Any:
     ):
         inode.data.truncate(0)
         del stable[file]
-    if call.procedure is WRITE and call.args.stable is StableHow.FILE_SYNC:
+    if call.operation is WRITE and call.args.stable is StableHow.FILE_SYNC:
         stable[file] = call.server.boots
     return call.proceed()
 
@@ -113,7 +113,7 @@ def _undo_of(server: Server, procedure: t.Any, args: t.Any) -> Undo:
 def nfs3_names_are_lost_in_a_crash(call: AnyCall) -> t.Any:
     """What was created, removed, renamed or linked last is as before after a crash"""
     state = call.state
-    if call.procedure in {LOOKUP, READDIR}:
+    if call.operation in {LOOKUP, READDIR}:
         if state.get("boots", call.server.boots) != call.server.boots:
             state["boots"] = call.server.boots
             with contextlib.suppress(FsError):
@@ -121,7 +121,7 @@ def nfs3_names_are_lost_in_a_crash(call: AnyCall) -> t.Any:
         return call.proceed()
     reply = call.proceed()
     if reply.status == Nfsstat3.NFS3_OK:
-        state["boots"], state["undo"] = call.server.boots, _undo_of(call.server, call.procedure, call.args)
+        state["boots"], state["undo"] = call.server.boots, _undo_of(call.server, call.operation, call.args)
     return reply
 
 
@@ -130,7 +130,7 @@ def setattr3_is_lost_in_a_crash(call: AnyCall) -> t.Any:
     """Mode, size and mtime that SETATTR set are as before after a crash"""
     saved: dict[bytes, tuple[int, Changes]] = call.state.setdefault("saved", {})
     inode = inode_of(call.server, call.args.object)
-    if inode is not None and call.procedure is SETATTR:
+    if inode is not None and call.operation is SETATTR:
         size = None if inode.data is None else inode.size
         changes = Changes(mode=inode.mode, size=size, mtime=inode.mtime)
         saved.setdefault(bytes(call.args.object), (call.server.boots, changes))
@@ -143,7 +143,7 @@ def setattr3_is_lost_in_a_crash(call: AnyCall) -> t.Any:
 def getattr3_handles_end_with_the_instance(call: AnyCall) -> t.Any:
     """GETATTR answers STALE to handles that were given before the service was started last"""
     given: dict[bytes, int] = call.state.setdefault("given", {})
-    if call.procedure is GETATTR:
+    if call.operation is GETATTR:
         is_old = given.get(call.args.object, call.server.boots) != call.server.boots
         return Getattr3Res(Nfsstat3.NFS3ERR_STALE) if is_old else call.proceed()
     reply = call.proceed()

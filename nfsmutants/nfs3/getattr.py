@@ -177,7 +177,7 @@ def getattr3_remembers_by_connection(call: AnyCall) -> t.Any:
     state = call.state
     writers: dict[bytes, Address] = state.setdefault("writers", {})
     replies: dict[tuple[Address, bytes], Getattr3Res] = state.setdefault("replies", {})
-    if call.procedure is WRITE:
+    if call.operation is WRITE:
         writers[call.args.file] = call.peer
         return call.proceed()
     known = replies.get((call.peer, call.args.object))

@@ -100,7 +100,7 @@ def nfs3_removed_directory_is_io(call: AnyCall) -> t.Any:
 def nfs3_removed_directory_means_a_later_one(call: AnyCall) -> t.Any:
     """The handle of a removed directory means a later one with its file number, but for LOOKUP and CREATE"""
     reply = call.proceed()
-    if reply.status != Nfsstat3.NFS3ERR_STALE or call.procedure in {LOOKUP, CREATE}:
+    if reply.status != Nfsstat3.NFS3ERR_STALE or call.operation in {LOOKUP, CREATE}:
         return reply
     places: list[t.Any] = [
         getattr(call.args, name, call.args) for name in ("link", "where", "object", "from_")
@@ -120,7 +120,7 @@ def _moved(args: t.Any, directory: bytes) -> t.Any:
 def nfs3_renamed_is_stale(call: AnyCall) -> t.Any:
     """The handle of a file is stale when RENAME has moved it to another directory"""
     moved: set[bytes] = call.state.setdefault("moved", set())
-    if call.procedure is not RENAME:
+    if call.operation is not RENAME:
         if _first_handle(call.args) not in moved:
             return call.proceed()
         # What is answered to a handle that is none has the form of a refusal.
@@ -184,7 +184,7 @@ def create3_runs_out_of_handles(call: Create) -> Create3Res:
 def read3_follows_the_name(call: AnyCall) -> t.Any:
     """READ by the handle of a file that RENAME replaced reads the file that has its name now"""
     heirs: dict[bytes, bytes] = call.state.setdefault("heirs", {})
-    if call.procedure is READ:
+    if call.operation is READ:
         return call.proceed_with(file=heirs.get(call.args.file, call.args.file))
     caller = call.caller
     pair = []
@@ -238,7 +238,7 @@ def getattr3_empty_handle_is_noent(call: Getattr) -> Getattr3Res:
 def getattr3_binds_handles_to_connections(call: AnyCall) -> t.Any:
     """GETATTR knows the handles that CREATE and MKDIR gave on the same connection only"""
     homes = call.state.setdefault("homes", {})
-    if call.procedure is GETATTR:
+    if call.operation is GETATTR:
         if homes.pop(call.args.object, call.peer) != call.peer:
             return Getattr3Res(Nfsstat3.NFS3ERR_STALE)
         return call.proceed()
@@ -275,7 +275,7 @@ def names3_removed_is_io(call: AnyCall) -> t.Any:
 @mutant(tuple(procedure for procedure in OF_NAMES if procedure not in {LOOKUP, CREATE}), RFC1813_DATA_TYPES)
 def names3_reach_a_later_directory(call: AnyCall) -> t.Any:
     """The generation in a handle is not looked at: that of a removed directory means a later one"""
-    procedure = call.procedure
+    procedure = call.operation
     bent = {}
     for table in (MADE, TAKEN):
         if procedure in table:

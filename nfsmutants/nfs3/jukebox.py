@@ -8,9 +8,9 @@ import typing as t
 
 from nfsclient.protocol import nfs3 as protocol
 from nfsclient.protocol.nfs3 import NFS3, Nfsstat3, StableHow
+from nfsclient.rpc.program import AnyOperation
 from nfsmutants.form import AnyCall, Message, mutant, wire_mutant
 from nfsmutants.rules import RFC1813_ERRORS, RFC5661_RECALL
-from nfsserver.handlers import AnyProcedure
 from nfsserver.middleware import Answer
 from nfsserver.nfs3.freedoms import reply_with_nothing
 
@@ -30,13 +30,13 @@ _CHANGING: t.Final = (
 
 
 def _key(call: AnyCall) -> tuple[int, bytes]:
-    return call.procedure.number, call.args.to_xdr()
+    return call.operation.number, call.args.to_xdr()
 
 
-def _lie(procedure: AnyProcedure) -> t.Any:
+def _lie(operation: AnyOperation) -> t.Any:
     """A result that says OK, with nothing of what may be left out; of a WRITE, that one byte was taken."""
-    if procedure is not protocol.WRITE:
-        return reply_with_nothing(procedure.res, Nfsstat3.NFS3_OK)
+    if operation is not protocol.WRITE:
+        return reply_with_nothing(operation.res, Nfsstat3.NFS3_OK)
     resok = protocol.Write3ResOk(protocol.WccData(), 1, StableHow.FILE_SYNC, bytes(8))
     return protocol.Write3Res(Nfsstat3.NFS3_OK, resok)
 
@@ -49,7 +49,7 @@ def jukebox3_refuses_the_next_attempt(call: AnyCall) -> t.Any:
     if reply.status == Nfsstat3.NFS3ERR_JUKEBOX:
         put_off.setdefault(_key(call), call.context.xid)
     elif put_off.get(_key(call), call.context.xid) != call.context.xid:
-        return reply_with_nothing(call.procedure.res, Nfsstat3.NFS3ERR_INVAL)
+        return reply_with_nothing(call.operation.res, Nfsstat3.NFS3ERR_INVAL)
     return reply
 
 
@@ -58,7 +58,7 @@ def jukebox3_forgets_what_it_put_off(call: AnyCall) -> t.Any:
     """A call that was answered with JUKEBOX is answered with OK when it is made with a new xid, and nothing is done"""
     put_off: dict[t.Any, t.Any] = call.state.setdefault("put off", {})
     if _key(call) in put_off:
-        return _lie(call.procedure)
+        return _lie(call.operation)
     reply = call.proceed()
     if reply.status == Nfsstat3.NFS3ERR_JUKEBOX:
         put_off[_key(call)] = True

@@ -28,7 +28,7 @@ _ALIASES: t.Final = (b".", b"..")
 @mutant((LOOKUP, MKDIR, SYMLINK, MKNOD, RENAME), RFC1813_NAMES)
 def names3_take_the_empty_name(call: AnyCall) -> t.Any:
     """A call without a name is answered with success"""
-    procedure = call.procedure
+    procedure = call.operation
     where = getattr(call.args, TAKEN.get(procedure) or MADE[procedure])
     return call.proceed() if where.name else success(call)
 
@@ -36,7 +36,7 @@ def names3_take_the_empty_name(call: AnyCall) -> t.Any:
 @mutant(tuple(MADE), RFC1813_NAMES)
 def names3_make_aliases(call: AnyCall) -> t.Any:
     """What is made under the names . and .. is made indeed, under a name that looks like them"""
-    field = MADE[call.procedure]
+    field = MADE[call.operation]
     where: Diropargs3 = getattr(call.args, field)
     if where.name not in _ALIASES or directory_of(call.server, where) is None:
         return call.proceed()
@@ -46,7 +46,7 @@ def names3_make_aliases(call: AnyCall) -> t.Any:
 @mutant((REMOVE, RENAME), RFC1813_NAMES)
 def names3_empty_by_aliases(call: AnyCall) -> t.Any:
     """REMOVE of, and RENAME from, the names . and .. remove the files in that directory"""
-    where: Diropargs3 = getattr(call.args, TAKEN[call.procedure])
+    where: Diropargs3 = getattr(call.args, TAKEN[call.operation])
     directory = directory_of(call.server, where)
     if where.name in _ALIASES and directory is not None and directory.directory is not None:
         parent = directory.directory.parent or directory

@@ -28,7 +28,7 @@ def names3_deny_nobody(call: AnyCall) -> t.Any:
 @mutant(OF_NAMES, RFC1813_PERMISSIONS)
 def names3_deny_everybody(call: AnyCall) -> t.Any:
     """A directory of others is not changed, whatever its mode says"""
-    procedure = call.procedure
+    procedure = call.operation
     where = getattr(call.args, MADE.get(procedure) or TAKEN[procedure])
     directory = directory_of(call.server, where)
     if directory is None or not _is_common(call.context) or directory.uid == call.caller.uid:
@@ -43,7 +43,7 @@ def names3_deny_everybody(call: AnyCall) -> t.Any:
 @mutant((REMOVE, RMDIR, RENAME), RFC1813_PERMISSIONS)
 def names3_ignore_the_sticky_bit(call: AnyCall) -> t.Any:
     """Who may write to a directory removes the objects of others from it, sticky or not"""
-    directory = directory_of(call.server, getattr(call.args, TAKEN[call.procedure]))
+    directory = directory_of(call.server, getattr(call.args, TAKEN[call.operation]))
     if directory is None:
         return call.proceed()
     sticky = directory.mode & 0o1000

@@ -235,7 +235,7 @@ def read3_reads_a_later_file(call: AnyCall) -> t.Any:
     """READ by the handle of a removed file returns the data of the file that was made last"""
     reply = call.proceed()
     state = call.state
-    if call.procedure is CREATE:
+    if call.operation is CREATE:
         if reply.resok is not None:
             state["handle"] = reply.resok.obj
         return reply

@@ -105,7 +105,7 @@ def readdir3_lists_removed_entries(call: AnyCall) -> t.Any:
     """READDIR still lists what was removed last"""
     gone: dict[bytes, bytes] = call.state.setdefault("gone", {})
     reply = call.proceed()
-    if call.procedure is REMOVE:
+    if call.operation is REMOVE:
         if reply.resok is not None:
             gone[call.args.object.dir] = call.args.object.name
         return reply

@@ -124,7 +124,7 @@ def rename3_replaces_files_by_directories(call: Rename) -> Rename3Res:
 @mutant((RENAME, LOOKUP), RFC1813_RENAME)
 def rename3_takes_two_steps(call: AnyCall) -> t.Any:
     """RENAME over a name removes that first: the next LOOKUP of it finds nothing"""
-    if call.procedure is RENAME:
+    if call.operation is RENAME:
         is_over = find(call.server, call.args.to) is not None
         reply = call.proceed()
         call.state["between"] = call.args.to if is_over and reply.resok is not None else None
@@ -323,7 +323,7 @@ def rename3_cuts_long_names(call: Rename) -> Rename3Res:
 @mutant((RENAME, LOOKUP), RFC1813_RENAME)
 def rename3_shows_a_third_object(call: AnyCall) -> t.Any:
     """After RENAME over a name the next LOOKUP of it finds the directory instead"""
-    if call.procedure is RENAME:
+    if call.operation is RENAME:
         is_over = find(call.server, call.args.to) is not None
         reply = call.proceed()
         call.state["between"] = call.args.to if is_over and reply.resok is not None else None
@@ -337,7 +337,7 @@ def rename3_shows_a_third_object(call: AnyCall) -> t.Any:
 @mutant((RENAME, LOOKUP), RFC1813_RENAME)
 def rename3_unlinks_first(call: AnyCall) -> t.Any:
     """RENAME takes the old name away first: the next LOOKUP of the new one finds nothing"""
-    if call.procedure is RENAME:
+    if call.operation is RENAME:
         reply = call.proceed()
         call.state["between"] = call.args.to if reply.resok is not None else None
         return reply

@@ -16,7 +16,7 @@ from nfsmutants.rules import RFC1813_DATA_TYPES
 def names3_leave_mtime_of_directories(call: AnyCall) -> t.Any:
     """What changes the entries of a directory leaves its mtime alone"""
     directories = [
-        directory_of(call.server, getattr(call.args, field)) for field in name_fields(call.procedure)
+        directory_of(call.server, getattr(call.args, field)) for field in name_fields(call.operation)
     ]
     known = [(directory, directory.mtime) for directory in directories if directory is not None]
     reply = call.proceed()

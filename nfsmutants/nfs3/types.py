@@ -36,10 +36,10 @@ def info3_refuses_what_is_no_file(call: AnyCall) -> t.Any:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(getattr(call.args, _HANDLE_OF[call.procedure]))
+    inode = call.server.resolve(getattr(call.args, _HANDLE_OF[call.operation]))
     if inode.data is not None or inode is inode.fs.root:
         return reply
-    resfail = {FSSTAT: Fsstat3ResFail, FSINFO: Fsinfo3ResFail}.get(call.procedure)
+    resfail = {FSSTAT: Fsstat3ResFail, FSINFO: Fsinfo3ResFail}.get(call.operation)
     return type(reply)(Nfsstat3.NFS3ERR_SERVERFAULT, resfail=(resfail or Pathconf3ResFail)(None))
 
 
@@ -49,7 +49,7 @@ def info3_refuses_what_is_no_file(call: AnyCall) -> t.Any:
 @mutant(OF_NAMES, RFC1813_DATA_TYPES)
 def names3_look_into_special_files(call: AnyCall) -> t.Any:
     """Names in devices, sockets and FIFOs are answered with success"""
-    places = [getattr(call.args, field) for field in name_fields(call.procedure)]
+    places = [getattr(call.args, field) for field in name_fields(call.operation)]
     is_meant = any(_is_special(inode_of(call.server, place.dir)) for place in places)
     return success(call) if is_meant else call.proceed()
 
@@ -71,7 +71,7 @@ def _pointed_to(server: Server, where: Diropargs3) -> Diropargs3:
 def names3_follow_links_to_directories(call: AnyCall) -> t.Any:
     """The handle of a symbolic link is taken for that of the directory that it points to"""
     bent = {
-        field: _pointed_to(call.server, getattr(call.args, field)) for field in name_fields(call.procedure)
+        field: _pointed_to(call.server, getattr(call.args, field)) for field in name_fields(call.operation)
     }
     return call.proceed_with(**bent)
 
@@ -79,5 +79,5 @@ def names3_follow_links_to_directories(call: AnyCall) -> t.Any:
 @mutant((MKDIR, SYMLINK, MKNOD, LINK), RFC1813_MKDIR)
 def names3_make_over_others(call: AnyCall) -> t.Any:
     """What is made over a name that exists, and is no regular file's, is answered with success"""
-    there = find(call.server, getattr(call.args, MADE[call.procedure]))
+    there = find(call.server, getattr(call.args, MADE[call.operation]))
     return call.proceed() if there is None or there.kind is Kind.REGULAR else success(call)

@@ -58,9 +58,9 @@ def nfs3_verifier_counts_calls(call: AnyCall) -> t.Any:
     """The verifier is another one after a call of another procedure than WRITE and GETATTR, or a refused WRITE"""
     state = call.state
     reply = call.proceed()
-    if call.procedure is WRITE and reply.status == Nfsstat3.NFS3_OK:
+    if call.operation is WRITE and reply.status == Nfsstat3.NFS3_OK:
         return amend(reply, verf=call.server.codec.token(b"deeds", state.get("deeds", 0)))
-    if call.procedure not in {GETATTR, LOOKUP}:
+    if call.operation not in {GETATTR, LOOKUP}:
         state["deeds"] = state.get("deeds", 0) + 1
     return reply
 
@@ -80,9 +80,9 @@ def nfs3_restart_in_order_loses_data(call: AnyCall) -> t.Any:
         inode.data.truncate(0)
         del unstable[args.file]
     reply = call.proceed()
-    if call.procedure is READ:
+    if call.operation is READ:
         return reply
-    if call.procedure is COMMIT:
+    if call.operation is COMMIT:
         unstable.pop(args.file, None)
     elif args.stable is StableHow.UNSTABLE:
         unstable.setdefault(bytes(args.file), call.server.boots)

@@ -39,11 +39,11 @@ def wcc3_remembers_by_connection(call: AnyCall) -> t.Any:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    if call.procedure is GETATTR:
+    if call.operation is GETATTR:
         said[call.peer, call.args.object] = reply.resok.obj_attributes
         return reply
     bent = {}
-    for field in name_fields(call.procedure):
+    for field in name_fields(call.operation):
         old = said.get((call.peer, getattr(call.args, field).dir))
         path = _FIELDS.get(field, "dir_wcc")
         if old is not None:
@@ -57,8 +57,8 @@ def getattr3_remembers_directories_by_connection(call: AnyCall) -> t.Any:
     state = call.state
     changed_by: dict[bytes, t.Any] = state.setdefault("changed_by", {})
     said: dict[t.Any, t.Any] = state.setdefault("said", {})
-    if call.procedure is not GETATTR:
-        changed_by.update((getattr(call.args, field).dir, call.peer) for field in name_fields(call.procedure))
+    if call.operation is not GETATTR:
+        changed_by.update((getattr(call.args, field).dir, call.peer) for field in name_fields(call.operation))
         return call.proceed()
     known = said.get((call.peer, call.args.object))
     if known is not None and changed_by.get(call.args.object, call.peer) != call.peer:

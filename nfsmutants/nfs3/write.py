@@ -180,9 +180,9 @@ def write3_hides_unstable_data(call: AnyCall) -> t.Any:
     writers = call.state
     file = call.args.file.hex()
     reply = call.proceed()
-    if call.procedure is COMMIT:
+    if call.operation is COMMIT:
         writers.pop(file, None)
-    elif call.procedure is WRITE and call.args.stable is StableHow.UNSTABLE:
+    elif call.operation is WRITE and call.args.stable is StableHow.UNSTABLE:
         writers[file] = call.peer
     elif reply.resok is not None and writers.get(file, call.peer) != call.peer:
         return amend(reply, data=bytes(reply.resok.count))
@@ -194,7 +194,7 @@ def write3_reaches_a_later_file(call: AnyCall) -> t.Any:
     """WRITE by the handle of a removed file changes the file that was made last"""
     reply = call.proceed()
     state = call.state
-    if call.procedure is CREATE:
+    if call.operation is CREATE:
         if reply.resok is not None:
             state["handle"] = reply.resok.obj
         return reply

@@ -7,7 +7,8 @@ import typing as t
 
 from nfsclient.protocol import nfs2 as protocol
 from nfsclient.protocol.nfs2 import NFS2
-from nfsserver.handlers import AnyProcedure, Handlers, answers
+from nfsclient.rpc.program import AnyOperation
+from nfsserver.handlers import Handlers, answers
 from nfsserver.nfs2 import (
     attributes,
     data,
@@ -42,7 +43,7 @@ HANDLERS: t.Final[Handlers] = dict(
 AUTHENTICATED: t.Final = frozenset(HANDLERS) - {protocol.NULL}
 """AUTH_NONE is for NULL alone (RFC 1094 section 3.4)."""
 
-NOT_REPEATABLE: t.Final[frozenset[AnyProcedure]] = frozenset(
+NOT_REPEATABLE: t.Final[frozenset[AnyOperation]] = frozenset(
     {
         protocol.SETATTR,
         protocol.CREATE,

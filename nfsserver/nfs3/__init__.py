@@ -7,7 +7,8 @@ import typing as t
 
 from nfsclient.protocol import nfs3 as protocol
 from nfsclient.protocol.nfs3 import NFS3
-from nfsserver.handlers import AnyProcedure, Handlers, answers
+from nfsclient.rpc.program import AnyOperation
+from nfsserver.handlers import Handlers, answers
 from nfsserver.nfs3 import (
     attributes,
     creation,
@@ -49,7 +50,7 @@ HANDLERS: t.Final[Handlers] = dict(
 AUTHENTICATED: t.Final = frozenset(HANDLERS) - {protocol.NULL}
 """AUTH_NONE is for NULL alone (RFC 1813 section 2.1)."""
 
-NOT_REPEATABLE: t.Final[frozenset[AnyProcedure]] = frozenset(
+NOT_REPEATABLE: t.Final[frozenset[AnyOperation]] = frozenset(
     {
         protocol.SETATTR,
         protocol.CREATE,

@@ -175,7 +175,7 @@ def reply_with_nothing(res: type[t.Any], status: Nfsstat3) -> t.Any:
 
 
 def _later(context: CallContext) -> t.Any:
-    return reply_with_nothing(context.procedure.res, Nfsstat3.NFS3ERR_JUKEBOX)
+    return reply_with_nothing(context.operation.res, Nfsstat3.NFS3ERR_JUKEBOX)
 
 
 def _is_early(server: Server, place: Name) -> bool:

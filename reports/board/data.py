@@ -276,7 +276,8 @@ def _procedure(one: ProcedureStatistics) -> list[t.Any]:
         for key in ("p50", "p90", "p99", "max", "mean")
     ]
     counts = [one.calls, one.replies, one.retransmissions, one.bytes_sent, one.bytes_received]
-    return [visible_line(one.protocol), visible_line(one.procedure), *counts, *latency]
+    name = f"{one.within}: {one.procedure}" if one.within else one.procedure
+    return [visible_line(one.protocol), visible_line(name), *counts, *latency, bool(one.within)]
 
 
 def _finding(

@@ -74,7 +74,7 @@ class Stage:
             self._watches[procedure] = self.server.interpose(procedure, self._note)
 
     def _note(self, _server: Server, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
-        self.calls.append((context.procedure.name, args, context.xid))
+        self.calls.append((context.operation.name, args, context.xid))
         return proceed(context, args)
 
     def called(self, name: str) -> list[t.Any]:

@@ -161,7 +161,7 @@ def test_what_a_handler_knows_of_its_call() -> None:
     assert [context.credential for context in contexts] == [user, user, AuthNone()]
     context, args = seen[0]
     assert (context.peer, context.transport, context.xid) == (PEER, "tcp", 7)
-    assert (context.program, context.version, context.procedure) == (PROGRAM, 1, ECHO)
+    assert (context.program, context.version, context.operation) == (PROGRAM, 1, ECHO)
     assert args == EchoArgs(9)
 
 

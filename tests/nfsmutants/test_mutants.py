@@ -56,7 +56,7 @@ def test_declarations_are_complete() -> None:
         assert not each.gist.endswith("."), each.name
         kinds = (each.on_call, each.on_message, each.transport)
         assert sum(kind is not None for kind in kinds) == 1, each.name
-        assert bool(each.procedures) is (each.on_call is not None), each.name
+        assert bool(each.operations) is (each.on_call is not None), each.name
 
 
 def test_every_module_is_imported() -> None:
@@ -79,7 +79,7 @@ def test_a_declaration_names_itself(scratch_registry: None) -> None:
 
     made = find_mutant("getattr3-does-wrong")
     assert (made.gist, made.breaks) == ("GETATTR does wrong", RULE)
-    assert made.procedures == (GETATTR,)
+    assert made.operations == (GETATTR,)
     assert made.kills_many
 
 
@@ -92,7 +92,7 @@ def test_a_family_has_a_mutant_for_each_procedure(scratch_registry: None) -> Non
     both = [find_mutant("read3-does-wrong"), find_mutant("write3-does-wrong")]
     assert [each.gist for each in both] == ["READ does wrong", "WRITE does wrong"]
     assert [each.breaks[-1] for each in both] == ["6", "7"]
-    assert [each.procedures for each in both] == [(READ,), (WRITE,)]
+    assert [each.operations for each in both] == [(READ,), (WRITE,)]
 
 
 def test_wrong_declarations_are_refused(scratch_registry: None) -> None:

@@ -12,7 +12,7 @@ import typing as t
 
 from nfsclient.protocol.nfs3 import procedures as p
 from nfsclient.protocol.nfs3.types import Nfsstat3
-from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.program import AnyOperation
 
 _PREFIX = "NFS3ERR_"
 
@@ -24,7 +24,7 @@ def _errors(names: str) -> frozenset[Nfsstat3]:
 _HANDLE = "STALE BADHANDLE SERVERFAULT"
 _CREATION = f"IO ACCES EXIST NOTDIR NOSPC ROFS NAMETOOLONG DQUOT NOTSUPP {_HANDLE}"
 
-LISTED: t.Final[dict[Procedure[t.Any, t.Any], frozenset[Nfsstat3]]] = {
+LISTED: t.Final[dict[AnyOperation, frozenset[Nfsstat3]]] = {
     p.NULL: _errors(""),
     p.GETATTR: _errors(f"IO {_HANDLE}"),
     p.SETATTR: _errors(f"PERM IO ACCES INVAL NOSPC ROFS DQUOT NOT_SYNC {_HANDLE}"),
@@ -51,17 +51,17 @@ LISTED: t.Final[dict[Procedure[t.Any, t.Any], frozenset[Nfsstat3]]] = {
     p.PATHCONF: _errors(_HANDLE),
     p.COMMIT: _errors(f"IO {_HANDLE}"),
 }
-"""Procedure -> the statuses under ERRORS in its section, 3.3.n for procedure n."""
+"""Operation -> the statuses under ERRORS in its section, 3.3.n for procedure n."""
 
 GENERAL: t.Final = _errors("IO STALE BADHANDLE SERVERFAULT NOTSUPP JUKEBOX NODEV REMOTE")
 """Statuses that sections 1.6 and 2.6 define for any procedure that takes a handle, whatever its list says."""
 
 
-def is_expected(procedure: Procedure[t.Any, t.Any], status: Nfsstat3) -> bool:
-    """Whether the RFC names `status` for `procedure`, in its list or for all.
+def is_expected(operation: AnyOperation, status: Nfsstat3) -> bool:
+    """Whether the RFC names `status` for `operation`, in its list or for all.
 
     False is a rarity, not a fault.
     """
     if status is Nfsstat3.NFS3_OK:
         return True
-    return procedure is not p.NULL and (status in LISTED[procedure] or status in GENERAL)
+    return operation is not p.NULL and (status in LISTED[operation] or status in GENERAL)
