@@ -130,9 +130,7 @@ def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...])
         # `--mutants nfs3/WRITE`: the parser reads the next word as the value of the option.
         mutants, arguments = "pairs", (str(mutants), *arguments)
     if mutants is None and starter.is_checkout():
-        if _names_a_path(arguments):
-            return starter.run_own_tests(arguments)
-        return starter.run_own_tests([str(starter.home() / "tests"), *starter.workers(arguments), *arguments])
+        return starter.run_own_tests(arguments)
     if mutants is None:
         click.echo(
             "nfsproof: only a checkout contains the project's own tests; running the checks on their mutants",
@@ -552,9 +550,3 @@ def run_command_line(args: Sequence[str]) -> int:
         click.echo("nfsproof: cannot write to standard output: no space left", err=True)
         return int(Exit.USAGE)
     return int(result or 0)
-
-
-def _names_a_path(arguments: Sequence[str]) -> bool:
-    return any(
-        Path(argument.partition("::")[0]).exists() for argument in arguments if not argument.startswith("-")
-    )

@@ -68,7 +68,7 @@ SETTINGS: tuple[tuple[str, ...], ...] = (
 """What is tried: each knob at several values, some together; words with ``--`` are options of the run."""
 
 ALL = "all"
-"""In the place of the text that chooses settings: all of them, and every check."""
+"""Instead of a text that chooses settings: all of them, with every check."""
 _NOT_WANTED = ("FAIL", "NONSTRICT", "VOID")
 _PATIENCE = 900.0
 """Seconds for one run."""

@@ -37,7 +37,7 @@ class Consulted:
     sizes: dict[str, int] = field(default_factory=dict)
     """Fields of `Limits` with which sizes were compared -> the largest of these."""
     names: dict[str, set[bytes] | None] = field(default_factory=dict)
-    """Globs in `Limits`, and freedoms -> names that they were asked about; None: too many to keep."""
+    """Globs in `Limits`, and freedoms -> names that were compared with them; None: too many to keep."""
     answered: dict[str, int] = field(default_factory=dict)
     """Freedoms that would have had a reply to change -> the largest size."""
 
@@ -50,7 +50,7 @@ class Consulted:
         self.sizes[name] = max(size, self.sizes.get(name, 0))
 
     def note_name(self, key: str, name: bytes) -> None:
-        """A glob was asked about a name."""
+        """A name was compared with a glob."""
         known = self.names.setdefault(key, set())
         if known is not None:
             known.add(name)

@@ -16,7 +16,7 @@ _FIRST_XID = 0x2000_0001
 
 
 def settle(exchanges: Iterable[Exchange]) -> None:
-    """Change the XIDs and ports of exchanges over IPv4, in their messages too; connections stay told apart."""
+    """Change the XIDs and ports of exchanges over IPv4, in their messages too; connections keep different ports."""
     ports: dict[str, int] = {}
     for number, one in enumerate(exchanges):
         one.xid = _FIRST_XID + number

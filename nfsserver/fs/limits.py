@@ -48,7 +48,7 @@ class Limits:
         return min(size, int(getattr(self, name)))
 
     def allows(self, name: str, size: int) -> bool:
-        """Whether a size lies within the limit of this name."""
+        """Whether a size does not exceed the limit of this name."""
         return self.bound(name, size) == size
 
     def matches(self, name: str, file: bytes) -> bool:
