@@ -58,7 +58,7 @@ def new_check(
     file: str,
     after: str,
 ) -> None:
-    """Writes the frame of a check: the check, its clause and the mutant that it catches, each in its file.
+    """Write the frame of a check: the check, its clause and its mutant, each in its file.
 
     ID is PROTOCOL/SUBJECT/slug, such as nfs3/RENAME/keeps-fileid. What you must fill in is marked FILL IN or
     FILL_IN. Until then the check is VOID, and linter, type checker and CI are red.
@@ -94,13 +94,13 @@ def new_check(
 
 
 @click.command(
-    epilog="Exit status: 0 everything is up to date; 1 something differs, or is not filled in; 4 no whole run to make "
-    "pages of."
+    epilog="Exit status: 0 everything is up to date; 1 something differs, or is not filled in; 4 there is no "
+    "complete run."
 )
 @click.option("--check", "only_check", is_flag=True, help="Write nothing; red if anything differs.")
 @_RECORDS
 def regenerate(only_check: bool, folder: Path | None) -> int:
-    """Writes everything that is generated in a checkout, or compares it (--check).
+    """Write everything that is generated in a checkout, or compare it (--check).
 
     \b
     suites/ids.txt                        from the checks
@@ -121,20 +121,21 @@ def regenerate(only_check: bool, folder: Path | None) -> int:
     if is_right:
         click.echo("everything that is generated is up to date")
     elif only_check:
-        click.echo("not up to date; bin/nfsproof regenerate")
+        click.echo("not up to date; run bin/nfsproof regenerate")
     return int(Exit.OK if is_right else Exit.FAIL)
 
 
-@click.command(epilog="Exit status: 0 the pages agree; 1 they do not; 4 no whole run to make them of.")
-@click.option("--update", "mode", flag_value="update", help="Write the pages of docs/ anew.")
-@click.option("--check", "mode", flag_value="check", help="Red unless they are as they would be written.")
+@click.command(epilog="Exit status: 0 the pages are up to date; 1 they are not; 4 there is no complete run.")
+@click.option("--update", "mode", flag_value="update", help="Write the pages.")
+@click.option(
+    "--check", "mode", flag_value="check", help="Compare the pages with the run; red if they differ."
+)
 @_RECORDS
 def coverage(mode: str | None, folder: Path | None) -> int:
-    """Makes the pages that say which sections and errors the checks cover (docs/coverage.md), or holds them.
+    """Write or verify docs/coverage.md.
 
-    Made from the records of a whole run on the embedded server: those in DIR; without DIR there is one first. One of
-    --update and --check is needed; both are for a checkout. What one run on your server covered is told by
-    nfsproof report --coverage.
+    The page shows a complete run on the embedded server: the one in DIR, or a new one. Only a checkout has it. For a
+    run on your server, use nfsproof report --coverage.
     """
     starter.put_home_first()
     from nfsproof import covering
@@ -143,7 +144,7 @@ def coverage(mode: str | None, folder: Path | None) -> int:
         raise click.UsageError("Missing option '--update' or '--check'.")
     if not starter.is_checkout():
         raise Trouble(
-            "the pages are in the checkout only; docs/coverage.md of the project says what is covered"
+            "only a checkout contains these pages; use nfsproof report --coverage for the coverage of a run"
         )
     docs = starter.home() / "docs"
     try:
@@ -157,7 +158,9 @@ def coverage(mode: str | None, folder: Path | None) -> int:
     for line in wrong:
         click.echo(line)
     click.echo(
-        "docs/coverage.md does not agree; bin/nfsproof regenerate" if wrong else "docs/coverage.md agrees"
+        "docs/coverage.md is out of date; run bin/nfsproof regenerate"
+        if wrong
+        else "docs/coverage.md is up to date"
     )
     return int(Exit.FAIL if wrong else Exit.OK)
 

@@ -118,7 +118,7 @@ def _differing(docs: Path) -> Iterator[tuple[Path, str, str]]:
 
 
 def _ids(mode: str, say: Say) -> bool:
-    """In a process of its own: this one may have read the list already."""
+    """In a separate process: this one may have read the list already."""
     done = subprocess.run(
         [sys.executable, "-m", "nfsproof", "run", f"--ids={mode}", "-q", "--progress=off"],
         env=os.environ | {"PYTHONPATH": str(starter.home())},

@@ -32,7 +32,12 @@ def copy(root: Path, *rooms: str) -> None:
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     copy(tmp_path, "suites", "nfsmutants")
-    for room in ("fixtures", "nfsclient", "nfsjudge", "nfsserver"):  # by its folder ruff knows a room of ours
+    for room in (
+        "fixtures",
+        "nfsclient",
+        "nfsjudge",
+        "nfsserver",
+    ):  # ruff recognises our packages by their folders
         (tmp_path / room).symlink_to(ROOT / room)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
