@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The way of one operation through the server: middleware, then what knobs put around it, then its handler.
 
-Every call enters it as the operation that its procedure is. The handler of a compound sends each operation that the
-call carries through it again, from its own table of operations, with a context that names the operation and has the state that
-they share. So a mutant or a knob of one operation works in a compound as it does in a call.
+Every call enters it as the operation that its procedure is. The handler of a compound sends each operation of
+the call through it again, from its own table, with a context that names the operation and has the state that they
+share. So a mutant or a knob of one operation works in a compound as it does in a call.
 """
 
 from __future__ import annotations
