@@ -20,7 +20,6 @@ from benchmarks.worker import Workers
 
 
 def arguments() -> argparse.ArgumentParser:
-    """What can be asked for."""
     parser = argparse.ArgumentParser(
         prog="benchmarks/run", description="nfsclient side by side with its peers"
     )
@@ -83,7 +82,6 @@ def run(options: argparse.Namespace, operations: list[Operation], peers: Peers) 
 
 
 def main() -> int:
-    """Run it; the exit status."""
     options = arguments().parse_args()
     options.rounds = options.rounds or (3 if options.quick else 7)
     options.seconds = options.seconds or (0.2 if options.quick else 0.5)

@@ -31,7 +31,7 @@ SCROLL = """async (steps) => {
   }
   return times;
 }"""
-"""From top to bottom in so many frames: milliseconds of each."""
+"""From top to bottom in this many frames: milliseconds of each."""
 
 TYPING = """(text) => {
   const box = document.getElementById("q");

@@ -41,7 +41,7 @@ AIMS: t.Final = (
     Aim("codec-page", XDRLIB3, 4.0, 9.0),
     # One call at a time: wake-up latency decides.
     Aim("getattr-x1", LIBNFS, 0.80, 0.95),
-    # No gate against plain TCP: its echo has no server behind it, and where client and server share a processor
+    # No gate against plain TCP: its echo has no NFS server, and where client and server share a processor
     # libnfs itself reaches no more than 0.4 of it.
     Aim("getattr-x1", RAW, None, 0.78),
     Aim("getattr-x1", PYNFSCLIENT, 1.3, 1.6),

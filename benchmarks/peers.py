@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Python peers from PyPI, in a virtual environment of their own outside the tree."""
+"""Python peers from PyPI, in a virtual environment outside the tree."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def real_server(name: str) -> Iterator[dict[str, str]]:
     if "://" in name:
         yield prepare(NfsUrl.parse(name))
         return
-    from fixtures.targets import TargetError, make_target
+    from nfstargets import TargetError, make_target
 
     try:
         target = make_target(name)

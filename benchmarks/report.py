@@ -13,7 +13,6 @@ _HEADINGS = ("client", "rate", "", "ours/client", "CPU µs/op", "gate", "", "goa
 
 
 def table(results: Iterable[Result]) -> str:
-    """One block per operation."""
     return "\n".join(_block(result) for result in results)
 
 

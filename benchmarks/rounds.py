@@ -62,7 +62,6 @@ class Row:
         return self.ratio >= self.aim.goal
 
     def add(self, measured: Measurement) -> None:
-        """Note one round."""
         amount = measured.bytes / 1e6 if self.unit == "MB/s" else measured.operations
         self.rates.append(amount / measured.seconds)
         self.cpu_us.append(measured.cpu / max(measured.operations, 1) * 1e6)
@@ -80,7 +79,7 @@ class Result:
 def measure(
     operation: Operation, workers: Workers, rounds: int, seconds: float, progress: Callable[[], None]
 ) -> Result:
-    """Run an operation: each round takes all clients, in an order of its own.
+    """Run an operation: each round takes all clients, in random order.
 
     Chance, because who runs after whom matters: what the one before left asleep, the next one has to wake.
     """
@@ -128,7 +127,6 @@ class Progress:
         self._shown = sys.stderr.isatty()
 
     def __call__(self) -> None:
-        """One more is done."""
         self._done += 1
         if self._shown:
             end = "\r" if self._done < self._total else "\n"

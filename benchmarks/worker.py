@@ -54,14 +54,13 @@ class Worker:
             process.stdin.write(f"{line} {seconds}\n")
             process.stdin.flush()
         except OSError as error:
-            raise WorkerFailed(self._obituary(process)) from error
+            raise WorkerFailed(self._exit_report(process)) from error
         answer = self._answer(process, seconds * 3 + _PATIENCE)
         if "unsupported" in answer or "error" in answer:
             raise WorkerFailed(str(answer.get("unsupported") or answer.get("error")))
         return Measurement(**answer)
 
     def close(self) -> None:
-        """End the process."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -106,10 +105,10 @@ class Worker:
             raise WorkerFailed(f"no answer within {patience:.0f} s")
         line = process.stdout.readline()
         if not line:
-            raise WorkerFailed(self._obituary(process))
+            raise WorkerFailed(self._exit_report(process))
         return t.cast("dict[str, t.Any]", json.loads(line))
 
-    def _obituary(self, process: subprocess.Popen[str]) -> str:
+    def _exit_report(self, process: subprocess.Popen[str]) -> str:
         status = process.wait(5)
         last = (self._log.read_text().strip().splitlines() or ["it said nothing"])[-1]
         return f"ended with status {status}: {last}"
@@ -138,6 +137,5 @@ class Workers:
         return [python, "-m", f"benchmarks.workers.{name}"]
 
     def close(self) -> None:
-        """End them all."""
         for worker in self._known.values():
             worker.close()

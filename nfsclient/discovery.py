@@ -162,7 +162,7 @@ def _mount_version(url: NfsUrl) -> int:
 
 
 def _ask(rpc: RpcClient, url: NfsUrl, program: tuple[int, int], name: str, parameter: str) -> int:
-    """The port of a (program, version). The port mapper knows no IPv6: its successor is asked then."""
+    """The port of a (program, version). The port mapper knows no IPv6: then this asks its successor."""
     port = _getaddr(rpc, *program, url.proto) if ":" in rpc.peer_address[0] else 0
     port = port or Portmap(rpc).getport(*program, _PROT[url.proto])
     if not port:
@@ -195,7 +195,7 @@ def mount_longest(
 ) -> Mounted:
     """Mount the path of the URL, or else the longest part of it that is mounted. Raises `MountRefused`.
 
-    When the whole path is refused, the export list is asked for what to try; then every parent is tried, as
+    When the whole path is refused, the export list says what to try; then every parent is tried, as
     the list may be withheld, and may name paths other than those that MNT takes.
     """
     refusals: list[tuple[bytes, str]] = []
@@ -306,7 +306,7 @@ def _follow_alone(
     timeout: float,
     credential: Credential | None,
 ) -> bytes:
-    """`follow` over a connection of its own."""
+    """`follow` over a new connection."""
     try:
         rpc = open_connection(url, port, loop=loop, timeout=timeout, credential=credential)
     except RpcError as error:

@@ -61,7 +61,7 @@ class RpcTimeout(RpcError):
 
 
 class ConnectionLost(RpcError):
-    """The connection ended while an answer was owed, or before a call could be sent."""
+    """The connection ended before the answer came, or before a call could be sent."""
 
     def __init__(self, what: str, cause: str) -> None:
         super().__init__(f"{what}: the connection ended ({cause}); `reconnect` makes a new one")
@@ -137,7 +137,7 @@ class GarbageArgs(RpcRejected):
 
 
 class SystemErr(RpcRejected):
-    """SYSTEM_ERR: the server failed for a reason of its own, such as lack of memory."""
+    """SYSTEM_ERR: the server failed for an internal reason, such as lack of memory."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what}: the server failed inside (SYSTEM_ERR)")
@@ -147,7 +147,7 @@ class SystemErr(RpcRejected):
 
 
 class NfsStatusError(NfsClientError):
-    """A procedure answered with an error status; `path` is what it was asked about, where that is known."""
+    """A procedure answered with an error status; `path` is the object of the call, if it is known."""
 
     def __init__(self, status: t.Any, procedure: str, path: str | None = None) -> None:
         about = f" on {path}" if path else ""

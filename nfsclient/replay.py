@@ -43,7 +43,7 @@ _EXIT_USAGE = 4
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Story:
-    """What is told beside the answers: where the messages come from."""
+    """Printed in addition to the answers: where the messages come from."""
 
     check: str
     verdict: str
@@ -224,7 +224,7 @@ class Replay:
         self._send(f"{len(data)} bytes as they are", data, lambda: client.send_raw(data))
 
     def tell(self, client: RpcClient, message: bytes) -> None:
-        """Send bytes as one message, behind a record mark over TCP."""
+        """Send bytes as one message; over TCP with a record mark."""
         self._send(f"a message of {len(message)} bytes", message, lambda: client.send_record(message))
 
     def _send(self, what: str, data: bytes, send: Callable[[], None]) -> None:
@@ -272,16 +272,16 @@ class Replay:
         self.loop.close()
 
     def _remove(self, name: bytes) -> None:
-        """Remove what is below the root by a name of ours, as far as that can be done."""
+        """Remove the objects below the root that the script created, if possible."""
         version = 2 if self.url.version == 2 else 3
         try:
             with open_connection(self.url, self._port("nfs"), loop=self.loop, timeout=self.timeout) as rpc:
                 nfs: Nfs2 | Nfs3 = Nfs2(rpc) if version == 2 else Nfs3(rpc)
                 _remove_tree(nfs, self.root(version), name)
                 if nfs.lookup(self.root(version), name).resok is not None:
-                    self._line(f"left behind: {name!r}")
+                    self._line(f"not removed: {name!r}")
         except NfsClientError as error:
-            self._line(f"left behind: {name!r}: {error}")
+            self._line(f"not removed: {name!r}: {error}")
 
 
 def _remove_tree(nfs: Nfs2 | Nfs3, directory: bytes, name: bytes, depth: int = 0) -> None:

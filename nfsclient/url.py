@@ -150,7 +150,9 @@ _NUMBERS: t.Final = {
 
 def _parse_netloc(netloc: str, text: str) -> tuple[str, int | None]:
     if "@" in netloc:
-        raise UrlError(f"expected no user name, saw {netloc!r} in {text!r}; say uid= and gid= behind a ?")
+        raise UrlError(
+            f"expected no user name, saw {netloc!r} in {text!r}; use the parameters uid= and gid= after a ?"
+        )
     if netloc.startswith("["):
         host, bracket, tail = netloc[1:].partition("]")
         host, port = unquote(host), tail[1:]

@@ -87,21 +87,22 @@ def difference_of_names(
 ) -> Difference | None:
     """Names that are missing, unexpected or repeated, in any order; with `others` only those that are missing."""
     found: Counter[Name] = Counter(seen)
-    wanted: Counter[Name] = Counter(expected)
+    wanted: Counter[Name] = Counter(iter(expected))
     missing = by_bytes(wanted.keys() - found.keys() if others else (wanted - found).elements())
     surplus = [] if others else by_bytes((found - wanted).elements())
     if not missing and not surplus:
         return None
-    unexpected = {name for name in surplus if name not in wanted}
-    again = {name for name in surplus if found[name] > 1}
-    named = {"missing": missing, "unexpected": unexpected, "repeated": again}
-    notes = "; ".join(f"{word} {show_names(names)}" for word, names in named.items() if names)
-    is_plain = not found or (not wanted and not again)
+    named = {
+        "missing": [] if not found or _are_shown(wanted, missing) else missing,
+        "unexpected": [] if not wanted or _are_shown(found, surplus) else {*surplus} - wanted.keys(),
+        "repeated": {name for name in surplus if found[name] > 1},
+    }
+    notes = "; ".join(f"{word} {show_names(names, MOST_NAMES)}" for word, names in named.items() if names)
     got = name_or_count(found) if wanted else show_names(found.elements())
     return Difference(
         what,
         name_or_count(wanted) + (" among them" if others else ""),
-        got + ("" if is_plain else f" ({notes})"),
+        f"{got} ({notes})" if notes else got,
         name=next((name for name in surplus if isinstance(name, bytes)), None),
     )
 
@@ -119,13 +120,18 @@ def difference_of_times(
     got = [] if wanted is None else [f"{len(owed) - len(missing) - len(again)} once"]
     got += [f"{show(name)} {found[name]} times" for name in again[:MOST_NAMES]]
     got += [f"... ({len(again)} names more than once)"] if len(again) > MOST_NAMES else []
-    got += [f"missing {show_names(missing)}"] if missing else []
+    got += [f"missing {show_names(missing, MOST_NAMES)}"] if missing else []
     return Difference(
         what,
         "each at most once" if wanted is None else f"each of {name_or_count(Counter(owed))} exactly once",
         "; ".join(got),
         name=next((name for name in again if isinstance(name, bytes)), None),
     )
+
+
+def _are_shown(names: Counter[Name], some: Sequence[Name]) -> bool:
+    """Whether `some` are all of the names, which are few enough to be listed: to name them again would add nothing."""
+    return len(some) == names.total() <= MOST_NAMES
 
 
 def name_or_count(names: Counter[Name]) -> str:

@@ -13,7 +13,16 @@ import sys
 import typing as t
 from collections.abc import Callable, Collection
 
-from nfsclient.errors import NfsClientError
+from nfsclient.errors import (
+    AuthFailed,
+    GarbageArgs,
+    NfsClientError,
+    ProcUnavail,
+    ProgMismatch,
+    ProgUnavail,
+    RpcMismatch,
+    SystemErr,
+)
 from nfsclient.xdr import XdrEnum
 from nfsjudge.differences import difference_of_values
 from nfsjudge.outcome import Nonconformance, current_requirement, observe, skip, unsupported
@@ -303,6 +312,18 @@ def expect(subject: t.Any, what: str | None = None, *, because: Requirement | No
     return ValueExpectation(subject, what, because)
 
 
+_ANSWERS: t.Final[dict[type[NfsClientError], str]] = {
+    ProgUnavail: "PROG_UNAVAIL",
+    ProgMismatch: "PROG_MISMATCH",
+    ProcUnavail: "PROC_UNAVAIL",
+    GarbageArgs: "GARBAGE_ARGS",
+    SystemErr: "SYSTEM_ERR",
+    RpcMismatch: "RPC_MISMATCH",
+    AuthFailed: "AUTH_ERROR",
+}
+"""Errors that stand for an answer -> its name in RFC 1831."""
+
+
 def expect_error(
     error: type[NfsClientError] | tuple[type[NfsClientError], ...],
     act: Callable[[], object],
@@ -312,7 +333,7 @@ def expect_error(
     """Expect that `act` raises one of the library's errors, such as `ProcUnavail`, and give it."""
     __tracebackhide__ = True
     kinds = error if isinstance(error, tuple) else (error,)
-    wanted = tuple(kind.__name__ for kind in kinds)
+    wanted = tuple(_ANSWERS.get(kind, kind.__name__) for kind in kinds)
     try:
         result = act()
     except kinds as raised:

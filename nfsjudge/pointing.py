@@ -65,6 +65,11 @@ def find(exchanges: Sequence[Exchange], claim: Claim) -> Found | None:
     )
 
 
+def claim_of_raw(reply: object) -> Claim | None:
+    """The claim about a raw answer (what has `reply`) as a whole; None for other replies."""
+    return Claim(origins=((reply, ()),)) if _is_raw(reply) else None
+
+
 def names_of_claim(frame: types.FrameType) -> tuple[str, ...]:
     """The attributes at the end of what `expect()` is given in the statement that `frame` executes.
 

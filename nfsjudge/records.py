@@ -14,7 +14,7 @@ import re
 import types
 import typing as t
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 
 SCHEMA = 1
 """Grows when a field changes its meaning or goes away; new fields do not change it."""
@@ -254,6 +254,25 @@ _NESTED: dict[str, type[RequirementRecord | MessageRecord | ProcedureStatistics]
 """Fields that hold records themselves, or lists of them."""
 
 
+@functools.cache
+def _names(kind: t.Hashable) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(t.cast("t.Any", kind)))
+
+
+def to_plain(record: object) -> dict[str, t.Any]:
+    """The fields of a dataclass, and of those in its lists, as plain values. Other lists and dicts are not copied.
+
+    `dataclasses.asdict` copies every value of them, which took a tenth of a run.
+    """
+    return {name: _plain(getattr(record, name)) for name in _names(t.cast("t.Hashable", type(record)))}
+
+
+def _plain(value: t.Any) -> t.Any:
+    if isinstance(value, list):
+        return [_plain(one) for one in value] if value and is_dataclass(value[0]) else value
+    return to_plain(value) if is_dataclass(value) else value
+
+
 def nested(plain: Mapping[str, t.Any]) -> dict[str, t.Any]:
     """The fields of a record, with those that hold records made from plain values. Raises TypeError."""
     values = dict(plain)
@@ -270,7 +289,7 @@ class BadRecord(ValueError):
 
 def to_line(record: AnyRecord) -> str:
     """One line of JSON, without the line end."""
-    return json.dumps(asdict(record), ensure_ascii=True, separators=(",", ":"))
+    return json.dumps(to_plain(record), ensure_ascii=True, separators=(",", ":"))
 
 
 def from_line(line: str) -> AnyRecord:

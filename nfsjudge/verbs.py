@@ -10,7 +10,7 @@ expect_all(addresses, is_universal, "addresses in DUMP", "universal addresses")
 expect_that(page.eof or later, "eof or further entries", "neither")
 
 Each finds the reply that shows the deviation among the latest ones, and marks it in the transcript. Where the check has
-that reply, `reply` and `field` say it.
+that reply, `reply` and `field` say it; a raw answer of `Wire` is marked as a whole.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from nfsjudge.differences import (
     difference_of_times,
 )
 from nfsjudge.expect import fail
-from nfsjudge.pointing import Claim
+from nfsjudge.pointing import Claim, claim_of_raw
 from nfsjudge.requirement import Requirement
 from nfsjudge.showing import NONE, show
 
@@ -39,8 +39,9 @@ def _fail(
     found: Difference, claim: Claim, reply: object, field: str | None, because: Requirement | None
 ) -> t.NoReturn:
     __tracebackhide__ = True
-    clue = claim if reply is None else None
-    fail(found.what, (found.expected,), found.observed, because, subject=reply, field=field, claim=clue)
+    clue = claim if reply is None else claim_of_raw(reply)
+    subject = reply if clue is None else None
+    fail(found.what, (found.expected,), found.observed, because, subject=subject, field=field, claim=clue)
 
 
 # ---------------------------------------------------------------- contents
@@ -176,4 +177,6 @@ def expect_that(
     """A condition holds. The texts are nouns or clauses that read after "expected" and "got"."""
     __tracebackhide__ = True
     if not holds:
-        fail(what, (expected,), observed or NONE, because, subject=reply, field=field)
+        clue = claim_of_raw(reply)
+        subject = reply if clue is None else None
+        fail(what, (expected,), observed or NONE, because, subject=subject, field=field, claim=clue)

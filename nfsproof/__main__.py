@@ -13,7 +13,7 @@ def main() -> int:
     except ModuleNotFoundError as error:
         if error.name is not None and error.name.partition(".")[0] in ("nfsproof", "nfsclient"):
             raise
-        hint = "start with bin/nfsproof, which installs it"
+        hint = "start nfsproof with bin/nfsproof, which installs it"
         sys.stderr.write(f"nfsproof: the package {error.name} is not installed; {hint}\n")
         return 4
     except KeyboardInterrupt:

@@ -41,7 +41,7 @@ def render(folder: Path) -> str:
     by_hand = shlex.join(command)
     npx = shutil.which("npx")
     if npx is None:
-        return f"the page was not made: there is no npx (install Node.js 20 or later); then: {by_hand}"
+        return f"the page was not made: npx is missing. Install Node.js 20 or later, then run: {by_hand}"
     try:
         done = subprocess.run(
             [npx, *command[1:]],
@@ -54,13 +54,13 @@ def render(folder: Path) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return f"the page was not made: Allure took longer than {_SECONDS:.0f} s; to try again: {by_hand}"
+        return f"the page was not made: Allure took longer than {_SECONDS:.0f} s; to retry: {by_hand}"
     except OSError as error:
-        return f"the page was not made: {npx}: {error.strerror}; to try again: {by_hand}"
+        return f"the page was not made: {npx}: {error.strerror}; to retry: {by_hand}"
     made = page / "index.html"
     if done.returncode == 0 and made.is_file():
         made.write_bytes(_ANALYTICS.sub(b"", made.read_bytes(), count=1))
         return f"written: {made}"
     said = [line.strip() for line in (done.stderr + done.stdout).splitlines() if line.strip()]
-    why = next((line for line in said if "err" in line.lower()), said[-1] if said else "it said nothing")
-    return f"the page was not made: {why[:200]!r} (exit status {done.returncode}); to try again: {by_hand}"
+    why = next((line for line in said if "err" in line.lower()), said[-1] if said else "no message")
+    return f"the page was not made: {why[:200]!r} (exit status {done.returncode}); to retry: {by_hand}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the words after `nfsproof run` mean: which of them is the target."""
+"""Find the target among the words after `nfsproof run`."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 class ArgumentError(ValueError):
-    """The words make no sense; the text says why and what would."""
+    """The words cannot be understood; the text says why and what to write."""
 
 
 def split_target(
     words: Sequence[str], named: Sequence[str], option: str | None = None
 ) -> tuple[str | None, list[str]]:
-    """Takes the target out of the words: a URL anywhere, or one of `named` (with `:choice`) in front.
+    """Split words into the target and the rest.
 
-    `option` is the value of --target. Gives the target, or None, and the other words in their order. Raises
+    The target is a URL anywhere, or one of `named` (or `name:choice`) in front.
+    `option` is the value of --target. Returns the target, or None, and the other words in their order. Raises
     ArgumentError for two targets and for `host:/export`.
     """
     targets = [] if option is None else [option]
@@ -32,8 +33,8 @@ def split_target(
     for word in (*targets, *rest):
         if mount_like := MOUNT_SYNTAX.fullmatch(word):
             raise ArgumentError(
-                f"{word} is how mount names it; here: nfs://{mount_like['host']}{mount_like['path']}"
+                f"{word} is the syntax of mount; write nfs://{mount_like['host']}{mount_like['path']}"
             )
     if len(targets) > 1:
-        raise ArgumentError(f"more than one target: {', '.join(targets)}")
+        raise ArgumentError(f"expected one target, got {', '.join(targets)}")
     return (targets[0] if targets else None), rest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`nfsproof baseline` and `nfsproof diff`: runs held against what was known, and against each other."""
+"""`nfsproof baseline` and `nfsproof diff`: compare runs with known failures, and with each other."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _promised() -> frozenset[str]:
 
 
 def check(folder: Path, word: str) -> Told:
-    """Hold the records of a run against a baseline. Raises OSError, `BadBaseline` and `BadRecord`."""
+    """Compare the records of a run with a baseline. Raises OSError, `BadBaseline` and `BadRecord`."""
     run, baseline = load(folder), load_baseline(find_baseline(word))
     partial = run.about is not None and run.about.is_partial
     found = hold_against(
@@ -59,7 +59,7 @@ class CannotUpdate(ValueError):
 
 
 def update(folder: Path, file: Path, *, dry_run: bool) -> Told:
-    """Write a baseline anew for a run; the lines are the change. Raises OSError, `BadBaseline` and `CannotUpdate`."""
+    """Update a baseline with a run; the lines are the change. Raises OSError, `BadBaseline` and `CannotUpdate`."""
     run = load(folder)
     _hold_whole(run, folder)
     before = read_text(file) if file.exists() else ""
@@ -74,14 +74,14 @@ def update(folder: Path, file: Path, *, dry_run: bool) -> Told:
 
 def _hold_whole(run: Run, folder: Path) -> None:
     """A run that judged everything, and whose records can all be read. Raises `CannotUpdate`."""
-    whole = "a baseline needs a whole run"
+    whole = "a baseline needs a complete run"
     if run.problems:
         raise CannotUpdate(f"{printable(run.problems[0])}; {whole}, with all its records")
     if run.about is not None and run.about.is_partial:
         raise CannotUpdate(f"{folder}: the run judged only some of the checks; {whole}")
     if run.end is None or run.end.note or run.end.exit_code in {2, 3, 4, 5}:
         why = run.end.note if run.end is not None and run.end.note else run.ending
-        raise CannotUpdate(f"{folder}: {printable(why)}; {whole}, up to its end")
+        raise CannotUpdate(f"{folder}: {printable(why)}; {whole}, finished")
     if missing := not_judged(run, _promised()):
         raise CannotUpdate(
             f"{folder}: {len(missing)} checks of this version of nfsproof were not judged, such as {missing[0]}; "
@@ -140,5 +140,5 @@ def difference(before: Path, after: Path) -> Told:
 def _cut_short(run: Run) -> str:
     """Why there is not all of a run; empty if there is."""
     if run.about is not None and run.about.is_partial:
-        return "only some of the checks were chosen"
+        return "only some of the checks were selected"
     return run.ending if run.end is None or run.end.exit_code in {2, 3, 4, 5} else run.end.note

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The commands. Everything heavy is imported by the command that needs it: `--help` comes at once."""
+"""The commands. Each command imports the heavy modules that it needs, so that `--help` is fast."""
 
 from __future__ import annotations
 
@@ -12,16 +12,12 @@ from pathlib import Path
 
 import click
 
-from nfsproof import __version__, starter
-from nfsproof.exits import EXIT_CODES, Exit
+from nfsproof import __version__, checkout_commands, starter
+from nfsproof.exits import EXIT_CODES, Exit, Trouble
 
 EPILOG = "Exit status: " + "; ".join(f"{code.value} {meaning}" for code, meaning in EXIT_CODES.items()) + "."
-READS = "Exit status: 0 done; 4 wrong usage, or nothing could be read or written."
+READS = "Exit status: 0 done; 4 wrong usage, or a file cannot be read or written."
 PASS_ON = {"ignore_unknown_options": True, "help_option_names": ["--help"]}
-
-
-class Trouble(Exception):
-    """Something that the user can mend: printed without a traceback, exit status 4."""
 
 
 @click.group(
@@ -30,65 +26,64 @@ class Trouble(Exception):
 )
 @click.version_option(__version__, prog_name="nfsproof", message="%(prog)s %(version)s")
 def commands() -> None:
-    """Tests NFS servers on the wire and judges every answer against a clause of an RFC.
+    """Test NFS servers: compare every reply with the RFCs.
 
     \b
-    nfsproof run                             the checks against the embedded reference server
-    nfsproof run nfs://host/export           the checks against your server
-    nfsproof run nfs://host/export nfs3/WRITE        only those of WRITE
-    nfsproof run ganesha                     against an NFS-Ganesha that is started and stopped for it
-    nfsproof install shenaniganfs            other servers to run them against
-    nfsproof run nfs://host/export --baseline mine.toml      red only where something is new
-    nfsproof event FILE.toml                 several servers, with archives to hand over and one board
-    nfsproof doctor nfs://host/export        why does my server not answer?
-    nfsproof serve                           an NFS server of your own, right or wrong as you like
+    nfsproof run                             run the checks on the embedded reference server
+    nfsproof run nfs://host/export           run the checks on your server
+    nfsproof run nfs://host/export nfs3/WRITE        run only the checks of WRITE
+    nfsproof run ganesha                     start NFS-Ganesha, run the checks, stop it
+    nfsproof run nfs://host/export --baseline mine.toml      be red only where something is new
+    nfsproof doctor nfs://host/export        find out why a server does not answer
+    nfsproof event FILE.toml                 test several servers, make archives and one board
+    nfsproof serve                           start the embedded server for other clients
+    nfsproof install shenaniganfs            install another server to test
 
-    No root, kernel mount or compiler is needed. The checks create, change and remove files below the export:
-    point them at one made for testing.
+    nfsproof needs no root, no kernel mount and no compiler. The checks create, change and remove files below the
+    export: use an export made for testing.
     """
 
 
 @commands.command(context_settings=PASS_ON, options_metavar="[OPTIONS]", epilog=EPILOG)
-@click.option("--target", metavar="TARGET", help="The same as the first argument, as pytest users know it.")
-@click.option("--strict", is_flag=True, help="A broken SHOULD is red as well (NONSTRICT counts as failed).")
+@click.option("--target", metavar="TARGET", help="The target; the same as the first argument.")
+@click.option("--strict", is_flag=True, help="A broken SHOULD (NONSTRICT) is red.")
 @click.argument(
     "arguments", nargs=-1, type=click.UNPROCESSED, metavar="[TARGET] [CHECK ...] [PYTEST OPTION ...]"
 )
 def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
-    """Runs the checks and gives verdicts.
+    """Run the checks on a server.
 
-    TARGET is nfs://HOST[:PORT]/EXPORT[?PARAMETERS] or the name of a server that is started for the run:
-    embedded (the default), ganesha, ganesha:mem, and those of `nfsproof install --list`.
-
-    CHECK is an id (nfs3/RENAME/mixed-types[dir-fifo]), the beginning of one (nfs3/RENAME) or a pattern
-    (nfs3/READ*), in any case; or a file, or an old id. Without any, all checks run.
+    TARGET is a URL, nfs://HOST[:PORT]/EXPORT[?PARAMETERS], or the name of a server that nfsproof starts and stops:
+    embedded (the default), ganesha, ganesha:mem, or a server of `nfsproof install --list`.
+    CHECK is an id (nfs3/RENAME/mixed-types[dir-fifo]), the beginning of ids (nfs3/RENAME), a pattern (nfs3/READ*),
+    an old id or a file. Case does not matter. The default is all checks.
 
     \b
-    Which of them:
-      --section 3.3.14          of this section or one below; also RFC 1813 3.3.14, rfc1813:3.3.14
-      --procedure RENAME        that are about this procedure, or call it
-      --level MUST,STATED       of requirements of these levels (also SHOULD, MAY)
-    What is red:
-      --baseline FILE           only what differs from this file, or a baseline of ours
-      --require CAPABILITY,...  also when the target lacks one of these
-      --lint fail|report|off    what rules held against every exchange find: red, told, not looked for
-    What is left:
-      --report DIR              the folder of records and reports [nfsproof-report]
+    Which checks run:
+      --section 3.3.14          checks of this section or below; also RFC 1813 3.3.14, rfc1813:3.3.14
+      --procedure RENAME        checks that are about this procedure, or call it
+      --level MUST,STATED       checks of requirements with these levels (also SHOULD, MAY)
+    What makes the run red:
+      --baseline FILE           only differences from this file, or from a baseline of nfsproof
+      --require CAPABILITY,...  the target lacks one of these capabilities
+      --lint fail|report|off    rules for every call and reply: red, printed only, off [fail]
+    What the run writes:
+      --report DIR              folder of the records and reports [nfsproof-report]
       --evidence failure|always|never
-                                of which checks captures and scripts are kept
-      --label TEXT              how the target is called in reports
+                                which checks keep a capture and a script [failure]
+      --label TEXT              name of the target in reports, instead of its address
     How it runs:
       --progress auto|rich|plain|off
-      --call-timeout SECONDS    for one call [10]
-      --knob NAME=VALUE         a legal freedom that the embedded server takes; may be repeated
+      --call-timeout SECONDS    longest time for one call [10]
+      --knob NAME=VALUE         set a legal choice of the embedded server; may be repeated
       --list-requirements       print the requirements with their checks, run nothing
 
     All other options go to pytest: -x (stop at the first failure), -n 2 (two workers), -k, -v, --junitxml=FILE.
-    All of them: nfsproof run -- --help.
+    `nfsproof run -- --help` lists them.
     """
     starter.put_home_first()
-    from fixtures.targets import TARGETS
     from nfsproof.arguments import ArgumentError, split_target
+    from nfstargets import TARGETS
 
     try:
         found, rest = split_target(arguments, tuple(TARGETS), target)
@@ -100,30 +95,31 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
 
 @commands.command(
     context_settings=PASS_ON,
-    epilog="Exit status: as of nfsproof run; 1: a test failed, or a mutant survived.",
+    epilog="Exit status: the same as nfsproof run; 1: a test failed, or a mutant survived.",
 )
 @click.option(
     "--mutants",
     is_flag=False,
     flag_value="pairs",
     metavar="[pairs|sample|matrix]",
-    help="Instead: run each check on the clean server and on the mutants that it names; "
-    "=sample: also on some others; =matrix: on all.",
+    help="Run each check on the clean server and on the mutants that it names; "
+    "=sample: also on some other mutants; =matrix: on all mutants.",
 )
 @click.option(
     "--knobs",
     is_flag=False,
     flag_value="",
     metavar="[TEXT]",
-    help="Instead: run the checks with each legal freedom of the server taken (with =TEXT: those that hold it).",
+    help="For each legal choice of the server, run the checks that can see it; =TEXT: only choices that contain TEXT; "
+    "=all: all checks with all choices.",
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[PYTEST ARGUMENT ...]")
 def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...]) -> int:
-    """Tests nfsproof itself: its own tests, or whether every check is able to fail.
+    """Test nfsproof itself.
 
-    In a checkout the tests of library, server, plugin and command line. They do not travel in the wheel:
-    there each check is run on the clean embedded server, where it must pass, and on its mutants, where it
-    must fail.
+    In a checkout this runs the project's own tests, with a worker for each processor unless -n or a part of them is
+    chosen. The wheel does not contain them: there, and with --mutants, each check runs on the clean embedded server,
+    where it must pass, and on its mutants, where it must fail.
     """
     if knobs is not None:
         starter.put_home_first()
@@ -131,41 +127,40 @@ def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...])
 
         return freedoms.try_all(arguments, click.echo, knobs)
     if mutants not in {None, "pairs", "sample", "matrix"}:
-        # `--mutants nfs3/WRITE`: the parser takes what follows for the option's value.
+        # `--mutants nfs3/WRITE`: the parser reads the next word as the value of the option.
         mutants, arguments = "pairs", (str(mutants), *arguments)
     if mutants is None and starter.is_checkout():
-        tests = starter.home() / "tests"
-        return starter.run_own_tests([*arguments] if _names_a_path(arguments) else [str(tests), *arguments])
+        return starter.run_own_tests(arguments)
     if mutants is None:
         click.echo(
-            "nfsproof: the tests of our own are in the checkout only; running the checks on their mutants",
+            "nfsproof: only a checkout contains the project's own tests; running the checks on their mutants",
             err=True,
         )
     return starter.run_suite([f"--mutants={mutants or 'pairs'}", *arguments])
 
 
-@commands.command(epilog="Exit status: 0 stopped, or listed; 4 wrong usage, or the port is taken.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@commands.command(epilog="Exit status: 0 stopped, or listed; 4 wrong usage, or the port is in use.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
     default=20490,
     show_default=True,
-    help="One port for NFS, MOUNT and portmap; 0: any.",
+    help="Port for NFS, MOUNT and portmap; 0: any free port.",
 )
 @click.option(
-    "--export", "exports", multiple=True, metavar="PATH", help="An export; may be repeated. [/export]"
+    "--export", "exports", multiple=True, metavar="PATH", help="Path of an export; may be repeated. [/export]"
 )
-@click.option("--mutant", "mutants", multiple=True, metavar="NAME", help="Break a rule; may be repeated.")
 @click.option(
-    "--set", "knobs", multiple=True, metavar="NAME=VALUE", help="Take a legal freedom; may be repeated."
+    "--mutant", "mutants", multiple=True, metavar="NAME", help="Break a rule of an RFC; may be repeated."
 )
-@click.option("--root-squash", is_flag=True, help="Take root for nobody.")
-@click.option("--udp/--no-udp", default=True, show_default=True)
 @click.option(
-    "--list-mutants", is_flag=True, help="Print every mutant with the clause that it breaks, and end."
+    "--set", "knobs", multiple=True, metavar="NAME=VALUE", help="Set a legal choice; may be repeated."
 )
-@click.option("--list-knobs", is_flag=True, help="Print every legal freedom that can be set, and end.")
+@click.option("--root-squash", is_flag=True, help="Treat root as nobody.")
+@click.option("--udp/--no-udp", default=True, show_default=True, help="Also serve UDP.")
+@click.option("--list-mutants", is_flag=True, help="Print every mutant with the clause that it breaks.")
+@click.option("--list-knobs", is_flag=True, help="Print every legal choice that can be set.")
 def serve(
     host: str,
     port: int,
@@ -177,10 +172,12 @@ def serve(
     list_mutants: bool,
     list_knobs: bool,
 ) -> None:
-    """Serves NFSv2 and NFSv3 from memory: the embedded reference server, for other clients.
+    """Start the embedded server for other clients.
 
-    What is written is lost when it ends. There is no authentication beyond AUTH_SYS: keep it on loopback or
-    on a network that you trust.
+    It serves NFSv2, NFSv3, MOUNT, portmap and rpcbind.
+
+    Files are in memory and are lost when the server stops. The only authentication is AUTH_SYS: use it on loopback
+    or on a network that you trust. Ctrl-C stops it.
     """
     starter.put_home_first()
     from nfsproof import serving
@@ -205,21 +202,24 @@ def serve(
 
 
 @commands.command(
-    epilog="Exit status: 0 installed, or listed; 4 it could not be: the line says what is needed."
+    epilog="Exit status: 0 installed, or listed; 4 not possible: the message says what is missing."
 )
-@click.option("--list", "list_them", is_flag=True, help="Print what can be installed and what is, and end.")
+@click.option(
+    "--list", "list_them", is_flag=True, help="Print which servers can be installed, and which are."
+)
 @click.argument("names", nargs=-1, metavar="[NAME ...]")
 def install(list_them: bool, names: tuple[str, ...]) -> None:
-    """Installs a server of others to run the checks against, with its package manager.
+    """Install another NFS server to test.
 
-    Into a folder of its own below ~/.cache/nfsproof/servers (XDG_CACHE_HOME and NFSPROOF_SERVERS are heeded);
-    nothing else of the machine is changed but the caches of go, cargo or pip.
+    The installer uses go, cargo or pip. Each server is installed into its own folder below ~/.cache/nfsproof/servers
+    (or below $NFSPROOF_SERVERS, or $XDG_CACHE_HOME/nfsproof/servers). Besides that, only the caches of go, cargo or
+    pip change.
     """
     starter.put_home_first()
     from nfsproof import installing
 
     if not list_them and not names:
-        raise Trouble("install what? nfsproof install --list says what there is")
+        raise Trouble("expected the name of a server; nfsproof install --list prints them")
     try:
         for name in names:
             installing.install_by_name(name, lambda line: click.echo(line, err=True))
@@ -229,31 +229,30 @@ def install(list_them: bool, names: tuple[str, ...]) -> None:
         click.echo(line)
 
 
-@commands.command(epilog="Exit status: 0 nothing stands in the way; 4 something does.")
+@commands.command(epilog="Exit status: 0 the server can be tested; 4 it cannot.")
 @click.argument("url", metavar="URL")
 def doctor(url: str) -> int:
-    """Says what stands between you and a server that does not answer, and what to do about it.
+    """Find out why a server does not answer.
 
-    Name, port, rpcbind, MOUNT, export, privileged port, squash, RPC version: each is tried in turn. To see
-    whether it may write, it makes a small directory below the export and removes it again.
+    Tests each step, from the name of the host to root squash, and prints what to do. For the write test it creates a
+    small directory below the export and removes it again.
     """
     starter.put_home_first()
-    from fixtures.targets import TARGETS
     from nfsproof import doctor as clinic
+    from nfstargets import TARGETS
 
     if url.partition(":")[0] in TARGETS:
-        raise Trouble(f"{url} is a server that is started for a run; nfsproof run {url} says what is missing")
-
+        raise Trouble(f"expected a URL; {url} is a server that nfsproof starts: try nfsproof run {url}")
     diagnosis = clinic.diagnose(url)
     click.echo(diagnosis.render())
     return int(Exit.OK if diagnosis.healthy else Exit.USAGE)
 
 
-@commands.command(epilog=READS + " The verdicts do not count.")
+@commands.command(epilog=READS + " It does not depend on the verdicts.")
 @click.argument("runs", metavar="[RUN ...]", nargs=-1, type=click.Path(path_type=Path))
-@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="A page to look at.")
+@click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="The board, an HTML page.")
 @click.option(
-    "--allure", type=click.Path(path_type=Path), metavar="FOLDER", help="Results for Allure, and its page."
+    "--allure", type=click.Path(path_type=Path), metavar="FOLDER", help="Results and page for Allure."
 )
 @click.option("--junit", type=click.Path(path_type=Path), metavar="FILE", help="JUnit XML, for CI.")
 @click.option(
@@ -264,7 +263,7 @@ def doctor(url: str) -> int:
     "--coverage",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Sections of the RFCs and errors that were covered; FILE ends in .html, .md or .json.",
+    help="Covered sections and errors of the RFCs; FILE ends in .html, .md or .json.",
 )
 def report(
     runs: tuple[Path, ...],
@@ -275,11 +274,11 @@ def report(
     annotate: bool,
     coverage: Path | None,
 ) -> None:
-    """Tells again what runs found, from the records that they left: as text, or in the forms that are named.
+    """Make reports from the records of runs.
 
-    RUN is the folder of a run (nfsproof-report if none is named), its records.jsonl, an archive, or a folder of
-    such folders or archives.
-    FILE may be - for the output. docs/reports.md says what is in each form.
+    RUN is the folder of a run, its records.jsonl, an archive, or a folder of such folders or archives. The default
+    is nfsproof-report. Without an option, the text report is printed. FILE may be - for standard output.
+    docs/reports.md describes the formats.
     """
     starter.put_home_first()
     from nfsproof import reporting
@@ -293,22 +292,18 @@ def report(
 
 @commands.command(
     epilog="Exit status: that of the worst run, in the order 2, 3, 1, 4, 11, 10, 5, 0; 4 also for a mistake in FILE. "
-    "The file: docs/target-file.md."
+    "docs/target-file.md describes FILE."
 )
 @click.argument("file", metavar="FILE.toml", type=click.Path(path_type=Path))
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="Where all goes. [FILE without .toml]",
+    "-o", "--output", type=click.Path(path_type=Path), metavar="FOLDER", help="[FILE without .toml]"
 )
-@click.option("--check", "only_check", is_flag=True, help="Look for mistakes in the file, run nothing.")
+@click.option("--check", "only_check", is_flag=True, help="Check FILE for mistakes, run nothing.")
 def event(file: Path, output: Path | None, only_check: bool) -> int:
-    """Runs the checks against several targets, and packs what each has left into an archive to hand over.
+    """Run the checks on several servers.
 
-    FILE names the targets, how they are called, and what is run. A target that is not there is told, and the
-    others go on. Ctrl-C ends all in order; what was judged is kept.
+    Makes an archive of each run, and one board. FILE lists the targets with their labels and options. If a target does
+    not answer, the others continue. Ctrl-C stops all runs cleanly; everything judged so far is kept.
     """
     starter.put_home_first()
     from nfsproof import events
@@ -341,15 +336,15 @@ def event(file: Path, output: Path | None, only_check: bool) -> int:
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), metavar="FILE", help="A .tar.gz or .zip. [RUN.tar.gz]"
 )
-@click.option("--label", default="", metavar="TEXT", help="How the target is called: Server A.")
+@click.option("--label", default="", metavar="TEXT", help="Name of the target, such as Server A.")
 @click.option(
     "--anonymous/--named",
     default=None,
-    help="Hide which server it is as well: its kind, its description, its export. [anonymous with a label]",
+    help="Hide which server it is: kind, description, export. [anonymous with a label]",
 )
-@click.option("--hide", multiple=True, metavar="WORD", help="Hide a word more; may be repeated.")
+@click.option("--hide", multiple=True, metavar="WORD", help="Hide this word, too; may be repeated.")
 @click.option("--with-hosts", is_flag=True, help="Hide nothing.")
-@click.option("--with-logs", is_flag=True, help="The logs of servers that were started for the run, too.")
+@click.option("--with-logs", is_flag=True, help="Include the logs of servers that nfsproof started.")
 def archive(
     run_folder: Path,
     output: Path | None,
@@ -359,10 +354,10 @@ def archive(
     with_hosts: bool,
     with_logs: bool,
 ) -> None:
-    """Packs what a run has left into one file to hand over, without names of hosts, addresses and paths.
+    """Pack a run into one file without host names.
 
-    RUN is the folder of a run. nfsproof report reads archives as it reads folders. What may remain in them
-    is told in docs/interop-event.md.
+    The file contains no addresses and paths of your machine either. RUN is the folder of a run. nfsproof report reads
+    archives and folders alike. docs/interop-event.md lists what an archive hides, and what may remain in it.
     """
     starter.put_home_first()
     from nfsproof import archiving
@@ -374,44 +369,44 @@ def archive(
         raise Trouble(str(error)) from error
     for problem in packed.problems:
         click.echo(f"nfsproof: warning: {problem}", err=True)
-    told = "nothing hidden" if with_hosts else f"called {packed.manifest.label or 'by its name'}"
+    told = "nothing hidden" if with_hosts else f"label: {packed.manifest.label or 'none'}"
     click.echo(f"written: {packed.file} ({len(packed.manifest.files)} files, {told})")
 
 
-@commands.group(epilog="Words and fields: docs/baselines.md.")
+@commands.group(epilog="docs/baselines.md describes the file.")
 def baseline() -> None:
-    """Holds a run against what is known of its server: a file of checks that fail, each with its reason."""
+    """Compare a run with known failures, or update them."""
 
 
 @baseline.command(
-    "check", epilog="Exit status: 0 no difference; 11 some; 4 wrong usage, or a file that cannot be read."
+    "check", epilog="Exit status: 0 no difference; 11 differences; 4 wrong usage, or a file cannot be read."
 )
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("word", metavar="FILE")
 def baseline_check(run_folder: Path, word: str) -> int:
-    """Says how the records of RUN differ from FILE, or from a baseline of ours by its name (ganesha-4.3-vfs)."""
+    """Print how RUN differs from FILE, or from a baseline of nfsproof by its name (ganesha-4.3-vfs)."""
     return _tell(lambda: _baselines().check(run_folder, word))
 
 
 @baseline.command(
     "update",
-    epilog="Exit status: 0 done; 11 something is left that an update does not settle (expired entries, the floor); "
-    "4 wrong usage, no whole run, or a file that cannot be read or written.",
+    epilog="Exit status: 0 done; 11 something is left that an update cannot settle (expired entries, the floor); "
+    "4 wrong usage, an incomplete run, or a file that cannot be read or written.",
 )
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("--dry-run", is_flag=True, help="Show the change, write nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the change, write nothing.")
 def baseline_update(run_folder: Path, file: Path, dry_run: bool) -> int:
-    """Brings FILE up to what RUN has found, and shows the change; makes FILE if it is not there.
+    """Update FILE with the results of RUN, and print the change. FILE is created if it does not exist.
 
-    Reasons, links, comments and order are kept. What is new stands at the end, and waits for its reason.
+    Reasons, links, comments and order are kept. New entries are at the end; their reasons begin with TODO.
     """
     return _tell(lambda: _baselines().update(run_folder, file, dry_run=dry_run))
 
 
 @baseline.command("list", epilog="Exit status: 0.")
 def baseline_list() -> None:
-    """Names the baselines that come with nfsproof."""
+    """Print the names of the baselines that come with nfsproof."""
     starter.put_home_first()
     from reports.baseline import shipped
 
@@ -420,12 +415,15 @@ def baseline_list() -> None:
 
 
 @commands.command(
-    epilog="Exit status: 0 no difference; 11 some; 4 wrong usage, or a run that cannot be read."
+    epilog="Exit status: 0 no difference; 11 differences; 4 wrong usage, or a run cannot be read."
 )
 @click.argument("before", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("after", metavar="RUN", type=click.Path(path_type=Path))
 def diff(before: Path, after: Path) -> int:
-    """Says what changed from one run to another: broken, fixed, other verdict or symptom, new, gone."""
+    """Compare two runs.
+
+    Prints the checks that are broken, fixed, new or gone, or that have another verdict or symptom.
+    """
     return _tell(lambda: _baselines().difference(before, after))
 
 
@@ -437,59 +435,20 @@ def _baselines() -> t.Any:
 
 
 def _tell(work: Callable[[], t.Any]) -> int:
-    """Print what a comparison found; what the user can mend is a line."""
+    """Print the result of a comparison. A mistake of the user becomes one line."""
     try:
         told = work()
     except OSError as error:
         raise Trouble(f"{error.filename}: {error.strerror}" if error.filename else str(error)) from error
-    except ValueError as error:  # of a baseline, a record or an update: it says where
+    except ValueError as error:  # from a baseline, a record or an update: the text says where
         raise Trouble(str(error)) from error
     click.echo("\n".join(told.lines))
     return int(told.status)
 
 
-@commands.command(epilog="Exit status: 0 the pages agree; 1 they do not; 4 no whole run to make them of.")
-@click.option("--update", "mode", flag_value="update", help="Write the pages of docs/ anew.")
-@click.option("--check", "mode", flag_value="check", help="Red unless they are as they would be written.")
-@click.argument("folder", metavar="[DIR]", required=False, type=click.Path(path_type=Path))
-def coverage(mode: str | None, folder: Path | None) -> int:
-    """Makes the pages that say which sections and errors the checks cover (docs/coverage.md), or holds them.
-
-    Made from the records of a whole run on the embedded server: those in DIR; without DIR there is one first. One of
-    --update and --check is needed; both are for a checkout. What one run on your server covered is told by
-    nfsproof report --coverage.
-    """
-    starter.put_home_first()
-    from nfsproof import covering
-
-    if mode is None:
-        raise click.UsageError("Missing option '--update' or '--check'.")
-    if not starter.is_checkout():
-        raise Trouble(
-            "the pages are in the checkout only; docs/coverage.md of the project says what is covered"
-        )
-    docs = starter.home() / "docs"
-    try:
-        pages = covering.make_pages(folder)
-    except covering.CannotCover as error:
-        raise Trouble(str(error)) from error
-    if mode == "update":
-        for name in covering.write(pages, docs):
-            click.echo(f"written: docs/{name}")
-    wrong = covering.differences(pages, docs)
-    for line in wrong:
-        click.echo(line)
-    click.echo(
-        "docs/coverage.md does not agree; bin/nfsproof coverage --update"
-        if wrong
-        else "docs/coverage.md agrees"
-    )
-    return int(Exit.FAIL if wrong else Exit.OK)
-
-
 @commands.command(
-    epilog="Exit status: of the check, as of nfsproof run; with --script 0 when all was sent, whatever was "
-    "answered, and 4 when the server was not reached."
+    epilog="Exit status: the same as nfsproof run for this check. With --script: 0 if all messages were sent, whatever "
+    "the server answered; 4 if the server was not reached."
 )
 @click.argument("name", metavar="ID")
 @click.option(
@@ -499,15 +458,17 @@ def coverage(mode: str | None, folder: Path | None) -> int:
     default="nfsproof-report",
     show_default=True,
     type=click.Path(path_type=Path),
+    help="Folder of the run.",
 )
-@click.option("--target", metavar="TARGET", help="Another server than the one of the run.")
-@click.option("--script", is_flag=True, help="Run the script that the check left, and not the check.")
-@click.option("--print", "show", is_flag=True, help="Print that script, and run nothing.")
+@click.option("--target", metavar="TARGET", help="Use this server instead of the one of the run.")
+@click.option("--script", is_flag=True, help="Run the script of the check instead of the check.")
+@click.option("--print", "show", is_flag=True, help="Print the script, run nothing.")
 def reproduce(name: str, folder: Path, target: str | None, script: bool, show: bool) -> int:
-    """Runs one check of a run again, by its ID in the records that the run left.
+    """Run one check of a run again.
 
-    With --script the messages that it sent are sent again by nfsclient alone, and every answer is printed. The script
-    is a file of the report: read it first (--print) when the report came from somebody else.
+    ID is the id of a check, the beginning of one, or a rule of the lint (then the first check that broke it). With
+    --script, the script in the report sends the same messages and prints every reply. If the report came from someone
+    else, read the script first (--print).
     """
     starter.put_home_first()
     from nfsjudge.records import BadRecord
@@ -521,25 +482,25 @@ def reproduce(name: str, folder: Path, target: str | None, script: bool, show: b
         return reproducing.run_script(found, target) if script else reproducing.run_again(found, target)
     except FileNotFoundError as error:
         raise Trouble(
-            f"no records of a run: {error.filename} is not there; --report=DIR names another"
+            f"expected the records of a run, but {error.filename} does not exist; name the folder with --report DIR"
         ) from error
     except (OSError, BadRecord, ValueError, reproducing.CannotReproduce) as error:
         raise Trouble(str(error)) from error
 
 
 @commands.command(
-    epilog="Exit status: 0 no rule broken; 1 one was; 4 wrong usage, or a capture that cannot be read to its end."
+    epilog="Exit status: 0 no rule is broken; 1 a rule is broken; 4 wrong usage, or the capture is damaged."
 )
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path), required=False)
-@click.option("--alone", is_flag=True, help="Nobody used the server but those in FILE, nor restarted it.")
-@click.option("--strict", is_flag=True, help="A broken SHOULD is red as well.")
-@click.option("--list-rules", is_flag=True, help="Print the rules with their clauses, and end.")
+@click.option("--alone", is_flag=True, help="No other client used the server, and nobody restarted it.")
+@click.option("--strict", is_flag=True, help="A broken SHOULD is red.")
+@click.option("--list-rules", is_flag=True, help="Print the rules with their clauses.")
 def lint(file: Path | None, alone: bool, strict: bool, list_rules: bool) -> int:
-    """Judges the exchanges in a capture: FILE is pcap or pcapng, made by tcpdump, Wireshark or nfsproof.
+    """Judge the traffic in a capture.
 
-    Every reply of NFSv2, NFSv3, MOUNT and RPC over TCP and UDP is held against the rules of docs/lint.md. With --alone
-    also against what the server said before: then a change that no call shows is the server's. Numbers are those of
-    the packets in which calls ended.
+    FILE is a pcap or pcapng file of tcpdump, Wireshark or nfsproof. The rules of docs/lint.md are applied to every
+    reply of NFSv2, NFSv3, MOUNT and RPC over TCP and UDP. With --alone, replies are also compared with earlier ones.
+    The output names the packet in which a call ends.
     """
     starter.put_home_first()
     from nfsproof import linting
@@ -559,8 +520,12 @@ def lint(file: Path | None, alone: bool, strict: bool, list_rules: bool) -> int:
     return int(Exit.FAIL if told.is_red(strict=strict) else Exit.OK)
 
 
+for _command in checkout_commands.COMMANDS:
+    commands.add_command(_command)
+
+
 def run_command_line(args: Sequence[str]) -> int:
-    """Parses, runs and gives the exit status; user errors end in one line, never in a traceback."""
+    """Parse and run a command; return the exit status. Mistakes of the user give one line, not a traceback."""
     try:
         result = commands.main(args=list(args), prog_name="nfsproof", standalone_mode=False)
     except click.exceptions.Exit as end:
@@ -575,19 +540,13 @@ def run_command_line(args: Sequence[str]) -> int:
         click.echo("nfsproof: interrupted", err=True)
         return int(Exit.INTERRUPTED)
     except BrokenPipeError:
-        # The reader has gone (`| head`). Nothing more can be said, not even by a flush at exit.
+        # The reader has gone (`| head`): nothing can be written any more, not even by a flush at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return int(Exit.OK)
     except OSError as error:
         if error.errno != errno.ENOSPC or error.filename is not None:
             raise
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        click.echo("nfsproof: cannot write to the output: no space is left", err=True)
+        click.echo("nfsproof: cannot write to standard output: no space left", err=True)
         return int(Exit.USAGE)
     return int(result or 0)
-
-
-def _names_a_path(arguments: Sequence[str]) -> bool:
-    return any(
-        Path(argument.partition("::")[0]).exists() for argument in arguments if not argument.startswith("-")
-    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`nfsproof coverage`: the pages of docs/ that say what the checks cover, made anew or held against a run."""
+"""`nfsproof coverage`: writes the coverage pages of docs/, or compares them with a run."""
 
 from __future__ import annotations
 
@@ -63,19 +63,19 @@ def _whole(folder: Path) -> Run:
     try:
         run = load(folder)
     except (OSError, ValueError) as error:
-        raise CannotCover(f"no records of a run in {folder}: {error}") from error
+        raise CannotCover(f"expected the records of a run in {folder}: {error}") from error
     target = run.about.target if run.about is not None else "unknown"
     if target != "embedded":
         raise CannotCover(f"expected a run on the embedded server in {folder}, saw one on {target}")
     if run.end is None:
-        raise CannotCover(f"expected a run that came to its end in {folder}, saw one that did not")
+        raise CannotCover(f"expected a complete run in {folder}, got an incomplete one")
     ids = known_ids().present
     seen = {check.id for check in run.checks}
     if seen != ids:
         one = min(seen ^ ids)
         raise CannotCover(
-            f"{folder} has not the checks of suites/ids.txt: {one} is {'new' if one in seen else 'missing'}; a whole "
-            "run is needed, and pytest --ids=update where checks came or went"
+            f"{folder} does not contain the checks of suites/ids.txt: {one} is {'new' if one in seen else 'missing'}; "
+            "use a complete run, and nfsproof regenerate if checks were added or removed"
         )
     return run
 
@@ -87,11 +87,16 @@ def differences(pages: Pages, docs: Path) -> list[str]:
         path = docs / name
         there = path.read_text(encoding="utf-8") if path.exists() else ""
         if there != text:
-            lines = difflib.unified_diff(
-                there.splitlines(), text.splitlines(), name, "as it should be", "", "", 0
-            )
-            found += list(lines)[:_SHOWN]
+            found += difference(name, there, text)
     return found
+
+
+def difference(name: str, there: str, expected: str) -> list[str]:
+    """The first lines of the difference between a page and what it should be."""
+    lines = difflib.unified_diff(
+        there.splitlines(), expected.splitlines(), name, "as it should be", "", "", 0
+    )
+    return list(lines)[:_SHOWN]
 
 
 def write(pages: Pages, docs: Path) -> list[str]:

@@ -2,11 +2,11 @@
 """What stands between a URL and a server that answers: `nfsproof doctor URL`.
 
 The rooms must be importable first (`starter.put_home_first`). A run whose target does not answer prints the
-same, so the work itself is in `fixtures.diagnosis`.
+same, so the work itself is in `nfstargets.diagnosis`.
 """
 
 from __future__ import annotations
 
-from fixtures.diagnosis import Diagnosis, Outcome, Step, diagnose
+from nfstargets.diagnosis import Diagnosis, Outcome, Step, diagnose
 
 __all__ = ["Diagnosis", "Outcome", "Step", "diagnose"]

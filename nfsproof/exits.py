@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Exit statuses, as docs/verdicts-and-exit-codes.md promises them."""
+"""Exit statuses. docs/verdicts-and-exit-codes.md documents them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,16 @@ class Exit(IntEnum):
 
 
 EXIT_CODES = {
-    Exit.OK: "nothing red",
+    Exit.OK: "nothing is red",
     Exit.FAIL: "a check failed",
     Exit.INTERRUPTED: "interrupted",
     Exit.INTERNAL: "internal error",
     Exit.USAGE: "wrong usage, or the target does not answer",
     Exit.NOTHING: "no check was selected",
     Exit.VOID: "no check failed but one could not be judged (VOID)",
-    Exit.BASELINE: "the run is not as its baseline says",
+    Exit.BASELINE: "the run differs from its baseline",
 }
+
+
+class Trouble(Exception):
+    """Something that the user can fix: printed without a traceback, exit status 4."""

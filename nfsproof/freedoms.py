@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 """`nfsproof selftest --knobs`: the suite on the embedded server with each legal freedom taken.
 
-Whatever a server may do, no check and no rule of the lint may hold against it: a run that is red here shows a
-fault of the suite, or of the embedded server.
+No check and no rule of the lint may fail for a legal choice of a server: a red run here shows a bug of the suite, or
+of the embedded server.
+
+A first run, with all knobs at their defaults, notes what knobs would have decided for each check
+(`nfsserver.consulted`). With a setting, only those checks run that can tell it from the defaults; `--knobs=all` runs
+every check with every setting.
 """
 
 from __future__ import annotations
@@ -63,6 +67,8 @@ SETTINGS: tuple[tuple[str, ...], ...] = (
 )
 """What is tried: each knob at several values, some together; words with ``--`` are options of the run."""
 
+ALL = "all"
+"""Instead of a text that chooses settings: all of them, with every check."""
 _NOT_WANTED = ("FAIL", "NONSTRICT", "VOID")
 _PATIENCE = 900.0
 """Seconds for one run."""
@@ -86,7 +92,9 @@ class Outcome:
     def __str__(self) -> str:
         counts = ", ".join(f"{count} {name}" for name, count in sorted(self.verdicts.items()))
         word = "ok " if self.is_good else "RED"
-        return f"{word} {' '.join(self.setting)}: {counts or f'exit status {self.status}'}"
+        return (
+            f"{word} {' '.join(self.setting) or 'no knob turned'}: {counts or f'exit status {self.status}'}"
+        )
 
 
 @dataclass(slots=True)
@@ -129,21 +137,20 @@ def _start(setting: tuple[str, ...], arguments: Sequence[str], folder: Path) -> 
     return _Run(setting, process, folder)
 
 
-def outcomes(settings: Sequence[tuple[str, ...]], arguments: Sequence[str]) -> Iterator[Outcome]:
+def outcomes(settings: Sequence[tuple[str, ...]], arguments: Sequence[str], place: Path) -> Iterator[Outcome]:
     """The suite with each setting, one run more at a time than there are processors: those with JUKEBOX mostly wait."""
-    with tempfile.TemporaryDirectory(prefix="nfsproof-knobs-") as place:
-        running: list[_Run] = []
-        try:
-            for number, setting in enumerate(settings):
-                if len(running) > (os.cpu_count() or 1):
-                    yield running.pop(0).finish()
-                running.append(_start(setting, arguments, Path(place) / str(number)))
-            while running:
+    running: list[_Run] = []
+    try:
+        for number, setting in enumerate(settings):
+            if len(running) > (os.cpu_count() or 1):
                 yield running.pop(0).finish()
-        finally:
-            for run in running:
-                run.process.kill()
-                run.process.wait()
+            running.append(_start(setting, arguments, place / str(number)))
+        while running:
+            yield running.pop(0).finish()
+    finally:
+        for run in running:
+            run.process.kill()
+            run.process.wait()
 
 
 def _interrupt(_number: int, _frame: object) -> None:
@@ -152,14 +159,27 @@ def _interrupt(_number: int, _frame: object) -> None:
 
 
 def try_all(arguments: Sequence[str], say: Callable[[str], None], only: str = "") -> int:
-    """Runs them, those whose text holds `only`; prints a line each, and in full what was red; the exit status."""
-    chosen = [setting for setting in SETTINGS if only in " ".join(setting)]
-    red = 0
+    """Runs those whose text holds `only`, or `ALL`; prints a line each, and in full what was red; the exit status."""
+    chosen = [setting for setting in SETTINGS if only == ALL or only in " ".join(setting)]
     signal.signal(signal.SIGTERM, _interrupt)
-    for outcome in outcomes(chosen, arguments):
-        say(str(outcome))
-        if not outcome.is_good:
-            red += 1
-            say(outcome.output)
-    say(f"{len(chosen)} settings, {red} red")
-    return int(Exit.FAIL if red or not chosen else Exit.OK)
+    with tempfile.TemporaryDirectory(prefix="nfsproof-knobs-") as folder:
+        place = Path(folder)
+        traced: list[str] = []
+        if only != ALL:
+            trace = place / "trace"
+            workers = ["-n", str(os.cpu_count() or 1)]
+            writing = [*workers, "--write-knob-trace", str(trace), *arguments]
+            if not _tell(_start((), writing, place / "usual").finish(), say):
+                return int(Exit.FAIL)
+            traced = ["--knob-trace", str(trace)]
+        good = [_tell(outcome, say) for outcome in outcomes(chosen, [*traced, *arguments], place)]
+    say(f"{len(chosen)} settings, {good.count(False)} red")
+    return int(Exit.OK if good and all(good) else Exit.FAIL)
+
+
+def _tell(outcome: Outcome, say: Callable[[str], None]) -> bool:
+    """Prints how a run ended, and in full if it is red; whether it is good."""
+    say(str(outcome))
+    if not outcome.is_good:
+        say(outcome.output)
+    return outcome.is_good

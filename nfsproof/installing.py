@@ -11,8 +11,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from fixtures.targets.cache import InstallError, cache_folder, find_installation, home_of, install
-from fixtures.targets.recipes import RECIPES
+from nfstargets.cache import InstallError, cache_folder, find_installation, home_of, install
+from nfstargets.recipes import RECIPES
 
 __all__ = ["InstallError", "install_by_name", "listing"]
 
@@ -45,7 +45,7 @@ def install_by_name(name: str, echo: Callable[[str], None]) -> Path:
 
 @contextmanager
 def _progress(echo: Callable[[str], None]) -> Iterator[Callable[[str], None]]:
-    """What is said of the installation: all of it in one moving line, or only the steps in lines of their own."""
+    """Progress of an installation: everything in one changing line, or one line for each step."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield lambda line: None if line.startswith(" ") else echo(f"  {line}")

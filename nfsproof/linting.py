@@ -60,10 +60,10 @@ def _head(path: Path, statistics: Statistics) -> Iterator[str]:
     for name, count in sorted(statistics.exchanges.items()):
         yield f"  {name}: {count}"
     notes = {
-        "calls without an answer": statistics.unanswered,
-        "replies to calls that were not seen": statistics.unmatched,
-        "packets that were cut when they were captured (capture with a snapshot length of 0)": statistics.cut,
-        "places where bytes were not captured": statistics.lost,
+        "calls without a reply": statistics.unanswered,
+        "replies to calls that the capture lacks": statistics.unmatched,
+        "truncated packets (capture with a snapshot length of 0)": statistics.cut,
+        "gaps in streams": statistics.lost,
     }
     for text, count in notes.items():
         if count:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`nfsproof report`: what runs have left, in the forms that were asked for."""
+"""`nfsproof report`: what runs have left, in the forms that were requested."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COVERAGE = (".html", ".md", ".json")
 
 
 class ReportError(Exception):
-    """What the user can mend, in one line."""
+    """A mistake that the user can fix, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def _load(paths: Sequence[Path], forms: Forms, warn: Callable[[str], None]) -> l
     try:
         runs, problems = load_all(paths, beside)
     except FileNotFoundError as error:
-        raise ReportError(f"no records of a run: {error.filename} is not there") from error
+        raise ReportError(f"expected the records of a run: {error.filename} is not there") from error
     except OSError as error:
         raise ReportError(f"cannot read {error.filename}: {error.strerror}") from error
     except BadRecord as error:
@@ -104,7 +104,7 @@ def hold_outputs(forms: Forms) -> None:
             _hold_file(path)
     if forms.coverage is not None and forms.coverage.suffix not in _COVERAGE:
         raise ReportError(
-            f"cannot tell the form of {forms.coverage}: a name that ends in {', '.join(_COVERAGE)} says it"
+            f"cannot choose the format of {forms.coverage}: expected a name that ends in {', '.join(_COVERAGE)} says it"
         )
     named = [path.absolute() for path in outputs]
     if len(set(named)) < len(named):
@@ -113,7 +113,7 @@ def hold_outputs(forms: Forms) -> None:
         try:
             forms.allure.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise ReportError(f"cannot make the folder {forms.allure}: {error.strerror}") from error
+            raise ReportError(f"cannot create the folder {forms.allure}: {error.strerror}") from error
         if not os.access(forms.allure, os.W_OK | os.X_OK):
             raise ReportError(f"cannot write into the folder {forms.allure}")
 

@@ -39,7 +39,7 @@ def find(name: str, report: Path) -> Found:
     """
     if report.is_file() and is_archive(report):
         raise CannotReproduce(
-            f"expected the folder of a report, saw the archive {report}: take it out of that, and name its folder"
+            f"expected the folder of a report, saw the archive {report}: extract it, and name the folder"
         )
     run = load(report)
     folder = report if report.is_dir() else report.parent
@@ -60,7 +60,7 @@ def _check(name: str, run: Run) -> CheckRecord:
     if not near:
         failed = [one.id for one in run.checks if one.verdict == "FAIL"]
         seen = f"; failed: {', '.join(failed[:3])}" if failed else ""
-        raise CannotReproduce(f"expected the id of a check of this run, saw {name!r}, which none has{seen}")
+        raise CannotReproduce(f"expected the id of a check of this run, saw {name!r}{seen}")
     some = ", ".join(one.id for one in near[:3])
     raise CannotReproduce(
         f"expected the id of one check, saw {name!r}, with which {len(near)} begin: {some} ..."
@@ -105,12 +105,12 @@ def run_again(found: Found, target: str | None, arguments: tuple[str, ...] = ())
 
 def _target_of(found: Found, target: str | None) -> str:
     """The server that the user names, or the one of the run. Raises `CannotReproduce` where the records hide it."""
-    from fixtures.targets import TARGETS
+    from nfstargets import TARGETS
 
     if target is not None:
         return target
     if "://" in found.target or found.target.partition(":")[0] in TARGETS:
         return found.target
     raise CannotReproduce(
-        f"the records do not tell which server {found.target!r} is: name it with --target=nfs://HOST/EXPORT"
+        f"the records hide which server {found.target!r} is: name it with --target=nfs://HOST/EXPORT"
     )

@@ -9,165 +9,20 @@ options are not taken for names of checks. Each worker of xdist does the same.
 
 from __future__ import annotations
 
-import difflib
-import functools
-import re
-from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fixtures.choosing import check_id_of
 from fixtures.ids import id_of
-from fixtures.targets import TARGETS
+from fixtures.plugin.choosing import check_id_of
+from nfsproof.selector import Selector, UnknownCheck
 from nfsproof.starter import home
-from reports.idlist import IdList, function_of
+from reports.idlist import function_of
 
-_FUNCTION = re.compile(r"^def (test_\w+)\(", re.MULTILINE)
 _WORDS: pytest.StashKey[list[str]] = pytest.StashKey()
 """The arguments of pytest before those with parameters were widened to their functions."""
-
-
-class UnknownCheck(LookupError):
-    """A word names no check; the text says which names are near."""
-
-
-class Selector:
-    """Translates names of checks below one folder of suites."""
-
-    def __init__(self, suites: Path) -> None:
-        self.suites = suites
-
-    @functools.cached_property
-    def _list(self) -> IdList:
-        return IdList.read(self.suites / "ids.txt")
-
-    @functools.cached_property
-    def _nodes(self) -> dict[str, str]:
-        """Id of each check, without parameters -> its node id. Read from the files: nothing is imported for it."""
-        found: dict[str, str] = {}
-        for file in sorted(self.suites.rglob("test_*.py")):
-            for name in _FUNCTION.findall(file.read_text(encoding="utf-8")):
-                below = file.relative_to(self.suites.parent).as_posix()
-                found.setdefault(id_of(f"{below}::{name}"), f"{file}::{name}")
-        return found
-
-    @functools.cached_property
-    def _names(self) -> dict[str, str]:
-        """Ids with and without parameters, by themselves in lower case."""
-        return {one.lower(): one for one in (*self._nodes, *sorted(self._list.present))}
-
-    @functools.cached_property
-    def _listed(self) -> dict[str, set[str]]:
-        """Id without parameters -> its ids in the list."""
-        found: defaultdict[str, set[str]] = defaultdict(set)
-        for one in self._list.present:
-            found[function_of(one)].add(one)
-        return found
-
-    @functools.cached_property
-    def _in_file(self) -> dict[str, set[str]]:
-        """File -> the node ids in it."""
-        found: defaultdict[str, set[str]] = defaultdict(set)
-        for node in self._nodes.values():
-            found[_file_of(node)].add(node)
-        return found
-
-    def translate(self, word: str) -> list[str]:
-        """The arguments of pytest that a word of the command line means. Raises UnknownCheck."""
-        path, separator, name = word.partition("::")
-        if separator or path.endswith(".py") or Path(path).is_absolute():
-            return [self._path(path) + separator + name]
-        wanted = word.strip("/").lower()
-        olds = {old.lower(): one for old, one in self._list.old_names.items()}
-        found = _fitting(wanted, self._names) or _fitting(wanted, olds) or self._not_listed(wanted)
-        if found:
-            return self._arguments(found)
-        if word.strip("/") and Path(self._path(path)).is_dir():
-            return [self._path(path)]
-        raise UnknownCheck(self._why(word, wanted))
-
-    def _path(self, path: str) -> str:
-        """Node ids in reports begin with suites/: found from any folder."""
-        below = self.suites.parent / path
-        return str(below) if not Path(path).exists() and below.exists() else path
-
-    def _not_listed(self, wanted: str) -> list[str]:
-        """A check that is not in the list yet: only pytest knows its parameters."""
-        function = self._names.get(function_of(wanted), "")
-        is_new = "[" in wanted and function in self._nodes and function not in self._listed
-        return [function + wanted[len(function) :]] if is_new else []
-
-    def _arguments(self, ids: Iterable[str]) -> list[str]:
-        """Ids as node ids: all parameters of a function as the function, all functions of a file as the file."""
-        chosen = list(dict.fromkeys(ids))
-        named = set(chosen)
-        functions = {
-            one for one in map(function_of, chosen) if one in named or self._is_listed_in(named, one)
-        }
-        nodes = {self._nodes[one] for one in functions if one in self._nodes}
-        whole = {file for file in map(_file_of, nodes) if self._in_file[file] <= nodes}
-        arguments = []
-        for one in chosen:
-            function = function_of(one)
-            node = self._nodes.get(function)
-            if node is not None:
-                of_function = node if function in functions else node + one[len(function) :]
-                arguments.append(_file_of(node) if _file_of(node) in whole else of_function)
-        return list(dict.fromkeys(arguments))
-
-    def _is_listed_in(self, ids: set[str], function: str) -> bool:
-        """Whether some ids have all that the list has of a function."""
-        return function in self._listed and self._listed[function] <= ids
-
-    def _why(self, word: str, wanted: str) -> str:
-        """Why nothing was found."""
-        function = self._names.get(function_of(wanted), "")
-        if function in self._nodes and "[" in wanted:
-            given = word.strip("/")[len(function) :]
-            return f"{function} has no parameters {given}; there are {_some(self._listed.get(function, ()))}"
-        removed = {one.lower() for one in self._list.gone}
-        if wanted in removed or function_of(wanted) in removed:
-            return f"the check {word} was removed"
-        return f"no check is named {word}{self._near(word.strip('/'))}"
-
-    def _near(self, name: str) -> str:
-        ids = sorted(self._nodes)
-        groups = sorted({"/".join(known.split("/")[:depth]) for known in ids for depth in (1, 2)})
-        by_lower = {one.lower(): one for one in (*groups, *ids)}
-        near = [by_lower[one] for one in difflib.get_close_matches(name.lower(), list(by_lower), n=3)]
-        if near:
-            return f"; near: {', '.join(near)}"
-        listed = "; nfsproof run --list-requirements lists them"
-        return (
-            listed
-            if "/" in name
-            else f"{listed}. Nor is it a server: {', '.join(TARGETS)}, or nfs://HOST/EXPORT"
-        )
-
-
-def _file_of(node: str) -> str:
-    return node.partition("::")[0]
-
-
-def _fitting(wanted: str, names: dict[str, str]) -> list[str]:
-    """The ids in `names`, a table by lower case, that a word means."""
-    if wanted in names:  # what is in brackets may look like a pattern: a name that is one counts first
-        return [names[wanted]]
-    pattern = re.escape(wanted).replace(r"\*", ".*").replace(r"\?", ".")
-    if "[" in wanted:
-        fits = re.compile(pattern).fullmatch
-        return [one for name, one in names.items() if fits(name)]
-    fits = re.compile(rf"{pattern}(/.*)?").fullmatch
-    return [one for name, one in names.items() if fits(function_of(name))]
-
-
-def _some(ids: Iterable[str]) -> str:
-    parameters = sorted(one[len(function_of(one)) :] for one in ids)
-    shown = ", ".join(filter(None, parameters[:10]))
-    return f"{shown} and {len(parameters) - 10} more" if len(parameters) > 10 else shown or "none"
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
-from fixtures.evidence import rerun_command
+from fixtures.plugin.evidence import rerun_command
 from nfsclient.rpc.loop import Loop
 from nfsmutants import Mutants, UnknownMutant, all_mutants
 from nfsserver import KNOBS, BadKnob, Server, parse_setting
@@ -49,7 +49,7 @@ def serve_until_stopped(offer: Offer, say: Callable[[str], None]) -> None:
     """Serves until SIGINT or SIGTERM. `say` gets lines for the user. Raises CannotServe."""
     wrong = [export for export in offer.exports if not export.startswith("/")]
     if wrong:
-        raise CannotServe(f"an export is an absolute path such as /export, not {wrong[0]}")
+        raise CannotServe(f"expected an absolute path such as /export as export, got {wrong[0]}")
     try:
         server = Server(
             exports=offer.exports,
@@ -75,10 +75,10 @@ def _announcer(offer: Offer, say: Callable[[str], None]) -> Callable[[Server], N
     def announce(server: Server) -> None:
         say(f"serving {server.url}")
         for name in offer.mutants:
-            say(f"bent by {name}")
+            say(f"mutants: {name}")
         for setting in offer.knobs:
-            say(f"as it may: {setting}")
-        say(f"the checks on it:  {rerun_command(server.url)}")
-        say("Ctrl-C stops it")
+            say(f"knobs: {setting}")
+        say(f"run the checks on it: {rerun_command(server.url)}")
+        say("press Ctrl-C to stop")
 
     return announce

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Starts pytest so that checkout and wheel find the same rooms, whatever lies in the user's folder.
+"""Starts pytest so that checkout and wheel find the same packages, whatever is in the user's folder.
 
 Nothing may import pytest, xdist, `fixtures`, `suites` or `reports` before `put_home_first()` has run: xdist
 copies the import path when it is first imported, and other distributions own some of those names.
@@ -50,10 +50,26 @@ def run_suite(args: Sequence[str]) -> int:
 
 
 def run_own_tests(args: Sequence[str]) -> int:
-    """pytest over `tests/` of the checkout, with the checkout's own strict configuration; its exit status."""
+    """Run pytest with the checkout's own strict configuration, and return its exit status.
+
+    Unless `args` name a path, it runs all of `tests/`, with a worker for each processor.
+    """
     root = _isolate()
     options = ["-c", str(root / "pyproject.toml"), "--rootdir", str(root), "-p", "xdist.plugin"]
+    if not any(Path(arg.partition("::")[0]).exists() for arg in args if not arg.startswith("-")):
+        options += [str(root / "tests"), *workers(args)]
     return _pytest([*options, *args])
+
+
+_MOST_WORKERS = 8
+_ALONE = ("-n", "--numprocesses", "--dist", "--pdb", "--trace", "-s", "--capture", "--co", "--setup")
+"""Options of pytest that choose the number of workers, or that work without workers only."""
+
+
+def workers(args: Sequence[str]) -> list[str]:
+    """The options for a worker on each processor; none if `args` decide that."""
+    number = min(os.cpu_count() or 1, _MOST_WORKERS)
+    return [] if number == 1 or any(arg.startswith(_ALONE) for arg in args) else ["-n", str(number)]
 
 
 def _isolate() -> Path:

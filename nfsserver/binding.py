@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What portmap and rpcbind have in common: the registry behind all three versions, statistics, calls passed on.
+"""What portmap and rpcbind have in common: the registry of all three versions, statistics, forwarded calls.
 
 Port mapper (version 2) and rpcbind (3 and 4) are views of one table (RFC 1833 sections 2.2 and 3.2): its key is
 program, version and the name of a transport ("tcp6"), its value a universal address.
@@ -153,7 +153,7 @@ def _ip(context: CallContext) -> ipaddress.IPv4Address | ipaddress.IPv6Address |
 
 
 def netid_of(context: CallContext) -> bytes:
-    """The transport over which a call came: what GETADDR goes by (RFC 1833 section 2.2.1)."""
+    """The transport of a call, which GETADDR uses (RFC 1833 section 2.2.1)."""
     address = _ip(context)
     six = "6" if address is not None and address.version == 6 else ""
     return f"{context.transport}{six}".encode()
@@ -199,7 +199,7 @@ class Statistics:
         self._calls[procedure] += 1
 
     def count_asked(self, key: Key, found: bool) -> None:
-        """A program was asked for."""
+        """A program was looked up."""
         if key in self._asked or len(self._asked) < MAX_COUNTED:
             self._asked.setdefault(key, [0, 0])[not found] += 1
 

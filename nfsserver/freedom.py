@@ -4,18 +4,51 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from nfsclient.rpc.program import AnyOperation
-from nfsserver.knobs import Settings
+from nfsserver.knobs import KNOBS, Settings
 
 if t.TYPE_CHECKING:
     from nfsserver.middleware import AnyAroundCall
+    from nfsserver.server import Server
+
+Mark: t.TypeAlias = int | bytes
+"""What decides whether a freedom changes a call: a size, or the name of a file."""
+
+
+def _nothing(_server: Server, _args: t.Any) -> Iterable[Mark]:
+    return ()
+
+
+def _is_answered(_reply: t.Any) -> Iterable[Mark]:
+    return (0,)
+
+
+def _always(_now: Settings, _mark: Mark) -> bool:
+    return True
 
 
 class Freedom(t.NamedTuple):
-    """What is put around `operations` while `is_used` says so, inside all middleware."""
+    """What is put around `operations` while one of `knobs` is turned, inside all middleware.
+
+    The last three say which calls it changes. `of_call` and `of_reply` give marks of a call, and of the reply of a
+    server with default knobs; `differs` says for settings and a mark whether the middleware does anything.
+    Larger sizes differ where smaller ones do.
+    """
 
     operations: tuple[AnyOperation, ...]
-    is_used: Callable[[Settings], bool]
+    knobs: tuple[str, ...]
     middleware: AnyAroundCall
+    of_call: Callable[[Server, t.Any], Iterable[Mark]] = _nothing
+    of_reply: Callable[[t.Any], Iterable[Mark]] = _is_answered
+    differs: Callable[[Settings, t.Any], bool] = _always
+
+    @property
+    def name(self) -> str:
+        """A unique name."""
+        return f"{self.middleware.__module__}.{self.middleware.__name__}"
+
+    def is_used(self, now: Settings) -> bool:
+        """Whether one of its knobs differs from its default."""
+        return any(getattr(now, name) != KNOBS[name].default for name in self.knobs)

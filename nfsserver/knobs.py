@@ -52,68 +52,79 @@ class Settings:
     """All knobs. Sizes are in bytes, globs are over names (the last component, the root's being ``/``)."""
 
     write_accepts: int | None = _knob(
-        None, "WRITE takes at most this many bytes", "RFC 1813 section 3.3.7", least=1
+        None, "WRITE accepts at most this many bytes", "RFC 1813 section 3.3.7", least=1
     )
     write_accepts_random: int | None = _knob(
         None,
-        "WRITE takes a random share, at least 1 byte; the value seeds it",
+        "WRITE accepts a random share, at least 1 byte; the value is the seed",
         "RFC 1813 section 3.3.7",
         least=0,
     )
     read_returns: int | None = _knob(
         None,
-        "READ gives at most this many bytes",
+        "READ returns at most this many bytes",
         "RFC 1813 section 3.3.6",
         "RFC 1094 section 2.2.7",
         least=1,
     )
     jukebox_calls: int = _knob(
         0,
-        "the first so many calls about each file are answered with JUKEBOX",
+        "the number of first calls about each file that are answered with JUKEBOX",
         "RFC 1813 section 2.6",
         least=0,
     )
     jukebox_seconds: float = _knob(
         0.0,
-        "calls about a file are answered with JUKEBOX until so long after the first one",
+        "seconds after the first call about a file in which its calls are answered with JUKEBOX",
         "RFC 1813 section 2.6",
         least=0,
     )
-    jukebox_names: str = _knob("*", "glob of the files that JUKEBOX is for", "RFC 1813 section 2.6")
+    jukebox_names: str = _knob("*", "glob of the files whose calls answer JUKEBOX", "RFC 1813 section 2.6")
     delegated_names: str = _knob(
         "",
-        "glob of files on which an NFSv4 client holds a write delegation: until this is set back, calls that "
+        "glob of files on which an NFSv4 client holds a write delegation: until the knob is reset, calls that "
         "would need its recall are answered with JUKEBOX",
         "RFC 5661 section 10.2",
         "RFC 1813 section 2.6",
     )
-    withhold_pre_op: bool = _knob(False, "no attributes of before an operation", "RFC 1813 section 2.5")
+    withhold_pre_op: bool = _knob(
+        False, "replies omit the attributes from before the operation", "RFC 1813 section 2.5"
+    )
     withhold_post_op: bool = _knob(
-        False, "no attributes of after an operation, but from GETATTR", "RFC 1813 section 2.5"
+        False,
+        "replies other than of GETATTR omit the attributes from after the operation",
+        "RFC 1813 section 2.5",
     )
     withhold_handles: bool = _knob(
-        False, "no handles, but from LOOKUP and MNT", "RFC 1813 section 2.5", "RFC 1813 section 3.3.8"
+        False,
+        "replies other than of LOOKUP and MNT omit handles",
+        "RFC 1813 section 2.5",
+        "RFC 1813 section 3.3.8",
     )
     readdir_page: int | None = _knob(
         None,
-        "READDIR and READDIRPLUS give at most this many entries",
+        "READDIR and READDIRPLUS return at most this many entries",
         "RFC 1813 section 3.3.16",
         "RFC 1094 section 2.2.17",
         least=1,
     )
     time_granularity: float | None = _knob(
         None,
-        "seconds between two times that are told apart",
+        "seconds between two times that the server can distinguish",
         "RFC 1813 section 3.3.19",
         least=1e-9,
         most=86400,
     )
     hard_links: bool = _knob(
-        True, "there are hard links", "RFC 1813 section 3.3.15", "RFC 1813 section 3.3.19", limit="hard_links"
+        True,
+        "the server supports hard links",
+        "RFC 1813 section 3.3.15",
+        "RFC 1813 section 3.3.19",
+        limit="hard_links",
     )
     symlinks: bool = _knob(
         True,
-        "there are symbolic links",
+        "the server supports symbolic links",
         "RFC 1813 section 3.3.10",
         "RFC 1813 section 3.3.19",
         limit="symlinks",
@@ -134,23 +145,23 @@ class Settings:
     )
     free_bytes: int | None = _knob(
         None,
-        "this much room is left when it is set: others have taken the rest",
+        "free space at the moment it is set, as if others used the rest",
         "RFC 1813 section 2.6",
         least=0,
     )
     free_files: int | None = _knob(
-        None, "so many objects more may be made when it is set", "RFC 1813 section 2.6", least=0
+        None, "number of objects that can still be created", "RFC 1813 section 2.6", least=0
     )
     quota_bytes: int | None = _knob(
         None,
-        "what the data of one user's files may take, in pages",
+        "space for the data of one user's files, counted in pages",
         "RFC 1813 section 2.6",
         least=0,
         limit="quota",
     )
     read_only: bool = _knob(False, "the exports are read-only", "RFC 1813 section 2.6")
-    root_squash: bool = _knob(False, "root is taken for nobody", "RFC 1813 section 4.4")
-    all_squash: bool = _knob(False, "everybody is taken for nobody", "RFC 1813 section 4.4")
+    root_squash: bool = _knob(False, "root is treated as nobody", "RFC 1813 section 4.4")
+    all_squash: bool = _knob(False, "every user is treated as nobody", "RFC 1813 section 4.4")
     read_only_names: str = _knob(
         "",
         "glob of files whose data and attributes nobody may change",
@@ -159,13 +170,13 @@ class Settings:
     )
     offline_names: str = _knob(
         "",
-        "glob of files whose data is fetched from elsewhere first: READ, WRITE, COMMIT and a size in SETATTR are "
+        "glob of files whose data is fetched from slow storage first: READ, WRITE, COMMIT and a size in SETATTR are "
         "answered with JUKEBOX once (NFSv2 waits for it)",
         "RFC 1813 section 2.6",
     )
     rtmax: int | None = _knob(
         None,
-        "the most that READ gives, as FSINFO says",
+        "the largest READ, as in FSINFO",
         "RFC 1813 section 3.3.19",
         least=1,
         most=2**32 - 1,
@@ -173,7 +184,7 @@ class Settings:
     )
     wtmax: int | None = _knob(
         None,
-        "the most that WRITE takes, as FSINFO says",
+        "the largest WRITE, as in FSINFO",
         "RFC 1813 section 3.3.19",
         least=1,
         most=2**32 - 1,
@@ -181,7 +192,7 @@ class Settings:
     )
     dtmax: int | None = _knob(
         None,
-        "the most that a directory listing gives",
+        "the largest page of a directory listing",
         "RFC 1813 section 3.3.19",
         least=512,
         most=2**32 - 1,
@@ -189,14 +200,14 @@ class Settings:
     )
     case_insensitive: bool = _knob(
         False,
-        "upper and lower case of ASCII letters do not tell names apart",
+        "names that differ only in the case of ASCII letters are the same",
         "RFC 1813 section 3.3.20",
         limit="case_insensitive",
     )
     stale_on_remove: bool = _knob(
         True,
-        "the handles of a file grow stale when its last name goes, also behind the server's back; otherwise they "
-        "stay good until it restarts",
+        "handles of a file become stale when its last name is removed, also when it is removed without NFS; "
+        "with `no` they work until the server restarts",
         "RFC 1813 section 3.3.12",
         limit="stale_on_remove",
     )
@@ -298,7 +309,7 @@ def parse_setting(text: str) -> tuple[str, Value]:
 
 
 class Knobs:
-    """The knobs of one server. `now` holds the values; every change of them is told to `on_change`.
+    """The knobs of one server. `now` holds the values; every change calls `on_change`.
 
     `memory` belongs to whatever obeys the knobs (what was answered already, random numbers); it is empty again
     after every change.

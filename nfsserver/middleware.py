@@ -35,7 +35,7 @@ AroundMessage: t.TypeAlias = "Callable[[Server, bytes, ProceedMessage], Answer]"
 
 
 class Middleware(t.Protocol):
-    """What is put around a server with `Server.surround`. It is asked at each call: its parts may come and go."""
+    """What is put around a server with `Server.surround`. It is called for each call, so its parts may change."""
 
     def around_calls(self, operation: AnyOperation, /) -> Sequence[AnyAroundCall]:
         """What runs around `operation`, in a call or in a compound, the innermost first."""

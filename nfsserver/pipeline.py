@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The way of one operation through the server: middleware, then what knobs put around it, then its handler.
 
-Every call enters it as the operation that its procedure is. The handler of a compound sends each operation that the
-call carries through it again, from a table of its own, with a context that names the operation and has the state that
-they share. So a mutant or a knob of one operation works in a compound as it does in a call.
+Every call enters it as the operation that its procedure is. The handler of a compound sends each operation of
+the call through it again, from its own table, with a context that names the operation and has the state that they
+share. So a mutant or a knob of one operation works in a compound as it does in a call.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ import typing as t
 from collections import Counter
 from collections.abc import Callable, Iterable
 
+from nfsclient.protocol import mount, nfs3
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext, Refused
+from nfsserver.consulted import Consulted
 from nfsserver.freedom import Freedom
 from nfsserver.handlers import Handler
 from nfsserver.knobs import Settings
@@ -23,6 +25,8 @@ from nfsserver.transport import TransportMiddleware
 if t.TYPE_CHECKING:
     from nfsserver.server import Server
 
+_OF_FILES: t.Final = frozenset({nfs3.NFS3.number, mount.MOUNT3.number})
+"""The programs whose operations have to do with files, NULL aside."""
 _Answer: t.TypeAlias = Callable[[CallContext, t.Any], t.Any]
 Admit: t.TypeAlias = Callable[[CallContext], Refused | None]
 """Why a caller is refused, if it is: asked after middleware has had its say, before knobs have theirs."""
@@ -35,6 +39,9 @@ class Pipeline:
         self._server = server
         self._middleware: list[Middleware] = []
         self._freedoms: list[Freedom] = []
+        self._all_freedoms: tuple[Freedom, ...] = ()
+        self.consulted: Consulted | None = None
+        """What knobs would have decided, if that is noted."""
         self.performed: Counter[AnyOperation] = Counter()
         """Operation -> how often it was performed, until somebody clears it."""
 
@@ -59,7 +66,9 @@ class Pipeline:
             for freedom in self._freedoms:
                 if operation in freedom.operations:
                     proceed = self._around(freedom.middleware, proceed)
-            return proceed(context, args)
+            if self.consulted is None:
+                return proceed(context, args)
+            return self._note(self.consulted, operation, proceed, context, args)
 
         self.performed[operation] += 1
         proceed: _Answer = answer_freely
@@ -78,7 +87,28 @@ class Pipeline:
 
     def obey(self, freedoms: Iterable[Freedom], now: Settings) -> None:
         """Knobs were turned: keep those of the freedoms that are used."""
-        self._freedoms = [freedom for freedom in freedoms if freedom.is_used(now)]
+        self._all_freedoms = tuple(freedoms)
+        self._freedoms = [freedom for freedom in self._all_freedoms if freedom.is_used(now)]
+
+    def _note(
+        self,
+        consulted: Consulted,
+        operation: AnyOperation,
+        proceed: _Answer,
+        context: CallContext,
+        args: t.Any,
+    ) -> t.Any:
+        """The result of an operation; notes which freedoms would have changed the call or the reply."""
+        consulted.has_files |= operation.program in _OF_FILES and operation.number != 0
+        chosen = [freedom for freedom in self._all_freedoms if operation in freedom.operations]
+        for freedom in chosen:
+            for mark in freedom.of_call(self._server, args):
+                consulted.note_mark(freedom.name, mark)
+        reply = proceed(context, args)
+        for freedom in chosen:
+            for mark in freedom.of_reply(reply):
+                consulted.note_mark(freedom.name, mark)
+        return reply
 
     def around_messages(self) -> list[AroundMessage]:
         """What is around the answer to each message, the innermost first."""

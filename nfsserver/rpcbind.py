@@ -83,7 +83,7 @@ def callit(server: Server, context: CallContext, args: RpcbRmtcallargs) -> RpcbR
 
 
 def indirect(server: Server, context: CallContext, args: RpcbRmtcallargs) -> RpcbRmtcallres:
-    """INDIRECT: the same, but what goes wrong is told as an error of RPC."""
+    """INDIRECT: the same, but failures are reported as errors of RPC."""
     is_indirect = context.operation is protocol.INDIRECT4
     wanted = Wanted(args.prog, args.vers, args.proc, args.args)
     results = pass_on(server, context, wanted, indirect=is_indirect)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Serving until told to stop: what `nfsproof serve` runs. One loop, no threads."""
+"""Serves until it is stopped: what `nfsproof serve` runs. One loop, no threads."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _signals(loop: Loop) -> Iterator[_Wakeup]:
 
 
 def _ignore(_number: int, _frame: t.Any) -> None:
-    """The wakeup socket tells of the signal; the default action must not happen."""
+    """The wakeup socket reports the signal; the default action must not happen."""
 
 
 def _run(loop: Loop, wakeup: _Wakeup, stop: Callable[[], bool] | None) -> None:

@@ -18,6 +18,7 @@ from nfsclient.rpc.service import CallContext, Dispatcher, Refused
 from nfsclient.rpc.sockets import Address
 from nfsclient.url import NfsUrl
 from nfsserver import binding, mount, nfs2, nfs3, portmap, rpcbind
+from nfsserver.consulted import Consulted, NotedLimits
 from nfsserver.freedom import Freedom
 from nfsserver.fs import (
     ANONYMOUS,
@@ -72,6 +73,8 @@ _SERVICES: t.Final = (
     Service(rpcbind.RPCBIND4, rpcbind.HANDLERS4),
 )
 
+FREEDOMS: t.Final = tuple(freedom for service in _SERVICES for freedom in service.freedoms)
+"""What the protocol layers do where knobs differ from their defaults."""
 _KEPT_FAULTS = 100
 _BINDING_ATTEMPTS = 20
 
@@ -80,15 +83,46 @@ _BINDING_ATTEMPTS = 20
 class Transfers:
     """The most that READ, WRITE and a directory listing carry over one transport, in bytes."""
 
-    read_max: int
-    write_max: int
-    directory_max: int
+    limits: Limits
+    is_datagram: bool
+    """Over UDP everything must fit into one datagram."""
+
+    def _bound(self, name: str, size: int) -> int:
+        within = self.limits.bound(name, size)
+        return min(within, self.limits.datagram_max) if self.is_datagram else within
+
+    def of_read(self, size: int) -> int:
+        """How much of `size` bytes one READ carries."""
+        return self._bound("read_max", size)
+
+    def of_write(self, size: int) -> int:
+        """The same of WRITE."""
+        return self._bound("write_max", size)
+
+    def of_listing(self, size: int) -> int:
+        """The same of READDIR and READDIRPLUS."""
+        return self._bound("directory_max", size)
+
+    @property
+    def read_max(self) -> int:
+        """The most that READ gives."""
+        return self.of_read(self.limits.read_max)
+
+    @property
+    def write_max(self) -> int:
+        """The most that WRITE takes."""
+        return self.of_write(self.limits.write_max)
+
+    @property
+    def directory_max(self) -> int:
+        """The largest directory listing."""
+        return self.of_listing(self.limits.directory_max)
 
 
 class Server:
     """NFSv2, NFSv3, MOUNT and portmap on one port, over file systems in memory.
 
-    `exports` are paths; each has a file system of its own. `knobs` are the legal freedoms that it takes (see
+    `exports` are paths; each has a separate file system. `knobs` are the legal freedoms that it takes (see
     `nfsserver.knobs`). `seed` makes handles and verifiers repeatable; without one they are drawn at random, as
     they must be where another process may serve the same address later. What breaks a rule is not in here: it
     is put around the server (`surround`, see `nfsmutants`).
@@ -152,7 +186,7 @@ class Server:
         return self.codec.encode(Identity(inode.fs.fsid, inode.fileid, inode.generation))
 
     def caller(self, context: CallContext) -> Caller:
-        """The identity behind a call; who has none is nobody."""
+        """The identity of a caller; without one it is nobody."""
         credential = context.credential
         if not isinstance(credential, AuthSys):
             return ANONYMOUS
@@ -162,18 +196,8 @@ class Server:
         return caller.squashed() if self.knobs.now.root_squash else caller
 
     def transfers(self, context: CallContext) -> Transfers:
-        """What one call may carry; over UDP everything must fit into one datagram."""
-        limits = self.limits
-        bound = (
-            limits.datagram_max
-            if context.transport == "udp"
-            else limits.read_max + limits.write_max + limits.directory_max
-        )
-        return Transfers(
-            read_max=min(bound, limits.read_max),
-            write_max=min(bound, limits.write_max),
-            directory_max=min(bound, limits.directory_max),
-        )
+        """What one call may carry."""
+        return Transfers(self.limits, is_datagram=context.transport == "udp")
 
     @property
     def write_verifier(self) -> bytes:
@@ -187,10 +211,21 @@ class Server:
         now = self.knobs.now
         self.pipeline.obey([freedom for one in self._services for freedom in one.freedoms], now)
         self.limits = replace(self._usual_limits, **self.knobs.limits())
+        consulted = self.pipeline.consulted
+        if consulted is not None:
+            consulted.is_turned = True
+            self.limits = NotedLimits.of(self.limits, consulted)
         for file_system in self.exports.values():
             file_system.configure(self.limits)
             file_system.read_only = now.read_only
             file_system.leave_free(now.free_bytes, now.free_files)
+
+    def consult(self) -> Consulted:
+        """Note from now on what knobs would have decided. The notes go on: clear them where a check begins."""
+        consulted = self.pipeline.consulted = Consulted()
+        self._obey()
+        consulted.clear()
+        return consulted
 
     # ------------------------------------------------------------ middleware
 

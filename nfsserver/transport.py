@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The sockets of the reference server, and where middleware can change what lies below messages.
+"""The sockets of the reference server, and where middleware can change what is below messages.
 
 `TransportMiddleware` has four methods for it; what it does not override is done as `nfsclient.rpc.server` does it.
 """

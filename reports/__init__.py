@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reports: what is told of a run, made from its records alone, at its end or later and elsewhere."""
+"""Reports of runs, made from their records alone, at the end of a run or later and elsewhere."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 """Runs as results for Allure (https://allurereport.org), also later and on another machine.
 
 Written with Allure's own library: one result a check, and one for each rule that the lint saw broken. Results carry
-no name of the machine that tested; a target that has a label is told by it alone.
+no name of the machine that tested; a target with a label appears under this label only.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ STATUSES = {
 CATEGORIES = {
     "FAIL": "Server defect: a MUST or a stated rule was broken",
     "NONSTRICT": "SHOULD not followed",
-    "UNSUPPORTED": "Unsupported: optional, and the target does not have it",
+    "UNSUPPORTED": "Unsupported: the target lacks an optional feature",
     "VOID": "Void: could not be judged",
     "SKIP": "Skipped: a precondition was missing",
 }
@@ -107,7 +107,7 @@ def write_allure(runs: Sequence[Run], folder: Path) -> int:
 
 
 class _Result(TestResult):
-    """With names of our own, to find them again."""
+    """With known names, to find them again."""
 
     file_pattern = "nfsproof-{prefix}-result.json"
 
@@ -127,7 +127,9 @@ def _of_check(writer: _Writer, check: CheckRecord) -> TestResult:
         result.stop = result.start + round(1000 * max(0.0, check.duration))
     result.descriptionHtml = _description(writer, check, check.reason)
     if check.script:
-        result.attachments += filter(None, [_attach_file(writer, check.script, "script that sends the same")])
+        result.attachments += filter(
+            None, [_attach_file(writer, check.script, "script that sends the same messages")]
+        )
     return result
 
 
@@ -234,7 +236,7 @@ _TYPES = {
 
 
 def _attach_file(writer: _Writer, name: str, title: str) -> Attachment | None:
-    """Copy a file that lies beside the records; None for what is not there, elsewhere, or too large."""
+    """Copy a file from the folder of the records; None if it is missing, elsewhere, or too large."""
     if writer.run.folder is None or _would_tell(writer.run):
         return None
     root = writer.run.folder.resolve()
@@ -257,7 +259,7 @@ def _would_tell(run: Run) -> bool:
 
 
 def category_rules() -> list[dict[str, object]]:
-    """As Allure 2 and 3 read them: told apart by the message, which begins with the verdict."""
+    """As Allure 2 and 3 read them: selected by the message, which begins with the verdict."""
     strictly = {"NONSTRICT": [Status.FAILED]}
     return [
         {
@@ -280,12 +282,14 @@ def _environment(runs: Sequence[Run], labels: Sequence[str]) -> str:
             "rules broken": run.rules_told,
         }
         if _would_tell(run):
-            told["files"] = "left out: they tell the address; a report of the archive of the run has them"
+            told["files"] = (
+                "left out, because they contain the address of the target; a report of the archive of the run has them"
+            )
         if run.about is not None:
             told |= {"nfsproof": run.about.version, "started": run.about.started} | run.about.environment
             lacks = [name for name, value in run.about.capabilities.items() if value != "yes"]
             told["lacks"] = ", ".join(lacks)
-        # Behind the key: pages cut what is long.
+        # After the key, because pages cut long texts.
         of = f" ({label})" if len(runs) > 1 else ""
         pairs += [(key + of, value) for key, value in told.items() if value]
     return "".join(f"{_property(key)}={_property(shortened(value, _LONG))}\n" for key, value in pairs)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs as annotations of GitHub Actions: lines of output that it shows beside the job and the changed files."""
+"""Runs as annotations of GitHub Actions: lines of output that it shows next to the job and the changed files."""
 
 from __future__ import annotations
 

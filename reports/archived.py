@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Archives of runs, as they are handed over: a .tar.gz or .zip with a manifest, records and evidence.
 
-An archive comes from a stranger. What is taken out of it are regular files whose names are those of a run's folder, so
-many and so large as is bounded here; everything else is told and left inside. Nothing in it is executed.
+An archive comes from a stranger. What is taken out of it are regular files whose names are those of a run's folder,
+with limits on number and size; everything else is reported and ignored. Nothing in it is executed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _BROKEN = (
     *(EOFError, LookupError, OSError, RuntimeError, ValueError),
     *(struct.error, tarfile.TarError, zipfile.BadZipFile, zlib.error),
 )
-"""What the modules for archives raise for what is none."""
+"""What the modules for archives raise for an invalid archive."""
 _MARK = ".nfsproof-unpacked"
 """A file in each folder that was unpacked."""
 
@@ -126,7 +126,7 @@ def unpack(archive: Path, into: Path) -> Unpacked:
     found.problems = [f"{archive}: {text}" for text in found.problems]
     if not (into / "records.jsonl").exists():
         why = f"; {found.problems[0]}" if found.problems else ""
-        raise BadArchive(f"{archive}: no archive of a run: there is no records.jsonl in it{why}")
+        raise BadArchive(f"{archive}: not the archive of a run: it has no records.jsonl{why}")
     return found
 
 
@@ -136,10 +136,10 @@ def _hold_manifest(folder: Path, problems: list[str]) -> None:
         with (folder / MANIFEST).open("rb") as file:
             plain = json.loads(file.read(_MOST_OF_HEADER * 8))
     except (OSError, ValueError, RecursionError):
-        problems.append("there is no manifest.json in it that can be read; made by something else?")
+        problems.append("it has no readable manifest.json; another program may have made it")
         return
     if not isinstance(plain, dict) or plain.get("format") != FORMAT:
-        problems.append("its manifest.json is of something else")
+        problems.append("its manifest.json belongs to something else")
     elif not isinstance(plain.get("schema"), int) or plain["schema"] > SCHEMA:
         problems.append(f"its manifest has schema {plain.get('schema')!r:.20}, which is later than {SCHEMA}")
 
@@ -161,24 +161,24 @@ class _Taker:
     def refuse(self, name: str, why: str) -> None:
         """Tell that a member stays inside."""
         if len(self._problems) < 10 * _MOST_PROBLEMS:
-            self._problems.append(f"{name[:100]!r} is left inside: {why}")
+            self._problems.append(f"{name[:100]!r} is ignored: {why}")
 
     def count(self) -> None:
         """One more member. Raises `_Full`."""
         self.seen += 1
         if self.seen > MOST_FILES:
-            raise _Full(f"it has more than {MOST_FILES} files; the rest is left inside")
+            raise _Full(f"it has more than {MOST_FILES} files; the rest is ignored")
 
     def wants(self, name: str, kind: str) -> str | None:
         """The name below the folder under which a member is kept, or None."""
         parts = name.split("/")
         below = name if name in {MANIFEST, "records.jsonl"} else "/".join(parts[1:])
         if kind != "file":
-            self.refuse(name, f"it is no file but a {kind}")
+            self.refuse(name, f"it is not a file but a {kind}")
         elif not _WANTED.fullmatch(below) or {"", ".", ".."} & set(parts):
-            self.refuse(name, "that is no name of a file of a run")
+            self.refuse(name, "a run has no file with this name")
         elif below.casefold() in self._names:
-            self.refuse(name, "it is there twice")
+            self.refuse(name, "it is in the archive twice")
         else:
             self._names.add(below.casefold())
             return below
@@ -200,7 +200,7 @@ class _Taker:
                 self._room -= len(piece)
                 if taken > MOST_BYTES_OF_FILE or self._room < 0:
                     out.truncate(0)
-                    raise _Full(f"it unpacks to more than {MOST_BYTES} bytes; the rest is left inside")
+                    raise _Full(f"it unpacks to more than {MOST_BYTES} bytes; the rest is ignored")
                 out.write(piece)
 
 
@@ -239,7 +239,7 @@ class _Bounded(io.RawIOBase):
 
     def _hold(self) -> None:
         if self._inner.tell() > MOST_BYTES + MOST_FILES * 2048:
-            raise _Full(f"it unpacks to more than {MOST_BYTES} bytes; the rest is left inside")
+            raise _Full(f"it unpacks to more than {MOST_BYTES} bytes; the rest is ignored")
 
     def seekable(self) -> bool:
         return True
@@ -286,5 +286,5 @@ def replace_folder(folder: Path) -> None:
     if not folder.exists():
         return
     if not (folder / _MARK).exists() and any(folder.iterdir()):
-        raise FileExistsError(17, "it is there already, and was not unpacked from an archive", str(folder))
+        raise FileExistsError(17, "the folder exists and was not extracted from an archive", str(folder))
     shutil.rmtree(folder)

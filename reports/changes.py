@@ -16,11 +16,11 @@ UNJUDGED = "no longer judged"
 OTHER = "other verdict"
 
 MEANINGS = {
-    BROKEN: "was not red, and is: FAIL, or NONSTRICT",
-    FIXED: "was red and is PASS",
-    SYMPTOM: "red in both, but something else was seen",
-    UNJUDGED: "was judged, and is SKIP, UNSUPPORTED or VOID now: nothing is known of it any more",
-    OTHER: "another verdict, but neither better nor worse",
+    BROKEN: "was not red, is now FAIL or NONSTRICT",
+    FIXED: "was red, is now PASS",
+    SYMPTOM: "red in both, but with a different outcome",
+    UNJUDGED: "was judged, is now SKIP, UNSUPPORTED or VOID",
+    OTHER: "a different verdict, neither better nor worse",
     NEW: "only the second run has it",
     GONE: "only the first run has it",
 }

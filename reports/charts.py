@@ -29,13 +29,13 @@ _COLOURS: t.Final = {
     "UNSUPPORTED": "#2f94a8",
     "PASS": "#2f9150",
 }
-"""Legible on white and on black; the verdict stands beside the bar in words as well."""
+"""Legible on white and on black; the verdict is next to the bar in words as well."""
 _PERCENTILES: t.Final = ("p50", "p90", "p99")
 _WIDTH = 920
 _LEFT = 240
 """Where the bars begin: names stand before it."""
 _RIGHT = 480
-"""Where they end: numbers stand behind it, at most those of six verdicts."""
+"""Where they end: numbers follow, at most those of six verdicts."""
 _TOP = 34
 """Room for an axis."""
 _EDGE = 8

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two runs side by side: what one has mended or broken since the other."""
+"""Compares two runs: what is fixed or broken."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def _how(before: Seen | None, after: Seen | None) -> str | None:
 def _seen(run: Run, seen: dict[str, Seen], one: str, other: Run) -> Seen | None:
     """What a run says of a check or a rule, None if nothing.
 
-    A rule of the lint that was not broken has left no record: it is held, if the run looked for it in the exchanges of
-    every check in which the other one found it broken.
+    A rule of the lint that was not broken has no record. It counts as followed if the run looked for it in the
+    exchanges of every check in which the other one found it broken.
     """
     if one in seen or not one.startswith(LINT):
         return seen.get(one)

@@ -2,8 +2,8 @@
 """The list of ids, `suites/ids.txt`: the checks of this version, and the names that checks had before.
 
 A line ``# gone: OLD -> NEW`` says that a check was renamed, ``# gone: OLD`` that it was removed. OLD and NEW name a
-check with its parameters, or without: then the line is about all of its parameters for which no line of their own
-stands there. Lines may follow each other: OLD -> MIDDLE and MIDDLE -> NEW.
+check with its parameters, or without: then the line applies to all of its parameters without a separate
+line. Lines may follow each other: OLD -> MIDDLE and MIDDLE -> NEW.
 """
 
 from __future__ import annotations
@@ -67,7 +67,6 @@ class IdList:
         return found
 
     def write(self, path: Path) -> None:
-        """Write it, sorted."""
         gone = [*self.gone, *(f"{old}{_ARROW}{new}" for old, new in self.renamed.items())]
         lines = [*sorted(self.present), *(_GONE + one for one in sorted(gone))]
         path.write_text(_HEAD + "".join(line + "\n" for line in lines), encoding="utf-8")

@@ -24,7 +24,7 @@ _RESERVE = 100
 """Characters for the line that says what was left out."""
 _LONG = 300
 _DIFFERENCES = 20
-"""So many differences to a baseline are named."""
+"""At most this many differences from a baseline are listed."""
 _DETAILS = 3000
 """Characters of the folded details of one check, about."""
 _TRANSCRIPT = 2000
@@ -62,7 +62,9 @@ def render_markdown(runs: Sequence[Run], limit: int = LIMIT) -> str:
         in_full = one.title + one.full
         chosen = in_full if len(in_full) + min(lines_left, limit // 2) <= room else one.title + one.short
         if len(chosen) > room:
-            return f"{text}\n*{len(entries) - number} more are left out here: a longer text would not be shown.*\n"
+            return (
+                f"{text}\n*{len(entries) - number} more are left out, because the text would be too long.*\n"
+            )
         text += chosen
         room -= len(chosen)
     return text
@@ -81,7 +83,7 @@ def _entries(run: Run, label: str, several: bool) -> Iterator[_Entry]:
         title = f"\n#### {verdict}{of}: {MEANINGS[verdict]} ({len(found)})\n\n"
         for number, check in enumerate(found):
             yield _entry("" if number else title, check)
-    title = f"\n#### Rules broken in the exchanges{of}, whatever the checks looked at: {run.rules_told}\n\n"
+    title = f"\n#### Rules broken in the exchanges{of}, found by the lint: {run.rules_told}\n\n"
     for number, (record, checks) in enumerate(run.rules_broken):
         yield _entry("" if number else title, record, checks)
 
@@ -116,11 +118,11 @@ def _held(run: Run) -> list[str]:
         return []
     name = as_code(run.baseline, 100)
     if not run.differences:
-        return [f"**As the baseline {name} says**: it lets pass what is listed here.", ""]
+        return [f"**Agrees with the baseline {name}**. The failures below are known.", ""]
     told = [f"- {as_code(text)}" for text in run.differences[:_DIFFERENCES]]
     more = len(run.differences) - _DIFFERENCES
     told += [f"- and {more} more"] if more > 0 else []
-    return [f"**Not as the baseline {name} says**; what else is listed here it lets pass:", "", *told, ""]
+    return [f"**Differs from the baseline {name}**. All other failures below are known:", "", *told, ""]
 
 
 def _entry(title: str, record: CheckRecord | FindingRecord, checks: Sequence[str] = ()) -> _Entry:
@@ -142,7 +144,7 @@ def _entry(title: str, record: CheckRecord | FindingRecord, checks: Sequence[str
     exchanges = printable(excerpt(record.transcript, max(_TRANSCRIPT, _DETAILS - len(known))))
     details = shortened(known, _DETAILS - _TRANSCRIPT) + shortened(exchanges, _DETAILS)
     details = details.rstrip("\n").translate(_IN_HTML)
-    # A line of its own that begins with pre: up to its end all is HTML, and blank lines do not end it.
+    # A separate line that begins with pre: everything up to its end tag is HTML, and blank lines do not end it.
     full = f"<details><summary>{line}</summary>\n\n<pre>\n{details}\n</pre>\n\n</details>\n\n"
     return _Entry(title, f"- {line}\n", full)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Where things stand in a TOML file: each mistake in it is told with its line and its field."""
+"""Lines and fields of a TOML file, to report mistakes in it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Places:
         """No other fields. Raises the error of the file, as all that follow."""
         for key in table:
             if key not in known:
-                raise self.bad(start, key, f"no field of {what}; there are {', '.join(known)}")
+                raise self.bad(start, key, f"unknown field of {what}; there are {', '.join(known)}")
 
     def text(self, table: dict[str, t.Any], key: str, start: int) -> str:
         """A text, empty if it is not there."""
@@ -82,14 +82,12 @@ class Places:
     def one_of(
         self, table: dict[str, t.Any], key: str, known: Sequence[str], default: str, start: int
     ) -> str:
-        """One of some words."""
         value = table.get(key, default)
         if value not in known:
             raise self.bad(start, key, f"expected one of {', '.join(known)}, seen {value!r}")
         return str(value)
 
     def flag(self, table: dict[str, t.Any], key: str, default: bool, start: int) -> bool:
-        """True or false."""
         value = table.get(key, default)
         if not isinstance(value, bool):
             raise self.bad(start, key, f"expected true or false, seen {value!r}")

@@ -18,7 +18,7 @@ from reports.run import VERDICTS, Run, from_records
 MAX_LINE = 32 * 2**20
 """Bytes. A check that keeps all its messages has some hundred thousand."""
 MAX_PROBLEMS = 20
-"""Lines of one file that are named; of more only the number is told."""
+"""Number of damaged lines of one file that are listed; the others are counted."""
 
 RECORDS = "records.jsonl"
 
@@ -116,7 +116,7 @@ def load_runs(file: Path, name: str = "") -> list[Run]:
     told += [f"{name}: {unnamed} more lines are no records"] if unnamed else []
     runs = from_records(records)
     if not any(run.about or run.checks or run.findings for run in runs):
-        raise BadRecord(f"{name}: no record of a run in it" + (f"; {problems[0]}" if problems else ""))
+        raise BadRecord(f"{name}: it has no record of a run" + (f"; {problems[0]}" if problems else ""))
     if runs[0].about is None:
         told.append(f"{name}: the line that says what was tested is missing")
     told += [f"{name}: {text}" for run in runs for text in _repeated(run)]
@@ -134,11 +134,13 @@ def _repeated(run: Run) -> list[str]:
     if not again:
         return []
     first = shortened(again[0], 200)
-    return [f"ids that come more than once: {len(again)}, such as {first}; the board shows the worst of each"]
+    return [
+        f"ids that occur more than once: {len(again)}, such as {first}; the board shows the worst of each"
+    ]
 
 
 def _records(stream: t.BinaryIO, problems: list[str]) -> Iterator[AnyRecord]:
-    """The records of a file; what is none is told in `problems`."""
+    """The records of a file; other lines are reported in `problems`."""
     for number, line in enumerate(_lines(stream), 1):
         if line is None:
             problems.append(f"line {number} is longer than {MAX_LINE} bytes")
@@ -152,7 +154,7 @@ def _records(stream: t.BinaryIO, problems: list[str]) -> Iterator[AnyRecord]:
         except UnicodeDecodeError as error:
             problems.append(f"line {number} is not UTF-8: {error.reason} at byte {error.start}")
         except BadRecord as error:
-            torn = "" if line.endswith(b"\n") else ", the last one, was not written to its end, or"
+            torn = "" if line.endswith(b"\n") else ", the last one, is incomplete, or"
             problems.append(f"line {number}{torn} is {error}")
         else:
             if not (isinstance(record, FindingRecord) and record.verdict == "INFO"):

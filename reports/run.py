@@ -23,11 +23,11 @@ VERDICTS = ("FAIL", "VOID", "NONSTRICT", "SKIP", "UNSUPPORTED", "PASS")
 
 MEANINGS = {
     "PASS": "the claim holds",
-    "FAIL": "a MUST, or a rule stated in plain prose, was broken",
-    "NONSTRICT": "a SHOULD was broken",
-    "UNSUPPORTED": "optional, and the target does not have it",
-    "SKIP": "a precondition was missing",
-    "VOID": "could not be judged",
+    "FAIL": "the server broke a MUST, or a rule stated in plain prose",
+    "NONSTRICT": "the server broke a SHOULD",
+    "UNSUPPORTED": "the target lacks an optional feature",
+    "SKIP": "a precondition is missing",
+    "VOID": "the check could not be judged",
 }
 
 
@@ -64,7 +64,7 @@ class Run:
 
     @property
     def is_anonymous(self) -> bool:
-        """Whether a label stands for the target, whose address is then not to be told."""
+        """Whether the target has a label; then its address must not be shown."""
         return self.about is not None and bool(self.about.label)
 
     @property
@@ -86,11 +86,13 @@ class Run:
         counts = Counter(record.verdict for record, _ in self.rules_broken)
         told = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
         return (
-            f"{told}, only told" if told and self.about is not None and self.about.lint == "report" else told
+            f"{told}, printed only"
+            if told and self.about is not None and self.about.lint == "report"
+            else told
         )
 
     def hide_address(self) -> None:
-        """A target that has a label is told by it alone: TARGET stands for its name or URL in commands."""
+        """A target with a label appears under this label only: commands have TARGET instead of its name or URL."""
         if self.about is None or not self.is_anonymous or not self.about.target:
             return
         records: list[CheckRecord | FindingRecord] = [*self.checks, *self.findings]
@@ -106,7 +108,7 @@ class Run:
 
     @property
     def baseline(self) -> str:
-        """The file that the run was held against, and what was otherwise alone is red; empty if it was not."""
+        """The baseline of the run: only differences from it are red. Empty if there is none."""
         return "" if self.end is None else self.end.baseline
 
     @property
@@ -122,16 +124,16 @@ class Run:
     def ending(self) -> str:
         """How the run ended, in words."""
         if self.end is None:
-            return "the run did not come to its end: what follows is what it had judged"
+            return "the run is incomplete: the report contains what it had judged"
         endings = {
             0: "nothing red",
             1: "red",
-            2: "interrupted: what follows is what it had judged",
+            2: "interrupted: the report contains what it had judged",
             3: "ended by an internal error",
             4: "wrong usage, or the target did not answer",
             5: "no check was selected",
-            10: "could not judge everything",
-            11: "not as its baseline says",
+            10: "some checks could not be judged",
+            11: "differs from its baseline",
         }
         return endings.get(self.end.exit_code, f"exit status {self.end.exit_code}")
 

@@ -48,15 +48,14 @@ def _head(run: Run) -> str:
         lines.append(f"finding: {run.end.note}")
     if run.end is not None:
         lines += [f"missing: {text}, which is required" for text in run.end.missing]
-        held = "not as it says:" if run.differences else "as it says"
-        lines += [f"held:    against the baseline {run.baseline}, {held}"] if run.baseline else []
+        held = "these differences" if run.differences else "no difference"
+        lines += [f"compared: with the baseline {run.baseline}: {held}"] if run.baseline else []
         lines += [f"         {text}" for text in run.differences]
         lines += [f"log:     {log}" for log in run.end.logs]
     return "\n".join(lines)
 
 
 def _table(run: Run) -> str:
-    """Counts per protocol and verdict."""
     names = [*run.protocols, *(["all"] if len(run.protocols) != 1 else [])]
     width = max(len("protocol"), *(len(name) for name in names))
     lines = [f"{'protocol':<{width}}  " + "  ".join(f"{verdict:>{len(verdict)}}" for verdict in VERDICTS)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import signal
 
-# Here and not beside the tests of the plugin: pytest takes this name from the first conftest files only.
+# Not in the folder of the plugin's tests: pytest reads this name from the first conftest files only.
 pytest_plugins = ["pytester"]
 
 # Where we are started with signals ignored (by nohup, in the background of a script), what we start would ignore them

@@ -8,9 +8,9 @@ from collections import Counter
 
 import pytest
 
-from fixtures import evidence, statuses
-from fixtures.classify import Judgement
-from fixtures.mutants import Trace
+from fixtures.kills.mutants import Trace
+from fixtures.plugin import evidence, statuses
+from fixtures.plugin.classify import Judgement
 from nfsclient.replay import Story
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import RpcClient, connect_tcp
@@ -59,7 +59,7 @@ class Rig:
     def __init__(self) -> None:
         self.loop = Loop()
         self.server = Server(seed=1)
-        more = Freedom((ADD,), lambda now: now.read_returns is not None, add_less)
+        more = Freedom((ADD,), ("read_returns",), add_less)
         self.server.offer(toy.SERVICE._replace(freedoms=(more,)))
         self.server.listen(self.loop)
         self.rpc: RpcClient = connect_tcp("127.0.0.1", self.server.port, loop=self.loop)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""One client per module, each run as a process of its own: see `benchmarks.workers.common`."""
+"""One client per module, each run in its own process: see `benchmarks.workers.common`."""

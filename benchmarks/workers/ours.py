@@ -65,7 +65,6 @@ def pipelined(rpc: RpcClient, procedure: Procedure[t.Any, t.Any], calls: Iterabl
 
 
 def getattr_(order: Order) -> Run:
-    """GETATTR."""
     rpc, file = connection(order.place), handle("SMALL")
     if order.window == 1:
         nfs = Nfs3(rpc)
@@ -95,7 +94,7 @@ def getattr_(order: Order) -> Run:
 
 
 def read(order: Order) -> Run:
-    """READ; into one buffer of ours when there is one at a time."""
+    """READ; into one buffer of the caller when there is one call at a time."""
     rpc, file, position = connection(order.place), handle("BIG"), offsets(order.size)
     if order.window > 1:
         return pipelined(
@@ -111,7 +110,6 @@ def read(order: Order) -> Run:
 
 
 def write(order: Order) -> Run:
-    """WRITE, unstable."""
     rpc, file, position, data = (
         connection(order.place),
         handle("WRITTEN"),
@@ -181,7 +179,6 @@ def cycle(order: Order) -> Run:
 
 
 def fattr3(_order: Order) -> Run:
-    """Attributes as an object."""
     decode, data = p.Fattr3.from_xdr, samples.FATTR3
 
     def step(tally: Tally) -> None:
@@ -205,7 +202,6 @@ def fattr3_read(_order: Order) -> Run:
 
 
 def page(_order: Order) -> Run:
-    """A page."""
     decode, data = p.Readdirplus3Res.from_xdr, samples.PAGE
 
     def step(tally: Tally) -> None:

@@ -24,7 +24,6 @@ def connection(place: str) -> AsyncRpcClient:
 
 
 def getattr_(order: Order) -> Run:
-    """GETATTR."""
     rpc, args = connection(order.place), p.Getattr3Args(handle("SMALL"))
 
     def until(deadline: float) -> Iterator[p.Getattr3Args]:

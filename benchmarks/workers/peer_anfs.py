@@ -57,7 +57,6 @@ def raise_if(error: Exception | None) -> None:
 
 
 def getattr_(order: Order) -> Run:
-    """GETATTR."""
     to = connection(order.place)
     call: Callable[[t.Any], Awaitable[t.Any]] = to.nfs.getattr
     file = to.known["SMALL"]
@@ -71,7 +70,6 @@ def getattr_(order: Order) -> Run:
 
 
 def read(order: Order) -> Run:
-    """READ."""
     to, position = connection(order.place), offsets(order.size)
 
     async def step(tally: Tally) -> None:
@@ -84,7 +82,6 @@ def read(order: Order) -> Run:
 
 
 def write(order: Order) -> Run:
-    """WRITE, unstable."""
     to, position, data = connection(order.place), offsets(order.size), b"x" * order.size
 
     async def step(tally: Tally) -> None:
@@ -97,7 +94,6 @@ def write(order: Order) -> Run:
 
 
 def list_(order: Order) -> Run:
-    """READDIRPLUS to the end."""
     to, size = connection(order.place), min(order.size, LARGEST_PAGE)
 
     async def step(tally: Tally) -> None:

@@ -28,7 +28,6 @@ def _export() -> t.Any:
 
 
 def export(order: Order) -> t.Any:
-    """The mounted export."""
     if order.place != "server":
         raise Unsupported("mounts first")
     if order.window > 1:
@@ -48,7 +47,6 @@ def getattr_(order: Order) -> Run:
 
 
 def read(order: Order) -> Run:
-    """READ."""
     nfs = export(order)
     file = nfs.open("/big", "rb")
 

@@ -28,7 +28,6 @@ def _client() -> t.Any:
 
 
 def client(order: Order) -> t.Any:
-    """The client."""
     if order.place != "server":
         raise Unsupported("NFSv4 only")
     return _client()
@@ -55,7 +54,6 @@ def getattr_(order: Order) -> Run:
 
 
 def read(order: Order) -> Run:
-    """READ."""
     nfs, position = client(order), offsets(order.size)
     file = nfs.open(path("big"), "r")
 
@@ -73,7 +71,6 @@ def read(order: Order) -> Run:
 
 
 def write(order: Order) -> Run:
-    """WRITE."""
     nfs, position, data = client(order), offsets(order.size), b"x" * order.size
     file = nfs.open(path("written"), "r+")
 
@@ -90,7 +87,6 @@ def write(order: Order) -> Run:
 
 
 def list_(order: Order) -> Run:
-    """A listing with attributes."""
     nfs, directory = client(order), path("many")
 
     def step(tally: Tally) -> None:

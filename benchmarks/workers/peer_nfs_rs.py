@@ -36,13 +36,11 @@ def url() -> str:
 
 @functools.cache
 def client() -> t.Any:
-    """The blocking client."""
     return Client.connect(url())
 
 
 @functools.cache
 def async_client() -> t.Any:
-    """The asyncio client."""
 
     async def connect() -> t.Any:
         return await AsyncClient.connect(url())
@@ -89,7 +87,7 @@ def getattr_(order: Order) -> Run:
 
 
 def read(order: Order) -> Run:
-    """READ into a buffer of ours. Its reads may be short, so each goes on until the buffer is full."""
+    """READ into a buffer. Its reads may be short, so each is continued until the buffer is full."""
     at_server(order)
     position, size = offsets(order.size), order.size
     if order.window == 1:
@@ -119,7 +117,6 @@ def read(order: Order) -> Run:
 
 
 def write(order: Order) -> Run:
-    """WRITE; may be short too."""
     at_server(order)
     position, size, data = offsets(order.size), order.size, b"x" * order.size
     if order.window == 1:

@@ -45,14 +45,12 @@ def connection(order: Order) -> t.Any:
 
 
 def resok(reply: dict[str, t.Any]) -> dict[str, t.Any]:
-    """The good result."""
     if reply["status"] != 0:
         raise RuntimeError(f"status {reply['status']}")
     return t.cast("dict[str, t.Any]", reply["resok"])
 
 
 def getattr_(order: Order) -> Run:
-    """GETATTR."""
     nfs, file = connection(order), handle("SMALL")
 
     def step(tally: Tally) -> None:
@@ -64,7 +62,6 @@ def getattr_(order: Order) -> Run:
 
 
 def read(order: Order) -> Run:
-    """READ."""
     nfs, file, position = connection(order), handle("BIG"), offsets(order.size)
 
     def step(tally: Tally) -> None:
@@ -75,7 +72,6 @@ def read(order: Order) -> Run:
 
 
 def write(order: Order) -> Run:
-    """WRITE, unstable."""
     nfs, file, position, data = connection(order), handle("WRITTEN"), offsets(order.size), b"x" * order.size
 
     def step(tally: Tally) -> None:
@@ -86,7 +82,6 @@ def write(order: Order) -> Run:
 
 
 def list_(order: Order) -> Run:
-    """READDIRPLUS to the end."""
     nfs, directory, size = connection(order), handle("MANY"), min(order.size, LARGEST_PAGE)
 
     def step(tally: Tally) -> None:

@@ -19,12 +19,10 @@ STATUSES = {member.value: member for member in p.Nfsstat3}
 
 
 def decode_time(u: t.Any) -> p.Nfstime3:
-    """nfstime3."""
     return p.Nfstime3(u.unpack_uint(), u.unpack_uint())
 
 
 def decode_attributes(u: t.Any) -> p.Fattr3:
-    """fattr3."""
     return p.Fattr3(
         TYPES[u.unpack_enum()],
         u.unpack_uint(),
@@ -43,7 +41,6 @@ def decode_attributes(u: t.Any) -> p.Fattr3:
 
 
 def decode_flag(u: t.Any) -> bool:
-    """A strict boolean."""
     flag = u.unpack_uint()
     if flag > 1:
         raise ValueError("neither true nor false")
@@ -51,7 +48,6 @@ def decode_flag(u: t.Any) -> bool:
 
 
 def decode_handle(u: t.Any) -> bytes:
-    """nfs_fh3."""
     handle: bytes = u.unpack_opaque()
     if len(handle) > p.NFS3_FHSIZE:
         raise ValueError("handle too long")
@@ -84,7 +80,6 @@ def decode_page(data: bytes) -> p.Readdirplus3Res:
 
 
 def fattr3(_order: Order) -> Run:
-    """Attributes as an object."""
     data = samples.FATTR3
 
     def step(tally: Tally) -> None:

@@ -53,7 +53,6 @@ def receive(order: Order) -> Run:
 
 
 def send(order: Order) -> Run:
-    """Blocks of `size` bytes."""
     sock, block = connection("SINK"), bytes(order.size)
 
     def step(tally: Tally) -> None:

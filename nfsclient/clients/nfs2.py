@@ -95,7 +95,7 @@ class Nfs2(TypedClient):
         return self.call(p.RMDIR, p.Diropargs(dir, name))
 
     def readdir(self, dir: bytes, cookie: bytes = START, count: int = 4096) -> p.Readdirres:
-        """READDIR: names behind `cookie`, in at most `count` bytes of result (section 2.2.17)."""
+        """READDIR: names after `cookie`, in at most `count` bytes of result (section 2.2.17)."""
         return self.call(p.READDIR, p.Readdirargs(dir, cookie, count))
 
     def statfs(self, file: bytes) -> p.Statfsres:

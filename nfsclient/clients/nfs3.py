@@ -151,7 +151,7 @@ class Nfs3(TypedClient):
     def readdir(
         self, dir: bytes, cookie: int = 0, cookieverf: bytes = _ZERO_VERF, count: int = 8192
     ) -> p.Readdir3Res:
-        """READDIR: names behind `cookie`, in at most `count` bytes of result (section 3.3.16)."""
+        """READDIR: names after `cookie`, in at most `count` bytes of result (section 3.3.16)."""
         return self.call(p.READDIR, p.Readdir3Args(dir, cookie, cookieverf, count))
 
     def readdirplus(

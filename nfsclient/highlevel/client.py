@@ -33,7 +33,7 @@ class NfsClient:
     """A server's export as files and directories. Make one with `nfsclient.connect`.
 
     Paths are text (UTF-8) or bytes, with "/" between names, and start at the directory that the URL named,
-    with or without a leading "/". Names are given back in the type of the path that was asked about.
+    with or without a leading "/". Names are returned in the type of the given path.
     Symbolic links are followed; by `lstat`, `remove`, `rename` and the like not at the end of the path.
 
     Errors: `NfsStatusError` with `status`, `procedure` and `path`, which is also Python's own kind where
@@ -348,7 +348,7 @@ def connect(
     """A client for the directory (or file) that an NFS URL means, found by rpcbind and MOUNT.
 
     `timeout` is in seconds for each call; `credential` replaces the AUTH_SYS one of the URL; `patience` says
-    how long to put up with JUKEBOX (30 s). Raises `UrlError`, `MountFailed` (it names the step), `RpcError`.
+    how long to retry after JUKEBOX (30 s). Raises `UrlError`, `MountFailed` (it names the step), `RpcError`.
     """
     parsed = as_url(url)
     with ExitStack() as on_failure:

@@ -11,7 +11,7 @@ class ServerViolation(NfsClientError):
 
 
 class NoProgress(NfsClientError):
-    """The server goes on answering success without doing anything of what it is asked."""
+    """The server keeps answering success without executing the calls."""
 
 
 class LinkNotFollowed(NfsClientError):

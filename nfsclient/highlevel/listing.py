@@ -169,7 +169,7 @@ class Lister:
         yield from pages
 
     def _without_repeats(self, start: t.Callable[[], t.Iterator[list[E]]]) -> t.Iterator[list[E]]:
-        """The pages of `start`, begun anew when a cookie has gone bad because the directory was changed."""
+        """The pages of `start`; restarted if a cookie is no longer valid because the directory was changed."""
         seen = set(_DOTS)
         for restarts in range(_MOST_RESTARTS + 1):
             try:
@@ -216,7 +216,7 @@ class Lister:
         return self._session.rpc.submit(procedure, kind.args(self._handle, at, self._session.limits.page))
 
     def _result(self, kind: _Kind[t.Any], reply: t.Any, at: Position) -> t.Any:
-        """The result of a page; what is JUKEBOX is asked for again."""
+        """The result of a page; after JUKEBOX it is requested again."""
         if is_jukebox(reply):
             args = kind.args(self._handle, at, self._session.limits.page)
             reply = self._session.patience.retry(

@@ -161,7 +161,7 @@ class Writer:
                 self._dirty = False
                 return
             self._send(deque(self._call(piece.offset, piece.data, stable) for piece in lost))
-            # A server that changes its verifier over and over is asked for stable data the next time,
+            # A server that changes its verifier over and over is requested stable data the next time,
             # so this ends.
             stable = p.StableHow.FILE_SYNC
             self._dirty = bool(self._pieces)

@@ -2,7 +2,7 @@
 """The MOUNT protocol: version 1 (RFC 1094 appendix A) and version 3 (RFC 1813 section 5).
 
 Constants of procedures end in the version: `MNT1`, `MNT3`. Version 2 stands in no RFC; servers of NFSv2 have it
-beside version 1, with the same procedures in the same form (PATHCONF, which XNFS adds to it, is not declared here).
+besides version 1, with the same procedures in the same form (PATHCONF, which XNFS adds to it, is not declared here).
 """
 
 from __future__ import annotations

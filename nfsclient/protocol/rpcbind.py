@@ -105,7 +105,7 @@ class RpcbEntryList(Struct):
 
 
 class RpcbsAddrlist(Struct):
-    """rpcbs_addrlist: how often a program was asked for."""
+    """rpcbs_addrlist: how often a program was looked up."""
 
     prog: u32
     vers: u32
@@ -212,7 +212,7 @@ class UniversalAddressError(NfsClientError):
 
 
 def to_universal(host: str, port: int) -> str:
-    """The universal address of an IP address and a port: the port as two decimal bytes behind the address.
+    """The universal address of an IP address and a port: the port as two decimal bytes at the end of the address.
 
     ``to_universal("127.0.0.1", 2049)`` is ``"127.0.0.1.8.1"`` (RFC 5665 sections 5.2.3.3 and 5.2.3.4).
     Raises `UniversalAddressError` when `host` is no IP address or `port` is not within 0 to 65535.

@@ -59,7 +59,7 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
 
     @property
     def on_exchange(self) -> Recorder | None:
-        """Told of each exchange when it is over; None (the default) costs nothing."""
+        """Called with each finished exchange; None (the default) costs nothing."""
         return self.core.recorder
 
     @on_exchange.setter
@@ -243,7 +243,7 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
         self.send_raw(fragment(data, fragment_sizes or ()))
 
     async def receive_record(self, timeout: float | None = None) -> bytes:
-        """The next record or datagram that is no reply to a call of ours, as it is.
+        """The next record or datagram that is no reply to a call of this client, unchanged.
 
         Raises `RpcTimeout`, or `ConnectionLost` when the connection ends first.
         """

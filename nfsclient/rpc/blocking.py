@@ -269,7 +269,7 @@ class RpcClient(Link):
         self.send_raw(fragment(data, fragment_sizes or ()) if isinstance(self.core, StreamCore) else data)
 
     def receive_record(self, timeout: float | None = None) -> bytes:
-        """The next record or datagram that is no reply to a call of ours, as it is.
+        """The next record or datagram that is no reply to a call of this client, unchanged.
 
         Raises `RpcTimeout`, or `ConnectionLost` when the peer closes first.
         """

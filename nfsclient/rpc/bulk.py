@@ -66,7 +66,7 @@ class BulkReceiver:
     def complete(
         self, plan: Plan[R], args: t.Any, into: memoryview | None, head: bytes, deadline: float
     ) -> tuple[R | None, bytes]:
-        """Receive the data behind the first `plan.bulk_head` bytes of a reply to a call with `args`.
+        """Receive the data after the first `plan.bulk_head` bytes of a reply to a call with `args`.
 
         Gives the result; or None, and everything that was read. Raises OSError but for a timeout.
         """
@@ -99,7 +99,7 @@ class BulkReceiver:
         return result, b""
 
     def _take_fresh(self, count: int, padded: int, deadline: float) -> tuple[Buffer | None, bytes]:
-        """Data in a buffer of its own; or None, and what came."""
+        """Data in a separate buffer; or None, and what was received."""
         try:
             whole: Buffer = self._sock.recv(padded, socket.MSG_WAITALL)
         except BlockingIOError:

@@ -117,12 +117,12 @@ class CallCore(abc.ABC):
         """Our own address, for records; whoever owns the socket says it."""
         self.recorder = recorder
         self.raw_recorder: RawRecorder | None = None
-        """Told of what goes and comes beside the calls."""
+        """Called for messages that belong to no call."""
         self.pending: dict[int, Pending[t.Any]] = {}
         self.windows: list[Window] = []
         self.plans = Plans()
         self.strays: deque[bytes] = deque(maxlen=_KEPT_STRAYS)
-        """Messages that answer no call of ours, for whoever wants to judge them; the newest are kept."""
+        """Messages that answer no call of this client; the newest are kept, for callers that judge them."""
         self.next_xid: Callable[[], int] = (xids if xids is not None else random_xids()).__next__
         """Gives a fresh XID."""
 

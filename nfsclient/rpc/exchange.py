@@ -74,7 +74,7 @@ class Exchange:
 
 @dataclass(slots=True, eq=False)
 class RawBytes:
-    """What passed beside the calls of a client: bytes sent as they are, or a message that answers no call of it.
+    """A message besides the calls of a client: raw bytes that were sent, or a message that answers none of its calls.
 
     What was sent over TCP is a piece of the stream, with such record marks as it has; what was received is a
     message without them.
@@ -91,4 +91,4 @@ class RawBytes:
 
 Recorder: t.TypeAlias = Callable[[Exchange], None]
 RawRecorder: t.TypeAlias = Callable[[bool, bytes], None]
-"""Told (whether they were sent, bytes)."""
+"""Called with (whether they were sent, bytes)."""

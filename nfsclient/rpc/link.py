@@ -76,7 +76,7 @@ class Link:
 
     @property
     def on_exchange(self) -> Recorder | None:
-        """Told of each exchange when it is over; None (the default) costs nothing."""
+        """Called with each finished exchange; None (the default) costs nothing."""
         return self._recorder
 
     @on_exchange.setter
@@ -85,7 +85,7 @@ class Link:
 
     @property
     def on_raw(self) -> RawRecorder | None:
-        """Told of bytes that pass beside the calls: those of `send_raw`, and messages that answer no call."""
+        """Called for bytes that belong to no call: those of `send_raw`, and messages that answer no call."""
         return self._raw_recorder
 
     @on_raw.setter
@@ -108,7 +108,7 @@ class Link:
         self.close()
 
     def lose(self, cause: str) -> None:
-        """Close the connection because of `cause`, which the calls under way are told."""
+        """Close the connection because of `cause`, which ends the calls in progress."""
         if self.is_open:
             self.is_open = False
             self.why_closed = cause
@@ -406,7 +406,6 @@ class Link:
     # ------------------------------------------------------------ as a member of the loop
 
     def fileno(self) -> int:
-        """The descriptor of the socket."""
         return self._sock.fileno()
 
     def wants_to_read(self) -> bool:

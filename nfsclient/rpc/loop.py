@@ -88,9 +88,12 @@ class Loop:
 
     def run_once(self, deadline: float) -> None:
         """Wait until something happens, but not past `deadline`, and serve it."""
-        times = [time for time in (member.next_deadline() for member in self._members) if time is not None]
+        times = []
         for member in self._members:
             self._watch(member)
+            due = member.next_deadline()
+            if due is not None:
+                times.append(due)
         self._serve(max(0.0, min([deadline, *times]) - self.clock()))
         now = self.clock()
         if times and min(times) <= now:
@@ -103,7 +106,7 @@ class Loop:
     def catch_up(self) -> None:
         """Serve what has arrived, without waiting. To be called before something is given up as late.
 
-        This process may have been held up for longer than any deadline: what is there by then came in time, and a
+        This process may have been held up for longer than any deadline: what has arrived by then arrived in time, and a
         server in the same process has not even had that time. Bounded, for a peer that never stops sending.
         """
         for _ in range(_MOST_ROUNDS):

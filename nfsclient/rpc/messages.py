@@ -116,7 +116,7 @@ class CallHeader(Struct):
 
 
 class AcceptedReply(Union):
-    """What stands behind the verifier of an accepted reply, up to the results."""
+    """The part of an accepted reply between the verifier and the results."""
 
     stat: AcceptStat
     mismatch_info: t.Annotated[MismatchInfo | None, Case(AcceptStat.PROG_MISMATCH)] = None

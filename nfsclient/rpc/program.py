@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Operations, procedures and programs as data (RFC 5531 section 8.2): what a client calls and a server answers.
 
-An `Operation` is the smallest request with arguments, results and a status of its own. In most protocols it is a
+An `Operation` is the smallest request that has its own arguments, results and status. In most protocols it is a
 procedure, and a call is one operation. A call of NFSv4's COMPOUND carries many: such a procedure says how its arguments
 and results fall into `Step`s. Whatever looks at requests (mutants, knobs, the lint, statistics, coverage) is about
 operations and goes through the steps of a call, so that it needs no rule for compounds.
@@ -85,7 +85,7 @@ AsSteps: t.TypeAlias = Callable[[A | None, R | None], Sequence[Step]]
 
 @dataclass(frozen=True, eq=False)
 class Procedure(Operation[A, R]):
-    """What a program answers to: an operation that is a call of its own, or one that carries others."""
+    """What a program answers to: an operation that is a whole call, or one that carries other operations."""
 
     bulk: BulkResult[A, R] | None = None
     steps: AsSteps[A, R] | None = None

@@ -129,7 +129,6 @@ class RecordAssembler:
 
 
 def size_of(buffers: Iterable[Buffer]) -> int:
-    """Bytes in all."""
     return sum(map(len, buffers))
 
 

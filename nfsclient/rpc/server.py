@@ -116,7 +116,6 @@ class RpcServer:
         self.is_starved = False
 
     def close(self) -> None:
-        """Close everything."""
         self.drop_connections()
         for member in self._listeners:
             self.loop.remove(member)
@@ -202,7 +201,6 @@ class Connection(_ServerMember):
         self._is_closed = False
 
     def close(self) -> None:
-        """Close it."""
         if not self._is_closed:
             self._is_closed = True
             self.server.forget(self)
@@ -221,11 +219,10 @@ class Connection(_ServerMember):
         return not self._is_last and not self._calls and self._output_size < self.server.max_output
 
     def wants_to_write(self) -> bool:
-        """While replies wait."""
         return bool(self._output)
 
     def on_readable(self) -> None:
-        """Take in what has come, and answer it."""
+        """Receive messages, and answer them."""
         try:
             data = self.sock.recv(_RECEIVE)
         except BlockingIOError:
@@ -233,7 +230,7 @@ class Connection(_ServerMember):
         except OSError:
             self.close()
             return
-        # A half-closed connection is still owed its replies; so is one that broke behind good calls.
+        # A half-closed connection still gets its replies, and so does one that broke after good calls.
         self._is_last = not data
         try:
             self._calls.extend(self._assembler.feed(data))
@@ -259,7 +256,6 @@ class Connection(_ServerMember):
             self.server.answer_record(self, self._calls.popleft().payload())
 
     def send(self, buffers: list[Buffer]) -> None:
-        """Queue bytes as they are."""
         size = size_of(buffers)
         if size <= _JOIN_BELOW:
             buffers = [b"".join(buffers)]

@@ -35,7 +35,7 @@ _SUCCESS = accepted(0, AcceptStat.SUCCESS).to_xdr()[4:]
 
 @dataclass(slots=True)
 class CallContext:
-    """What a handler may know of a call beside its arguments."""
+    """What a handler may know of a call besides its arguments."""
 
     peer: Address
     transport: t.Literal["tcp", "udp"]
@@ -69,7 +69,7 @@ def _answer_null(_context: CallContext, _args: t.Any) -> Void:
 class Dispatcher:
     """Finds the handler of a call by program, version and procedure.
 
-    `on_error` is told of exceptions of handlers, which the caller sees as SYSTEM_ERR.
+    `on_error` is called for exceptions of handlers, which the caller sees as SYSTEM_ERR.
     """
 
     def __init__(self, on_error: Callable[[CallContext, Exception], None] | None = None) -> None:

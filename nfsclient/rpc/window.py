@@ -81,7 +81,7 @@ class CallWindow(t.Generic[A, R]):
 
     @property
     def is_alone(self) -> bool:
-        """Whether whatever arrives next can only answer calls of this window, and be held by it."""
+        """Whether whatever arrives next can only answer calls of this window, and fits into it."""
         core = self._core
         return len(core.windows) == 1 and not core.pending and core.assembler.is_idle and not self._held
 

@@ -47,7 +47,7 @@ class DecoderWriter(Writer):
 
     `_run` holds fixed-width fields that are not read yet: `flush` reads them with one `unpack_from`. Lines in
     `_before` (making objects whose slots the run fills) go in front of it, lines in `_after` (checks,
-    conversions) behind it.
+    conversions) after it.
     """
 
     def __init__(self, cls: type[t.Any], *, viewed: bool, exact: bool = False) -> None:
@@ -90,7 +90,6 @@ class DecoderWriter(Writer):
         return head + self._lines + tail
 
     def flush(self) -> None:
-        """Emit what is pending."""
         for line in self._before:
             self.emit(line)
         if self._run:
@@ -106,7 +105,7 @@ class DecoderWriter(Writer):
         self._run, self._before, self._after = [], [], []
 
     def read_word(self, prefix: str, code: str = "I") -> str:
-        """Put a 4-byte word behind the pending run; the name it will have after `flush`."""
+        """Put a 4-byte word after the pending run; the name it will have after `flush`."""
         name = self.temporary(prefix)
         self._run.append((code, name))
         return name

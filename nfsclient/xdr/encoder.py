@@ -51,7 +51,6 @@ class EncoderWriter(Writer):
         ]
 
     def flush(self) -> None:
-        """Emit what is pending."""
         if not self._run:
             return
         layout = self.layout([code for code, _ in self._run])

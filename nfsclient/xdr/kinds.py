@@ -15,7 +15,7 @@ from dataclasses import dataclass
 Buffer: t.TypeAlias = bytes | bytearray | memoryview
 
 UNLIMITED = 0xFFFF_FFFF
-"""The largest length that XDR can say; what a type without a limit of its own has (RFC 4506 section 4.10)."""
+"""The largest length in XDR, and the limit of a type without a declared one (RFC 4506 section 4.10)."""
 
 
 # ---------------------------------------------------------------- kinds: what users write into annotations
@@ -98,7 +98,7 @@ class Lazy:
 
     Only for structures in which every bit pattern is legal (integers and enums), so that putting the
     work off takes nothing from strictness. Worth it where many are decoded that nobody looks at. It must
-    be written at the field, not hidden behind an alias.
+    be written at the field, not hidden after an alias.
     """
 
 
@@ -182,7 +182,7 @@ class OptionalNode:
 
 @dataclass(frozen=True, slots=True)
 class LinkedListNode:
-    """Elements with a flag in front of each and behind the last."""
+    """Elements with a flag in front of each and after the last."""
 
     element: Node
     maximum: int

@@ -58,7 +58,7 @@ def encode(value: XdrType) -> bytes:
 
 
 def decode(cls: type[XdrType], buf: Buffer, pos: int = 0) -> tuple[t.Any, int]:
-    """One `cls` at `pos` and the position behind it, by the slow way. Raises `XdrError` with the path."""
+    """One `cls` at `pos` and the position after it, by the slow way. Raises `XdrError` with the path."""
     reader = _Reader(memoryview(buf), pos)
     return _decode_type(cls, reader, cls.__name__), reader.pos
 

@@ -105,7 +105,7 @@ def _make_init(
 class XdrMeta(type):
     """Makes a class body with annotations into a slotted wire type."""
 
-    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, t.Any]) -> XdrMeta:  # noqa: D102
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, t.Any]) -> XdrMeta:
         annotations: dict[str, t.Any] = namespace.get("__annotations__", {})
         own = tuple(field for field in annotations if not field.startswith("__"))
         inherited: tuple[str, ...] = ()
@@ -191,7 +191,7 @@ STUBS: dict[str, t.Any] = {
     "unpack_from": classmethod(_first_unpack),
     "pack": _first_pack,
 }
-"""What the compiler replaces; where a class has a method of its own, that one stays."""
+"""Methods that the compiler replaces, unless the class defines them."""
 
 
 class XdrType(metaclass=XdrMeta):
@@ -212,7 +212,7 @@ class XdrType(metaclass=XdrMeta):
 
         @classmethod
         def unpack_from(cls, buf: Buffer, pos: int = 0) -> tuple[t.Self, int]:
-            """Decode one value at `pos` strictly; give it and the position behind it. Raises `XdrError`."""
+            """Decode one value at `pos` strictly; give it and the position after it. Raises `XdrError`."""
             ...
 
         def pack(self, out: list[Buffer]) -> None:

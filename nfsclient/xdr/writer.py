@@ -13,7 +13,7 @@ from nfsclient.xdr.reflect import least_size
 from nfsclient.xdr.types import fields_of, shape_of
 
 PADDING = (b"", b"\0\0\0", b"\0\0", b"\0")
-"""The padding behind a variable opaque, by its length modulo 4."""
+"""The padding after a variable opaque, by its length modulo 4."""
 
 _MOST_INLINE_ARMS = 3
 

@@ -102,7 +102,7 @@ def useconds(case: Case) -> Breach | None:
 
 @rule("nfs2/read-count", UP_TO_COUNT, of=(nfs2.READ,), killed_by="read2-returns-twice-the-count")
 def read_count(case: Case) -> Breach | None:
-    """More data than was asked for."""
+    """More data than requested."""
     if case.ok is None or case.args is None or len(case.ok.data) <= case.args.count:
         return None
     seen = f"{len(case.ok.data)} bytes, {case.args.count} were asked for"
@@ -133,7 +133,7 @@ def setattr_size(case: Case) -> Breach | None:
 
 @rule("nfs2/readdir-count", ENTRIES, of=(nfs2.READDIR,), killed_by="readdir2-overfills-the-page")
 def readdir_count(case: Case) -> Breach | None:
-    """Entries that are larger than was asked for, however they are counted."""
+    """Entries larger than requested, with any way of counting."""
     if case.ok is None or case.args is None:
         return None
     least = sum(8 + len(entry.name) for entry in case.ok.entries)
@@ -144,7 +144,7 @@ def readdir_count(case: Case) -> Breach | None:
 
 @rule("nfs2/readdir-progress", PROGRESS, of=(nfs2.READDIR,), killed_by="readdir2-leads-to-the-start")
 def readdir_progress(case: Case) -> Breach | None:
-    """A page after which a client stands where it stood."""
+    """A page after which the listing makes no progress."""
     if case.ok is None or case.args is None or case.ok.eof:
         return None
     if not case.ok.entries:

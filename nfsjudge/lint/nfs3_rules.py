@@ -33,7 +33,7 @@ def _clause(
 
 @rule("nfs3/status-defined", CLOSED_STATUS, of=ALL, killed_by="readlink3-answers-an-errno")
 def status_defined(case: Case) -> Breach | None:
-    """A status outside of nfsstat3."""
+    """A status that nfsstat3 does not define."""
     if case.status is None or case.status.is_known:
         return None
     return Breach("a status of nfsstat3", f"status {int(case.status)}", "status")
@@ -146,7 +146,7 @@ def nseconds(case: Case) -> Breach | None:
 
 @rule("nfs3/type-made", TYPE_THAT_WAS_MADE, of=MAKERS, killed_by="mknod3-makes-regular-files")
 def type_made(case: Case) -> Breach | None:
-    """A new object of another type than was asked for."""
+    """A new object of a different type than requested."""
     attributes: Fattr3 | None = case.ok.obj_attributes if case.ok is not None else None
     if attributes is None or case.args is None:
         return None
@@ -185,7 +185,7 @@ READ_EOF = _clause("3.3.6", "eof is TRUE if offset and count make the size of th
 
 @rule("nfs3/write-count", WRITE_COUNT, of=(nfs3.WRITE,), killed_by="write3-reports-more-than-sent")
 def write_count(case: Case) -> Breach | None:
-    """More written than sent."""
+    """More bytes written than sent."""
     if case.ok is None or case.args is None or case.args.count != len(case.args.data):
         return None  # no text says what such a call means
     sent = case.args.count
@@ -196,7 +196,7 @@ def write_count(case: Case) -> Breach | None:
 
 @rule("nfs3/write-committed", COMMITTED, of=(nfs3.WRITE,), killed_by="write3-commits-less-than-asked")
 def write_committed(case: Case) -> Breach | None:
-    """A weaker commitment than was asked for."""
+    """A weaker commitment than requested."""
     if case.ok is None or case.args is None or not case.ok.committed.is_known:
         return None
     asked = case.args.stable
@@ -208,7 +208,7 @@ def write_committed(case: Case) -> Breach | None:
 
 @rule("nfs3/write-nothing", WRITE_NOTHING, of=(nfs3.WRITE,), killed_by="write3-accepts-nothing")
 def write_nothing(case: Case) -> Breach | None:
-    """OK, and not a byte was taken."""
+    """OK, but no byte was written."""
     if case.ok is None or case.args is None or case.ok.count or not min(case.args.count, len(case.args.data)):
         return None
     return Breach("some bytes, or an error", f"OK with count 0 of {case.args.count}", "resok.count")
@@ -295,7 +295,7 @@ NAMES_DIFFER = _clause("3.3.16", "a page has the entries of a directory, each on
     killed_by=("readdir3-exceeds-count", "readdirplus3-exceeds-maxcount"),
 )
 def readdir_count(case: Case) -> Breach | None:
-    """A page that is larger than was asked for."""
+    """A page larger than requested."""
     reply = case.exchange.reply
     if case.ok is None or case.args is None or reply is None or not case.ok.entries:
         return None  # too little for an empty page is the client's fault
@@ -312,7 +312,7 @@ def readdir_count(case: Case) -> Breach | None:
     "nfs3/readdir-progress", LISTING_PROGRESSES, of=_LISTING, killed_by="readdir3-empty-directory-has-no-end"
 )
 def readdir_progress(case: Case) -> Breach | None:
-    """A page after which a client stands where it stood."""
+    """A page after which the listing makes no progress."""
     if case.ok is None or case.args is None or case.ok.eof:
         return None
     if not case.ok.entries:

@@ -71,7 +71,7 @@ def _still(kind: int) -> tuple[str, ...]:
     killed_by=("getattr3-wrong-type", "commit3-after-has-another-fileid"),
 )
 def handle_same_object(case: Case) -> Breach | None:
-    """Another object behind the same handle."""
+    """A different object for the same handle."""
     for view in case.views:
         first = case.world.first(view.handle)
         if view.after is None or first is None:
@@ -232,7 +232,7 @@ def setattr_size(case: Case) -> Breach | None:
 
 @rule("nfs3/link-nlink", NLINK_AFTER_LINK, of=(nfs3.LINK,), killed_by="link3-shows-the-old-count")
 def link_nlink(case: Case) -> Breach | None:
-    """A link that does not count."""
+    """A new link that nlink does not count."""
     if case.ok is None or case.args is None or case.ok.file_attributes is None:
         return None
     facts = case.known(case.args.file)

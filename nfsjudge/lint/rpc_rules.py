@@ -57,7 +57,7 @@ def reply_without_call(case: Case) -> Breach | None:
 
 @rule("rpc/auth-error-ok", REFUSAL_HAS_A_REASON, of=None, killed_by="rpc-refuses-with-auth-ok")
 def auth_error_ok(case: Case) -> Breach | None:
-    """A denial for the reason that all is well."""
+    """A denial with the reason AUTH_OK."""
     error = case.error
     if isinstance(error, AuthFailed) and error.auth_stat == 0:
         return Breach("an auth_stat that is a failure", "AUTH_ERROR with AUTH_OK")

@@ -220,6 +220,15 @@ def setattr3_guards_by_mtime(call: Setattr) -> Setattr3Res:
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
+def setattr3_guards_by_seconds(call: Setattr) -> Setattr3Res:
+    """SETATTR compares the guard with the seconds of ctime, and ignores the nanoseconds"""
+    inode, guard = inode_of(call.server, call.args.object), call.args.guard
+    if inode is not None and guard is not None and guard.seconds == nfstime3(inode.ctime).seconds:
+        return call.proceed_with(guard=None)
+    return call.proceed()
+
+
+@mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_guards_unasked(call: Setattr) -> Setattr3Res:
     """SETATTR of a file's mode without a guard answers NOT_SYNC when its mode was set before"""
     args = call.args

@@ -7,6 +7,7 @@ import typing as t
 from collections.abc import Callable
 
 from nfsclient.protocol.nfs3 import (
+    COMMIT,
     CREATE,
     GETATTR,
     LINK,
@@ -15,7 +16,9 @@ from nfsclient.protocol.nfs3 import (
     REMOVE,
     RENAME,
     RMDIR,
+    SETATTR,
     SYMLINK,
+    WRITE,
     Fattr3,
     WccAttr,
     WccData,
@@ -49,6 +52,27 @@ def wcc3_remembers_by_connection(call: AnyCall) -> t.Any:
         if old is not None:
             bent[path] = replace(getattr(reply.resok, path), before=WccAttr(old.size, old.mtime, old.ctime))
     return replace(reply, resok=replace(reply.resok, **bent))
+
+
+@mutant((GETATTR, SETATTR, WRITE, COMMIT), RFC1813_DATA_TYPES)
+def wcc3_remembers_files_by_connection(call: AnyCall) -> t.Any:
+    """before of a file is what was last said of it on the same connection"""
+    said: dict[t.Any, Fattr3] = call.state.setdefault("said", {})
+    reply = call.proceed()
+    is_object = call.operation in {GETATTR, SETATTR}
+    known = call.peer, call.args.object if is_object else call.args.file
+    if call.operation is GETATTR:
+        if reply.resok is not None:
+            said[known] = reply.resok.obj_attributes
+        return reply
+    field = "obj_wcc" if is_object else "file_wcc"
+    after = getattr(reply.resok or reply.resfail, field).after
+    if known in said:
+        bend = amend if reply.resok is not None else amend_refusal
+        reply = bend(reply, field, before=before_of(said[known]))
+    if after is not None:
+        said[known] = after
+    return reply
 
 
 @mutant((GETATTR, *_CHANGES), RFC1813_GETATTR)

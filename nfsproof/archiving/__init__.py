@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Archives: what a run has left, in one file to hand over, without the names of hosts unless they are asked for."""
+"""Archives: a run in one file, without host names unless they are requested."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Captures without what is not to be told: other addresses in the headers, other letters in the messages.
+"""Hides secrets in captures: replaces addresses in the headers, and letters in the messages.
 
 Only captures that nfsproof wrote are understood (nfsjudge.capture): little-endian pcapng, Ethernet, no IP options.
 """
@@ -98,12 +98,12 @@ def _blocks(data: bytes) -> Iterator[tuple[int, bytes]]:
     at = 0
     while at < len(data):
         if at + 12 > len(data):
-            raise NotOurs("the last block is torn")
+            raise NotOurs("the last block is incomplete")
         kind, length = struct.unpack_from("<II", data, at)
         if length < 12 or length % 4 or at + length > len(data):
             raise NotOurs(f"a block of {length} bytes at {at}")
         if at == 0 and (kind != _SECTION or data[8:12] != b"\x4d\x3c\x2b\x1a"):
-            raise NotOurs("no pcapng, or of another byte order")
+            raise NotOurs("not pcapng, or of another byte order")
         if kind not in {_SECTION, _INTERFACE, _PACKET}:
             raise NotOurs(f"a block of kind {kind}")
         yield kind, data[at + 8 : at + length - 4]
@@ -130,9 +130,9 @@ def _taken_apart(body: bytes) -> _Packet:
         above = frame[_ETHERNET + size :]
         count = (above[12] >> 4) * 4 if protocol == _TCP else 8
     except (struct.error, IndexError) as error:
-        raise NotOurs("a packet that is torn") from error
+        raise NotOurs("an incomplete packet") from error
     if kind not in {0x0800, 0x86DD} or protocol not in {_TCP, _UDP} or len(above) < count:
-        raise NotOurs("a packet of another kind")
+        raise NotOurs("a packet of an unknown kind")
     source, destination = (ipaddress.ip_address(one) for one in ends)
     return _Packet(
         body[:12], frame[:_ETHERNET], source, destination, ip, protocol, above[:count], above[count:], options

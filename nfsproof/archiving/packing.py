@@ -36,12 +36,12 @@ from reports.reading import MAX_LINE, RECORDS
 
 
 class ArchiveError(Exception):
-    """What the user can mend, in one line."""
+    """A mistake that the user can fix, in one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What is to be told in an archive, and what not."""
+    """What an archive shows and hides."""
 
     label: str = ""
     """How the target is called; empty: as the run says, or by a number that was drawn."""
@@ -51,7 +51,7 @@ class Wishes:
     """Nothing is hidden."""
     with_logs: bool = False
     hide: tuple[str, ...] = ()
-    """More words that are not to be told."""
+    """Additional words to hide."""
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class Packed:
 
 
 def default_name(folder: Path, label: str = "") -> Path:
-    """``Server-A.tar.gz`` beside the folder of the run."""
+    """``Server-A.tar.gz`` next to the folder of the run."""
     return folder.absolute().parent / f"{slug(label or folder.absolute().name)}.tar.gz"
 
 
@@ -77,7 +77,7 @@ def pack(folder: Path, file: Path, wishes: Wishes) -> Packed:
     """Write the archive. Raises `ArchiveError`; a file that was begun is removed."""
     if not file.name.endswith(ENDINGS):
         raise ArchiveError(
-            f"cannot tell the form of {file}: a name that ends in {', '.join(ENDINGS)} says it"
+            f"cannot choose the format of {file}: expected a name that ends in {', '.join(ENDINGS)} says it"
         )
     part = file.with_name(f".{file.name}.part")
     try:
@@ -110,7 +110,7 @@ def _about(records: Path) -> tuple[RunRecord, frozenset[str]]:
                 named |= {record.capture, record.script}
     if about is not None:
         return about, frozenset(named)
-    raise ArchiveError(f"{records}: it does not say what was tested: what must not be told cannot be known")
+    raise ArchiveError(f"{records}: it does not say what was tested, so nfsproof cannot know what to hide")
 
 
 def _lines(stream: t.BinaryIO) -> Iterator[str]:
@@ -153,11 +153,11 @@ class _Packer:
         for one in self._files("evidence", ".py") if self._anonymous else ():
             found |= secrets.exports_in(one.read_text(encoding="utf-8", errors="replace"))
         found |= secrets.of_run(about, anonymous=self._anonymous, hide=self._wishes.hide)
-        # A label may hold a name that is hidden elsewhere: whoever chose it wants it told.
+        # A label may hold a name that is hidden elsewhere: whoever chose it wants it to be shown.
         return found
 
     def _files(self, below: str, *endings: str) -> list[Path]:
-        """Files of ours in the folder, in order. Links are not followed."""
+        """Files of a run in the folder, in order. Links are not followed."""
         found = [
             Path(root, name)
             for root, _, names in os.walk(self._folder / below)
@@ -194,7 +194,7 @@ class _Packer:
                 self._leave_out(name, str(error))
                 return
             if not self._scrubber.is_clean(data):
-                self._leave_out(name, "something in it could not be hidden")
+                self._leave_out(name, "it contains a name or address that could not be hidden")
                 return
         self.manifest.files[name] = len(data)
         yield name, data
@@ -211,7 +211,7 @@ class _Packer:
                     record = from_line(line)
                 except BadRecord:
                     # What is not understood cannot be cleaned.
-                    self.problems.append(f"line {number} of {RECORDS} is no record, and left out")
+                    self.problems.append(f"line {number} of {RECORDS} is no record and was left out")
                     continue
                 out.write(json.dumps(self._told(record), separators=(",", ":")).encode() + b"\n")
         return out.getvalue()
@@ -258,7 +258,7 @@ def _write(out: t.BinaryIO, as_zip: bool, packer: _Packer) -> None:
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
         for name, data in packer.members():
-            # Made up from nothing: a file's owner and times would tell of the machine.
+            # Made from constants: the owner and times of a file would reveal the machine.
             member = tarfile.TarInfo(f"{top}/{name}")
             member.size, member.mode = len(data), 0o644
             archive.addfile(member, io.BytesIO(data))

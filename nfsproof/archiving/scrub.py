@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Takes what is not to be told out of texts, bytes and records. Bytes keep their length, which messages tell."""
+"""Replaces secrets in texts, bytes and records. Bytes keep their length, because messages contain lengths."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NO_LETTER_BEFORE = "|".join(
         *(r"(?<=\\[abfnrtv])", r"(?<=\\x[0-9A-Fa-f]{2})", r"(?<=\\[0-7]{3})", r"(?<=\\u[0-9A-Fa-f]{4})"),
     ]
 )
-"""The letters of an escape (\\n, \\x00) are none of the word behind it."""
+"""The letters of an escape (\\n, \\x00) do not belong to the next word."""
 _LONG = 6
 """Letters of a word that is no part of other bytes by chance."""
 _DUMP = re.compile(r"(?P<head>\s*[0-9a-f]{6}  )(?P<data>[0-9a-f]{2,8}(?: [0-9a-f]{2,8})*)")
@@ -111,7 +111,7 @@ class Scrubber:
 
 
 def _unlike(word: str, instead: str) -> str:
-    """What stands in the place of a word must not look like it, as for a host that is called host."""
+    """The replacement of a word must not look like it, for example for a host with the name host."""
     return next((one for one in (instead, "HIDDEN", "***") if word.casefold() not in one.casefold()), "")
 
 
@@ -129,7 +129,7 @@ def _in_text(word: str) -> str:
     found = re.escape(word)
     if _is_telling(word):
         return found
-    # A path stands behind a host or a port.
+    # A path may follow a host or a port.
     before = "" if word.startswith("/") else rf"(?:{_NO_LETTER_BEFORE})"
     return rf"{before}{found}(?![A-Za-z0-9])"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What must not be told of a target and of the machine that tested it: names, addresses, paths."""
+"""The secrets of a target and of the machine that tested it: names, addresses, paths."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nfsclient.url import NfsUrl
 from nfsjudge.records import RunRecord
 
 HOST, EXPORT, TARGET, SERVER, MACHINE, USER = "HOST", "/EXPORT", "TARGET", "SERVER", "TESTER", "USER"
-"""What stands in the place of what is not told."""
+"""Replacements of secrets."""
 _TOLD_BY_NOBODY = {"localhost", "localhost.localdomain", "ip6-localhost", "nfsproof"}
 _COMMON_USERS = {"root", "nfs", "admin", "user", "runner", "nobody", "test"}
 _COMMON_EXPORTS = {"/", "/export", "/exports", "/data", "/tmp", "/srv", "/mnt", "/nfs"}  # noqa: S108  not used
@@ -28,7 +28,7 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def of_run(about: RunRecord, *, anonymous: bool, hide: Iterable[str] = ()) -> dict[str, str]:
-    """Texts that are not to be told of the target of a run -> what stands in their place."""
+    """Secrets of the target of a run -> their replacements."""
     found: dict[str, str] = {one.strip(): SERVER for one in hide if one.strip()}
     try:
         url = NfsUrl.parse(about.target)
@@ -47,7 +47,7 @@ def of_run(about: RunRecord, *, anonymous: bool, hide: Iterable[str] = ()) -> di
 
 
 def exports_in(script: str) -> dict[str, str]:
-    """The exports of URLs in a script: where a server was started for the run, only scripts tell of it."""
+    """The exports of URLs in a script. For a server that nfsproof started, only scripts contain it."""
     found: dict[str, str] = {}
     for word in re.findall(r"nfs://[^'\"\s]+", script):
         with contextlib.suppress(UrlError):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`nfsproof event`: several targets from one file, each in a process of its own, an archive of each, one board."""
+"""`nfsproof event`: several targets from one file, each in its own process, an archive of each, one board."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The file of an event (docs/target-file.md). Every mistake in it is told with its line and its field."""
+"""The file of an event (docs/target-file.md). Every mistake in it is reported with its line and its field."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_PARALLEL = 64
 MOST_OF_LABEL = 100
 """Characters: it is the name of a folder, too."""
 OURS = ("board.html", "board-files")
-"""What an event makes beside the folders of its targets."""
+"""Files of an event besides the folders of its targets."""
 
 
 class BadEvent(ValueError):
@@ -42,7 +42,7 @@ class TargetEntry:
     checks: tuple[str, ...] = ()
     baseline: str = ""
     floor: int = 0
-    """So many checks have to be executed."""
+    """At least this many checks must be executed."""
     require: tuple[str, ...] = ()
     strict: bool = False
     lint: str = "fail"
@@ -50,7 +50,7 @@ class TargetEntry:
     workers: int = 0
     """Processes; 0: one, without xdist."""
     call_timeout: int = 0
-    """Seconds; 0: as ever."""
+    """Seconds; 0: the default."""
     timeout: int = 0
     """Seconds after which the run is ended; 0: never."""
 
@@ -131,7 +131,7 @@ class _Reader(Places):
         tables = plain.get(_TARGET, [])
         if not (isinstance(tables, list) and tables and all(isinstance(one, dict) for one in tables)):
             raise self.bad(0, _TARGET, "expected tables [[target]], at least one")
-        parallel = self.number(head, "parallel", 1, start, "a number of runs side by side", 1)
+        parallel = self.number(head, "parallel", 1, start, "a number of parallel runs", 1)
         if parallel > MOST_PARALLEL:
             raise self.bad(start, "parallel", f"expected {MOST_PARALLEL} at most, seen {parallel}")
         hide = self.texts(head, "hide", start)
@@ -176,13 +176,15 @@ class _Reader(Places):
     def _label(self, table: dict[str, t.Any], start: int) -> str:
         label = self.text(table, "label", start).strip()
         if not label.isprintable():
-            raise self.bad(start, "label", f"expected characters that can be printed, seen {label!a:.80}")
+            raise self.bad(start, "label", f"expected printable characters, seen {label!a:.80}")
         if len(label) > MOST_OF_LABEL:
             raise self.bad(start, "label", f"expected {MOST_OF_LABEL} characters at most, seen {len(label)}")
         folder = slug(label).casefold()
         if folder in OURS or folder.endswith(ENDINGS):
             raise self.bad(
-                start, "label", f"expected another one, seen {label!r}: an event makes {slug(label)} itself"
+                start,
+                "label",
+                f"expected a different label, seen {label!r}: an event makes {slug(label)} itself",
             )
         return label
 
@@ -222,7 +224,7 @@ class _Reader(Places):
             )
 
     def _baseline(self, table: dict[str, t.Any], start: int) -> str:
-        """A file is looked for beside this one; anything else is the name of a baseline of ours."""
+        """A path is relative to this file; anything else is the name of a baseline of nfsproof."""
         word = self.text(table, "baseline", start)
         beside = self._folder / word
         word = str(beside.absolute()) if word and beside.is_file() else word
@@ -239,4 +241,4 @@ class _Reader(Places):
             first, at = seen.setdefault(one.folder.casefold(), (one, line))
             if first is not one:
                 other = f"the label at line {at}" if at else repr(first.name)
-                raise self.bad(line, "label", f"{one.name!r} and {other} make the same folder {one.folder}")
+                raise self.bad(line, "label", f"{one.name!r} and {other} need the same folder {one.folder}")

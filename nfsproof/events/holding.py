@@ -30,7 +30,7 @@ _WORST_FIRST = (
 
 
 class CannotHold(Exception):
-    """What the user can mend, in one line."""
+    """A mistake that the user can fix, in one line."""
 
 
 def hold(event: Event, folder: Path, say: Callable[[str], None], warn: Callable[[str], None]) -> int:
@@ -38,7 +38,7 @@ def hold(event: Event, folder: Path, say: Callable[[str], None], warn: Callable[
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise CannotHold(f"cannot make the folder {folder}: {error.strerror}") from error
+        raise CannotHold(f"cannot create the folder {folder}: {error.strerror}") from error
     if not os.access(folder, os.W_OK | os.X_OK):
         raise CannotHold(f"cannot write into the folder {folder}")
     runs = [TargetRun(one, folder / one.folder) for one in event.targets]
@@ -67,7 +67,9 @@ def hold(event: Event, folder: Path, say: Callable[[str], None], warn: Callable[
     console.print(table(runs, console.width, is_final=True))
     for run in runs:
         if run.trouble:
-            say(f"{run.entry.name}: {printable(run.trouble)[:_MOST]} (all of it: {run.folder / OUTPUT})")
+            say(
+                f"{run.entry.name}: {printable(run.trouble)[:_MOST]} (complete output: {run.folder / OUTPUT})"
+            )
     _tell_of_others(folder, archives.values(), warn)
     _tell([archives[run.entry.folder] for run in runs if run.entry.folder in archives], folder, say, warn)
     return Exit.INTERRUPTED if group.interrupts else _status(runs)
@@ -82,7 +84,7 @@ def look_back(run: TargetRun) -> None:
     try:
         found = load(run.folder)
     except (OSError, BadRecord):
-        run.remark = run.remark or "no records that can be read"
+        run.remark = run.remark or "no readable records"
         _is_not_whole(run)
         return
     if found.end is None:
@@ -133,7 +135,9 @@ def _tell_of_others(folder: Path, archives: Collection[Path], warn: Callable[[st
     others = [one.name for one in find_archives(folder) if one not in archives]
     if others:
         more = f" and {len(others) - _MOST_NAMES} more" if len(others) > _MOST_NAMES else ""
-        warn(f"not of this event, and not in its board: {', '.join(others[:_MOST_NAMES])}{more}, in {folder}")
+        warn(
+            f"not part of this event, and not on its board: {', '.join(others[:_MOST_NAMES])}{more}, in {folder}"
+        )
 
 
 def _warn_of(line: str, warn: Callable[[str], None]) -> None:

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from fixtures.capabilities import KNOWN
-from fixtures.targets import TARGETS
+from fixtures.checks.capabilities import KNOWN
 from nfsproof import starter
 from nfsproof.events.file import Known
-from nfsproof.selection import Selector
+from nfsproof.selector import Selector
+from nfstargets import TARGETS
 from reports.baseline import find_baseline, load_baseline
 
 

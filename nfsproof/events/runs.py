@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The runs of an event: processes, what they tell of themselves, and how they end."""
+"""The runs of an event: their processes, their progress, and how they end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from nfsproof.events.file import TargetEntry
 from nfsproof.exits import Exit
 
 OUTPUT = "output.txt"
-"""What a run has printed: beside its records, and in no archive."""
+"""The output of a run: in the folder of its records, and in no archive."""
 _TICK = 0.25
 _GRACE = 60.0
 """Seconds for a run to end in order, with its report, after it was asked to."""
@@ -68,7 +68,7 @@ class TargetRun:
         return self.state in {"ended", "left out"}
 
     def hear(self, data: bytes) -> None:
-        """Take up what it tells of itself; what is no JSON is passed over."""
+        """Read its progress; ignore lines that are not JSON."""
         *lines, self.unread = (self.unread + data).split(b"\n")
         self.unread = self.unread[-_MOST_LINE:]
         for line in lines:
@@ -120,7 +120,7 @@ class Runs:
 
     def hold(self) -> None:
         """Until all are over. Ctrl-C, SIGTERM and SIGHUP end them in order; a second time at once."""
-        with self._heeding_signals(), self._selector:
+        with self._catching_signals(), self._selector:
             try:
                 while not all(run.is_over for run in self.runs):
                     self._start_next()
@@ -144,16 +144,16 @@ class Runs:
             self._show(self.runs)
 
     @contextlib.contextmanager
-    def _heeding_signals(self) -> Iterator[None]:
-        def heed(number: int, _frame: object) -> None:
+    def _catching_signals(self) -> Iterator[None]:
+        def catch(number: int, _frame: object) -> None:
             self.interrupts += 1
             if number == signal.SIGHUP:
                 _let_go_of_the_terminal()
 
-        heeded = [signal.SIGINT, signal.SIGTERM]
+        caught = [signal.SIGINT, signal.SIGTERM]
         if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # as after nohup
-            heeded.append(signal.SIGHUP)
-        before = [(one, signal.signal(one, heed)) for one in heeded]
+            caught.append(signal.SIGHUP)
+        before = [(one, signal.signal(one, catch)) for one in caught]
         try:
             yield
         finally:
@@ -166,15 +166,15 @@ class Runs:
             if run.state != "waits" or going >= self._parallel:
                 continue
             if self.interrupts:
-                run.state, run.remark = "left out", "not begun: interrupted"
+                run.state, run.remark = "left out", "not started: interrupted"
                 continue
             try:
                 self._start(run)
             except (
                 OSError,
                 ValueError,
-            ) as error:  # a full disk, a file in the place of the folder: the others go on
-                run.state, run.status, run.remark = "ended", int(Exit.INTERNAL), "not begun"
+            ) as error:  # a full disk, a file instead of the folder: the others continue
+                run.state, run.status, run.remark = "ended", int(Exit.INTERNAL), "not started"
                 run.trouble = f"cannot be started: {error}"
                 self._finish(run)
 
@@ -256,7 +256,7 @@ class Runs:
 
 
 _BRIEFLY = {
-    int(Exit.USAGE): "not there, or wrong usage",
+    int(Exit.USAGE): "no answer, or wrong usage",
     int(Exit.INTERNAL): "internal error",
     int(Exit.NOTHING): "no check was selected",
 }

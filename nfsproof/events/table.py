@@ -69,7 +69,7 @@ def _headers(runs: Sequence[TargetRun], width: int) -> tuple[dict[str, str], int
 
 
 def _state(run: TargetRun) -> str:
-    from fixtures.pace import roughly
+    from fixtures.plugin.pace import roughly
 
     if run.is_over:
         return run.remark
@@ -98,11 +98,9 @@ class LiveDisplay:
         self._live.start()
 
     def show(self, runs: Sequence[TargetRun]) -> None:
-        """Paint it."""
         self._live.update(table(runs, self._console.width, is_final=False), refresh=True)
 
     def close(self) -> None:
-        """Take it away."""
         self._live.stop()
 
 
@@ -116,7 +114,6 @@ class PlainDisplay:
         self._told: dict[str, float] = {}
 
     def show(self, runs: Sequence[TargetRun]) -> None:
-        """Tell what is new."""
         now = self._clock()
         for run in runs:
             name = run.entry.name

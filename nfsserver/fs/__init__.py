@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The file system behind the reference server, free of any protocol."""
+"""The file system of the reference server. It knows no protocol."""
 
 from __future__ import annotations
 
-from nfsserver.fs.behind import touch_behind
+from nfsserver.fs.behind import remove_tree_behind, touch_behind
 from nfsserver.fs.changes import NOTHING, NOW, Changes, ServerTime, Time
 from nfsserver.fs.clock import Clock, ManualClock, Stamper, SystemClock
 from nfsserver.fs.data import PAGE, PagedData, Stability
@@ -45,5 +45,6 @@ __all__ = [
     "SystemClock",
     "Time",
     "create_unchecked",
+    "remove_tree_behind",
     "touch_behind",
 ]

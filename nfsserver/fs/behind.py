@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from nfsserver.fs.data import Stability
+from nfsserver.fs.inode import Inode
 from nfsserver.fs.permissions import SUPERUSER
+from nfsserver.fs.rules import require_directory
 
 if t.TYPE_CHECKING:
     from nfsserver.fs.filesystem import FileSystem
@@ -23,12 +27,39 @@ def touch_behind(file_system: FileSystem, path: bytes, *, remove: bool = False) 
     directory = file_system.root
     for part in above:
         directory = file_system.lookup(SUPERUSER, directory, part)
-    read_only, file_system.read_only = file_system.read_only, False
-    try:
+    with _writable(file_system):
         if remove:
             file_system.remove(SUPERUSER, directory, name)
             return
         inode = file_system.lookup(SUPERUSER, directory, name)
         file_system.write(SUPERUSER, inode, inode.size, ADDED, Stability.FILE_SYNC)
+
+
+def remove_tree_behind(file_system: FileSystem, name: bytes) -> None:
+    """Remove a directory of the root with all that is in it; nothing if there is none. Raises `FsError`."""
+    inode = require_directory(file_system.root).get(name)
+    if inode is None or inode.directory is None:
+        return
+    with _writable(file_system):
+        _empty(file_system, inode)
+        file_system.rmdir(SUPERUSER, file_system.root, name)
+
+
+def _empty(file_system: FileSystem, directory: Inode) -> None:
+    entries = require_directory(directory)
+    for name in entries.names():
+        inode = entries.get(name)
+        if inode is not None and inode.directory is not None:
+            _empty(file_system, inode)
+            file_system.rmdir(SUPERUSER, directory, name)
+        else:
+            file_system.remove(SUPERUSER, directory, name)
+
+
+@contextmanager
+def _writable(file_system: FileSystem) -> Iterator[None]:
+    read_only, file_system.read_only = file_system.read_only, False
+    try:
+        yield
     finally:
         file_system.read_only = read_only

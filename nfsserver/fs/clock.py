@@ -24,7 +24,7 @@ class SystemClock:
 
 
 class ManualClock:
-    """A clock that moves only when told to."""
+    """A clock that moves only on request."""
 
     def __init__(self, start_ns: int = 1_000_000_000_000_000_000) -> None:
         self._now = start_ns
@@ -39,7 +39,7 @@ class ManualClock:
 
 
 class Stamper:
-    """Gives each change a time of its own.
+    """Gives each change a different time.
 
     Clients tell "changed" from "unchanged" by ctime and mtime alone, so two changes within one tick of the
     clock (or while the clock is set back) must not share a reading: successive stamps strictly increase.

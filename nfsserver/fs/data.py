@@ -3,10 +3,10 @@
 
 Two versions of a file live here at once. The *volatile* one is what READ sees; the *stable* one is what a
 crash leaves. They share every page that has no uncommitted write; a page that has one keeps its stable
-version beside it as a pre-image. Rules that must stay true:
+version with it as a pre-image. Rules that must stay true:
 
 - A page that has a pre-image is itself present.
-- In either version the bytes of a page behind that version's size are zero, so that growing a file
+- In either version the bytes of a page beyond that version's size are zero, so that growing a file
   (by SETATTR, or by a WRITE that leaves a hole) shows zeros and never old data.
 """
 
@@ -43,7 +43,7 @@ class PageBudget:
         return max(0, self._unused - self._withheld)
 
     def leave(self, pages: int | None) -> None:
-        """Let somebody else take all but so many of the free pages; None: give those back."""
+        """Leave this many free pages, as if others used the rest; None: free those again."""
         self._withheld = 0 if pages is None else max(0, self._unused - pages)
 
     def take(self) -> bool:
@@ -73,7 +73,7 @@ class PagedData:
 
     @property
     def used(self) -> int:
-        """Bytes of storage behind the volatile version."""
+        """Bytes of storage of the volatile version."""
         return len(self._pages) * PAGE
 
     @property
@@ -82,7 +82,7 @@ class PagedData:
         return bool(self._preimages) or self.size != self.stable_size
 
     def read(self, offset: int, count: int) -> bytes:
-        """At most `count` bytes at `offset`: fewer at the end of the file, none behind it; holes are zero."""
+        """At most `count` bytes at `offset`: fewer at the end of the file, none beyond it; holes are zero."""
         end = min(offset + count, self.size)
         parts: list[memoryview | bytes] = []
         while offset < end:
@@ -114,7 +114,7 @@ class PagedData:
         return done
 
     def room_for(self, offset: int, count: int, pages: int) -> int:
-        """How many of `count` bytes at `offset` can be written with at most so many pages more."""
+        """How many of `count` bytes at `offset` can be written with at most this many additional pages."""
         done = 0
         while done < count:
             index, start = divmod(offset + done, PAGE)

@@ -10,7 +10,7 @@ import os
 class FsError(Exception):
     """An operation was refused. `errno` is a value of the `errno` module.
 
-    Two values have a meaning of their own here: ESTALE says that a handle names no live object,
+    Two values have a special meaning here: ESTALE says that a handle names no live object,
     EBADF that it fails its own consistency check.
     """
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import errno
 import typing as t
-from fnmatch import fnmatchcase
 
 from nfsserver.fs import permissions
 from nfsserver.fs.changes import NOTHING, Changes, ServerTime, Time
@@ -163,8 +162,7 @@ class FileSystem:
             raise FsError(errno.EACCES, "the file is read-only")
 
     def _is_read_only(self, inode: Inode) -> bool:
-        glob = self.limits.read_only_names
-        return bool(glob) and inode.place is not None and fnmatchcase(inode.place[1], glob.encode())
+        return inode.place is not None and self.limits.matches("read_only_names", inode.place[1])
 
     # ------------------------------------------------------------ attributes
 
@@ -210,7 +208,7 @@ class FileSystem:
             require_regular(inode)
             if not permissions.may_write_data(caller, inode):
                 raise FsError(errno.EACCES)
-            if changes.size > self.limits.max_file_size:
+            if not self.limits.allows("max_file_size", changes.size):
                 raise FsError(errno.EFBIG)
 
     @staticmethod
@@ -222,7 +220,7 @@ class FileSystem:
     # ------------------------------------------------------------ data
 
     def read(self, caller: Caller, inode: Inode, offset: int, count: int) -> bytes:
-        """At most `count` bytes; none at or behind the end. EISDIR, EINVAL: no regular file; EACCES."""
+        """At most `count` bytes; none at or beyond the end. EISDIR, EINVAL: no regular file; EACCES."""
         data = require_regular(inode)
         if not permissions.may_read_data(caller, inode):
             raise FsError(errno.EACCES)
@@ -245,7 +243,7 @@ class FileSystem:
             raise FsError(errno.EACCES)
         if not len(data):
             return 0
-        if offset + len(data) > self.limits.max_file_size:
+        if not self.limits.allows("max_file_size", offset + len(data)):
             raise FsError(errno.EFBIG)
         data = data[: self._within_quota(inode, content, offset, len(data))]
         self._make_room(len(data))
@@ -294,7 +292,7 @@ class FileSystem:
     def lookup(self, caller: Caller, directory: Inode, name: bytes) -> Inode:
         """The object of this name; ``..`` of the root is the root. ENOTDIR, EACCES, ENAMETOOLONG, ENOENT."""
         entries = self._search(caller, directory)
-        check_characters(name, self.limits.name_max)
+        check_characters(name, self.limits)
         if name == SELF:
             return directory
         if name == PARENT:
@@ -315,7 +313,7 @@ class FileSystem:
         return inode.target
 
     def readdir(self, caller: Caller, directory: Inode, cookie: int = 0) -> t.Iterator[Entry]:
-        """The entries behind `cookie` (0: from the start), ``.`` and ``..`` first. ENOTDIR, EACCES.
+        """The entries after `cookie` (0: from the start), ``.`` and ``..`` first. ENOTDIR, EACCES.
 
         Draw from the iterator before anything changes the directory.
         """
@@ -351,7 +349,7 @@ class FileSystem:
     def create(self, caller: Caller, directory: Inode, name: bytes, changes: Changes = NOTHING) -> Inode:
         """A new regular file. EEXIST when the name is taken, and what `_prepare` raises."""
         self._prepare(caller, directory, name, changes)
-        if changes.size is not None and changes.size > self.limits.max_file_size:
+        if changes.size is not None and not self.limits.allows("max_file_size", changes.size):
             raise FsError(errno.EFBIG)
         inode = self._enter(caller, directory, name, Kind.REGULAR, changes)
         if changes.size and inode.data is not None:
@@ -387,7 +385,7 @@ class FileSystem:
             raise FsError(errno.EOPNOTSUPP)
         self._prepare(caller, directory, name, changes)
         refuse_size(changes)
-        if len(target) > self.limits.path_max:
+        if not self.limits.allows("path_max", len(target)):
             raise FsError(errno.ENAMETOOLONG)
         if len(target) > FAST_LINK and not self._budget.take():
             raise FsError(errno.ENOSPC)
@@ -424,7 +422,7 @@ class FileSystem:
         entries = self._search(caller, directory)
         if entries.get(self._spelling(entries, name)) is not None:
             raise FsError(errno.EEXIST)
-        check_new(name, self.limits.name_max)
+        check_new(name, self.limits)
         self._writable_directory(caller, directory)
         if not self._free_files or self._entries >= self.limits.max_entries:
             raise FsError(errno.ENOSPC)
@@ -462,7 +460,7 @@ class FileSystem:
         entries = self._search(caller, directory)
         if entries.get(self._spelling(entries, name)) is not None:
             raise FsError(errno.EEXIST)
-        check_new(name, self.limits.name_max)
+        check_new(name, self.limits)
         if inode.directory is not None:
             raise FsError(errno.EISDIR)
         self._writable_directory(caller, directory)
@@ -479,7 +477,7 @@ class FileSystem:
 
     def _removable(self, caller: Caller, directory: Inode, name: bytes) -> Inode:
         entries = self._search(caller, directory)
-        check_characters(name, self.limits.name_max)
+        check_characters(name, self.limits)
         found = entries.get(self._spelling(entries, name))
         if found is None:
             raise FsError(errno.ENOENT)
@@ -526,7 +524,7 @@ class FileSystem:
         self._search(caller, from_directory)
         target_entries = self._search(caller, to_directory)
         for name in (from_name, to_name):
-            check_characters(name, self.limits.name_max)
+            check_characters(name, self.limits)
             if is_alias(name):
                 raise FsError(errno.EINVAL)
         source = self._removable(caller, from_directory, from_name)

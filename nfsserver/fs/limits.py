@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 MIB = 1024 * 1024
 
@@ -41,6 +42,19 @@ class Limits:
     """Glob of the files that nobody may write or set attributes of, by the name that they were given last."""
     stale_on_remove: bool = True
     """Whether a file is gone with its last name; otherwise handles keep it until the server restarts."""
+
+    def bound(self, name: str, size: int) -> int:
+        """The size, or the limit of this name if that is smaller."""
+        return min(size, int(getattr(self, name)))
+
+    def allows(self, name: str, size: int) -> bool:
+        """Whether a size does not exceed the limit of this name."""
+        return self.bound(name, size) == size
+
+    def matches(self, name: str, file: bytes) -> bool:
+        """Whether the glob of this name is one of a file's name."""
+        glob: str = getattr(self, name)
+        return bool(glob) and fnmatchcase(file, glob.encode())
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,20 +6,21 @@ from __future__ import annotations
 import errno
 
 from nfsserver.fs.errors import FsError
+from nfsserver.fs.limits import Limits
 
 SELF = b"."
 PARENT = b".."
 
 
-def check_characters(name: bytes, name_max: int) -> None:
+def check_characters(name: bytes, limits: Limits) -> None:
     """Refuse what can be the name of nothing here, aliases aside.
 
     The empty name and illegal characters give EACCES (RFC 1813 section 3.2 items 1 and 5), names longer than
-    `name_max` bytes ENAMETOOLONG (item 4, no_trunc being TRUE).
+    the limit ENAMETOOLONG (item 4, no_trunc being TRUE).
     """
     if not name or b"/" in name or b"\0" in name:
         raise FsError(errno.EACCES, f"{name!r} is no name")
-    if len(name) > name_max:
+    if not limits.allows("name_max", len(name)):
         raise FsError(errno.ENAMETOOLONG)
 
 
@@ -28,8 +29,8 @@ def is_alias(name: bytes) -> bool:
     return name in (SELF, PARENT)
 
 
-def check_new(name: bytes, name_max: int) -> None:
+def check_new(name: bytes, limits: Limits) -> None:
     """Refuse what cannot name a new object; the aliases always exist already."""
-    check_characters(name, name_max)
+    check_characters(name, limits)
     if is_alias(name):
         raise FsError(errno.EEXIST)

@@ -27,7 +27,7 @@ def allowed_mode(caller: Caller, inode: Inode, mode: int) -> int:
 
 
 def is_within(directory: Inode, ancestor: Inode) -> bool:
-    """Whether `directory` is `ancestor` or lies below it."""
+    """Whether `directory` is `ancestor` or below it."""
     current: Inode | None = directory
     while current is not None:
         if current is ancestor:

@@ -12,7 +12,7 @@ from nfsserver.fs.permissions import Caller
 
 
 def create_unchecked(caller: Caller, directory: Inode, name: bytes, changes: Changes) -> Inode:
-    """A new regular file; one that exists is taken as it is, but for a size that was asked.
+    """A new regular file; an existing one is not changed, except for a given size.
 
     EEXIST: the name is that of something else than a regular file; and what `FileSystem.create` raises.
     """

@@ -37,7 +37,7 @@ def getattr2(server: Server, _context: CallContext, args: FhandleArgs) -> Attrst
 
 
 def setattr2(server: Server, context: CallContext, args: Sattrargs) -> Attrstat:
-    """SETATTR; all that is asked, or nothing."""
+    """SETATTR; sets all given attributes, or nothing."""
     try:
         inode = server.resolve(args.file)
         inode.fs.setattr(server.caller(context), inode, changes_of(args.attributes))

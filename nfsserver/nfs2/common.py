@@ -28,7 +28,7 @@ _STATUS: t.Final = {
     errno.ENOTEMPTY: Nfsstat2.NFSERR_NOTEMPTY,
     errno.EDQUOT: Nfsstat2.NFSERR_DQUOT,
     errno.ESTALE: Nfsstat2.NFSERR_STALE,
-    # Version 2 has no status for what follows: the nearest of its own.
+    # Version 2 has no status for the following: use the nearest one.
     errno.EBADF: Nfsstat2.NFSERR_STALE,
     errno.EINVAL: Nfsstat2.NFSERR_ACCES,
     errno.EXDEV: Nfsstat2.NFSERR_ACCES,

@@ -41,7 +41,7 @@ def read2(server: Server, context: CallContext, args: Readargs) -> Readres:
     """READ; more than MAXDATA is answered short."""
     try:
         inode = server.resolve(args.file)
-        count = min(args.count, MAXDATA, server.transfers(context).read_max)
+        count = server.transfers(context).of_read(min(args.count, MAXDATA))
         data = inode.fs.read(server.caller(context), inode, args.offset, count)
     except FsError as refusal:
         return Readres(status_of(refusal, _INSTEAD))

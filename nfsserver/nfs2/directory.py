@@ -38,7 +38,7 @@ def readdir2(server: Server, context: CallContext, args: Readdirargs) -> Readdir
         listing = directory.fs.readdir(server.caller(context), directory, cookie)
     except FsError as refusal:
         return Readdirres(status_of(refusal))
-    room = min(args.count, server.transfers(context).directory_max) - _END_SIZE
+    room = server.transfers(context).of_listing(args.count) - _END_SIZE
     entries: list[Entry] = []
     for entry in listing:
         room -= entry_size(entry.name)

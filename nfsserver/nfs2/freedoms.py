@@ -39,6 +39,18 @@ def list_less(
 
 
 FREEDOMS: t.Final = (
-    Freedom((protocol.READ,), lambda now: now.read_returns is not None, return_less),
-    Freedom((protocol.READDIR,), lambda now: now.readdir_page is not None, list_less),
+    Freedom(
+        (protocol.READ,),
+        ("read_returns",),
+        return_less,
+        of_reply=lambda reply: [len(reply.resok.data) if reply.resok is not None else 0],
+        differs=lambda now, size: size > now.read_returns,
+    ),
+    Freedom(
+        (protocol.READDIR,),
+        ("readdir_page",),
+        list_less,
+        of_reply=lambda reply: [len(reply.readdirok.entries) if reply.readdirok is not None else 0],
+        differs=lambda now, entries: entries > now.readdir_page,
+    ),
 )

@@ -38,7 +38,7 @@ def lookup2(server: Server, context: CallContext, args: Diropargs) -> Diropres:
 
 
 def create2(server: Server, context: CallContext, args: Createargs) -> Diropres:
-    """CREATE; a regular file that exists is taken, and cut when a size of 0 is asked."""
+    """CREATE; accepts an existing regular file, and truncates it for a size of 0."""
     try:
         directory = server.resolve(args.where.dir)
         changes = changes_of(args.attributes)

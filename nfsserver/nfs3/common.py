@@ -18,7 +18,7 @@ from nfsclient.protocol.nfs3 import (
     WccAttr,
     WccData,
 )
-from nfsserver.fs import NOW, Changes, FsError, Inode, Time
+from nfsserver.fs import NOW, Changes, FsError, Inode, Kind, Time
 
 if t.TYPE_CHECKING:
     from nfsserver.server import Server
@@ -75,10 +75,13 @@ def nfstime3(nanoseconds: int) -> Nfstime3:
     return Nfstime3(seconds & 0xFFFF_FFFF, rest)
 
 
+_TYPES: t.Final = {kind: Ftype3(kind) for kind in Kind}
+
+
 def fattr3(inode: Inode) -> Fattr3:
     """All attributes of an object."""
     return Fattr3(
-        type=Ftype3(inode.kind),
+        type=_TYPES[inode.kind],
         mode=inode.mode,
         nlink=inode.nlink,
         uid=inode.uid,
@@ -127,14 +130,22 @@ class Watched:
     def __init__(self, server: Server, handle: bytes) -> None:
         self._inode: Inode | None = None
         self._refusal: FsError | None = None
-        self.before: WccAttr | None = None
+        self._before = (0, 0, 0)
         try:
             self._inode = server.resolve(handle)
         except FsError as refusal:
             self._refusal = refusal
         else:
             inode = self._inode
-            self.before = WccAttr(inode.size, nfstime3(inode.mtime), nfstime3(inode.ctime))
+            self._before = (inode.size, inode.mtime, inode.ctime)
+
+    @property
+    def before(self) -> WccAttr | None:
+        """pre_op_attr: what there was before."""
+        if self._inode is None:
+            return None
+        size, mtime, ctime = self._before
+        return WccAttr(size, nfstime3(mtime), nfstime3(ctime))
 
     @property
     def inode(self) -> Inode:

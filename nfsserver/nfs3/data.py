@@ -38,7 +38,7 @@ def read3(server: Server, context: CallContext, args: Read3Args) -> Read3Res:
     watched = Watched(server, args.file)
     try:
         inode = watched.inode
-        count = min(args.count, server.transfers(context).read_max)
+        count = server.transfers(context).of_read(args.count)
         data = inode.fs.read(server.caller(context), inode, args.offset, count)
     except FsError as refusal:
         return Read3Res(status_of(refusal, _INSTEAD), resfail=Read3ResFail(watched.attributes()))
@@ -52,7 +52,7 @@ def write3(server: Server, context: CallContext, args: Write3Args) -> Write3Res:
     try:
         inode = watched.inode
         stability = _stability(args)
-        data = memoryview(args.data)[: server.transfers(context).write_max]
+        data = memoryview(args.data)[: server.transfers(context).of_write(len(args.data))]
         count = inode.fs.write(server.caller(context), inode, args.offset, data, stability)
     except FsError as refusal:
         return Write3Res(status_of(refusal, _INSTEAD), resfail=Write3ResFail(watched.wcc()))

@@ -63,13 +63,13 @@ class _Room(t.NamedTuple):
 def _page(
     server: Server, context: CallContext, directory: Inode, cookie: int, verifier: bytes, room: _Room
 ) -> _Page:
-    """The entries behind `cookie` that fit. TOOSMALL: there is an entry, and not even it fits."""
+    """The entries after `cookie` that fit. TOOSMALL: there is an entry, and not even it fits."""
     dircount, maxcount, extra = room
     listing = directory.fs.readdir(server.caller(context), directory, cookie)
     issued = directory.directory is not None and directory.directory.has_issued(cookie)
     if cookie and (not issued or verifier != _verifier(server, directory)):
         raise Nfs3Error(Nfsstat3.NFS3ERR_BAD_COOKIE)
-    maxcount = min(maxcount, server.transfers(context).directory_max) - _RESOK_SIZE
+    maxcount = server.transfers(context).of_listing(maxcount) - _RESOK_SIZE
     entries: list[Entry] = []
     for entry in listing:
         size = entry_size(entry)

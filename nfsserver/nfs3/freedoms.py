@@ -69,6 +69,10 @@ def accept_less(
     return proceed(context, replace(args, count=taken, data=memoryview(args.data)[:taken]))
 
 
+def _accepts_less(now: Settings, size: int) -> bool:
+    return size > (1 if now.write_accepts_random is not None else now.write_accepts or 0)
+
+
 def return_less(
     server: Server, context: CallContext, args: Read3Args, proceed: Proceed[Read3Args, Read3Res]
 ) -> Read3Res:
@@ -189,15 +193,36 @@ def jukebox(server: Server, context: CallContext, args: t.Any, proceed: Proceed[
     """JUKEBOX for the first calls about a file, or for a while."""
     now = server.knobs.now
     if now.jukebox_calls or now.jukebox_seconds:
-        chosen = [place for place in places(server, args) if _matches(place, now.jukebox_names)]
+        chosen = [place for place in places(server, args) if _matches(place[2], now.jukebox_names)]
         if any([_is_early(server, place) for place in chosen]):  # noqa: C419  (all of them are counted)
             return _later(context)
     return proceed(context, args)
 
 
+def _names(server: Server, args: t.Any) -> list[bytes]:
+    return [name for _, _, name in places(server, args)]
+
+
+def _names_of_data(server: Server, args: t.Any) -> list[bytes]:
+    return _names(server, args) if _needs_data(args) else []
+
+
+def _needs_data(args: t.Any) -> bool:
+    return not isinstance(args, protocol.Setattr3Args) or args.new_attributes.size is not None
+
+
+def _nothing(_reply: t.Any) -> list[int]:
+    """For what is decided by names alone."""
+    return []
+
+
+def _entries(reply: t.Any) -> list[int]:
+    return [len(reply.resok.entries) if reply.resok is not None else 0]
+
+
 def recall(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
     """JUKEBOX for what must wait until a delegation is back."""
-    if any(_matches(place, server.knobs.now.delegated_names) for place in places(server, args)):
+    if any(_matches(place[2], server.knobs.now.delegated_names) for place in places(server, args)):
         return _later(context)
     return proceed(context, args)
 
@@ -205,31 +230,66 @@ def recall(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t
 def fetch(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
     """JUKEBOX for the first call that needs the data of a file which is kept elsewhere."""
     now, memory = server.knobs.now, server.knobs.memory
-    needs_data = not isinstance(args, protocol.Setattr3Args) or args.new_attributes.size is not None
-    away = [place for place in places(server, args) if needs_data and _matches(place, now.offline_names)]
+    away = [
+        place for place in places(server, args) if _needs_data(args) and _matches(place[2], now.offline_names)
+    ]
     fetched = [memory.setdefault(("fetched", place), context.xid) == context.xid for place in away]
     return _later(context) if any(fetched) else proceed(context, args)
 
 
-def _matches(place: Name, glob: str) -> bool:
-    return bool(glob) and fnmatchcase(place[2], glob.encode())
-
-
-def _is_withholding(now: Settings) -> bool:
-    return now.withhold_pre_op or now.withhold_post_op or now.withhold_handles
-
-
-def _is_writing_short(now: Settings) -> bool:
-    return now.write_accepts is not None or now.write_accepts_random is not None
+def _matches(name: bytes, glob: str) -> bool:
+    return bool(glob) and fnmatchcase(name, glob.encode())
 
 
 FREEDOMS: t.Final = (
-    Freedom((protocol.WRITE,), _is_writing_short, accept_less),
-    Freedom((protocol.READ,), lambda now: now.read_returns is not None, return_less),
-    Freedom(_LISTINGS, lambda now: now.readdir_page is not None, list_less),
-    Freedom(_EVERY, _is_withholding, withhold),
-    Freedom(_OF_DATA, lambda now: bool(now.offline_names), fetch),
-    Freedom(_RECALLING, lambda now: bool(now.delegated_names), recall),
-    Freedom(_EVERY, lambda now: bool(now.jukebox_calls or now.jukebox_seconds), jukebox),
+    Freedom(
+        (protocol.WRITE,),
+        ("write_accepts", "write_accepts_random"),
+        accept_less,
+        of_call=lambda _, args: [args.count],
+        of_reply=_nothing,
+        differs=_accepts_less,
+    ),
+    Freedom(
+        (protocol.READ,),
+        ("read_returns",),
+        return_less,
+        of_reply=lambda reply: [len(reply.resok.data) if reply.resok is not None else 0],
+        differs=lambda now, size: size > now.read_returns,
+    ),
+    Freedom(
+        _LISTINGS,
+        ("readdir_page",),
+        list_less,
+        of_reply=_entries,
+        differs=lambda now, entries: entries > now.readdir_page,
+    ),
+    Freedom(_EVERY, ("withhold_pre_op", "withhold_post_op", "withhold_handles"), withhold),
+    Freedom(
+        _OF_DATA,
+        ("offline_names",),
+        fetch,
+        of_call=_names_of_data,
+        of_reply=_nothing,
+        differs=lambda now, name: _matches(name, now.offline_names),
+    ),
+    Freedom(
+        _RECALLING,
+        ("delegated_names",),
+        recall,
+        of_call=_names,
+        of_reply=_nothing,
+        differs=lambda now, name: _matches(name, now.delegated_names),
+    ),
+    Freedom(
+        _EVERY,
+        ("jukebox_calls", "jukebox_seconds", "jukebox_names"),
+        jukebox,
+        of_call=_names,
+        of_reply=_nothing,
+        differs=lambda now, name: (
+            bool(now.jukebox_calls or now.jukebox_seconds) and _matches(name, now.jukebox_names)
+        ),
+    ),
 )
 """The innermost first."""

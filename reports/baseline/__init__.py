@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Baselines: what is known of one server, held against its runs."""
+"""Baselines: the known failures of a server, and their comparison with its runs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A run held against a baseline: everything that is otherwise than expected, each named."""
+"""Compares a run with a baseline and names each difference."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def seen_in(run: Run) -> dict[str, Seen]:
 
 
 def held_in(run: Run) -> dict[str, Seen]:
-    """What is held against a baseline: not the rules of the lint where their findings are only told."""
+    """What is compared with a baseline: without the rules of the lint if their findings are only printed."""
     return {
         one: seen
         for one, seen in seen_in(run).items()
@@ -212,9 +212,9 @@ def hold_against(
 ) -> list[Difference]:
     """The differences, in the order of the report: none means that the run is as expected.
 
-    `promised` are the ids that a whole run judges; a part of the suite (`is_partial`) is held against what it ran, and
-    against no floor. Of a run that did not come to its end the checks that are missing are counted, not named: that it
-    was cut short is what there is to say. `listed` has the old names of checks: the list of this version.
+    `promised` are the ids that a complete run judges. A partial run (`is_partial`) is compared only with the entries of
+    what it ran, and without the floor. The missing checks of an incomplete run are counted, not named. `listed` has the
+    old names of checks: the list of this version.
     """
     seen = held_in(run)
     match = Match(baseline, seen, listed or known_ids())
@@ -226,9 +226,7 @@ def hold_against(
         found += _without_entry(one, unlisted) if entry is None else _with_entry(one, entry)
     concerned = [*match.entry_of.values()] if is_partial else baseline.entries
     found += [
-        Difference(
-            Kind.EXPIRED, str(entry), f"counts no more since {entry.expires}: {entry.reason}", entry.line
-        )
+        Difference(Kind.EXPIRED, str(entry), f"has expired on {entry.expires}: {entry.reason}", entry.line)
         for entry in baseline.entries
         if entry.expires is not None and entry.expires <= today and entry in concerned
     ]
@@ -289,11 +287,11 @@ def _missing(run: Run, baseline: Baseline, match: Match, promised: Collection[st
         if entry.sometimes or (pattern.startswith(LINT) and not holds_lint(run)):
             continue
         if pattern.startswith(LINT) and entry.verdict != "PASS":
-            yield Difference(Kind.UNEXPECTED, pattern, "the rule is not broken any more", entry.line)
+            yield Difference(Kind.UNEXPECTED, pattern, "the rule is no longer broken", entry.line)
         else:
             yield Difference(Kind.STALE, pattern, "no check of the run has this id", entry.line)
     for entry, pattern, owner in match.hidden:
-        text = f"the entry at line {owner.line} speaks for it already: put the narrow one first"
+        text = f"the entry at line {owner.line} matches it first: put the narrow entry before it"
         yield Difference(Kind.HIDDEN, pattern, text, entry.line)
     for one in not_judged(run, promised):
         yield Difference(Kind.VANISHED, one, "the check was not judged")
@@ -314,6 +312,6 @@ def gate_lines(
     wait = f", {waiting} of its entries without a reason" if waiting else ""
     if not found:
         told = f"{known} known {'deviation' if known == 1 else 'deviations'}"
-        return [f"as the baseline says ({baseline.name}): {told}{wait}"]
+        return [f"the run agrees with the baseline ({baseline.name}): {told}{wait}"]
     many = "1 difference" if len(found) == 1 else f"{len(found)} differences"
-    return [*(str(one) for one in found), f"{many} to the baseline {baseline.name}{wait}"]
+    return [*(str(one) for one in found), f"{many} from the baseline {baseline.name}{wait}"]

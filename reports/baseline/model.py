@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A baseline: which checks one server is known to fail, with reasons. Read from TOML.
 
-Every mistake in a file is told with its line and its field.
+Every mistake in a file is reported with its line and its field.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from reports.places import Places
 
 VERDICTS = ("FAIL", "VOID", "NONSTRICT", "SKIP", "UNSUPPORTED", "PASS")
 CATEGORIES = {
-    "proto": "the server deviates from the text of the RFC",
-    "feature": "the server lacks a feature that the check needs, and does not say so as the RFC has it",
-    "env": "the environment of the run: privilege, size of the file system, the machine",
-    "bug": "a fault of the server that no clause is about: a crash, a leak, a call that is never answered",
-    "suite": "a fault of nfsproof, to be mended there",
+    "proto": "the server deviates from the RFC",
+    "feature": "the server lacks a feature that the check needs, and does not report that as the RFC says",
+    "env": "the environment of the run: privilege, disk space, the machine",
+    "bug": "a bug of the server without a clause: a crash, a leak, a call that is never answered",
+    "suite": "a bug of nfsproof",
 }
 UNEXPLAINED = "TODO: compare with the text of the RFC"
 """How the reason of an entry begins that nobody has looked at yet."""
@@ -70,7 +70,7 @@ class Baseline:
     server: str = ""
     """Name and version of the server, as reports call it."""
     floor: int = 0
-    """So many checks have to be executed: judged as something else than SKIP or UNSUPPORTED."""
+    """At least this many checks must be executed: judged as something else than SKIP or UNSUPPORTED."""
     unlisted: tuple[str, ...] = ("PASS", "NONSTRICT", "SKIP", "UNSUPPORTED")
     """The verdicts that a check without an entry may have."""
     entries: list[Entry] = field(default_factory=list)
@@ -155,7 +155,7 @@ class _Reader(Places):
 
     def _ids(self, table: dict[str, t.Any], start: int) -> tuple[str, ...]:
         if ("id" in table) == ("ids" in table):
-            raise self.bad(start, "id", "expected one of id (a text) and ids (a list of texts)")
+            raise self.bad(start, "id", "expected either id (a text) or ids (a list of texts)")
         key = "id" if "id" in table else "ids"
         ids = [table["id"]] if key == "id" else table["ids"]
         if not (isinstance(ids, list) and ids and all(isinstance(one, str) and one.strip() for one in ids)):
@@ -175,5 +175,5 @@ class _Reader(Places):
         for entry in entries:
             for one in entry.ids:
                 if one in seen:
-                    raise self.bad(entry.line, "id", f"{one} stands already at line {seen[one]}")
+                    raise self.bad(entry.line, "id", f"{one} is already at line {seen[one]}")
                 seen[one] = entry.line

@@ -12,7 +12,7 @@ from reports.idlist import known_ids
 
 
 def folder() -> Path:
-    """Where they are: beside `reports`, in the checkout and in the wheel."""
+    """Where they are: next to `reports`, in the checkout and in the wheel."""
     return Path(__file__).resolve().parents[2] / "baselines"
 
 
@@ -22,7 +22,7 @@ def shipped_names() -> list[str]:
 
 
 def find_baseline(word: str) -> Path:
-    """The file that a word of the command line means: a path, or the name of one of ours. Raises FileNotFoundError."""
+    """The file that a word means: a path, or the name of a baseline of nfsproof. Raises FileNotFoundError."""
     path = Path(word)
     if path.exists():
         return path
@@ -35,7 +35,6 @@ def find_baseline(word: str) -> Path:
 
 @functools.cache
 def shipped() -> tuple[Baseline, ...]:
-    """All of them. Raises `BadBaseline`."""
     return tuple(load_baseline(folder() / f"{name}.toml") for name in shipped_names())
 
 

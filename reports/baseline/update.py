@@ -37,8 +37,8 @@ def updated(text: str, run: Run, name: str, listed: IdList | None = None) -> str
 
     Entries that fit no check any more go; a list of ids loses those that do; what is red and has no entry gets one.
     Comments, order, reasons, links and dates are kept; but an entry of which nothing is as it says waits for another
-    reason, besides its old one: the old one was about something else. Ids that checks had before become those that
-    they have now; `listed` knows them: the list of this version.
+    reason, followed by the old one, which was about something else. Old ids are replaced by the present ones;
+    `listed` knows them: the list of this version.
     """
     listed = listed or known_ids()
     text = _with_new_names(text, held_in(run), name, listed)
@@ -51,7 +51,7 @@ def updated(text: str, run: Run, name: str, listed: IdList | None = None) -> str
 
 
 def _with_new_names(text: str, ids: Collection[str], name: str, listed: IdList) -> str:
-    """The text with the ids that checks have now in the place of those that they had before."""
+    """The text with new ids instead of old ones."""
     baseline = parse_baseline(text, name)
     names = Names(baseline, ids, listed)
     taken = {one for entry in baseline.entries for one in entry.ids}
@@ -92,7 +92,7 @@ def _pass(text: str, run: Run, name: str, listed: IdList) -> str:
 
 def _new_document(run: Run) -> tomlkit.TOMLDocument:
     document = tomlkit.document()
-    document.add(tomlkit.comment("What this server is known to do otherwise, each with its reason."))
+    document.add(tomlkit.comment("Known failures of this server, each with its reason."))
     head = tomlkit.table()
     head["target"] = run.about.target if run.about is not None else ""
     head["server"] = run.target
@@ -103,7 +103,7 @@ def _new_document(run: Run) -> tomlkit.TOMLDocument:
 
 
 class _Keeper:
-    """Mends the entries that are there: those of the baseline are the tables of the document, one for one."""
+    """Updates the existing entries. Each entry of the baseline is one table of the document."""
 
     def __init__(
         self,

@@ -36,11 +36,11 @@ class BadDrawing(ValueError):
 def drawing(svg: str) -> str:
     """The SVG rebuilt from elements and attributes that draw; everything else is dropped. Raises `BadDrawing`."""
     if "<!" in svg.replace("<!--", ""):
-        raise BadDrawing("an SVG without document type and entities was expected")
+        raise BadDrawing("expected an SVG without document type and entities")
     try:
         root = ET.fromstring(svg)  # noqa: S314  no entities: refused above
     except ET.ParseError as error:
-        raise BadDrawing(f"no well-formed SVG: {error}") from error
+        raise BadDrawing(f"expected a well-formed SVG: {error}") from error
     clean = _clean(root)
     if clean is None or clean.tag != "svg":
         raise BadDrawing(f"the outermost element is {root.tag!r}, svg was expected")

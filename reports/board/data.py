@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The data of a board: an index of all that is shown at once, and details in portions that are read when asked for.
 
-Strings that come again and again (lines of transcripts, reasons, clauses) are kept once and told by number.
+Strings that occur often (lines of transcripts, reasons, clauses) are stored once and referred to by number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from reports.changes import change, lasting, symptom
 from reports.run import MEANINGS, VERDICTS, Run, distinct_labels
 
 SYMBOLS = {"FAIL": "✗", "VOID": "?", "NONSTRICT": "!", "SKIP": "»", "UNSUPPORTED": "○", "PASS": "✓"}
-"""What stands beside, or in narrow columns instead of, the word."""
+"""The symbol next to the word, or instead of it in narrow columns."""
 
 LETTERS = {verdict: verdict[0] for verdict in VERDICTS}
 """One letter a verdict: the verdicts of a run are one string."""
@@ -36,7 +36,7 @@ LETTERS = {verdict: verdict[0] for verdict in VERDICTS}
 Plain: t.TypeAlias = dict[str, t.Any]
 
 _DIFFERENCES = 6
-"""So many differences to a baseline are named on top of the page."""
+"""At most this many differences from a baseline are listed at the top of the page."""
 
 
 @dataclass(slots=True)
@@ -55,7 +55,6 @@ class Table:
         return known
 
     def numbers(self, texts: Iterable[str]) -> list[int]:
-        """The same for several."""
         return [self.number(text) for text in texts]
 
 
@@ -92,14 +91,14 @@ class Source:
     folder: str | None
     """As in `inside`."""
     hidden: str = ""
-    """The address of a target that a label stands for; empty if it may be told."""
+    """The address of a target that a label stands for; empty if it may be shown."""
 
     def file(self, path: str) -> list[str]:
-        """[path as told, URL or nothing]; empty for no file."""
+        """[path as shown, URL or nothing]; empty for no file."""
         return [visible_line(path), inside(path, self.folder)] if path else []
 
     def command(self, text: str) -> str:
-        """A command that names the target only if it may be told."""
+        """A command that names the target only if it may be shown."""
         return visible_line(text.replace(self.hidden, "TARGET") if self.hidden else text)
 
 
@@ -241,7 +240,7 @@ def _differences(run: Run) -> list[str]:
 
 
 def _about(run: Run, label: str, folder: str | None) -> Plain:
-    """What the page tells of a run as a whole."""
+    """What the page shows about a run as a whole."""
     about, end = run.about, run.end
     facts: Plain = {
         "label": visible_line(label),

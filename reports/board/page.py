@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The board as one file of HTML: nothing to load beside it, nothing asked from a network."""
+"""The board as one file of HTML: it loads no other file, and nothing from a network."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def render_board(
     """The page of one or several runs.
 
     `charts`: titles and texts of SVG. `at`: where the page will be written, so that it can link the evidence of runs
-    that were read from a folder; without it the page of one run is taken to lie beside its records, and one of several
-    links none. Raises `BadDrawing`.
+    that were read from a folder; without it the page of one run is assumed to be next to its records, and one of
+    several links none. Raises `BadDrawing`.
     """
     board = build(runs, _folders(runs, at))
     style, script = _style(), _script()
     return _template().render(
         policy=_policy(style, script),
-        style=Markup(style),  # noqa: S704  a file of ours
-        script=Markup(script),  # noqa: S704  a file of ours
+        style=Markup(style),  # noqa: S704  a file of this package
+        script=Markup(script),  # noqa: S704  a file of this package
         title=_title(runs),
         index=Markup(json_block(board.index)),  # noqa: S704  escaped by json_block
         portions=_portions(board),
@@ -62,7 +62,7 @@ def render_board(
 
 
 def render_html(run: Run) -> str:
-    """The page of one run, which lies beside its records."""
+    """The page of one run, in the folder of its records."""
     return render_board([run], charts=charts_of([run]))
 
 

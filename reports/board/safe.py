@@ -37,7 +37,7 @@ def _escape(match: re.Match[str]) -> str:
 
 
 def inside(path: str, folder: str | None) -> str:
-    """The relative URL of a file beside the records; empty if it is elsewhere, or `folder` is not known.
+    """The relative URL of a file next to the records; empty if it is elsewhere, or `folder` is not known.
 
     `folder` is the relative URL from the page to the records, empty or ending with a slash.
     """

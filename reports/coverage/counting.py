@@ -36,7 +36,7 @@ _WORD = re.compile(rf"\b({'|'.join(_LEVELS)})\b", re.IGNORECASE)
 
 
 def lines_of(text: str) -> Iterator[str]:
-    """The lines of an RFC without the heads and feet of its pages, from behind its table of contents on."""
+    """The lines of an RFC without the headers and footers of its pages, from the end of its table of contents."""
     lines = [line.rstrip() for line in text.splitlines()]
     kept = [line for line in lines if not _PAGE.match(line)]
     starts = [
@@ -64,7 +64,7 @@ def headings_and_words(lines: Iterable[str], *, any_case: bool) -> Iterator[tupl
 
 
 def _place(number: str) -> tuple[object, ...]:
-    """For the order of sections: appendices behind numbers."""
+    """For the order of sections: appendices after numbers."""
     return tuple((0, int(part)) if part.isdigit() else (1, ord(part)) for part in number.split("."))
 
 

@@ -33,7 +33,6 @@ class Pair:
 
     @property
     def state(self) -> State:
-        """How it stands with it."""
         if self.checks:
             return "provoked"
         return t.cast("State", self.reason.kind) if self.reason is not None else "open"
@@ -59,7 +58,6 @@ class ErrorCoverage:
 
     @property
     def counts(self) -> Counter[str]:
-        """Pairs by state."""
         return Counter(pair.state for pair in self.pairs)
 
     @property

@@ -65,14 +65,14 @@ def suite_pages(run: Run, rules: Rules) -> Pages:
         "coverage-checks.md": _markdown("checks.md.j2", values),
     }
     refuted = [
-        f"{one.protocol} {pair.operation} {pair.error}: a reason says that it is not provoked, but by "
-        f"{pair.functions[0]} it is"
+        f"{one.protocol} {pair.operation} {pair.error}: errors-outside.toml says that no check provokes it, but "
+        f"{pair.functions[0]} does"
         for one in errors
         for pair in one.refuted
     ]
     covered = [
-        f"{one.section.rfc} section {one.section.number}: a reason says that it cannot be covered, but by "
-        f"{min(one.checks | one.rules)} it is"
+        f"{one.section.rfc} section {one.section.number}: outside.toml says that no check can cover it, but "
+        f"{min(one.checks | one.rules)} does"
         for document in coverage.documents
         for one in document.sections
         if one.claims and one.reason
@@ -90,7 +90,7 @@ def suite_pages(run: Run, rules: Rules) -> Pages:
 
 
 def render_coverage(runs: Sequence[Run], form: str, charts: Sequence[tuple[str, str]] = ()) -> str:
-    """What `runs` cover; `form` is "md", "html" or "json". `charts` (title, SVG of ours) go into the HTML."""
+    """What `runs` cover; `form` is "md", "html" or "json". `charts` (title, trusted SVG) go into the HTML."""
     coverage = cover_sections(runs, read_tables())
     errors = cover_errors(runs, read_error_tables())
     short = [(label, why) for label, why in zip(coverage.targets, map(_not_whole, runs), strict=True) if why]
@@ -105,13 +105,13 @@ def render_coverage(runs: Sequence[Run], form: str, charts: Sequence[tuple[str, 
         case "json":
             plain = to_plain(coverage, errors) | {"not_whole": dict(short)}
             return json.dumps(plain, indent=1) + "\n"
-    raise ValueError(f"{form!r} is no form of coverage; there are md, html, json")
+    raise ValueError(f"expected md, html or json as the form of coverage, got {form!r}")
 
 
 def _not_whole(run: Run) -> str:
     """Why sections are open that the suite has checks of; empty if all of them were judged."""
     if run.about is not None and run.about.is_partial:
-        return "only some of the checks were chosen"
+        return "only some of the checks were selected"
     return run.ending if run.end is None or run.end.exit_code in {2, 3, 4, 5} else ""
 
 

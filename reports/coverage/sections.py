@@ -60,7 +60,6 @@ class CoveredSection:
 
     @property
     def state(self) -> State:
-        """How it stands with it."""
         if self.claims:
             return "covered"
         if self.reason:
@@ -94,7 +93,6 @@ class CoveredDocument:
 
     @property
     def claims(self) -> list[Claim]:
-        """Of all sections."""
         return [claim for section in self.sections for claim in section.claims]
 
     @property
@@ -104,7 +102,7 @@ class CoveredDocument:
 
     @property
     def is_begun(self) -> bool:
-        """Whether there are checks in more than a few of its sections: else it is told in short."""
+        """Whether more than a few of its sections have checks; otherwise only its chapters are listed."""
         covered = sum(section.state == "covered" for section in self.sections)
         return covered * 20 >= len(self.sections)
 
@@ -135,7 +133,6 @@ class SectionCoverage:
 
     @property
     def claims(self) -> list[Claim]:
-        """All of them."""
         return [claim for document in self.documents for claim in document.claims] + self.elsewhere
 
 

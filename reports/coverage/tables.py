@@ -26,7 +26,6 @@ class Section:
 
     @property
     def words(self) -> int:
-        """Normative words in it."""
         return (self.must or 0) + (self.should or 0) + (self.may or 0)
 
     @property
@@ -75,7 +74,6 @@ class Tables:
 
 
 def read_tables() -> Tables:
-    """Read them."""
     declared = _toml("documents.toml")["document"]
     documents = {one["name"]: Document(one["name"], one["title"]) for one in declared}
     for section in _sections():
@@ -140,7 +138,6 @@ def short_error(name: str) -> str:
 
 
 def read_error_tables() -> list[ErrorTable]:
-    """A table a protocol."""
     tables: dict[str, ErrorTable] = {}
     for row in _rows("errors.csv"):
         table = tables.setdefault(row["protocol"], ErrorTable(row["protocol"]))

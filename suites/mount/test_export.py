@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.mounting import MakeMounting
+from fixtures.checks.mounting import MakeMounting
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount
-from nfsjudge import expect, observe, proves
+from nfsjudge import expect_that, observe, proves, show
 from suites.mount.clauses import EVERY_VERSION, EXPORT_LISTS_ALL, LISTS_RESPECT_LIMITS, OLD_VERSIONS
 
 
@@ -31,10 +31,10 @@ def test_lists_export_old(mounting: MakeMounting, version: int) -> None:
     mount.need(mount.export)
     names = mount.export.strip(b"/").split(b"/")
     above = {b"/" + b"/".join(names[:length]) for length in range(len(names) + 1)}
-    listed = above & {entry.ex_dir.rstrip(b"/") or b"/" for entry in mount.client.export()}
-    expect(
-        sorted(listed), "exports at or above what was mounted", because=EXPORT_LISTS_ALL.of(version)
-    ).differs_from([])
+    exports = {entry.ex_dir.rstrip(b"/") or b"/" for entry in mount.client.export()}
+    expected = f"{show(mount.export)} or a directory above it"
+    rule = EXPORT_LISTS_ALL.of(version)
+    expect_that(bool(above & exports), expected, show(sorted(exports)), "exports in EXPORT", because=rule)
 
 
 @pytest.mark.exclusive
@@ -48,4 +48,5 @@ def test_lists_export(mount_client: Mount, target: TargetView) -> None:
         path[:length] or b"/" for length in range(len(path) + 1) if path[length : length + 1] in (b"/", b"")
     ]
     listed = {export.rstrip(b"/") or b"/" for export in exports} & set(above)
-    expect(sorted(listed), "the exports at or above the directory that was mounted").differs_from([])
+    expected = f"{show(path)} or a directory above it"
+    expect_that(bool(listed), expected, show(sorted(exports)), "exports in EXPORT")

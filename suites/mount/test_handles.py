@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.mounting import MakeMounting
+from fixtures.checks.mounting import MakeMounting
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount, Nfs3
-from nfsjudge import expect, proves
+from nfsjudge import expect, expect_that, proves
+from suites.mount.calls import NO_DIRECTORY
 from suites.mount.clauses import EVERY_VERSION, UNMOUNT_KEEPS_HANDLES
 
 
@@ -25,7 +26,8 @@ def test_usable_after_unmount(mounting: MakeMounting, version: int, name: str) -
     else:
         mount.client.umntall()
     rule = UNMOUNT_KEEPS_HANDLES.of(version)
-    expect(mount.is_directory(handle), f"that the handle works after {name.upper()}", because=rule).is_true()
+    what = f"GETATTR of the handle after {name.upper()}"
+    expect_that(mount.is_directory(handle), "a directory", NO_DIRECTORY, what, because=rule)
 
 
 @pytest.mark.exclusive

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""MNT of MOUNT version 3 (RFC 1813 section 5.2.1)."""
+"""MNT (RFC 1813 section 5.2.1, RFC 1094 A.5.2): the handle of the directory that a path names."""
 
 from __future__ import annotations
 
@@ -7,17 +7,30 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.mounting import INNER, MARK, MakeMounting, Mounting
-from fixtures.raw import GARBAGE_ARGS, SUCCESS, MakeWire, opaque, words
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.mounting import INNER, MARK, MakeMounting, Mounting
+from fixtures.checks.target import TargetView
+from fixtures.checks.wire import GARBAGE_ARGS, SUCCESS, MakeWire, opaque, words
 from nfsclient.clients import Mount, Nfs3
 from nfsclient.errors import AuthFailed, GarbageArgs
 from nfsclient.protocol.mount import MountStat3
 from nfsclient.protocol.nfs3 import Ftype3
 from nfsclient.rpc.auth import AuthNone, AuthSys
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip
+from nfsclient.rpc.messages import AuthFlavor, AuthStat
+from nfsjudge import (
+    Level,
+    Part,
+    Requirement,
+    expect,
+    expect_that,
+    expect_unchanged,
+    observe,
+    proves,
+    show,
+    skip,
+)
+from suites.mount.calls import NO_DIRECTORY, Names, expect_refusal
 from suites.mount.clauses import (
     EVERY_VERSION,
     LIMITS_PATH_LENGTH,
@@ -46,8 +59,6 @@ MNT_RETURNS_NOTDIR = Requirement(
     level=Level.SHOULD,
     gist="MNT3ERR_NOTDIR reports a path that is not a directory",
 )
-
-
 MNT_HANDLE_IS_32_BYTES = Requirement(
     rfc="RFC 1094", section="A.4.1", gist="MNT returns a handle of exactly 32 bytes, without a length field"
 )
@@ -66,8 +77,6 @@ MNT_RETURNS_ACCES = Requirement(
     level=Level.SHOULD,
     gist="MNT3ERR_ACCES reports that permission is denied",
 )
-
-
 MNT_RETURNS_DEFINED_STATUS = Requirement(
     rfc="RFC 1813", section="5.1.5", gist="MNT returns a status that mountstat3 defines"
 )
@@ -77,9 +86,14 @@ MNT_RETURNS_NAMETOOLONG = Requirement(
     level=Level.SHOULD,
     gist="MNT3ERR_NAMETOOLONG reports that a name in the path is too long",
 )
+AUTH_NONE, AUTH_SYS = 0, 1
+REPETITIONS = 4
+"""How many times a check mounts the same path."""
+_CREDENTIALS = {AUTH_NONE: AuthNone(), AUTH_SYS: None}
+"""Flavor -> a credential to try it with; None stands for the run's own."""
 
 
-AUTH_SYS = 1
+# ---------------------------------------------------------------- the export
 
 
 @proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-gives-an-unusable-handle", needs="mount")
@@ -88,21 +102,19 @@ def test_usable_handle(mount_client: Mount, nfs3: Nfs3, target: TargetView) -> N
     for _ in range(2):  # a second MNT of the same path works like the first
         resok = expect(mount_client.mnt(target.address.export.encode())).ok()
         attributes = expect(nfs3.getattr(resok.fhandle)).ok().obj_attributes
-        expect(attributes.type, "type of what was mounted").equals(Ftype3.NF3DIR)
+        expect(attributes.type, "type of the mounted object").equals(Ftype3.NF3DIR)
         observe("handle", f"{len(resok.fhandle)} bytes")
 
 
 @proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-mounts-another-directory", needs="mount")
-def test_same_directory(mount_client: Mount, nfs3: Nfs3, target: TargetView, scratch: Scratch) -> None:
+def test_same_directory(mount_client: Mount, nfs3: Nfs3, target: TargetView, scratch: Nfs3Scratch) -> None:
     """MNT returns the same directory every time."""
     del scratch  # it makes the export contain a directory that a server could mount by mistake
     path = target.address.export.encode()
     first, second = (expect(mount_client.mnt(path)).ok().fhandle for _ in range(2))
     one = expect(nfs3.getattr(first)).ok().obj_attributes
     other = expect(nfs3.getattr(second)).ok().obj_attributes
-    expect((other.fsid, other.fileid), "fsid and fileid behind the second handle").equals(
-        (one.fsid, one.fileid)
-    )
+    expect_unchanged(one, other, ("fsid", "fileid"), "the second handle")
 
 
 @proves(MNT_LISTS_ACCEPTED_FLAVORS, killed_by="mnt3-names-no-flavors", needs="mount")
@@ -112,7 +124,15 @@ def test_lists_accepted_flavor(mount_client: Mount, nfs3: Nfs3, target: TargetVi
     resok = expect(reply).ok()
     expect(nfs3.getattr(resok.fhandle)).ok()
     observe("auth_flavors", resok.auth_flavors)
-    expect(reply).field("mountinfo.auth_flavors").contains(AUTH_SYS)
+    flavors = resok.auth_flavors
+    expect_that(
+        AUTH_SYS in flavors,
+        "AUTH_SYS (1) among them",
+        show(flavors),
+        "auth_flavors",
+        reply=reply,
+        field="mountinfo.auth_flavors",
+    )
 
 
 @proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-mounts-what-is-not-there", needs="mount")
@@ -124,7 +144,7 @@ def test_missing_path(mount_client: Mount, target: TargetView) -> None:
 
 
 @proves(MNT_MOUNTS_DIRECTORIES.new, killed_by="mnt3-mounts-a-file", needs="mount")
-def test_file(mount_client: Mount, target: TargetView, scratch: Scratch) -> None:
+def test_file(mount_client: Mount, target: TargetView, scratch: Nfs3Scratch) -> None:
     """MNT refuses a regular file."""
     scratch.file("file")
     path = b"/".join([target.address.export.rstrip("/").encode(), scratch.name, b"file"])
@@ -139,14 +159,10 @@ def test_missing_path_v1(mount1_client: Mount, target: TargetView) -> None:
     """MNT of MOUNT version 1 refuses a path that does not exist."""
     path = target.address.export.rstrip("/").encode() + b"/nfsproof-never-made-this"
     reply = mount1_client.mnt1(path)
-    expect(int(reply.status), "status of MNT version 1").differs_from(0)
+    expect_refusal(reply, "a path that does not exist")
 
 
-REPETITIONS = 4
-"""How many times these checks mount the same path."""
-AUTH_NONE, SYS_FLAVOR = 0, 1
-_CREDENTIALS = {AUTH_NONE: AuthNone(), SYS_FLAVOR: None}
-"""Flavor -> a credential to try it with; None stands for the run's own."""
+# ---------------------------------------------------------------- versions 1 and 2, handles, flavors
 
 
 @OLD_VERSIONS
@@ -157,25 +173,30 @@ def test_usable_handle_old(mounting: MakeMounting, version: int) -> None:
     rule = MNT_RETURNS_HANDLE.of(version)
     for _ in range(REPETITIONS):
         is_directory = mount.is_directory(mount.need(mount.export))
-        expect(is_directory, "that a directory was mounted", because=rule).is_true()
+        expect_that(is_directory, "a directory", NO_DIRECTORY, "GETATTR of the handle from MNT", because=rule)
 
 
 @OLD_VERSIONS
 @proves(*MNT_RETURNS_HANDLE, killed_by="mnt1-mounts-another-directory")
-def test_same_directory_old(mounting: MakeMounting, version: int, scratch: Scratch) -> None:
+def test_same_directory_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT of MOUNT versions 1 and 2 returns the same directory every time."""
     mount = mounting(version)
     found = [mount.finds(mount.need(mount.export), scratch.name) for _ in range(REPETITIONS)]
-    what = "whether the scratch directory is found in what was mounted"
-    expect(found, what, because=MNT_RETURNS_HANDLE.of(version)).equals([True] * REPETITIONS)
+    expect_that(
+        all(found),
+        "the same directory each time",
+        f"another one {found.count(False)} times",
+        f"{REPETITIONS} MNTs of one path",
+        because=MNT_RETURNS_HANDLE.of(version),
+    )
 
 
 @proves(MNT_RETURNS_HANDLE.old, killed_by="mnt2-mounts-what-is-not-there", needs="mount2")
 def test_missing_path_v2(mounting: MakeMounting) -> None:
     """MNT of MOUNT version 2 refuses a path that does not exist."""
     mount = mounting(2)
-    status = int(mount.mnt(mount.below(b"nfsproof-never-made-this")).status)
-    expect(status, "the status of MNT", because=MNT_RETURNS_HANDLE.of(2)).differs_from(0)
+    reply = mount.mnt(mount.below(b"nfsproof-never-made-this"))
+    expect_refusal(reply, "a path that does not exist", because=MNT_RETURNS_HANDLE.of(2))
 
 
 @OLD_VERSIONS
@@ -184,7 +205,7 @@ def test_handle_size_old(mounting: MakeMounting, version: int) -> None:
     """MNT of MOUNT versions 1 and 2 returns a handle of 32 bytes."""
     mount = mounting(version)
     lengths = [len(mount.need(mount.export)) for _ in range(REPETITIONS)]
-    expect(lengths, "lengths of the handles").equals([32] * REPETITIONS)
+    expect(lengths, "bytes of the handles").equals([32] * REPETITIONS)
 
 
 @proves(MNT_HANDLE_FITS_64_BYTES, killed_by="mnt3-gives-72-bytes", needs="mount")
@@ -193,7 +214,7 @@ def test_handle_size(mounting: MakeMounting) -> None:
     mount = mounting(3)
     lengths = [len(mount.need(mount.export)) for _ in range(REPETITIONS)]
     observe("handles", f"{max(lengths)} bytes")
-    expect(max(lengths), "length of the longest handle").at_most(64)
+    expect(max(lengths), "bytes of the longest handle").at_most(64)
 
 
 @proves(MNT_LISTS_ONLY_ACCEPTED_FLAVORS, killed_by="mnt3-names-a-flavor-that-is-refused", needs="mount")
@@ -208,22 +229,23 @@ def test_listed_flavors_accepted(
         try:
             Nfs3(rpc).getattr(resok.fhandle)
         except AuthFailed as error:
-            expect(str(error), f"GETATTR with flavor {flavor}").equals("an answer of NFS")
+            seen = f"AUTH_ERROR ({AuthStat(error.auth_stat)})"
+            expect_that(False, "an NFS reply", seen, f"answer to GETATTR with flavor {AuthFlavor(flavor)}")
 
 
 @proves(MNT_RETURNS_ACCES, killed_by="mnt3-blames-input-and-output", needs=("mount", "other_users"))
-def test_closed_to_user(mounting: MakeMounting, scratch: Scratch) -> None:
+def test_closed_to_user(mounting: MakeMounting, scratch: Nfs3Scratch) -> None:
     """MNT mounts a directory that the user may not reach, or refuses it with a fitting error."""
     closed = scratch.directory(b"closed", mode=0o700)
     scratch.directory(b"inner", directory=closed)
     mount = mounting(3, credential=AuthSys(4242, 4242))
     status = mount.mnt(mount.below(scratch.name, b"closed", b"inner")).status
-    observe("MNT below a directory that is closed to the user", status)
+    observe("MNT below a directory that the user may not search", status)
     denials = (MountStat3.MNT3ERR_ACCES, MountStat3.MNT3ERR_PERM, MountStat3.MNT3ERR_NOENT)
-    expect(status, "the status of MNT").one_of(MountStat3.MNT3_OK, *denials)
+    expect(status, "status of MNT").one_of(MountStat3.MNT3_OK, *denials)
 
 
-Names = tuple[bytes, bytes]
+# ---------------------------------------------------------------- paths below the export
 
 
 def _expect_directory_with(mount: Mounting, path: bytes, mark: bytes, what: str) -> None:
@@ -232,9 +254,8 @@ def _expect_directory_with(mount: Mounting, path: bytes, mark: bytes, what: str)
     observe(what, "refused" if handle is None else "mounted")
     if handle is not None:
         found = mount.finds(handle, mark)
-        expect(
-            found, "that the right directory was mounted", because=MNT_RETURNS_HANDLE.of(mount.version)
-        ).is_true()
+        expected, rule = f"the directory with {show(mark)} in it", MNT_RETURNS_HANDLE.of(mount.version)
+        expect_that(found, expected, "another directory", f"MNT of {show(path)}", because=rule)
 
 
 @EVERY_VERSION
@@ -254,6 +275,12 @@ NOTATIONS = {
 """Notation -> the path below the export, and an entry that only the directory it names contains."""
 
 
+def _expect_named_directory(mounting: MakeMounting, version: int, written: str, inner: Names) -> None:
+    mount = mounting(version)
+    form, mark = NOTATIONS[written]
+    _expect_directory_with(mount, mount.below(form % {b"outer": inner[0]}), mark, f"path with {written}")
+
+
 @EVERY_VERSION
 @pytest.mark.parametrize("written", ["dot", "dot_dot"], ids=["dot", "dot-dot"])
 @proves(*MNT_RETURNS_HANDLE, killed_by="mnt-takes-dot-for-dot-dot")
@@ -270,15 +297,9 @@ def test_extra_slashes(mounting: MakeMounting, version: int, written: str, inner
     _expect_named_directory(mounting, version, written, inner)
 
 
-def _expect_named_directory(mounting: MakeMounting, version: int, written: str, inner: Names) -> None:
-    mount = mounting(version)
-    form, mark = NOTATIONS[written]
-    _expect_directory_with(mount, mount.below(form % {b"outer": inner[0]}), mark, f"path with {written}")
-
-
 @EVERY_VERSION
 @proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt-gives-symbolic-links", needs="symlink")
-def test_symlink(mounting: MakeMounting, version: int, scratch: Scratch, inner: Names) -> None:
+def test_symlink(mounting: MakeMounting, version: int, scratch: Nfs3Scratch, inner: Names) -> None:
     """MNT follows a symbolic link to a directory, or refuses it."""
     scratch.symlink("link", b"inner")
     mount = mounting(version)
@@ -286,31 +307,32 @@ def test_symlink(mounting: MakeMounting, version: int, scratch: Scratch, inner: 
     observe("symbolic links", "refused" if handle is None else "followed")
     if handle is not None:
         rule = MNT_MOUNTS_DIRECTORIES.of(version)
-        expect(mount.is_directory(handle), "that a directory was mounted", because=rule).is_true()
+        is_directory = mount.is_directory(handle)
+        expect_that(is_directory, "a directory", NO_DIRECTORY, "GETATTR of the handle from MNT", because=rule)
 
 
 @OLD_VERSIONS
 @proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt1-mounts-what-is-no-directory")
-def test_file_old(mounting: MakeMounting, version: int, scratch: Scratch) -> None:
+def test_file_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT of MOUNT versions 1 and 2 refuses a regular file."""
     scratch.file("file")
     mount = mounting(version)
-    status = int(mount.mnt(mount.below(scratch.name, b"file")).status)
-    expect(status, "the status of MNT of a file", because=MNT_MOUNTS_DIRECTORIES.of(version)).differs_from(0)
+    reply = mount.mnt(mount.below(scratch.name, b"file"))
+    expect_refusal(reply, "a regular file", because=MNT_MOUNTS_DIRECTORIES.of(version))
 
 
 @OLD_VERSIONS
 @proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt1-mounts-what-is-no-directory", needs="mknod")
-def test_fifo_old(mounting: MakeMounting, version: int, scratch: Scratch) -> None:
+def test_fifo_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT of MOUNT versions 1 and 2 refuses a FIFO."""
     scratch.fifo("fifo")
     mount = mounting(version)
-    status = int(mount.mnt(mount.below(scratch.name, b"fifo")).status)
-    expect(status, "the status of MNT of a FIFO", because=MNT_MOUNTS_DIRECTORIES.of(version)).differs_from(0)
+    reply = mount.mnt(mount.below(scratch.name, b"fifo"))
+    expect_refusal(reply, "a FIFO", because=MNT_MOUNTS_DIRECTORIES.of(version))
 
 
 @proves(MNT_MOUNTS_DIRECTORIES.new, killed_by="mnt3-mounts-a-file", needs="mknod")
-def test_fifo(mounting: MakeMounting, scratch: Scratch) -> None:
+def test_fifo(mounting: MakeMounting, scratch: Nfs3Scratch) -> None:
     """MNT refuses a FIFO."""
     scratch.fifo("fifo")
     mount = mounting(3)
@@ -319,34 +341,32 @@ def test_fifo(mounting: MakeMounting, scratch: Scratch) -> None:
 
 @EVERY_VERSION
 @proves(*MNT_RETURNS_HANDLE, killed_by="mnt-ignores-what-follows-a-file")
-def test_below_file(mounting: MakeMounting, version: int, scratch: Scratch) -> None:
+def test_below_file(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT refuses a path that continues below a regular file."""
     scratch.file("file")
     mount = mounting(version)
-    status = int(mount.mnt(mount.below(scratch.name, b"file", b"below")).status)
-    expect(status, "the status of MNT below a file", because=MNT_RETURNS_HANDLE.of(version)).differs_from(0)
+    reply = mount.mnt(mount.below(scratch.name, b"file", b"below"))
+    expect_refusal(reply, "a path below a regular file", because=MNT_RETURNS_HANDLE.of(version))
 
 
 @EVERY_VERSION
 @proves(*MNT_RETURNS_HANDLE, killed_by="mnt-remembers-paths")
 def test_renamed_directory(
-    mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Scratch, inner: Names
+    mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Nfs3Scratch, inner: Names
 ) -> None:
     """MNT refuses the old path of a renamed directory."""
     mount = mounting(version)
     path = mount.below(*inner)
     mount.mnt(path)
     expect(nfs3.rename(scratch.handle, INNER, scratch.handle, b"former")).ok()
-    status = int(mount.mnt(path).status)
-    expect(
-        status, "the status of MNT of the former name", because=MNT_RETURNS_HANDLE.of(version)
-    ).differs_from(0)
+    reply = mount.mnt(path)
+    expect_refusal(reply, "the old path of a renamed directory", because=MNT_RETURNS_HANDLE.of(version))
 
 
 @EVERY_VERSION
 @proves(*MNT_RETURNS_HANDLE, killed_by="mnt-remembers-paths")
 def test_replaced_directory(
-    mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Scratch, inner: Names
+    mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Nfs3Scratch, inner: Names
 ) -> None:
     """MNT of a path returns the directory that has replaced the former one."""
     mark = b"nfsproof-other-mark"
@@ -361,17 +381,15 @@ def test_replaced_directory(
 
 @EVERY_VERSION
 @proves(*MNT_RETURNS_HANDLE, killed_by="mnt-remembers-paths")
-def test_removed_directory(mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Scratch) -> None:
+def test_removed_directory(mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MNT refuses the path of a removed directory."""
     scratch.directory(b"removed")
     mount = mounting(version)
     path = mount.below(scratch.name, b"removed")
     mount.mnt(path)
     expect(nfs3.rmdir(scratch.handle, b"removed")).ok()
-    status = int(mount.mnt(path).status)
-    expect(
-        status, "the status of MNT of what was removed", because=MNT_RETURNS_HANDLE.of(version)
-    ).differs_from(0)
+    reply = mount.mnt(path)
+    expect_refusal(reply, "a removed directory", because=MNT_RETURNS_HANDLE.of(version))
 
 
 @proves(
@@ -380,16 +398,19 @@ def test_removed_directory(mounting: MakeMounting, version: int, nfs3: Nfs3, scr
     killed_by="mnt3-too-long-is-io",
     needs=("mount", "no_trunc"),
 )
-def test_name_too_long(mounting: MakeMounting, nfs3: Nfs3, scratch: Scratch) -> None:
+def test_name_too_long(mounting: MakeMounting, nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MNT refuses a path with a too long name as too long, missing or not permitted."""
     mount = mounting(3)
     path = mount.below(scratch.name, too_long_name(nfs3, scratch))
     if len(path) > 1024:
-        skip("no path has room for a name that is too long")
+        skip("a path with a name that is too long has more than 1024 bytes")
     reply = mount.mnt(path)
     # The name does not exist either, and a server that only mounts exports does not look at paths below them.
     below = (MountStat3.MNT3ERR_NOENT, MountStat3.MNT3ERR_ACCES)
     expect(reply).refused(MountStat3.MNT3ERR_NAMETOOLONG, *below, because=MNT_RETURNS_NAMETOOLONG)
+
+
+# ---------------------------------------------------------------- long and unusual paths
 
 
 def _path_of(length: int, export: bytes) -> bytes:
@@ -405,16 +426,12 @@ def test_longest_path(mounting: MakeMounting, version: int, length: int) -> None
     """MNT decodes a path of up to 1024 bytes."""
     mount = mounting(version)
     try:
-        status = int(mount.mnt(_path_of(length, mount.export)).status)
+        reply = mount.mnt(_path_of(length, mount.export))
     except GarbageArgs:
-        status = -1
-    answer = GARBAGE_ARGS if status < 0 else "a status"
-    expect(answer, f"the answer to a path of {length} bytes", because=LIMITS_PATH_LENGTH.of(version)).equals(
-        "a status"
-    )
-    expect(
-        status, "the status of a path that leads nowhere", because=MNT_RETURNS_HANDLE.of(version)
-    ).differs_from(0)
+        what = f"answer to MNT of a path of {length} bytes"
+        expect_that(False, "a status", GARBAGE_ARGS, what, because=LIMITS_PATH_LENGTH.of(version))
+        return
+    expect_refusal(reply, "a path that does not exist", because=MNT_RETURNS_HANDLE.of(version))
 
 
 @EVERY_VERSION
@@ -427,13 +444,29 @@ def test_path_too_long(mounting: MakeMounting, wire: MakeWire, version: int, len
     said = peer.attempt(peer.make(1, opaque(_path_of(length, export)), vers=version).message())
     observe("answer", said.outcome)
     mounted = said.outcome == SUCCESS and said.results[:4] == words(0)
-    what = f"that a path of {length} bytes that leads nowhere is mounted"
-    expect(mounted, what, because=MNT_RETURNS_HANDLE.of(version)).is_false()
+    what, rule = f"MNT of a path of {length} bytes that names nothing", MNT_RETURNS_HANDLE.of(version)
+    expect_that(not mounted, "an error", "success", what, reply=said, because=rule)
 
 
 SHORT_PATHS = {"empty": b"", "slash": b"/", "relative": b"nfsproof", "dot-dot": b"/.."}
 ODD_PATHS = {"not-utf8": b"/\xff\xfe\x80", "nul": b"/nfsproof\0here", "newline": b"/nfsproof\nhere"}
 LONG_PATHS = {"name-255": b"/" + b"n" * 255, "name-256": b"/" + b"n" * 256, "deep": b"/n" * 500}
+
+
+def _expect_defined_status(mounting: MakeMounting, path: bytes) -> None:
+    try:
+        reply = mounting(3).mnt(path)
+    except GarbageArgs:
+        # XDR strings are ASCII, and some servers refuse to decode an empty path.
+        if path in LONG_PATHS.values():
+            raise
+        observe("status", "GARBAGE_ARGS")
+        return
+    status = reply.status
+    observe("status", status)
+    is_defined = status in set(MountStat3)
+    expected, field = "a status that RFC 1813 defines", "fhs_status"
+    expect_that(is_defined, expected, str(int(status)), field, reply=reply, field=field)
 
 
 @pytest.mark.parametrize("path", list(SHORT_PATHS))
@@ -455,16 +488,3 @@ def test_status_odd_path(mounting: MakeMounting, path: str) -> None:
 def test_status_long_path(mounting: MakeMounting, path: str) -> None:
     """MNT returns a defined status for a long path."""
     _expect_defined_status(mounting, LONG_PATHS[path])
-
-
-def _expect_defined_status(mounting: MakeMounting, path: bytes) -> None:
-    try:
-        status = mounting(3).mnt(path).status
-    except GarbageArgs:
-        # XDR strings are ASCII, and some servers refuse to decode an empty path.
-        if path in LONG_PATHS.values():
-            raise
-        observe("status", "the path cannot be decoded")
-        return
-    observe("status", status)
-    expect(status in set(MountStat3), f"that {status} is a status of MNT").is_true()

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from fixtures.mounting import MakeMounting
+from fixtures.checks.mounting import MakeMounting
 from nfsclient.clients import Mount
 from nfsclient.rpc.auth import AuthNone
-from nfsjudge import expect, proves
+from nfsjudge import expect_that, proves
 from suites.mount.calls import refusal_of
 from suites.mount.clauses import EVERY_VERSION, NULL_ACCEPTS_AUTH_NONE, NULL_RETURNS_NOTHING, OLD_VERSIONS
 
@@ -23,9 +23,8 @@ def test_answered_old(mounting: MakeMounting, version: int) -> None:
 def test_with_auth_none(mounting: MakeMounting, version: int) -> None:
     """MOUNT answers NULL with AUTH_NONE."""
     refusal = refusal_of(mounting(version, credential=AuthNone()).client.null)
-    expect(refusal, "the refusal of NULL with AUTH_NONE", because=NULL_ACCEPTS_AUTH_NONE.of(version)).equals(
-        ""
-    )
+    rule = NULL_ACCEPTS_AUTH_NONE.of(version)
+    expect_that(not refusal, "success", refusal, "answer to NULL with AUTH_NONE", because=rule)
 
 
 @proves(NULL_RETURNS_NOTHING.new, killed_by="mount3-null-returns-results", needs="mount")

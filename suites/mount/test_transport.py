@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.mounting import MakeMounting
-from fixtures.scratch import Scratch
-from nfsjudge import expect, proves
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.mounting import MakeMounting
+from nfsjudge import expect, expect_names, expect_that, proves, show
 from suites.mount.clauses import EVERY_VERSION, SAME_OVER_TCP_AND_UDP, V1_AND_V3
 
 
@@ -17,20 +17,21 @@ def test_mnt_over_udp(mounting: MakeMounting, version: int) -> None:
     """MNT over UDP mounts an export that MNT over TCP mounts."""
     streams, datagrams = mounting(version), mounting(version, proto="udp")
     streams.need(streams.export)
-    status = int(datagrams.mnt(datagrams.export).status)
-    expect(status, "the status of MNT over UDP", because=SAME_OVER_TCP_AND_UDP.of(version)).equals(0)
+    status = datagrams.mnt(datagrams.export).status
+    rule = SAME_OVER_TCP_AND_UDP.of(version)
+    expect_that(status == 0, "success", show(status), "status of MNT over UDP", because=rule)
 
 
 @EVERY_VERSION
 @proves(*SAME_OVER_TCP_AND_UDP, killed_by="mnt-gives-another-directory-over-udp")
-def test_same_directory(mounting: MakeMounting, version: int, scratch: Scratch) -> None:
+def test_same_directory(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT over UDP returns the same directory as over TCP."""
     streams, datagrams = mounting(version), mounting(version, proto="udp")
     handle = datagrams.need(datagrams.export)
     found = streams.finds(streams.need(streams.export), scratch.name)
     rule = SAME_OVER_TCP_AND_UDP.of(version)
-    what = "whether the scratch directory is found in what was mounted over UDP"
-    expect(datagrams.finds(handle, scratch.name), what, because=rule).equals(found)
+    same = datagrams.finds(handle, scratch.name) == found
+    expect_that(same, "the directory that TCP returns", "another directory", "MNT over UDP", because=rule)
 
 
 @EVERY_VERSION
@@ -40,7 +41,7 @@ def test_same_exports(mounting: MakeMounting, version: int) -> None:
     lists = [
         {entry.ex_dir for entry in mounting(version, proto=proto).client.export()} for proto in ("tcp", "udp")
     ]
-    expect(lists[1], "the exports over UDP", because=SAME_OVER_TCP_AND_UDP.of(version)).equals(lists[0])
+    expect_names(lists[1], lists[0], "exports over UDP", because=SAME_OVER_TCP_AND_UDP.of(version))
 
 
 @pytest.mark.exclusive
@@ -51,9 +52,7 @@ def test_same_mounts(mounting: MakeMounting, version: int) -> None:
     mount = mounting(version)
     mount.mnt(mount.export)
     lists = [len(mounting(version, proto=proto).mounts(mount.export)) for proto in ("tcp", "udp")]
-    expect(lists[1], "the entries of DUMP over UDP", because=SAME_OVER_TCP_AND_UDP.of(version)).equals(
-        lists[0]
-    )
+    expect(lists[1], "entries of DUMP over UDP", because=SAME_OVER_TCP_AND_UDP.of(version)).equals(lists[0])
 
 
 @pytest.mark.exclusive
@@ -67,4 +66,6 @@ def test_umnt_over_udp(mounting: MakeMounting, version: int) -> None:
     streams.need(streams.export)
     datagrams.client.umnt(streams.export)
     after = len(streams.mounts(streams.export))
-    expect(after, "entries after UMNT over UDP", because=SAME_OVER_TCP_AND_UDP.of(version)).at_most(before)
+    expect(after, "entries of DUMP after UMNT over UDP", because=SAME_OVER_TCP_AND_UDP.of(version)).at_most(
+        before
+    )

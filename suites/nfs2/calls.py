@@ -1,85 +1,49 @@
 # SPDX-License-Identifier: MIT
-"""The procedures that add a name to a directory, behind one interface."""
+"""The catalogue: one call of each procedure of NFSv2 with arguments, in the order of RFC 1094 section 2.2.
+
+`CALLS["create"].arranged(scratch, b"name")` creates what a call needs and returns arguments that succeed; with
+`Operands` a check says itself which handles and names a call gets. `names.Directories` adds names with it.
+"""
 
 from __future__ import annotations
 
 import typing as t
 
-from fixtures.scratch2 import Scratch2
-from nfsclient.clients import Nfs2
-from nfsclient.protocol.nfs2 import MAXNAMLEN, Diropres, Nfsstat2, Sattr, StatRes
-from nfsjudge import expect, unsupported
-from suites.nfs2 import oversized
-from suites.nfs2.clauses import NAME_IS_KEPT_EXACTLY
+from nfsclient.protocol import nfs2 as p
+from nfsclient.protocol.nfs2 import Diropargs, Nfsstat2, Sattr
+from suites.catalogue import Call, Operands, by_name
 
-ADDING: t.Final = ("CREATE", "MKDIR", "SYMLINK", "LINK", "RENAME")
-"""Names of the procedures that `Directories.add` can call."""
-ADDING_NEW: t.Final = ("MKDIR", "SYMLINK", "LINK")
-"""Those that need a name that is not in use. CREATE may open an existing file, RENAME may replace it."""
-SOURCE: t.Final = b"source"
+_EXIST: t.Final = (Nfsstat2.NFSERR_EXIST,)
+_NOENT: t.Final = (Nfsstat2.NFSERR_NOENT,)
 
 
-class Directories(t.NamedTuple):
-    """An empty directory, and another one with a file that LINK and RENAME can use."""
-
-    nfs2: Nfs2
-    empty: bytes
-    other: bytes
-    file: bytes
-
-    def add(self, how: str, name: bytes, where: bytes | None = None) -> Diropres | StatRes:
-        """Add a name to the empty directory, or to `where`, with the procedure `how`."""
-        nfs2, directory = self.nfs2, where or self.empty
-        match how:
-            case "CREATE":
-                return nfs2.create(directory, name, Sattr(mode=0o644))
-            case "MKDIR":
-                return nfs2.mkdir(directory, name, Sattr(mode=0o755))
-            case "SYMLINK":
-                return nfs2.symlink(directory, name, b"text", Sattr(mode=0o777))
-            case "LINK":
-                return nfs2.link(self.file, directory, name)
-            case _:
-                return nfs2.rename(self.other, SOURCE, directory, name)
+def _entry(on: Operands) -> Diropargs:
+    return Diropargs(on.directory, on.name)
 
 
-def need_procedure(directories: Directories, how: str) -> None:
-    """End the check as UNSUPPORTED unless the procedure works: some servers have no links and answer PERM."""
-    reply = directories.add(how, b"tried")
-    if reply.status != Nfsstat2.NFS_OK:
-        unsupported(f"the server has no {how}: {reply.status}")
+def _target(on: Operands) -> Diropargs:
+    return Diropargs(on.to_directory, on.to_name)
 
 
-def make_directories(nfs2: Nfs2, scratch: Scratch2) -> Directories:
-    """Make two directories, the second with a file in it."""
-    other = scratch.directory("elsewhere")
-    file = scratch.file(SOURCE, b"data", directory=other)
-    return Directories(nfs2, scratch.directory("where"), other, file)
+def _attributes(on: Operands, mode: int) -> Sattr:
+    return Sattr(mode=mode) if on.attributes is None else t.cast("Sattr", on.attributes)
 
 
-UNUSUAL = {
-    "space": b"sp ace",
-    "utf8": "\u65e5\u672c".encode(),
-    "not-utf8": b"\xff\xfe",
-    "backslash": b"back\\slash",
-    "dash": b"-dash",
-    "newline": b"new\nline",
-    "dots": b"...",
-    "longest": b"-" * MAXNAMLEN,
-}
-
-
-def expect_exact_name(second_nfs2: Nfs2, scratch2: Scratch2, how: str, name: bytes) -> None:
-    """Expect the exact name after a success, and no name after a refusal."""
-    __tracebackhide__ = True
-    directories = make_directories(second_nfs2, scratch2)
-    # A server may refuse the name as garbage: an XDR string is ASCII.
-    reply = oversized.tolerate(lambda: directories.add(how, name))
-    if reply is None:
-        return
-    found = scratch2.names(directories.empty)
-    if reply.status != Nfsstat2.NFS_OK:
-        expect(found, "the names in the directory after a refusal").equals([])
-        return
-    expect(second_nfs2.lookup(directories.empty, name)).ok()
-    expect(found, "the names in the directory", because=NAME_IS_KEPT_EXACTLY).equals([name])
+CALLS: t.Final = by_name(
+    Call(p.GETATTR, lambda on: p.FhandleArgs(on.object), "file"),
+    Call(p.SETATTR, lambda on: p.Sattrargs(on.object, _attributes(on, 0o600)), "file"),
+    Call(p.LOOKUP, _entry, "file"),
+    Call(p.READLINK, lambda on: p.FhandleArgs(on.object), "symlink"),
+    Call(p.READ, lambda on: p.Readargs(on.object, 0, 100, 0), "file"),
+    Call(p.WRITE, lambda on: p.Writeargs(on.object, 0, 0, 0, b"abcdef"), "file"),
+    # CREATE may open an existing file, so it succeeds again.
+    Call(p.CREATE, lambda on: p.Createargs(_entry(on), _attributes(on, 0o644))),
+    Call(p.REMOVE, _entry, "file", (), _NOENT),
+    Call(p.RENAME, lambda on: p.Renameargs(_entry(on), _target(on)), "file", ("to_name",), _NOENT),
+    Call(p.LINK, lambda on: p.Linkargs(on.object, _target(on)), "file", ("name", "to_name"), _EXIST),
+    Call(p.SYMLINK, lambda on: p.Symlinkargs(_entry(on), b"target", _attributes(on, 0o777)), again=_EXIST),
+    Call(p.MKDIR, lambda on: p.Createargs(_entry(on), _attributes(on, 0o755)), again=_EXIST),
+    Call(p.RMDIR, _entry, "directory", (), _NOENT),
+    Call(p.READDIR, lambda on: p.Readdirargs(on.object, bytes(p.COOKIESIZE), 4096), "directory"),
+    Call(p.STATFS, lambda on: p.FhandleArgs(on.object), "directory"),
+)

@@ -3,17 +3,9 @@
 
 from __future__ import annotations
 
-import typing as t
-
 from nfsjudge import Level, Requirement
 
-DIRECTORY_SIZE_IS_STEADY: t.Final = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    level=Level.SHOULD,  # the text does not define them: some systems add up what is below, with a delay
-    gist="size and nlink of a directory stay the same while nobody changes it",
-)
-
+# ---------------------------------------------------------------- section 2.2.7: READ
 
 READ_MAKES_PROGRESS = Requirement(
     rfc="RFC 1094",
@@ -21,41 +13,9 @@ READ_MAKES_PROGRESS = Requirement(
     level=Level.SHOULD,
     gist="READ returns at least one byte before the end of the file, since its reply has no eof flag",
 )
-TYPE_NAMES_KIND = Requirement(
-    rfc="RFC 1094",
-    section="2.3.2",
-    gist="type names the kind of object: NFBLK and NFCHR are devices, NFNON is not a file",
-)
-TYPE_IS_IN_MODE = Requirement(
-    rfc="RFC 1094",
-    section="2.3.5",
-    level=Level.SHOULD,
-    gist="mode also encodes the file type, and type is the one that mode encodes",
-)
 
 
-CHECKS_PERMISSIONS = Requirement(
-    rfc="RFC 1094",
-    section="3.3",
-    level=Level.SHOULD,
-    gist="the server checks permissions as its operating system does",
-)
-
-
-NLINK_COUNTS_NAMES = Requirement(
-    rfc="RFC 1094", section="2.3.5", gist="nlink is the number of different names of the file"
-)
-
-
-RETURNS_NOENT = Requirement(
-    rfc="RFC 1094", section="2.3.1", level=Level.SHOULD, gist="NOENT means that the file does not exist"
-)
-ONLY_DIRECTORIES_HAVE_NAMES = Requirement(
-    rfc="RFC 1094",
-    section="2.3.10",
-    gist="dir is a directory: no other object contains names",
-)
-
+# ---------------------------------------------------------------- section 2.2.10: CREATE
 
 SUCCESS_ADDS_NAME = Requirement(
     rfc="RFC 1094",
@@ -68,6 +28,22 @@ NAME_IS_KEPT_EXACTLY = Requirement(
     level=Level.SHOULD,  # a server may have to map unusual names, or cut long ones, for its file system
     gist="a new entry has exactly the given name, byte for byte",
 )
+
+
+# ---------------------------------------------------------------- section 2.2.14: SYMLINK
+
+SYMLINK_TEXT_IS_KEPT = Requirement(
+    rfc="RFC 1094",
+    section="2.2.14",
+    gist="the server stores the text of a symbolic link uninterpreted, and READLINK returns it",
+)
+
+
+# ---------------------------------------------------------------- section 2.3.1: statuses
+
+RETURNS_NOENT = Requirement(
+    rfc="RFC 1094", section="2.3.1", level=Level.SHOULD, gist="NOENT means that the file does not exist"
+)
 LONG_NAME_IS_REFUSED = Requirement(
     rfc="RFC 1094",
     section="2.3.1",
@@ -76,8 +52,48 @@ LONG_NAME_IS_REFUSED = Requirement(
 )
 
 
-SYMLINK_TEXT_IS_KEPT = Requirement(
+# ---------------------------------------------------------------- section 2.3.2: types
+
+TYPE_NAMES_KIND = Requirement(
     rfc="RFC 1094",
-    section="2.2.14",
-    gist="the server stores the text of a symbolic link uninterpreted, and READLINK returns it",
+    section="2.3.2",
+    gist="type names the kind of object: NFBLK and NFCHR are devices, NFNON is not a file",
+)
+
+
+# ---------------------------------------------------------------- section 2.3.5: attributes
+
+DIRECTORY_SIZE_IS_STEADY = Requirement(
+    rfc="RFC 1094",
+    section="2.3.5",
+    level=Level.SHOULD,  # the text does not define them: some systems add up what is below, with a delay
+    gist="size and nlink of a directory stay the same while nobody changes it",
+)
+TYPE_IS_IN_MODE = Requirement(
+    rfc="RFC 1094",
+    section="2.3.5",
+    level=Level.SHOULD,
+    gist="mode also encodes the file type, and type is the one that mode encodes",
+)
+NLINK_COUNTS_NAMES = Requirement(
+    rfc="RFC 1094", section="2.3.5", gist="nlink is the number of different names of the file"
+)
+
+
+# ---------------------------------------------------------------- section 2.3.10: diropargs
+
+ONLY_DIRECTORIES_HAVE_NAMES = Requirement(
+    rfc="RFC 1094",
+    section="2.3.10",
+    gist="dir is a directory: no other object contains names",
+)
+
+
+# ---------------------------------------------------------------- section 3.3: permissions
+
+CHECKS_PERMISSIONS = Requirement(
+    rfc="RFC 1094",
+    section="3.3",
+    level=Level.SHOULD,
+    gist="the server checks permissions as its operating system does",
 )

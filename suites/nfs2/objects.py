@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Objects of each type, their steady attributes, and other users and restarts."""
+"""Objects of each type and their attributes, other users, restarts, and ids of parameters."""
 
 from __future__ import annotations
 
 import typing as t
 from collections.abc import Callable, Iterable
 
-from fixtures.checks import TargetView
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2
 from nfsclient.errors import XdrError
 from nfsclient.protocol.nfs2 import Fattr, Ftype, Nfsstat2, Sattr, Timeval
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Requirement, expect, skip
+from nfsjudge import Requirement, expect, expect_unchanged, skip
 from nfsjudge.expect import StatusReply
 from suites.nfs2.clauses import DIRECTORY_SIZE_IS_STEADY
 
@@ -25,9 +25,11 @@ STEADY: t.Final = ("type", "mode", "nlink", "uid", "gid", "size", "fsid", "filei
 """Fields of fattr that stay the same while nobody changes the object; `blocks` and times may drift."""
 LONG_AGO: t.Final = Timeval(946_684_800)
 """The year 2000: no server has this time by chance."""
+Connect: t.TypeAlias = Callable[..., RpcClient]
+"""The fixture `rpc_connect`."""
 
 
-def make(scratch: Scratch2, kind: str, name: str = "object") -> bytes:
+def make(scratch: Nfs2Scratch, kind: str, name: str = "object") -> bytes:
     """Make an object of the given type and return its handle."""
     match kind:
         case "file":
@@ -43,10 +45,10 @@ def expect_same(
 ) -> None:
     """Expect that two fattr of one object agree in `fields`."""
     __tracebackhide__ = True
-    is_open = {"size", "nlink"} if known.type == Ftype.NFDIR else set[str]()
-    for name in sorted(fields, key=is_open.__contains__):
-        broken = DIRECTORY_SIZE_IS_STEADY if name in is_open else because
-        expect(getattr(seen, name), name, because=broken).equals(getattr(known, name))
+    loose = {"size", "nlink"} if known.type == Ftype.NFDIR else set[str]()
+    names = [*fields]
+    expect_unchanged(known, seen, [name for name in names if name not in loose], because=because)
+    expect_unchanged(known, seen, [name for name in names if name in loose], because=DIRECTORY_SIZE_IS_STEADY)
 
 
 def steady_except(*changed: str) -> list[str]:
@@ -58,33 +60,33 @@ def expect_change(reply: StatusReply) -> None:
     """Expect that SETATTR succeeded. SKIP if the user of the run has no permission."""
     __tracebackhide__ = True
     if reply.status in {Nfsstat2.NFSERR_PERM, Nfsstat2.NFSERR_ACCES}:
-        skip(f"the user of the run may not: {reply.status}")
+        skip(f"the user of the run may not change this attribute: SETATTR answers {reply.status}")
     expect(reply).ok()
 
 
-def set_old_mtime(nfs2: Nfs2, scratch: Scratch2, handle: bytes) -> None:
+def set_old_mtime(nfs2: Nfs2, scratch: Nfs2Scratch, handle: bytes) -> None:
     """Set mtime to `LONG_AGO`, so that a later change shows. SKIP if the server does not set it."""
     nfs2.setattr(handle, Sattr(mtime=LONG_AGO))
     if scratch.attributes(handle).mtime != LONG_AGO:
-        skip("mtime cannot be set to one of old, from which to see it move")
+        skip("the server does not set mtime to the year 2000, so a later change would not show")
 
 
-def other_user(nfs2_as: Callable[..., Nfs2], scratch: Scratch2) -> Nfs2:
+def other_user(as_user: Callable[..., Nfs2], scratch: Nfs2Scratch) -> Nfs2:
     """Return a client of a user who does not own the scratch directory. SKIP if the server maps both to one user."""
     owner = scratch.attributes(scratch.file("owned")).uid
-    other = nfs2_as(owner + 1000, 4343)
+    other = as_user(owner + 1000, 4343)
     made = other.create(scratch.directory("open", mode=0o777), b"theirs", Sattr(mode=0o644))
     if made.resok is not None and made.resok.attributes.uid == owner:
-        skip("the server takes all users for one")
+        skip("the server maps both users to one")
     return other
 
 
-def reconnect(target: TargetView, scratch: Scratch2) -> None:
+def reconnect(target: TargetView, scratch: Nfs2Scratch) -> None:
     """Connect again after a restart or a crash. SKIP if the file system was in memory and is lost."""
-    nfs2, root = target.nfs2(), target.root2
+    nfs2, root = target.client(Nfs2), target.root(Nfs2)
     scratch.move_to(nfs2, root)
     if nfs2.lookup(root, scratch.name).status == Nfsstat2.NFSERR_NOENT:
-        skip("nothing of the file system is left: the target keeps it in memory")
+        skip("the file system did not survive: the target keeps it in memory")
 
 
 def size_id(number: int) -> str:
@@ -102,12 +104,9 @@ def mode_id(mode: int) -> str:
 
 
 def surplus(act: Callable[[], None]) -> str:
-    """Return what is wrong with results that must be void, or an empty string."""
+    """Return what a reply has instead of void results, or an empty string."""
     try:
         act()
     except XdrError as error:
-        return str(error)
+        return f"results that are not void ({error.detail})"
     return ""
-
-
-Connect = Callable[..., RpcClient]

@@ -3,51 +3,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, Sattr, Timeval
-from nfsjudge import Requirement, expect, proves, skip
-from nfsjudge.expect import StatusReply
+from nfsjudge import Requirement, expect, expect_data, expect_names, proves, skip
+from suites.nfs2.calls import CALLS
 from suites.nfs2.objects import expect_change, expect_same, reconnect
-from suites.nfs3.contents import difference, pattern
+from suites.nfs3.contents import pattern
 
 COMMITS_BEFORE_REPLY = Requirement(
     rfc="RFC 1094",
     section="2.2",
     gist="when a procedure returns, the operation is complete and its data is on stable storage",
 )
-Change = Callable[[Nfs2, Scratch2], StatusReply]
-CHANGES: dict[str, tuple[Change, list[bytes]]] = {
-    "CREATE": (lambda nfs2, s: nfs2.create(s.handle, b"new", Sattr(mode=0o644)), [b"d", b"f", b"new"]),
-    "MKDIR": (lambda nfs2, s: nfs2.mkdir(s.handle, b"new", Sattr(mode=0o755)), [b"d", b"f", b"new"]),
-    "SYMLINK": (lambda nfs2, s: nfs2.symlink(s.handle, b"new", b"x"), [b"d", b"f", b"new"]),
-    "LINK": (lambda nfs2, s: nfs2.link(s.lookup("f") or b"", s.handle, b"new"), [b"d", b"f", b"new"]),
-    "REMOVE": (lambda nfs2, s: nfs2.remove(s.handle, b"f"), [b"d"]),
-    "RMDIR": (lambda nfs2, s: nfs2.rmdir(s.handle, b"d"), [b"f"]),
-    "RENAME": (lambda nfs2, s: nfs2.rename(s.handle, b"f", s.handle, b"new"), [b"d", b"new"]),
-}
-"""Procedure -> a call in a directory with a file f and a directory d, and the names after the call."""
+CHANGES = ("create", "mkdir", "symlink", "link", "remove", "rmdir", "rename")
+NAME = b"name"
 
 
 @pytest.mark.exclusive
-@pytest.mark.parametrize("procedure", CHANGES, ids=str.lower)
+@pytest.mark.parametrize("procedure", CHANGES)
 @proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-forgets-names-in-a-crash")
-def test_names(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, procedure: str) -> None:
+def test_names(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, procedure: str) -> None:
     """A change of names is still there after a crash of the server."""
-    change, names = CHANGES[procedure]
-    scratch2.file("f")
-    scratch2.directory("d")
-    reply = change(nfs2, scratch2)
+    call = CALLS[procedure]
+    scratch.directory("d")
+    reply = nfs2.call(call.procedure, call.arranged(scratch, NAME))
     if reply.status != 0:
-        skip(f"{procedure} does nothing: it answers {reply.status}")
+        skip(f"{call.procedure.name} is refused: it answers {reply.status}")
     target.crash()
-    reconnect(target, scratch2)
-    expect(sorted(scratch2.names()), "the names after the crash").equals(names)
+    reconnect(target, scratch)
+    names = sorted([b"d", *call.names_after(NAME)])
+    expect_names(scratch.names(), names, "names after the crash")
 
 
 @pytest.mark.exclusive
@@ -57,37 +46,37 @@ def test_names(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, procedure: st
     ids=["mode", "truncated", "extended", "mtime"],
 )
 @proves(COMMITS_BEFORE_REPLY, killed_by="setattr2-is-forgotten-in-a-crash")
-def test_attributes(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, asked: Sattr) -> None:
+def test_attributes(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, asked: Sattr) -> None:
     """A change by SETATTR is still there after a crash of the server."""
-    file = scratch2.file("f", b"data", mode=0o644)
+    file = scratch.file("f", b"data", mode=0o644)
     expect_change(nfs2.setattr(file, asked))
-    known = scratch2.attributes(file)
+    known = scratch.attributes(file)
     target.crash()
-    reconnect(target, scratch2)
-    after = scratch2.attributes(scratch2.lookup("f"))
+    reconnect(target, scratch)
+    after = scratch.attributes(scratch.lookup("f"))
     expect_same(after, known)
-    expect(after.mtime, "mtime").equals(known.mtime)
+    expect(after.mtime, "mtime after the crash").equals(known.mtime)
 
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("size", [1, 4096, MAXDATA])
 @proves(COMMITS_BEFORE_REPLY, killed_by="write2-answers-before-it-is-stable")
-def test_new_data(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, size: int) -> None:
+def test_new_data(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
     """Written data is still there after a crash of the server."""
-    file = scratch2.file("f")
+    file = scratch.file("f")
     expect(nfs2.write(file, 0, pattern(size))).ok()
     target.crash()
-    reconnect(target, scratch2)
-    expect(difference(scratch2.read(file), pattern(size)), "where the data differs").is_absent()
+    reconnect(target, scratch)
+    expect_data(scratch.read(file), pattern(size))
 
 
 @pytest.mark.exclusive
 @proves(COMMITS_BEFORE_REPLY, killed_by="write2-answers-before-it-is-stable")
-def test_overwritten_data(target: TargetView, nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_overwritten_data(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """Overwritten data is still there after a crash of the server."""
-    file = scratch2.file("f", pattern(MAXDATA))
+    file = scratch.file("f", pattern(MAXDATA))
     expect(nfs2.write(file, 1000, b"new" * 1000)).ok()
     target.crash()
-    reconnect(target, scratch2)
+    reconnect(target, scratch)
     wanted = pattern(MAXDATA)[:1000] + b"new" * 1000 + pattern(MAXDATA)[4000:]
-    expect(difference(scratch2.read(file), wanted), "where the data differs").is_absent()
+    expect_data(scratch.read(file), wanted)

@@ -7,12 +7,22 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Ftype, Nfsstat2, Sattr
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
-from suites.nfs2.calls import UNUSUAL, expect_exact_name
+from nfsjudge import (
+    Level,
+    Requirement,
+    expect,
+    expect_attributes,
+    expect_data,
+    expect_names,
+    observe,
+    proves,
+    skip,
+)
 from suites.nfs2.clauses import CHECKS_PERMISSIONS, NAME_IS_KEPT_EXACTLY, SUCCESS_ADDS_NAME
+from suites.nfs2.names import UNUSUAL, expect_exact_name
 from suites.nfs2.objects import expect_same, mode_id, other_user
 
 CREATE_MAKES_FILE = Requirement(
@@ -47,81 +57,81 @@ CREATE_TRUNCATES_TO_ZERO = Requirement(
 
 
 @proves(CREATE_MAKES_FILE, killed_by="create2-makes-something-else")
-def test_makes_regular_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_makes_regular_file(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE makes an empty regular file."""
-    expect(nfs2.create(scratch2.handle, b"new", Sattr(mode=0o644))).ok()
-    found = expect(nfs2.lookup(scratch2.handle, b"new")).ok()
-    expect((found.attributes.type, found.attributes.size), "type and size").equals((Ftype.NFREG, 0))
+    expect(nfs2.create(scratch.handle, b"new", Sattr(mode=0o644))).ok()
+    found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
+    expect_attributes(found.attributes, "the new file", type=Ftype.NFREG, size=0)
 
 
 @proves(CREATE_MAKES_FILE, killed_by="create2-gives-the-handle-of-the-directory")
-def test_returns_handle(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_returns_handle(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE returns the handle of the new file."""
-    made = expect(nfs2.create(scratch2.handle, b"new", Sattr(mode=0o644))).ok()
+    made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=0o644))).ok()
     expect(nfs2.write(made.file, 0, b"data")).ok()
-    found = expect(nfs2.lookup(scratch2.handle, b"new")).ok()
-    expect(scratch2.read(found.file), "the data of the file by name").equals(b"data")
+    found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
+    expect_data(scratch.read(found.file), b"data", "data of the new file")
 
 
 @proves(CREATE_MAKES_FILE, killed_by="create2-has-attributes-of-the-directory")
-def test_returns_attributes(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE returns the attributes of the new file."""
-    made = expect(nfs2.create(scratch2.handle, b"new", Sattr(mode=0o644))).ok()
-    expect_same(made.attributes, scratch2.attributes(made.file))
+    made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=0o644))).ok()
+    expect_same(made.attributes, scratch.attributes(made.file))
 
 
 @pytest.mark.parametrize("mode", [0o400, 0o600, 0o644, 0o755], ids=mode_id)
 @proves(CREATE_SETS_ATTRIBUTES, killed_by="create2-has-a-mode-of-its-own")
-def test_sets_mode(nfs2: Nfs2, scratch2: Scratch2, mode: int) -> None:
+def test_sets_mode(nfs2: Nfs2, scratch: Nfs2Scratch, mode: int) -> None:
     """CREATE gives the new file the permission bits of the call."""
-    made = expect(nfs2.create(scratch2.handle, b"new", Sattr(mode=mode))).ok()
-    expect(scratch2.attributes(made.file).mode & 0o777, "the permission bits").equals(mode)
+    made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=mode))).ok()
+    expect(scratch.attributes(made.file).mode & 0o777, "permission bits of mode").equals(mode)
 
 
 @proves(CREATE_NEEDS_NO_ATTRIBUTES, killed_by="create2-wants-every-attribute")
-def test_no_attributes(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_no_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE makes a regular file when no attributes are given."""
-    made = expect(nfs2.create(scratch2.handle, b"new", Sattr())).granted()
-    expect(scratch2.names(), "the names in the directory").equals([b"new"])
+    made = expect(nfs2.create(scratch.handle, b"new", Sattr())).granted()
+    expect_names(scratch.names(), [b"new"], "names in the directory after CREATE")
     expect(expect(nfs2.getattr(made.file)).ok().type, "type").equals(Ftype.NFREG)
 
 
 @proves(CREATE_MAKES_FILE, killed_by="create2-makes-something-else")
-def test_mode_with_type(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_mode_with_type(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE accepts a mode that includes the type bits of a regular file."""
     # UNIX clients do this: sattr has the fields of fattr, and mode of fattr includes the type.
-    made = expect(nfs2.create(scratch2.handle, b"new", Sattr(mode=0o100644))).ok()
-    expect(scratch2.attributes(made.file).type, "type").equals(Ftype.NFREG)
+    made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=0o100644))).ok()
+    expect(scratch.attributes(made.file).type, "type").equals(Ftype.NFREG)
 
 
 @proves(CREATE_IGNORES_MINUS_ONE, killed_by="create2-truncates-what-it-finds")
-def test_existing_keeps_data(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_existing_keeps_data(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE without a size keeps the data of an existing file."""
-    file = scratch2.file("f", b"data")
-    observe("answer", nfs2.create(scratch2.handle, b"f", Sattr(mode=0o644)).status)
-    expect(scratch2.read(file), "the data").equals(b"data")
+    file = scratch.file("f", b"data")
+    observe("answer", nfs2.create(scratch.handle, b"f", Sattr(mode=0o644)).status)
+    expect_data(scratch.read(file), b"data")
 
 
 @proves(CREATE_TRUNCATES_TO_ZERO, killed_by="create2-never-truncates")
-def test_existing_truncated(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_existing_truncated(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE with size 0 truncates an existing file."""
-    file = scratch2.file("f", b"data")
-    reply = nfs2.create(scratch2.handle, b"f", Sattr(mode=0o644, size=0))
+    file = scratch.file("f", b"data")
+    reply = nfs2.create(scratch.handle, b"f", Sattr(mode=0o644, size=0))
     if reply.status != Nfsstat2.NFS_OK:
-        skip(f"CREATE does not take a file that is there: it answers {reply.status}")
-    expect(scratch2.attributes(file).size, "size").equals(0)
+        skip(f"CREATE of an existing file is refused: it answers {reply.status}")
+    expect(scratch.attributes(file).size, "size after CREATE with size 0").equals(0)
 
 
 @proves(CHECKS_PERMISSIONS, killed_by="create2-lets-anybody-in", needs="other_users")
-def test_other_user_refused(nfs2_as: Callable[..., Nfs2], scratch2: Scratch2) -> None:
+def test_other_user_refused(as_user: Callable[..., Nfs2], scratch: Nfs2Scratch) -> None:
     """CREATE refuses a user who may not write to the directory."""
-    directory = scratch2.directory("d", mode=0o755)
-    other = other_user(nfs2_as, scratch2)
+    directory = scratch.directory("d", mode=0o755)
+    other = other_user(as_user, scratch)
     expect(other.create(directory, b"new", Sattr(mode=0o644))).refused()
 
 
 @pytest.mark.parametrize("name", list(UNUSUAL.values())[3:], ids=list(UNUSUAL)[3:])
 @proves(SUCCESS_ADDS_NAME, NAME_IS_KEPT_EXACTLY, killed_by="nfs2-changes-odd-names")
-def test_unusual_name(second_nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
+def test_unusual_name(second_client: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     """CREATE makes a file under exactly the given name, or none when it refuses."""
-    expect_exact_name(second_nfs2, scratch2, "CREATE", name)
+    expect_exact_name(second_client, scratch, "CREATE", name)

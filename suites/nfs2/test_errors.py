@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Procedures that version 2 does not define."""
+"""Calls of procedures that NFSv2 does not define (RFC 1831 section 7.1)."""
 
 from __future__ import annotations
 

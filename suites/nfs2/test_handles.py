@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount, Nfs2
 from nfsclient.protocol.nfs2 import FHSIZE, Ftype, Nfsstat2
-from nfsclient.xdr import XdrEnum
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, skip
+from suites.catalogue import Operands
+from suites.nfs2.calls import CALLS
 from suites.nfs2.objects import KINDS, expect_same, make, reconnect
 
 REFUSES_INVALID_HANDLE = Requirement(
@@ -43,8 +42,6 @@ MNT_HANDLE_IS_DIRECTORY = Requirement(
     section="A.5.2",
     gist="MNT returns the handle of a directory, and NFS calls accept it",
 )
-
-
 HANDLE_IS_NEVER_REUSED = Requirement(
     rfc="RFC 1094",
     section="2.3.1",
@@ -52,24 +49,21 @@ HANDLE_IS_NEVER_REUSED = Requirement(
 )
 
 
-Call = Callable[[Nfs2, bytes, bytes], XdrEnum]
-"""(client, handle to test, valid handle of a directory) -> status."""
-CALLS: dict[str, Call] = {
-    "GETATTR": lambda nfs2, bad, _good: nfs2.getattr(bad).status,
-    "LOOKUP": lambda nfs2, bad, _good: nfs2.lookup(bad, b"name").status,
-    "READ": lambda nfs2, bad, _good: nfs2.read(bad, 0, 10).status,
-    "WRITE": lambda nfs2, bad, _good: nfs2.write(bad, 0, b"data").status,
-    "CREATE": lambda nfs2, bad, _good: nfs2.create(bad, b"name").status,
-    "RENAME-from": lambda nfs2, bad, good: nfs2.rename(bad, b"name", good, b"name").status,
-    "RENAME-to": lambda nfs2, bad, good: nfs2.rename(good, b"file", bad, b"name").status,
-    "LINK-file": lambda nfs2, bad, good: nfs2.link(bad, good, b"name").status,
-    "LINK-to": lambda nfs2, bad, good: nfs2.link(nfs2.lookup(good, b"file").resok.file, bad, b"n").status,  # type: ignore[union-attr]
-    "SYMLINK": lambda nfs2, bad, _good: nfs2.symlink(bad, b"name", b"text").status,
-    "MKDIR": lambda nfs2, bad, _good: nfs2.mkdir(bad, b"name").status,
-    "READDIR": lambda nfs2, bad, _good: nfs2.readdir(bad).status,
-    "STATFS": lambda nfs2, bad, _good: nfs2.statfs(bad).status,
-}
-"""Calls by procedure and handle argument. 32 zero bytes are never tested: they may be the public handle."""
+def _expect_refusal(nfs2: Nfs2, scratch: Nfs2Scratch, act: str, handle: bytes) -> None:
+    """Expect an error for a call with this handle. RENAME and LINK have two: "RENAME-to" says that it is the second.
+
+    32 zero bytes are never tested: they may be the public handle.
+    """
+    __tracebackhide__ = True
+    procedure, _, which = act.lower().partition("-")
+    file = scratch.file("file")
+    if which == "to":
+        operands = Operands(file, scratch.handle, b"file", handle, b"name")
+    else:
+        operands = Operands(handle, handle, b"name", scratch.handle, b"name")
+    reply = CALLS[procedure].make(nfs2, operands)
+    observe("answer", reply.status)  # STALE is the right status; some servers answer IO
+    expect_that(reply.status != Nfsstat2.NFS_OK, "an error", "success", "status", reply=reply, field="status")
 
 
 # One call for each way in which a server may check a handle: by type of object, and each handle of a call with two.
@@ -90,49 +84,45 @@ CALLS: dict[str, Call] = {
     ids=str.lower,
 )
 @proves(REFUSES_INVALID_HANDLE, killed_by="nfs2-takes-handles-of-nobody")
-def test_never_issued(nfs2: Nfs2, scratch2: Scratch2, act: str) -> None:
+def test_never_issued(nfs2: Nfs2, scratch: Nfs2Scratch, act: str) -> None:
     """Procedures refuse a file handle that the server never issued."""
-    scratch2.file("file")
-    status = CALLS[act](nfs2, b"\xff" * FHSIZE, scratch2.handle)
-    observe("answer", status)  # STALE is the right status; some servers answer IO
-    expect(status, f"the status of {act}").differs_from(Nfsstat2.NFS_OK)
+    _expect_refusal(nfs2, scratch, act, b"\xff" * FHSIZE)
 
 
 @pytest.mark.parametrize(
     "act", ["CREATE", "MKDIR", "LOOKUP", "RENAME-to", "SYMLINK", "LINK-to"], ids=str.lower
 )
 @proves(REFUSES_INVALID_HANDLE, killed_by="nfs2-takes-handles-of-removed-directories")
-def test_removed_directory(nfs2: Nfs2, scratch2: Scratch2, act: str) -> None:
+def test_removed_directory(nfs2: Nfs2, scratch: Nfs2Scratch, act: str) -> None:
     """Procedures refuse to find or add names in a removed directory."""
-    scratch2.file("file")
-    directory = scratch2.directory("d")
-    expect(nfs2.rmdir(scratch2.handle, b"d")).ok()
-    status = CALLS[act](nfs2, directory, scratch2.handle)
-    observe("answer", status)
-    expect(status, f"the status of {act}").differs_from(Nfsstat2.NFS_OK)
+    directory = scratch.directory("d")
+    expect(nfs2.rmdir(scratch.handle, b"d")).ok()
+    _expect_refusal(nfs2, scratch, act, directory)
 
 
 @pytest.mark.parametrize("at", [0, 8, 16, 31])
 @proves(ALTERED_HANDLE_IS_INVALID, killed_by="nfs2-reads-half-of-a-handle")
-def test_altered(nfs2: Nfs2, scratch2: Scratch2, at: int) -> None:
+def test_altered(nfs2: Nfs2, scratch: Nfs2Scratch, at: int) -> None:
     """An altered file handle does not reach another file."""
-    file = scratch2.file("f", b"data")
+    file = scratch.file("f", b"data")
     altered = file[:at] + bytes([file[at] ^ 0x01]) + file[at + 1 :]
     reply = nfs2.getattr(altered)
     observe("answer", reply.status)
     if reply.resok is None:
         return
     # A server may ignore some bytes of a handle; then it is still the same file.
-    expect(reply.resok.fileid, "the fileid of what is reached").equals(scratch2.attributes(file).fileid)
+    expect(reply.resok.fileid, "fileid of the file that the altered handle reaches").equals(
+        scratch.attributes(file).fileid
+    )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(HANDLE_IDENTIFIES_FILE, killed_by="nfs2-handles-of-renamed-files-go-astray")
-def test_renamed_object(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_renamed_object(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """A file handle refers to the same object after RENAME, or is refused."""
-    handle = make(scratch2, kind)
-    known = scratch2.attributes(handle)
-    expect(nfs2.rename(scratch2.handle, b"object", scratch2.handle, b"other")).ok()
+    handle = make(scratch, kind)
+    known = scratch.attributes(handle)
+    expect(nfs2.rename(scratch.handle, b"object", scratch.handle, b"other")).ok()
     reply = nfs2.getattr(handle)
     observe("answer", reply.status)
     if reply.resok is not None:  # a server that builds handles from names may answer STALE
@@ -142,13 +132,13 @@ def test_renamed_object(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
 @pytest.mark.exclusive
 @pytest.mark.parametrize("kind", KINDS)
 @proves(HANDLE_SURVIVES_RESTART, killed_by="nfs2-forgets-handles-in-a-restart")
-def test_after_restart(target: TargetView, nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_after_restart(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """A file handle refers to the same object after a restart of the server."""
-    handle = make(scratch2, kind)
+    handle = make(scratch, kind)
     known = expect(nfs2.getattr(handle)).ok()
     target.restart()
-    reconnect(target, scratch2)
-    attributes = expect(target.nfs2().getattr(handle)).ok()
+    reconnect(target, scratch)
+    attributes = expect(target.client(Nfs2).getattr(handle)).ok()
     expect_same(attributes, known)
 
 
@@ -157,24 +147,26 @@ def test_from_mount(nfs2: Nfs2, mount1_client: Mount, target: TargetView) -> Non
     """The file handle that MNT returns is that of a directory."""
     mounted = mount1_client.mnt1(target.address.export.encode("utf-8", "surrogateescape"))
     if mounted.resok is None:
-        skip(f"MNT of the export answers {mounted.status}")
+        skip(f"the export cannot be mounted: MNT answers {mounted.status}")
     reply = nfs2.getattr(mounted.resok)
     expect(reply).ok()
     expect(reply).field("attributes.type").equals(Ftype.NFDIR)
 
 
 @proves(HANDLE_IS_NEVER_REUSED, killed_by="nfs2-handles-go-to-the-next-file")
-def test_never_reused(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_never_reused(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """The file handle of a removed file does not reach a new file."""
     # The old handle may still work for a while; the server then reads the removed file.
-    old = scratch2.file("f", b"old data")
-    expect(nfs2.remove(scratch2.handle, b"f")).ok()
+    old = scratch.file("f", b"old data")
+    expect(nfs2.remove(scratch.handle, b"f")).ok()
     for number in range(5):
-        scratch2.file(f"new{number}", b"new data")
+        scratch.file(f"new{number}", b"new data")
     reply = nfs2.read(old, 0, 100)
     observe("answer", reply.status)
     if reply.resok is None:
         return
     if not len(reply.resok.data):
-        skip("the handle works, and reads nothing")
-    expect(bytes(reply.resok.data), "the data by the old handle").differs_from(b"new data")
+        skip("READ with the handle of the removed file succeeds, but returns no data")
+    expect(bytes(reply.resok.data), "data that the handle of the removed file reads").differs_from(
+        b"new data"
+    )

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Nfsstat2, Sattr
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
 from suites.nfs2.objects import expect_change, expect_same
 
 LINK_ADDS_NAME = Requirement(
@@ -40,73 +40,75 @@ LINK_KEEPS_TREE = Requirement(
 
 
 @pytest.mark.parametrize("elsewhere", [False, True], ids=["same-directory", "other-directory"])
-@proves(LINK_ADDS_NAME, killed_by="link2-makes-a-copy", needs="hardlink2")
-def test_same_file(nfs2: Nfs2, scratch2: Scratch2, elsewhere: bool) -> None:
+@proves(LINK_ADDS_NAME, killed_by="link2-makes-a-copy", needs="nfs2_hardlink")
+def test_same_file(nfs2: Nfs2, scratch: Nfs2Scratch, elsewhere: bool) -> None:
     """LINK adds a name for the same file."""
-    file = scratch2.file("first", b"data")
-    where = scratch2.directory("d") if elsewhere else scratch2.handle
+    file = scratch.file("first", b"data")
+    where = scratch.directory("d") if elsewhere else scratch.handle
     expect(nfs2.link(file, where, b"second")).ok()
     found = expect(nfs2.lookup(where, b"second")).ok()
-    expect_same(found.attributes, scratch2.attributes(file))
+    expect_same(found.attributes, scratch.attributes(file))
 
 
-@proves(LINKS_SHARE_CHANGES, killed_by="link2-makes-a-copy", needs="hardlink2")
-def test_shared_data(nfs2: Nfs2, scratch2: Scratch2) -> None:
+@proves(LINKS_SHARE_CHANGES, killed_by="link2-makes-a-copy", needs="nfs2_hardlink")
+def test_shared_data(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """Data written under the new name is read under the old name."""
-    file = scratch2.file("first", b"data")
-    expect(nfs2.link(file, scratch2.handle, b"second")).ok()
-    second = expect(nfs2.lookup(scratch2.handle, b"second")).ok().file
+    file = scratch.file("first", b"data")
+    expect(nfs2.link(file, scratch.handle, b"second")).ok()
+    second = expect(nfs2.lookup(scratch.handle, b"second")).ok().file
     expect(nfs2.write(second, 0, b"DATA")).ok()
-    expect(scratch2.read(file), "the data by the first name").equals(b"DATA")
+    expect_data(scratch.read(file), b"DATA", "data under the first name")
 
 
-@proves(LINKS_SHARE_CHANGES, killed_by="link2-makes-a-copy", needs="hardlink2")
-def test_shared_attributes(nfs2: Nfs2, scratch2: Scratch2) -> None:
+@proves(LINKS_SHARE_CHANGES, killed_by="link2-makes-a-copy", needs="nfs2_hardlink")
+def test_shared_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """A mode set under the new name shows under the old name."""
-    file = scratch2.file("first", mode=0o644)
-    expect(nfs2.link(file, scratch2.handle, b"second")).ok()
-    second = expect(nfs2.lookup(scratch2.handle, b"second")).ok().file
+    file = scratch.file("first", mode=0o644)
+    expect(nfs2.link(file, scratch.handle, b"second")).ok()
+    second = expect(nfs2.lookup(scratch.handle, b"second")).ok().file
     expect_change(nfs2.setattr(second, Sattr(mode=0o600)))
-    expect(scratch2.attributes(file).mode & 0o777, "the permissions by the first name").equals(0o600)
+    expect(scratch.attributes(file).mode & 0o777, "permission bits of mode under the first name").equals(
+        0o600
+    )
 
 
 @pytest.mark.parametrize("names", [1, 2, 5])
-@proves(LINK_RAISES_NLINK, killed_by="link2-counts-two-names-at-most", needs="hardlink2")
-def test_nlink(nfs2: Nfs2, scratch2: Scratch2, names: int) -> None:
+@proves(LINK_RAISES_NLINK, killed_by="link2-counts-two-names-at-most", needs="nfs2_hardlink")
+def test_nlink(nfs2: Nfs2, scratch: Nfs2Scratch, names: int) -> None:
     """LINK increases nlink by one for each new name."""
-    file = scratch2.file("first")
-    before = scratch2.attributes(file).nlink
+    file = scratch.file("first")
+    before = scratch.attributes(file).nlink
     for number in range(names):
-        expect(nfs2.link(file, scratch2.handle, b"name%d" % number)).ok()
-    expect(scratch2.attributes(file).nlink, "nlink").equals(before + names)
+        expect(nfs2.link(file, scratch.handle, b"name%d" % number)).ok()
+    expect(scratch.attributes(file).nlink, "nlink after LINK").equals(before + names)
 
 
-@proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-replaces-in-spite-of-it", needs="hardlink2")
-def test_refused_changes_nothing(nfs2: Nfs2, scratch2: Scratch2) -> None:
+@proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-replaces-in-spite-of-it", needs="nfs2_hardlink")
+def test_refused_changes_nothing(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """A refused LINK leaves nlink and the existing target unchanged."""
-    file = scratch2.file("first", b"data")
-    taken = scratch2.file("taken", b"other")
-    known = scratch2.attributes(file).nlink
-    if nfs2.link(file, scratch2.handle, b"taken").status == Nfsstat2.NFS_OK:
-        skip("LINK is not refused: what has the name already is for another check")
-    expect(scratch2.attributes(file).nlink, "nlink of the file").equals(known)
-    expect(scratch2.read(taken), "the data of what has the name").equals(b"other")
+    file = scratch.file("first", b"data")
+    taken = scratch.file("taken", b"other")
+    known = scratch.attributes(file).nlink
+    if nfs2.link(file, scratch.handle, b"taken").status == Nfsstat2.NFS_OK:
+        skip("LINK to an existing name succeeds; another check judges that")
+    expect(scratch.attributes(file).nlink, "nlink of the file after a refused LINK").equals(known)
+    expect_data(scratch.read(taken), b"other", "data of the existing target")
 
 
-@proves(LINK_KEEPS_TREE, killed_by="link2-links-directories", needs="hardlink2")
-def test_directory_below_itself(nfs2: Nfs2, scratch2: Scratch2) -> None:
+@proves(LINK_KEEPS_TREE, killed_by="link2-links-directories", needs="nfs2_hardlink")
+def test_directory_below_itself(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """LINK does not put a directory below itself."""
-    directory = scratch2.directory("d")
+    directory = scratch.directory("d")
     observe("answer", nfs2.link(directory, directory, b"loop").status)
-    expect(scratch2.names(directory), "the names in the directory").equals([])
+    expect_names(scratch.names(directory), [], "names in the directory")
 
 
-@proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-links-what-is-gone", needs="hardlink2")
-def test_removed_file(nfs2: Nfs2, scratch2: Scratch2) -> None:
+@proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-links-what-is-gone", needs="nfs2_hardlink")
+def test_removed_file(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """LINK of a removed file adds no name when it is refused."""
-    file = scratch2.file("f", b"data")
-    expect(nfs2.remove(scratch2.handle, b"f")).ok()
-    reply = nfs2.link(file, scratch2.handle, b"again")
+    file = scratch.file("f", b"data")
+    expect(nfs2.remove(scratch.handle, b"f")).ok()
+    reply = nfs2.link(file, scratch.handle, b"again")
     observe("answer", reply.status)
     if reply.status != Nfsstat2.NFS_OK:
-        expect(scratch2.names(), "the names after a refusal").equals([])
+        expect_names(scratch.names(), [], "names after a refused LINK")

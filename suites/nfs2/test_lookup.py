@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXNAMLEN, Ftype, Nfsstat2
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, show
 from suites.nfs2 import oversized
 from suites.nfs2.clauses import LONG_NAME_IS_REFUSED, ONLY_DIRECTORIES_HAVE_NAMES, RETURNS_NOENT
 from suites.nfs2.objects import KINDS, NOT_DIRECTORIES, TYPES, expect_same, make
@@ -51,22 +51,22 @@ LOOKUP_FOLLOWS_NO_SYMLINK = Requirement(
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(LOOKUP_FINDS_NAME, killed_by="lookup2-finds-the-directory")
-def test_returns_handle(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_returns_handle(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """LOOKUP returns the handle of the object with that name."""
-    known = scratch2.attributes(make(scratch2, kind))
-    found = expect(nfs2.lookup(scratch2.handle, b"object")).ok()
-    reached = scratch2.attributes(found.file)
-    expect(reached.type, "the type of what the handle reaches").equals(TYPES[kind])
+    known = scratch.attributes(make(scratch, kind))
+    found = expect(nfs2.lookup(scratch.handle, b"object")).ok()
+    reached = scratch.attributes(found.file)
+    expect(reached.type, "type of the object that the handle reaches").equals(TYPES[kind])
     expect_same(reached, known)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(LOOKUP_FINDS_NAME, killed_by="lookup2-has-attributes-of-the-directory")
-def test_returns_attributes(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """LOOKUP returns the attributes of the object with that name."""
-    handle = make(scratch2, kind)
-    found = expect(nfs2.lookup(scratch2.handle, b"object")).ok()
-    expect_same(found.attributes, scratch2.attributes(handle))
+    handle = make(scratch, kind)
+    found = expect(nfs2.lookup(scratch.handle, b"object")).ok()
+    expect_same(found.attributes, scratch.attributes(handle))
     expect(found.attributes.type, "type").equals(TYPES[kind])
 
 
@@ -76,25 +76,25 @@ def test_returns_attributes(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
     ids=["other", "shorter", "longer", "longest"],
 )
 @proves(RETURNS_NOENT, killed_by="lookup2-says-nxio")
-def test_missing_name(nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
+def test_missing_name(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     """LOOKUP of a missing name returns NOENT."""
-    scratch2.file("object")
-    reply = nfs2.lookup(scratch2.handle, name)
+    scratch.file("object")
+    reply = nfs2.lookup(scratch.handle, name)
     allowed = [Nfsstat2.NFSERR_NOENT] + ([Nfsstat2.NFSERR_NAMETOOLONG] if len(name) > 8 else [])
     expect(reply).refused(*allowed, because=RETURNS_NOENT)
 
 
 @pytest.mark.parametrize("kind", NOT_DIRECTORIES)
 @proves(ONLY_DIRECTORIES_HAVE_NAMES, killed_by="lookup2-finds-names-in-anything")
-def test_not_a_directory(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_not_a_directory(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """LOOKUP refuses an object that is not a directory."""
-    expect(nfs2.lookup(make(scratch2, kind), b"name")).refused()
+    expect(nfs2.lookup(make(scratch, kind), b"name")).refused()
 
 
 @proves(RETURNS_NOTDIR, killed_by="lookup2-says-noent-in-a-file")
-def test_file_is_notdir(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_file_is_notdir(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """LOOKUP in a regular file returns NOTDIR."""
-    reply = nfs2.lookup(scratch2.file("f"), b"name")
+    reply = nfs2.lookup(scratch.file("f"), b"name")
     expect(reply).refused(Nfsstat2.NFSERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
@@ -104,12 +104,13 @@ def test_file_is_notdir(nfs2: Nfs2, scratch2: Scratch2) -> None:
     ids=["subdirectory", "dot", "dotdot", "trailing-slash"],
 )
 @proves(LOOKUP_FOLLOWS_NO_PATH, killed_by="lookup2-follows-paths")
-def test_path_not_followed(second_nfs2: Nfs2, scratch2: Scratch2, path: bytes) -> None:
+def test_path_not_followed(second_client: Nfs2, scratch: Nfs2Scratch, path: bytes) -> None:
     """LOOKUP does not follow a path of several components."""
-    scratch2.file("object")
-    scratch2.file("inside", directory=scratch2.directory("sub"))
-    reply = oversized.tolerate(lambda: second_nfs2.lookup(scratch2.handle, path))
-    expect(reply is not None and reply.resok is not None, "that the path is followed").is_false()
+    scratch.file("object")
+    scratch.file("inside", directory=scratch.directory("sub"))
+    reply = oversized.tolerate(lambda: second_client.lookup(scratch.handle, path))
+    found = None if reply is None else reply.resok
+    expect_that(found is None, "an error", "success", f"LOOKUP of {show(path)}", reply=reply, field="status")
 
 
 @pytest.mark.parametrize(
@@ -118,43 +119,49 @@ def test_path_not_followed(second_nfs2: Nfs2, scratch2: Scratch2, path: bytes) -
     ids=["empty", "only-nul", "nul-at-end", "nul-at-start"],
 )
 @proves(LOOKUP_MATCHES_WHOLE_NAME, killed_by="lookup2-cuts-names-at-nul")
-def test_illegal_name(second_nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
+def test_illegal_name(second_client: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     """LOOKUP of an empty name or a name with NUL does not find another name."""
     # The server decides what such a name means, but it is not "object".
-    known = scratch2.attributes(scratch2.file("object"))
-    reply = oversized.tolerate(lambda: second_nfs2.lookup(scratch2.handle, name))
+    known = scratch.attributes(scratch.file("object"))
+    reply = oversized.tolerate(lambda: second_client.lookup(scratch.handle, name))
     if reply is not None and reply.resok is not None:
-        expect(reply.resok.attributes.fileid, "the fileid of what was found").differs_from(known.fileid)
+        expect(
+            reply.resok.attributes.fileid, f"fileid of the object that LOOKUP of {show(name)} found"
+        ).differs_from(known.fileid)
 
 
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
 @proves(DOTS_ARE_ALIASES, killed_by="lookup2-takes-dots-for-each-other")
-def test_dots(nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
+def test_dots(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     """LOOKUP of "." and ".." finds the directory and its parent, or is refused."""
-    inner = scratch2.directory("d")
-    known = scratch2.attributes(inner if name == b"." else scratch2.handle)
+    inner = scratch.directory("d")
+    known = scratch.attributes(inner if name == b"." else scratch.handle)
     reply = nfs2.lookup(inner, name)
     observe("answer", reply.status)
     if reply.resok is not None:
-        expect(reply.resok.attributes.fileid, f"the fileid of {name.decode()}").equals(known.fileid)
+        expect(reply.resok.attributes.fileid, f"fileid that LOOKUP returns for '{name.decode()}'").equals(
+            known.fileid
+        )
 
 
-@proves(LOOKUP_FOLLOWS_NO_SYMLINK, killed_by="lookup2-follows-links", needs="symlink2")
-def test_symlink_not_followed(nfs2: Nfs2, scratch2: Scratch2) -> None:
+@proves(LOOKUP_FOLLOWS_NO_SYMLINK, killed_by="lookup2-follows-links", needs="nfs2_symlink")
+def test_symlink_not_followed(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """LOOKUP of a symbolic link finds the link, not its target."""
-    scratch2.file("f")
-    scratch2.symlink("l", b"f")
-    reply = nfs2.lookup(scratch2.handle, b"l")
+    scratch.file("f")
+    scratch.symlink("l", b"f")
+    reply = nfs2.lookup(scratch.handle, b"l")
     expect(reply).ok()
     expect(reply).field("diropok.attributes.type").equals(Ftype.NFLNK)
 
 
 @pytest.mark.parametrize("length", [MAXNAMLEN + 1, 1024, 10_000])
 @proves(LONG_NAME_IS_REFUSED, killed_by="nfs2-cuts-long-names")
-def test_too_long_name(second_nfs2: Nfs2, scratch2: Scratch2, length: int) -> None:
+def test_too_long_name(second_client: Nfs2, scratch: Nfs2Scratch, length: int) -> None:
     """LOOKUP finds nothing under a name of more than 255 bytes."""
-    scratch2.file(b"n" * MAXNAMLEN)
+    scratch.file(b"n" * MAXNAMLEN)
     reply = oversized.attempt(
-        second_nfs2, oversized.LOOKUP, oversized.WideDiropargs(scratch2.handle, b"n" * length)
+        second_client, oversized.LOOKUP, oversized.WideDiropargs(scratch.handle, b"n" * length)
     )
-    expect(reply is not None and reply.resok is not None, "that the name is found").is_false()
+    found = None if reply is None else reply.resok
+    what = f"LOOKUP of a name of {length} bytes"
+    expect_that(found is None, "an error", "success", what, reply=reply, field="status")

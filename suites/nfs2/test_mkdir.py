@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""MKDIR and RMDIR (RFC 1094 sections 2.2.15 and 2.2.16) make and remove directories."""
+"""MKDIR (RFC 1094 section 2.2.15) makes an empty directory with the given attributes."""
 
 from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Ftype, Sattr
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import Level, Requirement, expect, expect_names, proves
 from suites.nfs2.objects import expect_same, mode_id
 
 MKDIR_MAKES_DIRECTORY = Requirement(
@@ -25,32 +25,32 @@ MKDIR_SETS_ATTRIBUTES = Requirement(
 
 
 @proves(MKDIR_MAKES_DIRECTORY, killed_by="mkdir2-makes-a-file")
-def test_makes_directory(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_makes_directory(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """MKDIR makes a directory."""
-    expect(nfs2.mkdir(scratch2.handle, b"new", Sattr(mode=0o755))).ok()
-    found = expect(nfs2.lookup(scratch2.handle, b"new")).ok()
+    expect(nfs2.mkdir(scratch.handle, b"new", Sattr(mode=0o755))).ok()
+    found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
     expect(found.attributes.type, "type").equals(Ftype.NFDIR)
 
 
 @proves(MKDIR_MAKES_DIRECTORY, killed_by="mkdir2-is-not-empty")
-def test_new_directory_empty(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_new_directory_empty(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """MKDIR makes an empty directory."""
-    made = expect(nfs2.mkdir(scratch2.handle, b"new", Sattr(mode=0o755))).ok()
-    expect(scratch2.names(made.file), "the names in a new directory").equals([])
+    made = expect(nfs2.mkdir(scratch.handle, b"new", Sattr(mode=0o755))).ok()
+    expect_names(scratch.names(made.file), [], "names in the new directory")
 
 
 @proves(MKDIR_MAKES_DIRECTORY, killed_by="mkdir2-gives-the-handle-of-the-parent")
-def test_returns_handle_and_attributes(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_returns_handle_and_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """MKDIR returns the handle and attributes of the new directory."""
-    made = expect(nfs2.mkdir(scratch2.handle, b"new", Sattr(mode=0o755))).ok()
-    found = expect(nfs2.lookup(scratch2.handle, b"new")).ok()
-    expect_same(scratch2.attributes(made.file), found.attributes)
+    made = expect(nfs2.mkdir(scratch.handle, b"new", Sattr(mode=0o755))).ok()
+    found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
+    expect_same(scratch.attributes(made.file), found.attributes)
     expect_same(made.attributes, found.attributes)
 
 
 @pytest.mark.parametrize("mode", [0o500, 0o700, 0o755, 0o777], ids=mode_id)
 @proves(MKDIR_SETS_ATTRIBUTES, killed_by="mkdir2-has-a-mode-of-its-own")
-def test_sets_mode(nfs2: Nfs2, scratch2: Scratch2, mode: int) -> None:
+def test_sets_mode(nfs2: Nfs2, scratch: Nfs2Scratch, mode: int) -> None:
     """MKDIR gives the new directory the permission bits of the call."""
-    made = expect(nfs2.mkdir(scratch2.handle, b"new", Sattr(mode=mode))).ok()
-    expect(scratch2.attributes(made.file).mode & 0o777, "the permission bits").equals(mode)
+    made = expect(nfs2.mkdir(scratch.handle, b"new", Sattr(mode=mode))).ok()
+    expect(scratch.attributes(made.file).mode & 0o777, "permission bits of mode").equals(mode)

@@ -5,18 +5,18 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXNAMLEN, Nfsstat2, Sattr
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_names, expect_that, observe, proves
 from suites.nfs2 import oversized
-from suites.nfs2.calls import ADDING, ADDING_NEW, UNUSUAL, expect_exact_name, make_directories, need_procedure
 from suites.nfs2.clauses import (
     LONG_NAME_IS_REFUSED,
     NAME_IS_KEPT_EXACTLY,
     ONLY_DIRECTORIES_HAVE_NAMES,
     SUCCESS_ADDS_NAME,
 )
+from suites.nfs2.names import ADDING, ADDING_NEW, UNUSUAL, expect_exact_name, make_directories, need_procedure
 from suites.nfs2.objects import KINDS, NOT_DIRECTORIES, expect_same, make
 
 REFUSED_CREATES_NOTHING = Requirement(
@@ -59,9 +59,9 @@ def _each(cases: list[tuple[str, str]], names: dict[str, bytes]) -> pytest.MarkD
 # Every procedure gets the name that most often goes wrong.
 @_each([("space", "CREATE"), ("utf8", "CREATE"), *(("not-utf8", how) for how in ADDING)], UNUSUAL)
 @proves(SUCCESS_ADDS_NAME, NAME_IS_KEPT_EXACTLY, killed_by="nfs2-changes-odd-names")
-def test_unusual(second_nfs2: Nfs2, scratch2: Scratch2, how: str, name: bytes) -> None:
+def test_unusual(second_client: Nfs2, scratch: Nfs2Scratch, how: str, name: bytes) -> None:
     """A procedure adds an unusual name exactly as given, or adds nothing when it refuses."""
-    expect_exact_name(second_nfs2, scratch2, how, name)
+    expect_exact_name(second_client, scratch, how, name)
 
 
 # Servers check slashes and NUL when they decode a call, but empty names and dots in each procedure.
@@ -70,14 +70,14 @@ def test_unusual(second_nfs2: Nfs2, scratch2: Scratch2, how: str, name: bytes) -
     ILLEGAL,
 )
 @proves(REFUSED_CREATES_NOTHING, BAD_NAME_IS_REFUSED, killed_by="nfs2-creates-in-spite-of-it")
-def test_illegal(second_nfs2: Nfs2, scratch2: Scratch2, how: str, name: bytes) -> None:
+def test_illegal(second_client: Nfs2, scratch: Nfs2Scratch, how: str, name: bytes) -> None:
     """A procedure that gets an illegal name adds no other name."""
-    directories = make_directories(second_nfs2, scratch2)
+    directories = make_directories(second_client, scratch)
     reply = oversized.tolerate(lambda: directories.add(how, name))
-    others = [found for found in scratch2.names(directories.empty) if found != name]
+    others = [found for found in scratch.names(directories.empty) if found != name]
     is_refused = reply is not None and reply.status != Nfsstat2.NFS_OK
     because = REFUSED_CREATES_NOTHING if is_refused else BAD_NAME_IS_REFUSED
-    expect(others, "other names in the directory", because=because).equals([])
+    expect_names(others, [], f"other names in the directory after {how}", because=because)
 
 
 @pytest.mark.parametrize(
@@ -86,12 +86,12 @@ def test_illegal(second_nfs2: Nfs2, scratch2: Scratch2, how: str, name: bytes) -
     ids=str.lower,
 )
 @proves(EXISTING_OBJECT_STAYS, CREATE_KEEPS_EXISTING_OBJECT, killed_by="nfs2-replaces-what-is-there")
-def test_existing_unchanged(nfs2: Nfs2, scratch2: Scratch2, how: str, kind: str) -> None:
+def test_existing_unchanged(nfs2: Nfs2, scratch: Nfs2Scratch, how: str, kind: str) -> None:
     """A procedure that creates a name does not change an existing object of that name."""
-    known = scratch2.attributes(make(scratch2, kind))
-    reply = make_directories(nfs2, scratch2).add(how, b"object", scratch2.handle)
+    known = scratch.attributes(make(scratch, kind))
+    reply = make_directories(nfs2, scratch).add(how, b"object", scratch.handle)
     observe("answer", reply.status)
-    found = expect(nfs2.lookup(scratch2.handle, b"object")).ok()
+    found = expect(nfs2.lookup(scratch.handle, b"object")).ok()
     expect_same(
         found.attributes,
         known,
@@ -102,12 +102,12 @@ def test_existing_unchanged(nfs2: Nfs2, scratch2: Scratch2, how: str, kind: str)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("how", ADDING_NEW, ids=str.lower)
 @proves(RETURNS_EXIST, killed_by="nfs2-takes-existing-for-new")
-def test_existing_is_exist(nfs2: Nfs2, scratch2: Scratch2, how: str, kind: str) -> None:
+def test_existing_is_exist(nfs2: Nfs2, scratch: Nfs2Scratch, how: str, kind: str) -> None:
     """A procedure that creates a name returns EXIST if the name exists."""
-    make(scratch2, kind)
-    directories = make_directories(nfs2, scratch2)
+    make(scratch, kind)
+    directories = make_directories(nfs2, scratch)
     need_procedure(directories, how)
-    reply = directories.add(how, b"object", scratch2.handle)
+    reply = directories.add(how, b"object", scratch.handle)
     expect(reply).refused(Nfsstat2.NFSERR_EXIST, because=RETURNS_EXIST)
 
 
@@ -117,23 +117,24 @@ def test_existing_is_exist(nfs2: Nfs2, scratch2: Scratch2, how: str, kind: str) 
     ids=str.lower,
 )
 @proves(ONLY_DIRECTORIES_HAVE_NAMES, killed_by="nfs2-takes-anything-for-a-directory")
-def test_not_a_directory(nfs2: Nfs2, scratch2: Scratch2, how: str, kind: str) -> None:
+def test_not_a_directory(nfs2: Nfs2, scratch: Nfs2Scratch, how: str, kind: str) -> None:
     """A procedure refuses to add a name to an object that is not a directory."""
-    expect(make_directories(nfs2, scratch2).add(how, b"name", make(scratch2, kind))).refused()
+    expect(make_directories(nfs2, scratch).add(how, b"name", make(scratch, kind))).refused()
 
 
 @pytest.mark.parametrize("length", [MAXNAMLEN + 1, 1024, 10_000])
 @pytest.mark.parametrize("how", ["CREATE", "MKDIR"], ids=str.lower)
 @proves(LONG_NAME_IS_REFUSED, killed_by="nfs2-cuts-long-names")
-def test_too_long(second_nfs2: Nfs2, scratch2: Scratch2, how: str, length: int) -> None:
+def test_too_long(second_client: Nfs2, scratch: Nfs2Scratch, how: str, length: int) -> None:
     """A procedure does not create a name of more than 255 bytes."""
-    where = oversized.WideDiropargs(scratch2.handle, b"n" * length)
+    where = oversized.WideDiropargs(scratch.handle, b"n" * length)
     making, removing = (
         (oversized.CREATE, oversized.REMOVE) if how == "CREATE" else (oversized.MKDIR, oversized.RMDIR)
     )
-    reply = oversized.attempt(second_nfs2, making, oversized.WideCreateargs(where, Sattr(mode=0o755)))
+    reply = oversized.attempt(second_client, making, oversized.WideCreateargs(where, Sattr(mode=0o755)))
     is_taken = reply is not None and reply.resok is not None
     if is_taken:  # READDIR cannot return such an entry
-        oversized.attempt(second_nfs2, removing, where)
-    expect(is_taken, "that the name is taken").is_false()
-    expect(scratch2.names(), "the names in the directory").equals([])
+        oversized.attempt(second_client, removing, where)
+    what = f"{how} of a name of {length} bytes"
+    expect_that(not is_taken, "an error", "success", what, reply=reply, field="status")
+    expect_names(scratch.names(), [], "names in the directory")

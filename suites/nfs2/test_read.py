@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, Nfsstat2, Readargs
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
 from suites.nfs2 import oversized
 from suites.nfs2.clauses import READ_MAKES_PROGRESS
 from suites.nfs2.objects import NOT_FILES, expect_same, make, size_id
-from suites.nfs3.contents import difference, pattern
+from suites.nfs3.contents import pattern
 
 READ_RETURNS_FILE_DATA = Requirement(
     rfc="RFC 1094",
@@ -47,101 +47,100 @@ AFTER_END = [SIZE, SIZE + 1, 2**31 - 1, 2**31, 2**32 - 1]
 
 @pytest.mark.parametrize(("offset", "count"), RANGES)
 @proves(READ_RETURNS_FILE_DATA, killed_by="read2-is-off-by-one")
-def test_data_at_offset(nfs2: Nfs2, scratch2: Scratch2, offset: int, count: int) -> None:
+def test_data_at_offset(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int, count: int) -> None:
     """READ returns the data at the given offset."""
-    file = scratch2.file("f", CONTENT)
+    file = scratch.file("f", CONTENT)
     data = expect(nfs2.read(file, offset, count)).ok().data
-    wanted = CONTENT[offset : offset + len(data)]
-    expect(difference(data, wanted), "where the data differs").is_absent()
+    expect_data(data, CONTENT[offset : offset + len(data)], at=offset, of="reply")
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 512, 4096, 8191])
 @proves(READ_RETURNS_UP_TO_COUNT, killed_by="read2-gives-a-byte-too-many")
-def test_at_most_count(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
+def test_at_most_count(nfs2: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     """READ returns at most count bytes."""
-    file = scratch2.file("f", CONTENT)
+    file = scratch.file("f", CONTENT)
     reply = nfs2.read(file, 0, count)
     if reply.resok is None and not count:
-        observe("a READ of nothing", reply.status)
+        observe("READ of 0 bytes", reply.status)
         return
     data = expect(reply).ok().data
     observe("bytes", len(data))
-    expect(len(data), "the number of bytes").at_most(count)
+    expect(len(data), "bytes of data").at_most(count)
 
 
 @pytest.mark.parametrize(("offset", "count"), [*RANGES, (9990, 100)])
 @proves(READ_MAKES_PROGRESS, killed_by="read2-gives-nothing")
-def test_progress(nfs2: Nfs2, scratch2: Scratch2, offset: int, count: int) -> None:
+def test_progress(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int, count: int) -> None:
     """READ returns at least one byte before the end of the file."""
-    file = scratch2.file("f", CONTENT)
+    file = scratch.file("f", CONTENT)
     data = expect(nfs2.read(file, offset, count)).ok().data
-    expect(len(data), "the number of bytes").at_least(1)
+    expect(len(data), "bytes of data").at_least(1)
 
 
 @pytest.mark.parametrize("offset", AFTER_END, ids=size_id)
 @proves(READ_RETURNS_FILE_DATA, READ_MAKES_PROGRESS, killed_by="read2-goes-on-behind-the-end")
-def test_offset_after_end(nfs2: Nfs2, scratch2: Scratch2, offset: int) -> None:
+def test_offset_after_end(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
     """READ returns no data at or after the end of the file."""
-    reply = nfs2.read(scratch2.file("f", CONTENT), offset, 100)
+    reply = nfs2.read(scratch.file("f", CONTENT), offset, 100)
     # The server may refuse an offset after the end; at the end it must answer.
     observe("answer", reply.status)
     if reply.status == Nfsstat2.NFS_OK or offset == SIZE:
-        expect(len(expect(reply, because=READ_MAKES_PROGRESS).ok().data), "the number of bytes").equals(0)
+        expect(len(expect(reply, because=READ_MAKES_PROGRESS).ok().data), "bytes of data").equals(0)
 
 
 @proves(READ_RETURNS_FILE_DATA, killed_by="read2-goes-on-behind-the-end")
-def test_across_end(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_across_end(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READ across the end of the file returns no more than the file has."""
-    file = scratch2.file("f", CONTENT)
+    file = scratch.file("f", CONTENT)
     data = expect(nfs2.read(file, SIZE - 10, 100)).ok().data
-    expect(len(data), "the number of bytes of the last ten").at_most(10)
+    expect(len(data), "bytes of data from the last 10 of the file").at_most(10)
 
 
 @pytest.mark.parametrize("totalcount", [1, 2**31, 2**32 - 1], ids=size_id)
 @proves(READ_IGNORES_TOTALCOUNT, killed_by="read2-heeds-totalcount")
-def test_totalcount_ignored(nfs2: Nfs2, scratch2: Scratch2, totalcount: int) -> None:
+def test_totalcount_ignored(nfs2: Nfs2, scratch: Nfs2Scratch, totalcount: int) -> None:
     """READ ignores totalcount."""
-    file = scratch2.file("f", b"some data")
+    file = scratch.file("f", b"some data")
     known = bytes(expect(nfs2.read(file, 2, 5)).ok().data)
     data = expect(nfs2.read(file, 2, 5, totalcount)).ok().data
-    expect(bytes(data), "the data").equals(known)
+    expect_data(data, known, f"data with totalcount {totalcount}", at=2)
 
 
 @proves(READ_RETURNS_ATTRIBUTES, killed_by="read2-has-attributes-of-the-data")
-def test_returns_attributes(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READ returns the attributes of the file."""
-    file = scratch2.file("f", CONTENT)
+    file = scratch.file("f", CONTENT)
     returned = expect(nfs2.read(file, 100, 10)).ok().attributes
-    known = scratch2.attributes(file)
+    known = scratch.attributes(file)
     expect_same(returned, known)
     expect(returned.mtime, "mtime").equals(known.mtime)
 
 
 @proves(READ_CHANGES_NOTHING, killed_by="read2-consumes")
-def test_no_side_effect(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_no_side_effect(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READ does not change the data and size of the file."""
-    file = scratch2.file("f", CONTENT)
+    file = scratch.file("f", CONTENT)
     first = bytes(expect(nfs2.read(file, 0, 4096)).ok().data)
     second = bytes(expect(nfs2.read(file, 0, 4096)).ok().data)
     shorter = min(len(first), len(second))
-    expect(difference(second[:shorter], first[:shorter]), "where the data differs").is_absent()
-    expect(scratch2.attributes(file).size, "size").equals(SIZE)
+    expect_data(second[:shorter], first[:shorter], "data of the second READ", of="reply")
+    expect(scratch.attributes(file).size, "size after READ").equals(SIZE)
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)
 @proves(READ_NEEDS_FILE, killed_by="read2-reads-anything")
-def test_not_a_file(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_not_a_file(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """READ refuses an object that is not a regular file."""
-    expect(nfs2.read(make(scratch2, kind), 0, 100)).refused()
+    expect(nfs2.read(make(scratch, kind), 0, 100)).refused()
 
 
 @pytest.mark.parametrize("count", [MAXDATA + 1, 65_536, 2**31, 2**32 - 1], ids=size_id)
 @proves(READ_RETURNS_FILE_DATA, killed_by="read2-large-counts-begin-elsewhere")
-def test_huge_count(second_nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
+def test_huge_count(second_client: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     """READ with a count above 8192 returns the right data or none."""
-    file = scratch2.file("f", CONTENT)
-    reply = oversized.attempt(second_nfs2, oversized.READ, Readargs(file, 0, count, 0))
+    file = scratch.file("f", CONTENT)
+    reply = oversized.attempt(second_client, oversized.READ, Readargs(file, 0, count, 0))
     if reply is not None and reply.resok is not None:
         data = reply.resok.data
         observe("bytes", len(data))
-        expect(difference(data, CONTENT[: len(data)]), "where the data differs").is_absent()
+        expect_data(data, CONTENT[: len(data)], of="reply")

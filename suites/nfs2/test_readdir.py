@@ -4,18 +4,28 @@
 from __future__ import annotations
 
 import typing as t
-from collections import Counter
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.clients.nfs2 import START
 from nfsclient.protocol.nfs2 import MAXDATA, Entry, Readdirok, Readdirres
-from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import (
+    Level,
+    Requirement,
+    expect,
+    expect_names,
+    expect_once,
+    expect_that,
+    observe,
+    proves,
+    skip,
+    unsupported,
+)
 from suites.nfs2 import oversized
 from suites.nfs2.objects import KINDS, NOT_DIRECTORIES, make, size_id
-from suites.nfs3.listing import DOTS, many_names, only
+from suites.nfs3.listing import DOTS, many_names
 
 READDIR_LISTS_ENTRIES = Requirement(
     rfc="RFC 1094",
@@ -64,10 +74,12 @@ READDIR_INVENTS_NO_ENTRY = Requirement(
     section="2.2.17",
     gist="whatever the cookie is, READDIR returns only entries of the directory",
 )
-_MAX_PAGES = 2000
+MOST_PAGES = 2000
 """More than the entries of any directory in this file: a page may have a single entry."""
 SMALL = 512
+"""Bytes: a page of some of the names of `many_names`."""
 FEW = 12
+"""Names that need no second page of `MAXDATA` bytes."""
 
 
 class Listing(t.NamedTuple):
@@ -89,7 +101,7 @@ def _page(nfs2: Nfs2, directory: bytes, cookie: bytes = START, count: int = MAXD
 def _read_all(nfs2: Nfs2, directory: bytes, cookie: bytes = START, count: int = SMALL) -> Listing:
     """Read pages until eof, or until a page has neither entries nor eof. A refused page fails the check."""
     entries: list[Entry] = []
-    for _ in range(_MAX_PAGES):
+    for _ in range(MOST_PAGES):
         page = _page(nfs2, directory, cookie, count)
         entries += page.entries
         if page.eof or not page.entries:
@@ -98,7 +110,7 @@ def _read_all(nfs2: Nfs2, directory: bytes, cookie: bytes = START, count: int = 
     return Listing(entries, ended=False)
 
 
-def _fill(scratch: Scratch2, names: list[bytes]) -> list[bytes]:
+def _fill(scratch: Nfs2Scratch, names: list[bytes]) -> list[bytes]:
     for name in names:
         scratch.file(name)
     return names
@@ -106,242 +118,236 @@ def _fill(scratch: Scratch2, names: list[bytes]) -> list[bytes]:
 
 @pytest.mark.parametrize("count", [SMALL, 1024, 4096, MAXDATA])
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-skips-an-entry")
-def test_all_entries(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
+def test_all_entries(nfs2: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     """READDIR lists every entry of the directory."""
-    names = _fill(scratch2, many_names())
-    found = _read_all(nfs2, scratch2.handle, count=count).names
-    expect(sorted(set(names) - set(found)), "the names that are missing").equals([])
+    names = _fill(scratch, many_names())
+    found = _read_all(nfs2, scratch.handle, count=count).names
+    expect_names(found, names, "names in READDIR", others=True)
 
 
 @pytest.mark.parametrize("count", [SMALL, 4096])
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-repeats-an-entry")
-def test_no_duplicates(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
+def test_no_duplicates(nfs2: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     """READDIR lists no entry twice."""
-    _fill(scratch2, many_names())
-    counted = Counter(entry.name for entry in _read_all(nfs2, scratch2.handle, count=count).entries)
-    expect(sorted(name for name, times in counted.items() if times > 1), "the names that come twice").equals(
-        []
-    )
+    _fill(scratch, many_names())
+    entries = _read_all(nfs2, scratch.handle, count=count).entries
+    expect_once((entry.name for entry in entries), what="names in READDIR")
 
 
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-invents-an-entry")
-def test_no_invented_names(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_no_invented_names(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR lists only names that LOOKUP finds."""
-    scratch2.file("only")
+    scratch.file("only")
     # A server may add entries to every directory; then LOOKUP finds them.
-    found = _read_all(nfs2, scratch2.handle).names
-    others = [name for name in found if name != b"only" and scratch2.lookup(name) is None]
-    expect(others, "the names of nothing").equals([])
+    found = _read_all(nfs2, scratch.handle).names
+    others = [name for name in found if name != b"only" and scratch.lookup(name) is None]
+    expect_names(others, [], "names in READDIR that LOOKUP does not find")
 
 
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-lists-removed-entries")
-def test_removed_entry(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_removed_entry(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR does not list a removed entry."""
-    _fill(scratch2, [b"kept", b"removed"])
-    expect(nfs2.remove(scratch2.handle, b"removed")).ok()
-    expect(_read_all(nfs2, scratch2.handle).names, "the names").lacks(b"removed")
+    _fill(scratch, [b"kept", b"removed"])
+    expect(nfs2.remove(scratch.handle, b"removed")).ok()
+    expect(_read_all(nfs2, scratch.handle).names, "names in READDIR").lacks(b"removed")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-lists-files-only")
-def test_all_types(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_all_types(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """READDIR lists objects of every type."""
-    make(scratch2, kind)
-    scratch2.directory("d")
-    found = _read_all(nfs2, scratch2.handle).names
-    expect([name for name in (b"d", b"object") if name not in found], "the names that are missing").equals([])
+    make(scratch, kind)
+    scratch.directory("d")
+    found = _read_all(nfs2, scratch.handle).names
+    expect_names(found, [b"d", b"object"], "names in READDIR", others=True)
 
 
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-invents-an-entry")
-def test_empty_directory(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_empty_directory(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR lists no file in an empty directory."""
-    listing = _read_all(nfs2, scratch2.handle)
+    listing = _read_all(nfs2, scratch.handle)
     observe("dots", sorted(entry.name.decode() for entry in listing.entries if entry.name in DOTS))
-    others = [name for name in listing.names if scratch2.lookup(name) is None]
-    expect(others, "the names of nothing in an empty directory").equals([])
+    others = [name for name in listing.names if scratch.lookup(name) is None]
+    expect_names(others, [], "names in READDIR of an empty directory")
 
 
 @pytest.mark.parametrize("count", [64, 128, SMALL, 1024, 4096])
 @proves(READDIR_RETURNS_UP_TO_COUNT, killed_by="readdir2-exceeds-count")
-def test_count_limit(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
+def test_count_limit(nfs2: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     """READDIR returns at most count bytes of entries."""
-    _fill(scratch2, many_names(150))
-    reply = nfs2.readdir(scratch2.handle, START, count)
+    _fill(scratch, many_names(150))
+    reply = nfs2.readdir(scratch.handle, START, count)
     if reply.resok is None and count < SMALL:
-        skip(f"the server wants more room: {reply.status}")
+        skip(f"READDIR with a count of {count} bytes is refused: it answers {reply.status}")
     entries = expect(reply).ok().entries
     # The text does not say what else count includes: count only the fields of the entries.
     size = sum(len(entry.to_xdr()) for entry in entries)
-    observe("size of the entries", size)
-    expect(size, "the size of the entries in bytes").at_most(count)
+    observe("size of the entries", f"{size} bytes")
+    expect(size, "bytes of entries").at_most(count)
 
 
 @proves(COOKIE_LEADS_TO_NEXT, killed_by="readdir2-goes-on-one-too-far")
-def test_resume_at_cookie(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_resume_at_cookie(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR continues after the entry whose cookie it gets."""
-    _fill(scratch2, many_names(FEW))
-    whole = _read_all(nfs2, scratch2.handle, count=MAXDATA)
+    _fill(scratch, many_names(FEW))
+    whole = _read_all(nfs2, scratch.handle, count=MAXDATA)
     names = [entry.name for entry in whole.entries]
     for at, entry in enumerate(whole.entries):
-        rest = [one.name for one in _read_all(nfs2, scratch2.handle, entry.cookie, MAXDATA).entries]
-        expect(rest, f"the names behind entry {at + 1}").equals(names[at + 1 :])
+        rest = [one.name for one in _read_all(nfs2, scratch.handle, entry.cookie, MAXDATA).entries]
+        expect(rest, f"names after the cookie of entry {at + 1}").equals(names[at + 1 :])
 
 
 @proves(COOKIE_ZERO_IS_START, killed_by="readdir2-goes-on-at-the-beginning")
-def test_cookie_zero(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_cookie_zero(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR with a zero cookie starts at the beginning each time."""
-    _fill(scratch2, many_names(FEW))
-    first = _read_all(nfs2, scratch2.handle).names
-    second = _read_all(nfs2, scratch2.handle).names
-    expect(sorted(second), "the names of a second listing").equals(sorted(first))
+    _fill(scratch, many_names(FEW))
+    first = _read_all(nfs2, scratch.handle).names
+    second = _read_all(nfs2, scratch.handle).names
+    expect_names(second, first, "names in the second READDIR with cookie 0")
 
 
 @proves(EOF_MARKS_END, killed_by="readdir2-never-ends")
-def test_eof_at_end(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_eof_at_end(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR sets eof at the end of the directory."""
-    _fill(scratch2, many_names(FEW))
-    listing = _read_all(nfs2, scratch2.handle)
+    _fill(scratch, many_names(FEW))
+    listing = _read_all(nfs2, scratch.handle)
     if not listing.ended:
         # A server may return eof in an extra page without entries.
-        page = _page(nfs2, scratch2.handle, listing.entries[-1].cookie)
-        expect(page.eof, "eof behind the last entry").is_true()
+        page = _page(nfs2, scratch.handle, listing.entries[-1].cookie)
+        expect(page.eof, "eof after the last entry").is_true()
 
 
 @proves(EOF_MARKS_END, killed_by="readdir2-ends-early")
-def test_no_early_eof(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_no_early_eof(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR does not set eof before the last entry."""
-    names = _fill(scratch2, many_names())
-    page = _page(nfs2, scratch2.handle, count=SMALL)
+    names = _fill(scratch, many_names())
+    page = _page(nfs2, scratch.handle, count=SMALL)
     listed = {entry.name for entry in page.entries} >= set(names)
     if listed:
-        unsupported("the server puts all entries into the first page")
-    expect(page.eof, "eof of a page that is not the last").is_false()
+        unsupported("the server returns all entries in the first page")
+    expect(page.eof, "eof before the last entry").is_false()
 
 
 @pytest.mark.parametrize("count", [SMALL, 1024])
 @proves(READDIR_MAKES_PROGRESS, killed_by="readdir2-has-empty-pages")
-def test_progress(nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
+def test_progress(nfs2: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     """READDIR returns entries in every page until it sets eof."""
-    _fill(scratch2, many_names())
-    expect(_read_all(nfs2, scratch2.handle, count=count).ended, "that eof was reached").is_true()
+    _fill(scratch, many_names())
+    listing = _read_all(nfs2, scratch.handle, count=count)
+    seen = f"neither entries nor eof after {len(listing.entries)} entries"
+    expect_that(listing.ended, "entries or eof in every page", seen, "READDIR")
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(READDIR_FILEID_MATCHES, killed_by="readdir2-has-fileids-of-its-own")
-def test_fileid(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_fileid(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """READDIR lists the fileid that GETATTR returns."""
-    known = scratch2.attributes(make(scratch2, kind)).fileid
-    found = {entry.name: entry.fileid for entry in _read_all(nfs2, scratch2.handle).entries}
-    expect(found.get(b"object"), "the fileid in the entry").equals(known)
+    known = scratch.attributes(make(scratch, kind)).fileid
+    found = {entry.name: entry.fileid for entry in _read_all(nfs2, scratch.handle).entries}
+    expect(found.get(b"object"), "fileid in READDIR").equals(known)
 
 
 @pytest.mark.parametrize("name", sorted(DOTS), ids=["dot", "dotdot"])
 @proves(READDIR_FILEID_MATCHES, killed_by="readdir2-dots-have-no-fileid")
-def test_dot_fileids(nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
+def test_dot_fileids(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     """READDIR lists the right fileids for "." and ".."."""
-    inner = scratch2.directory("d")
+    inner = scratch.directory("d")
     found = {entry.name: entry.fileid for entry in _read_all(nfs2, inner).entries}
     if name not in found:
-        unsupported(f"the server does not list {name.decode()}")
-    known = scratch2.attributes(inner if name == b"." else scratch2.handle).fileid
-    expect(found[name], f"the fileid of {name.decode()}").equals(known)
+        unsupported(f"READDIR does not list '{name.decode()}'")
+    known = scratch.attributes(inner if name == b"." else scratch.handle).fileid
+    expect(found[name], f"fileid of '{name.decode()}' in READDIR").equals(known)
 
 
 @pytest.mark.parametrize("kind", NOT_DIRECTORIES)
 @proves(READDIR_NEEDS_DIRECTORY, killed_by="readdir2-lists-anything")
-def test_not_a_directory(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_not_a_directory(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """READDIR refuses an object that is not a directory."""
-    expect(nfs2.readdir(make(scratch2, kind), START, MAXDATA)).refused()
+    expect(nfs2.readdir(make(scratch, kind), START, MAXDATA)).refused()
 
 
-def _expect_entries(reply: Readdirres | None, names: set[bytes], scratch: Scratch2) -> None:
+def _expect_entries(reply: Readdirres | None, names: set[bytes], scratch: Nfs2Scratch) -> None:
     """Expect only entries of the directory, if there is a reply. A server may add names that LOOKUP finds."""
     __tracebackhide__ = True
     if reply is None or reply.resok is None:
         return
     found = {entry.name for entry in reply.resok.entries}
     wrong = [name for name in sorted(found - names) if scratch.lookup(name) is None]
-    expect(wrong, "names that are not there").equals([])
+    expect_names(wrong, [], "names in READDIR that LOOKUP does not find")
 
 
 @pytest.mark.parametrize("count", [0, 1, 16, 31])
 @proves(READDIR_INVENTS_NO_ENTRY, killed_by="readdir2-answers-garbage-to-odd-wishes")
-def test_tiny_count(second_nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
+def test_tiny_count(second_client: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     """READDIR with a tiny count returns no invented entries."""
-    names = {*_fill(scratch2, many_names(FEW)), *DOTS}
-    reply = oversized.tolerate(lambda: second_nfs2.readdir(scratch2.handle, START, count))
-    _expect_entries(reply, names, scratch2)
+    names = {*_fill(scratch, many_names(FEW)), *DOTS}
+    reply = oversized.tolerate(lambda: second_client.readdir(scratch.handle, START, count))
+    _expect_entries(reply, names, scratch)
 
 
 @pytest.mark.parametrize("count", [MAXDATA + 1, 2**31, 2**32 - 1], ids=size_id)
 @proves(READDIR_INVENTS_NO_ENTRY, killed_by="readdir2-answers-garbage-to-odd-wishes")
-def test_huge_count(second_nfs2: Nfs2, scratch2: Scratch2, count: int) -> None:
+def test_huge_count(second_client: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     """READDIR with a count above 8192 returns no invented entries."""
-    names = {*_fill(scratch2, many_names()), *DOTS}
-    reply = oversized.tolerate(lambda: second_nfs2.readdir(scratch2.handle, START, count))
-    _expect_entries(reply, names, scratch2)
+    names = {*_fill(scratch, many_names()), *DOTS}
+    reply = oversized.tolerate(lambda: second_client.readdir(scratch.handle, START, count))
+    _expect_entries(reply, names, scratch)
 
 
 @pytest.mark.parametrize(
     "cookie", [b"\xff" * 4, b"\0\0\0\x63", b"\x12\x34\x56\x78", b"\x80\0\0\0"], ids=bytes.hex
 )
 @proves(READDIR_INVENTS_NO_ENTRY, killed_by="readdir2-answers-garbage-to-odd-wishes")
-def test_invented_cookie(nfs2: Nfs2, scratch2: Scratch2, cookie: bytes) -> None:
+def test_invented_cookie(nfs2: Nfs2, scratch: Nfs2Scratch, cookie: bytes) -> None:
     """READDIR with an invented cookie returns no invented entries."""
-    names = {*_fill(scratch2, many_names(FEW)), *DOTS}
-    reply = nfs2.readdir(scratch2.handle, cookie, MAXDATA)
+    names = {*_fill(scratch, many_names(FEW)), *DOTS}
+    reply = nfs2.readdir(scratch.handle, cookie, MAXDATA)
     observe("answer", reply.status)
-    _expect_entries(reply, names, scratch2)
+    _expect_entries(reply, names, scratch)
 
 
 @pytest.mark.parametrize("change", ["remove", "add"])
 @proves(STABLE_ENTRIES_COME_ONCE, killed_by="readdir2-counts-positions")
-def test_stable_entries(nfs2: Nfs2, scratch2: Scratch2, change: str) -> None:
+def test_stable_entries(nfs2: Nfs2, scratch: Nfs2Scratch, change: str) -> None:
     """READDIR lists unchanged entries once while others are added or removed."""
-    names = _fill(scratch2, many_names())
-    first = _page(nfs2, scratch2.handle, count=SMALL)
+    names = _fill(scratch, many_names())
+    first = _page(nfs2, scratch.handle, count=SMALL)
     if first.eof:
-        skip("the server puts all entries into the first page")
+        skip("the server returns all entries in the first page")
     seen = [entry.name for entry in first.entries if entry.name not in DOTS]
     gone = seen[:3] if change == "remove" else []
     for name in gone:
-        expect(nfs2.remove(scratch2.handle, name)).ok()
+        expect(nfs2.remove(scratch.handle, name)).ok()
     if change == "add":
-        _fill(scratch2, [b"0-added", b"zz-added"])
-    reply = nfs2.readdir(scratch2.handle, first.entries[-1].cookie, SMALL)
+        _fill(scratch, [b"0-added", b"zz-added"])
+    reply = nfs2.readdir(scratch.handle, first.entries[-1].cookie, SMALL)
     if reply.resok is None:
-        observe("an old cookie", reply.status)
+        observe("cookie from before the change", reply.status)
         return
-    seen += _read_all(nfs2, scratch2.handle, first.entries[-1].cookie).names
-    counted = Counter(seen)
-    wrong = [name for name in names if counted[name] != 1]
-    expect(wrong, "names that stayed, and did not come once").equals([])
+    seen += _read_all(nfs2, scratch.handle, first.entries[-1].cookie).names
+    expect_once(seen, names, "unchanged names in READDIR")
 
 
 @proves(STABLE_ENTRIES_COME_ONCE, killed_by="readdir2-goes-back-from-a-removed-entry")
-def test_removed_entry_cookie(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_removed_entry_cookie(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR continues from the cookie of a removed entry, or refuses it."""
-    names = _fill(scratch2, many_names())
-    first = _page(nfs2, scratch2.handle, count=SMALL)
+    names = _fill(scratch, many_names())
+    first = _page(nfs2, scratch.handle, count=SMALL)
     last = first.entries[-1]
     if first.eof or last.name in DOTS:
-        skip("the server's pages do not end with a file")
-    expect(nfs2.remove(scratch2.handle, last.name)).ok()
-    reply = nfs2.readdir(scratch2.handle, last.cookie, SMALL)
+        skip("the first page of READDIR has all entries, or does not end with a file")
+    expect(nfs2.remove(scratch.handle, last.name)).ok()
+    reply = nfs2.readdir(scratch.handle, last.cookie, SMALL)
     if reply.resok is None:
-        observe("an old cookie", reply.status)
+        observe("cookie from before the change", reply.status)
         return
-    seen = Counter(entry.name for entry in first.entries)
-    seen += Counter(_read_all(nfs2, scratch2.handle, last.cookie).names)
-    wrong = [name for name in names if name != last.name and seen[name] != 1]
-    expect(wrong, "names that stayed, and did not come once").equals([])
+    seen = [entry.name for entry in first.entries] + _read_all(nfs2, scratch.handle, last.cookie).names
+    expect_once(seen, [name for name in names if name != last.name], "unchanged names in READDIR")
 
 
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-skips-an-entry")
-def test_large_directory(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_large_directory(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR lists all entries of a large directory."""
-    names = _fill(scratch2, [b"file-%04d" % number for number in range(500)])
-    found = _read_all(nfs2, scratch2.handle, count=4096).names
-    listed = only(found, names)
-    expect(len(listed), "the number of names").equals(len(names))
-    expect(set(listed) == set(names), "that the names are those of the files").is_true()
+    names = _fill(scratch, [b"file-%04d" % number for number in range(500)])
+    found = _read_all(nfs2, scratch.handle, count=4096).names
+    expect_once(found, names, "names in READDIR")

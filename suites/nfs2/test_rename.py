@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import LOOKUP, RENAME, Diropargs, Nfsstat2, Renameargs
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
 from suites.nfs2.clauses import RETURNS_NOENT
 from suites.nfs2.objects import KINDS, NOT_FILES, expect_same, make, steady_except
 
@@ -54,131 +54,133 @@ RENAME_REFUSES_DOTS = Requirement(
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(RENAME_MOVES_ENTRY, killed_by="rename2-keeps-the-old-name")
-def test_same_directory(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_same_directory(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """RENAME changes the name of an object within its directory."""
-    known = scratch2.attributes(make(scratch2, kind))
-    expect(nfs2.rename(scratch2.handle, b"object", scratch2.handle, b"new")).ok()
-    expect(scratch2.names(), "the names in the directory").equals([b"new"])
-    found = expect(nfs2.lookup(scratch2.handle, b"new")).ok()
+    known = scratch.attributes(make(scratch, kind))
+    expect(nfs2.rename(scratch.handle, b"object", scratch.handle, b"new")).ok()
+    expect_names(scratch.names(), [b"new"], "names in the directory")
+    found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
     expect_same(found.attributes, known)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(RENAME_MOVES_ENTRY, killed_by="rename2-stays-in-its-directory")
-def test_other_directory(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_other_directory(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """RENAME moves an object to another directory."""
-    known = scratch2.attributes(make(scratch2, kind))
-    target = scratch2.directory("target")
-    reply = nfs2.rename(scratch2.handle, b"object", target, b"object")
+    known = scratch.attributes(make(scratch, kind))
+    target = scratch.directory("target")
+    reply = nfs2.rename(scratch.handle, b"object", target, b"object")
     if kind == "directory" and reply.status != Nfsstat2.NFS_OK:
-        skip(f"the server does not move directories: {reply.status}")
+        skip(f"the server does not move directories: RENAME answers {reply.status}")
     expect(reply).ok()
-    expect(scratch2.names(), "the names in the old directory").equals([b"target"])
-    expect(scratch2.names(target), "the names in the new directory").equals([b"object"])
+    expect_names(scratch.names(), [b"target"], "names in the old directory")
+    expect_names(scratch.names(target), [b"object"], "names in the new directory")
     found = expect(nfs2.lookup(target, b"object")).ok()
     expect_same(found.attributes, known, steady_except("nlink"))
 
 
 @proves(RENAME_MOVES_ENTRY, killed_by="rename2-loses-the-data")
-def test_data_kept(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_data_kept(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """RENAME keeps the data of the file."""
-    scratch2.file("old", b"data")
-    expect(nfs2.rename(scratch2.handle, b"old", scratch2.handle, b"new")).ok()
-    found = expect(nfs2.lookup(scratch2.handle, b"new")).ok()
-    expect(scratch2.read(found.file), "the data by the new name").equals(b"data")
+    scratch.file("old", b"data")
+    expect(nfs2.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
+    found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
+    expect_data(scratch.read(found.file), b"data", "data under the new name")
 
 
 @proves(RENAME_MOVES_ENTRY, killed_by="rename2-keeps-what-it-replaces")
-def test_existing_target(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_existing_target(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """RENAME replaces an existing file, or refuses and keeps both files."""
-    scratch2.file("old", b"old data")
-    scratch2.file("new", b"new data")
-    reply = nfs2.rename(scratch2.handle, b"old", scratch2.handle, b"new")
+    scratch.file("old", b"old data")
+    scratch.file("new", b"new data")
+    reply = nfs2.rename(scratch.handle, b"old", scratch.handle, b"new")
     if reply.status == Nfsstat2.NFSERR_EXIST:
-        observe("an existing target", "is refused")
-        expect(sorted(scratch2.names()), "the names after a refusal").equals([b"new", b"old"])
+        observe("existing target", "refused")
+        expect_names(scratch.names(), [b"new", b"old"], "names after a refused RENAME")
         return
     expect(reply).ok()
-    found = expect(nfs2.lookup(scratch2.handle, b"new")).ok()
-    expect(scratch2.read(found.file), "the data by the new name").equals(b"old data")
-    expect(scratch2.names(), "the names in the directory").equals([b"new"])
+    found = expect(nfs2.lookup(scratch.handle, b"new")).ok()
+    expect_data(scratch.read(found.file), b"old data", "data under the new name")
+    expect_names(scratch.names(), [b"new"], "names in the directory")
 
 
 @proves(RENAME_MOVES_ENTRY, killed_by="rename2-to-itself-removes")
-def test_same_name(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_same_name(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """RENAME of a file to its own name changes nothing."""
-    scratch2.file("same", b"data")
-    observe("answer", nfs2.rename(scratch2.handle, b"same", scratch2.handle, b"same").status)
-    found = expect(nfs2.lookup(scratch2.handle, b"same")).ok()
-    expect(scratch2.read(found.file), "the data").equals(b"data")
+    scratch.file("same", b"data")
+    observe("answer", nfs2.rename(scratch.handle, b"same", scratch.handle, b"same").status)
+    found = expect(nfs2.lookup(scratch.handle, b"same")).ok()
+    expect_data(scratch.read(found.file), b"data")
 
 
 @proves(RENAME_IS_ATOMIC, killed_by="rename2-has-a-middle")
-def test_target_always_exists(nfs2: Nfs2, scratch2: Scratch2, rpc_connect: Callable[..., RpcClient]) -> None:
+def test_target_always_exists(
+    nfs2: Nfs2, scratch: Nfs2Scratch, rpc_connect: Callable[..., RpcClient]
+) -> None:
     """RENAME over an existing file never makes the target name disappear."""
-    scratch2.file("old")
-    scratch2.file("new")
+    scratch.file("old")
+    scratch.file("new")
     other, one = rpc_connect("nfs"), rpc_connect("nfs")
-    before = [other.submit(LOOKUP, Diropargs(scratch2.handle, b"new")) for _ in range(10)]
-    source, target = Diropargs(scratch2.handle, b"old"), Diropargs(scratch2.handle, b"new")
+    before = [other.submit(LOOKUP, Diropargs(scratch.handle, b"new")) for _ in range(10)]
+    source, target = Diropargs(scratch.handle, b"old"), Diropargs(scratch.handle, b"new")
     renaming = one.submit(RENAME, Renameargs(source, target))
-    after = [other.submit(LOOKUP, Diropargs(scratch2.handle, b"new")) for _ in range(10)]
+    after = [other.submit(LOOKUP, Diropargs(scratch.handle, b"new")) for _ in range(10)]
     seen = [other.wait(call).status for call in before + after]
     observe("answer", one.wait(renaming).status)
-    seen.append(nfs2.lookup(scratch2.handle, b"new").status)
-    expect(set(seen), "the answers to LOOKUP of the target meanwhile").equals({Nfsstat2.NFS_OK})
+    seen.append(nfs2.lookup(scratch.handle, b"new").status)
+    expect(set(seen), "statuses of LOOKUP of the target during RENAME").equals({Nfsstat2.NFS_OK})
 
 
 @proves(RETURNS_NOENT, killed_by="nfs2-removes-what-is-missing")
-def test_missing_name(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_missing_name(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """RENAME of a missing name returns NOENT."""
-    reply = nfs2.rename(scratch2.handle, b"missing", scratch2.handle, b"new")
+    reply = nfs2.rename(scratch.handle, b"missing", scratch.handle, b"new")
     expect(reply).refused(Nfsstat2.NFSERR_NOENT, because=RETURNS_NOENT)
 
 
 @proves(RENAME_NEEDS_SOURCE, killed_by="rename2-removes-the-target-first")
-def test_missing_keeps_target(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_missing_keeps_target(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """RENAME of a missing name keeps the existing target."""
-    file = scratch2.file("new", b"data")
-    expect(nfs2.rename(scratch2.handle, b"missing", scratch2.handle, b"new")).refused()
-    expect(scratch2.names(), "the names in the directory").equals([b"new"])
-    expect(scratch2.read(file), "the data of the target").equals(b"data")
+    file = scratch.file("new", b"data")
+    expect(nfs2.rename(scratch.handle, b"missing", scratch.handle, b"new")).refused()
+    expect_names(scratch.names(), [b"new"], "names in the directory")
+    expect_data(scratch.read(file), b"data", "data of the target")
 
 
 @pytest.mark.parametrize("deep", [False, True], ids=["child", "grandchild"])
 @proves(RENAME_KEEPS_TREE, killed_by="rename2-moves-below-itself")
-def test_directory_below_itself(nfs2: Nfs2, scratch2: Scratch2, deep: bool) -> None:
+def test_directory_below_itself(nfs2: Nfs2, scratch: Nfs2Scratch, deep: bool) -> None:
     """RENAME does not move a directory below itself."""
-    directory = scratch2.directory("d")
-    below = scratch2.directory("sub", directory=directory) if deep else directory
-    reply = nfs2.rename(scratch2.handle, b"d", below, b"moved")
+    directory = scratch.directory("d")
+    below = scratch.directory("sub", directory=directory) if deep else directory
+    reply = nfs2.rename(scratch.handle, b"d", below, b"moved")
     expect(reply).refused()
-    expect(scratch2.names(), "the names that are left").equals([b"d"])
+    expect_names(scratch.names(), [b"d"], "names that are left")
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)
 @proves(
     REFUSED_RENAME_CHANGES_NOTHING, RENAME_KEEPS_NONEMPTY_TARGET, killed_by="rename2-drops-a-full-directory"
 )
-def test_non_empty_target(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_non_empty_target(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """RENAME does not replace a directory that is not empty."""
-    make(scratch2, kind)
-    full = scratch2.directory("full")
-    scratch2.file("inside", b"data", directory=full)
-    reply = nfs2.rename(scratch2.handle, b"object", scratch2.handle, b"full")
+    make(scratch, kind)
+    full = scratch.directory("full")
+    scratch.file("inside", b"data", directory=full)
+    reply = nfs2.rename(scratch.handle, b"object", scratch.handle, b"full")
     expect(reply, because=RENAME_KEEPS_NONEMPTY_TARGET).refused()
-    expect(sorted(scratch2.names()), "the names in the directory").equals([b"full", b"object"])
-    expect(scratch2.names(full), "the names in the target").equals([b"inside"])
+    expect_names(scratch.names(), [b"full", b"object"], "names in the directory")
+    expect_names(scratch.names(full), [b"inside"], "names in the target")
 
 
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
 @proves(REFUSED_RENAME_CHANGES_NOTHING, RENAME_REFUSES_DOTS, killed_by="rename2-renames-by-dots")
-def test_dots(nfs2: Nfs2, scratch2: Scratch2, name: bytes) -> None:
+def test_dots(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     """RENAME of "." or ".." moves nothing."""
-    directory = scratch2.directory("d")
-    scratch2.file("inside", directory=directory)
-    status = nfs2.rename(directory, name, scratch2.handle, b"new").status
+    directory = scratch.directory("d")
+    scratch.file("inside", directory=directory)
+    status = nfs2.rename(directory, name, scratch.handle, b"new").status
     observe("answer", status)
     because = RENAME_REFUSES_DOTS if status == Nfsstat2.NFS_OK else REFUSED_RENAME_CHANGES_NOTHING
-    expect(scratch2.names(), "the names in the directory", because=because).equals([b"d"])
-    expect(scratch2.names(directory), "the names below").equals([b"inside"])
+    expect_names(scratch.names(), [b"d"], "names in the directory", because=because)
+    expect_names(scratch.names(directory), [b"inside"], "names in the directory to be renamed")

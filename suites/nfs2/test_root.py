@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""ROOT (RFC 1094 section 2.2.4): obsolete, and without results."""
+"""ROOT (RFC 1094 section 2.2.4) is obsolete and returns no results."""
 
 from __future__ import annotations
 
 from nfsclient.clients import Nfs2
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import Level, Requirement, expect_that, proves
 from suites.nfs2.objects import surplus
 
 ROOT_RETURNS_NOTHING = Requirement(
@@ -18,4 +18,5 @@ ROOT_RETURNS_NOTHING = Requirement(
 @proves(ROOT_RETURNS_NOTHING, killed_by="root2-returns-a-status")
 def test_no_results(nfs2: Nfs2) -> None:
     """ROOT returns no results."""
-    expect(surplus(nfs2.root), "what is wrong with the results of ROOT").equals("")
+    wrong = surplus(nfs2.root)
+    expect_that(not wrong, "no results", wrong, "reply to ROOT")

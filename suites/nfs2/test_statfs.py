@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import Statfsres
 from nfsjudge import Level, Requirement, expect, proves, skip
@@ -47,44 +47,44 @@ def _statfs(nfs2: Nfs2, handle: bytes) -> Statfsres:
     """Return the reply of STATFS. SKIP if it is refused: another check judges that."""
     reply = nfs2.statfs(handle)
     if reply.info is None:
-        skip(f"the numbers are not told: STATFS answers {reply.status}")
+        skip(f"the server refuses STATFS: it answers {reply.status}")
     return reply
 
 
 @proves(BSIZE_IS_BLOCK_SIZE, killed_by="statfs2-has-blocks-of-no-bytes")
-def test_bsize(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_bsize(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """STATFS returns a block size of at least one byte."""
-    reply = _statfs(nfs2, scratch2.handle)
+    reply = _statfs(nfs2, scratch.handle)
     expect(reply).field("info.bsize").at_least(1)
 
 
 @proves(TSIZE_IS_TRANSFER_SIZE, killed_by="statfs2-wants-no-bytes")
-def test_tsize(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_tsize(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """STATFS returns a transfer size of at least one byte."""
-    reply = _statfs(nfs2, scratch2.handle)
+    reply = _statfs(nfs2, scratch.handle)
     expect(reply).field("info.tsize").at_least(1)
 
 
 @proves(BFREE_COUNTS_FREE_BLOCKS, killed_by="statfs2-frees-more-than-there-is")
-def test_bfree(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_bfree(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """STATFS returns no more free blocks than blocks."""
-    reply = _statfs(nfs2, scratch2.handle)
+    reply = _statfs(nfs2, scratch.handle)
     info = expect(reply).ok()
     expect(reply).field("info.bfree").at_most(info.blocks)
 
 
 @proves(BAVAIL_COUNTS_USABLE_BLOCKS, killed_by="statfs2-gives-users-more-than-is-free")
-def test_bavail(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_bavail(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """STATFS returns no more available blocks than free blocks."""
-    reply = _statfs(nfs2, scratch2.handle)
+    reply = _statfs(nfs2, scratch.handle)
     info = expect(reply).ok()
     expect(reply).field("info.bavail").at_most(info.bfree)
 
 
 @pytest.mark.parametrize("kind", NOT_DIRECTORIES)
 @proves(STATFS_IS_OF_FILE_SYSTEM, killed_by="statfs2-differs-by-object")
-def test_any_object(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_any_object(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """STATFS returns the same block size for every object of a file system."""
-    known = expect(nfs2.statfs(scratch2.handle)).ok()
-    info = expect(nfs2.statfs(make(scratch2, kind))).ok()
-    expect(info.bsize, "the size of a block").equals(known.bsize)
+    known = expect(nfs2.statfs(scratch.handle)).ok()
+    info = expect(nfs2.statfs(make(scratch, kind))).ok()
+    expect(info.bsize, "bsize").equals(known.bsize)

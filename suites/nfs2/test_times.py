@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from suites.nfs2.objects import LONG_AGO, set_old_mtime
@@ -26,18 +26,18 @@ CTIME_CHANGES_WITH_SIZE = Requirement(
 
 @pytest.mark.parametrize("name", ["atime", "mtime", "ctime"])
 @proves(MICROSECONDS_STAY_IN_RANGE, killed_by="getattr2-has-too-many-microseconds")
-def test_microseconds(nfs2: Nfs2, scratch2: Scratch2, name: str) -> None:
+def test_microseconds(nfs2: Nfs2, scratch: Nfs2Scratch, name: str) -> None:
     """Times have less than one million microseconds."""
-    reply = nfs2.getattr(scratch2.file("f", b"data"))
+    reply = nfs2.getattr(scratch.file("f", b"data"))
     expect(reply).ok()
     expect(reply).field(f"attributes.{name}.useconds").at_most(999_999)
 
 
 @proves(MTIME_IS_LAST_WRITE, killed_by="getattr2-keeps-old-mtime")
-def test_write_moves_mtime(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_write_moves_mtime(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """WRITE changes the mtime of the file."""
-    file = scratch2.file("f", b"data")
-    set_old_mtime(nfs2, scratch2, file)
+    file = scratch.file("f", b"data")
+    set_old_mtime(nfs2, scratch, file)
     expect(nfs2.write(file, 0, b"DATA")).ok()
     reply = nfs2.getattr(file)
     expect(reply).ok()
@@ -45,17 +45,17 @@ def test_write_moves_mtime(nfs2: Nfs2, scratch2: Scratch2) -> None:
 
 
 @proves(CTIME_CHANGES_WITH_SIZE, killed_by="write2-keeps-ctime")
-def test_write_moves_ctime(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_write_moves_ctime(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """WRITE changes the ctime of a file that it extends."""
-    file = scratch2.file("f", b"data")
-    set_old_mtime(nfs2, scratch2, file)
-    before = scratch2.attributes(file).ctime
+    file = scratch.file("f", b"data")
+    set_old_mtime(nfs2, scratch, file)
+    before = scratch.attributes(file).ctime
     expect(nfs2.write(file, 4, b"more data")).ok()
-    after = scratch2.attributes(file)
+    after = scratch.attributes(file)
     written, changed = after.mtime, before
     observe("granularity", "seconds" if not written.useconds and not changed.useconds else "finer")
     if (written.seconds, written.useconds) <= (changed.seconds, changed.useconds):
         skip("the clock of the server did not move between two operations")
     if written.useconds and not changed.useconds:
-        skip("ctime may be told in coarser units than mtime")
-    expect(after.ctime, "ctime after a write that made the file longer").differs_from(before)
+        skip("the server may return ctime in coarser units than mtime")
+    expect(after.ctime, "ctime after a WRITE that extended the file").differs_from(before)

@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch2 import Scratch2
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, WRITE, Nfsstat2, Writeargs
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
 from suites.nfs2 import oversized
 from suites.nfs2.objects import NOT_FILES, expect_same, make, size_id
-from suites.nfs3.contents import difference, pattern
+from suites.nfs3.contents import pattern
 
 WRITE_WRITES_ALL_DATA = Requirement(
     rfc="RFC 1094",
@@ -72,91 +72,93 @@ def _read_at(nfs2: Nfs2, file: bytes, offset: int, size: int) -> bytes:
 
 @pytest.mark.parametrize("size", [1, 3, 4, 512, 4096, 8191, MAXDATA])
 @proves(WRITE_WRITES_ALL_DATA, killed_by="write2-loses-the-last-byte")
-def test_all_data(nfs2: Nfs2, scratch2: Scratch2, size: int) -> None:
+def test_all_data(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
     """WRITE writes all of its data."""
-    file, data = scratch2.file("f"), pattern(size, salt=3)
+    file, data = scratch.file("f"), pattern(size, salt=3)
     expect(nfs2.write(file, 0, data)).ok()
-    expect(difference(scratch2.read(file), data), "where the data differs").is_absent()
+    expect_data(scratch.read(file), data)
 
 
 @pytest.mark.parametrize("offset", [0, 1, 4095, 4096, 8192, 9999, 10_000])
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write2-clears-what-follows")
-def test_other_data_kept(nfs2: Nfs2, scratch2: Scratch2, offset: int) -> None:
+def test_other_data_kept(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
     """WRITE keeps the data around the range that it writes."""
     before = pattern(10_000)
-    file = scratch2.file("f", before)
+    file = scratch.file("f", before)
     expect(nfs2.write(file, offset, b"new")).ok()
     wanted = before[:offset] + b"new" + before[offset + 3 :]
-    expect(difference(scratch2.read(file), wanted), "where the data differs").is_absent()
+    expect_data(scratch.read(file), wanted)
 
 
 @pytest.mark.parametrize("offset", [5, 5000, 70_000])
 @proves(HOLE_READS_AS_ZEROS, killed_by="write2-fills-holes")
-def test_hole_reads_zeros(nfs2: Nfs2, scratch2: Scratch2, offset: int) -> None:
+def test_hole_reads_zeros(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
     """WRITE after the end of the file fills the gap with zeros."""
-    file = scratch2.file("f", b"abc")
+    file = scratch.file("f", b"abc")
     expect(nfs2.write(file, offset, b"end")).ok()
     wanted = b"abc" + bytes(offset - 3) + b"end"
-    expect(difference(scratch2.read(file), wanted), "where the data differs").is_absent()
+    expect_data(scratch.read(file), wanted)
 
 
 @pytest.mark.parametrize("offset", NEAR_LIMITS, ids=size_id)
 @proves(WRITE_WRITES_ALL_DATA, killed_by="write2-takes-offsets-for-signed")
-def test_large_offset(nfs2: Nfs2, scratch2: Scratch2, offset: int) -> None:
+def test_large_offset(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
     """WRITE stores data at a large offset, or refuses and keeps the file."""
-    file = scratch2.file("f", b"begin")
+    file = scratch.file("f", b"begin")
     reply = nfs2.write(file, offset, b"far data")
     if reply.status != Nfsstat2.NFS_OK:
         # The server may limit the size of files.
-        expect(scratch2.read(file), "the data after a refusal").equals(b"begin")
+        expect_data(scratch.read(file), b"begin", "data after a refused WRITE")
         return
-    expect(_read_at(nfs2, file, offset, 8), "the data").equals(b"far data")
-    expect(_read_at(nfs2, file, 0, 5), "the data at the beginning").equals(b"begin")
+    expect_data(_read_at(nfs2, file, offset, 8), b"far data", at=offset)
+    expect_data(_read_at(nfs2, file, 0, 5), b"begin")
 
 
 @pytest.mark.parametrize("beginoffset", UNUSED_VALUES, ids=size_id)
 @proves(WRITE_IGNORES_UNUSED_ARGUMENTS, killed_by="write2-heeds-beginoffset")
-def test_beginoffset_ignored(nfs2: Nfs2, scratch2: Scratch2, beginoffset: int) -> None:
+def test_beginoffset_ignored(nfs2: Nfs2, scratch: Nfs2Scratch, beginoffset: int) -> None:
     """WRITE ignores beginoffset."""
-    file = scratch2.file("f", b"some data")
+    file = scratch.file("f", b"some data")
     expect(nfs2.write(file, 5, b"DATA", beginoffset=beginoffset)).ok()
-    expect(scratch2.read(file), "the data").equals(b"some DATA")
+    expect_data(scratch.read(file), b"some DATA")
 
 
 @pytest.mark.parametrize("totalcount", [0, *UNUSED_VALUES], ids=size_id)
 @proves(WRITE_IGNORES_UNUSED_ARGUMENTS, killed_by="write2-heeds-totalcount")
-def test_totalcount_ignored(nfs2: Nfs2, scratch2: Scratch2, totalcount: int) -> None:
+def test_totalcount_ignored(nfs2: Nfs2, scratch: Nfs2Scratch, totalcount: int) -> None:
     """WRITE ignores totalcount."""
-    file = scratch2.file("f", b"some data")
+    file = scratch.file("f", b"some data")
     expect(nfs2.write(file, 5, b"DATA", totalcount=totalcount)).ok()
-    expect(scratch2.read(file), "the data").equals(b"some DATA")
+    expect_data(scratch.read(file), b"some DATA")
 
 
 @pytest.mark.parametrize("offset", [0, 2, 4, 100])
 @proves(WRITE_RETURNS_ATTRIBUTES, killed_by="write2-answers-as-it-was-before")
-def test_returns_attributes(nfs2: Nfs2, scratch2: Scratch2, offset: int) -> None:
+def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
     """WRITE returns the attributes of the file after the write."""
-    file = scratch2.file("f", b"data")
+    file = scratch.file("f", b"data")
     returned = expect(nfs2.write(file, offset, b"four")).ok()
-    known = scratch2.attributes(file)
+    known = scratch.attributes(file)
     expect(returned.size, "size").equals(max(4, offset + 4))
     expect_same(returned, known)
     expect(returned.mtime, "mtime").equals(known.mtime)
 
 
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write2-of-nothing-truncates")
-def test_no_data(nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_no_data(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """WRITE of no data does not change the data."""
-    file = scratch2.file("f", b"some data")
+    file = scratch.file("f", b"some data")
     observe("answer", nfs2.write(file, 4, b"").status)
-    expect(scratch2.read(file), "the data").equals(b"some data")
+    expect_data(scratch.read(file), b"some data")
 
 
 @pytest.mark.parametrize("size", [2, 512, MAXDATA])
 @proves(WRITE_IS_ATOMIC, killed_by="write2-mixes-clients")
-def test_two_clients_not_mixed(rpc_connect: Callable[..., RpcClient], scratch2: Scratch2, size: int) -> None:
+def test_two_clients_not_mixed(
+    rpc_connect: Callable[..., RpcClient], scratch: Nfs2Scratch, size: int
+) -> None:
     """WRITEs of two clients to the same range are not mixed."""
-    file = scratch2.file("f")
+    file = scratch.file("f")
     clients = {byte: rpc_connect("nfs") for byte in b"ab"}
     for _ in range(3):
         calls = [
@@ -165,21 +167,21 @@ def test_two_clients_not_mixed(rpc_connect: Callable[..., RpcClient], scratch2: 
         ]
         for client, call in calls:
             expect(client.wait(call)).ok()
-    expect(len(set(scratch2.read(file))), "the number of clients whose data is in the file").equals(1)
+    expect(len(set(scratch.read(file))), "clients whose data is in the file").equals(1)
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)
 @proves(WRITE_NEEDS_FILE, killed_by="write2-takes-anything")
-def test_not_a_file(nfs2: Nfs2, scratch2: Scratch2, kind: str) -> None:
+def test_not_a_file(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """WRITE refuses an object that is not a regular file."""
-    expect(nfs2.write(make(scratch2, kind), 0, b"data")).refused()
+    expect(nfs2.write(make(scratch, kind), 0, b"data")).refused()
 
 
 @proves(WRITE_ABOVE_LIMIT, killed_by="write2-claims-to-take-too-much")
-def test_too_much_data(second_nfs2: Nfs2, scratch2: Scratch2) -> None:
+def test_too_much_data(second_client: Nfs2, scratch: Nfs2Scratch) -> None:
     """WRITE of more than 8192 bytes writes all of them or none."""
-    file, data = scratch2.file("f", b"data"), pattern(MAXDATA + 4)
-    reply = oversized.attempt(second_nfs2, oversized.WRITE, oversized.WideWriteargs(file, 0, 0, 0, data))
+    file, data = scratch.file("f", b"data"), pattern(MAXDATA + 4)
+    reply = oversized.attempt(second_client, oversized.WRITE, oversized.WideWriteargs(file, 0, 0, 0, data))
     taken = reply is not None and reply.status == Nfsstat2.NFS_OK
     wanted = data if taken else b"data"
-    expect(difference(scratch2.read(file), wanted), "where the data differs").is_absent()
+    expect_data(scratch.read(file), wanted)

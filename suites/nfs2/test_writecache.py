@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""WRITECACHE (RFC 1094 section 2.2.8): not used, and without results."""
+"""WRITECACHE (RFC 1094 section 2.2.8) is not used and returns no results."""
 
 from __future__ import annotations
 
 from nfsclient.clients import Nfs2
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import Level, Requirement, expect_that, proves
 from suites.nfs2.objects import surplus
 
 WRITECACHE_RETURNS_NOTHING = Requirement(
@@ -18,4 +18,5 @@ WRITECACHE_RETURNS_NOTHING = Requirement(
 @proves(WRITECACHE_RETURNS_NOTHING, killed_by="writecache2-returns-a-status")
 def test_no_results(nfs2: Nfs2) -> None:
     """WRITECACHE returns no results."""
-    expect(surplus(nfs2.writecache), "what is wrong with the results of WRITECACHE").equals("")
+    wrong = surplus(nfs2.writecache)
+    expect_that(not wrong, "no results", wrong, "reply to WRITECACHE")

@@ -77,7 +77,7 @@ def need_settable(nfs3: Nfs3, handle: bytes, asked: Sattr3) -> None:
     """Set attributes which the check then tries to set with a wrong guard. SKIP if that fails even without a guard."""
     status = nfs3.setattr(handle, asked).status
     if status != Nfsstat3.NFS3_OK:
-        skip(f"this cannot be set without a guard either: SETATTR answers {status}")
+        skip(f"SETATTR of these attributes answers {status} without a guard too")
 
 
 def with_mode(nfs3: Nfs3, handle: bytes, mode: int) -> bytes:
@@ -85,7 +85,7 @@ def with_mode(nfs3: Nfs3, handle: bytes, mode: int) -> bytes:
     if _mode(nfs3, handle) != mode:
         nfs3.setattr(handle, Sattr3(mode=mode))
         if _mode(nfs3, handle) != mode:
-            skip(f"an object of mode {mode:o} cannot be had")
+            skip(f"SETATTR does not set the mode of the object to {mode:#o}")
     return handle
 
 
@@ -101,14 +101,14 @@ def expect_change(reply: StatusReply, *, because: Requirement | None = None) -> 
     """
     __tracebackhide__ = True
     if reply.status in {Nfsstat3.NFS3ERR_INVAL, Nfsstat3.NFS3ERR_NOTSUPP, Nfsstat3.NFS3ERR_FBIG}:
-        unsupported(f"the server cannot store this: {reply.status}")
+        unsupported(f"the server cannot store these attributes: SETATTR answers {reply.status}")
     if reply.status in {
         Nfsstat3.NFS3ERR_PERM,
         Nfsstat3.NFS3ERR_ACCES,
         Nfsstat3.NFS3ERR_NOSPC,
         Nfsstat3.NFS3ERR_DQUOT,
     }:
-        skip(f"the user of the run may not, or there is no room: {reply.status}")
+        skip(f"no permission or no space for this SETATTR: {reply.status}")
     expect(reply, because=because).ok()
 
 

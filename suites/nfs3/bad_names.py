@@ -1,20 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Requirements and expectations about names, shared by the checks of REMOVE, RMDIR, RENAME, LINK and others."""
+"""Names that a server may refuse: calls with them, and expectations of what they return."""
 
 from __future__ import annotations
 
 import typing as t
 from collections.abc import Callable
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.errors import GarbageArgs, SystemErr
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Requirement, expect, observe, skip
+from nfsjudge import Requirement, expect, observe
+from suites.nfs3.limits import name_max_of
 
 R = t.TypeVar("R")
-_LONGEST: t.Final = 4096
-"""A name_max above this means "no limit" and is not tried."""
 
 
 def reply_if_decoded(nfs3: Nfs3, call: Callable[[], R], what: str) -> R | None:
@@ -44,9 +43,6 @@ def expect_name_refused(reply: t.Any, what: str, *, because: Requirement | None 
         observe(what, expect(reply, because=because).refused())
 
 
-def too_long_name(nfs3: Nfs3, scratch: Scratch) -> bytes:
+def too_long_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> bytes:
     """A name one byte longer than name_max. SKIP if name_max is missing or unlimited."""
-    name_max = expect(nfs3.pathconf(scratch.handle)).ok().name_max
-    if not 1 <= name_max <= _LONGEST:
-        skip(f"name_max is {name_max}: no length to try")
-    return b"n" * (name_max + 1)
+    return b"n" * (name_max_of(nfs3, scratch.handle) + 1)

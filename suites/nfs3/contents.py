@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow, Write3ResOk
 from nfsclient.xdr import Buffer
@@ -29,7 +29,7 @@ def difference(seen: Buffer, wanted: Buffer) -> int | None:
     return next((at for at in range(shorter) if seen[at] != wanted[at]), shorter)
 
 
-def stored(scratch: Scratch, name: str, content: bytes) -> bytes:
+def stored(scratch: Nfs3Scratch, name: str, content: bytes) -> bytes:
     """Make a file, verify that it holds `content`, and return its handle.
 
     For checks that change the file afterwards. If READ does not return what was written, another check fails, and
@@ -40,11 +40,11 @@ def stored(scratch: Scratch, name: str, content: bytes) -> bytes:
     return file
 
 
-def need_kept(scratch: Scratch, file: bytes, content: bytes) -> None:
+def need_kept(scratch: Nfs3Scratch, file: bytes, content: bytes) -> None:
     """SKIP the check unless the file holds `content`."""
     at = difference(scratch.read(file), content)
     if at is not None:
-        skip(f"the target does not keep the data of the file: byte {at} is not what was written")
+        skip(f"READ does not return what was written to the file: the data differ at offset {at}")
 
 
 def read_range(nfs3: Nfs3, file: bytes, offset: int, count: int) -> bytes:
@@ -56,7 +56,7 @@ def read_range(nfs3: Nfs3, file: bytes, offset: int, count: int) -> bytes:
     while len(parts) < count:
         reply = nfs3.read(file, offset + len(parts), count - len(parts))
         if reply.resok is None:
-            skip(f"what is in the file cannot be seen: READ answers {reply.status}")
+            skip(f"cannot read the file back: READ answers {reply.status}")
         parts += reply.resok.data
         if reply.resok.eof or not reply.resok.data:
             break
@@ -69,16 +69,16 @@ def write_far(nfs3: Nfs3, file: bytes, offset: int, data: bytes) -> None:
     while at < len(data):
         reply = nfs3.write(file, offset + at, data[at:])
         if reply.resok is None:
-            unsupported(f"the target takes no data at offset {offset}: WRITE answers {reply.status}")
+            unsupported(f"the server writes no data at offset {offset}: WRITE answers {reply.status}")
         if reply.resok.count == 0:
-            skip("WRITE takes no data: it answers OK with count 0")
+            skip("WRITE makes no progress: it answers success with count 0")
         at += reply.resok.count
 
 
 def _size(nfs3: Nfs3, file: bytes) -> int:
     reply = nfs3.getattr(file)
     if reply.resok is None:
-        skip(f"the size of the file cannot be seen: GETATTR answers {reply.status}")
+        skip(f"cannot get the size of the file: GETATTR answers {reply.status}")
     return reply.resok.obj_attributes.size
 
 
@@ -91,7 +91,7 @@ def committed(nfs3: Nfs3, file: bytes, answers: list[Write3ResOk], offset: int =
     __tracebackhide__ = True
     verf = expect(nfs3.commit(file, offset, count)).ok().verf
     if any(answer.verf != verf for answer in answers if answer.committed == StableHow.UNSTABLE):
-        skip("the verifier of COMMIT is not that of the WRITEs: data may be lost")
+        skip("COMMIT returned another verifier than the WRITEs: the server says that it may have lost data")
 
 
 def put(
@@ -108,18 +108,15 @@ def put(
     while at < len(data):
         reply = nfs3.write(file, offset + at, data[at : at + MOST_IN_A_WRITE], stable)
         if reply.status == Nfsstat3.NFS3ERR_FBIG:
-            unsupported(f"files may not be so large: WRITE at {offset + at} answers {reply.status}")
+            unsupported(f"files cannot be this large: WRITE at offset {offset + at} answers {reply.status}")
         if reply.status == Nfsstat3.NFS3ERR_INVAL and _size(nfs3, file) < offset + at:
-            unsupported(f"files have no gaps: WRITE behind the end answers {reply.status}")
+            unsupported(f"files cannot have gaps: WRITE beyond the end answers {reply.status}")
         resok = expect(reply).ok()
         if resok.count == 0:
-            skip("WRITE takes no data: it answers OK with count 0")
+            skip("WRITE makes no progress: it answers success with count 0")
         at += resok.count
         answers.append(resok)
     return answers
-
-
-# ---------------------------------------------------------------- crash and restart
 
 
 class Unstable:
@@ -136,7 +133,7 @@ class Unstable:
                 self._pieces.append((file, offset, piece, answer.verf))
             offset += answer.count
         if not self._pieces:
-            unsupported("the server commits all data at once: nothing can be lost")
+            unsupported("the server commits all data at once: no WRITE returned committed UNSTABLE")
 
     def lost(self, nfs3: Nfs3) -> set[bytes]:
         """The verifiers of acknowledged data that is lost."""

@@ -4,18 +4,20 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Callable
 
-from fixtures.scratch import Scratch, as_name
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.scratch import as_name
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Devicedata3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, Specdata3
 from nfsjudge import skip, unsupported
 
 SPECIAL: t.Final = ("fifo", "socket", "block", "character")
 """Types other than regular files, directories and symbolic links."""
-NO_DIRECTORY: t.Final = ("regular", "symlink", *SPECIAL)
 NOT_REGULAR: t.Final = ("directory", "symlink", *SPECIAL)
 ALL: t.Final = ("regular", *NOT_REGULAR)
+HAS_NO_DATA: t.Final = (*SPECIAL, "symlink")
+SAMPLE: t.Final = ("directory", "symlink", "fifo", "socket")
+"""Types other than regular files, where devices would add nothing: servers treat all special files alike."""
 KINDS: t.Final[dict[str, Ftype3]] = {
     "regular": Ftype3.NF3REG,
     "directory": Ftype3.NF3DIR,
@@ -28,9 +30,11 @@ KINDS: t.Final[dict[str, Ftype3]] = {
 """All types, with their names in RFC 1813 section 2.5."""
 DEVICE: t.Final = Specdata3(240, 7)
 """The numbers of the devices that `make` creates."""
+FIFO: t.Final = Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644))
+SOCKET: t.Final = Mknoddata3(Ftype3.NF3SOCK, pipe_attributes=Sattr3(mode=0o644))
 _NODES: t.Final = {
-    "fifo": Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644)),
-    "socket": Mknoddata3(Ftype3.NF3SOCK, pipe_attributes=Sattr3(mode=0o644)),
+    "fifo": FIFO,
+    "socket": SOCKET,
     "block": Mknoddata3(Ftype3.NF3BLK, device=Devicedata3(Sattr3(mode=0o644), DEVICE)),
     "character": Mknoddata3(Ftype3.NF3CHR, device=Devicedata3(Sattr3(mode=0o644), DEVICE)),
 }
@@ -38,7 +42,7 @@ _NODES: t.Final = {
 
 def make(
     nfs3: Nfs3,
-    scratch: Scratch,
+    scratch: Nfs3Scratch,
     kind: str,
     name: str | bytes = "object",
     *,
@@ -61,14 +65,14 @@ def make(
     where = directory or scratch.handle
     reply = nfs3.mknod(where, as_name(name), _NODES[kind])
     if reply.status in {Nfsstat3.NFS3ERR_NOTSUPP, Nfsstat3.NFS3ERR_BADTYPE}:
-        unsupported(f"the server makes no {kind}: MKNOD answers {reply.status}")
+        unsupported(f"MKNOD of a {kind} answers {reply.status}")
     if reply.resok is None:
-        skip(f"a {kind} cannot be made: MKNOD answers {reply.status}")
+        skip(f"no {kind} for this check: MKNOD answers {reply.status}")
     handle = reply.resok.obj
     if handle is None:
         found = nfs3.lookup(where, as_name(name))
         if found.resok is None:
-            skip(f"the {kind} that was made cannot be found: LOOKUP answers {found.status}")
+            skip(f"LOOKUP of the new {kind} answers {found.status}")
         handle = found.resok.object
     if not is_trusted:
         _need_type(nfs3, handle, kind)
@@ -79,18 +83,6 @@ def _need_type(nfs3: Nfs3, handle: bytes, kind: str) -> None:
     """UNSUPPORTED unless GETATTR reports the type that MKNOD was to create."""
     reply = nfs3.getattr(handle)
     if reply.resok is None:
-        unsupported(f"the server makes no {kind}: MKNOD answers NFS3_OK, and GETATTR {reply.status}")
+        unsupported(f"MKNOD of a {kind} answers NFS3_OK, and GETATTR of its handle {reply.status}")
     if reply.resok.obj_attributes.type is not KINDS[kind]:
-        unsupported(f"the server makes no {kind}: MKNOD makes {reply.resok.obj_attributes.type}")
-
-
-FS_INFO: t.Final[dict[str, Callable[[Nfs3, bytes], t.Any]]] = {
-    "FSSTAT": lambda nfs3, handle: nfs3.fsstat(handle),
-    "FSINFO": lambda nfs3, handle: nfs3.fsinfo(handle),
-    "PATHCONF": lambda nfs3, handle: nfs3.pathconf(handle),
-}
-TYPES: t.Final = ("directory", "symlink", "fifo", "socket")
-"""Types other than regular files. Devices would add nothing: servers treat all special files alike here."""
-
-
-HAS_NO_DATA = (*SPECIAL, "symlink")
+        unsupported(f"MKNOD of a {kind} creates a {reply.resok.obj_attributes.type}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The limits that FSINFO returns, for checks that judge or use them."""
+"""The limits of the server that FSINFO and PATHCONF return, and how far the checks go to reach them."""
 
 from __future__ import annotations
 
@@ -8,17 +8,26 @@ from collections.abc import Callable
 
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Fsinfo3ResOk
-from nfsjudge import skip
+from nfsjudge import expect, skip
 
 MOST_AT_ONCE: t.Final = 1024 * 1024
 """Bytes: the checks send and read no more in one call, even if the server allows it."""
+MOST_LINKS: t.Final = 2000
+"""The checks do not try a linkmax above this."""
+LONGEST_NAME: t.Final = 4096
+"""The checks do not try a name_max above this: it means "no limit"."""
+FAR: t.Final = {"2^31": 2**31, "2^32": 2**32, "2^40": 2**40, "2^53": 2**53, "2^63-9": 2**63 - 9}
+"""Offsets at the limits of arithmetic with fewer than 64 bits. The data lies in the 8 bytes before and after."""
+FAR_IDS: t.Final = ("2g", "4g", "1t", "8p", "int64max-8")
+MakeMany: t.TypeAlias = Callable[[bytes, int], t.Any]
+"""(handle, count) -> the first reply that is not OK, or None: makes many links or subdirectories."""
 
 
 def fsinfo(nfs3: Nfs3, handle: bytes) -> Fsinfo3ResOk:
     """The limits of the file system on the transport of this client. SKIP if FSINFO fails."""
     reply = nfs3.fsinfo(handle)
     if reply.resok is None:
-        skip(f"the limits of the server are not known: FSINFO answers {reply.status}")
+        skip(f"the limits of the server are unknown: FSINFO answers {reply.status}")
     return reply.resok
 
 
@@ -27,6 +36,13 @@ def to_move(limit: int) -> int:
     return max(1, min(limit, MOST_AT_ONCE))
 
 
-MOST_LINKS: t.Final = 2000
-"""The checks do not try a linkmax above this."""
-Links: t.TypeAlias = Callable[[bytes, int], t.Any]
+def need_name_max(name_max: int) -> int:
+    """SKIP the check if name_max is missing or unlimited; return it otherwise."""
+    if not 1 <= name_max <= LONGEST_NAME:
+        skip(f"PATHCONF returns name_max {name_max}: the check has no longest name to try")
+    return name_max
+
+
+def name_max_of(nfs3: Nfs3, directory: bytes) -> int:
+    """name_max of PATHCONF. SKIP if it is missing or unlimited."""
+    return need_name_max(expect(nfs3.pathconf(directory)).ok().name_max)

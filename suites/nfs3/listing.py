@@ -7,7 +7,7 @@ import itertools
 import typing as t
 from collections.abc import Callable, Iterator
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import (
     REMOVE,
@@ -30,6 +30,9 @@ SMALL_PLUS_PAGE = 4096
 LARGE_PAGE = 65536
 MANY = 60
 """Number of files that need several small pages, whatever the size of the server's entries."""
+FILL_TIMEOUT = 30.0
+"""Seconds to create or remove a large directory; a fast server takes one."""
+Fill: t.TypeAlias = Callable[[list[bytes]], None]
 
 
 class Listing(t.NamedTuple):
@@ -106,24 +109,19 @@ def single_page(reply: PageReply, because: Requirement | None = None) -> t.Any:
     """The page, if it holds the whole directory. SKIP if the server returns smaller pages."""
     resok = expect(t.cast("t.Any", reply), because=because).ok()
     if not resok.eof:
-        skip("the server does not put this directory into one page")
+        skip("the server needs more than one page for this small directory")
     return resok
 
 
-PROCEDURES: t.Final[dict[str, t.Callable[..., t.Any]]] = {"READDIR": page, "READDIRPLUS": plus_page}
+PROCEDURES: t.Final[dict[str, Callable[..., t.Any]]] = {"READDIR": page, "READDIRPLUS": plus_page}
 """Checks of both procedures take one as a parameter. Cookies of one are not valid for the other (section 3.3.17)."""
 
 
-def find_entry(nfs3: Nfs3, scratch: Scratch, procedure: str, name: bytes) -> t.Any:
+def find_entry(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, name: bytes) -> t.Any:
     """The entry of `name` in the scratch directory."""
     entries = read_all(PROCEDURES[procedure], nfs3, scratch.handle).entries
     found = next((entry for entry in entries if entry.name == name), None)
-    return expect(found, f"the entry of {name.decode()}", because=READDIR_RETURNS_NAMES).is_present()
-
-
-FILL_TIMEOUT: t.Final = 30.0
-"""Seconds to create or remove all of them; a fast server takes one."""
-Fill: t.TypeAlias = Callable[[list[bytes]], None]
+    return expect(found, f"entry {name.decode()!r}", because=READDIR_RETURNS_NAMES).is_present()
 
 
 def call_in_bulk(rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any]) -> None:
@@ -138,9 +136,9 @@ def call_in_bulk(rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any]) -
         if reply.status not in {Nfsstat3.NFS3_OK, Nfsstat3.NFS3ERR_NOENT, Nfsstat3.NFS3ERR_EXIST}:
             why = why or f"{procedure.name} answers {reply.status}"
         elif rpc.loop.clock() - began > FILL_TIMEOUT:
-            why = why or f"{done} {procedure.name} take more than {FILL_TIMEOUT:g} s"
+            why = why or f"{done} {procedure.name} calls took more than {FILL_TIMEOUT:g} s"
     if why:
-        skip(f"a large directory cannot be arranged: {why}")
+        skip(f"cannot arrange a large directory: {why}")
 
 
 def remove_all(rpc: RpcClient, directory: bytes, names: list[bytes]) -> None:

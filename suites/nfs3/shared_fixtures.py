@@ -7,25 +7,24 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Mount, Nfs3
 from nfsclient.protocol.nfs3 import CREATE, Create3Args, Createhow3, CreateMode3, Diropargs3, Sattr3
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import unsupported
-from suites.nfs3.by_name import Place
-from suites.nfs3.changing import furnish
+from suites.nfs3.calls import Place
 from suites.nfs3.exports import exported
 from suites.nfs3.listing import Fill, call_in_bulk, remove_all
 
 
 @pytest.fixture
-def place(scratch: Scratch) -> Place:
+def place(scratch: Nfs3Scratch) -> Place:
     """The directories to try names in."""
     return Place(scratch)
 
 
 @pytest.fixture
-def fill(scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[Fill]:
+def fill(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[Fill]:
     """Creates many empty files in the scratch directory, and removes them after the check."""
     rpc = rpc_connect("nfs")
     rpc.on_exchange = None  # keep tens of thousands of calls out of the evidence
@@ -42,7 +41,7 @@ def fill(scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[Fi
 
 
 @pytest.fixture
-def elsewhere(nfs3: Nfs3, scratch: Scratch, mount_client: Mount) -> bytes:
+def elsewhere(nfs3: Nfs3, scratch: Nfs3Scratch, mount_client: Mount) -> bytes:
     """The root of another export, on another file system. UNSUPPORTED if this client can mount none."""
     home, roots = scratch.attributes().fsid, []
     for path in exported(mount_client):
@@ -53,11 +52,5 @@ def elsewhere(nfs3: Nfs3, scratch: Scratch, mount_client: Mount) -> bytes:
         if reply.resok is not None and reply.resok.obj_attributes.fsid != home:
             roots.append(mounted.resok.fhandle)
     if not roots:
-        unsupported("the target has no other export on another file system")
+        unsupported("no other export on another file system can be mounted")
     return roots[0]
-
-
-@pytest.fixture
-def furnished(scratch: Scratch) -> Scratch:
-    """The scratch directory with the objects that the changes need."""
-    return furnish(scratch)

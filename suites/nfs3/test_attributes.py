@@ -5,61 +5,62 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Nfstime3, Sattr3
-from nfsjudge import expect, observe, proves, skip, unsupported
+from nfsclient.protocol.nfs3 import Sattr3
+from nfsjudge import expect, expect_attributes, observe, proves, skip, unsupported
 from suites.nfs3 import file_types
 from suites.nfs3.attributes import expect_same_object
+from suites.nfs3.calls import OF_THE_FILE_SYSTEM, call_on
 from suites.nfs3.clauses import FS_INFO_RETURNS_ATTRIBUTES, SETS_INITIAL_ATTRIBUTES
-from suites.nfs3.created import CREATIONS, new_attributes
-from suites.nfs3.file_types import FS_INFO, TYPES
-from suites.nfs3.times import at_client_time
+from suites.nfs3.file_types import SAMPLE
+from suites.nfs3.new_objects import CREATIONS, new_attributes
+from suites.nfs3.times import A_TIME, at_client_time
+
+# ---------------------------------------------------------------- the object of the call
 
 
-@pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize("procedure", FS_INFO, ids=str.lower)
+@pytest.mark.parametrize("kind", SAMPLE)
+@pytest.mark.parametrize("procedure", OF_THE_FILE_SYSTEM)
 @proves(FS_INFO_RETURNS_ATTRIBUTES, killed_by="info3-attributes-of-the-root")
-def test_fs_info(nfs3: Nfs3, scratch: Scratch, procedure: str, kind: str) -> None:
+def test_fs_info(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, kind: str) -> None:
     """FSSTAT, FSINFO and PATHCONF return the attributes of the object, whatever its type."""
     handle = file_types.make(nfs3, scratch, kind)
-    reply = FS_INFO[procedure](nfs3, handle)
+    reply = call_on(nfs3, procedure, handle)
     if reply.resok is None:
-        skip(f"{procedure} answers {reply.status}")
+        skip(f"no attributes to compare: {procedure.upper()} answers {reply.status}")
     if reply.resok.obj_attributes is None:
-        unsupported("the server withholds the attributes")
+        unsupported(f"{procedure.upper()} returns no obj_attributes")
     expect_same_object(reply, "resok.obj_attributes", scratch.attributes(handle))
 
 
-A_TIME = Nfstime3(1_000_000_000)
-"""A date in 2001, far from the time of any run."""
-
-
-# ---------------------------------------------------------------- initial attributes
+# ---------------------------------------------------------------- initial attributes of a new object
 
 
 @pytest.mark.parametrize("creation", [name for name in CREATIONS if name != "unchecked"])
 @proves(SETS_INITIAL_ATTRIBUTES, killed_by="creations3-ignore-initial-attributes")
-def test_initial_mode(nfs3: Nfs3, scratch: Scratch, creation: str) -> None:
+def test_initial_mode(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str) -> None:
     """A new object has no permission bit that was not requested."""
     mode = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o710)).mode
-    observe("mode asked 0o710", f"{mode & 0o777:#o}")
-    expect(oct(mode & 0o777 & ~0o710), "permission bits that were not asked for").equals("0o0")
+    observe("permission bits for mode 0o710", f"{mode & 0o777:#o}")
+    expect(mode, "mode of the new object").satisfies(
+        lambda mode: not mode & 0o777 & ~0o710, "no permission bits but 0o710"
+    )
 
 
 @pytest.mark.parametrize("creation", CREATIONS)
 @proves(SETS_INITIAL_ATTRIBUTES, killed_by="creations3-ignore-initial-attributes", needs="root")
-def test_initial_owner(nfs3: Nfs3, scratch: Scratch, creation: str) -> None:
+def test_initial_owner(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str) -> None:
     """A new object has the requested owner and group."""
     made = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o644, uid=4242, gid=4343))
-    expect((made.uid, made.gid), "uid and gid").equals((4242, 4343))
+    expect_attributes(made, "the new object", uid=4242, gid=4343)
 
 
 @pytest.mark.parametrize("creation", CREATIONS)
 @proves(SETS_INITIAL_ATTRIBUTES, killed_by="creations3-ignore-initial-attributes", needs="cansettime")
-def test_initial_times(nfs3: Nfs3, scratch: Scratch, creation: str) -> None:
+def test_initial_times(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str) -> None:
     """A new object has the requested atime and mtime."""
     time = at_client_time(A_TIME)
     made = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o644, atime=time, mtime=time))
-    expect(made.mtime.seconds, "seconds of mtime").between(A_TIME.seconds - 10, A_TIME.seconds + 10)
-    expect(made.atime.seconds, "seconds of atime").between(A_TIME.seconds - 10, A_TIME.seconds + 10)
+    expect(made.mtime.seconds, "mtime in seconds").between(A_TIME.seconds - 10, A_TIME.seconds + 10)
+    expect(made.atime.seconds, "atime in seconds").between(A_TIME.seconds - 10, A_TIME.seconds + 10)

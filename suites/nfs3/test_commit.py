@@ -8,16 +8,16 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow, Write3ResOk
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
+from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves, unsupported
 from suites.nfs3 import file_types
 from suites.nfs3.attributes import expect_preserved, expect_same_object
 from suites.nfs3.clauses import COMMIT_FLUSHES_DATA
-from suites.nfs3.contents import Unstable, committed, difference, need_kept, pattern, put, read_range
+from suites.nfs3.contents import Unstable, committed, need_kept, pattern, put, read_range
 
 COMMIT_VERIFIER_IS_CONSTANT = Requirement(
     rfc="RFC 1813",
@@ -49,8 +49,6 @@ COMMIT_WCC_BEFORE = Requirement(
 COMMIT_WCC_AFTER = Requirement(
     rfc="RFC 1813", section="3.3.21", gist="file_wcc.after has the attributes of the file after the COMMIT"
 )
-
-
 COMMIT_RETURNS_OK = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
@@ -58,142 +56,12 @@ COMMIT_RETURNS_OK = Requirement(
     level=Level.SHOULD,
     part=Part.IMPLEMENTATION,
 )
-
-
 COMMIT_VERIFIER_CHANGES_ON_LOSS = Requirement(
     rfc="RFC 1813",
     section="3.3.21",
     gist="verf of COMMIT shows whether the server has restarted, and lost data, since the WRITE",
     level=Level.MUST,
 )
-
-
-def _write_unstable(nfs3: Nfs3, file: bytes, data: bytes) -> list[Write3ResOk]:
-    """Write `data` with UNSTABLE and return the results."""
-    return put(nfs3, file, 0, data, StableHow.UNSTABLE)
-
-
-@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-drops-data")
-def test_keeps_unstable_data(nfs3: Nfs3, scratch: Scratch) -> None:
-    """COMMIT keeps the data that was written with UNSTABLE."""
-    file = scratch.file("f", pattern(3000))
-    data = pattern(10_000, salt=1)
-    _write_unstable(nfs3, file, data)
-    need_kept(scratch, file, data)
-    expect(nfs3.commit(file)).ok()
-    expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
-
-
-@pytest.mark.exclusive
-@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-nothing")
-def test_survives_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
-    """Committed data survives a crash."""
-    file = scratch.file("f")
-    data = pattern(10_000)
-    committed(nfs3, file, _write_unstable(nfs3, file, data))
-    target.crash()
-    seen = read_range(target.nfs3(), file, 0, len(data))
-    expect(difference(seen, data), "first wrong byte after the crash").is_absent()
-
-
-@pytest.mark.exclusive
-@proves(COMMIT_FLUSHES_RANGE, killed_by="commit3-flushes-no-ranges")
-def test_range_survives_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
-    """A committed range survives a crash."""
-    file = scratch.file("f")
-    data = pattern(30_000)
-    committed(nfs3, file, _write_unstable(nfs3, file, data), 10_000, 9000)
-    target.crash()
-    seen = read_range(target.nfs3(), file, 10_000, 9000)
-    expect(difference(seen, data[10_000:19_000]), "first wrong byte of the range after the crash").is_absent()
-
-
-@proves(COMMIT_VERIFIER_IS_CONSTANT, killed_by="commit3-has-its-own-verifier")
-def test_verifier_of_write(nfs3: Nfs3, scratch: Scratch) -> None:
-    """COMMIT returns the verifier that WRITE returned."""
-    file = scratch.file("f")
-    verf = _write_unstable(nfs3, file, b"data")[-1].verf
-    reply = nfs3.commit(file)
-    expect(reply).ok()
-    expect(reply).field("resok.verf").equals(verf)
-
-
-@proves(COMMIT_VERIFIER_IS_CONSTANT, killed_by="commit3-changes-verifier")
-def test_verifier_repeated(nfs3: Nfs3, scratch: Scratch) -> None:
-    """COMMIT returns the same verifier each time."""
-    file = scratch.file("f", b"data")
-    verf = expect(nfs3.commit(file)).ok().verf
-    reply = nfs3.commit(file)
-    expect(reply).ok()
-    expect(reply).field("resok.verf").equals(verf)
-
-
-@proves(COMMIT_ZERO_COUNT, killed_by="commit3-refuses-count-zero")
-def test_whole_file(nfs3: Nfs3, scratch: Scratch) -> None:
-    """COMMIT with offset 0 and count 0 succeeds."""
-    file = scratch.file("f")
-    _write_unstable(nfs3, file, pattern(5000))
-    expect(nfs3.commit(file, 0, 0)).ok()
-
-
-@proves(COMMIT_ZERO_COUNT, killed_by="commit3-refuses-ranges")
-def test_rest_of_file(nfs3: Nfs3, scratch: Scratch) -> None:
-    """COMMIT with count 0 and an offset inside the file succeeds."""
-    file = scratch.file("f")
-    _write_unstable(nfs3, file, pattern(5000))
-    expect(nfs3.commit(file, 1234, 0)).ok()
-
-
-@proves(COMMIT_FLUSHES_RANGE, killed_by="commit3-refuses-ranges")
-def test_partial_range(nfs3: Nfs3, scratch: Scratch) -> None:
-    """COMMIT of a part of a file succeeds and keeps all data."""
-    file = scratch.file("f")
-    data = pattern(20_000)
-    _write_unstable(nfs3, file, data)
-    need_kept(scratch, file, data)
-    expect(nfs3.commit(file, 4097, 5000)).ok()
-    expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
-
-
-@proves(COMMIT_NOTHING_TO_FLUSH, killed_by="commit3-refuses-clean-files")
-def test_nothing_to_flush(nfs3: Nfs3, scratch: Scratch) -> None:
-    """COMMIT succeeds when there is nothing to flush."""
-    for name, data in (("empty", b""), ("stable", pattern(5000))):
-        expect(nfs3.commit(scratch.file(name, data))).ok()
-
-
-@proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-extends")
-def test_beyond_eof(nfs3: Nfs3, scratch: Scratch) -> None:
-    """COMMIT of a range beyond the end does not extend the file."""
-    file = scratch.file("f")
-    _write_unstable(nfs3, file, pattern(1000))
-    nfs3.commit(file, 500, 10_000)
-    expect(scratch.attributes(file).size, "size").equals(1000)
-
-
-@proves(COMMIT_WCC_BEFORE, killed_by="commit3-before-has-no-size")
-def test_wcc_before_size(nfs3: Nfs3, scratch: Scratch) -> None:
-    """COMMIT returns in file_wcc.before the size that GETATTR returned before the call."""
-    file = scratch.file("f")
-    _write_unstable(nfs3, file, pattern(1000))
-    known = scratch.attributes(file)
-    reply = nfs3.commit(file)
-    if expect(reply).ok().file_wcc.before is None:
-        unsupported("COMMIT withholds the attributes from before")
-    expect(reply).field("resok.file_wcc.before.size").equals(known.size)
-
-
-@proves(COMMIT_WCC_AFTER, killed_by="commit3-after-has-another-fileid")
-def test_wcc_after(nfs3: Nfs3, scratch: Scratch) -> None:
-    """COMMIT returns in file_wcc.after what GETATTR returns after the call."""
-    file = scratch.file("f")
-    _write_unstable(nfs3, file, pattern(1000))
-    reply = nfs3.commit(file)
-    if expect(reply).ok().file_wcc.after is None:
-        unsupported("COMMIT withholds the attributes from after")
-    expect_same_object(reply, "resok.file_wcc.after", scratch.attributes(file))
-
-
 RANGES: t.Final = {
     "first-byte": (0, 1),
     "first-4g": (0, 2**32 - 1),
@@ -213,30 +81,164 @@ KNOWN_RANGES: t.Final = {
 """The ranges that end below 2^63, so that signed 64-bit offsets can represent them."""
 
 
+def _write_unstable(nfs3: Nfs3, file: bytes, data: bytes) -> list[Write3ResOk]:
+    """Write `data` with UNSTABLE and return the results."""
+    return put(nfs3, file, 0, data, StableHow.UNSTABLE)
+
+
+@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-drops-data")
+def test_keeps_unstable_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """COMMIT keeps the data that was written with UNSTABLE."""
+    file = scratch.file("f", pattern(3000))
+    data = pattern(10_000, salt=1)
+    _write_unstable(nfs3, file, data)
+    need_kept(scratch, file, data)
+    expect(nfs3.commit(file)).ok()
+    expect_data(scratch.read(file), data)
+
+
+@pytest.mark.exclusive
+@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-nothing")
+def test_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
+    """Committed data survives a crash."""
+    file = scratch.file("f")
+    data = pattern(10_000)
+    committed(nfs3, file, _write_unstable(nfs3, file, data))
+    target.crash()
+    seen = read_range(target.client(Nfs3), file, 0, len(data))
+    expect_data(seen, data, "data after the crash")
+
+
+@pytest.mark.exclusive
+@proves(COMMIT_FLUSHES_RANGE, killed_by="commit3-flushes-no-ranges")
+def test_range_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
+    """A committed range survives a crash."""
+    file = scratch.file("f")
+    data = pattern(30_000)
+    committed(nfs3, file, _write_unstable(nfs3, file, data), 10_000, 9000)
+    target.crash()
+    seen = read_range(target.client(Nfs3), file, 10_000, 9000)
+    expect_data(seen, data[10_000:19_000], "data after the crash", at=10_000)
+
+
+@proves(COMMIT_VERIFIER_IS_CONSTANT, killed_by="commit3-has-its-own-verifier")
+def test_verifier_of_write(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """COMMIT returns the verifier that WRITE returned."""
+    file = scratch.file("f")
+    verf = _write_unstable(nfs3, file, b"data")[-1].verf
+    reply = nfs3.commit(file)
+    expect(reply).ok()
+    expect(reply).field("resok.verf").equals(verf)
+
+
+@proves(COMMIT_VERIFIER_IS_CONSTANT, killed_by="commit3-changes-verifier")
+def test_verifier_repeated(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """COMMIT returns the same verifier each time."""
+    file = scratch.file("f", b"data")
+    verf = expect(nfs3.commit(file)).ok().verf
+    reply = nfs3.commit(file)
+    expect(reply).ok()
+    expect(reply).field("resok.verf").equals(verf)
+
+
+@proves(COMMIT_ZERO_COUNT, killed_by="commit3-refuses-count-zero")
+def test_whole_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """COMMIT with offset 0 and count 0 succeeds."""
+    file = scratch.file("f")
+    _write_unstable(nfs3, file, pattern(5000))
+    expect(nfs3.commit(file, 0, 0)).ok()
+
+
+@proves(COMMIT_ZERO_COUNT, killed_by="commit3-refuses-ranges")
+def test_rest_of_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """COMMIT with count 0 and an offset inside the file succeeds."""
+    file = scratch.file("f")
+    _write_unstable(nfs3, file, pattern(5000))
+    expect(nfs3.commit(file, 1234, 0)).ok()
+
+
+@proves(COMMIT_FLUSHES_RANGE, killed_by="commit3-refuses-ranges")
+def test_partial_range(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """COMMIT of a part of a file succeeds and keeps all data."""
+    file = scratch.file("f")
+    data = pattern(20_000)
+    _write_unstable(nfs3, file, data)
+    need_kept(scratch, file, data)
+    expect(nfs3.commit(file, 4097, 5000)).ok()
+    expect_data(scratch.read(file), data)
+
+
+@proves(COMMIT_NOTHING_TO_FLUSH, killed_by="commit3-refuses-clean-files")
+def test_nothing_to_flush(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """COMMIT succeeds when there is nothing to flush."""
+    for name, data in (("empty", b""), ("stable", pattern(5000))):
+        expect(nfs3.commit(scratch.file(name, data))).ok()
+
+
+@proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-extends")
+def test_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """COMMIT of a range beyond the end does not extend the file."""
+    file = scratch.file("f")
+    _write_unstable(nfs3, file, pattern(1000))
+    nfs3.commit(file, 500, 10_000)
+    expect(scratch.attributes(file).size, "size").equals(1000)
+
+
+@proves(COMMIT_WCC_BEFORE, killed_by="commit3-before-has-no-size")
+def test_wcc_before_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """COMMIT returns in file_wcc.before the size that GETATTR returned before the call."""
+    file = scratch.file("f")
+    _write_unstable(nfs3, file, pattern(1000))
+    known = scratch.attributes(file)
+    reply = nfs3.commit(file)
+    if expect(reply).ok().file_wcc.before is None:
+        unsupported("COMMIT returns no file_wcc.before")
+    expect(reply).field("resok.file_wcc.before.size").equals(known.size)
+
+
+@proves(COMMIT_WCC_AFTER, killed_by="commit3-after-has-another-fileid")
+def test_wcc_after(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """COMMIT returns in file_wcc.after what GETATTR returns after the call."""
+    file = scratch.file("f")
+    _write_unstable(nfs3, file, pattern(1000))
+    reply = nfs3.commit(file)
+    if expect(reply).ok().file_wcc.after is None:
+        unsupported("COMMIT returns no file_wcc.after")
+    expect_same_object(reply, "resok.file_wcc.after", scratch.attributes(file))
+
+
+# ---------------------------------------------------------------- ranges
+
+
 @pytest.mark.parametrize("where", RANGES)
 @proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-drops-data")
-def test_ranges_keep_data(nfs3: Nfs3, scratch: Scratch, where: str) -> None:
+def test_ranges_keep_data(nfs3: Nfs3, scratch: Nfs3Scratch, where: str) -> None:
     """COMMIT of any range keeps the data and the size of the file."""
     file, data = scratch.file("f"), pattern(10_000)
     put(nfs3, file, 0, data, StableHow.UNSTABLE)
     need_kept(scratch, file, data)
-    observe("COMMIT", nfs3.commit(file, *RANGES[where]).status)
+    observe("COMMIT of the range", nfs3.commit(file, *RANGES[where]).status)
     expect(scratch.attributes(file).size, "size").equals(10_000)
-    expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
+    expect_data(scratch.read(file), data)
 
 
 @pytest.mark.parametrize("where", KNOWN_RANGES)
 @proves(COMMIT_RETURNS_OK, killed_by="commit3-refuses-ranges")
-def test_ranges_accepted(nfs3: Nfs3, scratch: Scratch, where: str) -> None:
+def test_ranges_accepted(nfs3: Nfs3, scratch: Nfs3Scratch, where: str) -> None:
     """COMMIT succeeds for any range."""
     file = scratch.file("f")
     put(nfs3, file, 0, pattern(10_000), StableHow.UNSTABLE)
     expect(nfs3.commit(file, *KNOWN_RANGES[where])).ok()
 
 
+# ---------------------------------------------------------------- other objects, clients and transports
+
+
 @pytest.mark.parametrize("kind", file_types.NOT_REGULAR)
 @proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-changes-what-is-no-file")
-def test_not_a_file(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], kind: str) -> None:
+def test_not_a_file(
+    nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], kind: str
+) -> None:
     """COMMIT of an object that is not a regular file changes nothing."""
     handle = file_types.make(nfs3, scratch, kind)
     before = scratch.attributes(handle)
@@ -251,51 +253,51 @@ def test_not_a_file(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., Rpc
 
 
 @proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-drops-other-files")
-def test_other_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_other_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """COMMIT of one file keeps the unstable data of another."""
     file, other, data = scratch.file("f"), scratch.file("other"), pattern(10_000)
     put(nfs3, file, 0, data, StableHow.UNSTABLE)
     put(nfs3, other, 0, data, StableHow.UNSTABLE)
     need_kept(scratch, other, data)
     expect(nfs3.commit(file)).ok()
-    expect(difference(scratch.read(other), data), "first wrong byte of the other file").is_absent()
+    expect_data(scratch.read(other), data, "data of the other file")
 
 
 @pytest.mark.exclusive
 @proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-its-own-data")
-def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """COMMIT flushes the data of all clients."""
     file, data = scratch.file("f"), pattern(20_000)
     answers = put(nfs3, file, 0, data[:10_000], StableHow.UNSTABLE)
     answers += put(second_client, file, 10_000, data[10_000:], StableHow.UNSTABLE)
     committed(nfs3, file, answers)
     target.crash()
-    seen = read_range(target.nfs3(), file, 0, len(data))
-    expect(difference(seen, data), "first wrong byte after the crash").is_absent()
+    seen = read_range(target.client(Nfs3), file, 0, len(data))
+    expect_data(seen, data, "data after the crash")
 
 
 @pytest.mark.parametrize("where", ["first-byte", "first-4g"])
 @proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-over-udp-flushes-nothing", needs="udp")
-def test_udp(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], where: str) -> None:
+def test_udp(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], where: str) -> None:
     """COMMIT over UDP keeps the data of the file."""
     file, data = scratch.file("f"), pattern(10_000)
     put(nfs3, file, 0, data, StableHow.UNSTABLE)
     need_kept(scratch, file, data)
     expect(Nfs3(rpc_connect("nfs", proto="udp")).commit(file, *RANGES[where])).ok()
-    expect(difference(scratch.read(file), data), "first wrong byte").is_absent()
+    expect_data(scratch.read(file), data)
 
 
-# ---------------------------------------------------------------- crash and restart
+# ---------------------------------------------------------------- loss of data
 
 
 @pytest.mark.exclusive
 @proves(COMMIT_VERIFIER_CHANGES_ON_LOSS, killed_by="commit3-verifier-survives-crash", needs="unstable_writes")
-def test_verifier_after_loss(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_verifier_after_loss(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """The verifier of COMMIT changes if a crash loses unstable data."""
     file, data = scratch.file("f"), Unstable()
     data.write(nfs3, file, 0, pattern(50_000))
     target.crash()
-    survivor = target.nfs3()
+    survivor = target.client(Nfs3)
     lost = data.lost(survivor)
     reply = survivor.commit(file)
     expect(reply).ok()

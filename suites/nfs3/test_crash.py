@@ -4,18 +4,19 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.scratch import Scratch, need
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.scratch import need
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, StableHow
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
-from nfsjudge.expect import StatusReply
+from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3, StableHow
+from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
+from suites.catalogue import second_name
+from suites.nfs3.calls import CALLS
 from suites.nfs3.clauses import COMMIT_FLUSHES_DATA, FILE_SYNC_DATA_IS_STABLE
-from suites.nfs3.contents import committed, difference, pattern, put, read_range
+from suites.nfs3.contents import committed, pattern, put, read_range
 from suites.nfs3.times import LONG_AGO, at_client_time
 
 DATA_SYNC_DATA_IS_STABLE = Requirement(
@@ -55,9 +56,14 @@ WRITES: t.Final = {
     "large": (0, 0, 300_000),
 }
 """Name -> size of the file before, offset, size of the data."""
+NAME_CHANGES: t.Final = ("create", "mkdir", "symlink", "mknod", "remove", "rmdir", "rename", "link")
+NAME: t.Final = b"name"
 
 
-def _survives(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str, stable: StableHow) -> None:
+# ---------------------------------------------------------------- data
+
+
+def _survives(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, write: str, stable: StableHow) -> None:
     """Make one of the `WRITES`, COMMIT if it is UNSTABLE, crash: the data is still there."""
     before, offset, size = WRITES[write]
     file, data = scratch.file("f", pattern(before)), pattern(size, salt=1)
@@ -65,14 +71,14 @@ def _survives(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str, stab
     if stable is StableHow.UNSTABLE:
         committed(nfs3, file, answers)
     target.crash()
-    seen = read_range(target.nfs3(), file, offset, size)
-    expect(difference(seen, data), "first wrong byte after the crash").is_absent()
+    seen = read_range(target.client(Nfs3), file, offset, size)
+    expect_data(seen, data, "data after the crash", at=offset)
 
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("write", WRITES)
 @proves(FILE_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-file-sync")
-def test_file_sync(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str) -> None:
+def test_file_sync(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, write: str) -> None:
     """Data written with FILE_SYNC survives a crash."""
     _survives(nfs3, scratch, target, write, StableHow.FILE_SYNC)
 
@@ -80,7 +86,7 @@ def test_file_sync(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str)
 @pytest.mark.exclusive
 @pytest.mark.parametrize("write", WRITES)
 @proves(DATA_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-data-sync")
-def test_data_sync(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str) -> None:
+def test_data_sync(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, write: str) -> None:
     """Data written with DATA_SYNC survives a crash."""
     _survives(nfs3, scratch, target, write, StableHow.DATA_SYNC)
 
@@ -88,7 +94,7 @@ def test_data_sync(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str)
 @pytest.mark.exclusive
 @pytest.mark.parametrize("write", WRITES)
 @proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-nothing")
-def test_committed(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str) -> None:
+def test_committed(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, write: str) -> None:
     """Data written with UNSTABLE survives a crash after COMMIT."""
     _survives(nfs3, scratch, target, write, StableHow.UNSTABLE)
 
@@ -99,7 +105,7 @@ def test_committed(nfs3: Nfs3, scratch: Scratch, target: TargetView, write: str)
     FILE_SYNC_DATA_IS_STABLE,
     killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"),
 )
-def test_stable_among_unstable(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """Stable data written over unstable data survives a crash."""
     file, data = scratch.file("f"), pattern(12_000)
     put(nfs3, file, 0, data, StableHow.UNSTABLE)
@@ -110,20 +116,20 @@ def test_stable_among_unstable(nfs3: Nfs3, scratch: Scratch, target: TargetView)
     target.crash()
     for at, level in levels.items():
         broken = DATA_SYNC_DATA_IS_STABLE if level is StableHow.DATA_SYNC else FILE_SYNC_DATA_IS_STABLE
-        seen = read_range(target.nfs3(), file, at, 500)
-        expect(difference(seen, stable), f"first wrong byte of those at {at}", because=broken).is_absent()
+        seen = read_range(target.client(Nfs3), file, at, 500)
+        expect_data(seen, stable, f"{level.name} data after the crash", at=at, because=broken)
 
 
 @pytest.mark.exclusive
 @proves(RECOVERS_FROM_REPEATED_CRASHES, killed_by="write3-stable-data-outlives-one-crash")
-def test_repeated_crashes(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_repeated_crashes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """Data written with FILE_SYNC survives several crashes in quick succession."""
     file, data = scratch.file("f"), pattern(9000)
     put(nfs3, file, 0, data, StableHow.FILE_SYNC)
     for _ in range(3):
         target.crash()
-    seen = read_range(target.nfs3(), file, 0, len(data))
-    expect(difference(seen, data), "first wrong byte after three crashes").is_absent()
+    seen = read_range(target.client(Nfs3), file, 0, len(data))
+    expect_data(seen, data, "data after three crashes")
 
 
 # ---------------------------------------------------------------- names
@@ -133,65 +139,28 @@ def _need_handle(nfs3: Nfs3, handle: bytes) -> None:
     """End the check as SKIP if the handle did not survive the crash: another check proves that."""
     status = nfs3.getattr(handle).status
     if status != Nfsstat3.NFS3_OK:
-        skip(f"the handle does not work after the crash: GETATTR answers {status}")
-
-
-def _create(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
-    return nfs3.create(scratch.handle, b"new", CreateMode3.GUARDED, Sattr3(mode=0o644))
-
-
-def _mknod(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
-    return nfs3.mknod(scratch.handle, b"new", Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644)))
-
-
-def _remove(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
-    scratch.file("old")
-    return nfs3.remove(scratch.handle, b"old")
-
-
-def _rmdir(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
-    scratch.directory("old")
-    return nfs3.rmdir(scratch.handle, b"old")
-
-
-def _rename(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
-    scratch.file("old")
-    return nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")
-
-
-def _link(nfs3: Nfs3, scratch: Scratch) -> StatusReply:
-    return nfs3.link(scratch.file("kept"), scratch.handle, b"new")
-
-
-NAME_CHANGES: t.Final[dict[str, tuple[Callable[[Nfs3, Scratch], StatusReply], list[bytes]]]] = {
-    "CREATE": (_create, [b"new"]),
-    "MKDIR": (lambda nfs3, scratch: nfs3.mkdir(scratch.handle, b"new", Sattr3(mode=0o755)), [b"new"]),
-    "SYMLINK": (lambda nfs3, scratch: nfs3.symlink(scratch.handle, b"new", b"target"), [b"new"]),
-    "MKNOD": (_mknod, [b"new"]),
-    "REMOVE": (_remove, []),
-    "RMDIR": (_rmdir, []),
-    "RENAME": (_rename, [b"new"]),
-    "LINK": (_link, [b"kept", b"new"]),
-}
-"""Procedure -> a call of it, and the names in the directory afterwards."""
+        skip(f"GETATTR of the handle answers {status} after the crash")
 
 
 @pytest.mark.exclusive
-@pytest.mark.parametrize("procedure", NAME_CHANGES, ids=str.lower)
+@pytest.mark.parametrize("procedure", NAME_CHANGES)
 @proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-names-are-lost-in-a-crash")
-def test_names(nfs3: Nfs3, scratch: Scratch, target: TargetView, procedure: str) -> None:
+def test_names(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, procedure: str) -> None:
     """Created, removed and renamed names survive a crash."""
-    act, names = NAME_CHANGES[procedure]
-    need(act(nfs3, scratch), "what is to outlive the crash", procedure)
+    call = CALLS[procedure]
+    need(
+        nfs3.call(call.procedure, call.arranged(scratch, NAME)),
+        "the change before the crash",
+        call.procedure.name,
+    )
     target.crash()
-    survivor = target.nfs3()
+    survivor = target.client(Nfs3)
     _need_handle(survivor, scratch.handle)
-    found = [
-        name
-        for name in (b"kept", b"new", b"old")
-        if survivor.lookup(scratch.handle, name).status == Nfsstat3.NFS3_OK
-    ]
-    expect(found, "the names that are found after the crash").equals(names)
+    replies = {name: survivor.lookup(scratch.handle, name) for name in (NAME, second_name(NAME))}
+    found = [name for name, reply in replies.items() if reply.status == Nfsstat3.NFS3_OK]
+    wanted = call.names_after(NAME)
+    wrong = next((replies[name] for name in replies if (name in found) != (name in wanted)), None)
+    expect_names(found, wanted, "names found after the crash", reply=wrong, field="status")
 
 
 # ---------------------------------------------------------------- attributes and handles
@@ -200,7 +169,7 @@ def test_names(nfs3: Nfs3, scratch: Scratch, target: TargetView, procedure: str)
 @pytest.mark.exclusive
 @pytest.mark.parametrize("field", ["mode", "size", "mtime"])
 @proves(SETATTR_IS_SYNCHRONOUS, killed_by="setattr3-is-lost-in-a-crash")
-def test_attributes(nfs3: Nfs3, scratch: Scratch, target: TargetView, field: str) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, field: str) -> None:
     """Attributes that SETATTR has set survive a crash."""
     file = scratch.file("f", pattern(5000))
     asked = {
@@ -211,8 +180,8 @@ def test_attributes(nfs3: Nfs3, scratch: Scratch, target: TargetView, field: str
     expect(nfs3.setattr(file, asked[field])).ok()
     known = getattr(scratch.attributes(file), field)
     target.crash()
-    _need_handle(target.nfs3(), file)
-    reply = target.nfs3().getattr(file)
+    _need_handle(target.client(Nfs3), file)
+    reply = target.client(Nfs3).getattr(file)
     expect(reply).ok()
     expect(reply).field(f"resok.obj_attributes.{field}").equals(known)
 
@@ -220,13 +189,13 @@ def test_attributes(nfs3: Nfs3, scratch: Scratch, target: TargetView, field: str
 @pytest.mark.exclusive
 @pytest.mark.parametrize("control", ["crash", "restart"])
 @proves(SERVER_IS_STATELESS, killed_by="getattr3-handles-end-with-the-instance")
-def test_handles(nfs3: Nfs3, scratch: Scratch, target: TargetView, control: str) -> None:
+def test_handles(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, control: str) -> None:
     """Handles work after a crash or a restart."""
     handles = {"file": scratch.file("f", b"data"), "directory": scratch.directory("d")}
     known = {what: scratch.attributes(handle).fileid for what, handle in handles.items()}
     getattr(target, control)()
     for what, handle in handles.items():
-        reply = target.nfs3().getattr(handle)
-        observe(f"handle of a {what} after a {control}", reply.status)
+        reply = target.client(Nfs3).getattr(handle)
+        observe(f"GETATTR of the {what} after the {control}", reply.status)
         expect(reply).ok()
         expect(reply).field("resok.obj_attributes.fileid").equals(known[what])

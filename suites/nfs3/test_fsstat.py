@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsjudge import Requirement, expect, observe, proves, unsupported
 from suites.nfs3.clauses import FS_INFO_RETURNS_ATTRIBUTES
@@ -14,7 +14,7 @@ FSSTAT_FOR_ANY_OBJECT = Requirement(
 
 
 @proves(FSSTAT_FOR_ANY_OBJECT, killed_by="fsstat3-refuses-a-file")
-def test_regular_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_regular_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """FSSTAT accepts the handle of a regular file."""
     resok = expect(nfs3.fsstat(scratch.file("file"))).ok()
     observe("abytes <= fbytes <= tbytes", resok.abytes <= resok.fbytes <= resok.tbytes)
@@ -23,10 +23,10 @@ def test_regular_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(FS_INFO_RETURNS_ATTRIBUTES, killed_by="fsstat3-attributes-of-the-root")
-def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """FSSTAT returns the attributes of the object."""
     handle = scratch.file("file")
     reply = nfs3.fsstat(handle)
     if expect(reply).ok().obj_attributes is None:
-        unsupported("the server withholds the attributes")
+        unsupported("FSSTAT returns no obj_attributes")
     expect(reply).field("resok.obj_attributes.fileid").equals(scratch.attributes(handle).fileid)

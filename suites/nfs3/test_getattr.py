@@ -7,14 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3, Sattr3
-from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
-from suites.nfs3.attributes import EVERYTHING, expect_preserved
+from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, unsupported
+from suites.nfs3.attributes import EVERYTHING, PROTECTION, expect_preserved
 from suites.nfs3.clauses import MODE_HAS_DEFINED_BITS_ONLY, NLINK_COUNTS, NSECONDS_BELOW_ONE_SECOND
 from suites.nfs3.contents import pattern
 from suites.nfs3.file_types import DEVICE, KINDS, make
+from suites.nfs3.new_objects import expect_found
 from suites.nfs3.permissions import STRANGER
 
 TYPE = Requirement(
@@ -39,8 +40,6 @@ GETATTR_SAME_FOR_EVERY_USER = Requirement(
     gist="GETATTR should return the same attributes to every user",
     level=Level.SHOULD,
 )
-
-
 RDEV_IS_MAJOR_MINOR = Requirement(
     rfc="RFC 1813",
     section="2.5",
@@ -52,7 +51,7 @@ RDEV_IS_MAJOR_MINOR = Requirement(
 
 
 @proves(TYPE, killed_by="getattr3-wrong-type")
-def test_type_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_type_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR of a directory returns type NF3DIR."""
     reply = nfs3.getattr(scratch.directory("d"))
     expect(reply).ok()
@@ -60,7 +59,7 @@ def test_type_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(TYPE, killed_by="getattr3-calls-empty-files-fifos")
-def test_type_regular(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_type_regular(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR of a regular file returns type NF3REG."""
     for file in (scratch.file("empty"), scratch.file("full", b"data"), scratch.file("program", mode=0o755)):
         reply = nfs3.getattr(file)
@@ -69,7 +68,7 @@ def test_type_regular(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(TYPE, killed_by="getattr3-follows-symlinks", needs="symlink")
-def test_type_symlink(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_type_symlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR of a symbolic link returns type NF3LNK: it does not follow the link."""
     scratch.file("target", b"data")
     reply = nfs3.getattr(scratch.symlink("l", b"target"))
@@ -78,7 +77,7 @@ def test_type_symlink(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(TYPE, killed_by="getattr3-invents-a-type", needs="mknod")
-def test_type_fifo(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_type_fifo(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR of a FIFO returns type NF3FIFO."""
     reply = nfs3.getattr(scratch.fifo("p"))
     expect(reply).ok()
@@ -89,16 +88,18 @@ def test_type_fifo(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(MODE_HAS_DEFINED_BITS_ONLY, killed_by="getattr3-mode-has-the-type")
-def test_mode_bits(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_mode_bits(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR returns a mode that has protection bits only."""
     for handle in (scratch.file("f"), scratch.directory("d")):
         reply = nfs3.getattr(handle)
-        mode = expect(reply).ok().obj_attributes.mode
-        expect(mode & ~0o7777, "mode outside of the protection bits").equals(0)
+        expect(reply).ok()
+        expect(reply).field("resok.obj_attributes.mode").satisfies(
+            lambda mode: not mode & ~PROTECTION, "protection bits only (0o7777)"
+        )
 
 
 @proves(SIZE_IN_BYTES, killed_by="getattr3-rounds-small-sizes-up")
-def test_size(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR returns as size the number of bytes in the file."""
     for size in (0, 1, 5, 4095, 10_001):
         reply = nfs3.getattr(scratch.file(f"f{size}", pattern(size)))
@@ -107,19 +108,19 @@ def test_size(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(SIZE_IN_BYTES, killed_by="getattr3-truncates-size")
-def test_size_above_4g(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_size_above_4g(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR returns sizes above 4 GiB."""
     file = scratch.file("f")
     grown = nfs3.setattr(file, Sattr3(size=2**32 + 5))
     if grown.status != Nfsstat3.NFS3_OK:
-        unsupported(f"a file cannot be as large: SETATTR answers {grown.status}")
+        unsupported(f"no file of 4 GiB + 5 bytes: SETATTR of the size answers {grown.status}")
     reply = nfs3.getattr(file)
     expect(reply).ok()
     expect(reply).field("resok.obj_attributes.size").equals(2**32 + 5)
 
 
 @proves(NSECONDS_BELOW_ONE_SECOND, killed_by="getattr3-overfills-nanoseconds")
-def test_nseconds(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_nseconds(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR returns times with fewer than 1,000,000,000 nanoseconds."""
     for handle in (scratch.file("f", b"data"), scratch.directory("d")):
         reply = nfs3.getattr(handle)
@@ -132,33 +133,44 @@ def test_nseconds(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(FILEID_IS_UNIQUE, killed_by="getattr3-fileid-of-the-parent")
-def test_unique_fileid(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_unique_fileid(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """Different objects of a file system have different fileids."""
-    handles = [scratch.handle, scratch.directory("d"), scratch.file("one"), scratch.file("other")]
-    seen: dict[tuple[int, int], int] = {}
-    for number, handle in enumerate(handles):
-        attributes = expect(nfs3.getattr(handle)).ok().obj_attributes
+    handles = {
+        "the directory": scratch.handle,
+        "'d'": scratch.directory("d"),
+        "'one'": scratch.file("one"),
+        "'other'": scratch.file("other"),
+    }
+    seen: dict[tuple[int, int], str] = {}
+    for name, handle in handles.items():
+        reply = nfs3.getattr(handle)
+        attributes = expect(reply).ok().obj_attributes
         identity = (attributes.fsid, attributes.fileid)
-        expect(seen.get(identity), f"another object with fsid and fileid {identity}").is_absent()
-        seen[identity] = number
+        expect_that(
+            identity not in seen,
+            "a pair that no other object has",
+            f"{identity[0]}, {identity[1]}, those of {seen.get(identity)}",
+            f"fsid and fileid of {name}",
+            reply=reply,
+            field="resok.obj_attributes.fileid",
+        )
+        seen[identity] = name
 
 
 @proves(FILEID_IS_UNIQUE, killed_by="getattr3-fileid-counts-names", needs="hardlink")
-def test_fileid_of_hard_link(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_fileid_of_hard_link(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A hard link has the fileid of the file."""
     file = scratch.file("f", b"data")
     known = scratch.attributes(file)
     scratch.link(file, "link")
-    by_link = scratch.lookup("link")
-    expect(by_link, "the handle of the link").is_present()
-    reply = nfs3.getattr(by_link or b"")
+    reply = nfs3.getattr(expect_found(scratch, b"link"))
     expect(reply).ok()
     expect(reply).field("resok.obj_attributes.fsid").equals(known.fsid)
     expect(reply).field("resok.obj_attributes.fileid").equals(known.fileid)
 
 
 @proves(NLINK_COUNTS, killed_by="getattr3-counts-one-name", needs="hardlink")
-def test_nlink(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """nlink is the number of names of the file."""
     file = scratch.file("f")
     for count, name in enumerate((None, "second", "third"), start=1):
@@ -173,7 +185,7 @@ def test_nlink(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(GETATTR_IS_CURRENT, killed_by="getattr3-remembers-by-connection")
-def test_change_by_another_client(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch) -> None:
+def test_change_by_another_client(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR returns the size after a WRITE over another connection."""
     file = scratch.file("f", b"data")
     expect(second_client.getattr(file)).ok()
@@ -184,32 +196,32 @@ def test_change_by_another_client(nfs3: Nfs3, second_client: Nfs3, scratch: Scra
 
 
 @proves(GETATTR_SAME_FOR_EVERY_USER, killed_by="getattr3-owner-is-the-asker", needs="other_users")
-def test_other_user(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_other_user(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
     """GETATTR returns the same attributes to another user."""
     file = scratch.file("f", b"data")
     known = scratch.attributes(file)
-    reply = nfs3_as(*STRANGER).getattr(file)
+    reply = as_user(*STRANGER).getattr(file)
     if reply.resok is None:
-        unsupported(f"another user may not see the attributes: GETATTR answers {reply.status}")
+        unsupported(f"GETATTR by another user answers {reply.status}")
     expect_preserved(reply.resok.obj_attributes, known)
 
 
 @proves(GETATTR_IS_CURRENT, killed_by="getattr3-moves-mtime")
-def test_no_side_effects(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_no_side_effects(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR changes no attribute of the object."""
     for handle in (scratch.file("f", b"data"), scratch.directory("d")):
         known = expect(nfs3.getattr(handle)).ok().obj_attributes
         again = expect(nfs3.getattr(handle)).ok().obj_attributes
-        observe("atime moves by GETATTR", again.atime != known.atime)
+        observe("GETATTR changes atime", again.atime != known.atime)
         expect_preserved(again, known, EVERYTHING)
 
 
-# ---------------------------------------------------------------- GETATTR and LOOKUP
+# ---------------------------------------------------------------- devices and sockets
 
 
 @pytest.mark.parametrize("kind", ["block", "character", "socket"])
 @proves(TYPE, killed_by="getattr3-calls-special-files-regular")
-def test_special_file_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_special_file_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """GETATTR returns the type of a device or socket."""
     reply = nfs3.getattr(make(nfs3, scratch, kind, is_trusted=True))
     expect(reply).ok()
@@ -218,7 +230,7 @@ def test_special_file_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["block", "character"])
 @proves(RDEV_IS_MAJOR_MINOR, killed_by="getattr3-has-no-device-numbers", needs="device")
-def test_device_numbers(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_device_numbers(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """GETATTR returns the major and minor number of a device in rdev."""
     reply = nfs3.getattr(make(nfs3, scratch, kind))
     expect(reply).ok()

@@ -12,29 +12,29 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch, list_names
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch, list_names
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import GETATTR, Getattr3Res, Nfsstat3, Sattr3
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.program import Procedure
 from nfsclient.xdr import Opaque, Struct
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_data, expect_names, expect_that, observe, proves, skip
 from nfsjudge.expect import StatusReply
-from suites.nfs3.by_name import CALLS, TAKING, Place
+from suites.nfs3.calls import CALLS, IN_A_DIRECTORY, OF_THE_FILE_SYSTEM, ON_A_FILE, Place, call_on
 from suites.nfs3.clauses import HANDLE_IS_OF_ONE_FILE, RETURNS_BADHANDLE, RETURNS_STALE
-from suites.nfs3.contents import difference, pattern
-from suites.nfs3.handling import (
-    GONE,
-    IN_A_DIRECTORY,
+from suites.nfs3.contents import pattern
+from suites.nfs3.handles import (
     LATER,
-    ON_A_FILE,
-    ON_ANYTHING,
     WITHOUT_EFFECT,
+    call_without_effect,
     expect_bad_handle,
     handle_of_removed,
+    need_removed,
+    removed_directory,
     try_handle,
 )
+from suites.nfs3.statuses import GONE
 
 HANDLE_HAS_AT_MOST_64_BYTES = Requirement(
     rfc="RFC 1813",
@@ -47,14 +47,16 @@ HANDLE_WORKS_ON_ANY_CONNECTION = Requirement(
     gist="a file handle contains all the server needs to identify the file, on any connection",
     level=Level.SHOULD,
 )
-
-
 HANDLE_SURVIVES_RENAME = Requirement(
     rfc="RFC 1813",
     section="2.5",
     gist="a file handle contains all the server needs to identify the file, also after it was renamed",
     level=Level.SHOULD,  # a server may revoke a handle at any time
 )
+
+
+TWO_HANDLES = ("link", "rename_from", "rename_to")
+"""Calls with two handles, one of them of a removed directory."""
 
 
 class LongHandle(Struct):
@@ -68,55 +70,66 @@ LONG_GETATTR: t.Final = Procedure(
 )
 
 
-def _need_removed(reply: StatusReply, what: str) -> None:
-    """SKIP if the object could not be removed."""
-    if reply.status != Nfsstat3.NFS3_OK:
-        skip(f"{what} cannot be removed: {reply.status}")
+def _procedure(call: str) -> str:
+    """The name of the procedure: ``rename_to`` is RENAME."""
+    return call.partition("_")[0].upper()
+
+
+def _observed(procedure: str, reply: StatusReply) -> StatusReply:
+    observe(f"{_procedure(procedure)} by the handle of a removed directory", reply.status)
+    return reply
 
 
 # ---------------------------------------------------------------- one object per handle
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="create3-runs-out-of-handles")
-def test_distinct(scratch: Scratch) -> None:
+def test_distinct(scratch: Nfs3Scratch) -> None:
     """Different files have different handles."""
     names: dict[bytes, str] = {scratch.handle: "the directory"}
     for number in range(20):
         handle = scratch.file(f"f{number}")
-        expect(names.get(handle), f"another object with the handle of f{number}").is_absent()
-        names[handle] = f"f{number}"
+        expect_that(
+            handle not in names,
+            "a handle that no other object has",
+            f"the handle of {names.get(handle)}",
+            f"handle of 'f{number}'",
+        )
+        names[handle] = f"'f{number}'"
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="getattr3-reaches-a-later-file")
-def test_inode_reuse_getattr(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_inode_reuse_getattr(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR by the handle of a removed file does not reach a file created later."""
     removed = scratch.file("removed", pattern(100))
-    _need_removed(nfs3.remove(scratch.handle, b"removed"), "the file")
+    need_removed(nfs3.remove(scratch.handle, b"removed"), "the file")
     for number in range(LATER):
         scratch.file(f"later {number}", b"other")
     reply = nfs3.getattr(removed)
     observe("GETATTR by the handle of a removed file", reply.status)
     if reply.resok is not None:
         # A server may have truncated the removed file; the size of the later files proves a mix-up.
-        expect(reply).field("resok.obj_attributes.size").differs_from(len(b"other"))
+        expect(reply).field("resok.obj_attributes.size").satisfies(
+            lambda size: size != len(b"other"), "any but 5, the size of the files created later"
+        )
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="setattr3-reaches-a-later-file")
-def test_inode_reuse_setattr(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_inode_reuse_setattr(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR by the handle of a removed file does not change a file created later."""
     removed = scratch.file("removed", pattern(100))
-    _need_removed(nfs3.remove(scratch.handle, b"removed"), "the file")
+    need_removed(nfs3.remove(scratch.handle, b"removed"), "the file")
     later = [scratch.file(f"later {number}", b"other") for number in range(LATER)]
     observe("SETATTR by the handle of a removed file", nfs3.setattr(removed, Sattr3(size=1)).status)
-    sizes = [scratch.attributes(handle).size for handle in later]
-    expect(sizes, "the sizes of later files").equals([5] * LATER)
+    for handle in later:
+        expect(scratch.attributes(handle).size, "size of a file created later").equals(len(b"other"))
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="lookup3-reaches-a-later-directory")
-def test_inode_reuse_lookup(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_inode_reuse_lookup(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP by the handle of a removed directory does not reach a directory created later."""
     removed = scratch.directory("removed")
-    _need_removed(nfs3.rmdir(scratch.handle, b"removed"), "the directory")
+    need_removed(nfs3.rmdir(scratch.handle, b"removed"), "the directory")
     for number in range(LATER):
         scratch.file("inside", directory=scratch.directory(f"later {number}"))
     reply = nfs3.lookup(removed, b"inside")
@@ -125,69 +138,69 @@ def test_inode_reuse_lookup(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="create3-reaches-a-later-directory")
-def test_inode_reuse_create(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_inode_reuse_create(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE by the handle of a removed directory does not reach a directory created later."""
     removed = scratch.directory("removed")
-    _need_removed(nfs3.rmdir(scratch.handle, b"removed"), "the directory")
+    need_removed(nfs3.rmdir(scratch.handle, b"removed"), "the directory")
     later = [scratch.directory(f"later {number}") for number in range(LATER)]
     reply = nfs3.create(removed, b"intruder", attributes=Sattr3(mode=0o644))
     observe("CREATE by the handle of a removed directory", reply.status)
-    found = [name for directory in later for name in list_names(nfs3, directory)]
-    expect(found, "the names in later directories").equals([])
+    for directory in later:
+        expect_names(list_names(nfs3, directory), [], "names in a directory created later")
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="read3-follows-the-name")
-def test_replaced_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_replaced_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ by the handle of a replaced file does not return data of the new file."""
     old = pattern(100)
     replaced = scratch.file("name", old)
     scratch.file("successor", pattern(100, salt=50))
-    _need_removed(nfs3.rename(scratch.handle, b"successor", scratch.handle, b"name"), "the file")
+    need_removed(nfs3.rename(scratch.handle, b"successor", scratch.handle, b"name"), "the file")
     reply = nfs3.read(replaced, 0, 100)
     observe("READ by the handle of a replaced file", reply.status)
     if reply.resok is not None:
         data = bytes(reply.resok.data)
-        expect(difference(data, old[: len(data)]), "first byte that is not of the old file").is_absent()
+        expect_data(data, old[: len(data)], "data of the old file", reply=reply, field="resok.data")
 
 
 # ---------------------------------------------------------------- stale handles
 
 
-@pytest.mark.parametrize("procedure", [*ON_A_FILE, "fsstat", "fsinfo", "pathconf"])
+@pytest.mark.parametrize("procedure", [*ON_A_FILE, *OF_THE_FILE_SYSTEM])
 @proves(RETURNS_STALE, killed_by="nfs3-removed-is-noent")
-def test_stale_file(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_stale_file(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """The handle of a removed file returns NFS3ERR_STALE, unless it still works."""
     removed = scratch.file("removed", b"data")
-    _need_removed(nfs3.remove(scratch.handle, b"removed"), "the file")
-    reply = ON_ANYTHING[procedure](nfs3, removed)
+    need_removed(nfs3.remove(scratch.handle, b"removed"), "the file")
+    reply = call_on(nfs3, procedure, removed)
     observe(f"{procedure.upper()} by the handle of a removed file", reply.status)
     if reply.status != Nfsstat3.NFS3_OK:
         expect(reply).refused(Nfsstat3.NFS3ERR_STALE, because=RETURNS_STALE)
 
 
 @proves(HANDLE_WORKS_ON_ANY_CONNECTION, killed_by="getattr3-binds-handles-to-connections")
-def test_other_connection(second_client: Nfs3, scratch: Scratch) -> None:
+def test_other_connection(second_client: Nfs3, scratch: Nfs3Scratch) -> None:
     """A handle works on another connection."""
     for handle in (scratch.file("f"), scratch.directory("d")):
         reply = second_client.getattr(handle)
         expect(reply).ok()
 
 
-# ---------------------------------------------------------------- bad handles
+# ---------------------------------------------------------------- bad handles: random and with GETATTR
 
 
 @proves(RETURNS_BADHANDLE, killed_by="nfs3-bad-handle-is-inval")
-def test_random_bytes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_random_bytes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """Every procedure refuses a handle of random bytes only as a bad or stale handle."""
     nonsense = pattern(len(scratch.handle), salt=77)
-    replies = {name.upper(): call(nfs3, nonsense) for name, call in ON_ANYTHING.items()}
+    replies = {name.upper(): call_on(nfs3, name, nonsense) for name in CALLS}
     # A server may refuse a procedure that it does not support without checking the handle.
     answered = {name: reply for name, reply in replies.items() if reply.status != Nfsstat3.NFS3ERR_NOTSUPP}
     expect_bad_handle(answered, because=RETURNS_BADHANDLE)
 
 
 @proves(RETURNS_BADHANDLE, killed_by="getattr3-altered-handle-is-noent")
-def test_altered_bytes_getattr(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_altered_bytes_getattr(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR refuses a handle with one altered byte only as a bad or stale handle."""
     handle = scratch.file("f", b"data")
     altered = [handle[:at] + bytes([handle[at] ^ 0xFF]) + handle[at + 1 :] for at in range(len(handle))]
@@ -197,28 +210,25 @@ def test_altered_bytes_getattr(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RETURNS_BADHANDLE, killed_by="getattr3-short-handle-is-inval")
-def test_wrong_length_getattr(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wrong_length_getattr(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR refuses a handle of the wrong length only as a bad or stale handle."""
     handle = scratch.file("f", b"data")
     right = len(handle)
     lengths = {1, 4, right // 2, right - 1, min(64, right + 1), 64} - {0, right}
     cut = {length: handle[:length].ljust(length, b"\0") for length in sorted(lengths)}
-    getattr_by = ON_A_FILE["getattr"]
-    replies = {f"{length} bytes": try_handle(getattr_by, nfs3, other) for length, other in cut.items()}
+    replies = {f"{length} bytes": try_handle(nfs3, "getattr", other) for length, other in cut.items()}
     expect_bad_handle(replies, because=RETURNS_BADHANDLE)
 
 
 @proves(RETURNS_BADHANDLE, killed_by="getattr3-empty-handle-is-noent")
-def test_empty(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_empty(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """GETATTR takes the empty handle for the public one, or refuses it as a bad or stale handle."""
     # WebNFS defines the empty handle as the public one (RFC 2055 section 5), so success is right too.
-    expect_bad_handle(
-        {"the empty handle": try_handle(ON_A_FILE["getattr"], nfs3, b"")}, because=RETURNS_BADHANDLE
-    )
+    expect_bad_handle({"the empty handle": try_handle(nfs3, "getattr", b"")}, because=RETURNS_BADHANDLE)
 
 
 @proves(HANDLE_HAS_AT_MOST_64_BYTES, killed_by="getattr3-cuts-long-handles")
-def test_over_64_bytes(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> None:
+def test_over_64_bytes(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> None:
     """GETATTR refuses a handle of more than 64 bytes."""
     for length in (65, 1024):
         what = f"GETATTR by a handle of {length} bytes"
@@ -234,56 +244,54 @@ def test_over_64_bytes(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratc
     expect(nfs3.getattr(scratch.handle)).ok()
 
 
-def _observed(procedure: str, reply: StatusReply) -> StatusReply:
-    observe(f"{procedure.upper()} by that handle", reply.status)
-    return reply
-
-
-# ---------------------------------------------------------------- damaged handles; test_handles has GETATTR
+# ---------------------------------------------------------------- bad handles: other procedures
 
 
 @pytest.mark.parametrize("procedure", WITHOUT_EFFECT)
 @proves(RETURNS_BADHANDLE, killed_by="nfs3-short-handle-is-notempty")
-def test_wrong_length(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_wrong_length(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """A handle of the wrong length is refused only as a bad or stale handle."""
-    handle, call = scratch.handle, WITHOUT_EFFECT[procedure]
+    handle = scratch.handle
     right = len(handle)
     lengths = {1, 4, right // 2, right - 1, min(64, right + 1), 64} - {0, right}
     cut = {length: handle[:length].ljust(length, b"\0") for length in sorted(lengths)}
-    replies = {f"{length} bytes": try_handle(call, nfs3, other) for length, other in cut.items()}
-    expect_bad_handle(replies, because=RETURNS_BADHANDLE, right=call(nfs3, handle))
+    replies = {f"{length} bytes": try_handle(nfs3, procedure, other) for length, other in cut.items()}
+    expect_bad_handle(replies, because=RETURNS_BADHANDLE, right=call_without_effect(nfs3, procedure, handle))
 
 
 @pytest.mark.parametrize("procedure", WITHOUT_EFFECT)
 @proves(RETURNS_BADHANDLE, killed_by="nfs3-altered-handle-is-notempty")
-def test_altered_bit(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_altered_bit(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """A handle with an altered bit is refused only as a bad or stale handle."""
-    handle, call = scratch.handle, WITHOUT_EFFECT[procedure]
+    handle = scratch.handle
     places = [(at, 1 << at % 8) for at in {0, len(handle) // 3, len(handle) // 2, len(handle) - 1}]
     altered = [handle[:at] + bytes([handle[at] ^ bit]) + handle[at + 1 :] for at, bit in places]
-    replies = {f"byte {at}": call(nfs3, other) for (at, _), other in zip(places, altered, strict=True)}
-    expect_bad_handle(replies, because=RETURNS_BADHANDLE, right=call(nfs3, handle))
+    replies = {
+        f"byte {at}": call_without_effect(nfs3, procedure, other)
+        for (at, _), other in zip(places, altered, strict=True)
+    }
+    expect_bad_handle(replies, because=RETURNS_BADHANDLE, right=call_without_effect(nfs3, procedure, handle))
 
 
 @pytest.mark.parametrize("content", ["zeros", "ones"])
 @pytest.mark.parametrize("procedure", WITHOUT_EFFECT)
 @proves(RETURNS_BADHANDLE, killed_by="nfs3-altered-handle-is-notempty")
-def test_repeated_byte(nfs3: Nfs3, scratch: Scratch, procedure: str, content: str) -> None:
+def test_repeated_byte(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, content: str) -> None:
     """A handle of all zeros or all ones is refused only as a bad or stale handle."""
     byte = b"\0" if content == "zeros" else b"\xff"
-    call = WITHOUT_EFFECT[procedure]
-    reply = call(nfs3, byte * len(scratch.handle))
-    expect_bad_handle({content: reply}, because=RETURNS_BADHANDLE, right=call(nfs3, scratch.handle))
+    reply = call_without_effect(nfs3, procedure, byte * len(scratch.handle))
+    right = call_without_effect(nfs3, procedure, scratch.handle)
+    expect_bad_handle({content: reply}, because=RETURNS_BADHANDLE, right=right)
 
 
-# ---------------------------------------------------------------- stale handles
+# ---------------------------------------------------------------- stale handles of directories
 
 
 @pytest.mark.parametrize("procedure", IN_A_DIRECTORY)
 @proves(RETURNS_STALE, killed_by="nfs3-removed-directory-is-io")
-def test_stale_directory(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_stale_directory(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """The handle of a removed directory returns NFS3ERR_STALE or NFS3ERR_NOENT, unless it still works."""
-    reply = _observed(procedure, IN_A_DIRECTORY[procedure](nfs3, _removed_directory(nfs3, scratch)))
+    reply = _observed(procedure, call_on(nfs3, procedure, removed_directory(nfs3, scratch)))
     if reply.status != Nfsstat3.NFS3_OK:
         # A server that keeps a removed directory for its handle may answer that it has no such entry.
         # LINK is called with the directory as its file too, which a server may refuse as well.
@@ -291,11 +299,18 @@ def test_stale_directory(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
         expect(reply).refused(Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_NOENT, *also, because=RETURNS_STALE)
 
 
-@pytest.mark.parametrize("procedure", sorted(IN_A_DIRECTORY.keys() - {"lookup", "create"}))
+def _call_in(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, directory: bytes) -> StatusReply:
+    if procedure == "link":
+        return nfs3.link(scratch.file("linked"), directory, b"name")
+    reply: StatusReply = call_on(nfs3, procedure, directory)
+    return reply
+
+
+@pytest.mark.parametrize("procedure", sorted(set(IN_A_DIRECTORY) - {"lookup", "create"}))
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="nfs3-removed-directory-means-a-later-one")
-def test_inode_reuse(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_inode_reuse(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """The handle of a removed directory does not reach a directory created later."""
-    removed = _removed_directory(nfs3, scratch)
+    removed = removed_directory(nfs3, scratch)
     later = [scratch.directory(f"later {number}") for number in range(LATER)]
     for directory in later:
         if procedure == "rmdir":
@@ -304,17 +319,11 @@ def test_inode_reuse(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
             scratch.file("name", directory=directory)
     before = [list_names(nfs3, directory) for directory in later]
     reply = _observed(procedure, _call_in(nfs3, scratch, procedure, removed))
-    expect([list_names(nfs3, directory) for directory in later], "the names in later directories").equals(
-        before
-    )
+    for directory, known in zip(later, before, strict=True):
+        expect_names(list_names(nfs3, directory), known, "names in a directory created later")
     entries = getattr(getattr(reply, "resok", None), "entries", [])
-    expect([entry.name for entry in entries], "the names listed").lacks(b"name")
-
-
-def _call_in(nfs3: Nfs3, scratch: Scratch, procedure: str, directory: bytes) -> StatusReply:
-    if procedure == "link":
-        return nfs3.link(scratch.file("linked"), directory, b"name")
-    return IN_A_DIRECTORY[procedure](nfs3, directory)
+    listed = [entry.name for entry in entries]
+    expect(listed, "names listed by the handle of the removed directory").lacks(b"name")
 
 
 # ---------------------------------------------------------------- after RENAME
@@ -322,44 +331,34 @@ def _call_in(nfs3: Nfs3, scratch: Scratch, procedure: str, directory: bytes) -> 
 
 @pytest.mark.parametrize("procedure", ON_A_FILE)
 @proves(HANDLE_SURVIVES_RENAME, killed_by="nfs3-renamed-is-stale")
-def test_after_rename(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_after_rename(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """The handle of a file works after the file was moved to another directory."""
     file = scratch.file("old", b"data")
     directory = scratch.directory("elsewhere")
     moved = nfs3.rename(scratch.handle, b"old", directory, b"new")
     if moved.resok is None:
-        skip(f"the file cannot be renamed: RENAME answers {moved.status}")
-    expect(_observed(procedure, ON_A_FILE[procedure](nfs3, file))).ok()
+        skip(f"the file has its old name: RENAME answers {moved.status}")
+    reply = call_on(nfs3, procedure, file)
+    observe(f"{procedure.upper()} by the handle of the renamed file", reply.status)
+    expect(reply).ok()
 
 
-TWO_HANDLES = ("link", "rename_from", "rename_to")
-
-
-def _removed_directory(nfs3: Nfs3, scratch: Scratch) -> bytes:
-    """The handle of a directory that was removed. SKIP if it cannot be removed."""
-    removed = scratch.directory("removed")
-    status = nfs3.rmdir(scratch.handle, b"removed").status
-    if status != Nfsstat3.NFS3_OK:
-        skip(f"the directory cannot be removed: {status}")
-    return removed
-
-
-# ---------------------------------------------------------------- stale handles
+# ---------------------------------------------------------------- stale handles: one of two, and of symbolic links
 
 
 @pytest.mark.parametrize("procedure", TWO_HANDLES)
 @proves(RETURNS_STALE, killed_by="names3-removed-is-io")
 def test_stale_in_pair(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """LINK or RENAME with a removed directory returns NFS3ERR_STALE or NFS3ERR_NOENT, or works."""
-    removed = _removed_directory(nfs3, place.scratch)
-    reply = CALLS[procedure](nfs3, place, removed, b"name")
-    observe(f"{procedure.upper()} by the handle of a removed directory", reply.status)
+    removed = removed_directory(nfs3, place.scratch)
+    reply = place.call(nfs3, procedure, b"name", removed)
+    observe(f"{_procedure(procedure)} by the handle of a removed directory", reply.status)
     if reply.status != Nfsstat3.NFS3_OK:
         expect(reply).refused(*GONE, because=RETURNS_STALE)
 
 
 @proves(RETURNS_STALE, killed_by="names3-removed-is-io", needs="symlink")
-def test_stale_symlink(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_stale_symlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """The handle of a removed symbolic link returns NFS3ERR_STALE, unless it still works."""
     removed = handle_of_removed(nfs3, scratch, scratch.symlink("link", b"target"), b"link")
     reply = nfs3.readlink(removed)
@@ -372,13 +371,12 @@ def test_stale_symlink(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="names3-reach-a-later-directory")
 def test_inode_reuse_in_pair(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """LINK or RENAME with a removed directory does not change a directory created later."""
-    removed = _removed_directory(nfs3, place.scratch)
+    removed = removed_directory(nfs3, place.scratch)
     later = [place.scratch.directory(f"later-{number}") for number in range(LATER)]
-    if procedure in TAKING:
-        for directory in later:
-            place.put(procedure, b"name", directory)
+    for directory in later:
+        place.arrange(procedure, b"name", directory)
     known = [place.scratch.names(directory) for directory in later]
-    reply = CALLS[procedure](nfs3, place, removed, b"name")
-    observe(f"{procedure.upper()} by the handle of a removed directory", reply.status)
-    seen = [place.scratch.names(directory) for directory in later]
-    expect(seen, "the names in later directories").equals(known)
+    reply = place.call(nfs3, procedure, b"name", removed)
+    observe(f"{_procedure(procedure)} by the handle of a removed directory", reply.status)
+    for directory, names in zip(later, known, strict=True):
+        expect_names(place.scratch.names(directory), names, "names in a directory created later")

@@ -11,13 +11,25 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import KnobsView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
-from suites.nfs3.put_off import CALLS, OBJECT, final_status, need_jukebox, snapshot
+from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, unsupported
+from nfsjudge.expect import StatusReply
+from suites.catalogue import Call
+from suites.nfs3.calls import CALLS
+from suites.nfs3.jukebox import (
+    DELAYED,
+    OBJECT,
+    Snapshot,
+    expect_no_change,
+    final_status,
+    is_changed,
+    need_jukebox,
+    snapshot,
+)
 
 JUKEBOX_CAN_BE_RETRIED = Requirement(
     rfc="RFC 1813",
@@ -46,114 +58,137 @@ CHANGES = ["write", "create", "rename", "link"]
 CONFLICTING = ["read", "write", "rename"]
 
 
-@pytest.mark.parametrize("name", CALLS)
+def _expect_effect(scratch: Nfs3Scratch, before: Snapshot, call: Call, reply: StatusReply, what: str) -> None:
+    """Expect that the call, which `reply` answers, changed what a snapshot shows."""
+    __tracebackhide__ = True
+    is_done = is_changed(scratch, before)
+    expected = f"the effect of {call.procedure.name}"
+    expect_that(is_done, expected, "no change", f"directory after {what}", reply=reply, field="status")
+
+
+@pytest.mark.parametrize("name", DELAYED)
 @proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-next-attempt")
 def test_retry_succeeds(
-    rpc_connect: Connect, nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, name: str
+    rpc_connect: Connect, nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, name: str
 ) -> None:
     """A retry of a call that got JUKEBOX, with a new xid, succeeds."""
     call = CALLS[name]
-    args = call.arguments(scratch)
+    args = call.arranged(scratch, OBJECT)
     need_jukebox(rpc_connect("nfs"), knobs, call, args)
     status = final_status(nfs3.call(call.procedure, args))
-    observe("the next attempt", status)
-    expect(status, "the status of the same call with a new xid").one_of(Nfsstat3.NFS3_OK, *call.done_before)
+    observe("status with a new xid", status)
+    expect(status, f"status of {call.procedure.name} with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)
 
 
 @pytest.mark.parametrize("name", CHANGES)
 @proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-forgets-what-it-put-off")
 def test_retry_takes_effect(
-    rpc_connect: Connect, nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, name: str
+    rpc_connect: Connect, nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, name: str
 ) -> None:
     """A retry of a call that got JUKEBOX takes effect."""
     call = CALLS[name]
-    args = call.arguments(scratch)
+    args = call.arranged(scratch, OBJECT)
     before = snapshot(scratch)
     need_jukebox(rpc_connect("nfs"), knobs, call, args)
-    if final_status(nfs3.call(call.procedure, args)) not in {Nfsstat3.NFS3_OK, *call.done_before}:
-        unsupported("the next attempt is refused; that is for another check")
-    expect(snapshot(scratch) != before, "that something has changed").is_true()
+    reply = nfs3.call(call.procedure, args)
+    status = final_status(reply)
+    if status not in {Nfsstat3.NFS3_OK, *call.again}:
+        unsupported(f"{call.procedure.name} with a new xid answers {status}; another check judges that")
+    _expect_effect(scratch, before, call, reply, f"{status} to the retry")
 
 
 @pytest.mark.parametrize("name", CHANGES)
 @proves(JUKEBOX_IS_NOT_COMPLETE, killed_by="jukebox3-changes-and-says-later")
-def test_no_effect_yet(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str) -> None:
+def test_no_effect_yet(rpc_connect: Connect, scratch: Nfs3Scratch, knobs: KnobsView, name: str) -> None:
     """A call that gets JUKEBOX has changed nothing yet."""
     call = CALLS[name]
-    args = call.arguments(scratch)
+    args = call.arranged(scratch, OBJECT)
     before = snapshot(scratch)
     need_jukebox(rpc_connect("nfs"), knobs, call, args)
-    expect(snapshot(scratch), "names, types, modes, sizes and link counts in the directory").equals(before)
+    expect_no_change(scratch, before)
 
 
 @pytest.mark.parametrize("name", CHANGES)
 @proves(OK_MEANS_COMPLETED, killed_by="jukebox3-says-ok-to-the-same-xid")
-def test_same_xid_ok(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str) -> None:
+def test_same_xid_ok(rpc_connect: Connect, scratch: Nfs3Scratch, knobs: KnobsView, name: str) -> None:
     """NFS3_OK to a retry with the same xid means that the call took effect."""
     call, rpc = CALLS[name], rpc_connect("nfs")
-    args = call.arguments(scratch)
+    args = call.arranged(scratch, OBJECT)
     before = snapshot(scratch)
     need_jukebox(rpc, knobs, call, args, xid=0x4A55_4B45)
-    status = rpc.call(call.procedure, args, xid=0x4A55_4B45).status
-    observe("the answer to the same xid", status)
-    untrue = status == Nfsstat3.NFS3_OK and snapshot(scratch) == before
-    expect(untrue, f"that {status} was answered and nothing was done").is_false()
+    reply = rpc.call(call.procedure, args, xid=0x4A55_4B45)
+    observe("status with the same xid", reply.status)
+    if reply.status == Nfsstat3.NFS3_OK:
+        _expect_effect(scratch, before, call, reply, f"{reply.status} to the same xid")
 
 
 @pytest.mark.parametrize("name", CHANGES)
 @proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-next-attempt")
 def test_retry_after_same_xid(
-    rpc_connect: Connect, nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, name: str
+    rpc_connect: Connect, nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, name: str
 ) -> None:
     """A retry with a new xid succeeds after one with the same xid."""
     call, rpc = CALLS[name], rpc_connect("nfs")
-    args = call.arguments(scratch)
+    args = call.arranged(scratch, OBJECT)
     need_jukebox(rpc, knobs, call, args, xid=0x4A55_4B46)
     done = rpc.call(call.procedure, args, xid=0x4A55_4B46).status == Nfsstat3.NFS3_OK
     status = final_status(nfs3.call(call.procedure, args))
-    expect(status, "the status of the same call with a new xid").one_of(Nfsstat3.NFS3_OK, *call.done_before)
-    observe("the same xid was executed", "yes" if done else "no")
+    expect(status, f"status of {call.procedure.name} with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)
+    observe("NFS3_OK to the same xid", "yes" if done else "no")
 
 
 def _delegate(knobs: KnobsView) -> None:
     """Give another client a write delegation on the object."""
-    knobs.set(delegated_names=OBJECT)
+    knobs.set(delegated_names=OBJECT.decode())
 
 
 @pytest.mark.parametrize("name", CONFLICTING)
 @proves(CONFLICT_WAITS_FOR_DELEGATION, killed_by="jukebox3-ignores-delegations")
-def test_delegation_out(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str) -> None:
+def test_delegation_out(rpc_connect: Connect, scratch: Nfs3Scratch, knobs: KnobsView, name: str) -> None:
     """A call that conflicts with an NFSv4 delegation does not succeed while it is out."""
     call, rpc = CALLS[name], rpc_connect("nfs")
-    args = call.arguments(scratch)
+    args = call.arranged(scratch, OBJECT)
     _delegate(knobs)
-    statuses = {rpc.call(call.procedure, args).status for _ in range(3)}
-    expect(statuses, "what is answered while the delegation is out").lacks(Nfsstat3.NFS3_OK)
+    replies = [rpc.call(call.procedure, args) for _ in range(3)]
+    for reply in replies:
+        expect_that(
+            reply.status != Nfsstat3.NFS3_OK,
+            "an error",
+            "success",
+            f"status of {call.procedure.name} before the delegation is returned",
+            reply=reply,
+            field="status",
+        )
 
 
 @pytest.mark.parametrize("name", [name for name in CONFLICTING if name in CHANGES])
 @proves(CONFLICT_WAITS_FOR_DELEGATION, killed_by="jukebox3-ignores-delegations")
-def test_delegation_no_effect(rpc_connect: Connect, scratch: Scratch, knobs: KnobsView, name: str) -> None:
+def test_delegation_no_effect(
+    rpc_connect: Connect, scratch: Nfs3Scratch, knobs: KnobsView, name: str
+) -> None:
     """A call that conflicts with an NFSv4 delegation changes nothing while it is out."""
     call = CALLS[name]
-    args = call.arguments(scratch)
+    args = call.arranged(scratch, OBJECT)
     before = snapshot(scratch)
     _delegate(knobs)
-    observe("while it is out", rpc_connect("nfs").call(call.procedure, args).status)
-    expect(snapshot(scratch), "names, types, modes, sizes and link counts in the directory").equals(before)
+    observe("status before the delegation is returned", rpc_connect("nfs").call(call.procedure, args).status)
+    expect_no_change(scratch, before)
 
 
 @pytest.mark.parametrize("name", CONFLICTING)
 @proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-next-attempt")
 def test_delegation_returned(
-    rpc_connect: Connect, nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, name: str
+    rpc_connect: Connect, nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, name: str
 ) -> None:
     """A call that got JUKEBOX for a delegation succeeds once it is returned."""
     call = CALLS[name]
-    args = call.arguments(scratch)
+    args = call.arranged(scratch, OBJECT)
     _delegate(knobs)
-    if rpc_connect("nfs").call(call.procedure, args).status != Nfsstat3.NFS3ERR_JUKEBOX:
-        unsupported("the call was not put off")
+    status = rpc_connect("nfs").call(call.procedure, args).status
+    if status != Nfsstat3.NFS3ERR_JUKEBOX:
+        unsupported(
+            f"the server does not answer JUKEBOX for the delegation: {call.procedure.name} answers {status}"
+        )
     knobs.set(delegated_names="")
     status = final_status(nfs3.call(call.procedure, args))
-    expect(status, "the status of the same call with a new xid").one_of(Nfsstat3.NFS3_OK, *call.done_before)
+    expect(status, f"status of {call.procedure.name} with a new xid").one_of(Nfsstat3.NFS3_OK, *call.again)

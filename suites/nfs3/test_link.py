@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks import KnobsView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
-from suites.nfs3.attributes import expect_same_object, identity_of
+from nfsjudge import Level, Part, Requirement, expect, expect_names, observe, proves, unsupported
+from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded, too_long_name
-from suites.nfs3.by_name import MAKING, Place
+from suites.nfs3.calls import Place
 from suites.nfs3.clauses import (
     BAD_HANDLE_REACHES_NOTHING,
     HANDLE_IS_OF_ONE_FILE,
@@ -25,10 +25,11 @@ from suites.nfs3.clauses import (
     RETURNS_STALE,
 )
 from suites.nfs3.contents import pattern
-from suites.nfs3.created import expect_kept, expect_not_a_directory, expect_type
-from suites.nfs3.exports import NOT_ALLOWED, remove_if_created
+from suites.nfs3.exports import remove_if_created
 from suites.nfs3.file_types import SPECIAL, make
-from suites.nfs3.handling import GONE, LATER, NOT_A_HANDLE, handle_of_removed
+from suites.nfs3.handles import LATER, handle_of_removed
+from suites.nfs3.new_objects import expect_kept, expect_not_a_directory, expect_object, expect_type
+from suites.nfs3.statuses import GONE, NOT_A_HANDLE, NOT_ALLOWED
 
 LINK_CREATES_A_HARD_LINK = Requirement(
     rfc="RFC 1813", section="3.3.15", gist="LINK creates a hard link: another name for the same object"
@@ -64,8 +65,6 @@ LINK_OF_DIRECTORY_MATCHES_STATUS = Requirement(
 LINK_NEEDS_A_DIRECTORY = Requirement(
     rfc="RFC 1813", section="3.3.15", gist="LINK creates the name in a directory, not in another object"
 )
-
-
 LINK_STAYS_IN_FILE_SYSTEM = Requirement(
     rfc="RFC 1813",
     section="3.3.15",
@@ -82,7 +81,7 @@ LINK_RETURNS_XDEV = Requirement(
 
 
 @proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-links-nothing", needs="hardlink")
-def test_same_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_same_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK creates another name for the same file."""
     file = scratch.file("file", b"data")
     expect(nfs3.link(file, scratch.handle, b"link")).ok()
@@ -93,7 +92,7 @@ def test_same_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-makes-a-copy", needs="hardlink")
-def test_shared_data(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_shared_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """Data written through one name of a file is read through its other name."""
     file = scratch.file("file", b"old data")
     expect(nfs3.link(file, scratch.handle, b"link")).ok()
@@ -102,7 +101,7 @@ def test_shared_data(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LINK_INCREMENTS_NLINK, killed_by="link3-forgets-to-count", needs="hardlink")
-def test_nlink(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK increases nlink by one."""
     file = scratch.file("file")
     before = scratch.attributes(file).nlink
@@ -111,17 +110,17 @@ def test_nlink(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LINK_RETURNS_ATTRIBUTES, killed_by="link3-attributes-of-the-directory", needs="hardlink")
-def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK returns the attributes of the linked file."""
     file = scratch.file("file", b"data")
     reply = nfs3.link(file, scratch.handle, b"link")
     if expect(reply).ok().file_attributes is None:
-        unsupported("the server withholds the attributes of the file")
+        unsupported("LINK returns no file_attributes")
     expect_same_object(reply, "resok.file_attributes", scratch.attributes(file))
 
 
 @proves(LINK_REPLACES_NOTHING, killed_by="link3-replaces-files", needs="hardlink")
-def test_existing_file_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_existing_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK does not replace an existing file."""
     scratch.file("there", b"precious")
     reply = nfs3.link(scratch.file("file", b"data"), scratch.handle, b"there")
@@ -130,31 +129,31 @@ def test_existing_file_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LINK_NEEDS_A_DIRECTORY, killed_by="link3-links-in-files", needs="hardlink")
-def test_file_as_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK with a regular file as the directory fails with NFS3ERR_NOTDIR."""
     expect_not_a_directory(nfs3.link(scratch.file("file"), scratch.file("no directory"), b"link"))
 
 
 @proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-links-in-the-parent", needs="hardlink")
-def test_other_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_other_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK creates the name in another directory than that of the file."""
     elsewhere = scratch.directory("elsewhere")
     expect(nfs3.link(scratch.file("file", b"data"), elsewhere, b"link")).ok()
-    expect(scratch.names(elsewhere), "the names in the other directory").equals([b"link"])
+    expect_names(scratch.names(elsewhere), [b"link"], "names in the directory of the link")
 
 
 @proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-follows-symlinks", needs=("hardlink", "symlink"))
-def test_symlink_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK of a symbolic link creates another name for the link, not for its target."""
     scratch.file("target")
     reply = nfs3.link(scratch.symlink("symlink", b"target"), scratch.handle, b"other")
     if reply.status != Nfsstat3.NFS3_OK:
-        unsupported(f"the server gives symbolic links no second name: {expect(reply).refused()}")
+        unsupported(f"LINK of a symbolic link answers {expect(reply).refused()}")
     expect_type(nfs3, scratch, b"other", Ftype3.NF3LNK)
 
 
 @proves(LINK_REPLACES_NOTHING, killed_by="link3-replaces-directories", needs="hardlink")
-def test_existing_directory_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_existing_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK does not replace an existing directory."""
     scratch.directory("there")
     reply = nfs3.link(scratch.file("file", b"data"), scratch.handle, b"there")
@@ -163,7 +162,7 @@ def test_existing_directory_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(NLINK_COUNTS, killed_by="link3-counts-refusals", needs="hardlink")
-def test_nlink_after_failure(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_nlink_after_failure(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A LINK that fails does not change nlink."""
     file = scratch.file("file")
     scratch.file("there")
@@ -173,43 +172,45 @@ def test_nlink_after_failure(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LINK_FAILURE_RETURNS_ATTRIBUTES, killed_by="link3-refusals-show-the-directory", needs="hardlink")
-def test_failure_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_failure_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A LINK that fails returns the attributes of the file to be linked."""
     file = scratch.file("file", b"data")
     scratch.file("there")
     reply = nfs3.link(file, scratch.handle, b"there")
     expect(reply).refused()
     if reply.resfail is None or reply.resfail.file_attributes is None:
-        unsupported("the server withholds the attributes of the file after a refusal")
+        unsupported("LINK that fails returns no file_attributes")
     expect_same_object(reply, "resfail.file_attributes", scratch.attributes(file))
 
 
 @proves(LINK_OF_DIRECTORY_MATCHES_STATUS, killed_by="link3-refuses-and-links-directories", needs="hardlink")
-def test_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK of a directory creates the name, or fails and creates nothing."""
     reply = nfs3.link(scratch.directory("directory"), scratch.handle, b"other")
     observe("LINK of a directory", reply.status)
     linked = reply.status == Nfsstat3.NFS3_OK
     if not linked:
         expect(reply).refused()
-    expect(scratch.lookup("other") is not None, "whether the name is there").equals(linked)
+    created = [] if scratch.lookup("other") is None else [b"other"]
+    what = f"names created by LINK, which answers {reply.status}"
+    expect_names(created, [b"other"] if linked else [], what, reply=reply, field="status")
 
 
 @proves(REFUSES_EMPTY_NAMES, killed_by="link3-takes-the-empty-name", needs="hardlink")
-def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK refuses the empty name."""
     what = "LINK to the empty name"
     reply = reply_if_decoded(nfs3, lambda: nfs3.link(scratch.file("file"), scratch.handle, b""), what)
-    expect(scratch.names(), "the names in the directory").equals([b"file"])
+    expect_names(scratch.names(), [b"file"], "names in the directory")
     expect_name_refused(reply, what)
 
 
 @proves(NO_TRUNC, killed_by="link3-cuts-long-names", needs=("hardlink", "no_trunc"))
-def test_name_too_long(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK refuses a name longer than name_max."""
     name = too_long_name(nfs3, scratch)
     reply = nfs3.link(scratch.file("file"), scratch.handle, name)
-    expect(scratch.names(), "the names in the directory").equals([b"file"])
+    expect_names(scratch.names(), [b"file"], "names in the directory")
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=NO_TRUNC)
 
 
@@ -217,7 +218,7 @@ def test_name_too_long(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RETURNS_STALE, killed_by="names3-removed-is-io", needs="hardlink")
-def test_stale_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_stale_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK of a removed file returns NFS3ERR_STALE or NFS3ERR_NOENT, unless it still works."""
     removed = handle_of_removed(nfs3, scratch, scratch.file("file"), b"file")
     reply = nfs3.link(removed, scratch.handle, b"link")
@@ -227,14 +228,14 @@ def test_stale_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="link3-reaches-a-later-file", needs="hardlink")
-def test_inode_reuse(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_inode_reuse(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK of a removed file does not link a file created later."""
     removed = handle_of_removed(nfs3, scratch, scratch.file("file", b"removed"), b"file")
     later = [scratch.file(f"later-{number}", b"later") for number in range(LATER)]
     known = [scratch.attributes(handle).nlink for handle in later]
     observe("LINK by the handle of a removed file", nfs3.link(removed, scratch.handle, b"link").status)
-    seen = [scratch.attributes(handle).nlink for handle in later]
-    expect(seen, "nlink of later files").equals(known)
+    for handle, nlink in zip(later, known, strict=True):
+        expect(scratch.attributes(handle).nlink, "nlink of a file created later").equals(nlink)
 
 
 # ---------------------------------------------------------------- invalid handles
@@ -247,8 +248,11 @@ def test_bad_handle(nfs3: Nfs3, place: Place, which: str) -> None:
     nonsense = pattern(len(place.here), salt=77)
     file, directory = (nonsense, place.here) if which == "file" else (place.source, nonsense)
     reply = nfs3.link(file, directory, b"link")
-    expect(place.names(), "the names in the directory").equals([])
+    expect_names(place.names(), [], "names in the directory")
     expect(reply).refused(*NOT_A_HANDLE, because=RETURNS_BADHANDLE)
+
+
+# ---------------------------------------------------------------- another file system
 
 
 @proves(
@@ -257,7 +261,7 @@ def test_bad_handle(nfs3: Nfs3, place: Place, which: str) -> None:
     killed_by=("link3-copies-across-exports", "link3-across-exports-is-io"),
     needs="hardlink",
 )
-def test_across_exports(nfs3: Nfs3, scratch: Scratch, elsewhere: bytes) -> None:
+def test_across_exports(nfs3: Nfs3, scratch: Nfs3Scratch, elsewhere: bytes) -> None:
     """LINK into an export on another file system fails and makes no link."""
     file = scratch.file("f", b"data")
     known = scratch.attributes(file).nlink
@@ -269,30 +273,28 @@ def test_across_exports(nfs3: Nfs3, scratch: Scratch, elsewhere: bytes) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_XDEV, *NOT_ALLOWED, because=LINK_RETURNS_XDEV)
 
 
-# ---------------------------------------------------------------- NOTSUPP
+# ---------------------------------------------------------------- no support for hard links
 
 
 @proves(RETURNS_NOTSUPP, killed_by="link3-unsupported-is-io", needs="hardlink")
 def test_notsupp(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
     """LINK fails with NOTSUPP where the server has no hard links."""
     knobs.set(hard_links=False)
-    reply = MAKING["link"](nfs3, place, place.here, b"link")
-    expect(place.names(), "the names in the directory").equals([])
+    reply = place.call(nfs3, "link", b"link")
+    expect_names(place.names(), [], "names in the directory")
     expect(reply).status(Nfsstat3.NFS3ERR_NOTSUPP)
 
 
-# ---------------------------------------------------------------- REMOVE, RMDIR, LINK
+# ---------------------------------------------------------------- special files
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
 @proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-makes-files-of-special-files", needs="hardlink")
-def test_special_file(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_special_file(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """LINK creates another name for a special file."""
     handle = make(nfs3, scratch, kind)
     known = scratch.attributes(handle)
     reply = nfs3.link(handle, scratch.handle, b"link")
     if reply.status != Nfsstat3.NFS3_OK:
-        unsupported(f"the server gives no second name to {known.type.name}: {expect(reply).refused()}")
-    expect(identity_of(nfs3, scratch.handle, b"link"), "fileid and type").equals(
-        (known.fileid, known.type.name)
-    )
+        unsupported(f"LINK of a {known.type.name} answers {expect(reply).refused()}")
+    expect_object(nfs3, scratch.handle, b"link", known.fileid, known.type)

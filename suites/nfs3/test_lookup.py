@@ -5,11 +5,22 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount, Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import (
+    Level,
+    Part,
+    Requirement,
+    expect,
+    expect_attributes,
+    expect_that,
+    observe,
+    proves,
+    skip,
+    unsupported,
+)
 from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.clauses import (
     DOTDOT_IS_THE_PARENT,
@@ -19,6 +30,7 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.exports import exported
 from suites.nfs3.file_types import KINDS, make
+from suites.nfs3.limits import LONGEST_NAME
 
 LOOKUP_RETURNS_HANDLE = Requirement(
     rfc="RFC 1813",
@@ -53,55 +65,53 @@ LOOKUP_DOES_NOT_FOLLOW_SYMLINKS = Requirement(
     part=Part.IMPLEMENTATION,
     gist="LOOKUP does not follow symbolic links",
 )
-
-
 LOOKUP_SEARCHES_ITS_DIRECTORY = Requirement(
     rfc="RFC 1813", section="3.3.3", gist="LOOKUP searches the directory of its handle and no other"
 )
 
 
 @proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-finds-another-object")
-def test_finds_object(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_finds_object(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP returns the handle of the object with the given name."""
     known = scratch.attributes(scratch.file("wanted"))
     scratch.file("other")
     resok = expect(nfs3.lookup(scratch.handle, b"wanted")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.fileid, "fileid behind the handle").equals(known.fileid)
+    expect(found.fileid, "fileid of the object found").equals(known.fileid)
 
 
 @proves(LOOKUP_RETURNS_ATTRIBUTES, killed_by="lookup3-attributes-of-the-directory")
-def test_object_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_object_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP returns the attributes of the object in obj_attributes."""
     known = scratch.attributes(scratch.file("file", b"data", mode=0o640))
     reply = nfs3.lookup(scratch.handle, b"file")
     if expect(reply).ok().obj_attributes is None:
-        unsupported("the server withholds the attributes of the object")
+        unsupported("LOOKUP returns no obj_attributes")
     for name in ("type", "mode", "nlink", "uid", "gid", "size", "fsid", "fileid"):
         expect(reply).field(f"resok.obj_attributes.{name}").equals(getattr(known, name))
 
 
 @proves(LOOKUP_RETURNS_ATTRIBUTES, killed_by="lookup3-dir-attributes-of-the-object")
-def test_dir_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_dir_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP returns the attributes of the directory in dir_attributes."""
     scratch.file("file")
     known = scratch.attributes()
     reply = nfs3.lookup(scratch.handle, b"file")
     if expect(reply).ok().dir_attributes is None:
-        unsupported("the server withholds the attributes of the directory")
+        unsupported("LOOKUP returns no dir_attributes")
     for name in ("type", "fsid", "fileid"):
         expect(reply).field(f"resok.dir_attributes.{name}").equals(getattr(known, name))
 
 
 @proves(LOOKUP_NEEDS_AN_ENTRY, killed_by="lookup3-finds-what-is-not-there")
-def test_missing_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_missing_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of a name that does not exist fails with NFS3ERR_NOENT."""
     reply = nfs3.lookup(scratch.handle, b"nobody-made-this")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=RETURNS_NOENT)
 
 
 @proves(LOOKUP_NEEDS_AN_ENTRY, killed_by="lookup3-finds-removed-names")
-def test_removed_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_removed_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP does not find a file that was removed."""
     scratch.file("removed")
     expect(nfs3.remove(scratch.handle, b"removed")).ok()
@@ -110,102 +120,111 @@ def test_removed_name(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(LOOKUP_NEEDS_A_DIRECTORY, killed_by="lookup3-looks-into-files")
-def test_file_as_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP with a regular file as the directory fails with NFS3ERR_NOTDIR."""
     reply = nfs3.lookup(scratch.file("file"), b"name")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
 @proves(DOT_IS_THE_DIRECTORY, killed_by="lookup3-does-not-know-dot")
-def test_dot(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_dot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of "." returns the directory itself."""
     resok = expect(nfs3.lookup(scratch.handle, b".")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.fileid, "fileid of .").equals(scratch.attributes().fileid)
+    expect(found.fileid, "fileid of '.'").equals(scratch.attributes().fileid)
 
 
 @proves(DOTDOT_IS_THE_PARENT, killed_by="lookup3-takes-dotdot-for-dot")
-def test_dotdot(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_dotdot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of ".." returns the parent directory."""
     resok = expect(nfs3.lookup(scratch.directory("child"), b"..")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.fileid, "fileid of ..").equals(scratch.attributes().fileid)
+    expect(found.fileid, "fileid of '..'").equals(scratch.attributes().fileid)
 
 
 @proves(EXPORT_HAS_ONE_ROOT, killed_by="lookup3-leaves-the-export", needs="mount")
-def test_dotdot_of_root(nfs3: Nfs3, mount_client: Mount, target: TargetView, scratch: Scratch) -> None:
+def test_dotdot_of_root(nfs3: Nfs3, mount_client: Mount, target: TargetView, scratch: Nfs3Scratch) -> None:
     """LOOKUP of ".." in the root of the export does not leave the export."""
     del scratch  # it only gives the export a second directory that the server could return by mistake
     path = target.address.export.encode()
     if path not in exported(mount_client):
-        skip("the mounted path does not stand in the list of exports: it may lie inside one")
+        skip("EXPORT does not list the mounted path, which may be a subdirectory of an export")
     root = expect(mount_client.mnt(path)).ok().fhandle
     reply = nfs3.lookup(root, b"..")
-    observe(".. of the root", reply.status)
+    observe("LOOKUP of '..' in the root", reply.status)
     if reply.resok is None:
         expect(reply).refused()
         return
     found = expect(nfs3.getattr(reply.resok.object)).ok().obj_attributes
     known = expect(nfs3.getattr(root)).ok().obj_attributes
-    expect((found.fsid, found.fileid), "fsid and fileid of .. at the root").equals((known.fsid, known.fileid))
+    expect_attributes(found, "'..' in the root", fsid=known.fsid, fileid=known.fileid)
 
 
 @proves(LOOKUP_DOES_NOT_FOLLOW_SYMLINKS, killed_by="lookup3-follows-symlinks", needs="symlink")
-def test_symlink_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of a symbolic link returns the link, not its target."""
     scratch.file("file")
     scratch.symlink("link", b"file")
     resok = expect(nfs3.lookup(scratch.handle, b"link")).ok()
     found = expect(nfs3.getattr(resok.object)).ok().obj_attributes
-    expect(found.type, "type of what the name stands for").equals(Ftype3.NF3LNK)
+    expect(found.type, "type of the object found").equals(Ftype3.NF3LNK)
 
 
 @proves(LONG_NAMES_RETURN_NAMETOOLONG, killed_by="lookup3-long-names-do-not-exist", needs="no_trunc")
-def test_name_too_long(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of a name longer than name_max fails with NFS3ERR_NAMETOOLONG."""
     longest = expect(nfs3.pathconf(scratch.handle)).ok().name_max
     observe("name_max", longest)
-    if longest > 4096:
-        skip(f"name_max is {longest}: no length to try")
+    if longest > LONGEST_NAME:
+        skip(f"PATHCONF returns name_max {longest}: the check tries no name as long")
     reply = nfs3.lookup(scratch.handle, b"n" * (longest + 1))
     expect(reply).status(Nfsstat3.NFS3ERR_NAMETOOLONG)
 
 
+# ---------------------------------------------------------------- another export
+
+
 @proves(LOOKUP_SEARCHES_ITS_DIRECTORY, killed_by="lookup3-looks-into-the-first-export")
-def test_across_exports(nfs3: Nfs3, scratch: Scratch, elsewhere: bytes) -> None:
+def test_across_exports(nfs3: Nfs3, scratch: Nfs3Scratch, elsewhere: bytes) -> None:
     """LOOKUP in another export does not find a directory of this one."""
     reply = nfs3.lookup(elsewhere, scratch.name)
     if reply.resok is None:
         expect(reply).refused()
         return
     # One directory may be exported twice, with a different fsid in each export.
-    found = expect(nfs3.getattr(reply.resok.object)).ok().obj_attributes
+    attributes = nfs3.getattr(reply.resok.object)
+    found = expect(attributes).ok().obj_attributes
     home = scratch.attributes()
-    expect((found.fsid, found.fileid), "fsid and fileid of the name in the other export").differs_from(
-        (home.fsid, home.fileid)
+    expect_that(
+        (found.fsid, found.fileid) != (home.fsid, home.fileid),
+        "another object than in the first export",
+        f"the same one (fsid {found.fsid}, fileid {found.fileid})",
+        "object found in the other export",
+        reply=attributes,
+        field="resok.obj_attributes.fileid",
     )
 
 
-# ---------------------------------------------------------------- GETATTR and LOOKUP
+# ---------------------------------------------------------------- objects of every type
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-has-another-type")
-def test_attributes_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_attributes_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """LOOKUP returns the attributes of an object of any type."""
     handle = make(nfs3, scratch, kind, b"found")
     reply = nfs3.lookup(scratch.handle, b"found")
     found = expect(reply).ok()
     if found.obj_attributes is None:
-        unsupported("LOOKUP withholds the attributes of the object")
+        unsupported("LOOKUP returns no obj_attributes")
     expect_same_object(reply, "resok.obj_attributes", scratch.attributes(handle))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-finds-another-one")
-def test_finds_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_finds_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """LOOKUP returns the handle of an object of any type."""
     known = scratch.attributes(make(nfs3, scratch, kind, b"wanted"))
     found = expect(nfs3.lookup(scratch.handle, b"wanted")).ok()
     seen = expect(nfs3.getattr(found.object)).ok().obj_attributes
-    expect((seen.fileid, seen.type), "fileid and type behind the handle").equals((known.fileid, KINDS[kind]))
+    expect_attributes(seen, "the object found", fileid=known.fileid, type=KINDS[kind])

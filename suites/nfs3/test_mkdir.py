@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3, Sattr3
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import Requirement, expect, expect_names, proves
 from suites.nfs3.clauses import RETURNS_EXIST
-from suites.nfs3.created import (
+from suites.nfs3.new_objects import (
     expect_kept,
     expect_not_a_directory,
     expect_own_attributes,
@@ -38,36 +38,36 @@ MKDIR_NEEDS_A_DIRECTORY = Requirement(
 
 
 @proves(MKDIR_CREATES_A_DIRECTORY, killed_by="mkdir3-creates-nothing")
-def test_creates_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_creates_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKDIR creates a directory."""
     expect(nfs3.mkdir(scratch.handle, b"new", Sattr3(mode=0o755))).ok()
     expect_type(nfs3, scratch, b"new", Ftype3.NF3DIR)
 
 
 @proves(MKDIR_CREATES_A_DIRECTORY, killed_by="mkdir3-fills-the-directory")
-def test_new_directory_empty(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_new_directory_empty(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A directory created by MKDIR is empty."""
     expect(nfs3.mkdir(scratch.handle, b"new", Sattr3(mode=0o755))).ok()
     found = expect(nfs3.lookup(scratch.handle, b"new")).ok()
     # Some servers add entries such as .snapshot to every directory.
     names = [name for name in scratch.names(found.object) if not name.startswith(b".")]
-    expect(names, "the names in the new directory").equals([])
+    expect_names(names, [], "names in the new directory")
 
 
 @proves(MKDIR_RETURNS_ATTRIBUTES, killed_by="mkdir3-attributes-of-the-parent")
-def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKDIR returns the attributes of the new directory."""
     expect_own_attributes(nfs3, scratch, b"new", nfs3.mkdir(scratch.handle, b"new", Sattr3(mode=0o750)))
 
 
 @proves(MKDIR_RETURNS_HANDLE, killed_by="mkdir3-handle-of-the-parent")
-def test_handle(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKDIR returns the handle of the new directory."""
     expect_own_handle(nfs3, scratch, b"handle", nfs3.mkdir(scratch.handle, b"handle", Sattr3(mode=0o750)))
 
 
 @proves(MKDIR_REPLACES_NOTHING, killed_by="mkdir3-takes-an-existing-directory")
-def test_existing_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_existing_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKDIR of an existing directory fails with NFS3ERR_EXIST."""
     scratch.directory("there")
     reply = nfs3.mkdir(scratch.handle, b"there", Sattr3(mode=0o755))
@@ -75,7 +75,7 @@ def test_existing_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(MKDIR_REPLACES_NOTHING, killed_by="mkdir3-replaces-files")
-def test_existing_file_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_existing_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKDIR does not replace an existing file."""
     scratch.file("there", b"precious")
     nfs3.mkdir(scratch.handle, b"there", Sattr3(mode=0o755))
@@ -83,6 +83,6 @@ def test_existing_file_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(MKDIR_NEEDS_A_DIRECTORY, killed_by="mkdir3-creates-in-files")
-def test_file_as_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKDIR with a regular file as the parent fails with NFS3ERR_NOTDIR."""
     expect_not_a_directory(nfs3.mkdir(scratch.file("file"), b"new", Sattr3(mode=0o755)))

@@ -12,14 +12,14 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import KnobsView
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import Level, Requirement, expect, expect_names, observe, proves, skip, unsupported
 from nfsjudge.expect import StatusReply
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
-from suites.nfs3.by_name import CALLS, MAKING, TAKING, Place, raw_names
+from suites.nfs3.calls import CREATING_NAMES, USING_NAMES, Place, procedure_name
 from suites.nfs3.clauses import (
     CASE_SENSITIVE,
     LONG_NAMES_RETURN_NAMETOOLONG,
@@ -28,6 +28,8 @@ from suites.nfs3.clauses import (
     REFUSES_EMPTY_NAMES,
     RETURNS_NAMETOOLONG,
 )
+from suites.nfs3.limits import name_max_of
+from suites.nfs3.listing import page, read_all
 
 NAMES_ONE_DIRECTORY_ENTRY = Requirement(
     rfc="RFC 1813",
@@ -59,29 +61,29 @@ STORES_NAMES_UNCHANGED = Requirement(
     gist="a name is stored exactly as given, or refused if the server cannot handle it",
 )
 NOT_UTF_8 = b"caf\xe9-\xff"
-_ANOTHER = b"caf\xe8-\xfe"
-_LONGEST = 4096
-"""A name_max above this means "no limit" and is not tried."""
-_LENGTHS = (1024, 8192, 100_000)
-_MUCH_TOO_LONG = [
+ALSO_NOT_UTF_8 = b"caf\xe8-\xfe"
+LENGTHS = (1024, 8192, 100_000)
+"""Bytes in names that are much longer than name_max."""
+MUCH_TOO_LONG = [
     (procedure, length)
-    for procedure in MAKING
-    for length in _LENGTHS
+    for procedure in CREATING_NAMES
+    for length in LENGTHS
     if length < 100_000 or procedure in {"create", "link", "rename_to"}
 ]
 """Servers were seen to fail on 1024 and 8192 bytes in every one of these procedures."""
 
 
-def _name_max(nfs3: Nfs3, place: Place) -> int:
-    longest = expect(nfs3.pathconf(place.here)).ok().name_max
-    if not 1 <= longest <= _LONGEST:
-        skip(f"name_max is {longest}: no length to try")
-    return longest
+def _raw_names(nfs3: Nfs3, directory: bytes) -> list[bytes]:
+    """All names in a directory, with ``.`` and ``..`` as often as they are listed. SKIP if it cannot be read."""
+    listing = read_all(page, nfs3, directory)
+    if not listing.ended:
+        skip("READDIR never returns eof TRUE for the directory")
+    return sorted(entry.name for entry in listing.entries)
 
 
 def _need_case_sensitivity(nfs3: Nfs3, place: Place) -> None:
     if expect(nfs3.pathconf(place.here)).ok().case_insensitive:
-        unsupported("PATHCONF says that case does not count")
+        unsupported("PATHCONF returns case_insensitive TRUE")
 
 
 # ---------------------------------------------------------------- the empty name
@@ -91,9 +93,9 @@ def _need_case_sensitivity(nfs3: Nfs3, place: Place) -> None:
 @proves(REFUSES_EMPTY_NAMES, killed_by="names3-take-the-empty-name")
 def test_empty_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """An operation that creates a name refuses the empty name."""
-    what = f"{procedure.upper()} of the empty name"
-    reply = reply_if_decoded(nfs3, lambda: CALLS[procedure](nfs3, place, place.here, b""), what)
-    expect(place.names(), "the names in the directory").equals([])
+    what = f"{procedure_name(procedure)} of the empty name"
+    reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b""), what)
+    expect_names(place.names(), [], "names in the directory")
     expect_name_refused(reply, what)
 
 
@@ -101,13 +103,13 @@ def test_empty_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
 @proves(REFUSES_EMPTY_NAMES, killed_by="names3-take-the-empty-name")
 def test_empty_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """LOOKUP and RENAME refuse the empty name as the name of an existing object."""
-    place.put(procedure, b"file")
-    what = f"{procedure.upper()} of the empty name"
-    reply = reply_if_decoded(nfs3, lambda: CALLS[procedure](nfs3, place, place.here, b""), what)
+    place.arrange(procedure, b"file")
+    what = f"{procedure_name(procedure)} of the empty name"
+    reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b""), what)
     # If the server takes the empty name for the directory, RENAME moves the whole directory away.
     expect(nfs3.lookup(place.here, b"file")).ok()
-    expect(sorted(place.scratch.names()), "the names in its parent").equals([b"elsewhere", b"here"])
-    expect(place.names(), "the names in the directory").equals([b"file"])
+    expect_names(place.scratch.names(), [b"elsewhere", b"here"], "names in the parent directory")
+    expect_names(place.names(), [b"file"], "names in the directory")
     expect_name_refused(reply, what)
 
 
@@ -115,15 +117,21 @@ def test_empty_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
-@pytest.mark.parametrize("procedure", MAKING)
+@pytest.mark.parametrize("procedure", CREATING_NAMES)
 @proves(DOT_NAMES_ARE_RESERVED, killed_by="names3-make-aliases")
 def test_dots_create(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None:
     """No operation creates an entry named "." or ".."."""
-    known = [raw_names(nfs3, handle) for handle in (place.here, place.scratch.handle, place.elsewhere)]
-    reply = MAKING[procedure](nfs3, place, place.here, name)
-    observe(f"{procedure.upper()} of {name.decode()}", reply.status)
-    seen = [raw_names(nfs3, handle) for handle in (place.here, place.scratch.handle, place.elsewhere)]
-    expect(seen, "the names in the directory, its parent and its neighbour").equals(known)
+    directories = {
+        "names in the directory": place.here,
+        "names in the parent directory": place.scratch.handle,
+        "names in another directory": place.elsewhere,
+    }
+    known = [_raw_names(nfs3, handle) for handle in directories.values()]
+    reply = place.call(nfs3, procedure, name)
+    observe(f"{procedure_name(procedure)} of {name.decode()!r}", reply.status)
+    seen = [_raw_names(nfs3, handle) for handle in directories.values()]
+    for what, now, before in zip(directories, seen, known, strict=True):
+        expect_names(now, before, what)
 
 
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
@@ -131,129 +139,129 @@ def test_dots_create(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> N
 @proves(DOT_NAMES_ARE_RESERVED, killed_by="names3-empty-by-aliases")
 def test_dots_use(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None:
     """REMOVE and RENAME of "." or ".." remove nothing."""
-    place.put(procedure, b"file")
+    place.arrange(procedure, b"file")
     place.scratch.file("file", b"precious")
-    reply = TAKING[procedure](nfs3, place, place.here, name)
-    observe(f"{procedure.upper()} of {name.decode()}", reply.status)
+    reply = place.call(nfs3, procedure, name)
+    observe(f"{procedure_name(procedure)} of {name.decode()!r}", reply.status)
     # The parent first: a directory that was moved away may not be readable.
-    expect(sorted(place.scratch.names()), "the names in its parent").equals([b"elsewhere", b"file", b"here"])
-    expect(place.names(), "the names in the directory").equals([b"file"])
+    expect_names(place.scratch.names(), [b"elsewhere", b"file", b"here"], "names in the parent directory")
+    expect_names(place.names(), [b"file"], "names in the directory")
 
 
 # ---------------------------------------------------------------- slash, NUL, bytes that are not UTF-8
 
 
-@pytest.mark.parametrize("procedure", MAKING)
+@pytest.mark.parametrize("procedure", CREATING_NAMES)
 @proves(NAMES_ONE_DIRECTORY_ENTRY, killed_by="names3-walk-paths")
 def test_slash_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name with a slash creates nothing in a subdirectory."""
     below = place.scratch.directory("below", directory=place.here)
-    what = f"{procedure.upper()} of a name with a slash"
-    reply = reply_if_decoded(nfs3, lambda: MAKING[procedure](nfs3, place, place.here, b"below/new"), what)
-    expect(place.scratch.names(below), "the names in the directory below").equals([])
+    what = f"{procedure_name(procedure)} of a name with a slash"
+    reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b"below/new"), what)
+    expect_names(place.scratch.names(below), [], "names in the subdirectory")
     if b"below/new" not in place.names():  # a server may store names with slashes
         expect_name_refused(reply, what, because=REFUSES_BAD_CHARACTERS)
 
 
-@pytest.mark.parametrize("procedure", TAKING)
+@pytest.mark.parametrize("procedure", USING_NAMES)
 @proves(NAMES_ONE_DIRECTORY_ENTRY, killed_by="names3-walk-paths")
 def test_slash_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A name with a slash does not reach an entry of a subdirectory."""
     below = place.scratch.directory("below", directory=place.here)
-    place.put(procedure, b"inside", below)
-    what = f"{procedure.upper()} of a name with a slash"
-    reply = reply_if_decoded(nfs3, lambda: TAKING[procedure](nfs3, place, place.here, b"below/inside"), what)
-    expect(place.scratch.names(below), "the names in the directory below").equals([b"inside"])
+    place.arrange(procedure, b"inside", below)
+    what = f"{procedure_name(procedure)} of a name with a slash"
+    reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b"below/inside"), what)
+    expect_names(place.scratch.names(below), [b"inside"], "names in the subdirectory")
     expect_name_refused(reply, what, because=REFUSES_BAD_CHARACTERS)
 
 
-@pytest.mark.parametrize("procedure", MAKING)
+@pytest.mark.parametrize("procedure", CREATING_NAMES)
 @proves(REFUSES_BAD_CHARACTERS, killed_by="names3-end-at-a-nul")
 def test_nul_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name with a NUL byte is not truncated at the NUL."""
-    what = f"{procedure.upper()} of a name with a NUL"
-    reply = reply_if_decoded(nfs3, lambda: MAKING[procedure](nfs3, place, place.here, b"cut\0tail"), what)
+    what = f"{procedure_name(procedure)} of a name with a NUL"
+    reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b"cut\0tail"), what)
     if reply is not None:
         observe(what, reply.status)
-    expect(place.names(), "the names in the directory").lacks(b"cut")
+    expect(place.names(), "names in the directory").lacks(b"cut")
 
 
-@pytest.mark.parametrize("procedure", TAKING)
+@pytest.mark.parametrize("procedure", USING_NAMES)
 @proves(COMPARES_WHOLE_NAMES, killed_by="names3-end-at-a-nul")
 def test_nul_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A name with a NUL byte does not refer to the entry named by the part before it."""
-    place.put(procedure, b"cut")
-    what = f"{procedure.upper()} of a name with a NUL"
-    reply = reply_if_decoded(nfs3, lambda: TAKING[procedure](nfs3, place, place.here, b"cut\0tail"), what)
-    expect(place.names(), "the names in the directory").equals([b"cut"])
+    place.arrange(procedure, b"cut")
+    what = f"{procedure_name(procedure)} of a name with a NUL"
+    reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b"cut\0tail"), what)
+    expect_names(place.names(), [b"cut"], "names in the directory")
     expect_name_refused(reply, what, because=REFUSES_BAD_CHARACTERS)
 
 
-@pytest.mark.parametrize("procedure", MAKING)
+@pytest.mark.parametrize("procedure", CREATING_NAMES)
 @proves(STORES_NAMES_UNCHANGED, killed_by="names3-replace-bytes")
 def test_non_utf8_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name that is not UTF-8 is stored unchanged or refused."""
-    reply = MAKING[procedure](nfs3, place, place.here, NOT_UTF_8)
-    observe(f"{procedure.upper()} of a name that is not UTF-8", reply.status)
+    reply = place.call(nfs3, procedure, NOT_UTF_8)
+    observe(f"{procedure_name(procedure)} of a name that is not UTF-8", reply.status)
     if reply.status == Nfsstat3.NFS3_OK:
         expect(nfs3.lookup(place.here, NOT_UTF_8)).ok()
-        expect(place.names(), "the names in the directory").equals([NOT_UTF_8])
+        expect_names(place.names(), [NOT_UTF_8], "names in the directory")
     else:
         expect(reply).refused()
-        expect(place.names(), "the names in the directory").equals([])
+        expect_names(place.names(), [], "names in the directory")
 
 
-@pytest.mark.parametrize("procedure", TAKING)
+@pytest.mark.parametrize("procedure", USING_NAMES)
 @proves(STORES_NAMES_UNCHANGED, killed_by="names3-mix-bytes-up")
 def test_non_utf8_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """Two different names that are not UTF-8 do not refer to the same entry."""
-    place.put(procedure, NOT_UTF_8)
-    reply = TAKING[procedure](nfs3, place, place.here, _ANOTHER)
-    expect(place.names(), "the names in the directory").equals([NOT_UTF_8])
+    place.arrange(procedure, NOT_UTF_8)
+    reply = place.call(nfs3, procedure, ALSO_NOT_UTF_8)
+    expect_names(place.names(), [NOT_UTF_8], "names in the directory")
     expect(reply).refused()
 
 
 # ---------------------------------------------------------------- lengths
 
 
-@pytest.mark.parametrize("procedure", [name for name in MAKING if name != "create"])
+@pytest.mark.parametrize("procedure", [name for name in CREATING_NAMES if name != "create"])
 @proves(NAME_MAX, killed_by="names3-are-a-byte-shorter")
 def test_name_max_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name may be as long as name_max."""
-    name = b"n" * _name_max(nfs3, place)
-    reply = MAKING[procedure](nfs3, place, place.here, name)
-    expect(reply.status, f"status of {procedure.upper()}").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
+    name = b"n" * name_max_of(nfs3, place.here)
+    reply = place.call(nfs3, procedure, name)
+    expect(reply.status, f"status of {procedure_name(procedure)}").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
     if reply.status == Nfsstat3.NFS3_OK:
-        expect(place.names(), "the names in the directory").equals([name])
+        expect_names(place.names(), [name], "names in the directory")
 
 
-@pytest.mark.parametrize("procedure", TAKING)
+@pytest.mark.parametrize("procedure", USING_NAMES)
 @proves(NAME_MAX, killed_by="names3-are-found-a-byte-shorter")
 def test_name_max_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """An entry whose name is as long as name_max can be found, renamed and removed."""
-    name = b"n" * _name_max(nfs3, place)
-    place.put(procedure, name)
-    expect(TAKING[procedure](nfs3, place, place.here, name)).ok()
+    name = b"n" * name_max_of(nfs3, place.here)
+    place.arrange(procedure, name)
+    expect(place.call(nfs3, procedure, name)).ok()
 
 
 @pytest.mark.parametrize("procedure", ["mkdir", "symlink", "mknod"])
 @proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
 def test_over_name_max_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name one byte longer than name_max is refused, not truncated."""
-    name = b"n" * (_name_max(nfs3, place) + 1)
-    reply = MAKING[procedure](nfs3, place, place.here, name)
-    expect(place.names(), "the names in the directory").equals([])
+    name = b"n" * (name_max_of(nfs3, place.here) + 1)
+    reply = place.call(nfs3, procedure, name)
+    expect_names(place.names(), [], "names in the directory")
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=NO_TRUNC)
 
 
-@pytest.mark.parametrize("procedure", TAKING)
+@pytest.mark.parametrize("procedure", USING_NAMES)
 @proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
 def test_over_name_max_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A name longer than name_max does not refer to the entry named by its first bytes."""
-    name = b"n" * _name_max(nfs3, place)
-    place.put(procedure, name)
-    reply = TAKING[procedure](nfs3, place, place.here, name + b"n")
-    expect(place.names(), "the names in the directory").equals([name])
+    name = b"n" * name_max_of(nfs3, place.here)
+    place.arrange(procedure, name)
+    reply = place.call(nfs3, procedure, name + b"n")
+    expect_names(place.names(), [name], "names in the directory")
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
 
 
@@ -268,31 +276,32 @@ def _reply_or_none(call: Callable[[], StatusReply], what: str) -> StatusReply | 
     return reply
 
 
-@pytest.mark.parametrize(("procedure", "length"), _MUCH_TOO_LONG)
+@pytest.mark.parametrize(("procedure", "length"), MUCH_TOO_LONG)
 @proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
 def test_huge_create(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int) -> None:
     """A new name that is very much longer than name_max is refused, not truncated."""
-    if _name_max(nfs3, place) >= length:
-        skip("names may be as long as this")
-    call = functools.partial(MAKING[procedure], second_client, place, place.here, b"n" * length)
-    reply = _reply_or_none(call, f"{procedure.upper()} of {length} bytes")
-    expect(place.names(), "the names in the directory").equals([])
+    longest = name_max_of(nfs3, place.here)
+    if longest >= length:
+        skip(f"names of {length} bytes are not too long: name_max is {longest}")
+    call = functools.partial(place.call, second_client, procedure, b"n" * length)
+    reply = _reply_or_none(call, f"{procedure_name(procedure)} of a name of {length} bytes")
+    expect_names(place.names(), [], "names in the directory")
     if reply is not None:
         expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
 
 
-@pytest.mark.parametrize("length", _LENGTHS)
+@pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("procedure", ["lookup", "rename_from"])
 @proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
 def test_huge_use(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int) -> None:
     """A name very much longer than name_max does not refer to any entry."""
-    longest = _name_max(nfs3, place)
+    longest = name_max_of(nfs3, place.here)
     if longest >= length:
-        skip("names may be as long as this")
-    place.put(procedure, b"n" * longest)
-    call = functools.partial(TAKING[procedure], second_client, place, place.here, b"n" * length)
-    reply = _reply_or_none(call, f"{procedure.upper()} of {length} bytes")
-    expect(place.names(), "the names in the directory").equals([b"n" * longest])
+        skip(f"names of {length} bytes are not too long: name_max is {longest}")
+    place.arrange(procedure, b"n" * longest)
+    call = functools.partial(place.call, second_client, procedure, b"n" * length)
+    reply = _reply_or_none(call, f"{procedure_name(procedure)} of a name of {length} bytes")
+    expect_names(place.names(), [b"n" * longest], "names in the directory")
     if reply is not None:
         expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
 
@@ -300,16 +309,16 @@ def test_huge_use(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str,
 # ---------------------------------------------------------------- case
 
 
-@pytest.mark.parametrize("procedure", MAKING)
+@pytest.mark.parametrize("procedure", CREATING_NAMES)
 @proves(CASE_SENSITIVE, killed_by="names3-fold-case")
 def test_case_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A case-sensitive server creates a name that differs from another only in case."""
     _need_case_sensitivity(nfs3, place)
-    place.put("lookup", b"name")
-    reply = MAKING[procedure](nfs3, place, place.here, b"NAME")
-    expect(reply.status, f"status of {procedure.upper()}").differs_from(Nfsstat3.NFS3ERR_EXIST)
+    place.arrange("lookup", b"name")
+    reply = place.call(nfs3, procedure, b"NAME")
+    expect(reply.status, f"status of {procedure_name(procedure)}").differs_from(Nfsstat3.NFS3ERR_EXIST)
     if reply.status == Nfsstat3.NFS3_OK:
-        expect(place.names(), "the names in the directory").equals([b"NAME", b"name"])
+        expect_names(place.names(), [b"NAME", b"name"], "names in the directory")
 
 
 @pytest.mark.parametrize("procedure", ["remove", "rmdir", "rename_from"])
@@ -317,13 +326,13 @@ def test_case_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
 def test_case_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A case-sensitive server does not remove or rename an entry by its name in another case."""
     _need_case_sensitivity(nfs3, place)
-    place.put(procedure, b"name")
-    reply = TAKING[procedure](nfs3, place, place.here, b"NAME")
-    expect(place.names(), "the names in the directory").equals([b"name"])
+    place.arrange(procedure, b"name")
+    reply = place.call(nfs3, procedure, b"NAME")
+    expect_names(place.names(), [b"name"], "names in the directory")
     expect(reply).refused()
 
 
-# ---------------------------------------------------------------- NOSPC, NAMETOOLONG
+# ---------------------------------------------------------------- a small limit
 
 
 @pytest.mark.parametrize("procedure", ["create", "rename_to", "lookup", "remove"])
@@ -331,6 +340,6 @@ def test_case_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
 def test_small_name_max(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: str) -> None:
     """A name longer than the file system's limit is refused with NAMETOOLONG."""
     knobs.set(name_max=25)
-    reply = CALLS[procedure](nfs3, place, place.here, b"n" * 26)
-    expect(place.names(), "the names in the directory").equals([])
+    reply = place.call(nfs3, procedure, b"n" * 26)
+    expect_names(place.names(), [], "names in the directory")
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=RETURNS_NAMETOOLONG)

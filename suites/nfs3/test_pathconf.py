@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import (
     LINK,
@@ -22,11 +22,24 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
 )
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import (
+    Level,
+    Requirement,
+    expect,
+    expect_names,
+    expect_that,
+    expect_unchanged,
+    observe,
+    proves,
+    show,
+    skip,
+    unsupported,
+)
 from suites.nfs3 import file_types
 from suites.nfs3.clauses import CASE_SENSITIVE, NAME_MAX, NO_TRUNC, RETURNS_MLINK
-from suites.nfs3.limits import MOST_LINKS, Links
+from suites.nfs3.limits import MOST_LINKS, MakeMany, need_name_max
 from suites.nfs3.listing import page, read_all
+from suites.nfs3.permissions import STRANGER
 
 PATHCONF_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
@@ -43,8 +56,6 @@ CASE_PRESERVING = Requirement(
     section="3.3.20",
     gist="with case_preserving, a name keeps the case in which it was created",
 )
-
-
 HOMOGENEOUS_MEANS_SAME_PATHCONF = Requirement(
     rfc="RFC 1813",
     section="3.3.19",
@@ -56,84 +67,6 @@ LINKMAX_LIMITS_LINKS = Requirement(
     level=Level.SHOULD,  # a server of several kinds of file system may not know the exact limit of each
     gist="linkmax is the maximum number of hard links to an object",
 )
-
-
-_LONGEST = 4096
-"""A name_max above this counts as "no limit": the checks do not try it."""
-
-
-def _pathconf(nfs3: Nfs3, scratch: Scratch) -> Pathconf3ResOk:
-    resok = expect(nfs3.pathconf(scratch.handle)).ok()
-    observe("name_max", resok.name_max)
-    observe("no_trunc", resok.no_trunc)
-    if not 1 <= resok.name_max <= _LONGEST:
-        skip(f"name_max is {resok.name_max}: no length to try")
-    return resok
-
-
-@proves(PATHCONF_RETURNS_ATTRIBUTES, killed_by="pathconf3-attributes-of-the-root")
-def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
-    """PATHCONF returns the attributes of the object."""
-    handle = scratch.file("file")
-    reply = nfs3.pathconf(handle)
-    if expect(reply).ok().obj_attributes is None:
-        unsupported("the server withholds the attributes")
-    expect(reply).field("resok.obj_attributes.fileid").equals(scratch.attributes(handle).fileid)
-
-
-@proves(NAME_MAX, killed_by="pathconf3-overstates-name-max")
-def test_name_max_accepted(nfs3: Nfs3, scratch: Scratch) -> None:
-    """CREATE does not refuse a name of name_max bytes as too long."""
-    name = b"n" * _pathconf(nfs3, scratch).name_max
-    reply = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
-    expect(reply.status, "status of CREATE").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
-
-
-@proves(NO_TRUNC, killed_by="pathconf3-understates-name-max", needs="no_trunc")
-def test_longer_name_refused(nfs3: Nfs3, scratch: Scratch) -> None:
-    """With no_trunc, CREATE refuses a name longer than name_max with NAMETOOLONG."""
-    name = b"n" * (_pathconf(nfs3, scratch).name_max + 1)
-    reply = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
-    expect(reply).status(Nfsstat3.NFS3ERR_NAMETOOLONG)
-
-
-@proves(NO_TRUNC, killed_by="create3-cuts-long-names", needs="no_trunc")
-def test_longer_name_creates_nothing(nfs3: Nfs3, scratch: Scratch) -> None:
-    """With no_trunc, CREATE with a name longer than name_max creates nothing."""
-    name = b"n" * (_pathconf(nfs3, scratch).name_max + 1)
-    nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
-    expect(scratch.names(), "the names in the directory").equals([])
-
-
-@proves(CHOWN_RESTRICTED, killed_by="setattr3-owners-give-files-away", needs=("root", "other_users"))
-def test_chown_restricted(nfs3: Nfs3, scratch: Scratch, nfs3_as: Callable[..., Nfs3]) -> None:
-    """With chown_restricted, the owner of a file cannot give it to another user."""
-    if not _pathconf(nfs3, scratch).chown_restricted:
-        unsupported("PATHCONF does not claim chown_restricted")
-    handle = scratch.file("file")
-    expect(nfs3.setattr(handle, Sattr3(uid=4242, gid=4242))).ok()
-    nfs3_as(4242, 4242).setattr(handle, Sattr3(uid=4343))
-    expect(scratch.attributes(handle).uid, "the owner").equals(4242)
-
-
-@proves(CASE_SENSITIVE, killed_by="lookup3-folds-case")
-def test_case_sensitive(nfs3: Nfs3, scratch: Scratch) -> None:
-    """Names that differ in case are different names unless PATHCONF sets case_insensitive."""
-    if _pathconf(nfs3, scratch).case_insensitive:
-        unsupported("PATHCONF says that case does not count")
-    scratch.file("lower")
-    expect(scratch.lookup("LOWER"), "what LOWER names where only lower was made").is_absent()
-
-
-@proves(CASE_PRESERVING, killed_by="readdir3-lowers-names")
-def test_case_preserving(nfs3: Nfs3, scratch: Scratch) -> None:
-    """With case_preserving, READDIR returns a name in the case in which it was created."""
-    if not _pathconf(nfs3, scratch).case_preserving:
-        unsupported("PATHCONF does not claim case_preserving")
-    scratch.file("MiXeD")
-    expect(read_all(page, nfs3, scratch.handle).names, "the names").contains(b"MiXeD")
-
-
 PATHCONF_FIELDS: t.Final = (
     "linkmax",
     "name_max",
@@ -144,19 +77,98 @@ PATHCONF_FIELDS: t.Final = (
 )
 
 
+def _pathconf(nfs3: Nfs3, scratch: Nfs3Scratch) -> Pathconf3ResOk:
+    resok = expect(nfs3.pathconf(scratch.handle)).ok()
+    observe("name_max", resok.name_max)
+    observe("no_trunc", show(resok.no_trunc))
+    need_name_max(resok.name_max)
+    return resok
+
+
+@proves(PATHCONF_RETURNS_ATTRIBUTES, killed_by="pathconf3-attributes-of-the-root")
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """PATHCONF returns the attributes of the object."""
+    handle = scratch.file("file")
+    reply = nfs3.pathconf(handle)
+    if expect(reply).ok().obj_attributes is None:
+        unsupported("PATHCONF returned no obj_attributes, which are optional")
+    expect(reply).field("resok.obj_attributes.fileid").equals(scratch.attributes(handle).fileid)
+
+
+@proves(NAME_MAX, killed_by="pathconf3-overstates-name-max")
+def test_name_max_accepted(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """CREATE does not refuse a name of name_max bytes as too long."""
+    name = b"n" * _pathconf(nfs3, scratch).name_max
+    reply = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
+    expect(reply.status, "status of CREATE").differs_from(Nfsstat3.NFS3ERR_NAMETOOLONG)
+
+
+@proves(NO_TRUNC, killed_by="pathconf3-understates-name-max", needs="no_trunc")
+def test_longer_name_refused(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """With no_trunc, CREATE refuses a name longer than name_max with NAMETOOLONG."""
+    name = b"n" * (_pathconf(nfs3, scratch).name_max + 1)
+    reply = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
+    expect(reply).status(Nfsstat3.NFS3ERR_NAMETOOLONG)
+
+
+@proves(NO_TRUNC, killed_by="create3-cuts-long-names", needs="no_trunc")
+def test_longer_name_creates_nothing(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """With no_trunc, CREATE with a name longer than name_max creates nothing."""
+    name = b"n" * (_pathconf(nfs3, scratch).name_max + 1)
+    nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
+    expect_names(scratch.names(), [], "names in the directory")
+
+
+@proves(CHOWN_RESTRICTED, killed_by="setattr3-owners-give-files-away", needs=("root", "other_users"))
+def test_chown_restricted(nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[..., Nfs3]) -> None:
+    """With chown_restricted, the owner of a file cannot give it to another user."""
+    if not _pathconf(nfs3, scratch).chown_restricted:
+        unsupported("PATHCONF returns chown_restricted FALSE")
+    handle = scratch.file("file")
+    expect(nfs3.setattr(handle, Sattr3(uid=STRANGER[0], gid=STRANGER[1]))).ok()
+    as_user(*STRANGER).setattr(handle, Sattr3(uid=4343))
+    expect(scratch.attributes(handle).uid, "uid").equals(STRANGER[0])
+
+
+@proves(CASE_SENSITIVE, killed_by="lookup3-folds-case")
+def test_case_sensitive(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """Names that differ in case are different names unless PATHCONF sets case_insensitive."""
+    if _pathconf(nfs3, scratch).case_insensitive:
+        unsupported("PATHCONF returns case_insensitive TRUE")
+    scratch.file("lower")
+    found = scratch.lookup("LOWER")
+    expect_that(
+        found is None, "NFS3ERR_NOENT", "success", "status of LOOKUP of 'LOWER' if only 'lower' exists"
+    )
+
+
+@proves(CASE_PRESERVING, killed_by="readdir3-lowers-names")
+def test_case_preserving(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """With case_preserving, READDIR returns a name in the case in which it was created."""
+    if not _pathconf(nfs3, scratch).case_preserving:
+        unsupported("PATHCONF returns case_preserving FALSE")
+    scratch.file("MiXeD")
+    expect_names(read_all(page, nfs3, scratch.handle).names, [b"MiXeD"], "names in READDIR", others=True)
+
+
+# ---------------------------------------------------------------- objects of other types
+
+
 @pytest.mark.parametrize("kind", ["symlink", *file_types.SPECIAL])
 @proves(HOMOGENEOUS_MEANS_SAME_PATHCONF, killed_by="pathconf3-differs-by-type", needs="homogeneous")
-def test_homogeneous_types(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_homogeneous_types(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """With FSF3_HOMOGENEOUS, PATHCONF returns the same for objects of every type."""
     handle = file_types.make(nfs3, scratch, kind)
     directory = expect(nfs3.pathconf(scratch.handle)).ok()
     other = expect(nfs3.pathconf(handle)).ok()
-    for name in PATHCONF_FIELDS:
-        expect(getattr(other, name), f"{name} of a {kind}").equals(getattr(directory, name))
+    expect_unchanged(directory, other, PATHCONF_FIELDS, f"a {kind} compared with its directory")
+
+
+# ---------------------------------------------------------------- linkmax
 
 
 @pytest.fixture
-def links(scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[Links]:
+def links(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[MakeMany]:
     """Makes many hard links to a file and returns the first reply that is not OK, or None. Removes the links later."""
     rpc = rpc_connect("nfs")
     names: list[bytes] = []
@@ -180,33 +192,28 @@ def links(scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[L
 
 
 @proves(LINKMAX_LIMITS_LINKS, RETURNS_MLINK, killed_by="pathconf3-understates-linkmax", needs="hardlink")
-def test_linkmax(nfs3: Nfs3, scratch: Scratch, links: Links) -> None:
+def test_linkmax(nfs3: Nfs3, scratch: Nfs3Scratch, links: MakeMany) -> None:
     """LINK fails with MLINK once a file has linkmax links."""
     file = scratch.file("f")
     linkmax = expect(nfs3.pathconf(file)).ok().linkmax
     observe("linkmax", linkmax)
     if not 1 <= linkmax <= MOST_LINKS:
-        skip(f"linkmax is {linkmax}: checks do not make so many links")
+        skip(f"linkmax is {linkmax}: this check creates 1 to {MOST_LINKS} links")
     refused = links(file, linkmax - 1)
     if refused is not None:
         # linkmax is a maximum: the server does not promise that so many links work.
-        observe("a link below linkmax", refused.status)
+        observe("LINK below linkmax", refused.status)
         return
     reply = nfs3.link(file, scratch.handle, b"one too many")
     expect(reply).refused(Nfsstat3.NFS3ERR_MLINK, because=RETURNS_MLINK)
 
 
+# ---------------------------------------------------------------- files and directories
+
+
 @proves(HOMOGENEOUS_MEANS_SAME_PATHCONF, killed_by="pathconf3-differs-by-type", needs="homogeneous")
-def test_homogeneous(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_homogeneous(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """With FSF3_HOMOGENEOUS, PATHCONF returns the same for a file and its directory."""
     directory = expect(nfs3.pathconf(scratch.handle)).ok()
     file = expect(nfs3.pathconf(scratch.file("file"))).ok()
-    for name in (
-        "linkmax",
-        "name_max",
-        "no_trunc",
-        "chown_restricted",
-        "case_insensitive",
-        "case_preserving",
-    ):
-        expect(getattr(file, name), f"{name} of a file").equals(getattr(directory, name))
+    expect_unchanged(directory, file, PATHCONF_FIELDS, "a file compared with its directory")

@@ -7,12 +7,12 @@ import typing as t
 
 import pytest
 
-from fixtures.checks import KnobsView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
-from nfsjudge import expect, observe, proves
+from nfsjudge import expect, expect_data, observe, proves
 from suites.nfs3.clauses import READ_ABOVE_RTMAX, READ_DATA_AT_OFFSET, READ_EOF_AT_END
-from suites.nfs3.contents import difference, pattern, stored
+from suites.nfs3.contents import pattern, stored
 
 KNOBS: t.Final[dict[str, dict[str, int]]] = {
     "returns-1": {"read_returns": 1},
@@ -20,16 +20,16 @@ KNOBS: t.Final[dict[str, dict[str, int]]] = {
     "returns-4097": {"read_returns": 4097},
     "rtmax-512": {"rtmax": 512},
 }
-SHORT_SIZES: t.Final = {name: next(iter(values.values())) + 300 for name, values in KNOBS.items()}
+FILE_SIZES: t.Final = {name: next(iter(values.values())) + 300 for name, values in KNOBS.items()}
 """Sizes of files that take several READs, but not too many."""
 
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("knob", KNOBS)
 @proves(READ_EOF_AT_END, killed_by="read3-short-says-eof")
-def test_short_eof(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, knob: str) -> None:
+def test_short_eof(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, knob: str) -> None:
     """A short READ sets eof only at the end of the file."""
-    size = SHORT_SIZES[knob]
+    size = FILE_SIZES[knob]
     file = stored(scratch, "f", pattern(size))
     knobs.set(**KNOBS[knob])
     at = 0
@@ -42,9 +42,9 @@ def test_short_eof(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, knob: str) ->
 @pytest.mark.exclusive
 @pytest.mark.parametrize("knob", KNOBS)
 @proves(READ_DATA_AT_OFFSET, killed_by="read3-short-misses-by-one")
-def test_short_rest(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, knob: str) -> None:
+def test_short_rest(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, knob: str) -> None:
     """Repeated short READs return the whole file."""
-    content = pattern(SHORT_SIZES[knob])
+    content = pattern(FILE_SIZES[knob])
     file = stored(scratch, "f", content)
     knobs.set(**KNOBS[knob])
     parts = b""
@@ -53,13 +53,13 @@ def test_short_rest(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, knob: str) -
         parts += bytes(resok.data)
         if not resok.count:
             break
-    expect(difference(parts, content), "first wrong byte").is_absent()
+    expect_data(parts, content)
 
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("more", [1, 511, 100_000])
 @proves(READ_ABOVE_RTMAX, killed_by="read3-pads-above-rtmax")
-def test_above_small_rtmax(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, more: int) -> None:
+def test_above_small_rtmax(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, more: int) -> None:
     """READ of more than a small rtmax returns only data of the file."""
     content = pattern(300)
     file = stored(scratch, "f", content)
@@ -68,5 +68,5 @@ def test_above_small_rtmax(nfs3: Nfs3, scratch: Scratch, knobs: KnobsView, more:
     if reply.resok is None:
         observe("READ of more than rtmax", expect(reply).refused())
         return
-    data = bytes(reply.resok.data)
-    expect(data, "data").equals(content[: len(data)])
+    data = reply.resok.data
+    expect_data(data, content[: len(data)], of="range", reply=reply, field="resok.data")

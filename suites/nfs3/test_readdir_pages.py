@@ -12,11 +12,11 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Requirement, expect, expect_once, observe, proves, skip
+from nfsjudge import Requirement, expect, expect_once, expect_that, observe, proves, skip
 from suites.nfs3.clauses import (
     READDIR_COUNT_IS_LIMIT,
     READDIR_EOF_AT_END,
@@ -25,7 +25,7 @@ from suites.nfs3.clauses import (
     RETURNS_TOOSMALL,
 )
 from suites.nfs3.limits import fsinfo
-from suites.nfs3.listing import LARGE_PAGE, PROCEDURES, Fill, many_names, only, read_all, remove_all
+from suites.nfs3.listing import LARGE_PAGE, PROCEDURES, Fill, many_names, read_all, remove_all
 
 READDIR_ACCEPTS_ANY_COUNT = Requirement(
     rfc="RFC 1813",
@@ -34,6 +34,15 @@ READDIR_ACCEPTS_ANY_COUNT = Requirement(
 )
 LARGE_DIRECTORY: t.Final = [b"entry-%05d" % number for number in range(10_000)]
 """Names of a directory that takes many pages, however large they are."""
+LEAVING: t.Final = LARGE_DIRECTORY[::10]
+STAYING: t.Final = [name for number, name in enumerate(LARGE_DIRECTORY) if number % 10]
+"""The names that a check removes from the large directory, and those that it keeps."""
+
+
+def _need_large_pages(entries: t.Sequence[object]) -> None:
+    """SKIP if reading all of `LARGE_DIRECTORY` would take too many calls."""
+    if 0 < len(entries) < 10:
+        skip(f"the server returns pages of {len(entries)} entries: too few to read a large directory")
 
 
 # ---------------------------------------------------------------- sizes of pages
@@ -42,17 +51,26 @@ LARGE_DIRECTORY: t.Final = [b"entry-%05d" % number for number in range(10_000)]
 @pytest.mark.parametrize("count", [0, 1, 88, 120, 200, 512, 1024])
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_COUNT_IS_LIMIT, READDIR_EOF_AT_END, RETURNS_TOOSMALL, killed_by="list3-ignores-small-counts")
-def test_small_count(nfs3: Nfs3, scratch: Scratch, fill: Fill, procedure: str, count: int) -> None:
+def test_small_count(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, procedure: str, count: int) -> None:
     """READDIR and READDIRPLUS return a page that fits into a small count."""
     names = many_names()
     fill(names)
     reply = PROCEDURES[procedure](nfs3, scratch.handle, count=count)
-    observe(f"{procedure} of {count} bytes", reply.status)
+    observe(f"{procedure} with count {count}", reply.status)
     if reply.resok is None:
         expect(reply).refused()
         return
-    because = READDIR_COUNT_IS_LIMIT if reply.resok.entries else RETURNS_TOOSMALL
-    expect(len(reply.resok.to_xdr()), "the size of resok in bytes", because=because).at_most(count)
+    size, limit = len(reply.resok.to_xdr()), "count" if procedure == "READDIR" else "maxcount"
+    is_empty = not reply.resok.entries
+    expect_that(
+        size <= count,
+        f"NFS3ERR_TOOSMALL (10005) or at most {count} bytes",
+        f"{size} bytes{', without an entry' if is_empty else ''}",
+        f"size of {procedure}3resok for a {limit} of {count}",
+        reply=reply,
+        field="resok",
+        because=RETURNS_TOOSMALL if is_empty else READDIR_COUNT_IS_LIMIT,
+    )
     if set(names) - {entry.name for entry in reply.resok.entries}:
         expect(reply, because=READDIR_EOF_AT_END).field("resok.eof").is_false()
 
@@ -60,24 +78,24 @@ def test_small_count(nfs3: Nfs3, scratch: Scratch, fill: Fill, procedure: str, c
 @pytest.mark.parametrize("count", [65_536, 2**31 - 1, 2**31, 2**32 - 1], ids=("64k", "2g-1", "2g", "4g-1"))
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_ACCEPTS_ANY_COUNT, READDIR_LISTS_ENTRIES, killed_by="list3-refuses-huge-counts")
-def test_large_count(nfs3: Nfs3, scratch: Scratch, fill: Fill, procedure: str, count: int) -> None:
+def test_large_count(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, procedure: str, count: int) -> None:
     """READDIR and READDIRPLUS list every entry in pages of a large count."""
     names = many_names()
     fill(names)
     listing = read_all(PROCEDURES[procedure], nfs3, scratch.handle, count=count)
-    expect(only(listing.names, names), "the names", because=READDIR_LISTS_ENTRIES).equals(sorted(names))
+    expect_once(listing.names, names, because=READDIR_LISTS_ENTRIES)
 
 
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_ACCEPTS_ANY_COUNT, READDIR_LISTS_ENTRIES, killed_by="list3-refuses-huge-counts")
-def test_dtpref_pages(nfs3: Nfs3, scratch: Scratch, fill: Fill, procedure: str) -> None:
+def test_dtpref_pages(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, procedure: str) -> None:
     """READDIR and READDIRPLUS list every entry in pages of dtpref."""
     names = many_names()
     fill(names)
     count = fsinfo(nfs3, scratch.handle).dtpref
     observe("dtpref", count)
     listing = read_all(PROCEDURES[procedure], nfs3, scratch.handle, count=count)
-    expect(only(listing.names, names), "the names", because=READDIR_LISTS_ENTRIES).equals(sorted(names))
+    expect_once(listing.names, names, because=READDIR_LISTS_ENTRIES)
 
 
 # ---------------------------------------------------------------- large directories
@@ -85,7 +103,7 @@ def test_dtpref_pages(nfs3: Nfs3, scratch: Scratch, fill: Fill, procedure: str) 
 
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_LISTS_ENTRIES, killed_by="list3-skips-a-name-in-a-crowd")
-def test_ten_thousand_entries(nfs3: Nfs3, scratch: Scratch, fill: Fill, procedure: str) -> None:
+def test_ten_thousand_entries(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, procedure: str) -> None:
     """READDIR and READDIRPLUS list each of 10,000 entries once."""
     fill(LARGE_DIRECTORY)
     # 64 KiB hold a few thousand entries of READDIR, but only a few hundred of READDIRPLUS.
@@ -98,21 +116,17 @@ def test_ten_thousand_entries(nfs3: Nfs3, scratch: Scratch, fill: Fill, procedur
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_SURVIVES_CHANGES, killed_by="list3-begins-again-after-a-change")
 def test_large_stable_entries(
-    nfs3: Nfs3, scratch: Scratch, fill: Fill, rpc_connect: Callable[..., RpcClient], procedure: str
+    nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, rpc_connect: Callable[..., RpcClient], procedure: str
 ) -> None:
     """READDIR and READDIRPLUS list the remaining entries of a large changing directory once."""
     fill(LARGE_DIRECTORY)
     other = rpc_connect("nfs")
-    leaving, staying = (
-        LARGE_DIRECTORY[::10],
-        [name for number, name in enumerate(LARGE_DIRECTORY) if number % 10],
-    )
     found: list[bytes] = []
     cookie, verf = 0, bytes(8)
     for turn in itertools.count():
         reply = PROCEDURES[procedure](nfs3, scratch.handle, cookie, verf, 4 * LARGE_PAGE)
         if reply.status == Nfsstat3.NFS3ERR_BAD_COOKIE:
-            observe("a cookie of a directory that changed", "BAD_COOKIE")
+            observe("cookie after a change", "NFS3ERR_BAD_COOKIE")
             return
         resok = expect(reply).ok()
         _need_large_pages(resok.entries)
@@ -120,15 +134,9 @@ def test_large_stable_entries(
         if resok.eof or not resok.entries or len(found) > 2 * len(LARGE_DIRECTORY):
             break
         cookie, verf = resok.entries[-1].cookie, resok.cookieverf
-        remove_all(other, scratch.handle, leaving[turn * 20 : turn * 20 + 20])
+        remove_all(other, scratch.handle, LEAVING[turn * 20 : turn * 20 + 20])
         scratch.file(b"newcomer-%05d" % turn)
-    expect_once(found, staying, "names that stayed")
-
-
-def _need_large_pages(entries: t.Sequence[object]) -> None:
-    """SKIP if reading all of `LARGE_DIRECTORY` would take too many calls."""
-    if 0 < len(entries) < 10:
-        skip(f"the server makes pages of {len(entries)} entries: too small to read a large directory")
+    expect_once(found, STAYING, "unchanged names")
 
 
 # ---------------------------------------------------------------- UDP
@@ -136,10 +144,10 @@ def _need_large_pages(entries: t.Sequence[object]) -> None:
 
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
 @proves(READDIR_LISTS_ENTRIES, killed_by="list3-over-udp-loses-an-entry", needs="udp")
-def test_udp(scratch: Scratch, fill: Fill, rpc_connect: Callable[..., RpcClient], procedure: str) -> None:
+def test_udp(scratch: Nfs3Scratch, fill: Fill, rpc_connect: Callable[..., RpcClient], procedure: str) -> None:
     """READDIR and READDIRPLUS over UDP list every entry."""
     names = many_names(300)
     fill(names)
     over_udp = Nfs3(rpc_connect("nfs", proto="udp"))
     listing = read_all(PROCEDURES[procedure], over_udp, scratch.handle, count=4096)
-    expect(only(listing.names, names), "the names").equals(sorted(names))
+    expect_once(listing.names, names)

@@ -3,14 +3,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Entryplus3, Nfsstat3, Sattr3
-from nfsjudge import Requirement, expect, observe, proves, unsupported
+from nfsjudge import (
+    Requirement,
+    expect,
+    expect_names,
+    expect_once,
+    expect_unchanged,
+    observe,
+    proves,
+    show,
+    unsupported,
+)
 from suites.nfs3 import file_types
 from suites.nfs3.attributes import expect_same_attributes
 from suites.nfs3.clauses import READDIR_LISTS_ENTRIES, RETURNS_NOTDIR
@@ -20,7 +28,6 @@ from suites.nfs3.listing import (
     Fill,
     find_entry,
     many_names,
-    only,
     page,
     plus_page,
     read_all,
@@ -57,8 +64,6 @@ READDIRPLUS_NEEDS_DIRECTORY = Requirement(
     section="3.3.17",
     gist="READDIRPLUS works on directories only: other objects have no entries",
 )
-
-
 READDIRPLUS_RETURNS_ATTRIBUTES = Requirement(
     rfc="RFC 1813",
     section="3.3.17",
@@ -67,50 +72,49 @@ READDIRPLUS_RETURNS_ATTRIBUTES = Requirement(
 READDIRPLUS_RETURNS_HANDLES = Requirement(
     rfc="RFC 1813", section="3.3.17", gist="name_handle is a handle of the object that the entry names"
 )
+MOST_PAGES = 2000
+"""Limit of pages per listing: more than a directory has entries, since a page may hold one."""
 
 
-def _entry(nfs3: Nfs3, scratch: Scratch, name: bytes) -> Entryplus3:
+def _entry(nfs3: Nfs3, scratch: Nfs3Scratch, name: bytes) -> Entryplus3:
     """The READDIRPLUS entry of `name` in the scratch directory."""
     listing = read_all(plus_page, nfs3, scratch.handle)
     found = next((entry for entry in listing.entries if entry.name == name), None)
-    expect(found, f"the entry of {name.decode()}", because=READDIRPLUS_LISTS_ENTRIES).is_present()
+    expect(found, f"entry {name.decode()!r}", because=READDIRPLUS_LISTS_ENTRIES).is_present()
     assert isinstance(found, Entryplus3)
     return found
 
 
 @proves(READDIRPLUS_LISTS_ENTRIES, killed_by="readdirplus3-skips-an-entry", needs="readdirplus")
-def test_all_entries(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_all_entries(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS lists every entry of the directory."""
     names = many_names()
     for name in names:
         scratch.file(name)
     listing = read_all(plus_page, nfs3, scratch.handle, count=SMALL_PLUS_PAGE)
-    expect(sorted(set(names) - set(listing.names)), "the names that are missing").equals([])
+    expect_names(listing.names, names, others=True)
 
 
 @proves(READDIRPLUS_LISTS_ENTRIES, killed_by="readdirplus3-repeats-an-entry", needs="readdirplus")
-def test_no_duplicates(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_no_duplicates(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS lists no entry twice."""
     for name in many_names():
         scratch.file(name)
     listing = read_all(plus_page, nfs3, scratch.handle, count=SMALL_PLUS_PAGE)
-    repeated = sorted(
-        name for name, times in Counter(entry.name for entry in listing.entries).items() if times > 1
-    )
-    expect(repeated, "the names that come more than once").equals([])
+    expect_once([entry.name for entry in listing.entries])
 
 
 @proves(READDIRPLUS_MAXCOUNT_IS_LIMIT, killed_by="readdirplus3-exceeds-maxcount", needs="readdirplus")
-def test_maxcount_limit(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_maxcount_limit(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS returns a result no larger than maxcount."""
     for name in many_names():
         scratch.file(name)
     resok = expect(plus_page(nfs3, scratch.handle, count=SMALL_PLUS_PAGE)).ok()
-    expect(len(resok.to_xdr()), "the size of resok in bytes").at_most(SMALL_PLUS_PAGE)
+    expect(len(resok.to_xdr()), "size of READDIRPLUS3resok in bytes").at_most(SMALL_PLUS_PAGE)
 
 
 @proves(READDIRPLUS_EOF_AT_END, killed_by="readdirplus3-claims-eof-early", needs="readdirplus")
-def test_no_early_eof(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_no_early_eof(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS leaves eof FALSE while entries are left."""
     names = many_names()
     for name in names:
@@ -122,7 +126,7 @@ def test_no_early_eof(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_EOF_AT_END, killed_by="readdirplus3-never-says-eof", needs="readdirplus")
-def test_eof_at_end(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_eof_at_end(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS sets eof at the end of the directory."""
     for name in many_names(5):
         scratch.file(name)
@@ -131,7 +135,7 @@ def test_eof_at_end(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(READDIRPLUS_COOKIE_RESUMES, killed_by="readdirplus3-resumes-one-late", needs="readdirplus")
-def test_resume_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_resume_every_cookie(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS resumes after the entry of each cookie."""
     for name in many_names(12):
         scratch.file(name)
@@ -140,74 +144,76 @@ def test_resume_every_cookie(nfs3: Nfs3, scratch: Scratch) -> None:
         rest = read_all(
             plus_page, nfs3, scratch.handle, cookie=entry.cookie, verf=whole.cookieverf, most_pages=4
         )
-        expected = sorted(later.name for later in whole.entries[index + 1 :])
-        expect(sorted(later.name for later in rest.entries), f"the names behind entry {index}").equals(
-            expected
+        expect_names(
+            [later.name for later in rest.entries],
+            [later.name for later in whole.entries[index + 1 :]],
+            f"names after the cookie of {show(entry.name)} (entry {index})",
         )
 
 
 @proves(READDIRPLUS_RETURNS_ATTRIBUTES, killed_by="readdirplus3-attributes-of-another", needs="readdirplus")
-def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS returns the attributes of a file in its entry."""
     handle = scratch.file("file", b"some data", mode=0o640)
     entry = _entry(nfs3, scratch, b"file")
     if entry.name_attributes is None:
-        unsupported("the server withholds the attributes of entries")
-    seen, known = entry.name_attributes, scratch.attributes(handle)
-    for name in ("type", "mode", "nlink", "uid", "gid", "size", "fsid", "fileid"):
-        expect(getattr(seen, name), f"{name} in the entry").equals(getattr(known, name))
+        unsupported("the entry has no name_attributes, which are optional")
+    fields = ("type", "mode", "nlink", "uid", "gid", "size", "fsid", "fileid")
+    expect_unchanged(scratch.attributes(handle), entry.name_attributes, fields, "entry 'file'")
 
 
 @proves(
     READDIRPLUS_RETURNS_ATTRIBUTES, killed_by="readdirplus3-fileid-unlike-attributes", needs="readdirplus"
 )
-def test_fileid_matches_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_fileid_matches_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS returns the same fileid in an entry and in its attributes."""
     scratch.file("file")
     entry = _entry(nfs3, scratch, b"file")
     if entry.name_attributes is None:
-        unsupported("the server withholds the attributes of entries")
+        unsupported("the entry has no name_attributes, which are optional")
     if entry.fileid == 0:
-        observe("fileid", "0, which is discouraged")
+        observe("fileid of the entry", "0, which RFC 1813 discourages")
         return
-    expect(entry.fileid, "fileid of the entry").equals(entry.name_attributes.fileid)
+    expect(entry.fileid, "fileid of the entry, compared with name_attributes").equals(
+        entry.name_attributes.fileid
+    )
 
 
 @proves(READDIRPLUS_RETURNS_HANDLES, killed_by="readdirplus3-handle-of-another", needs="readdirplus")
-def test_handle(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS returns a handle of the file that an entry names."""
     known = scratch.attributes(scratch.file("file", b"data"))
     scratch.directory("directory")
     entry = _entry(nfs3, scratch, b"file")
     if entry.name_handle is None:
-        unsupported("the server withholds the handles of entries")
+        unsupported("the entry has no name_handle, which is optional")
     reached = expect(nfs3.getattr(entry.name_handle)).ok().obj_attributes
-    expect(reached.fileid, "fileid behind the handle").equals(known.fileid)
+    expect(reached.fileid, "fileid that GETATTR returns for name_handle").equals(known.fileid)
 
 
 @proves(READDIRPLUS_MATCHES_READDIR, killed_by="readdirplus3-hides-directories", needs="readdirplus")
-def test_same_names_as_readdir(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_same_names_as_readdir(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS lists the same names as READDIR."""
     scratch.file("file")
     scratch.directory("directory")
     plain = {entry.name for entry in read_all(page, nfs3, scratch.handle).entries} - DOTS
     plus = {entry.name for entry in read_all(plus_page, nfs3, scratch.handle).entries} - DOTS
-    expect(sorted(plus), "the names").equals(sorted(plain))
+    expect_names(plus, plain, "names in READDIRPLUS, compared with READDIR")
 
 
 @proves(READDIRPLUS_NEEDS_DIRECTORY, killed_by="readdirplus3-lists-a-file", needs="readdirplus")
-def test_regular_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_regular_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS refuses a regular file."""
     reply = plus_page(nfs3, scratch.file("file", b"no directory"))
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
-# ---------------------------------------------------------------- objects
+# ---------------------------------------------------------------- objects of every type
 
 
 @pytest.mark.parametrize("kind", file_types.ALL)
 @proves(READDIRPLUS_RETURNS_ATTRIBUTES, killed_by="readdirplus3-attributes-of-another", needs="readdirplus")
-def test_attribute_types(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_attribute_types(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """READDIRPLUS returns the attributes of objects of every type."""
     handle = file_types.make(nfs3, scratch, kind, "file")
     # Otherwise the attributes could equal those of the directory by chance.
@@ -215,26 +221,22 @@ def test_attribute_types(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
     known = scratch.attributes(handle)
     attributes = find_entry(nfs3, scratch, "READDIRPLUS", b"file").name_attributes
     if attributes is None:
-        unsupported("the server withholds the attributes")
+        unsupported("the entry has no name_attributes, which are optional")
     expect_same_attributes(attributes, known)
 
 
 @pytest.mark.parametrize("kind", file_types.ALL)
 @proves(READDIRPLUS_RETURNS_HANDLES, killed_by="readdirplus3-handle-of-another", needs="readdirplus")
-def test_handle_types(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_handle_types(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """READDIRPLUS returns handles of objects of every type."""
     known = scratch.attributes(file_types.make(nfs3, scratch, kind, "file"))
     handle = find_entry(nfs3, scratch, "READDIRPLUS", b"file").name_handle
     if handle is None:
-        unsupported("the server withholds the handle")
+        unsupported("the entry has no name_handle, which is optional")
     reply = nfs3.getattr(handle)
     expect(reply).ok()
     expect(reply).field("resok.obj_attributes.fileid").equals(known.fileid)
     expect(reply).field("resok.obj_attributes.type").equals(known.type)
-
-
-_MOST_PAGES = 2000
-"""Limit of pages per listing: more than a directory has entries, since a page may hold one."""
 
 
 # ---------------------------------------------------------------- sizes of pages
@@ -242,13 +244,13 @@ _MOST_PAGES = 2000
 
 @pytest.mark.parametrize("dircount", [0, 1, 512, 2**32 - 1], ids=("0", "1", "512", "4g-1"))
 @proves(READDIR_LISTS_ENTRIES, killed_by="readdirplus3-skips-an-entry")
-def test_dircount(nfs3: Nfs3, scratch: Scratch, fill: Fill, dircount: int) -> None:
+def test_dircount(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, dircount: int) -> None:
     """READDIRPLUS lists every entry whatever dircount is."""
     names = many_names()
     fill(names)
     found: list[bytes] = []
     cookie, verf, maxcount = 0, bytes(8), 4096
-    for _ in range(_MOST_PAGES):
+    for _ in range(MOST_PAGES):
         reply = nfs3.readdirplus(scratch.handle, cookie, verf, dircount, maxcount)
         nothing = reply.resok is None or not (reply.resok.entries or reply.resok.eof)
         if nothing and dircount < 512:
@@ -261,4 +263,4 @@ def test_dircount(nfs3: Nfs3, scratch: Scratch, fill: Fill, dircount: int) -> No
         if resok.eof or not resok.entries:
             break
         cookie, verf = resok.entries[-1].cookie, resok.cookieverf
-    expect(only(found, names), "the names").equals(sorted(names))
+    expect_once(found, names)

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3, Sattr3
-from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
+from nfsjudge import Level, Requirement, expect, expect_names, expect_that, observe, proves, unsupported
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.clauses import NLINK_COUNTS, REFUSES_EMPTY_NAMES, RETURNS_NOENT, RETURNS_NOTDIR
-from suites.nfs3.created import expect_kept
 from suites.nfs3.file_types import make
+from suites.nfs3.new_objects import expect_kept
 
 REMOVE_REMOVES_THE_ENTRY = Requirement(
     rfc="RFC 1813", section="3.3.12", gist="REMOVE removes the entry from the directory"
@@ -37,7 +37,7 @@ REMOVE_NEEDS_A_DIRECTORY = Requirement(
 
 
 @proves(REMOVE_REMOVES_THE_ENTRY, killed_by="remove3-removes-nothing")
-def test_name_gone(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_name_gone(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE removes the name from the directory."""
     scratch.file("file", b"data")
     expect(nfs3.remove(scratch.handle, b"file")).ok()
@@ -45,7 +45,7 @@ def test_name_gone(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REMOVE_REMOVES_ONE_ENTRY, killed_by="remove3-removes-a-neighbour")
-def test_other_entries_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_other_entries_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE does not remove other entries of the directory."""
     scratch.file("file", b"data")
     scratch.file("neighbour", b"precious")
@@ -54,7 +54,7 @@ def test_other_entries_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REMOVE_REMOVES_ONE_ENTRY, killed_by="remove3-destroys-linked-files", needs="hardlink")
-def test_other_link_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_other_link_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A file with two names keeps its data when REMOVE removes one of them."""
     scratch.link(scratch.file("file", b"precious"), "other")
     expect(nfs3.remove(scratch.handle, b"file")).ok()
@@ -62,7 +62,7 @@ def test_other_link_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(NLINK_COUNTS, killed_by="remove3-forgets-to-count", needs="hardlink")
-def test_nlink(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE of one of several names decreases nlink by one."""
     file = scratch.file("file")
     scratch.link(file, "other")
@@ -73,7 +73,7 @@ def test_nlink(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REMOVE_REMOVES_ONE_ENTRY, killed_by="remove3-follows-symlinks", needs="symlink")
-def test_symlink_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE of a symbolic link does not remove its target."""
     scratch.file("target", b"precious")
     scratch.symlink("link", b"target")
@@ -82,29 +82,29 @@ def test_symlink_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REMOVE_NEEDS_AN_ENTRY, killed_by="remove3-removes-what-is-not-there")
-def test_missing_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_missing_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE of a name that does not exist fails with NFS3ERR_NOENT."""
     reply = nfs3.remove(scratch.handle, b"nobody-made-this")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=RETURNS_NOENT)
 
 
 @proves(REMOVE_NEEDS_A_DIRECTORY, killed_by="remove3-removes-from-files")
-def test_file_as_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE with a regular file as the directory fails with NFS3ERR_NOTDIR."""
     reply = nfs3.remove(scratch.file("file"), b"name")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
 @proves(REMOVE_REMOVES_THE_ENTRY, killed_by="remove3-keeps-fifos", needs="mknod")
-def test_fifo(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_fifo(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE removes a FIFO."""
     scratch.fifo("fifo")
     expect(nfs3.remove(scratch.handle, b"fifo")).ok()
-    expect(scratch.names(), "the names in the directory").equals([])
+    expect_names(scratch.names(), [], "names in the directory")
 
 
 @proves(REMOVE_REMOVES_THE_ENTRY, killed_by="remove3-keeps-names-taken")
-def test_name_reusable(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_name_reusable(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A removed name can be created again."""
     scratch.file("again", b"old")
     expect(nfs3.remove(scratch.handle, b"again")).ok()
@@ -113,7 +113,7 @@ def test_name_reusable(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(REMOVE_OF_DIRECTORY_MATCHES_STATUS, killed_by="remove3-refuses-and-removes-directories")
-def test_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE of an empty directory removes it, or fails and keeps it."""
     scratch.directory("directory")
     reply = nfs3.remove(scratch.handle, b"directory")
@@ -121,39 +121,45 @@ def test_directory(nfs3: Nfs3, scratch: Scratch) -> None:
     removed = reply.status == Nfsstat3.NFS3_OK
     if not removed:
         expect(reply).refused()
-    expect(scratch.lookup("directory") is None, "whether the directory is gone").equals(removed)
+    is_gone = scratch.lookup("directory") is None
+    expect_that(
+        is_gone == removed,
+        "NFS3ERR_NOENT" if removed else "success",
+        "NFS3ERR_NOENT" if is_gone else "success",
+        f"status of LOOKUP of the directory after REMOVE answered {'success' if removed else reply.status}",
+    )
 
 
 @proves(REMOVE_OF_DIRECTORY_MATCHES_STATUS, killed_by="remove3-empties-directories")
-def test_full_directory_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_full_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """If REMOVE of a non-empty directory fails, the directory keeps its entries."""
     directory = scratch.directory("directory")
     scratch.file("inside", directory=directory)
     reply = nfs3.remove(scratch.handle, b"directory")
-    observe("REMOVE of a directory that is not empty", reply.status)
+    observe("REMOVE of a non-empty directory", reply.status)
     if reply.status == Nfsstat3.NFS3_OK:
-        unsupported("the server removes directories that are not empty, as it may")
+        unsupported("REMOVE removes non-empty directories, which RFC 1813 allows")
     expect(reply).refused()
-    expect(scratch.names(directory), "the names in the directory").equals([b"inside"])
+    expect_names(scratch.names(directory), [b"inside"], "names in the directory")
 
 
 @proves(REFUSES_EMPTY_NAMES, killed_by="remove3-takes-the-empty-name")
-def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE refuses the empty name."""
     scratch.file("file")
     what = "REMOVE of the empty name"
     reply = reply_if_decoded(nfs3, lambda: nfs3.remove(scratch.handle, b""), what)
-    expect(scratch.names(), "the names in the directory").equals([b"file"])
+    expect_names(scratch.names(), [b"file"], "names in the directory")
     expect_name_refused(reply, what)
 
 
-# ---------------------------------------------------------------- REMOVE, RMDIR, LINK
+# ---------------------------------------------------------------- special files
 
 
 @pytest.mark.parametrize("kind", ["block", "character", "socket"])
 @proves(REMOVE_REMOVES_THE_ENTRY, killed_by="remove3-keeps-special-files")
-def test_special_file(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_special_file(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """REMOVE removes a device or socket."""
     make(nfs3, scratch, kind)
     expect(nfs3.remove(scratch.handle, b"object")).ok()
-    expect(scratch.names(), "the names in the directory").equals([])
+    expect_names(scratch.names(), [], "names in the directory")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import (
     MKDIR,
@@ -24,7 +24,7 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
 )
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import Level, Part, Requirement, expect, expect_names, observe, proves, show, skip, unsupported
 from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded, too_long_name
 from suites.nfs3.clauses import (
@@ -41,8 +41,9 @@ from suites.nfs3.clauses import (
     RETURNS_NOENT,
     RETURNS_NOTDIR,
 )
-from suites.nfs3.created import expect_kept, expect_type
-from suites.nfs3.limits import MOST_LINKS, Links
+from suites.nfs3.limits import MOST_LINKS, MakeMany
+from suites.nfs3.new_objects import expect_kept, expect_type
+from suites.nfs3.statuses import INCOMPATIBLE
 
 RENAMES_ATOMICALLY = Requirement(
     rfc="RFC 1813", section="3.3.14", level=Level.MUST, gist="RENAME is atomic to the client"
@@ -83,52 +84,46 @@ DIRECTORIES_FORM_A_TREE = Requirement(
     part=Part.IMPLEMENTATION,
     gist="directories form a single-rooted tree: a directory cannot be moved below itself",
 )
-_INCOMPATIBLE = (
-    Nfsstat3.NFS3ERR_EXIST,
-    Nfsstat3.NFS3ERR_NOTEMPTY,
-    Nfsstat3.NFS3ERR_ISDIR,
-    Nfsstat3.NFS3ERR_NOTDIR,
-)
-"""The text asks for EXIST; the list of errors of RENAME has the others for these cases too."""
-_ROUNDS = 20
+ROUNDS = 20
+"""How often a check looks for a moment at which RENAME is half done."""
 
 
 def _retry_after_jukebox(nfs3: Nfs3, reply: Rename3Res, source: Diropargs3, target: Diropargs3) -> None:
     """Repeat a RENAME that returned JUKEBOX. If it was not executed either time, the next round ends as SKIP."""
     if reply.status == Nfsstat3.NFS3ERR_JUKEBOX:
-        observe("RENAME", "JUKEBOX")
+        observe("RENAME", "NFS3ERR_JUKEBOX")
         nfs3.rename(source.dir, source.name, target.dir, target.name)
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-leaves-the-old-name")
-def test_old_name_gone(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_old_name_gone(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME removes the old name from the directory."""
     scratch.file("old")
     expect(nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
-    expect(scratch.names(), "the names in the directory").equals([b"new"])
+    expect_names(scratch.names(), [b"new"], "names in the directory")
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-makes-a-new-file")
-def test_same_object(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_same_object(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME gives the new name to the same object."""
     known = scratch.attributes(scratch.file("old", b"data"))
     expect(nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
     expect_kept(scratch, b"new", b"data")
     found = expect(nfs3.lookup(scratch.handle, b"new")).ok()
-    expect(scratch.attributes(found.object).fileid, "fileid").equals(known.fileid)
+    expect(scratch.attributes(found.object).fileid, "fileid of the new name").equals(known.fileid)
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-stays-in-its-directory")
-def test_other_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_other_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME moves a file to another directory."""
     scratch.file("file", b"data")
     elsewhere = scratch.directory("elsewhere")
     expect(nfs3.rename(scratch.handle, b"file", elsewhere, b"file")).ok()
-    expect(scratch.names(elsewhere), "the names in the other directory").equals([b"file"])
+    expect_names(scratch.names(elsewhere), [b"file"], "names in the other directory")
 
 
 @proves(RENAME_REPLACES_TARGET, killed_by="rename3-keeps-the-target")
-def test_replaces_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_replaces_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME replaces an existing file."""
     scratch.file("source", b"source")
     scratch.file("target", b"target")
@@ -137,7 +132,7 @@ def test_replaces_file(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_REPLACES_TARGET, killed_by="rename3-replaces-no-directories")
-def test_replaces_empty_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_replaces_empty_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME of a directory replaces an empty directory."""
     source = scratch.attributes(scratch.directory("source"))
     scratch.directory("target")
@@ -147,43 +142,45 @@ def test_replaces_empty_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-full-directories")
-def test_full_directory_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_full_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME does not replace a directory that is not empty."""
     scratch.directory("source")
     scratch.file("inside", directory=scratch.directory("target"))
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     found = expect(nfs3.lookup(scratch.handle, b"target")).ok()
-    expect(scratch.names(found.object), "the names in target").equals([b"inside"])
-    expect(reply).refused(*_INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
+    expect_names(scratch.names(found.object), [b"inside"], "names in the target directory")
+    expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
 @proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-directories-by-files")
-def test_file_over_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_over_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME does not replace a directory by a file."""
     scratch.file("source", b"precious")
     scratch.directory("target")
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
-    expect(sorted(scratch.names()), "the names in the directory").equals([b"source", b"target"])
-    expect(reply).refused(*_INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
+    expect_names(scratch.names(), [b"source", b"target"], "names in the directory")
+    expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
 @proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-files-by-directories")
-def test_directory_over_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory_over_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME does not replace a file by a directory."""
     scratch.directory("source")
     scratch.file("target", b"precious")
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     expect_kept(scratch, b"target", b"precious")
-    expect(reply).refused(*_INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
+    expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
 @proves(RENAMES_ATOMICALLY, killed_by="rename3-takes-two-steps")
-def test_target_always_exists(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
+def test_target_always_exists(
+    nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]
+) -> None:
     """The target name exists at every moment while RENAME replaces it."""
     other = rpc_connect("nfs")
     scratch.file("target")
     source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"target")
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         scratch.file("source")
         renaming = other.submit(RENAME, Rename3Args(source, target))
         for _ in range(3):
@@ -193,28 +190,31 @@ def test_target_always_exists(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callabl
 
 
 @proves(RENAMES_ATOMICALLY, killed_by="rename3-shows-a-third-object")
-def test_target_old_or_new(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
+def test_target_old_or_new(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
     """While RENAME replaces a file, the target name refers to the old or to the new file."""
     other = rpc_connect("nfs")
     known = [scratch.attributes(scratch.file("target")).fileid]
     source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"target")
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         known.append(scratch.attributes(scratch.file("source")).fileid)
         renaming = other.submit(RENAME, Rename3Args(source, target))
         for _ in range(3):
             found = nfs3.lookup(scratch.handle, b"target").resok
             seen = None if found is None else nfs3.getattr(found.object).resok
             if seen is not None:
-                expect(seen.obj_attributes.fileid, "fileid of target").one_of(*known)
+                expect(seen.obj_attributes.fileid, "fileid of 'target'").satisfies(
+                    known.__contains__,
+                    f"that of a file that had this name before, or gets it now: {show(known[-4:])}",
+                )
         _retry_after_jukebox(nfs3, other.wait(renaming), source, target)
 
 
 @proves(RENAMES_ATOMICALLY, killed_by="rename3-unlinks-first")
-def test_source_always_named(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
+def test_source_always_named(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
     """A file has its old or its new name at every moment of a RENAME."""
     other = rpc_connect("nfs")
     source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"moved")
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         scratch.file("source")
         renaming = other.submit(RENAME, Rename3Args(source, target))
         for _ in range(3):
@@ -226,15 +226,15 @@ def test_source_always_named(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable
 
 
 @proves(RENAME_TO_SAME_FILE_DOES_NOTHING, killed_by="rename3-removes-one-of-two-links", needs="hardlink")
-def test_links_of_one_file(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_links_of_one_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME from one name of a file to another name of the same file keeps both names."""
     scratch.link(scratch.file("one", b"data"), "other")
     expect(nfs3.rename(scratch.handle, b"one", scratch.handle, b"other")).ok()
-    expect(sorted(scratch.names()), "the names in the directory").equals([b"one", b"other"])
+    expect_names(scratch.names(), [b"one", b"other"], "names in the directory")
 
 
 @proves(RENAME_NEEDS_A_SOURCE, killed_by="rename3-removes-the-target-first")
-def test_missing_source(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_missing_source(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME of a name that does not exist does not replace the target."""
     scratch.file("target", b"precious")
     reply = nfs3.rename(scratch.handle, b"nobody-made-this", scratch.handle, b"target")
@@ -243,36 +243,36 @@ def test_missing_source(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(DIRECTORIES_FORM_A_TREE, killed_by="rename3-loses-directories")
-def test_below_itself(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_below_itself(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME does not move a directory below itself."""
     directory = scratch.directory("directory")
     below = scratch.directory("below", directory=directory)
     reply = nfs3.rename(scratch.handle, b"directory", below, b"directory")
-    expect(scratch.names(), "the names above").equals([b"directory"])
+    expect_names(scratch.names(), [b"directory"], "names in the parent directory")
     expect(reply).refused()
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-leaves-a-name-elsewhere")
-def test_old_directory_left(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_old_directory_left(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME to another directory removes the old name from the old directory."""
     elsewhere = scratch.directory("elsewhere")
     scratch.file("file", directory=elsewhere)
     expect(nfs3.rename(elsewhere, b"file", scratch.handle, b"moved")).ok()
-    expect(scratch.names(elsewhere), "the names in the directory that it left").equals([])
+    expect_names(scratch.names(elsewhere), [], "names in the old directory")
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-empties-directories")
-def test_directory_with_entries(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory_with_entries(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME moves a directory with its entries."""
     scratch.file("inside", directory=scratch.directory("directory"))
     elsewhere = scratch.directory("elsewhere")
     expect(nfs3.rename(scratch.handle, b"directory", elsewhere, b"directory")).ok()
     found = expect(nfs3.lookup(elsewhere, b"directory")).ok()
-    expect(scratch.names(found.object), "the names in the directory that was moved").equals([b"inside"])
+    expect_names(scratch.names(found.object), [b"inside"], "names in the moved directory")
 
 
 @proves(DOTDOT_IS_THE_PARENT, killed_by="rename3-forgets-the-parent")
-def test_dotdot_updated(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_dotdot_updated(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME to another directory makes that directory the ".." of a moved directory."""
     scratch.directory("directory")
     elsewhere = scratch.directory("elsewhere")
@@ -280,12 +280,12 @@ def test_dotdot_updated(nfs3: Nfs3, scratch: Scratch) -> None:
     found = expect(nfs3.lookup(elsewhere, b"directory")).ok()
     parent = scratch.lookup("..", directory=found.object)
     if parent is None:
-        unsupported("the server does not know ..")
-    expect(scratch.attributes(parent).fileid, "fileid of ..").equals(scratch.attributes(elsewhere).fileid)
+        unsupported("LOOKUP of '..' fails with NFS3ERR_NOENT")
+    expect(scratch.attributes(parent).fileid, "fileid of '..'").equals(scratch.attributes(elsewhere).fileid)
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-follows-symlinks", needs="symlink")
-def test_symlink_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME of a symbolic link renames the link, not its target."""
     scratch.file("target", b"precious")
     scratch.symlink("link", b"target")
@@ -295,7 +295,7 @@ def test_symlink_not_followed(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_REPLACES_TARGET, killed_by="rename3-replaces-what-links-point-to", needs="symlink")
-def test_target_symlink_replaced(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_target_symlink_replaced(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME over a symbolic link replaces the link, not its target."""
     scratch.file("source", b"source")
     scratch.file("target", b"precious")
@@ -306,7 +306,7 @@ def test_target_symlink_replaced(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_REPLACES_ONE_ENTRY, killed_by="rename3-destroys-replaced-files", needs="hardlink")
-def test_target_other_link_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_target_other_link_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A file that RENAME replaces keeps its other name and its data."""
     scratch.file("source", b"source")
     scratch.link(scratch.file("target", b"precious"), "other")
@@ -315,7 +315,7 @@ def test_target_other_link_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(NLINK_COUNTS, killed_by="rename3-forgets-to-count", needs="hardlink")
-def test_target_nlink(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_target_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME decreases nlink of a replaced file by one."""
     scratch.file("source")
     file = scratch.file("target")
@@ -323,13 +323,13 @@ def test_target_nlink(nfs3: Nfs3, scratch: Scratch) -> None:
     before = scratch.attributes(file).nlink
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     if reply.status != Nfsstat3.NFS3_OK:
-        skip(f"the file was not replaced: RENAME answers {reply.status}")
+        skip(f"the target was not replaced: RENAME answers {reply.status}")
     found = expect(nfs3.lookup(scratch.handle, b"other")).ok()
-    expect(scratch.attributes(found.object).nlink, "nlink").equals(before - 1)
+    expect(scratch.attributes(found.object).nlink, "nlink of the replaced file").equals(before - 1)
 
 
 @proves(RENAME_TO_SAME_FILE_DOES_NOTHING, killed_by="rename3-of-itself-removes")
-def test_same_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_same_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME of a file to its own name succeeds and changes nothing."""
     scratch.file("file", b"precious")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"file")
@@ -338,7 +338,7 @@ def test_same_name(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_KEEPS_HANDLES, killed_by="rename3-stales-handles")
-def test_handle_kept(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_handle_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """The handle of a file still works after RENAME."""
     file = scratch.file("file", b"data")
     expect(nfs3.rename(scratch.handle, b"file", scratch.handle, b"kept")).ok()
@@ -346,14 +346,14 @@ def test_handle_kept(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_NEEDS_TWO_DIRECTORIES, killed_by="rename3-renames-from-files")
-def test_file_as_source_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_as_source_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME with a regular file as the source directory fails with NFS3ERR_NOTDIR."""
     reply = nfs3.rename(scratch.file("file"), b"name", scratch.handle, b"new")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
 @proves(RENAME_NEEDS_TWO_DIRECTORIES, killed_by="rename3-renames-into-files")
-def test_file_as_target_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_as_target_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME with a regular file as the target directory fails with NFS3ERR_NOTDIR."""
     scratch.file("source", b"precious")
     reply = nfs3.rename(scratch.handle, b"source", scratch.file("file"), b"name")
@@ -362,32 +362,32 @@ def test_file_as_target_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(RENAME_WCC, killed_by="rename3-contradicts-itself")
-def test_wcc_same_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_same_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME within one directory returns the same attributes in fromdir_wcc and todir_wcc."""
     scratch.file("file")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"new")
     resok = expect(reply).ok()
     known = resok.fromdir_wcc.after
     if known is None or resok.todir_wcc.after is None:
-        unsupported("the server withholds the attributes from after")
+        unsupported("RENAME returned no fromdir_wcc.after or no todir_wcc.after: both are optional")
     expect_same_object(reply, "resok.todir_wcc.after", known)
 
 
 @proves(RENAME_WCC, killed_by="rename3-swaps-the-directories")
-def test_wcc_two_directories(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_two_directories(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME returns the source directory in fromdir_wcc and the target directory in todir_wcc."""
     scratch.file("file")
     elsewhere = scratch.directory("elsewhere")
     reply = nfs3.rename(scratch.handle, b"file", elsewhere, b"file")
     resok = expect(reply).ok()
     if resok.fromdir_wcc.after is None or resok.todir_wcc.after is None:
-        unsupported("the server withholds the attributes from after")
+        unsupported("RENAME returned no fromdir_wcc.after or no todir_wcc.after: both are optional")
     expect(reply).field("resok.fromdir_wcc.after.fileid").equals(scratch.attributes().fileid)
     expect(reply).field("resok.todir_wcc.after.fileid").equals(scratch.attributes(elsewhere).fileid)
 
 
 @proves(REFUSES_EMPTY_NAMES, killed_by="rename3-takes-the-empty-name")
-def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME refuses the empty name as its target."""
     scratch.file("file", b"precious")
     what = "RENAME to the empty name"
@@ -397,17 +397,20 @@ def test_empty_name(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(NO_TRUNC, killed_by="rename3-cuts-long-names", needs="no_trunc")
-def test_name_too_long(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME refuses a target name longer than name_max."""
     name = too_long_name(nfs3, scratch)
     scratch.file("file", b"precious")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, name)
-    expect(scratch.names(), "the names in the directory").equals([b"file"])
+    expect_names(scratch.names(), [b"file"], "names in the directory")
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=NO_TRUNC)
 
 
+# ---------------------------------------------------------------- linkmax
+
+
 @pytest.fixture
-def subdirectories(rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> Iterator[Links]:
+def subdirectories(rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> Iterator[MakeMany]:
     """Makes many subdirectories and returns the first reply that is not OK, or None. Removes them later."""
     del scratch  # only so that it is removed after them
     rpc = rpc_connect("nfs")
@@ -428,19 +431,19 @@ def subdirectories(rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> I
 
 
 @proves(RETURNS_MLINK, killed_by="rename3-too-many-directories-is-io")
-def test_beyond_linkmax(nfs3: Nfs3, scratch: Scratch, subdirectories: Links) -> None:
+def test_beyond_linkmax(nfs3: Nfs3, scratch: Nfs3Scratch, subdirectories: MakeMany) -> None:
     """RENAME of a directory into a parent with linkmax links succeeds or fails with MLINK."""
     full = scratch.directory("full")
     linkmax = expect(nfs3.pathconf(full)).ok().linkmax
     observe("linkmax", linkmax)
     if not 2 <= linkmax <= MOST_LINKS:
-        skip(f"linkmax is {linkmax}: checks do not make so many directories")
+        skip(f"linkmax is {linkmax}: this check creates at most {MOST_LINKS} directories")
     # On UNIX the ".." of each is a link to the parent, which also has its own name and its ".".
     refused = subdirectories(full, linkmax - 2)
     if refused is not None and refused.status != Nfsstat3.NFS3ERR_MLINK:
-        skip(f"so many directories are not made: {refused.status}")
+        skip(f"cannot create {linkmax - 2} subdirectories: MKDIR answers {refused.status}")
     scratch.directory("moved")
     reply = nfs3.rename(scratch.handle, b"moved", full, b"moved")
-    observe("RENAME of one too many", reply.status)
+    observe("RENAME into a directory with linkmax links", reply.status)
     if reply.status != Nfsstat3.NFS3_OK:  # the server need not count links of directories
         expect(reply).refused(Nfsstat3.NFS3ERR_MLINK, because=RETURNS_MLINK)

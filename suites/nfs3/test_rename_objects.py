@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Level, Part, Requirement, expect, proves, unsupported
+from nfsjudge import Level, Part, Requirement, expect, expect_names, expect_that, proves, unsupported
 from suites.nfs3.attributes import expect_before, identity_of
-from suites.nfs3.by_name import Place
-from suites.nfs3.changing import wcc_of
+from suites.nfs3.calls import Place
 from suites.nfs3.clauses import (
     BAD_HANDLE_REACHES_NOTHING,
     RENAME_NEEDS_COMPATIBLE_TARGET,
@@ -22,10 +21,11 @@ from suites.nfs3.clauses import (
     RETURNS_BADHANDLE,
 )
 from suites.nfs3.contents import pattern
-from suites.nfs3.exports import NOT_ALLOWED, remove_if_created
+from suites.nfs3.exports import remove_if_created
 from suites.nfs3.file_types import SPECIAL, make
-from suites.nfs3.handling import NOT_A_HANDLE
+from suites.nfs3.statuses import INCOMPATIBLE, NOT_A_HANDLE, NOT_ALLOWED
 from suites.nfs3.times import make_old
+from suites.nfs3.wcc import wcc_of
 
 RENAME_STAYS_IN_FILE_SYSTEM = Requirement(
     rfc="RFC 1813",
@@ -40,6 +40,15 @@ RENAME_RETURNS_XDEV = Requirement(
     part=Part.IMPLEMENTATION,
     gist="RENAME from one file system to another fails with NFS3ERR_XDEV",
 )
+OTHERS = ("symlink", *SPECIAL)
+"""Types that are neither regular files nor directories."""
+COMPATIBLE_PAIRS = [
+    *(("regular", kind) for kind in SPECIAL),
+    *((kind, "regular") for kind in OTHERS),
+    *((kind, kind) for kind in OTHERS),
+]
+"""Source and target of RENAME, neither of them a directory; test_rename has a file over a file or a symbolic link."""
+MIXED_PAIRS = [*(("directory", kind) for kind in OTHERS), *((kind, "directory") for kind in OTHERS)]
 
 
 # ---------------------------------------------------------------- invalid handles
@@ -49,13 +58,16 @@ RENAME_RETURNS_XDEV = Requirement(
 @proves(BAD_HANDLE_REACHES_NOTHING, killed_by="nfs3-bad-handle-is-inval")
 def test_bad_handle(nfs3: Nfs3, place: Place, which: str) -> None:
     """RENAME with one invalid directory handle fails and renames nothing."""
-    place.put("rename_from", b"name")
+    place.arrange("rename_from", b"name")
     nonsense = pattern(len(place.here), salt=77)
     source, target = (nonsense, place.elsewhere) if which == "from" else (place.here, nonsense)
     reply = nfs3.rename(source, b"name", target, b"new")
-    expect(place.names(), "the names in the directory").equals([b"name"])
-    expect(place.scratch.names(place.elsewhere), "the names in the other directory").equals([b"source"])
+    expect_names(place.names(), [b"name"], "names in the directory")
+    expect_names(place.scratch.names(place.elsewhere), [b"source"], "names in the other directory")
     expect(reply).refused(*NOT_A_HANDLE, because=RETURNS_BADHANDLE)
+
+
+# ---------------------------------------------------------------- another file system
 
 
 @proves(
@@ -63,35 +75,20 @@ def test_bad_handle(nfs3: Nfs3, place: Place, which: str) -> None:
     RENAME_RETURNS_XDEV,
     killed_by=("rename3-loses-across-exports", "rename3-across-exports-is-io"),
 )
-def test_across_exports(nfs3: Nfs3, scratch: Scratch, elsewhere: bytes) -> None:
+def test_across_exports(nfs3: Nfs3, scratch: Nfs3Scratch, elsewhere: bytes) -> None:
     """RENAME into an export on another file system fails and keeps the old name."""
     scratch.file("f", b"data")
     name = scratch.name + b"-renamed"
     reply = nfs3.rename(scratch.handle, b"f", elsewhere, name)
     remove_if_created(nfs3, elsewhere, name, reply.status)
     expect(reply).refused()
-    expect(scratch.lookup("f"), "the file under its old name").is_present()
+    expect_that(
+        scratch.lookup("f") is not None, "success", "NFS3ERR_NOENT", "status of LOOKUP of the old name"
+    )
     expect(reply).refused(Nfsstat3.NFS3ERR_XDEV, *NOT_ALLOWED, because=RENAME_RETURNS_XDEV)
 
 
-_OTHERS = ("symlink", *SPECIAL)
-"""Types that are neither regular files nor directories."""
-_PAIRS = [
-    *(("regular", kind) for kind in SPECIAL),
-    *((kind, "regular") for kind in _OTHERS),
-    *((kind, kind) for kind in _OTHERS),
-]
-"""Source and target of RENAME, neither of them a directory; test_rename has a file over a file or a symbolic link."""
-_MIXED = [*(("directory", kind) for kind in _OTHERS), *((kind, "directory") for kind in _OTHERS)]
-_TYPE_MISMATCH = (
-    Nfsstat3.NFS3ERR_EXIST,
-    Nfsstat3.NFS3ERR_NOTEMPTY,
-    Nfsstat3.NFS3ERR_ISDIR,
-    Nfsstat3.NFS3ERR_NOTDIR,
-)
-
-
-# ---------------------------------------------------------------- RENAME
+# ---------------------------------------------------------------- types of objects
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
@@ -100,46 +97,45 @@ def test_special_file(nfs3: Nfs3, place: Place, kind: str) -> None:
     """RENAME moves a special file to another directory."""
     known = place.scratch.attributes(make(nfs3, place.scratch, kind, b"old", directory=place.here))
     expect(nfs3.rename(place.here, b"old", place.elsewhere, b"new")).ok()
-    expect(place.names(), "the names in the directory that it left").equals([])
-    expect(identity_of(nfs3, place.elsewhere, b"new"), "fileid and type").equals(
+    expect_names(place.names(), [], "names in the old directory")
+    expect(identity_of(nfs3, place.elsewhere, b"new"), "fileid and type of the new name").equals(
         (known.fileid, known.type.name)
     )
 
 
-@pytest.mark.parametrize(("source", "target"), _PAIRS)
+@pytest.mark.parametrize(("source", "target"), COMPATIBLE_PAIRS)
 @proves(RENAME_REPLACES_TARGET, killed_by="rename3-replaces-only-files-by-files")
-def test_replaces_target(nfs3: Nfs3, scratch: Scratch, source: str, target: str) -> None:
+def test_replaces_target(nfs3: Nfs3, scratch: Nfs3Scratch, source: str, target: str) -> None:
     """RENAME replaces a target that is not a directory if the source is not one either."""
     known = scratch.attributes(make(nfs3, scratch, source, b"source"))
     make(nfs3, scratch, target, b"target", data=b"other")
     expect(nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")).ok()
     # A server may keep the replaced object under a temporary name while it is in use.
-    expect(scratch.names(), "the names in the directory").lacks(b"source")
-    expect(identity_of(nfs3, scratch.handle, b"target"), "fileid and type").equals(
+    expect(scratch.names(), "names in the directory").lacks(b"source")
+    expect(identity_of(nfs3, scratch.handle, b"target"), "fileid and type of 'target'").equals(
         (known.fileid, known.type.name)
     )
 
 
-@pytest.mark.parametrize(("source", "target"), _MIXED)
+@pytest.mark.parametrize(("source", "target"), MIXED_PAIRS)
 @proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-mixes-directories-with-others")
-def test_mixed_types(nfs3: Nfs3, scratch: Scratch, source: str, target: str) -> None:
+def test_mixed_types(nfs3: Nfs3, scratch: Nfs3Scratch, source: str, target: str) -> None:
     """RENAME does not replace a directory by an object of another type, or the reverse."""
     known = [scratch.attributes(make(nfs3, scratch, source, b"source"))]
     known.append(scratch.attributes(make(nfs3, scratch, target, b"target")))
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
     seen = [identity_of(nfs3, scratch.handle, name) for name in (b"source", b"target")]
-    expect(seen, "fileid and type of source and target").equals(
-        [(attributes.fileid, attributes.type.name) for attributes in known]
-    )
-    expect(reply).refused(*_TYPE_MISMATCH, because=RENAME_RETURNS_EXIST)
+    for name, now, before in zip(("source", "target"), seen, known, strict=True):
+        expect(now, f"fileid and type of {name!r}").equals((before.fileid, before.type.name))
+    expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
-# ---------------------------------------------------------------- RENAME returns two
+# ---------------------------------------------------------------- wcc_data
 
 
 @pytest.mark.parametrize("arm", ["fromdir_wcc", "todir_wcc"], ids=["fromdir", "todir"])
 @proves(RENAME_WCC, killed_by="rename3-before-is-of-the-other-directory")
-def test_wcc_before_two_directories(nfs3: Nfs3, scratch: Scratch, arm: str) -> None:
+def test_wcc_before_two_directories(nfs3: Nfs3, scratch: Nfs3Scratch, arm: str) -> None:
     """RENAME returns wcc_data.before of the old and of the new directory."""
     scratch.file("file")
     elsewhere = scratch.directory("elsewhere")
@@ -147,17 +143,17 @@ def test_wcc_before_two_directories(nfs3: Nfs3, scratch: Scratch, arm: str) -> N
     known = scratch.attributes() if arm == "fromdir_wcc" else scratch.attributes(elsewhere)
     reply = nfs3.rename(scratch.handle, b"file", elsewhere, b"file")
     if wcc_of(reply, arm).before is None:
-        unsupported("the server withholds the attributes from before")
+        unsupported("RENAME returned no wcc_data.before, which is optional")
     expect_before(reply, f"resok.{arm}.before", known)
 
 
 @proves(RENAME_WCC, killed_by="rename3-contradicts-itself-before")
-def test_wcc_before_same_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_before_same_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME within one directory returns the same before in both wcc_data."""
     scratch.file("file")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"new")
     known = wcc_of(reply, "fromdir_wcc").before
     if known is None or wcc_of(reply, "todir_wcc").before is None:
-        unsupported("the server withholds the attributes from before")
+        unsupported("RENAME returned no wcc_data.before, which is optional")
     for name in ("size", "mtime", "ctime"):
         expect(reply).field(f"resok.todir_wcc.before.{name}").equals(getattr(known, name))

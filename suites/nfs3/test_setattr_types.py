@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import SERVER_TIME, Nfsstat3, Nfstime3, Sattr3
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_attributes, observe, proves
 from suites.nfs3.attributes import (
     EVERYTHING,
     PROTECTION,
@@ -29,7 +29,7 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.file_types import HAS_NO_DATA, KINDS, SPECIAL, make
 from suites.nfs3.permissions import STRANGER, expect_denied
-from suites.nfs3.times import LONG_AGO, at_client_time
+from suites.nfs3.times import A_TIME, LONG_AGO, at_client_time, wrong_guard
 
 GUARD_MISMATCH_FAILS = Requirement(
     rfc="RFC 1813",
@@ -37,76 +37,69 @@ GUARD_MISMATCH_FAILS = Requirement(
     gist="if the guard differs from the ctime of the object, SETATTR changes nothing and fails with NFS3ERR_NOT_SYNC",
     level=Level.MUST,
 )
-
-
-_REQUESTED = {
+REQUESTS = {
     "uid": Sattr3(uid=STRANGER[0]),
     "gid": Sattr3(gid=STRANGER[1]),
     "atime": Sattr3(atime=at_client_time(LONG_AGO)),
     "mtime": Sattr3(mtime=at_client_time(LONG_AGO)),
     "mtime_of_the_server": Sattr3(mtime=SERVER_TIME),
 }
-_FIELD = {"uid": "uid", "gid": "gid", "atime": "atime", "mtime": "mtime", "mtime_of_the_server": "mtime"}
+FIELDS = {"uid": "uid", "gid": "gid", "atime": "atime", "mtime": "mtime", "mtime_of_the_server": "mtime"}
 
 
-# ---------------------------------------------------------------- attributes
+# ---------------------------------------------------------------- other users
 
 
-@pytest.mark.parametrize("what", _REQUESTED, ids=["uid", "gid", "atime", "mtime", "mtime-now"])
+@pytest.mark.parametrize("what", REQUESTS, ids=["uid", "gid", "atime", "mtime", "mtime-now"])
 @proves(
     DENIES_WITHOUT_PERMISSION, killed_by="setattr3-denies-nobody", needs=("other_users", "distinct_users")
 )
-def test_other_user(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch, what: str) -> None:
+def test_other_user(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch, what: str) -> None:
     """Another user cannot change the owner, group or times of a file of mode 0644."""
     file = with_mode(nfs3, scratch.file("f", b"data"), 0o644)
     if what == "mtime_of_the_server":
         nfs3.setattr(file, Sattr3(mtime=at_client_time(LONG_AGO)))  # so that a change shows
     known = scratch.attributes(file)
-    reply = nfs3_as(*STRANGER).setattr(file, _REQUESTED[what])
-    expect_preserved(scratch.attributes(file), known, (_FIELD[what],))
-    expect_denied(reply, f"SETATTR of {what} by another user")
+    reply = as_user(*STRANGER).setattr(file, REQUESTS[what])
+    expect_preserved(scratch.attributes(file), known, (FIELDS[what],))
+    expect_denied(reply, f"SETATTR of {what.replace('_', ' ')} by another user")
 
 
 @proves(
     GRANTS_WITH_PERMISSION, killed_by="setattr3-time-is-the-owners-alone", needs=("other_users", "cansettime")
 )
-def test_writer_sets_server_time(nfs3: Nfs3, nfs3_as: Callable[..., Nfs3], scratch: Scratch) -> None:
+def test_writer_sets_server_time(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
     """A user who may write to a file can set its times to the server's time."""
     file = with_mode(nfs3, scratch.file("f", b"data"), 0o666)
-    expect(nfs3_as(*STRANGER).setattr(file, Sattr3(atime=SERVER_TIME, mtime=SERVER_TIME))).granted()
+    expect(as_user(*STRANGER).setattr(file, Sattr3(atime=SERVER_TIME, mtime=SERVER_TIME))).granted()
 
 
-A_TIME = Nfstime3(1_000_000_000)
-"""A date in 2001, far from the time of any run."""
-
-
-# ---------------------------------------------------------------- SETATTR
+# ---------------------------------------------------------------- objects of other types
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-changes-only-files")
-def test_mode_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_mode_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR sets the mode of a special file."""
     handle = make(nfs3, scratch, kind)
     for mode in (0o600, 0o751):
         expect_change(nfs3.setattr(handle, Sattr3(mode=mode)))
-        expect(oct(scratch.attributes(handle).mode & PROTECTION), "mode").equals(oct(mode))
+        expect(scratch.attributes(handle).mode & PROTECTION, "mode").equals(mode)
 
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-changes-only-files")
-def test_owner_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_owner_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR sets owner and group of a directory or special file."""
     handle = make(nfs3, scratch, kind)
     known = scratch.attributes(handle)
     expect_change(nfs3.setattr(handle, Sattr3(uid=known.uid ^ 17, gid=known.gid ^ 18)))
-    seen = scratch.attributes(handle)
-    expect((seen.uid, seen.gid), "uid and gid").equals((known.uid ^ 17, known.gid ^ 18))
+    expect_attributes(scratch.attributes(handle), uid=known.uid ^ 17, gid=known.gid ^ 18)
 
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-changes-only-files", needs="cansettime")
-def test_times_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_times_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR sets atime and mtime of a directory or special file."""
     handle = make(nfs3, scratch, kind)
     time = at_client_time(A_TIME)
@@ -119,7 +112,7 @@ def test_times_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])
 @proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-mode-touches-all-else")
-def test_only_mode_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_only_mode_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR of the mode does not change other attributes of a directory or special file."""
     handle = make(nfs3, scratch, kind)
     known = scratch.attributes(handle)
@@ -129,7 +122,7 @@ def test_only_mode_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in HAS_NO_DATA if kind != "fifo"])
 @proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-takes-sizes-of-special-files")
-def test_size_without_data(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_size_without_data(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR refuses a size for an object without data."""
     handle = make(nfs3, scratch, kind)
     known = scratch.attributes(handle)
@@ -141,7 +134,7 @@ def test_size_without_data(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", HAS_NO_DATA)
 @proves(GUARD_MISMATCH_FAILS, killed_by="setattr3-guards-no-special-files")
-def test_wrong_guard_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_wrong_guard_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR with a wrong guard changes nothing and returns NFS3ERR_NOT_SYNC."""
     handle = make(nfs3, scratch, kind)
     # The mode of a symbolic link has no meaning: a server may find nothing to set and ignore the guard.
@@ -151,7 +144,6 @@ def test_wrong_guard_any_type(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
         asked = Sattr3(mtime=at_client_time(Nfstime3(A_TIME.seconds + 1000)))
     need_settable(nfs3, handle, before)
     known = scratch.attributes(handle)
-    guard = Nfstime3(known.ctime.seconds ^ 1 << 18, known.ctime.nseconds)  # three days away
-    reply = nfs3.setattr(handle, asked, guard=guard)
+    reply = nfs3.setattr(handle, asked, guard=wrong_guard(known))
     expect_preserved(scratch.attributes(handle), known, EVERYTHING)
     expect(reply).status(Nfsstat3.NFS3ERR_NOT_SYNC)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, SERVER_TIME, Nfsstat3, Nfstime3, Sattr3, SetTime
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
 from suites.nfs3.attributes import expect_change
 from suites.nfs3.clauses import (
     MODE_HAS_DEFINED_BITS_ONLY,
@@ -22,7 +22,16 @@ from suites.nfs3.clauses import (
     STORES_32_BIT_SECONDS,
 )
 from suites.nfs3.contents import read_range
-from suites.nfs3.times import LONG_AGO, SECOND, at_client_time, expect_time, make_old
+from suites.nfs3.times import (
+    A_DAY,
+    A_TIME,
+    ANOTHER_TIME,
+    LONG_AGO,
+    SECOND,
+    at_client_time,
+    expect_time,
+    make_old,
+)
 
 SETATTR_REFUSES_IDS_WITH_INVAL = Requirement(
     rfc="RFC 1813",
@@ -35,9 +44,9 @@ SETATTR_ADDS_NO_MODE_BITS = Requirement(
     section="3.3.2",
     gist="SETATTR of mode sets no set-user-id, set-group-id or sticky bit that was not requested",
 )
-_MODES = [0o0, 0o777, 0o111, 0o4755, 0o2755, 0o1755, 0o7777]
-_IDS = [0, 2**16 - 1, 2**16, 2**31 - 1, 2**31, 2**32 - 2, 2**32 - 1]
-_SIZES = {
+MODES = [0o0, 0o777, 0o111, 0o4755, 0o2755, 0o1755, 0o7777]
+IDS = [0, 2**16 - 1, 2**16, 2**31 - 1, 2**31, 2**32 - 2, 2**32 - 1]
+SIZES = {
     "2g-1": 2**31 - 1,
     "2g": 2**31,
     "4g-1": 2**32 - 1,
@@ -47,8 +56,7 @@ _SIZES = {
     "int64max+1": 2**63,
     "uint64max": 2**64 - 1,
 }
-_TIMES = ("atime", "mtime")
-_DAY = 86_400
+TIMES = ("atime", "mtime")
 
 
 def _octal(mode: int) -> str:
@@ -64,49 +72,52 @@ def _times(which: str, time: SetTime) -> Sattr3:
 # ---------------------------------------------------------------- mode
 
 
-@pytest.mark.parametrize("mode", _MODES, ids=_octal)
+@pytest.mark.parametrize("mode", MODES, ids=_octal)
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-mixes-modes-up")
-def test_file_mode_values(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
+def test_file_mode_values(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> None:
     """SETATTR of any mode of a file sets the permission bits and adds no others."""
     file = scratch.file("f", mode=0o600)
     expect_change(nfs3.setattr(file, Sattr3(mode=mode)))
-    seen = scratch.attributes(file).mode
-    observe(f"mode {mode:o} asked", f"{seen:o}")
-    expect(oct(seen & 0o777), "permission bits of mode").equals(oct(mode & 0o777))
+    seen = scratch.attributes(file)
+    observe(f"mode after SETATTR of {mode:04o}", f"{seen.mode:04o}")
+    expect(seen.mode & 0o777, "permission bits of mode").equals(mode & 0o777)
     expect(
-        oct(seen & 0o7000 & ~mode), "set-id bits that were not asked for", because=SETATTR_ADDS_NO_MODE_BITS
-    ).equals("0o0")
+        seen.mode & 0o7000 & ~mode,
+        "set-id and sticky bits of mode, not requested",
+        because=SETATTR_ADDS_NO_MODE_BITS,
+    ).equals(0)
 
 
-@pytest.mark.parametrize("mode", _MODES, ids=_octal)
+@pytest.mark.parametrize("mode", MODES, ids=_octal)
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-mixes-modes-up")
-def test_directory_mode_values(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
+def test_directory_mode_values(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> None:
     """SETATTR of any mode of a directory sets the permission bits."""
     directory = scratch.directory("d", mode=0o700)
     expect_change(nfs3.setattr(directory, Sattr3(mode=mode)))
-    seen = scratch.attributes(directory).mode
-    observe(f"mode {mode:o} asked", f"{seen:o}")
+    seen = scratch.attributes(directory)
+    observe(f"mode after SETATTR of {mode:04o}", f"{seen.mode:04o}")
     # A directory may have inherited the set-group-id bit and keep it.
-    expect(oct(seen & 0o777), "permission bits of mode").equals(oct(mode & 0o777))
+    expect(seen.mode & 0o777, "permission bits of mode").equals(mode & 0o777)
 
 
 @pytest.mark.parametrize("mode", [0o10644, 0o100644, 0xFFFF_F1A4], ids=_octal)
 @proves(MODE_HAS_DEFINED_BITS_ONLY, killed_by="setattr3-keeps-undefined-mode-bits")
-def test_undefined_mode_bits(nfs3: Nfs3, scratch: Scratch, mode: int) -> None:
+def test_undefined_mode_bits(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> None:
     """SETATTR does not store undefined bits of the mode."""
     file = scratch.file("f", mode=0o600)
     reply = nfs3.setattr(file, Sattr3(mode=mode))
-    observe(f"SETATTR of the mode {mode:o}", reply.status)
-    expect(scratch.attributes(file).mode & ~0o7777, "mode outside of the protection bits").equals(0)
+    observe(f"SETATTR of mode {mode:04o}", reply.status)
+    seen = scratch.attributes(file)
+    expect(seen.mode & ~0o7777, "undefined bits of mode, above 07777").equals(0)
 
 
 # ---------------------------------------------------------------- owner and group
 
 
-@pytest.mark.parametrize("number", _IDS)
+@pytest.mark.parametrize("number", IDS)
 @pytest.mark.parametrize("which", ["uid", "gid"])
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-stores-other-ids")
-def test_id_values(nfs3: Nfs3, scratch: Scratch, which: str, number: int) -> None:
+def test_id_values(nfs3: Nfs3, scratch: Nfs3Scratch, which: str, number: int) -> None:
     """SETATTR that succeeds stores an owner or group of any value."""
     file = scratch.file("f")
     # Start from other values, so that a SETATTR that does nothing shows.
@@ -119,38 +130,38 @@ def test_id_values(nfs3: Nfs3, scratch: Scratch, which: str, number: int) -> Non
 # ---------------------------------------------------------------- size
 
 
-@pytest.mark.parametrize("size", _SIZES.values(), ids=_SIZES)
+@pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
 @proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-stops-at-31-bits")
-def test_large_size(nfs3: Nfs3, scratch: Scratch, size: int) -> None:
+def test_large_size(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> None:
     """SETATTR stores a large size, or refuses it, and keeps the data."""
     file = scratch.file("f", b"data")
     reply = nfs3.setattr(file, Sattr3(size=size))
-    observe(f"SETATTR of the size {size}", reply.status)
+    observe(f"SETATTR of size {size}", reply.status)
     if reply.status == Nfsstat3.NFS3_OK:
         expect(scratch.attributes(file).size, "size").equals(size)
     else:
         expect(reply).refused()
     # A SETATTR that fails may have taken effect in part (section 3.3.2), but not on the data.
-    expect(read_range(nfs3, file, 0, 4), "the data", because=SIZE_CHANGE_KEEPS_DATA).equals(b"data")
+    expect_data(read_range(nfs3, file, 0, 4), b"data", of="range", because=SIZE_CHANGE_KEEPS_DATA)
 
 
 @pytest.mark.parametrize("size", [2**31, 2**32, 2**40], ids=["2g", "4g", "1t"])
 @proves(SIZE_CHANGE_KEEPS_DATA, killed_by="setattr3-shrinks-large-files-to-nothing")
-def test_truncate_large_file(nfs3: Nfs3, scratch: Scratch, size: int) -> None:
+def test_truncate_large_file(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> None:
     """SETATTR that truncates a large file keeps its beginning."""
     file = scratch.file("f", b"data")
     expect_change(nfs3.setattr(file, Sattr3(size=size)))
     expect_change(nfs3.setattr(file, Sattr3(size=3)))
-    expect(scratch.read(file), "the data").equals(b"dat")
+    expect_data(scratch.read(file), b"dat")
 
 
 # ---------------------------------------------------------------- times
 
 
 @pytest.mark.parametrize("seconds", [0, 2**31 - 1, 2**31, 2**32 - 1])
-@pytest.mark.parametrize("which", _TIMES)
+@pytest.mark.parametrize("which", TIMES)
 @proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-is-a-minute-late", needs="cansettime")
-def test_seconds(nfs3: Nfs3, root: bytes, scratch: Scratch, which: str, seconds: int) -> None:
+def test_seconds(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, which: str, seconds: int) -> None:
     """SETATTR sets a time to any number of seconds, or refuses it."""
     file = scratch.file("f", b"data")
     asked = Nfstime3(seconds)
@@ -160,37 +171,37 @@ def test_seconds(nfs3: Nfs3, root: bytes, scratch: Scratch, which: str, seconds:
 
 
 @pytest.mark.parametrize("nseconds", [0, 1, SECOND - 1])
-@pytest.mark.parametrize("which", _TIMES)
+@pytest.mark.parametrize("which", TIMES)
 @proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-is-a-minute-late", needs="cansettime")
-def test_nseconds(nfs3: Nfs3, root: bytes, scratch: Scratch, which: str, nseconds: int) -> None:
+def test_nseconds(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, which: str, nseconds: int) -> None:
     """SETATTR sets the nanoseconds of a time to the accuracy of time_delta."""
     file = scratch.file("f", b"data")
-    asked = Nfstime3(1_000_000_000, nseconds)
+    asked = Nfstime3(A_TIME.seconds, nseconds)
     expect_change(nfs3.setattr(file, _times(which, at_client_time(asked))))
     expect_time(nfs3, root, which, getattr(scratch.attributes(file), which), asked)
 
 
 @pytest.mark.parametrize("nseconds", [SECOND, 2**32 - 1])
-@pytest.mark.parametrize("which", _TIMES)
+@pytest.mark.parametrize("which", TIMES)
 @proves(NSECONDS_BELOW_ONE_SECOND, killed_by="setattr3-keeps-overfull-nanoseconds", needs="cansettime")
-def test_nseconds_overflow(nfs3: Nfs3, scratch: Scratch, which: str, nseconds: int) -> None:
+def test_nseconds_overflow(nfs3: Nfs3, scratch: Nfs3Scratch, which: str, nseconds: int) -> None:
     """SETATTR of 1,000,000,000 nanoseconds or more does not store them as sent."""
     file = scratch.file("f", b"data")
-    reply = nfs3.setattr(file, _times(which, at_client_time(Nfstime3(1_000_000_000, nseconds))))
+    reply = nfs3.setattr(file, _times(which, at_client_time(Nfstime3(A_TIME.seconds, nseconds))))
     observe(f"SETATTR of {nseconds} nanoseconds", reply.status)
     seen = getattr(scratch.attributes(file), which)
     expect(seen.nseconds, f"nseconds of {which}").at_most(SECOND - 1)
 
 
-@pytest.mark.parametrize("which", _TIMES)
+@pytest.mark.parametrize("which", TIMES)
 @proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-has-one-source-of-time", needs="cansettime")
-def test_mixed_time_sources(nfs3: Nfs3, scratch: Scratch, which: str) -> None:
+def test_mixed_time_sources(nfs3: Nfs3, scratch: Nfs3Scratch, which: str) -> None:
     """SETATTR sets one time to the client's and the other to the server's in one call."""
     file = scratch.file("f", b"data")
     make_old(nfs3, file, atime=True)
-    mine, other = Nfstime3(1_100_000_000), "mtime" if which == "atime" else "atime"
+    mine, other = ANOTHER_TIME, "mtime" if which == "atime" else "atime"
     asked = {which: at_client_time(mine), other: SERVER_TIME}
     expect_change(nfs3.setattr(file, Sattr3(atime=asked["atime"], mtime=asked["mtime"])))
     seen = scratch.attributes(file)
     expect(getattr(seen, which).seconds, f"seconds of {which}").between(mine.seconds - 10, mine.seconds + 10)
-    expect(getattr(seen, other).seconds, f"seconds of {other}").at_least(LONG_AGO.seconds + _DAY)
+    expect(getattr(seen, other).seconds, f"seconds of {other}").at_least(LONG_AGO.seconds + A_DAY)

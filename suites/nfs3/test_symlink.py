@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""SYMLINK (RFC 1813 section 3.3.10)."""
+"""SYMLINK (RFC 1813 section 3.3.10): creates a symbolic link with the given data."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import KnobsView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import SYMLINK, Diropargs3, Ftype3, Nfsstat3, Sattr3, Symlink3Args, Symlinkdata3
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
+from nfsjudge import Level, Part, Requirement, expect, expect_names, observe, proves, unsupported
 from suites.nfs3.bad_names import reply_if_decoded
-from suites.nfs3.by_name import MAKING, Place
+from suites.nfs3.calls import Place
 from suites.nfs3.clauses import (
     NOSPC_LEAVES_NOTHING,
     RETURNS_EXIST,
@@ -23,7 +23,7 @@ from suites.nfs3.clauses import (
     RETURNS_NOTSUPP,
     SYMLINK_DATA_IS_NOT_INTERPRETED,
 )
-from suites.nfs3.created import (
+from suites.nfs3.new_objects import (
     expect_kept,
     expect_not_a_directory,
     expect_own_attributes,
@@ -48,8 +48,6 @@ SYMLINK_REPLACES_NOTHING = Requirement(
 SYMLINK_NEEDS_A_DIRECTORY = Requirement(
     rfc="RFC 1813", section="3.3.10", gist="SYMLINK creates the link in a directory, not in another object"
 )
-
-
 SYMLINK_DATA_MAY_BE_BINARY = Requirement(
     rfc="RFC 1813",
     section="3.3.5",
@@ -64,44 +62,9 @@ SYMLINK_IS_ATOMIC = Requirement(
     says_must=True,
     gist="once a symbolic link is visible, READLINK must not fail or return incorrect data",
 )
-
-
-@proves(SYMLINK_CREATES_A_SYMLINK, killed_by="symlink3-creates-nothing", needs="symlink")
-def test_creates_symlink(nfs3: Nfs3, scratch: Scratch) -> None:
-    """SYMLINK creates a symbolic link."""
-    expect(nfs3.symlink(scratch.handle, b"link", b"target")).ok()
-    expect_type(nfs3, scratch, b"link", Ftype3.NF3LNK)
-
-
-@proves(SYMLINK_RETURNS_ATTRIBUTES, killed_by="symlink3-attributes-of-the-directory", needs="symlink")
-def test_attributes(nfs3: Nfs3, scratch: Scratch) -> None:
-    """SYMLINK returns the attributes of the new symbolic link."""
-    expect_own_attributes(nfs3, scratch, b"link", nfs3.symlink(scratch.handle, b"link", b"target"))
-
-
-@proves(SYMLINK_RETURNS_HANDLE, killed_by="symlink3-handle-of-the-directory", needs="symlink")
-def test_handle(nfs3: Nfs3, scratch: Scratch) -> None:
-    """SYMLINK returns the handle of the new symbolic link."""
-    expect_own_handle(nfs3, scratch, b"handle", nfs3.symlink(scratch.handle, b"handle", b"target"))
-
-
-@proves(SYMLINK_REPLACES_NOTHING, killed_by="symlink3-replaces-files", needs="symlink")
-def test_existing_file_kept(nfs3: Nfs3, scratch: Scratch) -> None:
-    """SYMLINK does not replace an existing file."""
-    scratch.file("there", b"precious")
-    reply = nfs3.symlink(scratch.handle, b"there", b"target")
-    expect_kept(scratch, b"there", b"precious")
-    expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
-
-
-@proves(SYMLINK_NEEDS_A_DIRECTORY, killed_by="symlink3-creates-in-files", needs="symlink")
-def test_file_as_directory(nfs3: Nfs3, scratch: Scratch) -> None:
-    """SYMLINK with a regular file as the directory fails with NFS3ERR_NOTDIR."""
-    expect_not_a_directory(nfs3.symlink(scratch.file("file"), b"link", b"target"))
-
-
-_ROUNDS = 10
-_TARGETS = {
+ROUNDS = 10
+"""How often a check looks for a symbolic link that has no data yet."""
+TARGETS = {
     "empty": b"",
     "one-byte": b"x",
     "parent": b"..",
@@ -118,26 +81,62 @@ _TARGETS = {
 }
 
 
-# ---------------------------------------------------------------- SYMLINK
+# ---------------------------------------------------------------- the new symbolic link
 
 
-@pytest.mark.parametrize("target", _TARGETS)
+@proves(SYMLINK_CREATES_A_SYMLINK, killed_by="symlink3-creates-nothing", needs="symlink")
+def test_creates_symlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """SYMLINK creates a symbolic link."""
+    expect(nfs3.symlink(scratch.handle, b"link", b"target")).ok()
+    expect_type(nfs3, scratch, b"link", Ftype3.NF3LNK)
+
+
+@proves(SYMLINK_RETURNS_ATTRIBUTES, killed_by="symlink3-attributes-of-the-directory", needs="symlink")
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """SYMLINK returns the attributes of the new symbolic link."""
+    expect_own_attributes(nfs3, scratch, b"link", nfs3.symlink(scratch.handle, b"link", b"target"))
+
+
+@proves(SYMLINK_RETURNS_HANDLE, killed_by="symlink3-handle-of-the-directory", needs="symlink")
+def test_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """SYMLINK returns the handle of the new symbolic link."""
+    expect_own_handle(nfs3, scratch, b"handle", nfs3.symlink(scratch.handle, b"handle", b"target"))
+
+
+@proves(SYMLINK_REPLACES_NOTHING, killed_by="symlink3-replaces-files", needs="symlink")
+def test_existing_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """SYMLINK does not replace an existing file."""
+    scratch.file("there", b"precious")
+    reply = nfs3.symlink(scratch.handle, b"there", b"target")
+    expect_kept(scratch, b"there", b"precious")
+    expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
+
+
+@proves(SYMLINK_NEEDS_A_DIRECTORY, killed_by="symlink3-creates-in-files", needs="symlink")
+def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """SYMLINK with a regular file as the directory fails with NFS3ERR_NOTDIR."""
+    expect_not_a_directory(nfs3.symlink(scratch.file("file"), b"link", b"target"))
+
+
+# ---------------------------------------------------------------- data
+
+
+@pytest.mark.parametrize("target", TARGETS)
 @proves(
     SYMLINK_DATA_IS_NOT_INTERPRETED,
     SYMLINK_DATA_MAY_BE_BINARY,
     killed_by="symlink3-adds-a-byte",
     needs="symlink",
 )
-def test_stored_data(nfs3: Nfs3, scratch: Scratch, target: str) -> None:
+def test_stored_data(nfs3: Nfs3, scratch: Nfs3Scratch, target: str) -> None:
     """SYMLINK stores the data exactly, or refuses it."""
-    made = reply_if_decoded(
-        nfs3, lambda: nfs3.symlink(scratch.handle, b"link", _TARGETS[target]), "such data"
-    )
+    what = f"SYMLINK with data: {target.replace('-', ' ')}"
+    made = reply_if_decoded(nfs3, lambda: nfs3.symlink(scratch.handle, b"link", TARGETS[target]), what)
     if made is None:
-        unsupported("the server does not read such data")
-    observe(f"SYMLINK with such data: {target.replace('-', ' ')}", made.status)
+        unsupported("the server does not decode SYMLINK with this data")
+    observe(what, made.status)
     if made.status != Nfsstat3.NFS3_OK:
-        unsupported(f"the server refuses such data: {expect(made).refused()}")
+        unsupported(f"the server refuses this data: SYMLINK answers {expect(made).refused()}")
     found = expect(nfs3.lookup(scratch.handle, b"link")).ok()
     reply = nfs3.readlink(found.object)
     expect(reply).ok()
@@ -146,14 +145,14 @@ def test_stored_data(nfs3: Nfs3, scratch: Scratch, target: str) -> None:
         if target in {"not-utf-8", "with-a-nul"}
         else SYMLINK_DATA_IS_NOT_INTERPRETED
     )
-    expect(reply, because=because).field("resok.data").equals(_TARGETS[target])
+    expect(reply, because=because).field("resok.data").equals(TARGETS[target])
 
 
 @proves(SYMLINK_IS_ATOMIC, killed_by="symlink3-takes-two-steps", needs="symlink")
-def test_atomic(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Scratch) -> None:
+def test_atomic(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> None:
     """A symbolic link that LOOKUP finds already has its data."""
     other = rpc_connect("nfs")
-    for number in range(_ROUNDS):
+    for number in range(ROUNDS):
         name, data = b"link-%d" % number, b"target-%d" % number
         args = Symlink3Args(Diropargs3(scratch.handle, name), Symlinkdata3(Sattr3(mode=0o777), data))
         making = other.submit(SYMLINK, args)
@@ -166,7 +165,7 @@ def test_atomic(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Scra
         other.wait(making)
 
 
-# ---------------------------------------------------------------- NOSPC, NAMETOOLONG
+# ---------------------------------------------------------------- limits
 
 
 @proves(RETURNS_NOSPC, killed_by="creations3-no-room-is-io", needs="symlink")
@@ -174,7 +173,7 @@ def test_nospc(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
     """SYMLINK without room for the target fails with NOSPC and leaves nothing."""
     knobs.set(free_bytes=0, path_max=1000)
     reply = nfs3.symlink(place.here, b"name", b"t" * 1000)
-    expect(place.names(), "the names in the directory", because=NOSPC_LEAVES_NOTHING).equals([])
+    expect_names(place.names(), [], "names in the directory", because=NOSPC_LEAVES_NOTHING)
     expect(reply).refused(Nfsstat3.NFS3ERR_NOSPC, because=RETURNS_NOSPC)
 
 
@@ -183,17 +182,17 @@ def test_target_too_long(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
     """SYMLINK with a target that is too long fails with NAMETOOLONG or INVAL."""
     knobs.set(path_max=10)
     reply = nfs3.symlink(place.here, b"name", b"t" * 11)
-    expect(place.names(), "the names in the directory").equals([])
+    expect_names(place.names(), [], "names in the directory")
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, Nfsstat3.NFS3ERR_INVAL, because=RETURNS_NAMETOOLONG)
 
 
-# ---------------------------------------------------------------- NOTSUPP
+# ---------------------------------------------------------------- no support for symbolic links
 
 
 @proves(RETURNS_NOTSUPP, killed_by="symlink3-unsupported-is-io", needs="symlink")
 def test_notsupp(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
     """SYMLINK fails with NOTSUPP where the server has no symbolic links."""
     knobs.set(symlinks=False)
-    reply = MAKING["symlink"](nfs3, place, place.here, b"link")
-    expect(place.names(), "the names in the directory").equals([])
+    reply = place.call(nfs3, "symlink", b"link")
+    expect_names(place.names(), [], "names in the directory")
     expect(reply).status(Nfsstat3.NFS3ERR_NOTSUPP)

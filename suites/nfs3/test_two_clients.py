@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""READ and WRITE (RFC 1813 sections 3.3.6, 3.3.7) of one file by two clients, and many calls at once by one.
+"""READ (RFC 1813 section 3.3.6) of a file that another client changes.
 
 The protocol makes no promise about caches of clients. But once a server has answered a change, later READs return it.
 """
@@ -11,19 +11,19 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3, StableHow
-from nfsjudge import expect, proves, skip
+from nfsjudge import expect, expect_data, proves, skip
 from suites.nfs3.clauses import READ_RETURNS_CURRENT_DATA
-from suites.nfs3.contents import difference, pattern, put, read_range, stored
+from suites.nfs3.contents import pattern, put, read_range, stored
 
 SIZE: t.Final = 6000
-Change: t.TypeAlias = Callable[[Nfs3, Scratch, bytes], bytes]
+Change: t.TypeAlias = Callable[[Nfs3, Nfs3Scratch, bytes], bytes]
 
 
 def _writes(stable: StableHow) -> Change:
-    def act(other: Nfs3, _scratch: Scratch, file: bytes) -> bytes:
+    def act(other: Nfs3, _scratch: Nfs3Scratch, file: bytes) -> bytes:
         put(other, file, 1000, pattern(3000, salt=1), stable)
         return pattern(SIZE)[:1000] + pattern(3000, salt=1) + pattern(SIZE)[4000:]
 
@@ -31,16 +31,16 @@ def _writes(stable: StableHow) -> Change:
 
 
 def _sets_size(size: int) -> Change:
-    def act(other: Nfs3, _scratch: Scratch, file: bytes) -> bytes:
+    def act(other: Nfs3, _scratch: Nfs3Scratch, file: bytes) -> bytes:
         reply = other.setattr(file, Sattr3(size=size))
         if reply.status != Nfsstat3.NFS3_OK:
-            skip(f"the size cannot be set: SETATTR answers {reply.status}")
+            skip(f"cannot set the size: SETATTR answers {reply.status}")
         return pattern(SIZE)[:size].ljust(size, b"\0")
 
     return act
 
 
-def _appends(other: Nfs3, _scratch: Scratch, file: bytes) -> bytes:
+def _appends(other: Nfs3, _scratch: Nfs3Scratch, file: bytes) -> bytes:
     put(other, file, SIZE, pattern(500, salt=1))
     return pattern(SIZE) + pattern(500, salt=1)
 
@@ -56,12 +56,12 @@ CHANGES: t.Final[dict[str, Change]] = {
 
 @pytest.mark.parametrize("change", CHANGES)
 @proves(READ_RETURNS_CURRENT_DATA, killed_by="read3-remembers-for-each-connection")
-def test_read_current(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, change: str) -> None:
+def test_read_current(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, change: str) -> None:
     """READ returns what another client has changed before."""
     file = stored(scratch, "f", pattern(SIZE))
     read_range(nfs3, file, 0, SIZE)
     wanted = CHANGES[change](second_client, scratch, file)
     seen = read_range(nfs3, file, 0, 2 * SIZE)
     known = len(wanted.rstrip(b"\0"))  # another check proves that an extension reads as zeros
-    expect(difference(seen[:known], wanted[:known]), "first wrong byte").is_absent()
-    expect(len(seen), "the size of the file").equals(len(wanted))
+    expect_data(seen[:known], wanted[:known], of="range")
+    expect(len(seen), "number of bytes that READ returns").equals(len(wanted))

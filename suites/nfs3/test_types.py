@@ -1,27 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Attributes of objects of every type: GETATTR, SETATTR, LOOKUP, ACCESS and READLINK (RFC 1813 section 3.3.1 ff.)."""
+"""Objects of every type (RFC 1813 section 2.5) in calls about the file system, or about a name in a directory."""
 
 from __future__ import annotations
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Requirement, expect, proves
-from suites.nfs3 import file_types
+from nfsjudge import Requirement, expect, expect_names, proves
 from suites.nfs3.attributes import expect_preserved, identity_of
-from suites.nfs3.by_name import CALLS, MAKING, Place
+from suites.nfs3.calls import OF_THE_FILE_SYSTEM, ON_NAMES, Place, call_on
 from suites.nfs3.clauses import RETURNS_EXIST, RETURNS_NOTDIR
-from suites.nfs3.file_types import FS_INFO, KINDS, SPECIAL, TYPES, make
+from suites.nfs3.file_types import KINDS, SAMPLE, SPECIAL, make
 
 FS_INFO_FOR_ANY_OBJECT = Requirement(
     rfc="RFC 1813",
     section="3.3.18",
     gist="FSSTAT, FSINFO (3.3.19) and PATHCONF (3.3.20) accept the handle of any object of the file system",
 )
-
-
 ONLY_DIRECTORIES_HAVE_NAMES = Requirement(
     rfc="RFC 1813",
     section="2.5",
@@ -37,68 +34,68 @@ CREATING_REPLACES_NOTHING = Requirement(
     section="3.3.9",
     gist="MKDIR, SYMLINK, MKNOD and LINK fail if the name exists, and leave the existing object unchanged",
 )
-
-
-@pytest.mark.parametrize("kind", TYPES)
-@pytest.mark.parametrize("procedure", FS_INFO, ids=str.lower)
-@proves(FS_INFO_FOR_ANY_OBJECT, killed_by="info3-refuses-what-is-no-file")
-def test_fs_info(nfs3: Nfs3, scratch: Scratch, procedure: str, kind: str) -> None:
-    """FSSTAT, FSINFO and PATHCONF accept handles of objects that are not regular files."""
-    expect(FS_INFO[procedure](nfs3, file_types.make(nfs3, scratch, kind))).ok()
-
-
-_OVER = [
+OVER_EXISTING = [
     *(("mkdir", kind) for kind in KINDS if kind not in {"regular", "directory"}),
     *(("symlink", kind) for kind in KINDS if kind != "regular"),
     *(("mknod", kind) for kind in KINDS if kind != "regular"),
     *(("link", kind) for kind in KINDS if kind not in {"regular", "directory"}),
 ]
 """Procedure and type of the existing object; the files of the procedures have the other pairs."""
-_IN_A_SPECIAL_FILE = [
-    *((procedure, "fifo") for procedure in CALLS),
+IN_A_SPECIAL_FILE = [
+    *((procedure, "fifo") for procedure in ON_NAMES),
     *(("lookup", kind) for kind in SPECIAL if kind != "fifo"),
     ("link", "socket"),
 ]
 """Every procedure in a FIFO, and LOOKUP in every type; LINK in a socket too, since one server failed there."""
 
 
-# ---------------------------------------------------------------- operations in an object that is not a directory
+# ---------------------------------------------------------------- calls about the file system
 
 
-@pytest.mark.parametrize(("procedure", "kind"), _IN_A_SPECIAL_FILE)
+@pytest.mark.parametrize("kind", SAMPLE)
+@pytest.mark.parametrize("procedure", OF_THE_FILE_SYSTEM)
+@proves(FS_INFO_FOR_ANY_OBJECT, killed_by="info3-refuses-what-is-no-file")
+def test_fs_info(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, kind: str) -> None:
+    """FSSTAT, FSINFO and PATHCONF accept handles of objects that are not regular files."""
+    expect(call_on(nfs3, procedure, make(nfs3, scratch, kind))).ok()
+
+
+# ---------------------------------------------------------------- names in an object that is not a directory
+
+
+@pytest.mark.parametrize(("procedure", "kind"), IN_A_SPECIAL_FILE)
 @proves(ONLY_DIRECTORIES_HAVE_NAMES, killed_by="names3-look-into-special-files")
 def test_not_a_directory(nfs3: Nfs3, place: Place, procedure: str, kind: str) -> None:
     """An operation on a name in a special file fails with NFS3ERR_NOTDIR."""
     handle = make(nfs3, place.scratch, kind)
-    reply = CALLS[procedure](nfs3, place, handle, b"name")
+    reply = place.call(nfs3, procedure, b"name", handle)
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
-@pytest.mark.parametrize("procedure", CALLS)
+@pytest.mark.parametrize("procedure", ON_NAMES)
 @proves(SYMLINK_IS_NOT_ITS_TARGET, killed_by="names3-follow-links-to-directories", needs="symlink")
 def test_symlink_as_directory(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """An operation on a name in a symbolic link to a directory fails with NFS3ERR_NOTDIR."""
     link = place.scratch.symlink("link", b"here")
-    if procedure not in MAKING:
-        place.put(procedure, b"name")
+    place.arrange(procedure, b"name")
     known = place.names()
-    reply = CALLS[procedure](nfs3, place, link, b"name")
-    expect(place.names(), "the names in the directory that the link points to").equals(known)
+    reply = place.call(nfs3, procedure, b"name", link)
+    expect_names(place.names(), known, "names in the directory that the link points to")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
 # ---------------------------------------------------------------- creating over existing objects
 
 
-@pytest.mark.parametrize(("procedure", "kind"), _OVER)
+@pytest.mark.parametrize(("procedure", "kind"), OVER_EXISTING)
 @proves(CREATING_REPLACES_NOTHING, killed_by="names3-make-over-others")
 def test_nothing_replaced(nfs3: Nfs3, place: Place, procedure: str, kind: str) -> None:
     """MKDIR, SYMLINK, MKNOD and LINK do not replace an existing object."""
     there = make(nfs3, place.scratch, kind, b"there", directory=place.here)
     known = place.scratch.attributes(there)
-    reply = MAKING[procedure](nfs3, place, place.here, b"there")
+    reply = place.call(nfs3, procedure, b"there")
     expect_preserved(place.scratch.attributes(there), known)
-    expect(identity_of(nfs3, place.here, b"there"), "fileid and type").equals(
+    expect(identity_of(nfs3, place.here, b"there"), "fileid and type of the existing name").equals(
         (known.fileid, KINDS[kind].name)
     )
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)

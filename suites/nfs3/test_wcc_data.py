@@ -1,119 +1,102 @@
 # SPDX-License-Identifier: MIT
 """Weak cache consistency (RFC 1813 section 2.5, wcc_data) of the procedures that change directories.
 
-A server may omit either half at any time; what it returns has to be true. The checks of WRITE, SETATTR and COMMIT
-cover wcc_data of files.
+A server may omit either half at any time; what it returns has to be true. wcc_data of files is here where two clients
+take part; the checks of WRITE, SETATTR and COMMIT cover the rest.
 """
 
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3, Sattr3
+from nfsclient.protocol.nfs3 import Sattr3, StableHow
 from nfsjudge import expect, observe, proves, skip, unsupported
+from nfsjudge.expect import StatusReply
 from suites.nfs3.attributes import expect_before, expect_same_object
-from suites.nfs3.by_name import FIFO
-from suites.nfs3.changing import CHANGES, REFUSED, furnish, wcc_of
+from suites.nfs3.calls import Place, call_on, procedure_name
 from suites.nfs3.clauses import (
     WCC_AFTER_HAS_NEW_TIMES,
     WCC_AFTER_IS_POST_OPERATION,
     WCC_BEFORE_IS_PRE_OPERATION,
 )
-from suites.nfs3.times import make_old
+from suites.nfs3.times import LONG_AGO, make_old
+from suites.nfs3.wcc import CHANGES, EXISTING, REFUSED, refused_call, wcc_field, wcc_of
+
+RETURNING_WCC: t.Final = ("create", "mkdir", "symlink", "mknod", "remove", "rmdir", "rename", "link")
 
 
-@pytest.fixture
-def furnished(scratch: Scratch) -> Scratch:
-    """The scratch directory with the objects that the changes need."""
-    return furnish(scratch)
-
-
-def _done(reply: t.Any, path: str) -> t.Any:
-    """The wcc_data of a successful change."""
-    if reply.status == Nfsstat3.NFS3ERR_NOTSUPP:
-        unsupported("the server does not support this procedure")
-    if reply.resok is None:
-        skip(f"the change was refused: {reply.status}")
-    return getattr(reply.resok, path)
+# ---------------------------------------------------------------- changes and refusals
 
 
 @pytest.mark.parametrize("change", CHANGES)
 @proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by=("wcc3-before-has-another-size", "wcc3-before-is-from-after"))
-def test_before(nfs3: Nfs3, furnished: Scratch, change: str) -> None:
+def test_before(nfs3: Nfs3, place: Place, change: str) -> None:
     """wcc_data.before of a directory matches GETATTR before the change."""
-    known = furnished.attributes()
-    reply = CHANGES[change].act(nfs3, furnished)
-    if _done(reply, CHANGES[change].wcc).before is None:
-        unsupported("the server withholds the attributes from before")
-    expect_before(reply, f"resok.{CHANGES[change].wcc}.before", known)
+    place.arrange(change, b"name")
+    known = place.scratch.attributes(place.here)
+    reply = place.call(nfs3, change, b"name")
+    if wcc_of(reply, wcc_field(change)).before is None:
+        unsupported("the server returned no wcc_data.before, which is optional")
+    expect_before(reply, f"resok.{wcc_field(change)}.before", known)
 
 
 @pytest.mark.parametrize("change", CHANGES)
 @proves(WCC_AFTER_IS_POST_OPERATION, killed_by=("wcc3-after-is-of-another-object", "wcc3-after-is-stale"))
-def test_after(nfs3: Nfs3, furnished: Scratch, change: str) -> None:
+def test_after(nfs3: Nfs3, place: Place, change: str) -> None:
     """wcc_data.after of a directory matches GETATTR after the change."""
-    reply = CHANGES[change].act(nfs3, furnished)
-    if _done(reply, CHANGES[change].wcc).after is None:
-        unsupported("the server withholds the attributes from after")
-    expect_same_object(reply, f"resok.{CHANGES[change].wcc}.after", furnished.attributes())
+    place.arrange(change, b"name")
+    reply = place.call(nfs3, change, b"name")
+    if wcc_of(reply, wcc_field(change)).after is None:
+        unsupported("the server returned no wcc_data.after, which is optional")
+    expect_same_object(reply, f"resok.{wcc_field(change)}.after", place.scratch.attributes(place.here))
 
 
 @pytest.mark.parametrize("change", REFUSED)
 @proves(WCC_AFTER_IS_POST_OPERATION, killed_by="wcc3-refusals-show-another-object")
-def test_after_refusal(nfs3: Nfs3, furnished: Scratch, change: str) -> None:
+def test_after_refusal(nfs3: Nfs3, place: Place, change: str) -> None:
     """wcc_data.after of a refused call matches the attributes of the directory."""
-    reply = REFUSED[change].act(nfs3, furnished)
-    observe("the refusal", reply.status)
+    place.arrange("lookup", EXISTING)
+    reply = refused_call(nfs3, place, change)
+    observe(f"{procedure_name(change)} that should fail", reply.status)
     if reply.resfail is None:
-        skip("the server did not refuse")
-    if getattr(reply.resfail, REFUSED[change].wcc).after is None:
-        unsupported("the server withholds the attributes after a refusal")
-    expect_same_object(reply, f"resfail.{REFUSED[change].wcc}.after", furnished.attributes())
+        skip(f"{procedure_name(change)} succeeded although it should fail: other checks judge that")
+    if getattr(reply.resfail, wcc_field(change)).after is None:
+        unsupported("the server returned no wcc_data.after with the error, which is optional")
+    expect_same_object(reply, f"resfail.{wcc_field(change)}.after", place.scratch.attributes(place.here))
 
 
 @pytest.mark.parametrize("change", CHANGES)
 @proves(WCC_AFTER_HAS_NEW_TIMES, killed_by="wcc3-after-has-old-times")
-def test_after_times(nfs3: Nfs3, furnished: Scratch, change: str) -> None:
+def test_after_times(nfs3: Nfs3, place: Place, change: str) -> None:
     """wcc_data.after of a directory has the times that GETATTR returns after the change."""
-    path = CHANGES[change].wcc
-    reply = CHANGES[change].act(nfs3, furnished)
-    if _done(reply, path).after is None:
-        unsupported("the server withholds the attributes from after")
-    known = furnished.attributes()
+    place.arrange(change, b"name")
+    path = wcc_field(change)
+    reply = place.call(nfs3, change, b"name")
+    if wcc_of(reply, path).after is None:
+        unsupported("the server returned no wcc_data.after, which is optional")
+    known = place.scratch.attributes(place.here)
     for name in ("mtime", "ctime"):
         expect(reply).field(f"resok.{path}.after.{name}").equals(getattr(known, name))
 
 
 @pytest.mark.parametrize("change", REFUSED)
 @proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-refusals-have-another-size")
-def test_before_refusal(nfs3: Nfs3, furnished: Scratch, change: str) -> None:
+def test_before_refusal(nfs3: Nfs3, place: Place, change: str) -> None:
     """wcc_data.before of a refused call matches the attributes of the directory."""
-    known = furnished.attributes()
-    reply = REFUSED[change].act(nfs3, furnished)
-    observe("the refusal", reply.status)
+    place.arrange("lookup", EXISTING)
+    known = place.scratch.attributes(place.here)
+    reply = refused_call(nfs3, place, change)
+    observe(f"{procedure_name(change)} that should fail", reply.status)
     if reply.resfail is None:
-        skip("the server did not refuse")
-    if getattr(reply.resfail, REFUSED[change].wcc).before is None:
-        unsupported("the server withholds the attributes from before a refusal")
-    expect_before(reply, f"resfail.{REFUSED[change].wcc}.before", known)
-
-
-_ON_A_FILE: t.Final[dict[str, t.Callable[[Nfs3, bytes], t.Any]]] = {
-    "create": lambda nfs3, file: nfs3.create(file, b"new", CreateMode3.GUARDED, Sattr3(mode=0o644)),
-    "mkdir": lambda nfs3, file: nfs3.mkdir(file, b"new", Sattr3(mode=0o755)),
-    "symlink": lambda nfs3, file: nfs3.symlink(file, b"new", b"target"),
-    "mknod": lambda nfs3, file: nfs3.mknod(file, b"new", FIFO),
-    "remove": lambda nfs3, file: nfs3.remove(file, b"name"),
-    "rmdir": lambda nfs3, file: nfs3.rmdir(file, b"name"),
-    "rename": lambda nfs3, file: nfs3.rename(file, b"name", file, b"new"),
-    "link": lambda nfs3, file: nfs3.link(file, file, b"new"),
-}
-"""Calls with the handle of a file instead of a directory."""
-_WCC = {"rename": "todir_wcc", "link": "linkdir_wcc"}
+        skip(f"{procedure_name(change)} succeeded although it should fail: other checks judge that")
+    if getattr(reply.resfail, wcc_field(change)).before is None:
+        unsupported("the server returned no wcc_data.before with the error, which is optional")
+    expect_before(reply, f"resfail.{wcc_field(change)}.before", known)
 
 
 # ---------------------------------------------------------------- two clients
@@ -121,60 +104,99 @@ _WCC = {"rename": "todir_wcc", "link": "linkdir_wcc"}
 
 @pytest.mark.parametrize("change", CHANGES)
 @proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-remembers-by-connection")
-def test_before_two_clients(nfs3: Nfs3, second_client: Nfs3, furnished: Scratch, change: str) -> None:
+def test_before_two_clients(nfs3: Nfs3, second_client: Nfs3, place: Place, change: str) -> None:
     """wcc_data.before includes a change that another client made."""
-    make_old(second_client, furnished.handle)
-    expect(nfs3.getattr(furnished.handle)).ok()  # what this client may cache
-    made = second_client.mkdir(furnished.handle, b"of-the-other-client", Sattr3(mode=0o755))
+    place.arrange(change, b"name")
+    make_old(second_client, place.here)
+    expect(nfs3.getattr(place.here)).ok()  # what this client may cache
+    made = second_client.mkdir(place.here, b"of-the-other-client", Sattr3(mode=0o755))
     if made.resok is None:
         skip(f"the other client cannot change the directory: MKDIR answers {made.status}")
-    known = expect(second_client.getattr(furnished.handle)).ok().obj_attributes
-    reply = CHANGES[change].act(nfs3, furnished)
-    if wcc_of(reply, CHANGES[change].wcc).before is None:
-        unsupported("the server withholds the attributes from before")
-    expect_before(reply, f"resok.{CHANGES[change].wcc}.before", known)
+    known = expect(second_client.getattr(place.here)).ok().obj_attributes
+    reply = place.call(nfs3, change, b"name")
+    if wcc_of(reply, wcc_field(change)).before is None:
+        unsupported("the server returned no wcc_data.before, which is optional")
+    expect_before(reply, f"resok.{wcc_field(change)}.before", known)
 
 
 @pytest.mark.parametrize("change", CHANGES)
 @proves(WCC_AFTER_IS_POST_OPERATION, killed_by="getattr3-remembers-directories-by-connection")
-def test_after_two_clients(nfs3: Nfs3, second_client: Nfs3, furnished: Scratch, change: str) -> None:
+def test_after_two_clients(nfs3: Nfs3, second_client: Nfs3, place: Place, change: str) -> None:
     """wcc_data.after matches what GETATTR returns to another client."""
-    expect(second_client.getattr(furnished.handle)).ok()  # what that client may cache
-    reply = CHANGES[change].act(nfs3, furnished)
-    after = wcc_of(reply, CHANGES[change].wcc).after
+    place.arrange(change, b"name")
+    expect(second_client.getattr(place.here)).ok()  # what that client may cache
+    reply = place.call(nfs3, change, b"name")
+    after = wcc_of(reply, wcc_field(change)).after
     if after is None:
-        unsupported("the server withholds the attributes from after")
-    known = expect(second_client.getattr(furnished.handle)).ok().obj_attributes
-    expect_same_object(reply, f"resok.{CHANGES[change].wcc}.after", known)
+        unsupported("the server returned no wcc_data.after, which is optional")
+    known = expect(second_client.getattr(place.here)).ok().obj_attributes
+    expect_same_object(reply, f"resok.{wcc_field(change)}.after", known)
     for name in ("mtime", "ctime"):
         expect(reply, because=WCC_AFTER_HAS_NEW_TIMES).field(
-            f"resok.{CHANGES[change].wcc}.after.{name}"
+            f"resok.{wcc_field(change)}.after.{name}"
         ).equals(getattr(known, name))
+
+
+_ON_FILES: t.Final[dict[str, tuple[str, Callable[[Nfs3, bytes], StatusReply]]]] = {
+    "write": (
+        "resok.file_wcc",
+        lambda nfs3, file: nfs3.write(file, offset=0, data=b"mine", stable=StableHow.FILE_SYNC),
+    ),
+    "setattr": ("resok.obj_wcc", lambda nfs3, file: nfs3.setattr(file, Sattr3(mode=0o640))),
+    "setattr-refused": (
+        "resfail.obj_wcc",
+        lambda nfs3, file: nfs3.setattr(file, Sattr3(mode=0o600), guard=LONG_AGO),
+    ),
+    "commit": ("resok.file_wcc", lambda nfs3, file: nfs3.commit(file)),
+}
+"""Calls on a file with wcc_data in their replies, and where it stands."""
+
+
+@pytest.mark.parametrize("call", _ON_FILES)
+@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-remembers-files-by-connection")
+def test_file_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, call: str) -> None:
+    """wcc_data.before of a file includes a change that another client made."""
+    file = scratch.file("f", b"some data")
+    expect(nfs3.getattr(file)).ok()  # what this client may cache
+    # FILE_SYNC: after an UNSTABLE WRITE the server may update the times later.
+    longer = second_client.write(file, offset=0, data=b"longer than before", stable=StableHow.FILE_SYNC)
+    if longer.resok is None:
+        skip(f"the other client cannot change the file: WRITE answers {longer.status}")
+    known = expect(second_client.getattr(file)).ok().obj_attributes
+    path, act = _ON_FILES[call]
+    reply = act(nfs3, file)
+    arm, _, name = path.partition(".")
+    results = getattr(reply, arm)
+    if results is None:
+        skip(f"the call was not answered as this check needs it: {reply.status}")
+    if getattr(results, name).before is None:
+        unsupported("the server withholds the attributes from before")
+    expect_before(reply, f"{path}.before", known)
 
 
 # ---------------------------------------------------------------- calls on a file instead of a directory
 
 
-@pytest.mark.parametrize("procedure", _ON_A_FILE)
+@pytest.mark.parametrize("procedure", RETURNING_WCC)
 @proves(WCC_AFTER_IS_POST_OPERATION, killed_by="wcc3-refusals-show-another-object")
-def test_after_notdir(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_after_notdir(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """wcc_data.after of a call on a file instead of a directory is of that file."""
-    file, path = scratch.file("file", b"data"), _WCC.get(procedure, "dir_wcc")
-    reply = _ON_A_FILE[procedure](nfs3, file)
-    observe("the refusal", reply.status)
+    file, path = scratch.file("file", b"data"), wcc_field(procedure)
+    reply = call_on(nfs3, procedure, file)
+    observe(f"{procedure_name(procedure)} on a file", reply.status)
     if reply.resfail is None or getattr(reply.resfail, path).after is None:
-        unsupported("the server withholds the attributes after a refusal, or does not refuse")
+        unsupported("the call succeeded, or returned an error without wcc_data.after, which is optional")
     expect_same_object(reply, f"resfail.{path}.after", scratch.attributes(file))
 
 
-@pytest.mark.parametrize("procedure", _ON_A_FILE)
+@pytest.mark.parametrize("procedure", RETURNING_WCC)
 @proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-refusals-have-another-size")
-def test_before_notdir(nfs3: Nfs3, scratch: Scratch, procedure: str) -> None:
+def test_before_notdir(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """wcc_data.before of a call on a file instead of a directory is of that file."""
-    file, path = scratch.file("file", b"data"), _WCC.get(procedure, "dir_wcc")
+    file, path = scratch.file("file", b"data"), wcc_field(procedure)
     known = scratch.attributes(file)
-    reply = _ON_A_FILE[procedure](nfs3, file)
-    observe("the refusal", reply.status)
+    reply = call_on(nfs3, procedure, file)
+    observe(f"{procedure_name(procedure)} on a file", reply.status)
     if reply.resfail is None or getattr(reply.resfail, path).before is None:
-        unsupported("the server withholds the attributes from before a refusal, or does not refuse")
+        unsupported("the call succeeded, or returned an error without wcc_data.before, which is optional")
     expect_before(reply, f"resfail.{path}.before", known)

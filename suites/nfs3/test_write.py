@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
-from nfsclient.protocol.nfs3 import WRITE, Nfsstat3, Nfstime3, Sattr3, SetTime, StableHow, TimeHow, Write3Args
+from nfsclient.protocol.nfs3 import WRITE, Nfsstat3, Sattr3, StableHow, Write3Args
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, skip, unsupported
+from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves, skip, unsupported
 from suites.nfs3.attributes import expect_before, expect_same_object
 from suites.nfs3.clauses import (
     HANDLE_IS_OF_ONE_FILE,
@@ -28,7 +28,9 @@ from suites.nfs3.clauses import (
     WRITE_WCC_AFTER,
     WRITES_COUNT_BYTES,
 )
-from suites.nfs3.contents import difference, need_kept, pattern, put, read_range, stored, write_far
+from suites.nfs3.contents import need_kept, pattern, put, read_range, stored, write_far
+from suites.nfs3.handles import LATER
+from suites.nfs3.times import LONG_AGO, at_client_time
 
 WRITE_COUNT_IS_LIMIT = Requirement(
     rfc="RFC 1813",
@@ -84,24 +86,20 @@ WRITE_WCC_BEFORE = Requirement(
     section="2.5",
     gist="file_wcc.before has size, mtime and ctime of the file before the WRITE",
 )
-
-
 WRITE_STORES_COUNTED_BYTES = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="the bytes that WRITE counts are in the file, beginning at offset",
 )
-
-
-LONG_AGO = Nfstime3(946_684_800)
 MOST_SENT = 8 * 1024 * 1024
+"""Bytes. Checks of WRITEs above wtmax are skipped if wtmax exceeds this."""
 
 
 # ---------------------------------------------------------------- count
 
 
 @proves(WRITE_COUNT_IS_LIMIT, killed_by="write3-reports-more-than-sent")
-def test_count_limit(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_count_limit(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE never counts more bytes than it was sent."""
     file = scratch.file("f")
     for size in (1, 5, 4096, 8000):
@@ -111,7 +109,7 @@ def test_count_limit(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_MAKES_PROGRESS, killed_by="write3-accepts-nothing")
-def test_one_byte(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_one_byte(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE of one byte counts one byte."""
     reply = nfs3.write(scratch.file("f"), 0, b"x")
     expect(reply).ok()
@@ -119,7 +117,7 @@ def test_one_byte(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_ZERO_COUNT, killed_by="write3-refuses-no-data")
-def test_zero_count(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_zero_count(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE of 0 bytes succeeds and returns a count of 0."""
     reply = nfs3.write(scratch.file("f", b"data"), 2, b"")
     expect(reply).ok()
@@ -127,15 +125,15 @@ def test_zero_count(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_ZERO_CHANGES_NOTHING, killed_by="write3-no-data-extends")
-def test_zero_count_keeps_size(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_zero_count_keeps_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE of 0 bytes beyond the end does not extend the file."""
     file = scratch.file("f", b"data")
-    observe("WRITE of 0 bytes behind the end", nfs3.write(file, 1000, b"").status)
+    observe("WRITE of 0 bytes beyond the end", nfs3.write(file, 1000, b"").status)
     expect(scratch.attributes(file).size, "size").equals(4)
 
 
 @proves(WRITE_ZERO_CHANGES_NOTHING, killed_by="write3-no-data-touches-mtime")
-def test_zero_count_keeps_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_zero_count_keeps_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE of 0 bytes does not change mtime."""
     file = scratch.file("f", b"data")
     before = scratch.attributes(file)
@@ -143,46 +141,46 @@ def test_zero_count_keeps_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(scratch.attributes(file).mtime, "mtime").equals(before.mtime)
 
 
-@proves(WRITE_COUNT_BOUNDS_DATA, killed_by="write3-ignores-count")
-def test_count_below_data(second_client: Nfs3, scratch: Scratch) -> None:
-    """WRITE with a count below the length of its data writes at most count bytes."""
-    old, new = pattern(64), pattern(16, salt=100)
-    file = stored(scratch, "f", old)
-    _write_with_count(second_client, file, 8, new, count=4)
-    seen = scratch.read(file)
-    expect(seen[:8] + seen[12:], "what is outside of the range").equals(old[:8] + old[12:])
-
-
-@proves(WRITE_COUNT_BOUNDS_DATA, killed_by="write3-trusts-count")
-def test_count_above_data(second_client: Nfs3, scratch: Scratch) -> None:
-    """WRITE with a count above the length of its data writes no more than the data."""
-    old, new = pattern(64), pattern(4, salt=100)
-    file = stored(scratch, "f", old)
-    _write_with_count(second_client, file, 8, new, count=16)
-    seen = scratch.read(file)
-    expect(seen[:8] + seen[12:], "what is outside of the data").equals(old[:8] + old[12:])
-
-
 def _write_with_count(nfs3: Nfs3, file: bytes, offset: int, data: bytes, count: int) -> None:
     """WRITE with a count that differs from the length of the data. No RFC defines the reply."""
     try:
         reply = nfs3.write(file, offset, data, count=count)
     except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
-        observe("count is not the length of the data", type(refusal).__name__)
+        observe("WRITE with a count that is not the length of the data", type(refusal).__name__)
         return
-    observe("count is not the length of the data", reply.status)
+    observe("WRITE with a count that is not the length of the data", reply.status)
     if reply.resok is not None:
         expect(reply).field("resok.count").at_most(min(count, len(data)))
 
 
+@proves(WRITE_COUNT_BOUNDS_DATA, killed_by="write3-ignores-count")
+def test_count_below_data(second_client: Nfs3, scratch: Nfs3Scratch) -> None:
+    """WRITE with a count below the length of its data writes at most count bytes."""
+    old, new = pattern(64), pattern(16, salt=100)
+    file = stored(scratch, "f", old)
+    _write_with_count(second_client, file, 8, new, count=4)
+    seen = scratch.read(file)
+    expect_data(seen, old[:8] + seen[8:12] + old[12:], "data outside of the range")
+
+
+@proves(WRITE_COUNT_BOUNDS_DATA, killed_by="write3-trusts-count")
+def test_count_above_data(second_client: Nfs3, scratch: Nfs3Scratch) -> None:
+    """WRITE with a count above the length of its data writes no more than the data."""
+    old, new = pattern(64), pattern(4, salt=100)
+    file = stored(scratch, "f", old)
+    _write_with_count(second_client, file, 8, new, count=16)
+    seen = scratch.read(file)
+    expect_data(seen, old[:8] + seen[8:12] + old[12:], "data outside of the range")
+
+
 @proves(WRITE_ABOVE_WTMAX, killed_by="write3-counts-all-above-wtmax")
-def test_above_wtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Scratch) -> None:
+def test_above_wtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
     """WRITE of more than wtmax stores what it counts and nothing that was not sent."""
     info = nfs3.fsinfo(root)
     if info.resok is None:
-        skip(f"wtmax is not known: FSINFO answers {info.status}")
+        skip(f"cannot get wtmax: FSINFO answers {info.status}")
     if info.resok.wtmax >= MOST_SENT:
-        skip(f"wtmax is {info.resok.wtmax}; this check does not send so much at once")
+        skip(f"wtmax is {info.resok.wtmax}: this check sends less than {MOST_SENT} bytes at once")
     file = scratch.file("f")
     data = pattern(info.resok.wtmax + 4096)
     counted = 0
@@ -194,15 +192,15 @@ def test_above_wtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Scra
         observe("WRITE of more than wtmax", reply.status)
         counted = reply.resok.count if reply.resok is not None else 0
     seen = read_range(nfs3, file, 0, len(data) + 1)
-    expect(len(seen), "size of the file").between(counted, len(data))
-    expect(difference(seen, data[: len(seen)]), "first wrong byte").is_absent()
+    expect(len(seen), "size of the file in bytes").between(counted, len(data))
+    expect_data(seen, data[: len(seen)])
 
 
 # ---------------------------------------------------------------- commitment and verifier
 
 
 @proves(WRITE_COMMITS_FILE_SYNC, killed_by="write3-commits-less-than-asked")
-def test_file_sync_committed(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_file_sync_committed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE with FILE_SYNC returns committed FILE_SYNC."""
     reply = nfs3.write(scratch.file("f"), 0, b"data", StableHow.FILE_SYNC)
     expect(reply).ok()
@@ -210,7 +208,7 @@ def test_file_sync_committed(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_COMMITS_DATA_SYNC, killed_by="write3-takes-data-sync-for-unstable")
-def test_data_sync_committed(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_data_sync_committed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE with DATA_SYNC returns committed DATA_SYNC or FILE_SYNC."""
     reply = nfs3.write(scratch.file("f"), 0, b"data", StableHow.DATA_SYNC)
     committed = expect(reply).ok().committed
@@ -219,7 +217,7 @@ def test_data_sync_committed(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_COMMITS_UNSTABLE, killed_by="write3-invents-a-commitment")
-def test_unstable_committed(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_unstable_committed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE with UNSTABLE returns one of the three commitment levels."""
     reply = nfs3.write(scratch.file("f"), 0, b"data", StableHow.UNSTABLE)
     committed = expect(reply).ok().committed
@@ -230,7 +228,7 @@ def test_unstable_committed(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-stability")
-def test_verifier_across_stabilities(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_verifier_across_stabilities(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE returns the same verifier for every stable_how."""
     file = scratch.file("f")
     verf = expect(nfs3.write(file, 0, b"data", StableHow.UNSTABLE)).ok().verf
@@ -241,7 +239,7 @@ def test_verifier_across_stabilities(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-file")
-def test_verifier_across_files(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_verifier_across_files(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE returns the same verifier for every file."""
     verf = expect(nfs3.write(scratch.file("one"), 0, b"data", StableHow.UNSTABLE)).ok().verf
     reply = nfs3.write(scratch.file("other"), 0, b"data", StableHow.UNSTABLE)
@@ -250,7 +248,7 @@ def test_verifier_across_files(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-connection")
-def test_verifier_across_connections(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch) -> None:
+def test_verifier_across_connections(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE returns the same verifier on every connection."""
     file = scratch.file("f")
     verf = expect(nfs3.write(file, 0, b"data", StableHow.UNSTABLE)).ok().verf
@@ -261,7 +259,7 @@ def test_verifier_across_connections(nfs3: Nfs3, second_client: Nfs3, scratch: S
 
 @pytest.mark.exclusive
 @proves(WRITE_SYNC_IS_STABLE, killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"))
-def test_sync_survives_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_sync_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """Data written with DATA_SYNC or FILE_SYNC survives a crash."""
     data = pattern(8000)
     written = {}
@@ -270,19 +268,19 @@ def test_sync_survives_crash(nfs3: Nfs3, scratch: Scratch, target: TargetView) -
         written[file] = expect(nfs3.write(file, 0, data, stable)).ok().count
     target.crash()
     for file, count in written.items():
-        seen = read_range(target.nfs3(), file, 0, count)
-        expect(difference(seen, data[:count]), "first wrong byte after the crash").is_absent()
+        seen = read_range(target.client(Nfs3), file, 0, count)
+        expect_data(seen, data[:count], "data after the crash", of="range")
 
 
 @pytest.mark.exclusive
 @proves(VERIFIER_CHANGES_ON_LOSS, killed_by="write3-verifier-survives-crash", needs="unstable_writes")
-def test_lost_data_changes_verifier(nfs3: Nfs3, scratch: Scratch, target: TargetView) -> None:
+def test_lost_data_changes_verifier(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """WRITE returns a new verifier after a crash that lost unstable data."""
     file = scratch.file("f")
     data = pattern(8000)
     before = expect(nfs3.write(file, 0, data, StableHow.UNSTABLE)).ok()
     target.crash()
-    survivor = target.nfs3()
+    survivor = target.client(Nfs3)
     seen = read_range(survivor, file, 0, before.count)
     observe("unstable data after the crash", "lost" if seen != data[: before.count] else "kept")
     reply = survivor.write(file, 0, data, StableHow.UNSTABLE)
@@ -295,29 +293,29 @@ def test_lost_data_changes_verifier(nfs3: Nfs3, scratch: Scratch, target: Target
 
 
 @proves(WRITES_COUNT_BYTES, killed_by="write3-drops-unaligned-tail")
-def test_counted_bytes(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_counted_bytes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE stores the bytes that it counts."""
     for size in (4, 5, 4095, 4097, 8001):
         file = scratch.file(f"f{size}")
         data = pattern(size)
         written = expect(nfs3.write(file, 0, data)).ok().count
         seen = read_range(nfs3, file, 0, size)
-        expect(difference(seen[:written], data[:written]), "first wrong byte").is_absent()
+        expect_data(seen[:written], data[:written], of="range")
 
 
 @proves(WRITES_COUNT_BYTES, killed_by="write3-hides-unstable-data")
-def test_unstable_data_visible(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch) -> None:
+def test_unstable_data_visible(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) -> None:
     """Data written with UNSTABLE is visible to another client at once."""
     file = scratch.file("f")
     data = pattern(5000)
     written = expect(nfs3.write(file, 0, data, StableHow.UNSTABLE)).ok().count
     need_kept(scratch, file, data[:written])
     seen = read_range(second_client, file, 0, written)
-    expect(difference(seen, data[:written]), "first wrong byte").is_absent()
+    expect_data(seen, data[:written], of="range")
 
 
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-cuts-the-rest")
-def test_overwrite_keeps_size(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_overwrite_keeps_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE at the beginning of a file keeps its size."""
     file = scratch.file("f", pattern(1000))
     expect(nfs3.write(file, 0, b"data")).ok()
@@ -325,7 +323,7 @@ def test_overwrite_keeps_size(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_EXTENDS_SIZE, killed_by="write3-appends-whole-blocks")
-def test_append_grows_size(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_append_grows_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE at the end of a file extends it by the count."""
     file = scratch.file("f", pattern(1000))
     written = expect(nfs3.write(file, 1000, pattern(77))).ok().count
@@ -333,80 +331,80 @@ def test_append_grows_size(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_GAP_IS_ZERO, killed_by="write3-fills-gap")
-def test_beyond_eof(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE beyond the end of a file succeeds and fills the gap with zeros."""
     file = scratch.file("f", b"data")
     expect(nfs3.write(file, 10_000, b"more")).ok()
     gap = read_range(nfs3, file, 4, 9996)
-    expect(gap.strip(b"\0"), "what is not zero in the gap").equals(b"")
+    expect_data(gap, bytes(len(gap)), "data of the gap", at=4)
 
 
 @proves(WRITE_OFFSET_HAS_64_BITS, killed_by="write3-truncates-offset")
-def test_64_bit_offset(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_64_bit_offset(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE uses all 64 bits of the offset."""
     file = stored(scratch, "f", b"near")
     for offset in (2**31, 2**32):
         write_far(nfs3, file, offset, b"far away")
-        expect(read_range(nfs3, file, 0, 4), "data at the beginning").equals(b"near")
+        expect_data(read_range(nfs3, file, 0, 4), b"near", of="range")
         expect(scratch.attributes(file).size, "size").equals(offset + 8)
 
 
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-wraps-around")
-def test_offset_overflow(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_offset_overflow(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE of a range that overflows 64 bits does not write to the beginning of the file."""
     content = pattern(64)
     file = stored(scratch, "f", content)
     reply = nfs3.write(file, 2**64 - 4, pattern(16, salt=100))
-    observe("WRITE of a range that goes beyond 2^64", reply.status)
-    expect(read_range(nfs3, file, 0, 64), "data at the beginning").equals(content)
+    observe("WRITE of a range that ends beyond 2^64", reply.status)
+    expect_data(read_range(nfs3, file, 0, 64), content, of="range")
 
 
 @proves(HANDLE_IS_OF_ONE_FILE, killed_by="write3-reaches-a-later-file")
-def test_removed_file_handle(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_removed_file_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE by the handle of a removed file never changes another file."""
     file = scratch.file("removed", pattern(100))
     gone = nfs3.remove(scratch.handle, b"removed")
     if gone.resok is None:
-        skip(f"the file cannot be removed: REMOVE answers {gone.status}")
+        skip(f"cannot remove the file: REMOVE answers {gone.status}")
     content = pattern(100, salt=1)
-    later = [stored(scratch, f"later {number}", content) for number in range(4)]
+    later = [stored(scratch, f"later {number}", content) for number in range(LATER)]
     reply = nfs3.write(file, 0, pattern(100, salt=100))
     observe("WRITE by the handle of a removed file", reply.status)
     for other in later:
-        expect(scratch.read(other), "data of a later file").equals(content)
+        expect_data(scratch.read(other), content, "data of a later file")
 
 
 # ---------------------------------------------------------------- attributes
 
 
 @proves(WRITE_WCC_BEFORE, killed_by="write3-before-is-after")
-def test_wcc_before(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_before(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE returns in file_wcc.before what GETATTR returned before the call."""
     file = scratch.file("f", pattern(1000))
     known = scratch.attributes(file)
     reply = nfs3.write(file, 1000, b"more")
     if expect(reply).ok().file_wcc.before is None:
-        unsupported("WRITE withholds the attributes from before")
+        unsupported("WRITE returned no file_wcc.before, which is optional")
     expect_before(reply, "resok.file_wcc.before", known)
 
 
 @proves(WRITE_WCC_AFTER, killed_by="write3-after-is-before")
-def test_wcc_after(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_wcc_after(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE returns in file_wcc.after what GETATTR returns after the call."""
     file = scratch.file("f", pattern(1000))
     reply = nfs3.write(file, 1000, b"more")
     if expect(reply).ok().file_wcc.after is None:
-        unsupported("WRITE withholds the attributes from after")
+        unsupported("WRITE returned no file_wcc.after, which is optional")
     expect_same_object(reply, "resok.file_wcc.after", scratch.attributes(file))
 
 
 @proves(WRITE_MOVES_MTIME, killed_by="write3-keeps-mtime", needs="cansettime")
-def test_moves_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_moves_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE updates mtime."""
     file = scratch.file("f", b"data")
-    nfs3.setattr(file, Sattr3(mtime=SetTime(TimeHow.SET_TO_CLIENT_TIME, LONG_AGO)))
+    nfs3.setattr(file, Sattr3(mtime=at_client_time(LONG_AGO)))
     if scratch.attributes(file).mtime != LONG_AGO:
-        skip("mtime cannot be set to a time of old, from which to see it move")
+        skip("SETATTR does not set mtime to the year 2000, so a later change would not show")
     expect(nfs3.write(file, 0, b"DATA", StableHow.FILE_SYNC)).ok()
     expect(scratch.attributes(file).mtime, "mtime").differs_from(LONG_AGO)
 
@@ -415,7 +413,7 @@ def test_moves_mtime(nfs3: Nfs3, scratch: Scratch) -> None:
 
 
 @proves(WRITE_RETURNS_INVAL, killed_by="write3-answers-isdir")
-def test_directory(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE refuses a directory."""
     reply = nfs3.write(scratch.directory("d"), 0, b"data")
     expect(reply).refused(Nfsstat3.NFS3ERR_INVAL, because=WRITE_RETURNS_INVAL)
@@ -424,7 +422,7 @@ def test_directory(nfs3: Nfs3, scratch: Scratch) -> None:
 @proves(
     WRITE_RETURNS_INVAL, WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-overwrites-symlinks", needs="symlink"
 )
-def test_symlink(nfs3: Nfs3, scratch: Scratch) -> None:
+def test_symlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE refuses a symbolic link and keeps its target."""
     link = scratch.symlink("l", b"target")
     reply = nfs3.write(link, 0, b"elsewhere")
@@ -434,10 +432,13 @@ def test_symlink(nfs3: Nfs3, scratch: Scratch) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_INVAL, because=WRITE_RETURNS_INVAL)
 
 
+# ---------------------------------------------------------------- many calls at once
+
+
 @pytest.mark.parametrize("stable", list(StableHow), ids=lambda stable: stable.name.lower())
 @proves(WRITE_STORES_COUNTED_BYTES, killed_by="write3-drops-unaligned-tail")
 def test_pipelined(
-    nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], stable: StableHow
+    nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], stable: StableHow
 ) -> None:
     """Data of many WRITEs sent at once is all in the file."""
     file, data = scratch.file("f"), pattern(60 * 1001)
@@ -449,4 +450,4 @@ def test_pipelined(
         counted[args.offset] = expect(reply).ok().count
     for at, piece in pieces:
         seen = read_range(nfs3, file, at, counted[at])
-        expect(difference(seen, piece[: counted[at]]), f"first wrong byte of those at {at}").is_absent()
+        expect_data(seen, piece[: counted[at]], at=at, of="range")

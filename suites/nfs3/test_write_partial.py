@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow, Write3ResOk
-from nfsjudge import Level, Part, Requirement, expect, observe, proves, unsupported
+from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves, unsupported
 from suites.nfs3.clauses import (
     FILE_SYNC_DATA_IS_STABLE,
     WRITE_EXTENDS_SIZE,
@@ -21,8 +21,8 @@ from suites.nfs3.clauses import (
     WRITE_WCC_AFTER,
     WRITES_COUNT_BYTES,
 )
-from suites.nfs3.contents import difference, pattern, read_range
-from suites.nfs3.short_counts import CAUSES, Sender, sender
+from suites.nfs3.contents import pattern, read_range
+from suites.nfs3.short_writes import CAUSES, Sender, sender
 
 WRITE_STOPS_AT_COUNT = Requirement(
     rfc="RFC 1813",
@@ -36,14 +36,14 @@ WRITE_ACCEPTS_THE_REST = Requirement(
     part=Part.IMPLEMENTATION,
     gist="the client sends the rest of a short WRITE in another WRITE, which succeeds",
 )
-NOT_HANDLED = "the server does not take so large a WRITE"
-_STEPS = 256
+NOT_HANDLED = "the server refuses WRITEs this large"
+STEPS = 256
 """The most short counts in a row that a check looks at."""
 each_cause = pytest.mark.parametrize("cause", CAUSES)
 
 
 @pytest.fixture
-def send(request: pytest.FixtureRequest, nfs3: Nfs3, scratch: Scratch, cause: str) -> Sender:
+def send(request: pytest.FixtureRequest, nfs3: Nfs3, scratch: Nfs3Scratch, cause: str) -> Sender:
     """Sends more than the server writes in one call, for the cause of the check."""
     return sender(request, nfs3, scratch, cause)
 
@@ -59,19 +59,19 @@ def _written(send: Sender, file: bytes, offset: int, data: bytes) -> Write3ResOk
 @pytest.mark.exclusive
 @each_cause
 @proves(WRITES_COUNT_BYTES, killed_by="write3-short-count-loses-a-byte")
-def test_short_count(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+def test_short_count(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     """A short WRITE stores the bytes that it counts."""
     file, data = scratch.file("f"), pattern(send.most, salt=1)
     count = _written(send, file, 0, data).count
     expect(count, "count").at_most(send.most)
     seen = read_range(nfs3, file, 0, count)
-    expect(difference(seen, data[:count]), "first wrong byte").is_absent()
+    expect_data(seen, data[:count])
 
 
 @pytest.mark.exclusive
 @each_cause
 @proves(WRITE_STOPS_AT_COUNT, killed_by="write3-short-count-writes-all")
-def test_short_keeps_rest(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+def test_short_keeps_rest(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     """A short WRITE changes no bytes beyond its count."""
     # The old bytes lie where the sent data ends: a short count ends before or within them.
     old, new = pattern(500), pattern(send.most, salt=1)
@@ -79,14 +79,14 @@ def test_short_keeps_rest(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
     scratch.write(file, old, offset)
     count = _written(send, file, 0, new).count
     seen = read_range(nfs3, file, offset, 500)
-    behind = max(count - offset, 0)
-    expect(difference(seen[behind:], old[behind:]), "first wrong byte behind count").is_absent()
+    beyond = max(count - offset, 0)
+    expect_data(seen[beyond:], old[beyond:], "data beyond count", at=offset + beyond)
 
 
 @pytest.mark.exclusive
 @each_cause
 @proves(WRITE_EXTENDS_SIZE, killed_by="write3-short-count-sizes-all")
-def test_short_size(scratch: Scratch, send: Sender) -> None:
+def test_short_size(scratch: Nfs3Scratch, send: Sender) -> None:
     """A short WRITE at the end of a file extends it by the count."""
     file = scratch.file("f", pattern(100))
     count = _written(send, file, 100, pattern(send.most, salt=1)).count
@@ -96,55 +96,55 @@ def test_short_size(scratch: Scratch, send: Sender) -> None:
 @pytest.mark.exclusive
 @each_cause
 @proves(WRITE_WCC_AFTER, killed_by="write3-short-wcc-tells-all")
-def test_short_wcc_after(scratch: Scratch, send: Sender) -> None:
+def test_short_wcc_after(scratch: Nfs3Scratch, send: Sender) -> None:
     """A short WRITE returns the actual size of the file in file_wcc.after."""
     file = scratch.file("f", pattern(100))
     after = _written(send, file, 100, pattern(send.most, salt=1)).file_wcc.after
     if after is None:
-        unsupported("WRITE withholds the attributes from after")
-    expect(after.size, "size after the WRITE").equals(scratch.attributes(file).size)
+        unsupported("WRITE returned no file_wcc.after, which is optional")
+    expect(after.size, "size in file_wcc.after").equals(scratch.attributes(file).size)
 
 
 @pytest.mark.exclusive
 @each_cause
 @proves(WRITE_ACCEPTS_THE_REST, WRITES_COUNT_BYTES, killed_by="write3-refuses-the-rest")
-def test_short_continued(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+def test_short_continued(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     """WRITE accepts the data that a short WRITE left over."""
     file, data = scratch.file("f"), pattern(send.most + 4000, salt=1)
     count = _written(send, file, 0, data).count
     rest = expect(nfs3.write(file, count, data[count : count + 4000])).ok().count
     seen = read_range(nfs3, file, 0, count + rest)
-    expect(difference(seen, data[: count + rest]), "first wrong byte", because=WRITES_COUNT_BYTES).is_absent()
+    expect_data(seen, data[: count + rest], because=WRITES_COUNT_BYTES)
 
 
 @pytest.mark.exclusive
 @each_cause
 @proves(WRITE_MAKES_PROGRESS, WRITES_COUNT_BYTES, killed_by="write3-makes-no-further-progress")
-def test_short_progress(nfs3: Nfs3, scratch: Scratch, send: Sender) -> None:
+def test_short_progress(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     """Repeated short WRITEs make progress until all data is stored."""
     file, data = scratch.file("f"), pattern(send.most + 100, salt=1)
     at = calls = 0
     end = len(data)
     while at < end:
         count = _written(send, file, at, data[at:]).count
-        expect(count, "count of a WRITE of some data").between(1, len(data) - at)
-        # Stop after about _STEPS WRITEs: more of the same small counts show nothing new.
-        end = min(end, at + count * (_STEPS - calls)) if calls < _STEPS else at
+        expect(count, "count of WRITE").between(1, len(data) - at)
+        # Stop after about STEPS WRITEs: more of the same small counts show nothing new.
+        end = min(end, at + count * (STEPS - calls)) if calls < STEPS else at
         at, calls = at + count, calls + 1
-    observe("WRITEs", calls)
+    observe("number of WRITEs", calls)
     seen = read_range(nfs3, file, 0, at)
-    expect(difference(seen, data[:at]), "first wrong byte", because=WRITES_COUNT_BYTES).is_absent()
+    expect_data(seen, data[:at], because=WRITES_COUNT_BYTES)
 
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("cause", ["wtmax+1", "accepts-4097", "accepts-random"])
 @proves(FILE_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-file-sync")
-def test_short_survives_crash(scratch: Scratch, send: Sender, target: TargetView) -> None:
+def test_short_survives_crash(scratch: Nfs3Scratch, send: Sender, target: TargetView) -> None:
     """The bytes that a short WRITE with FILE_SYNC counts survive a crash."""
     file, data = scratch.file("f"), pattern(send.most, salt=1)
     reply = send.write(file, 0, data, StableHow.FILE_SYNC)
     if reply is None or reply.resok is None:
         unsupported(NOT_HANDLED)
     target.crash()
-    seen = read_range(target.nfs3(), file, 0, reply.resok.count)
-    expect(difference(seen, data[: reply.resok.count]), "first wrong byte after the crash").is_absent()
+    seen = read_range(target.client(Nfs3), file, 0, reply.resok.count)
+    expect_data(seen, data[: reply.resok.count], "data after the crash", of="range")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
@@ -24,7 +24,7 @@ from suites.nfs3.clauses import (
     WRITES_COUNT_BYTES,
 )
 from suites.nfs3.contents import pattern, put, read_range, stored, write_far
-from suites.nfs3.limits import fsinfo, to_move
+from suites.nfs3.limits import FAR, FAR_IDS, fsinfo, to_move
 
 WTMAX_IS_SUPPORTED = Requirement(
     rfc="RFC 1813",
@@ -37,9 +37,6 @@ WRITE_NEEDS_REGULAR_FILE = Requirement(
     level=Level.SHOULD,  # addressed to clients; only the IMPLEMENTATION part says that the server refuses
     gist="WRITE works on regular files only",
 )
-FAR: t.Final = {"2^31": 2**31, "2^32": 2**32, "2^40": 2**40, "2^53": 2**53, "2^63-9": 2**63 - 9}
-"""Limits of arithmetic with fewer than 64 bits. The data lies in the 8 bytes before and after."""
-FAR_IDS: t.Final = ("2g", "4g", "1t", "8p", "int64max-8")
 TOO_FAR: t.Final = {
     "2^63-8": 2**63 - 8,
     "2^63-1": 2**63 - 1,
@@ -71,38 +68,38 @@ REWRITES: t.Final = (
 
 @pytest.mark.parametrize("place", FAR, ids=FAR_IDS)
 @proves(WRITES_COUNT_BYTES, killed_by="write3-misses-by-one-far-out")
-def test_far_offsets(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
+def test_far_offsets(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
     """WRITE stores data around a far offset and nowhere else."""
     file, data = stored(scratch, "f", b"near"), pattern(16)
     write_far(nfs3, file, FAR[place] - 8, data)
-    expect(read_range(nfs3, file, FAR[place] - 8, 16), f"data around {place}").equals(data)
+    expect_data(read_range(nfs3, file, FAR[place] - 8, 16), data, at=FAR[place] - 8)
     expect(scratch.attributes(file).size, "size").equals(FAR[place] + 8)
-    expect(
-        read_range(nfs3, file, 0, 4), "data at the beginning", because=WRITE_CHANGES_ONLY_ITS_RANGE
-    ).equals(b"near")
+    expect_data(read_range(nfs3, file, 0, 4), b"near", of="range", because=WRITE_CHANGES_ONLY_ITS_RANGE)
 
 
 @pytest.mark.parametrize("place", TOO_FAR, ids=TOO_FAR_IDS)
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-clears-the-beginning-when-too-far")
-def test_beyond_int64(nfs3: Nfs3, scratch: Scratch, place: str) -> None:
+def test_beyond_int64(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
     """WRITE of a range that ends beyond 2^63 does not damage other data of the file."""
     content = pattern(64)
     file = stored(scratch, "f", content)
     reply = nfs3.write(file, TOO_FAR[place], pattern(16, salt=100))
-    observe(f"WRITE of 16 bytes at {place}", reply.status)
-    expect(read_range(nfs3, file, 0, 64), "data at the beginning").equals(content)
+    observe(f"WRITE of 16 bytes at offset {place}", reply.status)
+    expect_data(read_range(nfs3, file, 0, 64), content, of="range")
     if reply.resok is None:
         expect(reply).refused()
-        expect(read_range(nfs3, file, 64, 64).strip(b"\0"), "what is not zero behind the data").equals(b"")
+        after = read_range(nfs3, file, 64, 64)
+        expect_data(after, bytes(len(after)), "data after the old end", at=64)
 
 
 @pytest.mark.parametrize("gap", [1, 3, 511, 512, 4096, 65_535])
 @proves(WRITE_GAP_IS_ZERO, killed_by="write3-fills-gap")
-def test_gap_zeros(nfs3: Nfs3, scratch: Scratch, gap: int) -> None:
+def test_gap_zeros(nfs3: Nfs3, scratch: Nfs3Scratch, gap: int) -> None:
     """A gap that WRITE leaves before its data reads as zeros."""
     file = stored(scratch, "f", pattern(100))
     put(nfs3, file, 100 + gap, b"behind")
-    expect(read_range(nfs3, file, 100, gap).strip(b"\0"), "what is not zero in the gap").equals(b"")
+    seen = read_range(nfs3, file, 100, gap)
+    expect_data(seen, bytes(len(seen)), "data of the gap", at=100)
 
 
 # ---------------------------------------------------------------- overwriting
@@ -110,7 +107,7 @@ def test_gap_zeros(nfs3: Nfs3, scratch: Scratch, gap: int) -> None:
 
 @pytest.mark.parametrize("stable", STABILITIES, ids=lambda stable: stable.name.lower())
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-clears-rest-of-block")
-def test_overwrite_in_place(nfs3: Nfs3, scratch: Scratch, stable: StableHow) -> None:
+def test_overwrite_in_place(nfs3: Nfs3, scratch: Nfs3Scratch, stable: StableHow) -> None:
     """WRITE over existing data changes only its range."""
     wanted = bytearray(pattern(10_000))
     file = stored(scratch, "f", bytes(wanted))
@@ -123,7 +120,7 @@ def test_overwrite_in_place(nfs3: Nfs3, scratch: Scratch, stable: StableHow) -> 
 
 @pytest.mark.parametrize(("first", "second"), REWRITES, ids=lambda stable: stable.name.lower())
 @proves(WRITES_COUNT_BYTES, killed_by="write3-keeps-what-was-first")
-def test_last_write_wins(nfs3: Nfs3, scratch: Scratch, first: StableHow, second: StableHow) -> None:
+def test_last_write_wins(nfs3: Nfs3, scratch: Nfs3Scratch, first: StableHow, second: StableHow) -> None:
     """The later of two WRITEs to the same range determines the data."""
     file = stored(scratch, "f", pattern(6000))
     older, newer = pattern(3000, salt=1), pattern(3000, salt=2)
@@ -136,7 +133,7 @@ def test_last_write_wins(nfs3: Nfs3, scratch: Scratch, first: StableHow, second:
 
 @pytest.mark.parametrize("stable", STABILITIES, ids=lambda stable: stable.name.lower())
 @proves(WRITES_COUNT_BYTES, WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-takes-the-end-for-the-offset")
-def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, stable: StableHow) -> None:
+def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, stable: StableHow) -> None:
     """WRITEs of two clients to disjoint ranges of one file are all stored."""
     file, wanted = scratch.file("f"), pattern(16_000)
     for at in reversed(range(0, 16_000, 1000)):
@@ -155,49 +152,49 @@ def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, stable: 
     WRITES_COUNT_BYTES,
     killed_by=("write3-clears-the-end-of-large-data", "write3-refuses-large-data"),
 )
-def test_wtmax(nfs3: Nfs3, root: bytes, scratch: Scratch, less: int) -> None:
+def test_wtmax(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, less: int) -> None:
     """WRITE of wtmax bytes succeeds and stores the bytes that it counts."""
     info = fsinfo(nfs3, root)
     size = min(to_move(info.wtmax), info.maxfilesize) - less
     file, data = scratch.file("f"), pattern(size)
     written = expect(nfs3.write(file, 0, data)).ok().count
-    observe("WRITE of wtmax", "short" if written < size else "whole")
+    observe("WRITE of wtmax", "short" if written < size else "complete")
     seen = read_range(nfs3, file, 0, size)
     expect_data(seen[:written], data[:written], because=WRITES_COUNT_BYTES)
 
 
 @pytest.mark.parametrize("count", [2**31, 2**32 - 1], ids=("2g", "4g-1"))
 @proves(WRITE_COUNT_BOUNDS_DATA, killed_by="write3-trusts-huge-counts")
-def test_huge_count(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, count: int) -> None:
+def test_huge_count(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, count: int) -> None:
     """WRITE with a huge count writes no more than its data."""
     old, new = pattern(64), pattern(4, salt=100)
     file = stored(scratch, "f", old)
     try:
         reply = second_client.write(file, 8, new, count=count)
     except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
-        observe("count far above the data", type(refusal).__name__)
+        observe("WRITE with a count far above the length of the data", type(refusal).__name__)
     else:
-        observe("count far above the data", reply.status)
+        observe("WRITE with a count far above the length of the data", reply.status)
     seen = read_range(nfs3, file, 0, 128)
-    expect(seen[:8] + seen[12:], "what is outside of the data").equals(old[:8] + old[12:])
+    expect_data(seen, old[:8] + seen[8:12] + old[12:], "data outside of the range")
 
 
 @pytest.mark.parametrize("stable", [3, 2**31 - 1], ids=("3", "2g-1"))
 @proves(WRITES_COUNT_BYTES, killed_by="write3-drops-data-of-unknown-stability")
-def test_invalid_stable_how(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, stable: int) -> None:
+def test_invalid_stable_how(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, stable: int) -> None:
     """WRITE with an invalid stable_how stores the bytes that it counts."""
     file, data = scratch.file("f"), pattern(100)
     try:
         reply = second_client.write(file, 0, data, StableHow(stable))
     except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
-        observe("stable_how outside of the enumeration", type(refusal).__name__)
+        observe("WRITE with an undefined stable_how", type(refusal).__name__)
         return
-    observe("stable_how outside of the enumeration", reply.status)
+    observe("WRITE with an undefined stable_how", reply.status)
     if reply.resok is None:
         expect(reply).refused()
         return
     count = expect(reply).field("resok.count").at_most(100)
-    expect(read_range(nfs3, file, 0, count), "the data that was counted").equals(data[:count])
+    expect_data(read_range(nfs3, file, 0, count), data[:count])
 
 
 # ---------------------------------------------------------------- special files
@@ -205,7 +202,7 @@ def test_invalid_stable_how(nfs3: Nfs3, second_client: Nfs3, scratch: Scratch, s
 
 @pytest.mark.parametrize("kind", file_types.SPECIAL)
 @proves(WRITE_NEEDS_REGULAR_FILE, WRITE_RETURNS_INVAL, killed_by="write3-wrong-type-is-io")
-def test_special_file(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
+def test_special_file(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """WRITE refuses a FIFO, a socket or a device and keeps its attributes."""
     handle = file_types.make(nfs3, scratch, kind)
     before = scratch.attributes(handle)
@@ -221,10 +218,10 @@ def test_special_file(nfs3: Nfs3, scratch: Scratch, kind: str) -> None:
 
 @pytest.mark.parametrize("size", [1, 1000, 8192])
 @proves(WRITES_COUNT_BYTES, killed_by="write3-over-udp-loses-the-end", needs="udp")
-def test_udp(nfs3: Nfs3, scratch: Scratch, rpc_connect: Callable[..., RpcClient], size: int) -> None:
+def test_udp(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], size: int) -> None:
     """WRITE over UDP stores the bytes that it counts."""
     over_udp = Nfs3(rpc_connect("nfs", proto="udp"))
     most = min(size, fsinfo(over_udp, scratch.handle).wtmax)
     file, data = scratch.file("f"), pattern(most)
     written = expect(over_udp.write(file, 0, data)).ok().count
-    expect(read_range(nfs3, file, 0, written), "the data that was counted").equals(data[:written])
+    expect_data(read_range(nfs3, file, 0, written), data[:written])

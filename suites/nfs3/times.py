@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""Helpers to see which attributes an operation changes, and old times from which a change shows."""
+"""Times: old ones from which a change shows, conversions and comparisons, and guards of SETATTR."""
 
 from __future__ import annotations
 
 import typing as t
 
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, Nfstime3, Sattr3, SetTime, TimeHow
-from nfsjudge import Requirement, expect, observe, skip
+from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, Fattr3, Nfstime3, Sattr3, SetTime, TimeHow
+from nfsjudge import Requirement, expect, observe, show, skip
 
 LONG_AGO: t.Final = Nfstime3(946_684_800)
 """The year 2000: no server's clock shows it by chance."""
+A_TIME: t.Final = Nfstime3(1_000_000_000)
+"""A date in 2001, far from the time of any run."""
+ANOTHER_TIME: t.Final = Nfstime3(1_100_000_000)
+SECOND: t.Final = 1_000_000_000
+"""A second in nanoseconds."""
+A_DAY: t.Final = 86_400
+"""A day in seconds."""
 
 
 def at_client_time(time: Nfstime3) -> SetTime:
@@ -25,14 +32,15 @@ def make_old(nfs3: Nfs3, file: bytes, *, mtime: bool = True, atime: bool = False
     nfs3.setattr(file, asked)
     reply = nfs3.getattr(file)
     if reply.resok is None:
-        skip(f"the times of the object cannot be seen: GETATTR answers {reply.status}")
+        skip(f"cannot get the times of the object: GETATTR answers {reply.status}")
     seen = reply.resok.obj_attributes
     if (mtime and seen.mtime != LONG_AGO) or (atime and seen.atime != LONG_AGO):
-        skip("a time cannot be set to one of old, from which to see it move")
+        skip("SETATTR does not set the time to the year 2000, so a later change would not show")
 
 
-SECOND: t.Final = 1_000_000_000
-"""A second in nanoseconds."""
+def wrong_guard(known: Fattr3) -> Nfstime3:
+    """A ctime that the object does not have: one bit differs, that is three days."""
+    return Nfstime3(known.ctime.seconds ^ 1 << 18, known.ctime.nseconds)
 
 
 def nanoseconds(time: Nfstime3) -> int:
@@ -53,10 +61,11 @@ def expect_time(
     __tracebackhide__ = True
     info = nfs3.fsinfo(root)
     if info.resok is None:
-        skip(f"the accuracy of times is not known: FSINFO answers {info.status}")
+        skip(f"cannot get time_delta: FSINFO answers {info.status}")
     accuracy = nanoseconds(info.resok.time_delta) or SECOND
-    observe("time_delta", info.resok.time_delta)
+    observe("time_delta", show(info.resok.time_delta))
     wanted = nanoseconds(asked)
-    expect(nanoseconds(seen), f"{what} in nanoseconds", because=because).between(
-        wanted - accuracy, wanted + accuracy
+    expect(seen, what, because=because).satisfies(
+        lambda time: wanted - accuracy <= nanoseconds(time) <= wanted + accuracy,
+        f"{show(asked)} to within {show(Nfstime3(*divmod(accuracy, SECOND)))} seconds",
     )

@@ -7,8 +7,22 @@ import ipaddress
 from collections.abc import Callable
 
 from nfsclient.protocol.rpcbind import UniversalAddressError, from_universal
+from nfsjudge import Requirement, expect_that
 
-# ---------------------------------------------------------------- syntax
+WhyNobodyAnswers = Callable[[int, int, int, str], str]
+"""The fixture `why_nobody_answers`: (program, version, port, transport) -> a reason, or an empty string."""
+
+
+def expect_service(reason: str, what: str, *, because: Requirement | None = None) -> None:
+    """Expect that a program answers NULL; `reason` is what `why_nobody_answers` returned."""
+    __tracebackhide__ = True
+    expect_that(not reason, "a reply to NULL", f"none ({reason})", what, because=because)
+
+
+def expect_universal(address: str, netid: str, what: str, *, because: Requirement | None = None) -> None:
+    """Expect a valid universal address of this transport."""
+    __tracebackhide__ = True
+    expect_that(is_universal(address, netid), "a universal address", address, what, because=because)
 
 
 def is_universal(address: bytes | str, netid: str) -> bool:
@@ -19,6 +33,3 @@ def is_universal(address: bytes | str, netid: str) -> bool:
     except UniversalAddressError:
         return False
     return ipaddress.ip_address(host).version == (6 if netid.endswith("6") else 4)
-
-
-WhyNobodyAnswers = Callable[[int, int, int, str], str]

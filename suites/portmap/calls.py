@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fixtures.binding import NOBODYS_PROGRAM
+from fixtures.checks.rpcbind import NOBODYS_PROGRAM
 
 UNKNOWN_CALLS = {"program": (NOBODYS_PROGRAM, 1, 0), "version": (0, 99, 0), "procedure": (0, 0, 99)}
 """Unknown part -> program, version and procedure to call.

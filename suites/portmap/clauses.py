@@ -17,8 +17,6 @@ UNIVERSAL_ADDRESS_OF_IPV6 = Requirement(
     section="5.2.3.4",
     gist="a universal address of IPv6 is an IPv6 address as text, followed by .p1.p2",
 )
-
-
 SET_IS_LOCAL = Requirement(
     rfc="RFC 1833",
     section="2.2.2",

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from fixtures.binding import MakeBinder, MakeRelay, Relay
-from fixtures.raw import AUTH_ERROR, SILENCE, SUCCESS, Said
+from fixtures.checks.rpcbind import MakeBinder, MakeRelay, Relay
+from fixtures.checks.wire import AUTH_ERROR, SILENCE, SUCCESS, Said
 from nfsclient.clients import Mount
 from nfsclient.protocol.mount import Exports
 from nfsclient.protocol.portmap import CallResult
@@ -22,9 +22,6 @@ CALLIT_EQUALS_DIRECT_CALL = clause(
 )
 
 
-# ---------------------------------------------------------------- CALLIT
-
-
 def _result(said: Said, version: int) -> tuple[int, bytes]:
     """The port and the results in a reply of CALLIT."""
     if version == 2:
@@ -39,11 +36,9 @@ def _result(said: Said, version: int) -> tuple[int, bytes]:
 def test_null(relay: MakeRelay, version: int, nfs_program: tuple[int, int]) -> None:
     """CALLIT of NULL returns empty results."""
     said = relay(version).null()
-    expect(said.outcome, "the answer to CALLIT of NULL", because=CALLIT_RETURNS_RESULTS[version]).equals(
-        SUCCESS
-    )
+    expect(said.outcome, "answer to CALLIT of NULL", because=CALLIT_RETURNS_RESULTS[version]).equals(SUCCESS)
     _, results = _result(said, version)
-    expect(results, "the results of NULL", because=CALLIT_RETURNS_RESULTS[version]).equals(b"")
+    expect(results, "results of NULL", because=CALLIT_RETURNS_RESULTS[version]).equals(b"")
 
 
 @EVERY_VERSION
@@ -51,10 +46,10 @@ def test_null(relay: MakeRelay, version: int, nfs_program: tuple[int, int]) -> N
 def test_port(relay: MakeRelay, binder: MakeBinder, version: int, nfs_program: tuple[int, int]) -> None:
     """CALLIT returns the port of the program that it called."""
     said = relay(version).null()
-    expect(said.outcome, "the answer to CALLIT of NULL", because=CALLIT_RETURNS_PORT[version]).equals(SUCCESS)
+    expect(said.outcome, "answer to CALLIT of NULL", because=CALLIT_RETURNS_PORT[version]).equals(SUCCESS)
     port, _ = _result(said, version)
     wanted = binder(version, "udp").port(*nfs_program)
-    expect(port, "the port of NFS in the answer", because=CALLIT_RETURNS_PORT[version]).equals(wanted)
+    expect(port, "port of NFS in the reply", because=CALLIT_RETURNS_PORT[version]).equals(wanted)
 
 
 @EVERY_VERSION
@@ -68,11 +63,11 @@ def test_results(
     """CALLIT returns the same results as a direct call."""
     said = relay(version).attempt(*mount_program, 5)
     if said.outcome != SUCCESS:
-        skip(f"EXPORT of MOUNT is not passed on: {said.outcome}")
+        skip(f"the port mapper does not pass on EXPORT of MOUNT: the answer is {said.outcome}")
     _, results = _result(said, version)
-    observe("bytes of the answer", len(said.reply))
+    observe("size of the reply", f"{len(said.reply)} bytes")
     wanted = Exports(mount_client.export()).to_xdr()
-    expect(results, "the results of EXPORT", because=CALLIT_EQUALS_DIRECT_CALL[version]).equals(wanted)
+    expect(results, "results of EXPORT", because=CALLIT_EQUALS_DIRECT_CALL[version]).equals(wanted)
 
 
 def _expect_silence(relay: Relay, version: int, what: str, mount_program: tuple[int, int]) -> None:
@@ -80,7 +75,7 @@ def _expect_silence(relay: Relay, version: int, what: str, mount_program: tuple[
     rule = CALLIT_IS_SILENT_ON_ERROR[version]
     observe("answer", said.outcome)
     # AUTH_ERROR comes from the port mapper itself: it refuses to pass calls on for this client.
-    expect(said.outcome, f"what CALLIT of an unknown {what} brings", because=rule).one_of(SILENCE, AUTH_ERROR)
+    expect(said.outcome, f"answer to CALLIT of an unknown {what}", because=rule).one_of(SILENCE, AUTH_ERROR)
 
 
 @EVERY_VERSION

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from fixtures.binding import Entry, MakeBinder
-from fixtures.raw import MOUNT, NFS, Proto
+from fixtures.checks.rpcbind import Entry, MakeBinder
+from fixtures.checks.wire import MOUNT, NFS, Proto
 from nfsclient.protocol.portmap import PROGRAM
-from nfsjudge import Level, expect, observe, proves, skip
+from nfsjudge import Level, expect, expect_once, expect_that, observe, proves, skip
+from nfsjudge.showing import show_names
 from suites.portmap.addresses import is_universal
 from suites.portmap.clauses import (
     EVERY_VERSION,
@@ -17,6 +18,15 @@ from suites.portmap.clauses import (
     both,
     clause,
 )
+
+DUMP_LISTS_ALL = clause("DUMP lists all registered programs")
+DUMP_AGREES_WITH_LOOKUP = clause("DUMP, GETPORT and GETADDR use the same database")
+DUMP_HAS_NO_DUPLICATES = clause(
+    "a program version has at most one mapping per transport",
+    Level.SHOULD,  # the RFC says so of SET, not of entries that the server makes itself
+)
+NETIDS_OF_IP = {"tcp", "udp", "tcp6", "udp6"}
+
 
 # ---------------------------------------------------------------- syntax
 
@@ -35,22 +45,17 @@ def test_universal_addresses(binder: MakeBinder, version: int) -> None:
         for each in binder(version).rpcbind.dump()
         if each.r_prog in {PROGRAM, NFS, MOUNT}
     ]
-    of_ip = [(netid, address) for netid, address in entries if netid in {"tcp", "udp", "tcp6", "udp6"}]
+    of_ip = [(netid, address) for netid, address in entries if netid in NETIDS_OF_IP]
     observe("transports", sorted({netid for netid, _ in entries}))
     wrong = [address for netid, address in of_ip if not is_universal(address, netid)]
-    expect(wrong, "the addresses in DUMP that are not universal").equals([])
+    expect_that(not wrong, "universal addresses", show_names(wrong), "addresses in DUMP")
 
 
-DUMP_LISTS_ALL = clause("DUMP lists all registered programs")
-DUMP_AGREES_WITH_LOOKUP = clause("DUMP, GETPORT and GETADDR use the same database")
-DUMP_HAS_NO_DUPLICATES = clause(
-    "a program version has at most one mapping per transport",
-    Level.SHOULD,  # the RFC says so of SET, not of entries that the server makes itself
-)
-NETIDS_OF_IP = {"tcp", "udp", "tcp6", "udp6"}
+# ---------------------------------------------------------------- entries
 
 
-# ---------------------------------------------------------------- DUMP
+def _of_ip(entries: list[Entry], netid: str) -> set[Entry]:
+    return {each for each in entries if each.netid == netid}
 
 
 @TRANSPORTS
@@ -58,17 +63,20 @@ NETIDS_OF_IP = {"tcp", "udp", "tcp6", "udp6"}
 @proves(*both(DUMP_AGREES_WITH_LOOKUP), killed_by="portmap-dump-has-another-port-for-mount")
 def test_agrees_with_lookup(binder: MakeBinder, version: int, proto: Proto) -> None:
     """DUMP lists the same ports as GETPORT or GETADDR return."""
-    client = binder(version, proto)
+    client, lookup = binder(version, proto), "GETPORT" if version == 2 else "GETADDR"
     listed = _of_ip(client.entries(), client.netid)
     found = {Entry(each.prog, each.vers, client.netid, client.port(each.prog, each.vers)) for each in listed}
     observe("entries", len(listed))
     if found != listed and listed != _of_ip(client.entries(), client.netid):
-        skip("programs come and go meanwhile")
-    expect(found, "what is looked up one by one", because=DUMP_AGREES_WITH_LOOKUP[version]).equals(listed)
-
-
-def _of_ip(entries: list[Entry], netid: str) -> set[Entry]:
-    return {each for each in entries if each.netid == netid}
+        skip("registrations changed during the check")
+    ports = {(each.prog, each.vers): each.port for each in found}
+    wrong = [
+        f"port {each.port} for program {each.prog} version {each.vers}, where {lookup} returns {port}"
+        for each in sorted(listed, key=lambda each: (each.prog, each.vers))
+        if each.port != (port := ports[each.prog, each.vers])
+    ]
+    rule = DUMP_AGREES_WITH_LOOKUP[version]
+    expect_that(found == listed, f"the ports that {lookup} returns", "; ".join(wrong), "DUMP", because=rule)
 
 
 @TRANSPORTS
@@ -79,9 +87,9 @@ def test_lists_portmap(binder: MakeBinder, version: int, proto: Proto) -> None:
     client = binder(version, proto)
     port = client.port(PROGRAM, version)
     if not port:
-        skip("portmap has not registered itself")
+        skip("the port mapper has not registered itself")
     listed = [each.port for each in _of_ip(client.entries(), client.netid) if each.prog == PROGRAM]
-    expect(listed, "ports of portmap itself in DUMP", because=DUMP_LISTS_ALL[version]).contains(port)
+    expect(listed, "ports of the port mapper in DUMP", because=DUMP_LISTS_ALL[version]).contains(port)
 
 
 @EVERY_VERSION
@@ -89,6 +97,9 @@ def test_lists_portmap(binder: MakeBinder, version: int, proto: Proto) -> None:
 def test_no_duplicates(binder: MakeBinder, version: int) -> None:
     """DUMP lists each program, version and transport at most once."""
     entries = binder(version).entries()
-    keys = [(each.prog, each.vers, each.netid) for each in entries if each.netid in NETIDS_OF_IP]
-    twice = sorted({key for key in keys if keys.count(key) > 1})
-    expect(twice, "what DUMP lists more than once", because=DUMP_HAS_NO_DUPLICATES[version]).equals([])
+    keys = [
+        f"program {each.prog} version {each.vers} over {each.netid}"
+        for each in entries
+        if each.netid in NETIDS_OF_IP
+    ]
+    expect_once(keys, what="registrations in DUMP", because=DUMP_HAS_NO_DUPLICATES[version])

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import ipaddress
 
-from fixtures.binding import NOBODYS_PROGRAM, MakeBinder
-from fixtures.raw import Proto
+from fixtures.checks.rpcbind import NOBODYS_PROGRAM, MakeBinder
+from fixtures.checks.wire import Proto
 from nfsclient.protocol.portmap import PROGRAM
 from nfsclient.protocol.rpcbind import from_universal
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
-from suites.portmap.addresses import WhyNobodyAnswers, is_universal
+from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, skip
+from suites.portmap.addresses import WhyNobodyAnswers, expect_service, expect_universal, is_universal
 from suites.portmap.clauses import (
     PROGRAM_AWAITS_CALLS,
     RPCBIND_VERSIONS,
@@ -25,8 +25,6 @@ GETADDR_RETURNS_CALLABLE_ADDRESS = Requirement(
     level=Level.SHOULD,
     gist="GETADDR returns an address that a client can call",
 )
-
-
 GETADDR_RETURNS_NOTHING = Requirement(
     rfc="RFC 1833",
     section="2.2.1",
@@ -53,7 +51,7 @@ def test_universal_address(binder: MakeBinder, version: int) -> None:
     if not address:
         skip(f"rpcbind has not registered itself for {rpcbind.netid}")
     rule = UNIVERSAL_ADDRESS_OF_IPV6 if rpcbind.netid.endswith("6") else UNIVERSAL_ADDRESS_OF_IPV4
-    expect(is_universal(address, rpcbind.netid), f"that {address} is universal", because=rule).is_true()
+    expect_universal(address, rpcbind.netid, "address from GETADDR", because=rule)
 
 
 @RPCBIND_VERSIONS
@@ -63,11 +61,11 @@ def test_callable_address(binder: MakeBinder, version: int, nfs_program: tuple[i
     rpcbind = binder(version)
     address = rpcbind.rpcbind.getaddr(*nfs_program, rpcbind.netid)
     if not is_universal(address, rpcbind.netid):
-        skip("GETADDR gives no universal address of NFS")
+        skip("GETADDR returns no universal address for NFS")
     host, port = from_universal(address)
     observe("host", host)
     callable_ = port > 0 and not ipaddress.ip_address(host).is_unspecified
-    expect(callable_, f"that {address} can be called").is_true()
+    expect_that(callable_, "an address and port to call", address, "address from GETADDR")
 
 
 # ---------------------------------------------------------------- not registered
@@ -80,7 +78,7 @@ def test_unregistered_program(binder: MakeBinder, version: int, proto: Proto) ->
     """GETADDR returns no address for a program that is not registered."""
     rpcbind = binder(version, proto)
     address = rpcbind.rpcbind.getaddr(NOBODYS_PROGRAM, 1, rpcbind.netid)
-    expect(address, "the address of a program that nobody registered").equals("")
+    expect(address, "address of a program that is not registered").equals("")
 
 
 # ---------------------------------------------------------------- registered
@@ -96,7 +94,7 @@ def test_nfs_tcp(
     if not port:
         skip("NFS is not registered for TCP")
     reason = why_nobody_answers(*nfs_program, port, "tcp")
-    expect(reason, f"what is wrong with port {port}").equals("")
+    expect_service(reason, f"NFS at port {port} over TCP")
 
 
 @TRANSPORTS
@@ -110,5 +108,7 @@ def test_ignores_netid(
     wanted = rpcbind.rpcbind.getaddr(*mount_program, rpcbind.netid)
     if not wanted:
         skip(f"MOUNT is not registered for {rpcbind.netid}")
-    found = [rpcbind.rpcbind.getaddr(*mount_program, netid) for netid in ("tcp", "udp", "", "nfsproof")]
-    expect(found, "the addresses when r_netid is tcp, udp, empty, unknown").equals([wanted] * 4)
+    netids = ("tcp", "udp", "", "nfsproof")
+    found = [rpcbind.rpcbind.getaddr(*mount_program, netid) for netid in netids]
+    for netid, address in zip(netids, found, strict=True):
+        expect(address, f"address from GETADDR with r_netid '{netid}'").equals(wanted)

@@ -3,24 +3,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from fixtures.binding import NOBODYS_PROGRAM, MakeBinder
-from fixtures.checks import TargetView
-from fixtures.raw import Proto
+from fixtures.checks.rpcbind import NOBODYS_PROGRAM, MakeBinder
+from fixtures.checks.target import TargetView
+from fixtures.checks.wire import Proto
 from nfsclient.clients import Portmap
 from nfsclient.protocol.portmap import GETPORT, IPPROTO_TCP, IPPROTO_UDP, Mapping
 from nfsjudge import Level, Requirement, expect, proves, skip
-from suites.portmap.addresses import WhyNobodyAnswers
+from suites.portmap.addresses import WhyNobodyAnswers, expect_service
 from suites.portmap.clauses import EVERY_VERSION, PROGRAM_AWAITS_CALLS, TRANSPORTS, both
 
 GETPORT_RETURNS_0 = Requirement(
     rfc="RFC 1833", section="3.2", gist="GETPORT returns 0 for a program that is not registered"
 )
-
-
 GETPORT_IGNORES_PORT = Requirement(
     rfc="RFC 1833", section="3.2", gist="GETPORT ignores the port in its arguments"
 )
@@ -36,13 +32,11 @@ GETPORT_KNOWS_TCP_AND_UDP = Requirement(
 def test_unregistered_program(portmap_client: Portmap) -> None:
     """GETPORT returns 0 for a program that is not registered."""
     port = portmap_client.getport(NOBODYS_PROGRAM, 1, IPPROTO_TCP)
-    expect(port, "the port of a program that nobody registered").equals(0)
+    expect(port, "port of a program that is not registered").equals(0)
 
 
 @proves(PROGRAM_AWAITS_CALLS[2], killed_by="getport2-gives-a-wrong-port", needs="portmap")
-def test_nfs(
-    portmap_client: Portmap, target: TargetView, why_nobody_answers: Callable[[int, int, int, str], str]
-) -> None:
+def test_nfs(portmap_client: Portmap, target: TargetView, why_nobody_answers: WhyNobodyAnswers) -> None:
     """NFS answers at the port that GETPORT returns."""
     proto = target.address.proto
     version = target.address.version
@@ -53,18 +47,18 @@ def test_nfs(
         return
     # The server under test may be reached through another port, such as a forwarded one.
     reason = why_nobody_answers(100003, version, port, proto)
-    expect(reason, f"what is wrong with port {port} of NFS over {proto.upper()}").equals("")
+    expect_service(reason, f"NFS at port {port} over {proto.upper()}")
 
 
 # ---------------------------------------------------------------- not registered
 
 
-@proves(GETPORT_KNOWS_TCP_AND_UDP, killed_by="getport2-takes-any-protocol", needs="portmap")
 @pytest.mark.parametrize("prot", [0, 1, 99, 2**32 - 1], ids=["0", "1", "99", "4g-1"])
+@proves(GETPORT_KNOWS_TCP_AND_UDP, killed_by="getport2-takes-any-protocol", needs="portmap")
 def test_other_protocols(portmap_client: Portmap, nfs_program: tuple[int, int], prot: int) -> None:
     """GETPORT returns 0 for a protocol other than TCP and UDP."""
     port = portmap_client.getport(*nfs_program, prot)
-    expect(port, f"the port of NFS on protocol {prot}").equals(0)
+    expect(port, f"port of NFS from GETPORT with protocol {prot}").equals(0)
 
 
 # ---------------------------------------------------------------- registered
@@ -85,7 +79,8 @@ def test_mount(
     if not port:
         skip(f"MOUNT is not registered for {proto}")
     reason = why_nobody_answers(*mount_program, port, proto)
-    expect(reason, f"what is wrong with port {port}", because=PROGRAM_AWAITS_CALLS[version]).equals("")
+    what = f"MOUNT at port {port} over {proto.upper()}"
+    expect_service(reason, what, because=PROGRAM_AWAITS_CALLS[version])
 
 
 @EVERY_VERSION
@@ -98,7 +93,7 @@ def test_nfs_udp(
     if not port:
         skip("NFS is not registered for UDP")
     reason = why_nobody_answers(*nfs_program, port, "udp")
-    expect(reason, f"what is wrong with port {port}", because=PROGRAM_AWAITS_CALLS[version]).equals("")
+    expect_service(reason, f"NFS at port {port} over UDP", because=PROGRAM_AWAITS_CALLS[version])
 
 
 @pytest.mark.parametrize("port", [1, 65535, 2**32 - 1], ids=["1", "65535", "4g-1"])
@@ -107,4 +102,4 @@ def test_ignores_port(portmap_client: Portmap, nfs_program: tuple[int, int], por
     """GETPORT ignores the port in its arguments."""
     wanted = portmap_client.getport(*nfs_program, IPPROTO_TCP)
     reply = portmap_client.call(GETPORT, Mapping(*nfs_program, IPPROTO_TCP, port))
-    expect(reply.port, f"the port of NFS when asked with port {port}").equals(wanted)
+    expect(reply.port, f"port of NFS from GETPORT with port {port}").equals(wanted)

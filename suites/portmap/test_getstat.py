@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fixtures.binding import MakeBinder
+from fixtures.checks.rpcbind import MakeBinder
 from nfsjudge import Level, Requirement, expect, proves
 from suites.portmap.clauses import EVERY_VERSION
 
@@ -15,9 +15,6 @@ GETSTAT_COUNTS_REQUESTS = Requirement(
 )
 
 
-# ---------------------------------------------------------------- GETSTAT
-
-
 @EVERY_VERSION
 @proves(GETSTAT_COUNTS_REQUESTS, killed_by="getstat4-counts-nothing", needs="rpcbind4")
 def test_counts_lookups(binder: MakeBinder, version: int, nfs_program: tuple[int, int]) -> None:
@@ -26,4 +23,4 @@ def test_counts_lookups(binder: MakeBinder, version: int, nfs_program: tuple[int
     before = statistics.getstat()[version - 2].info[3]
     binder(version).port(*nfs_program)
     after = statistics.getstat()[version - 2].info[3]
-    expect(after, f"calls of procedure 3 of version {version}").at_least(before + 1)
+    expect(after, f"count of procedure 3 of version {version} in GETSTAT").at_least(before + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 
-from fixtures.binding import MakeBinder
+from fixtures.checks.rpcbind import MakeBinder
 from nfsjudge import Level, Requirement, expect, observe, proves
 from suites.portmap.clauses import RPCBIND_VERSIONS
 
@@ -23,17 +23,14 @@ GETTIME_RETURNS_CURRENT_TIME = Requirement(
 _DAY = 86_400
 
 
-# ---------------------------------------------------------------- GETTIME
-
-
 @RPCBIND_VERSIONS
 @proves(GETTIME_RETURNS_CURRENT_TIME, killed_by="gettime-begins-in-2000")
 def test_current_day(binder: MakeBinder, version: int) -> None:
     """GETTIME returns the current time, to within a day."""
     seconds = binder(version).rpcbind.gettime()
-    observe("ahead of this machine", f"{round(seconds - time.time())} s")
+    observe("difference from the clock here", f"{round(seconds - time.time())} s")
     now = int(time.time())
-    expect(seconds, "seconds since 1970").between(now - _DAY, now + _DAY)
+    expect(seconds, "time in seconds since 1970").between(now - _DAY, now + _DAY)
 
 
 @RPCBIND_VERSIONS
@@ -44,4 +41,4 @@ def test_steady(binder: MakeBinder, version: int) -> None:
     began = time.monotonic()
     first, second = rpcbind.gettime(), rpcbind.gettime()
     passed = int(time.monotonic() - began) + 2
-    expect(second - first, "seconds between two calls").between(-passed, passed)
+    expect(second - first, "seconds between the times of two calls").between(-passed, passed)

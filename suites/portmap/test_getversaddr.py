@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from fixtures.binding import MakeBinder
-from fixtures.raw import Proto
+from fixtures.checks.rpcbind import MakeBinder
+from fixtures.checks.wire import Proto
 from nfsjudge import Requirement, expect, observe, proves, skip
-from suites.portmap.addresses import is_universal
+from suites.portmap.addresses import expect_universal
 from suites.portmap.clauses import TRANSPORTS, UNIVERSAL_ADDRESS_OF_IPV4, UNIVERSAL_ADDRESS_OF_IPV6
 
 GETVERSADDR_MATCHES_VERSION = Requirement(
@@ -31,7 +31,7 @@ def test_universal_address(binder: MakeBinder, nfs_program: tuple[int, int]) -> 
     address = rpcbind.rpcbind.getversaddr(*nfs_program, rpcbind.netid)
     if not address:
         skip(f"NFS is not registered for {rpcbind.netid}")
-    expect(is_universal(address, rpcbind.netid), f"that {address} is universal").is_true()
+    expect_universal(address, rpcbind.netid, "address from GETVERSADDR")
 
 
 # ---------------------------------------------------------------- not registered
@@ -43,9 +43,9 @@ def test_unregistered_version(binder: MakeBinder, proto: Proto, nfs_program: tup
     """GETVERSADDR returns no address for a version that is not registered."""
     rpcbind = binder(4, proto)
     if any((each.prog, each.vers) == (nfs_program[0], 99) for each in rpcbind.entries()):
-        skip("somebody has registered version 99 of NFS")
+        skip("version 99 of NFS is registered")
     observe(
         "GETADDR of that version", rpcbind.rpcbind.getaddr(nfs_program[0], 99, rpcbind.netid) or "nothing"
     )
     address = rpcbind.rpcbind.getversaddr(nfs_program[0], 99, rpcbind.netid)
-    expect(address, "the address of a version that nobody registered").equals("")
+    expect(address, "address of a version that is not registered").equals("")

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.binding import INDIRECT, MakeRelay
-from fixtures.raw import SILENCE, SUCCESS, Proto
-from nfsjudge import Requirement, expect, observe, proves
+from fixtures.checks.rpcbind import INDIRECT, MakeRelay
+from fixtures.checks.wire import SILENCE, SUCCESS, Proto
+from nfsjudge import Requirement, expect_that, observe, proves
 from suites.portmap.calls import UNKNOWN_CALLS, unknown_call
 from suites.portmap.clauses import TRANSPORTS
 
@@ -18,9 +18,6 @@ INDIRECT_REPORTS_ERRORS = Requirement(
 )
 
 
-# ---------------------------------------------------------------- INDIRECT
-
-
 @TRANSPORTS
 @pytest.mark.parametrize("what", list(UNKNOWN_CALLS))
 @proves(INDIRECT_REPORTS_ERRORS, killed_by="indirect4-is-silent", needs="rpcbind4")
@@ -29,4 +26,4 @@ def test_reports_errors(relay: MakeRelay, proto: Proto, what: str, mount_program
     said = relay(4, INDIRECT, proto).attempt(*unknown_call(what, mount_program))
     observe("answer", said.outcome)
     tells = said.outcome not in {SUCCESS, SILENCE}
-    expect(tells, f"that INDIRECT of an unknown {what} brings an error, not {said.outcome}").is_true()
+    expect_that(tells, "an error", said.outcome, f"answer to INDIRECT of an unknown {what}", reply=said)

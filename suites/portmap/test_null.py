@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""NULL of portmap and rpcbind."""
+"""NULL of portmap and rpcbind (RFC 1833 section 3.2)."""
 
 from __future__ import annotations
 
-from fixtures.binding import MakeBinder
-from fixtures.raw import Proto
+from fixtures.checks.rpcbind import MakeBinder
+from fixtures.checks.wire import Proto
 from nfsjudge import Requirement, proves
 from suites.portmap.clauses import EVERY_VERSION, TRANSPORTS
 

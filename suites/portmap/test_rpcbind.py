@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What all versions of rpcbind and portmap have in common."""
+"""All versions of portmap and rpcbind (RFC 1833): unknown versions and procedures, and the same answers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.binding import MakeBinder
-from fixtures.raw import AUTH_ERROR, PROC_UNAVAIL, PROG_MISMATCH, Proto, Wire
+from fixtures.checks.rpcbind import MakeBinder
+from fixtures.checks.wire import AUTH_ERROR, PROC_UNAVAIL, PROG_MISMATCH, Proto, Wire
 from nfsclient.protocol.portmap import PROGRAM
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from suites.portmap.clauses import RPCBIND_VERSIONS, TRANSPORTS, clause
@@ -28,6 +28,7 @@ RETURNS_PROC_UNAVAIL = Requirement(
     section="7.1",
     gist="a server answers PROC_UNAVAIL to a call of a procedure that does not exist",
 )
+VERSIONS_AGREE = clause("all versions of the port mapper return the same registrations", Level.SHOULD)
 
 
 # ---------------------------------------------------------------- unknown versions and procedures
@@ -40,7 +41,7 @@ def test_prog_mismatch(binder_wire: Callable[[int, Proto], Wire], proto: Proto, 
     """The port mapper answers a call of an unknown version with PROG_MISMATCH."""
     wire = binder_wire(2, proto)
     said = wire.ask(wire.make(vers=version))
-    expect(said.outcome, f"the answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
+    expect(said.outcome, f"answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
 
 
 @pytest.mark.parametrize("version", [0, 5, 77])
@@ -50,10 +51,10 @@ def test_prog_mismatch_range(binder_wire: Callable[[int, Proto], Wire], version:
     wire = binder_wire(2, "tcp")
     said = wire.ask(wire.make(vers=version))
     if said.low is None or said.high is None or said.outcome != PROG_MISMATCH:
-        skip(f"the answer is no PROG_MISMATCH, but {said.outcome}")
+        skip(f"expected PROG_MISMATCH, got {said.outcome}; another check judges that")
     observe("versions", (said.low, said.high))
-    expect((said.low, said.high), "the lowest and highest version").satisfies(
-        lambda ends: ends[0] <= 2 <= ends[1], "a range with 2 in it"
+    expect((said.low, said.high), "versions in PROG_MISMATCH").satisfies(
+        lambda ends: ends[0] <= 2 <= ends[1], "a range that includes 2"
     )
 
 
@@ -67,13 +68,12 @@ def test_unknown_procedure(binder_wire: Callable[[int, Proto], Wire], version: i
     """The port mapper answers a call of an unknown procedure with PROC_UNAVAIL."""
     wire = binder_wire(version, "tcp")
     said = wire.ask(wire.make(number))
-    expect(said.outcome, f"the answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
+    expect(said.outcome, f"answer to procedure {number} of version {version}").one_of(
+        PROC_UNAVAIL, AUTH_ERROR
+    )
 
 
-VERSIONS_AGREE = clause("all versions of the port mapper return the same registrations", Level.SHOULD)
-
-
-# ---------------------------------------------------------------- DUMP
+# ---------------------------------------------------------------- agreement
 
 
 @TRANSPORTS
@@ -83,8 +83,8 @@ def test_versions_agree(binder: MakeBinder, version: int, proto: Proto) -> None:
     """All versions of the port mapper return the same port for itself."""
     rpcbind, portmap = binder(version, proto), binder(2, proto)
     if rpcbind.netid.endswith("6"):
-        skip("the port mapper knows no IPv6")
+        skip("portmap version 2 has no IPv6")
     wanted = portmap.port(PROGRAM, 2)
     if not wanted:
         skip("the port mapper has not registered itself")
-    expect(rpcbind.port(PROGRAM, 2), f"port of portmap in version {version}").equals(wanted)
+    expect(rpcbind.port(PROGRAM, 2), f"port of the port mapper in version {version}").equals(wanted)

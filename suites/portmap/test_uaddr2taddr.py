@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.binding import MakeBinder
+from fixtures.checks.rpcbind import MakeBinder
 from nfsclient.protocol.rpcbind import from_universal
-from nfsjudge import Requirement, expect, observe, proves, skip
+from nfsjudge import Requirement, expect, expect_that, observe, proves, skip
 from suites.portmap.addresses import is_universal
 from suites.portmap.clauses import RPCBIND_VERSIONS
 
@@ -24,9 +24,6 @@ ADDRESSES = {
 """Id -> a universal address of IPv4, and the one to use instead if the call goes over IPv6."""
 
 
-# ---------------------------------------------------------------- conversion
-
-
 def _of_family(address: str, netid: str) -> str:
     ipv4, ipv6 = ADDRESSES[address]
     return ipv6 if netid.endswith("6") else ipv4
@@ -41,11 +38,11 @@ def test_round_trip(binder: MakeBinder, version: int, address: str) -> None:
     asked = _of_family(address, rpcbind.netid)
     form = rpcbind.rpcbind.uaddr2taddr(asked)
     if not form.buf:
-        skip(f"{asked} is not converted")
-    observe("form", f"{len(form.buf)} bytes")
+        skip(f"UADDR2TADDR does not convert {asked}")
+    observe("transport address", f"{len(form.buf)} bytes")
     back = rpcbind.rpcbind.taddr2uaddr(bytes(form.buf))
     same = is_universal(back, rpcbind.netid) and from_universal(back) == from_universal(asked)
-    expect(same, f"that {asked} comes back, not {back!r}").is_true()
+    expect_that(same, asked, back, "address from TADDR2UADDR")
 
 
 @RPCBIND_VERSIONS
@@ -56,5 +53,5 @@ def test_distinct_results(binder: MakeBinder, version: int) -> None:
     addresses = [_of_family(address, rpcbind.netid) for address in ADDRESSES]
     forms = {bytes(rpcbind.rpcbind.uaddr2taddr(address).buf) for address in addresses}
     if b"" in forms:
-        skip("not every address is converted")
-    expect(len(forms), "how many forms three addresses have").equals(3)
+        skip("UADDR2TADDR does not convert every address")
+    expect(len(forms), "different results for 3 addresses").equals(3)

@@ -1,78 +1,54 @@
 # SPDX-License-Identifier: MIT
-"""Valid arguments for every NFSv3 procedure on objects of a scratch directory, and malformed versions of them."""
+"""Malformed versions of the calls of the catalogue of NFSv3, and what they did."""
 
 from __future__ import annotations
 
 import typing as t
 from collections.abc import Callable, Iterator
 
-from fixtures.raw import PROC_UNAVAIL, SUCCESS, Said, Wire
-from fixtures.scratch import Scratch
-from nfsclient.protocol import nfs3 as v3
-from nfsclient.rpc.program import Procedure
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.wire import PROC_UNAVAIL, SUCCESS, Said, Wire
+from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.xdr import XdrType
 from nfsclient.xdr.malform import Malformation, malformations
-from nfsjudge import skip, unsupported
+from nfsjudge import expect_that, skip, unsupported
+from suites.catalogue import Call
+from suites.nfs3.calls import CALLS
 
-AnyProcedure: t.TypeAlias = Procedure[t.Any, t.Any]
-Make: t.TypeAlias = Callable[[Scratch, bytes], XdrType]
-NAME = b"a name"
+NAME: t.Final = b"a name"
 """Its length is not a multiple of four, so XDR pads it."""
 
 
-def where(scratch: Scratch, name: bytes) -> v3.Diropargs3:
-    """The arguments that name an entry of the scratch directory."""
-    return v3.Diropargs3(scratch.handle, name)
+def each_call(*names: str) -> pytest.MarkDecorator:
+    """Runs a check with these calls as `call`; with all of the catalogue if none is named."""
+    calls = [CALLS[name] for name in names or CALLS]
+    return pytest.mark.parametrize("call", calls, ids=lambda call: call.name)
 
 
-def _named(scratch: Scratch, name: bytes, make: Callable[[bytes], bytes]) -> v3.Diropargs3:
-    make(name)
-    return where(scratch, name)
+def need_success(peer: Wire, scratch: Nfs3Scratch, call: Call) -> None:
+    """End the check unless the call succeeds with valid arguments."""
+    need(call, peer.ask(peer.make(call.procedure.number, call.arranged(scratch, b"no bad").to_xdr())))
 
 
-MODE = v3.Sattr3(mode=0o644)
-ARGUMENTS: t.Final[dict[AnyProcedure, Make]] = {
-    v3.GETATTR: lambda s, _: v3.Getattr3Args(s.handle),
-    v3.SETATTR: lambda s, n: v3.Setattr3Args(s.file(n), v3.Sattr3(mode=0o600)),
-    v3.LOOKUP: lambda s, n: v3.Lookup3Args(_named(s, n, s.file)),
-    v3.ACCESS: lambda s, _: v3.Access3Args(s.handle, 0x3F),
-    v3.READLINK: lambda s, n: v3.Readlink3Args(s.symlink(n, b"text")),
-    v3.READ: lambda s, n: v3.Read3Args(s.file(n, b"data"), 0, 100),
-    v3.WRITE: lambda s, n: v3.Write3Args(s.file(n), 0, 6, v3.StableHow.FILE_SYNC, b"abcdef"),
-    v3.CREATE: lambda s, n: v3.Create3Args(where(s, n), v3.Createhow3(v3.CreateMode3.GUARDED, MODE)),
-    v3.MKDIR: lambda s, n: v3.Mkdir3Args(where(s, n), MODE),
-    v3.SYMLINK: lambda s, n: v3.Symlink3Args(where(s, n), v3.Symlinkdata3(MODE, b"target")),
-    v3.MKNOD: lambda s, n: v3.Mknod3Args(where(s, n), v3.Mknoddata3(v3.Ftype3.NF3FIFO, pipe_attributes=MODE)),
-    v3.REMOVE: lambda s, n: v3.Remove3Args(_named(s, n, s.file)),
-    v3.RMDIR: lambda s, n: v3.Rmdir3Args(_named(s, n, s.directory)),
-    v3.RENAME: lambda s, n: v3.Rename3Args(_named(s, n, s.file), where(s, n + b" 2")),
-    v3.LINK: lambda s, n: v3.Link3Args(s.file(n), where(s, n + b" 2")),
-    v3.READDIR: lambda s, _: v3.Readdir3Args(s.handle, 0, bytes(8), 4096),
-    v3.READDIRPLUS: lambda s, _: v3.Readdirplus3Args(s.handle, 0, bytes(8), 4096, 8192),
-    v3.FSSTAT: lambda s, _: v3.Fsstat3Args(s.handle),
-    v3.FSINFO: lambda s, _: v3.Fsinfo3Args(s.handle),
-    v3.PATHCONF: lambda s, _: v3.Pathconf3Args(s.handle),
-    v3.COMMIT: lambda s, n: v3.Commit3Args(s.file(n), 0, 0),
-}
-"""Procedure -> a function that creates the objects the call needs and returns arguments that succeed once."""
-
-
-def succeeded(procedure: AnyProcedure, said: Said) -> bool:
+def succeeded(call: Call, said: Said) -> bool:
     """Whether the reply reports success. Raises `XdrError` if the results do not decode."""
-    return said.outcome == SUCCESS and said.decode(procedure.res).status == v3.Nfsstat3.NFS3_OK
+    return said.outcome == SUCCESS and said.decode(call.procedure.res).status == Nfsstat3.NFS3_OK
 
 
-def need(procedure: AnyProcedure, said: Said) -> None:
-    """End the check unless the procedure succeeds with valid arguments."""
+def need(call: Call, said: Said) -> None:
+    """End the check unless this is a successful reply to the call."""
+    procedure = call.procedure
     if said.outcome == PROC_UNAVAIL:
-        unsupported(f"the server does not have {procedure.name}")
+        unsupported(f"the server answers PROC_UNAVAIL to {procedure.name}")
     if said.outcome != SUCCESS:
-        skip(f"{procedure.name} with good arguments is answered {said.outcome}")
+        skip(f"{procedure.name} with valid arguments fails: the answer is {said.outcome}")
     status = said.decode(procedure.res).status
-    if status == v3.Nfsstat3.NFS3ERR_NOTSUPP:
+    if status == Nfsstat3.NFS3ERR_NOTSUPP:
         unsupported(f"the server answers NOTSUPP to {procedure.name}")
-    if status != v3.Nfsstat3.NFS3_OK:
-        skip(f"{procedure.name} with good arguments answers {status}")
+    if status != Nfsstat3.NFS3_OK:
+        skip(f"{procedure.name} with valid arguments fails: it answers {status}")
 
 
 def truncated_encodings(args: XdrType) -> Iterator[Malformation]:
@@ -89,16 +65,40 @@ def oversized_lengths(args: XdrType) -> Iterator[Malformation]:
     return (each for each in malformations(args) if each.flaw in {"length", "limit"})
 
 
+_FLAWS: t.Final = {
+    "truncated": "cut in {}",
+    "length": "length of {} beyond the end of the call",
+    "limit": "length of {} beyond its limit",
+}
+"""Flaw -> what is wrong with a field."""
+_MOST: t.Final = 5
+
+
+def expect_no_success(executed: list[tuple[Malformation, Said]], what: str) -> None:
+    """Expect that no malformed call succeeded; `what` says which calls."""
+    __tracebackhide__ = True
+    flaws = [_FLAWS[each.flaw].format(each.path.partition(".")[2].replace("_.", ".")) for each, _ in executed]
+    distinct = [*dict.fromkeys(flaws)]
+    more = f", ... ({len(flaws)} calls)" if len(distinct) > _MOST else ""
+    expect_that(
+        not executed,
+        "an error",
+        f"success ({', '.join(distinct[:_MOST])}{more})",
+        what,
+        reply=executed[0][1] if executed else None,
+    )
+
+
 def executed_calls(
-    connect: Callable[[], Wire], procedure: AnyProcedure, malformed: Iterator[Malformation]
-) -> list[str]:
-    """The flaws of those malformed calls that succeeded. Reconnects when the server closes the connection."""
+    connect: Callable[[], Wire], call: Call, malformed: Iterator[Malformation]
+) -> list[tuple[Malformation, Said]]:
+    """Those malformed calls that succeeded. Reconnects when the server closes the connection."""
     executed = []
     peer = connect()
     for each in malformed:
         if not peer.client.is_open:
             peer = connect()
-        said = peer.attempt(peer.make(procedure.number, each.data).message())
-        if succeeded(procedure, said):
-            executed.append(f"{each.flaw} {each.path}")
+        said = peer.attempt(peer.make(call.procedure.number, each.data).message())
+        if succeeded(call, said):
+            executed.append((each, said))
     return executed

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Short ids for numeric parameters."""
+"""Parameters of checks: transports, numbers, and short ids for them."""
 
 from __future__ import annotations
 

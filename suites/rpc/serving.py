@@ -6,9 +6,9 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 
-from fixtures.raw import WhyNotServed, Wire
+from fixtures.checks.wire import WhyNotServed, Wire
 from nfsclient.errors import ConnectionLost
-from nfsjudge import expect
+from nfsjudge import Requirement, expect_that
 from suites.rpc.clauses import SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE
 
 
@@ -24,7 +24,17 @@ def expect_others_served(peers: Iterable[Wire], why_not_served: WhyNotServed) ->
     meanwhile = why_not_served(meanwhile=True)
     for peer in peers:
         peer.client.close()
-    expect(
-        why_not_served(), "why others are not served afterwards", because=SERVES_OTHERS_AFTERWARDS
-    ).is_absent()
-    expect(meanwhile, "why others are not served meanwhile", because=SERVES_OTHERS_MEANWHILE).is_absent()
+    _expect_served(why_not_served(), "afterwards", because=SERVES_OTHERS_AFTERWARDS)
+    _expect_served(meanwhile, "meanwhile", because=SERVES_OTHERS_MEANWHILE)
+
+
+def expect_served_afterwards(why_not_served: WhyNotServed) -> None:
+    """Expect that the server answers a new connection."""
+    __tracebackhide__ = True
+    _expect_served(why_not_served(), "afterwards")
+
+
+def _expect_served(reason: str | None, when: str, *, because: Requirement | None = None) -> None:
+    __tracebackhide__ = True
+    what = f"NULL on a new connection {when}"
+    expect_that(reason is None, "a reply", reason or "", what, because=because)

@@ -10,18 +10,21 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.raw import CLOSED, GARBAGE_ARGS, SILENCE, SUCCESS, MakeWire, opaque, words
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.wire import CLOSED, GARBAGE_ARGS, SILENCE, SUCCESS, MakeWire, opaque, words
 from nfsclient.clients import Nfs3
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.xdr import XdrEnum
-from nfsjudge import Level, Requirement, expect, observe, proves
+from nfsjudge import Level, Requirement, expect, expect_names, expect_that, observe, proves, show
+from suites.catalogue import Call
+from suites.nfs3.calls import CALLS
 from suites.rpc.damaged_calls import (
-    ARGUMENTS,
     NAME,
-    AnyProcedure,
+    each_call,
     executed_calls,
+    expect_no_success,
     need,
+    need_success,
     oversized_lengths,
     succeeded,
     truncated_encodings,
@@ -59,64 +62,63 @@ REFUSES_UNDEFINED_ENUM_VALUES = Requirement(
 WRITE_RETURNS_STABLE_HOW = Requirement(
     rfc="RFC 1813", section="3.3.7", gist="WRITE returns one of the three values of stable_how in committed"
 )
-EVERY_PROCEDURE = pytest.mark.parametrize("procedure", ARGUMENTS, ids=lambda each: each.name.lower())
+MODE_ONLY = v3.Sattr3(mode=0o755).to_xdr()
+UNDEFINED = [77, 2**31, 2**32 - 1]
+"""Values that no enum of NFSv3 defines."""
 
 
-@EVERY_PROCEDURE
+# ---------------------------------------------------------------- truncated and oversized arguments
+
+
+@each_call()
 @proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-short-arguments")
-def test_truncated_no_success(wire: MakeWire, scratch: Scratch, procedure: AnyProcedure) -> None:
+def test_truncated_no_success(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """A call with truncated arguments does not succeed."""
-    peer = wire()
-    need(procedure, peer.ask(peer.make(procedure.number, ARGUMENTS[procedure](scratch, b"no bad").to_xdr())))
-    malformed = truncated_encodings(ARGUMENTS[procedure](scratch, NAME))
-    executed = executed_calls(wire, procedure, malformed)
-    expect(executed, f"what {procedure.name} was cut in when it succeeded").equals([])
+    need_success(wire(), scratch, call)
+    malformed = truncated_encodings(call.arranged(scratch, NAME))
+    executed = executed_calls(wire, call, malformed)
+    expect_no_success(executed, f"{call.procedure.name} with truncated arguments")
 
 
-@EVERY_PROCEDURE
+@each_call()
 @proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-wrong-lengths")
-def test_length_too_large(wire: MakeWire, scratch: Scratch, procedure: AnyProcedure) -> None:
+def test_length_too_large(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """A call with a length larger than its data or its limit does not succeed."""
-    peer = wire()
-    need(procedure, peer.ask(peer.make(procedure.number, ARGUMENTS[procedure](scratch, b"no bad").to_xdr())))
-    malformed = oversized_lengths(ARGUMENTS[procedure](scratch, NAME))
-    executed = executed_calls(wire, procedure, malformed)
-    expect(executed, f"which length was wrong when {procedure.name} succeeded").equals([])
+    need_success(wire(), scratch, call)
+    malformed = oversized_lengths(call.arranged(scratch, NAME))
+    executed = executed_calls(wire, call, malformed)
+    expect_no_success(executed, f"{call.procedure.name} with a length that is too large")
 
 
-@pytest.mark.parametrize(
-    "procedure",
-    [v3.SETATTR, v3.WRITE, v3.CREATE, v3.MKDIR, v3.SYMLINK, v3.MKNOD],
-    ids=lambda each: each.name.lower(),
-)
+@each_call("setattr", "write", "create", "mkdir", "symlink", "mknod")
 @proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-fills-up-short-arguments")
-def test_truncated_no_effect(wire: MakeWire, scratch: Scratch, procedure: AnyProcedure) -> None:
+def test_truncated_no_effect(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """A call with truncated arguments changes nothing in the directory."""
-    malformed = list(truncated_encodings(ARGUMENTS[procedure](scratch, NAME)))
-    before = [(name, _facts(scratch, name)) for name in scratch.names()]
-    executed_calls(wire, procedure, iter(malformed))
-    after = [(name, _facts(scratch, name)) for name in scratch.names()]
-    expect(
-        after, f"names, modes and sizes after {len(malformed)} calls of {procedure.name} that were cut"
-    ).equals(before)
+    malformed = list(truncated_encodings(call.arranged(scratch, NAME)))
+    before = [_facts(scratch, name) for name in scratch.names()]
+    executed_calls(wire, call, iter(malformed))
+    after = [_facts(scratch, name) for name in scratch.names()]
+    what = f"directory after {len(malformed)} truncated calls of {call.procedure.name}"
+    expect(after, what).equals(before)
 
 
-def _facts(scratch: Scratch, name: bytes) -> tuple[int, int]:
+def _facts(scratch: Nfs3Scratch, name: bytes) -> str:
     attributes = scratch.attributes(scratch.lookup(name))
-    return attributes.mode, attributes.size
+    return f"{show(name)} with mode {show(attributes.mode, 'mode')} and {attributes.size} bytes"
 
 
-@pytest.mark.parametrize(
-    "procedure", [v3.GETATTR, v3.LOOKUP, v3.READ, v3.CREATE, v3.FSINFO], ids=lambda each: each.name.lower()
-)
+@each_call("getattr", "lookup", "read", "create", "fsinfo")
 @proves(REPORTS_GARBAGE_ARGS, killed_by="rpc-calls-short-arguments-a-failure", needs="nfs3")
-def test_missing(wire: MakeWire, procedure: AnyProcedure) -> None:
+def test_missing(wire: MakeWire, call: Call) -> None:
     """The server answers a call without arguments with GARBAGE_ARGS, or not at all."""
     peer = wire()
-    said = peer.attempt(peer.make(procedure.number, b"").message())
-    expect(said.outcome, f"the answer to {procedure.name} without arguments").one_of(
+    said = peer.attempt(peer.make(call.procedure.number, b"").message())
+    expect(said.outcome, f"answer to {call.procedure.name} without arguments").one_of(
         GARBAGE_ARGS, SILENCE, CLOSED
     )
+
+
+# ---------------------------------------------------------------- surplus arguments
 
 
 @pytest.mark.parametrize("size", [4, 400, 60_000])
@@ -126,30 +128,29 @@ def test_null_with_arguments(wire: MakeWire, size: int) -> None:
     peer = wire()
     said = peer.attempt(peer.make(0, bytes(size)).message())
     observe("answer", said.outcome)
-    expect(said.outcome, f"the answer to NULL with {size} bytes of arguments").one_of(
+    expect(said.outcome, f"answer to NULL with {size} bytes of arguments").one_of(
         SUCCESS, GARBAGE_ARGS, SILENCE, CLOSED
     )
 
 
-@pytest.mark.parametrize(
-    "procedure",
-    [v3.GETATTR, v3.LOOKUP, v3.ACCESS, v3.READ, v3.WRITE, v3.CREATE, v3.FSINFO],
-    ids=lambda each: each.name.lower(),
-)
+@each_call("getattr", "lookup", "access", "read", "write", "create", "fsinfo")
 @proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-surplus-arguments")
-def test_trailing_bytes(wire: MakeWire, scratch: Scratch, procedure: AnyProcedure) -> None:
+def test_trailing_bytes(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """The server ignores trailing bytes after the arguments, or answers GARBAGE_ARGS."""
     peer = wire()
-    arguments = ARGUMENTS[procedure](scratch, NAME).to_xdr()
-    said = peer.attempt(peer.make(procedure.number, arguments + bytes(8)).message())
+    arguments = call.arranged(scratch, NAME).to_xdr()
+    said = peer.attempt(peer.make(call.procedure.number, arguments + bytes(8)).message())
     observe("answer", said.outcome)
-    expect(said.outcome, f"the answer to {procedure.name} with 8 bytes behind its arguments").one_of(
+    expect(said.outcome, f"answer to {call.procedure.name} with 8 bytes after its arguments").one_of(
         SUCCESS, GARBAGE_ARGS, SILENCE, CLOSED
     )
+
+
+# ---------------------------------------------------------------- padding
 
 
 @proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
-def test_padding_in_lookup(wire: MakeWire, scratch: Scratch) -> None:
+def test_padding_in_lookup(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """LOOKUP does not take XDR padding for a part of the name."""
     scratch.file(b"abcde")
     peer = wire()
@@ -158,57 +159,51 @@ def test_padding_in_lookup(wire: MakeWire, scratch: Scratch) -> None:
     )
     observe("answer", said.outcome)
     status = said.decode(v3.Lookup3Res).status if said.outcome == SUCCESS else None
-    expect(status, "the answer to LOOKUP of a name that is there, padded with ones").differs_from(
+    expect(status, "status of LOOKUP of an existing name with nonzero padding").differs_from(
         v3.Nfsstat3.NFS3ERR_NOENT
     )
 
 
-MODE_ONLY = v3.Sattr3(mode=0o755).to_xdr()
-
-
 @proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
-def test_padding_in_mkdir(wire: MakeWire, scratch: Scratch) -> None:
+def test_padding_in_mkdir(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """MKDIR does not take XDR padding for a part of the name."""
     peer = wire()
     name = opaque(b"abcde", padding=b"xyz")
     said = peer.attempt(peer.make(9, opaque(scratch.handle) + name + MODE_ONLY).message())
     observe("answer", said.outcome)
-    expect(scratch.names(), "the names after MKDIR of 'abcde' with other padding").satisfies(
-        lambda names: names in ([], [b"abcde"]), "none, or 'abcde'"
-    )
+    expect(scratch.names(), "names after MKDIR of 'abcde' with nonzero padding").one_of([], [b"abcde"])
 
 
 @proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
-def test_padding_in_write(wire: MakeWire, scratch: Scratch) -> None:
+def test_padding_in_write(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """WRITE does not write XDR padding into the file."""
     peer = wire()
     file = scratch.file("f")
     arguments = opaque(file) + words(0, 0, 5, 2) + opaque(b"abcde", padding=b"xyz")
     said = peer.attempt(peer.make(7, arguments).message())
     observe("answer", said.outcome)
-    expect(scratch.read(file), "what is in the file after a WRITE of 'abcde' with other padding").satisfies(
-        b"abcde".startswith, "'abcde', or the beginning of it"
+    expect(scratch.read(file), "data after WRITE of 'abcde' with nonzero padding").satisfies(
+        b"abcde".startswith, "'abcde' or its beginning"
     )
 
 
-UNDEFINED = [77, 2**31, 2**32 - 1]
-"""Values that no enum of NFSv3 defines."""
+# ---------------------------------------------------------------- undefined values
 
 
 @pytest.mark.parametrize("mode", [3, *UNDEFINED], ids=short)
 @proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="create3-takes-any-mode-for-unchecked")
-def test_unknown_create_mode(wire: MakeWire, scratch: Scratch, mode: int) -> None:
+def test_unknown_create_mode(wire: MakeWire, scratch: Nfs3Scratch, mode: int) -> None:
     """CREATE with an undefined createmode3 creates nothing."""
     peer = wire()
     name = opaque(scratch.handle) + opaque(NAME)
     said = peer.attempt(peer.make(8, name + words(mode) + MODE_ONLY).message())
     observe("answer", said.outcome)
-    expect(scratch.names(), f"the names after CREATE with mode {mode}").equals([])
+    expect_names(scratch.names(), [], f"names after CREATE with createmode3 {mode}")
 
 
 @pytest.mark.parametrize("kind", [0, 8, *UNDEFINED], ids=short)
 @proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="mknod3-takes-any-type-for-a-fifo", needs="mknod")
-def test_unknown_mknod_type(wire: MakeWire, scratch: Scratch, kind: int) -> None:
+def test_unknown_mknod_type(wire: MakeWire, scratch: Nfs3Scratch, kind: int) -> None:
     """MKNOD of an undefined file type creates nothing."""
     # Once with the attributes of a FIFO, once with no data at all, as in the default arm of the union.
     for rest in (MODE_ONLY, b""):
@@ -216,28 +211,28 @@ def test_unknown_mknod_type(wire: MakeWire, scratch: Scratch, kind: int) -> None
         name = opaque(scratch.handle) + opaque(NAME)
         said = peer.attempt(peer.make(11, name + words(kind) + rest).message())
         observe("answer", said.outcome)
-    expect(scratch.names(), f"the names after MKNOD of type {kind}").equals([])
+    expect_names(scratch.names(), [], f"names after MKNOD of type {kind}")
 
 
 @pytest.mark.parametrize("stable", [3, *UNDEFINED], ids=short)
 @proves(WRITE_RETURNS_STABLE_HOW, killed_by="write3-commits-as-it-is-told")
-def test_unknown_stable_how(wire: MakeWire, scratch: Scratch, stable: int) -> None:
+def test_unknown_stable_how(wire: MakeWire, scratch: Nfs3Scratch, stable: int) -> None:
     """WRITE with an undefined stable_how is refused, or returns a defined value in committed."""
     peer = wire()
     arguments = opaque(scratch.file("f")) + words(0, 0, 4, stable) + opaque(b"data")
     said = peer.attempt(peer.make(7, arguments).message())
     observe("answer", said.outcome)
-    if not succeeded(v3.WRITE, said):
+    if not succeeded(CALLS["write"], said):
         return
-    observe("answer", "OK")
+    observe("answer", "success")
     reply = said.decode(v3.Write3Res)
     committed: XdrEnum = reply.resok.committed if reply.resok is not None else v3.StableHow.UNSTABLE
-    expect(committed.is_known, f"whether {committed} is a value of stable_how").is_true()
+    expect_that(committed.is_known, "a value of stable_how", str(int(committed)), "committed", reply=said)
 
 
 @pytest.mark.parametrize("how", [3, *UNDEFINED], ids=short)
 @proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="setattr3-takes-any-time-how-for-the-epoch")
-def test_unknown_time_how(wire: MakeWire, nfs3: Nfs3, scratch: Scratch, how: int) -> None:
+def test_unknown_time_how(wire: MakeWire, nfs3: Nfs3, scratch: Nfs3Scratch, how: int) -> None:
     """SETATTR with an undefined time_how does not change mtime."""
     peer = wire()
     file = scratch.file("f")
@@ -250,25 +245,26 @@ def test_unknown_time_how(wire: MakeWire, nfs3: Nfs3, scratch: Scratch, how: int
 
 @pytest.mark.parametrize("check", [2, 2**31, 2**32 - 1], ids=short)
 @proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-other-booleans")
-def test_invalid_boolean(wire: MakeWire, scratch: Scratch, check: int) -> None:
+def test_invalid_boolean(wire: MakeWire, scratch: Nfs3Scratch, check: int) -> None:
     """The server accepts a boolean other than 0 and 1, or answers GARBAGE_ARGS."""
     peer = wire()
     file = scratch.file("f")
     arguments = opaque(file) + v3.Sattr3(mode=0o600).to_xdr() + words(check, 1, 1)
     said = peer.attempt(peer.make(2, arguments).message())
     done = scratch.attributes(file).mode & 0o777 == 0o600
-    observe("answer", f"{said.outcome}, {'done' if done else 'not done'}")
-    expect(said.outcome, f"the answer to SETATTR with a guard of {check}").one_of(
+    observe("answer", f"{said.outcome}, {'mode set' if done else 'mode not set'}")
+    expect(said.outcome, f"answer to SETATTR with a guard of {check}").one_of(
         SUCCESS, GARBAGE_ARGS, SILENCE, CLOSED
     )
 
 
 @proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-wrong-lengths")
-def test_oversized_handle(wire: MakeWire, scratch: Scratch) -> None:
+def test_oversized_handle(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """A file handle of 65 bytes is refused, not truncated."""
     peer = wire()
-    need(v3.FSSTAT, peer.ask(peer.make(18, opaque(scratch.handle))))
+    need(CALLS["fsstat"], peer.ask(peer.make(18, opaque(scratch.handle))))
     handle = scratch.handle + bytes(65 - len(scratch.handle))
     said = peer.attempt(peer.make(18, opaque(handle)).message())
     observe("answer", said.outcome)
-    expect(succeeded(v3.FSSTAT, said), "whether FSSTAT of a handle of 65 bytes succeeds").is_false()
+    done = succeeded(CALLS["fsstat"], said)
+    expect_that(not done, "an error", "success", "FSSTAT with a handle of 65 bytes", reply=said)

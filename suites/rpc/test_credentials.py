@@ -12,7 +12,7 @@ import typing as t
 
 import pytest
 
-from fixtures.raw import (
+from fixtures.checks.wire import (
     AUTH_ERROR,
     CLOSED,
     GARBAGE_ARGS,
@@ -27,7 +27,7 @@ from fixtures.raw import (
     words,
 )
 from nfsclient.rpc.messages import AuthFlavor, AuthStat
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, show, skip
 from suites.rpc.parameters import TRANSPORTS, short
 
 ACCEPTS_AUTH_SYS_WITHIN_LIMITS = Requirement(
@@ -96,8 +96,6 @@ PADS_WITH_ZEROS = Requirement(
     section="4.10",
     gist="opaque data are padded with zero bytes, in the verifier of a reply too",
 )
-
-
 SYS_REPLY_VERIFIER = Requirement(
     rfc="RFC 1831",
     section="A",
@@ -108,8 +106,6 @@ NONE_REPLY_VERIFIER = Requirement(
     section="9.1",
     gist="the reply to a call with AUTH_NONE has a verifier of flavor AUTH_NONE",
 )
-
-
 NONE, SYS, SHORT = 0, 1, 2
 REFUSALS = (AUTH_ERROR, GARBAGE_ARGS, CLOSED, SILENCE)
 
@@ -149,16 +145,16 @@ def getattr_of(
 
 
 AT_THE_LIMIT: dict[str, tuple[str, SysBody]] = {
-    "name-0": ("no name", {"name": b""}),
-    "name-255": ("name of 255 bytes", {"name": b"n" * 255}),
+    "name-0": ("an empty machine name", {"name": b""}),
+    "name-255": ("a machine name of 255 bytes", {"name": b"n" * 255}),
     "groups-16": ("16 groups", {"gids": 16}),
-    "name+groups": ("name of 255 bytes, 16 groups", {"name": b"n" * 255, "gids": 16}),
+    "name+groups": ("a machine name of 255 bytes and 16 groups", {"name": b"n" * 255, "gids": 16}),
     "stamp-4g-1": ("the highest stamp", {"stamp": 2**32 - 1}),
 }
 """Id -> description, and the arguments of `sys_body`."""
 
 
-@pytest.mark.parametrize("proto", ["tcp", "udp"])
+@TRANSPORTS
 @pytest.mark.parametrize("what", AT_THE_LIMIT)
 @proves(ACCEPTS_AUTH_SYS_WITHIN_LIMITS, killed_by="rpc-refuses-auth-sys-at-its-limits")
 def test_sys_at_limits(wire: MakeWire, root_arguments: bytes, proto: Proto, what: str) -> None:
@@ -166,17 +162,17 @@ def test_sys_at_limits(wire: MakeWire, root_arguments: bytes, proto: Proto, what
     peer = wire(proto)
     description, fields = AT_THE_LIMIT[what]
     said = peer.ask(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer, **fields))))
-    expect(said.outcome, f"the answer to GETATTR with {description}").equals(SUCCESS)
+    expect(said.outcome, f"answer to GETATTR with AUTH_SYS and {description}").equals(SUCCESS)
 
 
 BEYOND_THE_LIMIT: dict[str, tuple[str, SysBody]] = {
     "groups-17": ("17 groups", {"gids": 17}),
     "groups-32": ("32 groups", {"gids": 32}),
-    "groups-2g": ("2^31 groups announced", {"gids_length": 2**31}),
-    "groups-4g-1": ("2^32-1 groups announced", {"gids_length": 2**32 - 1}),
-    "name-256": ("name of 256 bytes", {"name": b"n" * 256}),
-    "name-4g-1": ("name of 2^32-1 bytes announced", {"name_length": 2**32 - 1}),
-    "name-past-end": ("name longer than the body", {"name_length": 100}),
+    "groups-2g": ("a group count of 2^31", {"gids_length": 2**31}),
+    "groups-4g-1": ("a group count of 2^32-1", {"gids_length": 2**32 - 1}),
+    "name-256": ("a machine name of 256 bytes", {"name": b"n" * 256}),
+    "name-4g-1": ("a machine name length of 2^32-1", {"name_length": 2**32 - 1}),
+    "name-past-end": ("a machine name longer than the credential", {"name_length": 100}),
 }
 """Id -> description, and the arguments of `sys_body`."""
 
@@ -189,7 +185,7 @@ def test_sys_beyond_limits(wire: MakeWire, root_arguments: bytes, what: str) -> 
     description, fields = BEYOND_THE_LIMIT[what]
     said = peer.attempt(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer, **fields))).message())
     observe("answer", said.outcome)
-    expect(said.outcome, f"the answer to GETATTR with {description}").one_of(*REFUSALS)
+    expect(said.outcome, f"answer to GETATTR with AUTH_SYS and {description}").one_of(*REFUSALS)
 
 
 @pytest.mark.parametrize("size", [0, 4, 8, 16, 20, 24])
@@ -199,7 +195,7 @@ def test_sys_truncated(wire: MakeWire, root_arguments: bytes, size: int) -> None
     peer = wire()
     said = peer.attempt(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer)[:size])).message())
     observe("answer", said.outcome)
-    expect(said.outcome, f"the answer to GETATTR with {size} of 28 bytes of AUTH_SYS").one_of(*REFUSALS)
+    expect(said.outcome, f"answer to GETATTR with the first {size} of 28 bytes of AUTH_SYS").one_of(*REFUSALS)
 
 
 @pytest.mark.parametrize("surplus", [4, 12, 372])
@@ -210,17 +206,15 @@ def test_sys_trailing_bytes(wire: MakeWire, root_arguments: bytes, surplus: int)
     body = sys_body(peer) + bytes(surplus)
     said = peer.attempt(getattr_of(peer, root_arguments, auth(SYS, body)).message())
     observe("answer", said.outcome)
-    expect(said.outcome, f"the answer to GETATTR with {surplus} bytes behind AUTH_SYS").one_of(
-        SUCCESS, *REFUSALS
-    )
+    expect(said.outcome, f"answer to GETATTR with {surplus} bytes after AUTH_SYS").one_of(SUCCESS, *REFUSALS)
 
 
 TOO_LONG = {
     "401": ("401 bytes", auth(NONE, bytes(401))),
     "404": ("404 bytes", auth(NONE, bytes(404))),
     "10000": ("10000 bytes", auth(NONE, bytes(10_000))),
-    "2g": ("2^31 bytes announced", auth(NONE, b"", length=2**31)),
-    "4g-1": ("2^32-1 bytes announced", auth(NONE, b"", length=2**32 - 1)),
+    "2g": ("2^31 bytes, which are not there", auth(NONE, b"", length=2**31)),
+    "4g-1": ("2^32-1 bytes, which are not there", auth(NONE, b"", length=2**32 - 1)),
 }
 """Id -> description, and the encoded credential or verifier."""
 
@@ -233,7 +227,7 @@ def test_credential_too_long(wire: MakeWire, what: str) -> None:
     description, cred = TOO_LONG[what]
     said = peer.attempt(peer.make(cred=cred).message())
     observe("answer", said.outcome)
-    expect(said.outcome, f"the answer to NULL with a credential of {description}").one_of(*REFUSALS)
+    expect(said.outcome, f"answer to NULL with a credential of {description}").one_of(*REFUSALS)
 
 
 @pytest.mark.parametrize("what", TOO_LONG)
@@ -244,7 +238,7 @@ def test_verifier_too_long(wire: MakeWire, what: str) -> None:
     description, verf = TOO_LONG[what]
     said = peer.attempt(peer.make(verf=verf).message())
     observe("answer", said.outcome)
-    expect(said.outcome, f"the answer to NULL with a verifier of {description}").one_of(*REFUSALS)
+    expect(said.outcome, f"answer to NULL with a verifier of {description}").one_of(*REFUSALS)
 
 
 @pytest.mark.parametrize("size", [1, 4, 100, 399, 400])
@@ -253,7 +247,7 @@ def test_none_credential_body(wire: MakeWire, size: int) -> None:
     """The server ignores the body of an AUTH_NONE credential."""
     peer = wire()
     said = peer.attempt(peer.make(cred=auth(NONE, b"\xa5" * size)).message())
-    expect(said.outcome, f"the answer to NULL with AUTH_NONE and a body of {size} bytes").equals(SUCCESS)
+    expect(said.outcome, f"answer to NULL with AUTH_NONE and a body of {size} bytes").equals(SUCCESS)
 
 
 # Multiples of four: another check looks at the padding of an echoed verifier.
@@ -263,7 +257,7 @@ def test_none_verifier_body(wire: MakeWire, size: int) -> None:
     """The server ignores the body of an AUTH_NONE verifier."""
     peer = wire()
     said = peer.attempt(peer.make(verf=auth(NONE, b"\xa5" * size)).message())
-    expect(said.outcome, f"the answer to NULL with a verifier of {size} bytes").equals(SUCCESS)
+    expect(said.outcome, f"answer to NULL with an AUTH_NONE verifier of {size} bytes").equals(SUCCESS)
 
 
 @pytest.mark.parametrize(("proto", "service"), [("tcp", "nfs"), ("udp", "nfs"), ("tcp", "mount")])
@@ -272,17 +266,17 @@ def test_null_with_auth_none(wire: MakeWire, proto: Proto, service: str) -> None
     """The server answers NULL with AUTH_NONE."""
     peer = wire(proto, "mount" if service == "mount" else "nfs")
     said = peer.ask(peer.make(cred=auth(NONE)))
-    expect(said.outcome, "the answer to NULL with AUTH_NONE").equals(SUCCESS)
+    expect(said.outcome, "answer to NULL with AUTH_NONE").equals(SUCCESS)
 
 
-@pytest.mark.parametrize("proto", ["tcp", "udp"])
+@TRANSPORTS
 @proves(REFUSES_IDENTITY_WITH_AUTH_ERROR, killed_by="rpc-takes-none-for-garbage")
 def test_getattr_with_auth_none(wire: MakeWire, root_arguments: bytes, proto: Proto) -> None:
     """The server executes GETATTR with AUTH_NONE, or refuses it with AUTH_ERROR."""
     peer = wire(proto)
     said = peer.ask(getattr_of(peer, root_arguments, auth(NONE)))
     observe("answer", said.outcome)
-    expect(said.outcome, "the answer to GETATTR with AUTH_NONE").one_of(SUCCESS, AUTH_ERROR)
+    expect(said.outcome, "answer to GETATTR with AUTH_NONE").one_of(SUCCESS, AUTH_ERROR)
 
 
 @pytest.mark.parametrize("flavor", [3, 6, 7, 99, 390_003, 2**31, 2**32 - 1], ids=short)
@@ -293,7 +287,7 @@ def test_unknown_flavor(wire: MakeWire, root_arguments: bytes, flavor: int) -> N
     peer = wire()
     said = peer.attempt(getattr_of(peer, root_arguments, auth(flavor)).message())
     observe("answer", said.outcome if said.auth_stat is None else str(AuthStat(said.auth_stat)))
-    expect(said.outcome, f"the answer to GETATTR with a credential of flavour {flavor}").equals(AUTH_ERROR)
+    expect(said.outcome, f"answer to GETATTR with a credential of flavor {flavor}").equals(AUTH_ERROR)
 
 
 @pytest.mark.parametrize("body", [b"", bytes(4), b"shorthand", b"\xff" * 400], ids=["0", "4", "9", "400"])
@@ -302,7 +296,7 @@ def test_unknown_shorthand(wire: MakeWire, root_arguments: bytes, body: bytes) -
     """The server refuses an AUTH_SHORT credential that it never issued."""
     peer = wire()
     said = peer.attempt(getattr_of(peer, root_arguments, auth(SHORT, body)).message())
-    expect(said.outcome, "the answer to GETATTR with an unknown AUTH_SHORT").one_of(*REFUSALS)
+    expect(said.outcome, "answer to GETATTR with an unknown AUTH_SHORT").one_of(*REFUSALS)
 
 
 @proves(RETURNS_REJECTEDCRED, killed_by="rpc-calls-shorthands-bad")
@@ -311,8 +305,8 @@ def test_unknown_shorthand_reason(wire: MakeWire, root_arguments: bytes) -> None
     peer = wire()
     said = peer.attempt(getattr_of(peer, root_arguments, auth(SHORT, b"shorthand")).message())
     if said.auth_stat is None:
-        skip(f"the answer is no AUTH_ERROR, but {said.outcome}")
-    expect(AuthStat(said.auth_stat), "the reason").equals(AuthStat.AUTH_REJECTEDCRED)
+        skip(f"expected AUTH_ERROR, got {said.outcome}; another check judges that")
+    expect(AuthStat(said.auth_stat), "auth_stat of an unknown AUTH_SHORT").equals(AuthStat.AUTH_REJECTEDCRED)
 
 
 @pytest.mark.parametrize("flavor", [SYS, SHORT, 6, 99], ids=["sys", "short", "gss", "unknown"])
@@ -322,17 +316,17 @@ def test_auth_error_reason(wire: MakeWire, root_arguments: bytes, flavor: int) -
     peer = wire()
     said = peer.attempt(getattr_of(peer, root_arguments, auth(flavor, bytes(7))).message())
     if said.auth_stat is None:
-        skip(f"the answer is no AUTH_ERROR, but {said.outcome}")
-    observe("reason", str(AuthStat(said.auth_stat)))
-    expect(AuthStat(said.auth_stat), "the reason").differs_from(AuthStat.AUTH_OK)
+        skip(f"expected AUTH_ERROR, got {said.outcome}; another check judges that")
+    observe("auth_stat", str(AuthStat(said.auth_stat)))
+    expect(AuthStat(said.auth_stat), "auth_stat of AUTH_ERROR").differs_from(AuthStat.AUTH_OK)
 
 
 VERIFIERS = {
-    "none": ("none with a body", auth(NONE, b"verifier")),
-    "sys": ("sys", auth(SYS, bytes(20))),
-    "short": ("short", auth(SHORT, b"a shorthand!")),
-    "gss": ("gss", auth(6, bytes(16))),
-    "unknown": ("unknown", auth(99, b"verifier")),
+    "none": ("AUTH_NONE with a body", auth(NONE, b"verifier")),
+    "sys": ("AUTH_SYS", auth(SYS, bytes(20))),
+    "short": ("AUTH_SHORT", auth(SHORT, b"a shorthand!")),
+    "gss": ("RPCSEC_GSS", auth(6, bytes(16))),
+    "unknown": ("flavor 99", auth(99, b"verifier")),
 }
 """Id -> description, and the encoded verifier."""
 
@@ -346,7 +340,7 @@ def test_verifier_with_sys(wire: MakeWire, root_arguments: bytes, what: str) -> 
     # AUTH_SYS should come with an empty verifier (appendix A), so a server may not know how to treat these.
     said = peer.risk(getattr_of(peer, root_arguments, verf=verf))
     observe("answer", said.outcome)
-    expect(said.outcome, f"the answer to GETATTR with AUTH_SYS and a verifier ({description})").one_of(
+    expect(said.outcome, f"answer to GETATTR with AUTH_SYS and a verifier of {description}").one_of(
         SUCCESS, AUTH_ERROR
     )
 
@@ -361,12 +355,13 @@ def test_reply_verifier_padding(wire: MakeWire) -> None:
         between = peer.attempt(peer.make(cred=auth(NONE, b"\xff" * 400)).message())
         said = peer.attempt(peer.make(verf=auth(NONE, b"v" * (size % 40 * 4 + size % 3 + 1))).message())
         if {between.outcome, said.outcome} & {CLOSED, SILENCE}:
-            skip("bodies of AUTH_NONE are not answered")
+            skip("the server does not answer calls with a body in AUTH_NONE")
         reply = said.reply
         length = int.from_bytes(reply[16:20], "big") if reply[8:12] == bytes(4) else 0
         paddings.add(reply[20 + length : 20 + length + -length % 4].strip(b"\0"))
-    observe("verifier", "comes back" if length else "is empty")
-    expect(sorted(paddings), "what is not zero in the padding of verifiers").equals([b""])
+    observe("verifier of the reply", "that of the call" if length else "empty")
+    seen = f"nonzero bytes {show(sorted(paddings - {b''}))}"
+    expect_that(paddings == {b""}, "zeros", seen, "padding of the verifier in replies")
 
 
 @TRANSPORTS
@@ -376,9 +371,7 @@ def test_reply_verifier_sys(wire: MakeWire, proto: Proto) -> None:
     peer = wire(proto)
     verf = peer.ask(peer.make()).verf
     flavor = None if verf is None else verf.flavor
-    expect(flavor, "the flavour of the verifier in the reply").one_of(
-        AuthFlavor.AUTH_NONE, AuthFlavor.AUTH_SHORT
-    )
+    expect(flavor, "flavor of the verifier in the reply").one_of(AuthFlavor.AUTH_NONE, AuthFlavor.AUTH_SHORT)
 
 
 @TRANSPORTS
@@ -388,5 +381,5 @@ def test_reply_verifier_none(wire: MakeWire, proto: Proto) -> None:
     peer = wire(proto)
     said = peer.ask(peer.make(cred=words(0, 0)))
     if said.verf is None:
-        skip(f"NULL with AUTH_NONE is refused: {said.outcome}")
-    expect(said.verf.flavor, "the flavour of the verifier in the reply").equals(AuthFlavor.AUTH_NONE)
+        skip(f"the server refuses NULL with AUTH_NONE: it answers {said.outcome}")
+    expect(said.verf.flavor, "flavor of the verifier in the reply").equals(AuthFlavor.AUTH_NONE)

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from fixtures.raw import MARK, SUCCESS, MakeWire, RawCall, Wire, words
+from fixtures.checks.wire import MARK, SUCCESS, MakeWire, RawCall, Wire, words
 from nfsclient.errors import ConnectionLost, RpcTimeout
 from nfsclient.rpc.record import fragment
 from nfsjudge import Requirement, expect, observe, proves
-from suites.rpc.calls import null_call
+from suites.rpc.calls import NULL_CALL_SIZE, null_call, show_xid
 
 REASSEMBLES_FRAGMENTS = Requirement(
     rfc="RFC 1831",
@@ -29,18 +29,14 @@ RECORD_MARKS_DELIMIT = Requirement(
     section="10",
     gist="only record marks delimit messages in a byte stream, however TCP segments it",
 )
-SIZE = 68
-"""Length in bytes of the NULL call that `_null` makes."""
 
 
-def _outcomes(peer: Wire, calls: Iterable[RawCall]) -> list[str]:
-    """The outcomes of calls already sent, up to the first that was not executed."""
-    outcomes: list[str] = []
-    for call in calls:
-        outcomes.append(peer.risk(call, told=True).outcome)
-        if outcomes[-1] != SUCCESS:
-            break
-    return outcomes
+def _expect_answers(peer: Wire, calls: Iterable[RawCall], what: str) -> None:
+    """Expect that calls already sent are executed. `what` has a place for the number of a call, from 1."""
+    __tracebackhide__ = True
+    for number, call in enumerate(calls, 1):
+        said = peer.risk(call, told=True)
+        expect(said.outcome, what.format(number)).equals(SUCCESS)
 
 
 @pytest.mark.parametrize("cut", [2, 4, 8, 22, 24, 31, 32, 60, 67])
@@ -49,17 +45,16 @@ def test_two(wire: MakeWire, cut: int) -> None:
     """The server answers a call that is split into two fragments."""
     peer = wire()
     said = peer.risk(null_call(peer), [cut])
-    expect(said.outcome, f"the answer to a call cut after {cut} of {SIZE} bytes").equals(SUCCESS)
+    expect(said.outcome, f"answer to a call cut after {cut} of {NULL_CALL_SIZE} bytes").equals(SUCCESS)
 
 
 @proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-loses-fragments-that-end-in-an-opaque")
 def test_split_anywhere(wire: MakeWire) -> None:
     """The server answers calls that are split into two fragments after any byte."""
     peer = wire()
-    calls = [null_call(peer) for _ in range(1, SIZE)]
+    calls = [null_call(peer) for _ in range(1, NULL_CALL_SIZE)]
     peer.send(b"".join(fragment(call.message(), [cut]) for cut, call in enumerate(calls, 1)))
-    outcomes = _outcomes(peer, calls)
-    expect(outcomes, "the answers to calls cut after 1 to 67 bytes").equals([SUCCESS] * len(calls))
+    _expect_answers(peer, calls, f"answer to a call cut after {{}} of {NULL_CALL_SIZE} bytes")
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 16])
@@ -67,24 +62,24 @@ def test_split_anywhere(wire: MakeWire) -> None:
 def test_many(wire: MakeWire, size: int) -> None:
     """The server answers a call that is split into many small fragments."""
     peer = wire()
-    said = peer.risk(null_call(peer), [size] * (SIZE // size))
-    expect(said.outcome, f"the answer to a call in fragments of {size} bytes").equals(SUCCESS)
+    said = peer.risk(null_call(peer), [size] * (NULL_CALL_SIZE // size))
+    expect(said.outcome, f"answer to a call in fragments of {size} bytes").equals(SUCCESS)
 
 
 @proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-drops-one-byte-fragments")
 def test_one_byte_ends(wire: MakeWire) -> None:
     """The server answers a call whose first and last fragments have one byte each."""
     peer = wire()
-    said = peer.risk(null_call(peer), [1, SIZE - 2])
-    expect(said.outcome, "the answer to a call with a first and last fragment of one byte").equals(SUCCESS)
+    said = peer.risk(null_call(peer), [1, NULL_CALL_SIZE - 2])
+    expect(said.outcome, "answer to a call whose first and last fragments have one byte").equals(SUCCESS)
 
 
 EMPTY_FRAGMENTS = {
-    "first": ("first", [0, SIZE]),
-    "middle": ("between", [40, 0, SIZE - 40]),
-    "last": ("last", [SIZE, 0]),
-    "three": ("three in a row", [20, 0, 0, 0, SIZE - 20]),
-    "hundred": ("a hundred", [20, *[0] * 100, SIZE - 20]),
+    "first": ("an empty first fragment", [0, NULL_CALL_SIZE]),
+    "middle": ("an empty fragment in the middle", [40, 0, NULL_CALL_SIZE - 40]),
+    "last": ("an empty last fragment", [NULL_CALL_SIZE, 0]),
+    "three": ("three empty fragments", [20, 0, 0, 0, NULL_CALL_SIZE - 20]),
+    "hundred": ("a hundred empty fragments", [20, *[0] * 100, NULL_CALL_SIZE - 20]),
 }
 """Id -> description, and the sizes of the fragments."""
 
@@ -96,7 +91,7 @@ def test_empty(wire: MakeWire, where: str) -> None:
     peer = wire()
     description, sizes = EMPTY_FRAGMENTS[where]
     said = peer.risk(null_call(peer), sizes)
-    expect(said.outcome, f"the answer to a call with empty fragments ({description})").equals(SUCCESS)
+    expect(said.outcome, f"answer to a call with {description}").equals(SUCCESS)
 
 
 @pytest.mark.parametrize("count", [2, 3, 20])
@@ -106,8 +101,7 @@ def test_records_in_one_segment(wire: MakeWire, count: int) -> None:
     peer = wire()
     calls = [null_call(peer) for _ in range(count)]
     peer.send(b"".join(fragment(call.message(), ()) for call in calls))
-    outcomes = _outcomes(peer, calls)
-    expect(outcomes, f"the answers to {count} calls in one segment").equals([SUCCESS] * count)
+    _expect_answers(peer, calls, f"answer to call {{}} of {count} in one segment")
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 4, 5, 12, 40, 71])
@@ -121,9 +115,8 @@ def test_record_across_segments(wire: MakeWire, passes_by: Callable[[], None], c
     # After this pause the server has most likely read the first segment.
     passes_by()
     peer.send(stream[cut:])
-    expect(peer.risk(call, told=True).outcome, f"the answer to a record cut after {cut} bytes").equals(
-        SUCCESS
-    )
+    said = peer.risk(call, told=True)
+    expect(said.outcome, f"answer to a record in two segments, the first of {cut} bytes").equals(SUCCESS)
 
 
 @proves(RECORD_MARKS_DELIMIT, killed_by="rpc-forgets-half-a-record")
@@ -135,9 +128,7 @@ def test_partial_second_record(wire: MakeWire, passes_by: Callable[[], None]) ->
     peer.send(stream[:90])
     passes_by()
     peer.send(stream[90:])
-    expect(_outcomes(peer, [first, second]), "the answers to two records, the second cut").equals(
-        [SUCCESS, SUCCESS]
-    )
+    _expect_answers(peer, [first, second], "answer to record {} of 2, the second cut by a segment")
 
 
 @pytest.mark.parametrize("length", [0, 1])
@@ -151,7 +142,7 @@ def test_empty_record(wire: MakeWire, length: int) -> None:
     try:
         reply = peer.hear(min(1.0, peer.client.timeout))
     except (ConnectionLost, RpcTimeout) as error:
-        observe("connection", type(error).__name__)
+        observe("empty record", "connection closed" if isinstance(error, ConnectionLost) else "no reply")
         return
-    observe("connection", "goes on")
-    expect(reply[:4], "the xid of what is answered").equals(words(null.xid))
+    observe("empty record", "next call answered")
+    expect(show_xid(reply), "xid of the reply after an empty record").equals(show_xid(null.message()))

@@ -8,11 +8,12 @@ import random
 
 import pytest
 
-from fixtures.raw import GARBAGE_ARGS, MARK, SUCCESS, MakeWire, WhyNotServed, auth, opaque, words
+from fixtures.checks.wire import GARBAGE_ARGS, MARK, SUCCESS, MakeWire, WhyNotServed, auth, opaque, words
 from nfsclient.errors import ConnectionLost
 from nfsclient.rpc.record import fragment
 from nfsjudge import Requirement, expect, proves
 from suites.rpc.clauses import SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE
+from suites.rpc.parameters import HIGHEST
 from suites.rpc.serving import expect_others_served, expect_others_served_after
 
 FORGETS_BROKEN_INPUT = Requirement(
@@ -21,7 +22,6 @@ FORGETS_BROKEN_INPUT = Requirement(
     gist="a server decodes the next call independently of broken input before it",
 )
 SEED = 5531
-HIGHEST = 2**32 - 1
 NFS3_PROCEDURES = range(1, 22)
 
 
@@ -139,7 +139,7 @@ def test_datagram(wire: MakeWire, what: str) -> None:
     broken, peer = wire("udp"), wire("udp")
     broken.send(BROKEN_DATAGRAMS[what])
     said = peer.ask(peer.make())
-    expect(said.outcome, "the answer to NULL after a broken datagram").equals(SUCCESS)
+    expect(said.outcome, "answer to NULL after a broken datagram").equals(SUCCESS)
 
 
 @proves(FORGETS_BROKEN_INPUT, killed_by="rpc-keeps-garbage-for-the-next-call")
@@ -155,4 +155,4 @@ def test_next_call(wire: MakeWire) -> None:
             outcomes.append(peer.ask(peer.make()).outcome)
         if not peer.client.is_open:
             peer = wire()
-    expect(outcomes, "the answers to NULLs after garbage").equals([SUCCESS] * len(outcomes))
+    expect(outcomes, "answers to NULL after calls with broken arguments").equals([SUCCESS] * len(outcomes))

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The header of calls and replies (RFC 1831 section 8)."""
+"""The header of calls (RFC 1831 section 8): unknown programs and procedures, replies instead of calls, truncation."""
 
 from __future__ import annotations
 
 import pytest
 
-from fixtures.raw import (
+from fixtures.checks.wire import (
     AUTH_ERROR,
     CLOSED,
     PROC_UNAVAIL,
@@ -49,7 +49,7 @@ def test_unknown_program(wire: MakeWire, proto: Proto, program: int) -> None:
     """The server answers a call of an unknown program with PROG_UNAVAIL."""
     peer = wire(proto)
     said = peer.ask(peer.make(prog=program))
-    expect(said.outcome, f"the answer to a call of program {program}").one_of(PROG_UNAVAIL, AUTH_ERROR)
+    expect(said.outcome, f"answer to a call of program {program}").one_of(PROG_UNAVAIL, AUTH_ERROR)
 
 
 PAST_THE_LAST = {2: 18, 3: 22}
@@ -66,7 +66,7 @@ def test_unknown_procedure(wire: MakeWire, proto: Proto, beyond: int) -> None:
     peer = wire(proto)
     number = min(PAST_THE_LAST[peer.version] + beyond, HIGHEST)
     said = peer.ask(peer.make(number))
-    expect(said.outcome, f"the answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
+    expect(said.outcome, f"answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
 
 
 @pytest.mark.parametrize("number", [18, 22, HIGHEST], ids=short)
@@ -75,7 +75,7 @@ def test_unknown_procedure_nfs2(wire: MakeWire, number: int) -> None:
     """The server answers a call of an unknown NFSv2 procedure with PROC_UNAVAIL."""
     peer = wire()
     said = peer.ask(peer.make(number, vers=2))
-    expect(said.outcome, f"the answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
+    expect(said.outcome, f"answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
 
 
 # Not 6 and 7: XNFS defines them for versions 1 and 2, and some servers ignore the version when they dispatch.
@@ -85,7 +85,7 @@ def test_unknown_procedure_mount(wire: MakeWire, number: int) -> None:
     """The server answers a call of an unknown MOUNT procedure with PROC_UNAVAIL."""
     peer = wire("tcp", "mount")
     said = peer.ask(peer.make(number))
-    expect(said.outcome, f"the answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
+    expect(said.outcome, f"answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
 
 
 @TRANSPORTS
@@ -95,7 +95,7 @@ def test_reply_not_answered(wire: MakeWire, proto: Proto) -> None:
     peer = wire(proto)
     said = peer.attempt(words(0x0BAD_CA11, 1, 0, 0, 0, 0))
     observe("answer", said.outcome)
-    expect(said.outcome, "the answer to a reply").one_of(SILENCE, CLOSED)
+    expect(said.outcome, "answer to a reply message").one_of(SILENCE, CLOSED)
 
 
 @pytest.mark.parametrize("size", [8, 12, 16, 20, 24, 28, 32, 36, 38])
@@ -105,6 +105,6 @@ def test_truncated(wire: MakeWire, size: int) -> None:
     peer = wire()
     said = peer.attempt(peer.make(cred=words(0, 0)).message()[:size])
     observe("answer", said.outcome)
-    expect(said.outcome, f"the answer to the first {size} of 40 bytes").satisfies(
-        lambda outcome: outcome != SUCCESS, "any refusal, silence, or the end of the connection"
+    expect(said.outcome, f"answer to the first {size} of 40 bytes of a call").satisfies(
+        lambda outcome: outcome != SUCCESS, "an error, no reply or a closed connection"
     )

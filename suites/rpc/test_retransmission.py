@@ -7,14 +7,13 @@ reply is the first one, or that of a second execution.
 
 from __future__ import annotations
 
-import pytest
-
-from fixtures.raw import CLOSED, SILENCE, SUCCESS, MakeWire, Proto
-from fixtures.scratch import Scratch
-from nfsclient.protocol import nfs3 as v3
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.wire import CLOSED, SILENCE, SUCCESS, MakeWire, Proto
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Level, Requirement, expect, observe, proves
-from suites.rpc.damaged_calls import ARGUMENTS, NAME, AnyProcedure, need
+from nfsjudge import Level, Requirement, expect, expect_names, observe, proves
+from suites.catalogue import Call
+from suites.rpc.damaged_calls import NAME, each_call, need
+from suites.rpc.parameters import TRANSPORTS
 
 ANSWERS_RETRANSMISSION = Requirement(
     rfc="RFC 1831",
@@ -27,57 +26,37 @@ EXECUTES_AT_LEAST_ONCE = Requirement(
     section="4",
     gist="a call that was answered has been executed at least once, so its effect remains",
 )
-SECOND_STATUS = {
-    v3.CREATE: Nfsstat3.NFS3ERR_EXIST,
-    v3.MKDIR: Nfsstat3.NFS3ERR_EXIST,
-    v3.SYMLINK: Nfsstat3.NFS3ERR_EXIST,
-    v3.MKNOD: Nfsstat3.NFS3ERR_EXIST,
-    v3.LINK: Nfsstat3.NFS3ERR_EXIST,
-    v3.REMOVE: Nfsstat3.NFS3ERR_NOENT,
-    v3.RMDIR: Nfsstat3.NFS3ERR_NOENT,
-    v3.RENAME: Nfsstat3.NFS3ERR_NOENT,
-}
-"""Procedure -> the status of its second execution."""
-NAMES_AFTERWARDS = {
-    v3.REMOVE: [],
-    v3.RMDIR: [],
-    v3.RENAME: [NAME + b" 2"],
-    v3.LINK: [NAME, NAME + b" 2"],
-}
-"""Procedure -> the names in the directory after it; a single name for procedures that are not listed."""
-TRANSPORTS = pytest.mark.parametrize("proto", ["tcp", "udp"])
-CHANGING_PROCEDURES = pytest.mark.parametrize("procedure", SECOND_STATUS, ids=lambda each: each.name.lower())
+each_change = each_call("create", "mkdir", "symlink", "mknod", "link", "remove", "rmdir", "rename")
 
 
 @TRANSPORTS
-@CHANGING_PROCEDURES
+@each_change
 @proves(ANSWERS_RETRANSMISSION, killed_by="rpc-fails-at-retransmissions")
-def test_reply(wire: MakeWire, scratch: Scratch, proto: Proto, procedure: AnyProcedure) -> None:
+def test_reply(wire: MakeWire, scratch: Nfs3Scratch, proto: Proto, call: Call) -> None:
     """A retransmission gets the first reply, the reply of a second execution, or none."""
     peer = wire(proto)
-    call = peer.make(procedure.number, ARGUMENTS[procedure](scratch, NAME).to_xdr())
-    need(procedure, peer.ask(call))
-    again = peer.attempt(call.message())
+    message = peer.make(call.procedure.number, call.arranged(scratch, NAME).to_xdr())
+    need(call, peer.ask(message))
+    again = peer.attempt(message.message())
     if again.outcome in {SILENCE, CLOSED}:
         observe("retransmission", again.outcome)
         return
-    expect(again.outcome, f"the answer to {procedure.name}, sent again").equals(SUCCESS)
-    status = again.decode(procedure.res).status
+    expect(again.outcome, f"answer to a retransmitted {call.procedure.name}").equals(SUCCESS)
+    status = again.decode(call.procedure.res).status
     observe("retransmission", "answered as before" if status == Nfsstat3.NFS3_OK else "executed again")
-    expect(status, f"the status of {procedure.name}, sent again").one_of(
-        Nfsstat3.NFS3_OK, SECOND_STATUS[procedure], Nfsstat3.NFS3ERR_JUKEBOX
+    expect(status, f"status of a retransmitted {call.procedure.name}").one_of(
+        Nfsstat3.NFS3_OK, *call.again, Nfsstat3.NFS3ERR_JUKEBOX
     )
 
 
 @TRANSPORTS
-@CHANGING_PROCEDURES
+@each_change
 @proves(EXECUTES_AT_LEAST_ONCE, killed_by="rpc-undoes-at-retransmissions")
-def test_effect_remains(wire: MakeWire, scratch: Scratch, proto: Proto, procedure: AnyProcedure) -> None:
+def test_effect_remains(wire: MakeWire, scratch: Nfs3Scratch, proto: Proto, call: Call) -> None:
     """A retransmission does not undo the effect of the call."""
     peer = wire(proto)
-    call = peer.make(procedure.number, ARGUMENTS[procedure](scratch, NAME).to_xdr())
-    need(procedure, peer.ask(call))
-    peer.attempt(call.message())
-    expect(sorted(scratch.names()), f"the names after {procedure.name}, sent twice").equals(
-        NAMES_AFTERWARDS.get(procedure, [NAME])
-    )
+    message = peer.make(call.procedure.number, call.arranged(scratch, NAME).to_xdr())
+    need(call, peer.ask(message))
+    peer.attempt(message.message())
+    what = f"names after {call.procedure.name} and its retransmission"
+    expect_names(scratch.names(), call.names_after(NAME), what)

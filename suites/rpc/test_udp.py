@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""RPC over UDP: where replies come from, which call they answer, and how large they may be."""
+"""RPC over UDP (RFC 1831 section 3): where replies come from, which call they answer, and how large they may be."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks import TargetView
-from fixtures.raw import SUCCESS, MakeWire, RawCall, UdpSocket, words
-from fixtures.scratch import Scratch
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
+from fixtures.checks.wire import SUCCESS, MakeWire, RawCall, UdpSocket, words
 from nfsclient.protocol import nfs3 as v3
-from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_data, observe, proves, skip
 from nfsjudge.requirement import DATAGRAM_ANSWERED
 
 REPLIES_FROM_CALLED_ADDRESS = Requirement(
@@ -60,8 +60,8 @@ def test_reply_address(udp_socket: Callable[[], UdpSocket], target: TargetView, 
     sock.send(call.message())
     found = sock.wait(call.xid, call.message())
     if found is None:
-        skip("the call is not answered: that is for other checks")
-    expect(found[1][0], "the address that the reply comes from").equals(str(sock.target[0]))
+        skip("the server does not answer this call; another check judges that")
+    expect(found[1][0], "source address of the reply").equals(str(sock.target[0]))
 
 
 @pytest.mark.parametrize("procedure", [0, 1000], ids=["null", "unknown"])
@@ -73,8 +73,8 @@ def test_reply_port(udp_socket: Callable[[], UdpSocket], target: TargetView, pro
     sock.send(call.message())
     found = sock.wait(call.xid, call.message())
     if found is None:
-        skip("the call is not answered: that is for other checks")
-    expect(found[1][1], "the port that the reply comes from").equals(target.address.nfs_port)
+        skip("the server does not answer this call; another check judges that")
+    expect(found[1][1], "source port of the reply").equals(target.address.nfs_port)
 
 
 @pytest.mark.parametrize("count", [10, 100])
@@ -91,8 +91,8 @@ def test_answered_once(udp_socket: Callable[[], UdpSocket], count: int) -> None:
         sock.wait(last.xid, last.message())
     heard = Counter(reply[:4] for reply, _ in sock.heard)
     answers = Counter(heard[words(call.xid)] for call in calls)
-    observe("answers", dict(answers))
-    expect(max(answers), "how often a call was answered at most").at_most(1)
+    observe("calls by number of replies", dict(answers))
+    expect(max(answers), "replies to one call").at_most(1)
 
 
 @proves(DATAGRAM_ANSWERED, killed_by="rpc-loses-every-call-of-a-burst", needs="udp")
@@ -103,11 +103,11 @@ def test_burst_with_retransmissions(udp_socket: Callable[[], UdpSocket]) -> None
     for call in calls:
         sock.send(call.message())
     answered = sum(sock.wait(call.xid, call.message()) is not None for call in calls)
-    expect(answered, "calls of 50 that are answered in the end").equals(50)
+    expect(answered, "answered calls of 50").equals(50)
 
 
 @proves(WRITES_DATA_AS_SENT, killed_by="write3-loses-the-end-of-large-datagrams", needs="udp")
-def test_large_write(wire: MakeWire, scratch: Scratch) -> None:
+def test_large_write(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """WRITE over UDP stores the data of a large datagram unchanged."""
     peer = wire("udp")
     file = scratch.file("f")
@@ -115,12 +115,12 @@ def test_large_write(wire: MakeWire, scratch: Scratch) -> None:
     args = v3.Write3Args(file, 0, len(data), v3.StableHow.FILE_SYNC, data)
     said = peer.ask(peer.make(7, args.to_xdr()))
     resok = expect(said.decode(v3.Write3Res)).ok()
-    observe("written", f"{resok.count} of {len(data)}")
-    expect(scratch.read(file) == data[: resok.count], "whether the file has what was written").is_true()
+    observe("written", f"{resok.count} of {len(data)} bytes")
+    expect_data(scratch.read(file), data[: resok.count])
 
 
 @proves(READS_FILE_DATA, killed_by="read3-loses-the-end-of-large-datagrams", needs="udp")
-def test_large_read(wire: MakeWire, scratch: Scratch) -> None:
+def test_large_read(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """READ over UDP returns the data of a large datagram unchanged."""
     peer = wire("udp")
     data = _pattern(DATAGRAM_DATA)
@@ -128,23 +128,23 @@ def test_large_read(wire: MakeWire, scratch: Scratch) -> None:
     count = min(DATAGRAM_DATA, _fsinfo(wire, file).rtmax)
     said = peer.ask(peer.make(6, v3.Read3Args(file, 0, count).to_xdr()))
     resok = expect(said.decode(v3.Read3Res)).ok()
-    observe("read", f"{resok.count} of {count}")
-    expect(bytes(resok.data) == data[: resok.count], "whether the data are those of the file").is_true()
+    observe("read", f"{resok.count} of {count} bytes")
+    expect_data(resok.data, data[: resok.count], of="reply", reply=said)
 
 
 @proves(DATAGRAM_ANSWERED, killed_by="read3-is-silent-on-what-no-datagram-holds", needs="udp")
-def test_read_above_datagram(wire: MakeWire, scratch: Scratch) -> None:
+def test_read_above_datagram(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """The server answers a READ over UDP of more data than fit into a datagram."""
     # Fewer bytes are a valid answer, and so is an error: the call is large, but well-formed.
     peer = wire("udp")
     file = scratch.file("f", _pattern(100_000))
     said = peer.attempt(peer.make(6, v3.Read3Args(file, 0, 100_000).to_xdr()).message())
-    expect(said.outcome, "the answer to a READ of 100000 bytes over UDP").equals(SUCCESS)
+    expect(said.outcome, "answer to a READ of 100000 bytes over UDP").equals(SUCCESS)
 
 
 def _fsinfo(wire: MakeWire, handle: bytes) -> v3.Fsinfo3ResOk:
     peer = wire("udp")
     reply = peer.ask(peer.make(19, v3.Fsinfo3Args(handle).to_xdr())).decode(v3.Fsinfo3Res)
     if reply.resok is None:
-        skip(f"FSINFO over UDP answers {reply.status}")
+        skip(f"FSINFO over UDP fails: it answers {reply.status}")
     return reply.resok

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Programs, versions and procedures that a server lacks, and RPC versions (RFC 1831 section 8)."""
+"""Versions: of RPC itself, and of programs that the server lacks (RFC 1831 section 8)."""
 
 from __future__ import annotations
 
 import pytest
 
-from fixtures.raw import AUTH_ERROR, CLOSED, PROG_MISMATCH, RPC_MISMATCH, SILENCE, MakeWire, Proto
+from fixtures.checks.wire import AUTH_ERROR, CLOSED, PROG_MISMATCH, RPC_MISMATCH, SILENCE, MakeWire, Proto
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
 from suites.rpc.parameters import HIGHEST, TRANSPORTS, short
 
@@ -45,7 +45,7 @@ def test_other_rpc_version(wire: MakeWire, proto: Proto, version: int) -> None:
     peer = wire(proto)
     said = peer.attempt(peer.make(rpcvers=version).message())
     observe("answer", said.outcome)
-    expect(said.outcome, f"the answer to RPC version {version}").one_of(
+    expect(said.outcome, f"answer to a call with RPC version {version}").one_of(
         RPC_MISMATCH, AUTH_ERROR, SILENCE, CLOSED
     )
 
@@ -56,7 +56,7 @@ def test_rpc_mismatch(wire: MakeWire, version: int) -> None:
     """The server answers a call with another RPC version with RPC_MISMATCH."""
     peer = wire()
     said = peer.attempt(peer.make(rpcvers=version).message())
-    expect(said.outcome, f"the answer to RPC version {version}").equals(RPC_MISMATCH)
+    expect(said.outcome, f"answer to a call with RPC version {version}").equals(RPC_MISMATCH)
 
 
 @pytest.mark.parametrize("version", [0, 3, HIGHEST], ids=short)
@@ -66,12 +66,12 @@ def test_rpc_mismatch_range(wire: MakeWire, version: int) -> None:
     peer = wire()
     said = peer.attempt(peer.make(rpcvers=version).message())
     if said.low is None or said.high is None or said.outcome != RPC_MISMATCH:
-        skip(f"the answer is no RPC_MISMATCH, but {said.outcome}")
+        skip(f"expected RPC_MISMATCH, got {said.outcome}; another check judges that")
     versions = (said.low, said.high)
     observe("versions", versions)
-    expect(versions, "the lowest and highest RPC version").satisfies(
+    expect(versions, "versions in RPC_MISMATCH").satisfies(
         lambda ends: ends[0] <= 2 <= ends[1] and not ends[0] <= version <= ends[1],
-        f"a range with 2 in it, and without {version}",
+        f"a range that includes 2 and excludes {version}",
     )
 
 
@@ -82,7 +82,7 @@ def test_prog_mismatch(wire: MakeWire, proto: Proto, version: int) -> None:
     """The server answers a call of an unknown NFS version with PROG_MISMATCH."""
     peer = wire(proto)
     said = peer.ask(peer.make(vers=version))
-    expect(said.outcome, f"the answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
+    expect(said.outcome, f"answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
 
 
 @pytest.mark.parametrize("version", [0, 77, HIGHEST], ids=short)
@@ -91,7 +91,7 @@ def test_prog_mismatch_mount(wire: MakeWire, version: int) -> None:
     """The server answers a call of an unknown MOUNT version with PROG_MISMATCH."""
     peer = wire("tcp", "mount")
     said = peer.ask(peer.make(vers=version))
-    expect(said.outcome, f"the answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
+    expect(said.outcome, f"answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
 
 
 @pytest.mark.parametrize("service", ["nfs", "mount"])
@@ -102,10 +102,10 @@ def test_prog_mismatch_range(wire: MakeWire, service: str, version: int) -> None
     peer = wire("tcp", "mount" if service == "mount" else "nfs")
     said = peer.ask(peer.make(vers=version))
     if said.low is None or said.high is None or said.outcome != PROG_MISMATCH:
-        skip(f"the answer is no PROG_MISMATCH, but {said.outcome}")
+        skip(f"expected PROG_MISMATCH, got {said.outcome}; another check judges that")
     versions = (said.low, said.high)
     observe("versions", versions)
     # The range may include versions that are refused here: a server may serve them over another transport only.
-    expect(versions, "the lowest and highest version of the program").satisfies(
-        lambda ends: ends[0] <= peer.version <= ends[1], f"a range with {peer.version} in it"
+    expect(versions, "versions in PROG_MISMATCH").satisfies(
+        lambda ends: ends[0] <= peer.version <= ends[1], f"a range that includes {peer.version}"
     )

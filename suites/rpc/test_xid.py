@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.raw import PROC_UNAVAIL, SUCCESS, MakeWire, Proto, words
+from fixtures.checks.wire import PROC_UNAVAIL, SUCCESS, MakeWire, Proto, words
 from nfsclient.errors import RpcTimeout
 from nfsjudge import Requirement, expect, proves
-from suites.rpc.calls import null_call
+from suites.rpc.calls import null_call, show_xid
 from suites.rpc.parameters import HIGHEST, TRANSPORTS, short
 
 XID_IS_PER_CALLER = Requirement(
@@ -16,8 +16,6 @@ XID_IS_PER_CALLER = Requirement(
     section="8",
     gist="an xid belongs to one caller: calls from two callers with the same xid are two calls",
 )
-
-
 ECHOES_XID = Requirement(
     rfc="RFC 1831",
     section="8",
@@ -32,8 +30,9 @@ def test_two_udp_ports(wire: MakeWire) -> None:
     null = first.make()
     unknown = second.make(1000, xid=null.xid)
     outcomes = [first.ask(null).outcome, second.ask(unknown).outcome]
-    expect(outcomes, "the answers to a NULL and an unknown procedure with one xid").satisfies(
-        lambda found: found[0] != PROC_UNAVAIL and found[1] != SUCCESS, "each caller's own"
+    expect(outcomes, "answers to NULL and to procedure 1000 with the same xid").satisfies(
+        lambda found: found[0] != PROC_UNAVAIL and found[1] != SUCCESS,
+        "the first without PROC_UNAVAIL and the second without SUCCESS",
     )
 
 
@@ -51,7 +50,7 @@ def test_echoed(wire: MakeWire, proto: Proto, xid: int) -> None:
         # Over UDP the datagram may be lost: `wait` sends it again, and reports a missing reply.
         reply = peer.wait(call).reply
     peer.note(call, reply)
-    expect(reply[:4], "the xid of the reply").equals(words(xid))
+    expect(show_xid(reply), "xid of the reply").equals(show_xid(words(xid)))
 
 
 @proves(ECHOES_XID, killed_by="rpc-ignores-falling-xids")
@@ -59,7 +58,7 @@ def test_decreasing(wire: MakeWire) -> None:
     """The server answers calls whose xids decrease."""
     peer = wire()
     answered = [peer.ask(peer.make(xid=xid)).outcome for xid in (3_000_000_000, 2_000_000_000, 5, 4)]
-    expect(answered, "the answers to calls whose xids fall").equals([SUCCESS] * 4)
+    expect(answered, "answers to calls with decreasing xids").equals([SUCCESS] * 4)
 
 
 @proves(XID_IS_PER_CALLER, killed_by="rpc-takes-one-xid-for-one-caller")
@@ -70,4 +69,6 @@ def test_two_connections(wire: MakeWire) -> None:
     unknown = second.make(1000, xid=call.xid)
     first.ask(call)
     said = second.ask(unknown)
-    expect(said.outcome, "the answer to a call with the xid of another client's NULL").differs_from(SUCCESS)
+    expect(said.outcome, "answer to procedure 1000 with the xid of another client's NULL").differs_from(
+        SUCCESS
+    )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Archives come from strangers: nothing gets out of them but files of a run, to where it was asked for."""
+"""Archives come from strangers: only files of a run are extracted, to the requested folder."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_names_that_lead_elsewhere_stay_inside(tmp_path: Path, make: object, nam
     found = unpack(archive, tmp_path / "deep" / "out")
     assert inside(tmp_path / "deep" / "out") == [".nfsproof-unpacked", "manifest.json", "records.jsonl"]
     assert inside(tmp_path / "deep") == [f"out/{one}" for one in inside(tmp_path / "deep" / "out")]
-    assert "is left inside" in found.problems[0]
+    assert "is ignored" in found.problems[0]
 
 
 @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
@@ -84,7 +84,7 @@ def test_links_and_devices_stay_inside(tmp_path: Path, kind: bytes) -> None:
     member.type, member.linkname = kind, "/etc/passwd"
     found = unpack(tar(tmp_path / "a.tar.gz", *GOOD, (member, b"")), tmp_path / "out")
     assert not (tmp_path / "out" / "evidence").exists()
-    assert "it is no file but a" in found.problems[0]
+    assert "it is not a file but a" in found.problems[0]
 
 
 def test_a_link_in_a_zip_stays_inside(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_link_and_then_a_file_through_it(tmp_path: Path) -> None:
 def test_the_same_name_twice_counts_once(tmp_path: Path) -> None:
     found = unpack(tar(tmp_path / "a.tar.gz", *GOOD, ("run/RECORDS.jsonl", b""), GOOD[1]), tmp_path / "out")
     assert (tmp_path / "out" / "records.jsonl").read_bytes() == RECORDS
-    assert "it is there twice" in found.problems[-1]
+    assert "it is in the archive twice" in found.problems[-1]
 
 
 @pytest.mark.parametrize("make", [tar, zipped])
@@ -159,7 +159,7 @@ def test_a_torn_archive_never_raises_anything_else(tmp_path: Path, ending: str) 
             found = unpack(torn, tmp_path / f"out{cut}")
         except BadArchive:
             continue
-        # Only what stands behind the last file can be missing without a word.
+        # Only data after the last file can be missing without a message.
         assert found.problems or (found.folder / "manifest.json").exists()
 
 
@@ -188,9 +188,9 @@ def test_any_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes, head: 
 @pytest.mark.parametrize(
     ("manifest", "hint"),
     [
-        (b"{", "no manifest.json"),
-        (b"[" * 100_000, "no manifest.json"),
-        (b'{"format": "other"}', "of something else"),
+        (b"{", "no readable manifest.json"),
+        (b"[" * 100_000, "no readable manifest.json"),
+        (b'{"format": "other"}', "belongs to something else"),
         (b'{"format": "nfsproof-archive", "schema": 99}', "later than 1"),
     ],
 )
@@ -204,7 +204,7 @@ def test_a_foreign_manifest_is_told_and_the_records_are_read(
 
 
 def test_an_archive_of_something_else(tmp_path: Path) -> None:
-    with pytest.raises(BadRecord, match=r"no records\.jsonl in it"):
+    with pytest.raises(BadRecord, match=r"it has no records\.jsonl"):
         reports.load_all([zipped(tmp_path / "a.zip", ("setup.py", b"import os"))])
 
 
@@ -243,7 +243,7 @@ def test_a_folder_of_the_users_is_not_replaced(tmp_path: Path, capsys: pytest.Ca
         == Exit.USAGE
     )
     assert mine.read_text() == "mine"
-    assert "not unpacked from an archive" in capsys.readouterr().err
+    assert "not extracted from an archive" in capsys.readouterr().err
 
 
 def test_the_archive_of_a_folder_stands_for_it(tmp_path: Path) -> None:

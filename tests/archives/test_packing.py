@@ -21,11 +21,12 @@ from nfsproof.archiving.scrub import Scrubber
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
 from tests.archives.conftest import ADDRESS, CAPTURE, HOST, PATH, SCRIPT, TARGET, make_run, packed
+from tests.waiting import AT_MOST
 
 
 @pytest.fixture(autouse=True)
 def no_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is asked of a name server."""
+    """No name server is used."""
 
     def unknown(*_: object, **__: object) -> None:
         raise socket.gaierror(socket.EAI_NONAME, "not here")
@@ -191,7 +192,7 @@ def test_a_cleaned_capture_is_one_still(tmp_path: Path) -> None:
             ],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=AT_MOST,
             check=True,
         ).stdout
     except FileNotFoundError:
@@ -238,7 +239,7 @@ def test_lines_that_are_no_records_are_left_out(tmp_path: Path) -> None:
     with (run / "records.jsonl").open("a") as file:
         file.write(f'{{"kind":"check","id":"{HOST}')
     found = pack(run, tmp_path / "a.zip", Wishes())
-    assert found.problems == ["line 5 of records.jsonl is no record, and left out"]
+    assert found.problems == ["line 5 of records.jsonl is no record and was left out"]
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:
@@ -267,7 +268,7 @@ def test_records_that_do_not_say_what_was_tested_are_not_packed(tmp_path: Path) 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = make_run(tmp_path / "run")
     assert run_command_line(["archive", str(run), "--label", "Server A"]) == Exit.OK
-    assert capsys.readouterr().out == f"written: {tmp_path}/Server-A.tar.gz (3 files, called Server A)\n"
+    assert capsys.readouterr().out == f"written: {tmp_path}/Server-A.tar.gz (3 files, label: Server A)\n"
     assert run_command_line(["archive", str(tmp_path / "nothing")]) == Exit.USAGE
     assert "nothing/records.jsonl: No such file" in capsys.readouterr().err
 

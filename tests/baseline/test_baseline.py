@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Baselines: what is red when a run is held against one, what an update keeps, how mistakes are told."""
+"""Baselines: what is red when a run is compared with one, what an update keeps, how mistakes are reported."""
 
 from __future__ import annotations
 
@@ -178,7 +178,10 @@ def test_what_a_server_sent_is_one_harmless_line() -> None:
 def test_the_outcome_says_how_many_entries_wait_for_a_reason() -> None:
     baseline = parse_baseline(f'[[entry]]\nid = "a"\nreason = "{UNEXPLAINED}. Seen: x"\n', "b.toml")
     (line,) = gate_lines([], baseline, run_of(check("a", "FAIL")))
-    assert line == "as the baseline says (b.toml): 1 known deviation, 1 of its entries without a reason"
+    assert (
+        line
+        == "the run agrees with the baseline (b.toml): 1 known deviation, 1 of its entries without a reason"
+    )
 
 
 def test_a_byte_order_mark_and_line_ends_of_windows_do_not_matter(tmp_path: Path) -> None:
@@ -202,15 +205,15 @@ def test_all_but_a_star_is_itself_in_a_pattern(before: str, after: str) -> None:
     ("text", "told"),
     [
         ("[[entry]\n", "b.toml: not TOML: "),
-        ("[[entries]]\n", "b.toml: entries: no field of the file; there are baseline, entry"),
-        ("\n[[entry]]\nid = 'a'\nverdit = 'FAIL'\n", "b.toml:4: verdit: no field of [[entry]]"),
+        ("[[entries]]\n", "b.toml: entries: unknown field of the file; there are baseline, entry"),
+        ("\n[[entry]]\nid = 'a'\nverdit = 'FAIL'\n", "b.toml:4: verdit: unknown field of [[entry]]"),
         (
             "[[entry]]\nid = 'a'\n\n[[entry]]\nid = 'b'\nverdict = 'fail'\n",
             "b.toml:6: verdict: expected one of",
         ),
         ("[[entry]]\nid = 'a'\ncategory = 'x'\n", "b.toml:3: category: expected one of proto, feature"),
-        ("[[entry]]\nreason = 'x'\n", "b.toml:1: id: expected one of id (a text) and ids"),
-        ("[[entry]]\nid = 'a'\nids = ['b']\n", "b.toml:2: id: expected one of"),
+        ("[[entry]]\nreason = 'x'\n", "b.toml:1: id: expected either id (a text) or ids"),
+        ("[[entry]]\nid = 'a'\nids = ['b']\n", "b.toml:2: id: expected either"),
         ("[[entry]]\nids = []\n", "b.toml:2: ids: expected ids of checks"),
         ("[[entry]]\nid = 7\n", "b.toml:2: id: expected ids of checks"),
         ("[[entry]]\nid = 'a'\nsymptom = '('\n", "b.toml:3: symptom: expected a regular expression"),
@@ -218,7 +221,7 @@ def test_all_but_a_star_is_itself_in_a_pattern(before: str, after: str) -> None:
         ("[[entry]]\nid = 'a'\nexpires = 2027-01-01T00:00:00\n", "b.toml:3: expires: expected a date"),
         ("[[entry]]\nid = 'a'\nsometimes = 'yes'\n", "b.toml:3: sometimes: expected true or false"),
         ("[[entry]]\nid = 'a'\nreason = 3\n", "b.toml:3: reason: expected a text"),
-        ("[[entry]]\nid = 'a'\n[[entry]]\nid = 'a'\n", "b.toml:4: id: a stands already at line 1"),
+        ("[[entry]]\nid = 'a'\n[[entry]]\nid = 'a'\n", "b.toml:4: id: a is already at line 1"),
         (
             (
                 '[[entry]]\nid = \'a\'\nreason = """\n[[entry]]\nverdict = \'x\'"""\n'

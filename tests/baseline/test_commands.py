@@ -33,7 +33,7 @@ def run_in(folder: Path, records: Iterable[AnyRecord] = (*GREEN, EndRecord(1)), 
 @pytest.mark.parametrize(
     ("records", "torn", "told"),
     [
-        (GREEN, "", "did not come to its end"),
+        (GREEN, "", "is incomplete"),
         ((*GREEN, EndRecord(2)), "", "interrupted"),
         ((*GREEN, EndRecord(1, note="the target is gone")), "", "the target is gone"),
         (
@@ -42,7 +42,7 @@ def run_in(folder: Path, records: Iterable[AnyRecord] = (*GREEN, EndRecord(1)), 
             "1 checks of this version of nfsproof were not judged, such as a/b/d",
         ),
         ((RunRecord("mine", is_partial=True), *GREEN[1:], EndRecord(1)), "", "only some of the checks"),
-        ((*GREEN, EndRecord(1)), '{"kind":"che', "line 5, the last one, was not written to its end"),
+        ((*GREEN, EndRecord(1)), '{"kind":"che', "line 5, the last one, is incomplete"),
     ],
 )
 def test_an_update_takes_whole_runs_only(
@@ -54,7 +54,7 @@ def test_an_update_takes_whole_runs_only(
     assert run_command_line(["baseline", "update", str(folder), str(file)]) == Exit.USAGE
     error = capsys.readouterr().err
     assert told in error
-    assert "needs a whole run" in error
+    assert "needs a complete run" in error
     assert file.read_text() == KNOWN
 
 
@@ -108,6 +108,6 @@ def test_a_comparison_warns_of_runs_that_are_not_whole(
     assert run_command_line(["diff", str(whole), str(whole)]) == Exit.OK
     assert capsys.readouterr().out == "no difference\n"
     assert run_command_line(["diff", str(whole), str(cut)]) == Exit.OK
-    assert f"warning: {cut}: the run did not come to its end" in capsys.readouterr().out
+    assert f"warning: {cut}: the run is incomplete" in capsys.readouterr().out
     run_in(cut, (*GREEN, EndRecord(1)), torn="{\n")
     assert run_command_line(["diff", str(whole), str(cut)]) == Exit.BASELINE

@@ -69,7 +69,7 @@ def test_old_ids_speak_of_the_checks_that_replaced_them() -> None:
     assert held(OLD, "n/READ/short[a]", "n/READ/short[b]") == ["other verdict: n/WRITE/whole"]
     baseline = parse_baseline(OLD, "b.toml")
     assert gate_lines([], baseline, run_of(*RED), IDS) == [
-        "as the baseline says (b.toml): 3 known deviations"
+        "the run agrees with the baseline (b.toml): 3 known deviations"
     ]
 
 

@@ -10,11 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.waiting import AT_MOST
+
 if t.TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-PATIENCE = 20_000
+PATIENCE = AT_MOST * 1000
 """Milliseconds for anything that the page is to show: a deadline, not a wait."""
 
 
@@ -35,7 +37,7 @@ def program() -> str:
 
 @contextmanager
 def started() -> Iterator[Browser]:
-    """A browser. It has no sandbox, as root cannot have one: it sees pages of ours only."""
+    """A browser. It has no sandbox, because root cannot have one; it opens only our pages."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as driver:
@@ -74,5 +76,4 @@ class Visit:
         return self.page
 
     def close(self) -> None:
-        """Ends the visit."""
         self._context.close()

@@ -41,7 +41,7 @@ HURTS = (
 def check(
     name: str, verdict: str = "PASS", requirement: RequirementRecord = WRITE, **fields: t.Any
 ) -> CheckRecord:
-    """A record of a check with what is told of it."""
+    """A record of a check with all details."""
     record = CheckRecord(
         name, verdict, requirement, requirements=[requirement], rerun=f"nfsproof run x '{name}'"
     )
@@ -170,7 +170,7 @@ def hostile() -> Run:
 
 
 def many(checks: int, targets: int, *, seed: int = 1) -> list[Run]:
-    """Runs of so many checks, with all their messages: for measurements."""
+    """Runs of many checks with all their messages, for measurements."""
     return [_many(checks, target, random.Random(seed + target)) for target in range(targets)]
 
 

@@ -88,7 +88,7 @@ def test_text_filters_by_id_clause_and_what_was_seen(page: Page) -> None:
         page.fill("#q", text)
         assert rows(page) == left
     page.fill("#q", "nothing has this")
-    assert "No check fits" in page.locator("#rows").inner_text()
+    assert "No check matches" in page.locator("#rows").inner_text()
     assert page.locator("#status").inner_text() == "0 of 8 checks"
 
 
@@ -223,7 +223,7 @@ def test_the_transcript_opens_where_it_deviates(visit: Callable[..., Visit]) -> 
     page.wait_for_selector("#panel .transcript mark")
     assert page.locator("#panel .transcript mark").inner_text().strip() == "count: 11"
     assert "deviates" in messages.nth(1).inner_text()
-    assert messages.nth(0).locator("pre").count() == 0  # made when it is asked for
+    assert messages.nth(0).locator("pre").count() == 0  # made when it is requested
     messages.nth(0).locator("summary").click()
     assert "data: 10 bytes" in messages.nth(0).locator("pre").inner_text()
 

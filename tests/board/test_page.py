@@ -252,7 +252,7 @@ def test_runs_of_the_same_target_are_told_apart() -> None:
 def test_a_broken_run_says_so() -> None:
     runs = [Run(about=RunRecord("x"), problems=["records.jsonl: line 3 is no record"])]
     (told,) = Page(render_board(runs)).data("index")["runs"]
-    assert "did not come to its end" in told["trouble"]
+    assert "is incomplete" in told["trouble"]
     assert told["problems"] == ["records.jsonl: line 3 is no record"]
 
 
@@ -270,7 +270,7 @@ SVG = '<svg xmlns="http://www.w3.org/2000/svg"><title>t &amp; u</title><rect wid
 def test_without_scripts_the_page_tells_the_rules_that_are_broken() -> None:
     text = render_board([ganesha()])
     static = text[text.index("<noscript>") : text.index("</noscript>")]
-    assert "whatever the checks looked at: 1 FAIL" in static
+    assert "found by the lint: 1 FAIL" in static
     assert "lint/nfs3/write-count" in static
     assert "WRITE: count is 11" in static
 

@@ -11,23 +11,24 @@ from unittest import mock
 import click
 import pytest
 
-from fixtures import options
+from fixtures.plugin import options
 from nfsproof import __version__
 from nfsproof.cli import commands, run_command_line
 from nfsproof.exits import EXIT_CODES, Exit
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def nfsproof(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """The command line in a process of its own."""
+    """The command line in its own process."""
     return subprocess.run(
         [sys.executable, "-P", "-m", "nfsproof", *words],
         cwd=cwd,
         env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(cwd)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=AT_MOST,
         check=False,
     )
 
@@ -83,7 +84,7 @@ def test_the_help_of_run_has_every_option_of_a_run(capsys: pytest.CaptureFixture
         (["no-such-command"], "No such command"),
         (["--no-such-option"], "No such option"),
         (["run", "server:/export"], "nfs://server/export"),
-        (["run", "nfs://a/b", "nfs://c/d"], "more than one target"),
+        (["run", "nfs://a/b", "nfs://c/d"], "expected one target"),
         (["doctor"], "URL"),
     ],
     ids=["command", "option", "mount-syntax", "two-targets", "argument"],
@@ -109,7 +110,7 @@ def test_help_loads_neither_pytest_nor_a_room() -> None:
         env={"PYTHONPATH": str(ROOT)},
         capture_output=True,
         check=False,
-        timeout=60,
+        timeout=AT_MOST,
     )
     assert ended.returncode == 0, ended.stderr
 
@@ -122,7 +123,7 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=AT_MOST,
     )
     assert ended.stderr == ""
 
@@ -135,10 +136,33 @@ def test_without_its_dependencies_it_names_the_launcher(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=AT_MOST,
     )
     assert ended.returncode == Exit.USAGE
     assert (
         ended.stderr
-        == "nfsproof: the package click is not installed; start with bin/nfsproof, which installs it\n"
+        == "nfsproof: the package click is not installed; start nfsproof with bin/nfsproof, which installs it\n"
     )
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        "from nfsproof.doctor import diagnose; diagnose('nfs://127.0.0.1:1/export')",
+        "from nfsproof.events.known import what_is_known; what_is_known()",
+    ],
+    ids=["doctor", "event"],
+)
+def test_doctor_and_event_load_no_pytest(work: str) -> None:
+    program = (
+        f"import sys; from nfsproof.starter import put_home_first; put_home_first(); {work};"
+        "sys.exit(' '.join(sorted({'pytest', '_pytest'} & set(sys.modules))) or 0)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-P", "-c", program],
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    assert ended.returncode == 0, ended.stderr

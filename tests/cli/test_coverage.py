@@ -30,8 +30,8 @@ def test_one_of_both_options_is_needed(capsys: pytest.CaptureFixture[str]) -> No
     ("target", "ended", "said"),
     [
         ("ganesha", True, "expected a run on the embedded server"),
-        ("embedded", False, "came to its end"),
-        ("embedded", True, "a whole run is needed"),
+        ("embedded", False, "an incomplete one"),
+        ("embedded", True, "use a complete run"),
     ],
 )
 def test_only_a_whole_run_on_the_embedded_server_will_do(
@@ -44,7 +44,7 @@ def test_only_a_whole_run_on_the_embedded_server_will_do(
 
 def test_records_that_are_not_there_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["coverage", "--check", str(tmp_path)]) == Exit.USAGE
-    assert "no records of a run" in capsys.readouterr().err
+    assert "expected the records of a run" in capsys.readouterr().err
 
 
 def test_a_page_that_is_not_current_is_told_by_line(tmp_path: Path) -> None:

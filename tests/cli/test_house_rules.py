@@ -17,6 +17,7 @@ ROOMS = (
     "nfsmutants",
     "nfsjudge",
     "nfsfaults",
+    "nfstargets",
     "fixtures",
     "suites",
     "reports",

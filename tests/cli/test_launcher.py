@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.waiting import AT_MOST
+
 LAUNCHER = Path(__file__).resolve().parents[2] / "bin" / "nfsproof"
 TOOLS = (
     "cat",
@@ -104,7 +106,7 @@ def launch(
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=AT_MOST,
         check=False,
     )
 

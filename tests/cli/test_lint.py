@@ -34,7 +34,7 @@ def test_a_capture_that_kept_the_beginnings_of_packets_says_so(
     path = tmp_path / "x.pcap"
     path.write_bytes(pcap(frames_of(play(rig)), keep=60))
     run_command_line(["lint", str(path)])
-    assert "packets that were cut when they were captured" in capsys.readouterr().out
+    assert "truncated packets" in capsys.readouterr().out
 
 
 def test_findings_are_red(rig: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,7 +43,7 @@ def left(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def npx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> t.Callable[[str], Path]:
-    """Puts a program in the place of npx, and gives the file to which it writes its arguments."""
+    """Replaces npx by a program. Returns the file to which that writes its arguments."""
 
     def place(script: str) -> Path:
         program = tmp_path / "bin" / "npx"
@@ -109,7 +109,7 @@ def test_a_file_that_holds_something_else(left: Path, capsys: Captured) -> None:
     (left / "records.jsonl").write_text("hello\n")
     assert report(left) == Exit.USAGE
     err = capsys.readouterr().err
-    assert "no record of a run in it; line 1 is no record" in err
+    assert "it has no record of a run; line 1 is no record" in err
     assert len(err.splitlines()) == 1
 
 
@@ -144,7 +144,7 @@ def test_two_outputs_in_one_file(left: Path, capsys: Captured) -> None:
 
 def test_a_folder_for_allure_that_is_a_file(left: Path, capsys: Captured) -> None:
     assert report(left, "--allure", left / "records.jsonl") == Exit.USAGE
-    assert "cannot make the folder" in capsys.readouterr().err
+    assert "cannot create the folder" in capsys.readouterr().err
 
 
 def test_allure_makes_the_page(
@@ -181,7 +181,7 @@ def test_without_node_the_results_are_there_and_a_line_says_how(
 ) -> None:
     monkeypatch.setenv("PATH", str(left))
     assert report(left, "--allure", left / "out") == Exit.OK
-    assert "install Node.js" in capsys.readouterr().err
+    assert "Install Node.js" in capsys.readouterr().err
     assert list((left / "out" / "results").glob("*-result.json"))
 
 
@@ -242,4 +242,4 @@ def test_an_output_that_is_full_ends_in_a_line(left: Path) -> None:
         command = [sys.executable, "-m", "nfsproof", "report", str(left)]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == Exit.USAGE
-    assert done.stderr == "nfsproof: cannot write to the output: no space is left\n"
+    assert done.stderr == "nfsproof: cannot write to standard output: no space left\n"

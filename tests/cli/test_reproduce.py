@@ -20,6 +20,7 @@ from nfsproof.archiving import Wishes, pack
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
 from reports.archived import unpack
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 FAILING = {
@@ -39,7 +40,12 @@ def environment() -> dict[str, str]:
 
 def python(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *words], env=environment(), capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, *words],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=AT_MOST,
+        check=False,
     )
 
 
@@ -81,7 +87,7 @@ def test_a_script_shows_the_deviation_again(report: Path, bent: str, name: str) 
     assert f"recorded: {check.verdict} of {name}" in out
     assert "what was recorded is sent in its place" not in out
     assert "not sent" not in out
-    assert "left behind: " not in out
+    assert "not removed: " not in out
     marked = [line for line in out.splitlines() if "    <-- " in line]
     shown = marked or [line for line in out.splitlines() if line.startswith(("#", "heard", "  #"))]
     assert any(FAILING[name][1] in line for line in shown), out
@@ -193,7 +199,7 @@ def test_without_records_there_is_nothing_to_reproduce(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_command_line(["reproduce", "x", "--report", str(tmp_path)]) == Exit.USAGE
-    assert "no records of a run" in capsys.readouterr().err
+    assert "expected the records of a run" in capsys.readouterr().err
 
 
 def test_an_archive_is_taken_out_first_and_its_server_named(

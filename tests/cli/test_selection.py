@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nfsproof.selection import Selector, UnknownCheck
+from nfsproof.selector import Selector, UnknownCheck
 from reports.idlist import known_ids
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,14 +102,14 @@ def test_what_lies_in_the_current_folder_stays_a_path(selector: Selector, tmp_pa
     "word", ["nfs3/wrote", "nfs3/WRITE/work", "nfs4", "nfs3/x*", "", "nfs3/READ/works/x"]
 )
 def test_an_unknown_name_is_refused(word: str, selector: Selector) -> None:
-    with pytest.raises(UnknownCheck, match="no check is named"):
+    with pytest.raises(UnknownCheck, match="no check has the id"):
         selector.translate(word)
 
 
 @pytest.mark.parametrize(
     ("word", "told"),
     [
-        ("nfs3/wrote", r"no check is named nfs3/wrote; near: nfs3/WRITE"),
+        ("nfs3/wrote", r"no check has the id nfs3/wrote; similar: nfs3/WRITE"),
         (
             "nfs3/WRITE/works[sctp]",
             r"nfs3/WRITE/works has no parameters \[sctp\]; there are \[tcp\], \[udp\]",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`nfsproof serve` in a process of its own: it answers, bends what it is told to, and ends in order."""
+"""`nfsproof serve` in a separate process: it answers, uses its mutants, and stops cleanly."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from nfsmutants import all_mutants
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
 from nfsserver import KNOBS
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 Serve = Callable[..., subprocess.Popen[str]]
@@ -62,7 +63,7 @@ def test_it_answers_and_ends_in_order(number: signal.Signals, serve: Serve) -> N
     with closing(connect_tcp(url.host, url.nfs_port)) as rpc:
         Nfs3(rpc).null()
     process.send_signal(number)
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=AT_MOST) == 0
     assert process.stdout is not None
     assert process.stderr is not None
     assert f"bin/nfsproof run '{url}'" in process.stdout.read()
@@ -73,7 +74,7 @@ def test_it_says_how_it_is_bent(serve: Serve) -> None:
     process = serve("--mutant", "write3-reports-more-than-sent", "--export", "/a b")
     assert url_of(process).path == b"/a b"
     assert process.stdout is not None
-    assert process.stdout.readline() == "bent by write3-reports-more-than-sent\n"
+    assert process.stdout.readline() == "mutants: write3-reports-more-than-sent\n"
 
 
 def test_every_mutant_is_listed_with_its_clause(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from nfsproof import starter
 from nfsproof.exits import Exit
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 CHECK = "nfs3/NULL/no-results"
@@ -56,7 +58,7 @@ def run(*words: str, cwd: Path, command: str = "run") -> subprocess.CompletedPro
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=AT_MOST,
         check=False,
     )
 
@@ -82,7 +84,7 @@ def test_the_report_goes_where_it_is_wanted(tmp_path: Path) -> None:
 def test_an_unknown_check_is_wrong_usage(tmp_path: Path) -> None:
     ended = run("nfs3/nill", cwd=tmp_path)
     assert ended.returncode == Exit.USAGE
-    assert "no check is named nfs3/nill" in ended.stderr
+    assert "no check has the id nfs3/nill" in ended.stderr
     assert "Traceback" not in ended.stderr
 
 
@@ -102,3 +104,15 @@ def test_a_check_may_follow_the_mutants_option(tmp_path: Path) -> None:
     ended = run("--mutants", CHECK, cwd=tmp_path, command="selftest")
     assert ended.returncode == Exit.OK, ended.stdout + ended.stderr
     assert "1 checks, 1 mutants named, 1 killed" in ended.stdout
+
+
+@pytest.mark.parametrize("words", [("-n", "3"), ("-n0",), ("--pdb",), ("-x", "-s"), ("--collect-only",)])
+def test_who_chooses_workers_or_must_be_alone_gets_no_others(words: tuple[str, ...]) -> None:
+    assert starter.workers(words) == []
+
+
+def test_there_is_a_worker_for_each_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    assert starter.workers(("-x", "-q")) == ["-n", "2"]
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    assert starter.workers(()) == []

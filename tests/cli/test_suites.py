@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.capabilities import KNOWN
+from fixtures.checks.capabilities import KNOWN
 from nfsjudge import Level, Proof, proof_of
 from nfsmutants import all_mutants
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from nfsjudge.records import CheckRecord, read_records
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 SLOW = "rpc/connections/slow-clients[nothing]"
@@ -42,7 +43,7 @@ def test_only_what_stays_unserved_is_a_failure(bent: str, check: str, verdict: s
     # RFC 1831 section 3 asks for no model of concurrency; it does have a server await the next call.
     subprocess.run(
         [sys.executable, "-m", "nfsproof", "run", bent, check, f"--report={tmp_path / 'report'}", "-q"],
-        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=120, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=AT_MOST, check=False,
     )  # fmt: skip
     with (tmp_path / "report" / "records.jsonl").open() as lines:
         found = [one for one in read_records(lines) if isinstance(one, CheckRecord)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The file of an event: what it may say, and how each mistake is told."""
+"""The file of an event: its fields, and how each mistake is reported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ URL = '[[target]]\ntarget = "nfs://host/export"\n'
 
 def _check(word: str) -> None:
     if not word.startswith("nfs3"):
-        raise LookupError(f"no check is named {word}")
+        raise LookupError(f"no check has the id {word}")
 
 
 def _baseline(word: str) -> None:
@@ -88,10 +88,13 @@ MISTAKES = [
     ("", "e.toml: target: expected tables [[target]]"),
     ("target = 1", "e.toml:1: target: expected tables [[target]]"),
     ("event = 1\n" + NAMED, "e.toml:1: event: expected a table [event]"),
-    (f"[event]\nparalel = 2\n{NAMED}", "e.toml:2: paralel: no field of [event]; there are name, parallel"),
+    (
+        f"[event]\nparalel = 2\n{NAMED}",
+        "e.toml:2: paralel: unknown field of [event]; there are name, parallel",
+    ),
     (
         f"[event]\nparallel = 0\n{NAMED}",
-        "e.toml:2: parallel: expected a number of runs side by side, 1 or",
+        "e.toml:2: parallel: expected a number of parallel runs, 1 or",
     ),
     (f"[event]\nparallel = true\n{NAMED}", "e.toml:2: parallel: expected a number"),
     (f"[event]\nparallel = 999\n{NAMED}", "e.toml:2: parallel: expected 64 at most"),
@@ -102,8 +105,8 @@ MISTAKES = [
     ("[[target]]\ntarget = '--help'\n", "e.toml:2: target: expected nfs://"),
     (URL, "e.toml:1: label: expected a label: the URL would name the host"),
     (NAMED + "label = 3\n", "e.toml:3: label: expected a text, seen 3"),
-    (NAMED + "colour = 'red'\n", "e.toml:3: colour: no field of [[target]]"),
-    (NAMED + NAMED + "checks = ['nfs9']\n", "e.toml:5: checks: no check is named nfs9"),
+    (NAMED + "colour = 'red'\n", "e.toml:3: colour: unknown field of [[target]]"),
+    (NAMED + NAMED + "checks = ['nfs9']\n", "e.toml:5: checks: no check has the id nfs9"),
     (NAMED + "checks = 'nfs3'\n", "e.toml:3: checks: expected a list of texts, seen 'nfs3'"),
     (NAMED + "checks = ['-x']\n", "e.toml:3: checks: expected names, seen the option '-x'"),
     (NAMED + "baseline = 'mine.toml'\n", "e.toml:3: baseline: mine.toml:3: id: expected stable ids"),
@@ -112,16 +115,16 @@ MISTAKES = [
     (NAMED + "timeout = 1.5\n", "e.toml:3: timeout: expected seconds"),
     (NAMED + "strict = 'yes'\n", "e.toml:3: strict: expected true or false, seen 'yes'"),
     (NAMED + "lint = 'maybe'\n", "e.toml:3: lint: expected one of fail, report, off"),
-    (NAMED + NAMED, "e.toml:3: label: 'embedded' and the label at line 1 make the same folder embedded"),
+    (NAMED + NAMED, "e.toml:3: label: 'embedded' and the label at line 1 need the same folder embedded"),
     (
         "target = [{target = 'embedded', label = 'a'}, {target = 'embedded', label = 'A'}]",
         "e.toml: label: 'A' and 'a'",
     ),
-    (NAMED + "label = 'board.html'\n", "e.toml:3: label: expected another one, seen 'board.html'"),
-    (NAMED + "label = 'A.tar.gz'\n", "e.toml:3: label: expected another one, seen 'A.tar.gz'"),
+    (NAMED + "label = 'board.html'\n", "e.toml:3: label: expected a different label, seen 'board.html'"),
+    (NAMED + "label = 'A.tar.gz'\n", "e.toml:3: label: expected a different label, seen 'A.tar.gz'"),
     (NAMED + f"label = '{'x' * 101}'\n", "e.toml:3: label: expected 100 characters at most, seen 101"),
-    (NAMED + 'label = "a\\u0000b"\n', "e.toml:3: label: expected characters that can be printed"),
-    (NAMED + 'label = "a\\u202eb"\n', "e.toml:3: label: expected characters that can be printed"),
+    (NAMED + 'label = "a\\u0000b"\n', "e.toml:3: label: expected printable characters"),
+    (NAMED + 'label = "a\\u202eb"\n', "e.toml:3: label: expected printable characters"),
     ('[[target]]\ntarget = "ganesha:\\u0000"\n', "e.toml:2: target: expected nfs://HOST/EXPORT"),
     (NAMED + "workers = 65\n", "e.toml:3: workers: expected 64 at most, seen 65"),
     (NAMED + "label = 'a b'\n" + NAMED + "label = 'A/b'\n", "e.toml:6: label: 'A/b' and the label at line 1"),
@@ -156,6 +159,6 @@ def test_any_text_is_an_event_or_refused(text: str) -> None:
 def test_names_of_the_suite_are_known() -> None:
     known = what_is_known()
     known.check("nfs3/write")
-    with pytest.raises(LookupError, match="near: "):
+    with pytest.raises(LookupError, match="similar: "):
         known.check("nfs3/wirte")
     assert {"embedded", "ganesha"} <= set(known.targets)

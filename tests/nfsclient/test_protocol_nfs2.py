@@ -18,7 +18,6 @@ STALE = p.Nfsstat2.NFSERR_STALE
 
 
 def u(*values: int) -> bytes:
-    """Unsigned words of 32 bits."""
     return struct.pack(f">{len(values)}I", *values)
 
 

@@ -15,12 +15,10 @@ STALE = p.Nfsstat3.NFS3ERR_STALE
 
 
 def u(*values: int) -> bytes:
-    """Unsigned words of 32 bits."""
     return struct.pack(f">{len(values)}I", *values)
 
 
 def q(*values: int) -> bytes:
-    """Unsigned words of 64 bits."""
     return struct.pack(f">{len(values)}Q", *values)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The blocking client against scripted peers, alone on its loop (direct ways) and beside others (the loop)."""
+"""The blocking client against scripted peers, alone on its loop (direct ways) and with others (the loop)."""
 
 from __future__ import annotations
 

@@ -22,6 +22,8 @@ from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.loop import Loop
 from nfsjudge.capture import write_capture
 from nfsserver.server import Server
+from tests.settled import settle
+from tests.waiting import AT_MOST
 
 pytestmark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 
@@ -39,7 +41,7 @@ _PROGRAMS: t.Final = (
 
 @pytest.fixture(params=["tcp", "udp"])
 def rpc(request: pytest.FixtureRequest) -> Iterator[RpcClient]:
-    """A client of the reference server, beside it on one loop."""
+    """A client of the reference server on the same loop."""
     loop = Loop()
     server = Server(seed=1)
     connect = connect_tcp if request.param == "tcp" else connect_udp
@@ -169,6 +171,7 @@ def test_tshark_reads_every_procedure(rpc: RpcClient, tmp_path: Path) -> None:
     # These carry calls of other programs: not ours to decode.
     carriers = (portmap.CALLIT, rpcbind.CALLIT3, rpcbind.BCAST4, rpcbind.INDIRECT4)
     assert missing == [carrier.label for carrier in carriers]
+    settle(exchanges)
     capture = tmp_path / "all.pcapng"
     write_capture(capture, exchanges, epoch=1_700_000_000)
     assert _tshark(capture, "_ws.malformed") == []
@@ -184,6 +187,6 @@ def _tshark(capture: Path, display_filter: str) -> list[dict[str, list[str]]]:
         check=True,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=AT_MOST,
     )
     return [packet["_source"]["layers"] for packet in json.loads(shown.stdout)]

@@ -158,7 +158,7 @@ def test_every_malformation_is_refused_or_an_unknown_value(cls: type[XdrType], d
     value = data.draw(xdr_values(cls))
     for flaw in malformations(value):
         if flaw.flaw in ("enum", "discriminant"):
-            continue  # unknown values are preserved; what they select may fit the bytes behind them
+            continue  # unknown values are preserved; what they select may fit the bytes after them
         with pytest.raises(XdrError) as caught:
             cls.from_xdr(flaw.data)
         assert caught.value.path.startswith(cls.__name__)

@@ -15,6 +15,7 @@ from nfsclient.errors import RpcTimeout
 from nfsclient.rpc.auth import AuthNone
 from nfsclient.rpc.exchange import Exchange, RawBytes
 from nfsjudge.capture import write_capture
+from tests.waiting import AT_MOST
 
 NFS, VERSION, NULL, WRITE = 100003, 3, 0, 7
 
@@ -199,7 +200,7 @@ def test_tshark_matches_calls_and_replies(tmp_path: Path, transport: str, peer: 
         check=True,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=AT_MOST,
     )
     layers = [packet["_source"]["layers"] for packet in json.loads(shown.stdout)]
     assert [layer["rpc.msgtyp"] for layer in layers] == [["0"], ["1"]]

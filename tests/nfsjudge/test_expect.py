@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from nfsclient.errors import GarbageArgs, ProcUnavail, RpcError
+from nfsclient.errors import AuthFailed, GarbageArgs, ProcUnavail, RpcError
 from nfsclient.protocol import nfs2
 from nfsclient.protocol.nfs3 import Getattr3Res, Nfsstat3, Nfstime3, WccData, Write3Res, Write3ResFail
 from nfsjudge import (
@@ -180,6 +180,9 @@ BROKEN: dict[str, Callable[[], object]] = {
         lambda n: n % 2 == 0, "an even number"
     ),
     "mode: expected 0o644, got 0o600": lambda: expect(0o600, "mode").equals(0o644),
+    "permission bits of mode: expected 0o644, got 0o600": (
+        lambda: expect(0o600, "permission bits of mode").equals(0o644)
+    ),
     "mtime: expected 1.0, got 2.5": lambda: expect(Nfstime3(2, 500_000_000), "mtime").equals(Nfstime3(1)),
 }
 
@@ -217,8 +220,9 @@ def test_an_expected_error_of_the_library_is_given_back() -> None:
         raise ProcUnavail("X")
 
     assert isinstance(expect_error(ProcUnavail, refuse), ProcUnavail)
-    with pytest.raises(Nonconformance, match="PROC_UNAVAIL"):
-        expect_error(GarbageArgs, refuse)
+    with pytest.raises(Nonconformance, match="PROC_UNAVAIL") as caught:
+        expect_error((GarbageArgs, AuthFailed), refuse)
+    assert caught.value.expected == ("GARBAGE_ARGS", "AUTH_ERROR")
     with pytest.raises(Nonconformance, match="ordinary reply"):
         expect_error(RpcError, lambda: None)
 

@@ -69,6 +69,7 @@ TEXTS: dict[str, Callable[[], object]] = {
         b"bb", b"a", of="link"
     ),
     "names: expected 'a', 'b', got 'a' (missing 'b')": lambda: expect_names([b"a"], [b"b", b"a"]),
+    "names: expected 'b', got none": lambda: expect_names({}, {b"b": 3}),
     "names: expected 'a', got 'a', 'c' (unexpected 'c')": lambda: expect_names([b"c", b"a"], [b"a"]),
     "names: expected 'a', got 'a', 'a' (repeated 'a')": lambda: expect_names([b"a", b"a"], [b"a"]),
     "names: expected none, got 'x'": lambda: expect_names([b"x"], []),
@@ -76,9 +77,8 @@ TEXTS: dict[str, Callable[[], object]] = {
     "names: expected 300 names, got 299 names (missing 'f298')": lambda: expect_names(
         [name for name in MANY if name != b"f298"], MANY
     ),
-    "names: expected 'b' among them, got 'a' (missing 'b')": lambda: expect_names(
-        [b"a"], [b"b"], others=True
-    ),
+    "names: expected 'a', got 'b'": lambda: expect_names([b"b"], [b"a"]),
+    "names: expected 'b' among them, got 'a'": lambda: expect_names([b"a"], [b"b"], others=True),
     "names: expected each of 300 names exactly once, got 298 once; 'f007' 2 times; missing 'f298'": lambda: (
         expect_once([b"f007", *(name for name in MANY if name != b"f298")], MANY)
     ),
@@ -234,3 +234,25 @@ def test_a_reply_that_is_given_is_the_subject() -> None:
     failed = failure(lambda: expect_data(b"a", b"b", reply=one.result, field="resok.data"))
     assert failed is not None
     assert (failed.subject, failed.field, failed.claim) == (one.result, "resok.data", None)
+
+
+class Answer:
+    """As raw answers are: the bytes that came."""
+
+    reply = b"yes"
+
+
+def test_a_raw_answer_that_is_given_is_marked_as_a_whole() -> None:
+    exchanges = [
+        Exchange(1, None, None, None, b"call", 0.0, "", "tcp", reply=reply)
+        for reply in (b"no", b"yes", b"no")
+    ]
+    for judge in (
+        lambda: expect_that(False, "an error", "success", reply=Answer()),
+        lambda: expect_data(b"a", b"b", reply=Answer()),
+    ):
+        failed = failure(judge)
+        assert failed is not None
+        assert failed.subject is None
+        assert failed.claim is not None
+        assert find(exchanges, failed.claim) == (exchanges[1], None)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutants below messages bend what they say while they are on, and the server is as ever when they are off."""
+"""Mutants below messages bend what they say while they are on, and the server is right again when they are off."""
 
 from __future__ import annotations
 

@@ -403,7 +403,7 @@ def test_files_without_a_name_do_not_outlive_a_crash(rig: Rig) -> None:
     assert rig.nfs3().getattr(file).status == S.NFS3ERR_STALE
 
 
-# ---------------------------------------------------------------- behind the protocol
+# ---------------------------------------------------------------- outside the protocol
 
 
 def test_files_change_behind_the_protocol(rig: Rig, nfs3: AnyNfs3) -> None:

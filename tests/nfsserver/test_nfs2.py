@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The NFSv2 face of the reference server, over a loop, beside NFSv3 where that can do what version 2 cannot."""
+"""The NFSv2 face of the reference server, over a loop, with NFSv3 for what version 2 cannot do."""
 
 from __future__ import annotations
 

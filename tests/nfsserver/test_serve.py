@@ -18,11 +18,11 @@ from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
 from nfsserver import Server
 from nfsserver.serve import run_until_stopped, serve
+from tests.waiting import AT_MOST
 
 if t.TYPE_CHECKING:
     from collections.abc import Iterator
 
-SECONDS = 20
 PROGRAM = """
 from nfsclient.rpc.loop import Loop
 from nfsserver import Server
@@ -51,7 +51,7 @@ def served() -> Iterator[tuple[subprocess.Popen[str], NfsUrl]]:
 def test_signals_stop_in_order(number: signal.Signals) -> None:
     with served() as (child, _):
         child.send_signal(number)
-        rest, _ = child.communicate(timeout=SECONDS)
+        rest, _ = child.communicate(timeout=AT_MOST)
         assert rest == "stopped\n"
         assert child.returncode == 0
 
@@ -87,7 +87,7 @@ def _libnfs(program: str, *arguments: str) -> bytes:
     path = shutil.which(program)
     if path is None:
         pytest.skip(f"{program} is not installed (package libnfs-utils)")
-    done = subprocess.run([path, *arguments], capture_output=True, timeout=SECONDS, check=False)
+    done = subprocess.run([path, *arguments], capture_output=True, timeout=AT_MOST, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -265,7 +265,7 @@ def _alive(rig: Rig) -> None:
 
 
 def _pump(rig: Rig) -> None:
-    """Let the server see what was sent: a call on another connection is answered behind it."""
+    """Let the server see what was sent: a call on another connection is answered after it."""
     rig.nfs3(ALICE).null()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Small suites in a folder of their own, run by pytest inside pytest."""
+"""Small suites in temporary folders, run by pytest inside pytest."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from nfsjudge.records import AnyRecord, CheckRecord, read_records
+from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
 OPTIONS = ("-p", "fixtures.plugin", "-p", "no:cacheprovider", "--import-mode=importlib")
@@ -39,7 +40,6 @@ class Outcome:
 
     @property
     def lines(self) -> list[AnyRecord]:
-        """All records, in order."""
         with (self.report / "records.jsonl").open() as file:
             return list(read_records(file))
 
@@ -52,7 +52,6 @@ class Outcome:
 
     @property
     def verdicts(self) -> dict[str, str]:
-        """Verdicts by the same names."""
         return {name: record.verdict for name, record in self.checks.items()}
 
     def junit(self) -> dict[str, ET.Element]:
@@ -69,23 +68,21 @@ class Suite:
         self.report = pytester.path / "report"
 
     def write(self, body: str, path: str = "suites/nfs3/test_fake.py") -> None:
-        """Add a module of checks."""
         file = self.pytester.path / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(PRELUDE + textwrap.dedent(body))
 
     def arguments(self, *more: str) -> list[str]:
-        """The command line of a run, behind `pytest`."""
+        """The command line of a run, after `pytest`."""
         named = any(arg.startswith("suites") for arg in more)
         return [*OPTIONS, "--report", str(self.report), *([] if named else ["suites"]), *more]
 
     def run(self, *more: str) -> Outcome:
-        """Run it in this process."""
         return self._outcome(self.pytester.runpytest_inprocess(*self.arguments(*more)))
 
     def run_apart(self, *more: str) -> Outcome:
-        """Run it in a process of its own: for xdist, and for what would end this one."""
-        return self._outcome(self.pytester.runpytest_subprocess(*self.arguments(*more), timeout=120))
+        """Run it in its own process: for xdist, and for what would end this one."""
+        return self._outcome(self.pytester.runpytest_subprocess(*self.arguments(*more), timeout=AT_MOST))
 
     def _outcome(self, result: pytest.RunResult) -> Outcome:
         text = "\n".join([*result.outlines, *result.errlines])

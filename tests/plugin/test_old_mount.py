@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which old version of MOUNT a target has: one that is told apart, or is answered in its own form."""
+"""Which old version of MOUNT a target has: one that the target distinguishes, or that it answers in its own form."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import typing as t
 
 import pytest
 
-from fixtures.capabilities import YES, probe_old_mount
+from fixtures.checks.capabilities import probe_old_mount
+from fixtures.stage.capabilities import YES
 from nfsclient.errors import GarbageArgs, ProgMismatch, XdrError
 from nfsclient.protocol.mount import Mnt1Res, MountStat1
 from nfsclient.xdr import Void
@@ -24,6 +25,10 @@ class _Stage:
 
     def __init__(self, versions: t.Container[int], mnt: t.Callable[[], object]) -> None:
         self.versions, self.mnt = versions, mnt
+
+    @property
+    def connections(self) -> _Stage:
+        return self
 
     def connect(self, _service: str) -> _Stage:
         return self

@@ -41,19 +41,19 @@ def test_what_is_known_is_green(suite: Suite) -> None:
     status, told = held(suite, KNOWN, "-k", "known or other")
     end = held_end(suite)
     assert (end.baseline, end.differences) == ("b.toml", [])
-    assert (status, told) == (0, "BASELINE   as the baseline says (b.toml): 1 known deviation")
+    assert (status, told) == (0, "BASELINE   the run agrees with the baseline (b.toml): 1 known deviation")
 
 
 def test_a_run_that_stops_at_a_known_failure_is_red(suite: Suite) -> None:
     status, told = held(suite, KNOWN, "-k", "known or other", "-x")
     assert status == 11
     assert [one[:12] for one in held_end(suite).differences] == ["not finished"]
-    assert "not finished: the run: the run was stopped before its end: stopping after 1 failures" in told
+    assert "not finished: the run: the run was stopped early: stopping after 1 failures" in told
     outcome = suite.run("-x")
     assert outcome.exit_code == 1
     end = outcome.lines[-1]
     assert isinstance(end, EndRecord)
-    assert "stopped before its end" in end.note
+    assert "stopped early" in end.note
 
 
 def test_strict_holds_for_what_has_no_entry(suite: Suite) -> None:
@@ -66,7 +66,7 @@ def test_strict_holds_for_what_has_no_entry(suite: Suite) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--mutants=pairs",), "--baseline is for runs against a server, not for --mutants"),
+        (("--mutants=pairs",), "--baseline and --mutants cannot be combined"),
         ((), "--baseline: {path}: Is a directory"),
     ],
 )

@@ -7,7 +7,7 @@ import types
 
 import pytest
 
-from fixtures.choosing import BadChoice, Section, _names_in
+from fixtures.plugin.choosing import BadChoice, Section, _names_in
 from nfsjudge import Requirement
 from tests.plugin.conftest import Suite
 

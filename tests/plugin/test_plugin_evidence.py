@@ -12,6 +12,7 @@ from nfsjudge.capture import OWN_BYTES
 from nfsjudge.records import FindingRecord, RunRecord, StatisticsRecord
 from tests.plugin.conftest import Suite
 from tests.plugin.test_plugin_wireshark import packets_of
+from tests.waiting import AT_MOST
 
 RED = """
 @proves(RULE, killed_by=MUTANT)
@@ -88,7 +89,7 @@ def test_what_the_lint_finds_keeps_the_evidence_of_a_check_that_passes(suite: Su
         def test_looks_elsewhere(stage, nfs3, root):
             from nfsclient.protocol.nfs3 import Ftype3
             nfs3.getattr(root)
-            stage.exchanges[-1].result.resok.obj_attributes.type = Ftype3(99)
+            stage.traffic.exchanges[-1].result.resok.obj_attributes.type = Ftype3(99)
         """
     )
     outcome = suite.run()
@@ -141,17 +142,17 @@ def test_a_folder_that_cannot_be_written_ends_the_run_before_it_begins(suite: Su
     in_the_way.parent.mkdir(exist_ok=True)
     in_the_way.write_text("a file")
     report = str(suite.pytester.path / place) if place == "report/below" else str(suite.report)
-    result = suite.pytester.runpytest_subprocess(*suite.arguments("--report", report), timeout=120)
+    result = suite.pytester.runpytest_subprocess(*suite.arguments("--report", report), timeout=AT_MOST)
     assert result.ret == 4
     (line,) = [line for line in [*result.outlines, *result.errlines] if line.strip()]
-    assert "expected a folder for the report that can be written" in line
+    assert "expected a writable folder for the report" in line
     assert in_the_way.read_text() == "a file"
 
 
 def test_records_that_cannot_be_written_as_well(suite: Suite) -> None:
     suite.write(RED)
     (suite.report / "records.jsonl").mkdir(parents=True)
-    outcome_of = suite.pytester.runpytest_subprocess(*suite.arguments(), timeout=120)
+    outcome_of = suite.pytester.runpytest_subprocess(*suite.arguments(), timeout=AT_MOST)
     assert outcome_of.ret == 4
 
 
@@ -238,7 +239,7 @@ def test_a_second_run_removes_the_scripts_of_the_first_and_no_file_elsewhere(sui
 def test_the_memory_for_the_messages_of_one_check_is_bounded(
     suite: Suite, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fixtures.stage._KEPT_BYTES", 10_000)
+    monkeypatch.setattr("fixtures.stage.traffic._KEPT_BYTES", 10_000)
     suite.write("""
 @proves(RULE, killed_by=MUTANT)
 def test_much(nfs3, scratch):

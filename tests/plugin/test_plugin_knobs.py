@@ -64,7 +64,7 @@ def test_knob_for_the_whole_run(suite: Suite) -> None:
         (["--knob", "read_only=2"], "--knob: read_only is yes or no, not '2'"),
         (
             ["--target", "ganesha", "--knob", "read_only=yes"],
-            "--knob is for the embedded server, not for ganesha",
+            "--knob requires the embedded server, got ganesha",
         ),
     ],
 )

@@ -162,7 +162,7 @@ def test_a_fault_of_the_lint_is_void(suite: Suite, monkeypatch: pytest.MonkeyPat
     def explode(*_: object) -> None:
         raise KeyError("a bug of ours")
 
-    monkeypatch.setattr("fixtures.linting.run_lint", explode)
+    monkeypatch.setattr("fixtures.plugin.linting.run_lint", explode)
     suite.write("""
         @proves(RULE, killed_by=MUTANT)
         def test_it(nfs3, root):

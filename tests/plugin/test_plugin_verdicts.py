@@ -182,7 +182,7 @@ def test_of_several_fixtures_that_cannot_tear_down_one_is_told(suite: Suite) -> 
 def test_needs(suite: Suite) -> None:
     suite.pytester.makeconftest("""
         import pytest
-        from fixtures.keys import STAGE
+        from fixtures.plugin.keys import STAGE
 
         @pytest.hookimpl(trylast=True)
         def pytest_sessionstart(session):
@@ -202,8 +202,9 @@ def test_needs(suite: Suite) -> None:
 def test_what_cannot_be_arranged_is_skip_with_the_servers_answer(suite: Suite) -> None:
     suite.write("""
         @pytest.fixture
-        def root():
-            return b"no handle"
+        def dialect(v3, monkeypatch):
+            monkeypatch.setattr(v3, "_root", b"no handle")
+            return v3
 
         @proves(RULE, killed_by=MUTANT)
         def test_it(scratch):
@@ -256,7 +257,7 @@ def test_the_errors_of_the_library_while_the_target_lives(suite: Suite) -> None:
 def test_system_err_from_what_the_probe_found_to_be_missing_is_unsupported(suite: Suite) -> None:
     suite.pytester.makeconftest("""
         import pytest
-        from fixtures.keys import STAGE
+        from fixtures.plugin.keys import STAGE
 
         @pytest.hookimpl(trylast=True)
         def pytest_sessionstart(session):

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A target that is asked by NFSv2 alone: ``version=2`` in its URL."""
+"""A target that is tested with NFSv2 only: ``version=2`` in its URL."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -15,12 +16,13 @@ from nfsclient.clients import Nfs3
 from nfsclient.discovery import discover
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import connect_tcp
+from nfsjudge.records import CheckRecord
 from tests.plugin.conftest import ROOT, Suite
 
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    """The reference server in a process of its own."""
+    """The reference server in its own process."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "nfsproof", "serve", "--port", "0"],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -41,18 +43,18 @@ BOTH = """
     def test_of_version_3(nfs3, scratch):
         scratch.file("f")
 
-    @proves(RULE, killed_by=MUTANT, needs=("symlink", "hardlink", "udp2", "mount1", "writable"))
-    def test_of_version_2(nfs2, scratch2):
-        handle = scratch2.file("f", b"data")
-        scratch2.link(handle, "g", directory=scratch2.directory("d"))
-        scratch2.symlink("s", b"x")
-        assert sorted(scratch2.names()) == [b"d", b"f", b"s"]
-        assert scratch2.read(handle) == b"data"
-        assert scratch2.attributes(handle).nlink == 2
+    @proves(RULE, killed_by=MUTANT, needs=("symlink", "hardlink", "nfs2_udp", "mount1", "writable"))
+    def test_of_version_2(v2):
+        handle = v2.scratch.file("f", b"data")
+        v2.scratch.link(handle, "g", directory=v2.scratch.directory("d"))
+        v2.scratch.symlink("s", b"x")
+        assert sorted(v2.scratch.names()) == [b"d", b"f", b"s"]
+        assert v2.scratch.read(handle) == b"data"
+        assert v2.scratch.attributes(handle).nlink == 2
 
     @proves(RULE, killed_by=MUTANT)
-    def test_nothing_is_left(nfs2, root2):
-        assert len(nfs2.readdir(root2).resok.entries) == 2
+    def test_nothing_is_left(v2):
+        assert len(v2.client().readdir(v2.root).resok.entries) == 2
 """
 
 
@@ -64,7 +66,7 @@ def test_version_2_alone(suite: Suite, url: str) -> None:
         "of_version_2": "PASS",
         "nothing_is_left": "PASS",
     }
-    assert "by NFSv2 only" in outcome.checks["of_version_3"].reason
+    assert "with NFSv2 only" in outcome.checks["of_version_3"].reason
 
 
 def test_both_versions(suite: Suite, url: str) -> None:
@@ -79,10 +81,44 @@ def test_a_directory_inside_an_export(suite: Suite, url: str) -> None:
         assert Nfs3(rpc).mkdir(endpoint.root, b"inside").resok is not None
     suite.write(f"""
         @proves(RULE, killed_by=MUTANT)
-        def test_both(nfs2, nfs3, root, root2):
-            fileid = nfs3.getattr(root).resok.obj_attributes.fileid
-            assert nfs2.getattr(root2).resok.fileid == fileid != {FILEID_OF_EXPORT}
+        def test_both(nfs2, nfs3, v2, v3):
+            fileid = nfs3.getattr(v3.root).resok.obj_attributes.fileid
+            assert nfs2.getattr(v2.root).resok.fileid == fileid != {FILEID_OF_EXPORT}
     """)
     for version in ("", "&version=2"):
         outcome = suite.run("--target", url.replace("/export", "/export/inside") + "&uid=0&gid=0" + version)
         assert "VOID" not in outcome.verdicts.values()
+
+
+OF_THE_FOLDER = """
+    @proves(RULE, killed_by=MUTANT)
+    def test_fixtures(root, scratch, second_client, as_user):
+        clients = {type(second_client).__name__, type(as_user(1, 1)).__name__}
+        assert clients == {expected}
+        assert type(scratch).__name__ == expected + "Scratch"
+        assert scratch.lookup(scratch.name, directory=root) is not None
+"""
+
+
+def test_fixtures_speak_the_version_of_the_folder(suite: Suite) -> None:
+    for folder, client in (("nfs2", "Nfs2"), ("nfs3", "Nfs3"), ("rpc", "Nfs3")):
+        suite.write(
+            f"expected = {client!r}\n{textwrap.dedent(OF_THE_FOLDER)}", f"suites/{folder}/test_fake.py"
+        )
+    outcome = suite.run()
+    assert [record.verdict for record in outcome.lines if isinstance(record, CheckRecord)] == ["PASS"] * 3
+
+
+def test_a_scratch_directory_is_removed_when_a_check_has_asked_a_dialect_for_it(suite: Suite) -> None:
+    suite.write("""
+        @proves(RULE, killed_by=MUTANT)
+        def test_makes(v2, v3):
+            v2.scratch.file("f")
+            v3.scratch.file("f")
+            assert len(v3.client().readdir(v3.root).resok.entries) == 4
+
+        @proves(RULE, killed_by=MUTANT)
+        def test_nothing_is_left(v3):
+            assert len(v3.client().readdir(v3.root).resok.entries) == 2
+    """)
+    assert set(suite.run().verdicts.values()) == {"PASS"}

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Wireshark reads every capture of a whole run, and its dissectors find nothing malformed in it.
+"""Wireshark reads the captures of a run, and its dissectors find nothing malformed in them.
 
-Each file is opened as it is; for the dissectors all packets lie in one file, since thousands of starts take minutes.
+Those of every sixth check; of all checks with ``NFSPROOF_EVERY=1``, as in CI. Each file is opened as it is; for the
+dissectors all packets lie in one file, since thousands of starts take minutes.
 
 But for what a check makes wrong on purpose: every packet with bytes of a check's own making says so in its comment, and
 only such packets may be malformed, or be a server's answer to them that no dissector of NFS is made for.
@@ -23,13 +24,16 @@ from nfsjudge import pcapng
 from nfsjudge.capture import OWN_BYTES
 from nfsjudge.records import CheckRecord, read_records
 from tests.plugin.conftest import ROOT
+from tests.plugin.settled_run import EVERY
+from tests.settled import SERVER_PORT
+from tests.waiting import AT_MOST
 
 _PACKET = 6
 _COMMENT = 1
 
 
 def packets_of(path: Path) -> Iterator[tuple[float, bytes, str]]:
-    """(seconds, frame, comment) of each packet of a capture of ours."""
+    """(seconds, frame, comment) of each packet of one of our captures."""
     data, at = path.read_bytes(), 0
     while at < len(data):
         kind, length = struct.unpack_from("<II", data, at)
@@ -43,11 +47,20 @@ def packets_of(path: Path) -> Iterator[tuple[float, bytes, str]]:
         at += length
 
 
-def moved(frame: bytes, number: int) -> bytes:
-    """A packet between addresses of its capture's own, so that many captures can lie in one file."""
+def moved(frame: bytes, number: int, ports: dict[int, int]) -> bytes:
+    """A packet between addresses of its capture's own, so that many captures can lie in one file.
+
+    Its ports, which loopback has handed out, become those of NFS and of its clients: dissectors are chosen by port.
+    """
     address = bytes([10, number >> 16 & 255, number >> 8 & 255, number & 255])
     assert frame[12:14] == b"\x08\x00"
-    return frame[:26] + address * 2 + frame[34:]
+    at = 14 + (frame[14] & 15) * 4
+    found = struct.unpack_from(">HH", frame, at)
+    for port in reversed(found):  # the first packet is a call, to the server
+        ports.setdefault(port, SERVER_PORT if not ports else 900 + len(ports))
+    return (
+        frame[:26] + address * 2 + frame[34:at] + struct.pack(">HH", *map(ports.get, found)) + frame[at + 4 :]
+    )
 
 
 def joined(captures: list[Path], out: Path) -> list[tuple[Path, str]]:
@@ -56,8 +69,9 @@ def joined(captures: list[Path], out: Path) -> list[tuple[Path, str]]:
     with out.open("wb") as file:
         file.write(pcapng.section() + pcapng.interface())
         for number, path in enumerate(captures):
+            ports: dict[int, int] = {}
             for moment, frame, comment in packets_of(path):
-                file.write(pcapng.packet(moment, moved(frame, number), ""))
+                file.write(pcapng.packet(moment, moved(frame, number, ports), ""))
                 origin.append((path, comment))
     return origin
 
@@ -67,40 +81,46 @@ def complaints(path: Path) -> list[tuple[int, str]]:
     wrong = '_ws.malformed || _ws.unreassembled || _ws.expert.severity == "Error"'
     command = ["tshark", "-n", "-2", "-r", str(path), "-Y", wrong]
     fields = ["-T", "fields", "-e", "frame.number", "-e", "_ws.expert.message", "-e", "_ws.col.Info"]
-    result = subprocess.run([*command, *fields], capture_output=True, text=True, check=True, timeout=600)
+    result = subprocess.run([*command, *fields], capture_output=True, text=True, check=True, timeout=AT_MOST)
     return [(int(line.split("\t")[0]), line) for line in result.stdout.splitlines()]
 
 
 def counted(captures: list[Path]) -> list[int]:
     """How many packets Wireshark's reader of files finds in each of them as it is, comments and all."""
     command = ["capinfos", "-T", "-r", "-M", "-c", *map(str, captures)]
-    result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600)
+    result = subprocess.run(command, capture_output=True, text=True, check=True, timeout=AT_MOST)
     assert result.stderr == ""
     return [int(line.rpartition("\t")[2]) for line in result.stdout.splitlines()]
 
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 def test_tshark_finds_nothing_malformed_but_what_a_check_makes_so(tmp_path: Path) -> None:
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    command = [sys.executable, "-m", "pytest", "suites", "-q", "-p", "no:cacheprovider", "--evidence=always"]
+    every = int(os.environ.get(EVERY, "6"))
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        EVERY: str(every),
+    }
+    plugins = ("-p", "no:cacheprovider", "-p", "tests.plugin.settled_run")
+    command = [sys.executable, "-m", "pytest", "suites", "-q", *plugins, "--evidence=always"]
     report = tmp_path / "report"
     run = subprocess.run(
         [*command, f"--report={report}"],
         cwd=ROOT,
         env=environment,
         capture_output=True,
-        timeout=600,
+        timeout=AT_MOST,
         check=False,
     )
     assert run.returncode == 0, run.stdout.decode()[-2000:]
     with (report / "records.jsonl").open() as lines:
         checks = [record for record in read_records(lines) if isinstance(record, CheckRecord)]
     captures = [report / check.capture for check in checks if check.capture]
-    assert len(captures) > 2000
+    assert len(captures) > 2000 // every
     assert counted(captures) == [sum(1 for _ in packets_of(path)) for path in captures]
     origin = joined(captures, tmp_path / "all.pcapng")
     said = complaints(tmp_path / "all.pcapng")
     found = [(*origin[number - 1], text) for number, text in said if OWN_BYTES not in origin[number - 1][1]]
     assert found == []
     # The dissectors do look: some checks send malformed bytes, and it shows.
-    assert len(said) > 10
+    assert len(said) > 10 // every

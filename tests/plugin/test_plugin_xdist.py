@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.exclusive import Turnstile
+from fixtures.plugin.lock import TargetLock
 from nfsjudge.records import RunRecord
 from tests.plugin.conftest import Suite
 from tests.plugin.test_plugin_verdicts import ENDINGS, check
@@ -77,13 +77,13 @@ def test_exclusive_checks_run_alone_and_last(suite: Suite, tmp_path: Path) -> No
 
 
 def test_a_turnstile_can_be_discarded(tmp_path: Path) -> None:
-    turnstile = Turnstile.make()
-    assert turnstile.path is not None
-    assert Path(turnstile.path).exists()
-    with turnstile.pass_through(alone=True):
+    lock = TargetLock.make()
+    assert lock.path is not None
+    assert Path(lock.path).exists()
+    with lock.hold(alone=True):
         pass
-    turnstile.discard()
-    assert not Path(turnstile.path).exists()
+    lock.discard()
+    assert not Path(lock.path).exists()
 
 
 def test_a_required_capability_and_workers(suite: Suite) -> None:

@@ -19,11 +19,12 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.pace import Pace, roughly
-from fixtures.progress_views import plain_line, running_text
+from fixtures.plugin.pace import Pace, roughly
+from fixtures.plugin.progress_views import plain_line, running_text
 from nfsjudge.records import CheckRecord, EndRecord, read_records
 from tests.plugin.conftest import ROOT, Suite
 from tests.plugin.test_plugin_verdicts import check
+from tests.waiting import AT_MOST
 
 IDS = [f"nfs3/{module}/check_{number}" for module in ("read", "write") for number in range(20)]
 CHECKS = "".join(check(f"number_{number}", "pass") for number in range(30))
@@ -120,7 +121,12 @@ def test_a_pipe_gets_lines_of_json(suite: Suite, workers: tuple[str, ...]) -> No
     reader, writer = os.pipe()
     arguments = [sys.executable, "-m", "pytest", *suite.arguments(f"--progress=fd:{writer}", *workers)]
     subprocess.run(
-        arguments, cwd=suite.pytester.path, pass_fds=[writer], capture_output=True, timeout=60, check=False
+        arguments,
+        cwd=suite.pytester.path,
+        pass_fds=[writer],
+        capture_output=True,
+        timeout=AT_MOST,
+        check=False,
     )
     os.close(writer)
     with os.fdopen(reader) as lines:
@@ -134,7 +140,12 @@ def test_a_run_whose_starter_has_gone_ends_in_order(suite: Suite) -> None:
     os.close(reader)
     arguments = [sys.executable, "-m", "pytest", *suite.arguments(f"--progress=fd:{writer}")]
     ended = subprocess.run(
-        arguments, cwd=suite.pytester.path, pass_fds=[writer], capture_output=True, timeout=60, check=False
+        arguments,
+        cwd=suite.pytester.path,
+        pass_fds=[writer],
+        capture_output=True,
+        timeout=AT_MOST,
+        check=False,
     )
     os.close(writer)
     assert ended.returncode == 2
@@ -160,7 +171,7 @@ class Terminal:
 
     def read_until(self, wanted: str) -> None:
         """Until a text was written; to the end if it is empty."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + AT_MOST
         while not wanted or wanted not in self.text:
             ready, _, _ = select.select([self._ours], [], [], deadline - time.monotonic())
             assert ready, self.text
@@ -174,7 +185,7 @@ class Terminal:
         """Read the rest; the exit status."""
         self.read_until("")
         os.close(self._ours)
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=AT_MOST)
 
 
 def screen(text: str) -> list[str]:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.suite_version import suite_version
+from fixtures.plugin.suite_version import suite_version
 from nfsproof import __version__
+from tests.waiting import AT_MOST
 
 
 def git(folder: Path, *words: str) -> None:
     who = ["-c", "user.name=x", "-c", "user.email=x@localhost", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True, timeout=60)
+    subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True, timeout=AT_MOST)
 
 
 @pytest.fixture

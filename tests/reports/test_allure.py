@@ -31,7 +31,6 @@ def run_of(*records: AnyRecord, folder: Path | None = None, **about: t.Any) -> R
 
 
 def results(folder: Path, *runs: Run) -> Results:
-    """By full name."""
     number = write_allure(runs, folder)
     found = [json.loads(path.read_text("utf-8")) for path in folder.glob("*-result.json")]
     assert len(found) == number
@@ -47,7 +46,6 @@ def labels(result: dict[str, t.Any]) -> dict[str, list[str]]:
 
 
 def properties(text: str) -> dict[str, str]:
-    """As Java reads them."""
     assert text.isascii()
     pairs = (re.fullmatch(r"((?:\\.|[^\\=: ])*)=(.*)", line) for line in text.splitlines())
     return {undone(pair[1]): undone(pair[2]) for pair in pairs if pair is not None}
@@ -135,7 +133,7 @@ def test_files_that_tell_the_address_behind_a_label_are_left_out(
     run.about.target = target
     found = results(tmp_path / "out", run)
     names = [one["name"] for one in found["nfs3/a/b"].get("attachments", [])]
-    assert ("script that sends the same: it.py" in names) == is_there
+    assert ("script that sends the same messages: it.py" in names) == is_there
     told = properties((tmp_path / "out" / "environment.properties").read_text("ascii"))
     assert ("files" in told) == (not is_there)
 

@@ -21,6 +21,7 @@ from reports.allure import CATEGORIES, write_allure
 from reports.run import from_records
 from tests.board import browser
 from tests.board.browser import Visit
+from tests.waiting import AT_MOST
 
 if t.TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -69,7 +70,7 @@ def opened(visit: Visit, id_: str) -> Page:
 def test_node_can_run_allure() -> None:
     node = shutil.which("node")
     assert node is not None
-    version = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=60, check=True)
+    version = subprocess.run([node, "--version"], capture_output=True, text=True, timeout=AT_MOST, check=True)
     assert int(version.stdout.removeprefix("v").split(".")[0]) >= 20
 
 
@@ -90,7 +91,7 @@ def test_a_failure_shows_what_was_seen_and_its_transcript(page: tuple[Visit, Pag
 def test_nothing_that_a_server_said_is_run_and_nothing_is_fetched(page: tuple[Visit, Page]) -> None:
     visit, _ = page
     shown = opened(visit, KEPT[1])
-    # The description is in a frame of its own.
+    # The description is in a separate frame.
     shown.frame_locator("iframe").first.get_by_text(SCRIPT).first.wait_for()
     assert not [one for one in visit.complaints if one.startswith("dialog")]
     assert not [url for url in visit.requests if not url.startswith(("file:", "blob:", "data:", "about:"))]

@@ -85,7 +85,7 @@ def test_as_many_as_github_shows() -> None:
 
 def test_a_run_that_was_killed_is_an_error() -> None:
     (line,) = annotation_lines([from_records([RunRecord("embedded")])[-1]])
-    assert "did not come to its end" in line
+    assert "is incomplete" in line
 
 
 @settings(deadline=None)

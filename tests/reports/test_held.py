@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reports of a run that was held against a baseline: what is otherwise stands out from what is known."""
+"""Reports of a run with a baseline: differences stand out from known failures."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def test_annotations_are_of_differences_only() -> None:
 
 
 def test_markdown_names_the_differences_first() -> None:
-    assert "As the baseline <code>b&#46;toml</code> says" in render_markdown([run_of()])
+    assert "Agrees with the baseline <code>b&#46;toml</code>" in render_markdown([run_of()])
     text = render_markdown([run_of(*[NEW] * 30)])
-    assert "Not as the baseline <code>b&#46;toml</code> says" in text
+    assert "Differs from the baseline <code>b&#46;toml</code>" in text
     assert "- <code>new&#58; nfs3/a/new&#58; FAIL &#64;all &#60;b&#62;</code>" in text
     assert text.count("&#64;all &#60;b&#62;</code>\n") == 20
     assert "- and 10 more" in text
 
 
 def test_text_and_junit_say_it() -> None:
-    assert "held:    against the baseline b.toml, as it says\n" in render_text(run_of())
-    assert f"held:    against the baseline b.toml, not as it says:\n         {NEW}\n" in render_text(
+    assert "compared: with the baseline b.toml: no difference\n" in render_text(run_of())
+    assert f"compared: with the baseline b.toml: these differences\n         {NEW}\n" in render_text(
         run_of(NEW)
     )
     for run, failures in ((run_of(), 0), (run_of(NEW), 1)):

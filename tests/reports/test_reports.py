@@ -80,8 +80,8 @@ def test_a_run_that_was_killed_says_so(tmp_path: Path) -> None:
     path.write_text("\n".join(lines))
     run = reports.load(tmp_path)
     assert [one.id for one in run.checks] == ["nfs3/a/b"]
-    assert "did not come to its end" in reports.render_text(run)
-    assert "did not come to its end" in reports.render_html(run)
+    assert "is incomplete" in reports.render_text(run)
+    assert "is incomplete" in reports.render_html(run)
 
 
 def test_an_empty_run_can_be_told() -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The types of NFSv2 (RFC 1094 section 2.3, sizes in section 3.5) and those of its arguments and results.
 
-Names are those of the RFC. A reply is a union over its status; beside the RFC's name of its success arm it has
-`resok`, as replies of NFSv3 do. Everything is 32 bits wide.
+Names are those of the RFC. A reply is a union over its status; besides the name that the RFC gives its success arm it
+has `resok`, as replies of NFSv3 do. Everything is 32 bits wide.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Lookup3Args(Struct):
 
 
 class Lookup3ResOk(Struct):
-    """LOOKUP3resok: the handle is owed (section 3.3.3)."""
+    """LOOKUP3resok: the handle is mandatory (section 3.3.3)."""
 
     object: NfsFh3
     obj_attributes: Fattr3 | None = None
@@ -332,7 +332,7 @@ class Entry3(Struct):
     fileid: Fileid3
     name: Filename3
     cookie: Cookie3
-    """Where to go on behind this entry."""
+    """Where the listing continues after this entry."""
 
 
 class Readdir3ResOk(Struct):

@@ -9,7 +9,7 @@ const VERDICTS = new Map(
   DATA.verdicts.map(([name, symbol, meaning, letter], rank) => [letter, { name, symbol, meaning, letter, rank }]),
 );
 const LETTERS = [...VERDICTS.keys()];
-const ABSENT = { name: "not run", symbol: "·", meaning: "this run does not have the check", letter: "-", rank: 99 };
+const ABSENT = { name: "not run", symbol: "·", meaning: "this run does not contain the check", letter: "-", rank: 99 };
 const BY_NAME = new Map([...VERDICTS.values()].map((one) => [one.name, one]));
 const INFO = { name: "INFO", symbol: "i", meaning: "legal, and rare", letter: "I", rank: 50 };
 
@@ -66,7 +66,7 @@ function levelIn(run, check) {
   return (clauseOf(RESULTS[run].clauses[check]) ?? mainClause(check))?.level ?? "";
 }
 
-/** Details of a check in a run, read and parsed when they are asked for the first time; null: the run lacks it. */
+/** Details of a check in a run, read and parsed when they are requested the first time; null: the run lacks it. */
 const portions = new Map();
 function detailsOf(run, check) {
   const name = `portion-${run}-${GROUP_OF.get(check)}`;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The page of a check: beside the matrix where there is room, over it where there is none.
+// The pane of a check: next to the matrix if there is space, over it if not.
 
 const panel = document.getElementById("panel");
 let returnTo = null;
@@ -71,7 +71,7 @@ function requirementPart(check, run) {
   const others = CHECKS[check][1].filter((one) => one !== judged);
   const main = clauseOf(judged);
   return el("section", {}, el("h3", { text: "Requirement" }),
-    main === null ? el("p", { class: "quiet", text: "The record names none." }) : clauseLine(main),
+    main === null ? el("p", { class: "quiet", text: "The record has no clause." }) : clauseLine(main),
     others.length === 0 ? null
       : el("details", {}, el("summary", { text: `proves ${plural(others.length, "other clause")} as well` }),
         el("ul", { class: "bare" }, ...others.map((one) => clauseLine(clauseOf(one), "li")))));
@@ -92,14 +92,14 @@ function targetsPart(check, chosen) {
   });
   return el("section", {}, el("h3", { text: "All targets" }),
     el("table", { class: "targets" }, el("thead", { class: "unseen" },
-      el("tr", {}, ...["Target", "Verdict", "What was said"].map((text) => el("th", { scope: "col", text })))),
+      el("tr", {}, ...["Target", "Verdict", "Outcome"].map((text) => el("th", { scope: "col", text })))),
     el("tbody", {}, ...rows)));
 }
 
 function runPart(check, run) {
   const details = detailsOf(run, check);
   const heading = el("h3", {}, badge(verdictOf(run, check)), RUNS.length > 1 ? ` ${RUNS[run].label}` : "");
-  if (details === null) return el("section", {}, heading, el("p", { class: "quiet", text: "This run does not have the check." }));
+  if (details === null) return el("section", {}, heading, el("p", { class: "quiet", text: "This run does not contain the check." }));
   const verdict = verdictOf(run, check);
   return el("section", { class: `run v-${verdict.name}` }, heading, facts(details, verdict), evidence(details), ...lintParts(details), exchangesPart(details));
 }
@@ -107,7 +107,7 @@ function runPart(check, run) {
 function facts(details, verdict) {
   const rows = [];
   const add = (name, ...values) => rows.push(el("dt", { text: name }), el("dd", {}, ...values));
-  if (details.verdict) add("verdict as told", details.verdict);
+  if (details.verdict) add("verdict as recorded", details.verdict);
   details.lines(details.expected).forEach((one, number) => add(number ? "or" : "expected", one));
   if (details.observed) add("observed", el("strong", { text: details.observed }));
   if (details.reason) add("reason", details.reason);
@@ -123,10 +123,10 @@ function facts(details, verdict) {
 }
 
 function evidence(details) {
-  const files = [["Capture for Wireshark", details.capture], ["Script that sends the same", details.script]]
+  const files = [["Capture for Wireshark", details.capture], ["Script that sends the same messages", details.script]]
     .filter(([, file]) => file)
     .map(([name, [path, url]]) => el("p", { class: "file" }, el("span", { class: "quiet", text: `${name}: ` }), link(url, path),
-      url ? null : el("span", { class: "quiet", text: " (not beside this page)" })));
+      url ? null : el("span", { class: "quiet", text: " (not in the folder of this page)" })));
   if (details.rerun) {
     const copier = button("Copy", () => copy(details.rerun, copier), { class: "plain", "aria-label": "Copy the command" });
     files.push(el("div", { class: "command" }, el("code", { text: details.rerun }), copier));
@@ -149,7 +149,7 @@ function lintParts(details) {
       el("dl", {}, ...finding.expected.flatMap((one, number) => [el("dt", { text: number ? "or" : "expected" }), el("dd", { text: one })]),
         el("dt", { text: "observed" }), el("dd", { text: finding.observed }),
         ...alsoOn(details.lines(finding.elsewhere))),
-      lines.length === 0 ? null : lazily("exchanges in which it shows", () => transcript(fromLines(lines))));
+      lines.length === 0 ? null : lazily("calls and replies that show it", () => transcript(fromLines(lines))));
   });
 }
 

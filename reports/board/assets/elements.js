@@ -16,7 +16,7 @@ function el(tag, options = {}, ...children) {
   return element;
 }
 
-/** A link to a clause or to a file beside the page; plain text if there is nowhere to go. */
+/** A link to a clause or to a file next to the page; plain text if there is nowhere to go. */
 function link(url, text, options = {}) {
   const isClause = url.startsWith("https://www.rfc-editor.org/");
   const isFile = url !== "" && !/^[a-z][a-z0-9+.-]*:|^[/\\]/i.test(url);
@@ -36,7 +36,7 @@ function badge(verdict, extra = "") {
     el("span", { class: "word", text: verdict.name }));
 }
 
-/** A bar whose parts are as wide as the counts; the words beside it say the same. */
+/** A bar whose parts are as wide as the counts; the words next to it say the same. */
 function bar(counts) {
   const parts = [...LETTERS].reverse().filter((letter) => counts.get(letter));
   return el("span", { class: "stack", "aria-hidden": "true" },

@@ -55,7 +55,7 @@ function showFilters() {
   byId("target-field").hidden = byId("differ-field").hidden = RUNS.length < 2 || state.view === "compare";
 }
 
-/** Beside each verdict: the checks that have it in a target that is looked at. */
+/** Next to each verdict: the checks that have it in a target that is looked at. */
 function showAmounts() {
   const scope = runNumber(state.target, null);
   const runs = scope === null ? RUNS.map((_, run) => run) : [scope];
@@ -124,7 +124,7 @@ function showHead() {
     on: { click: (event) => { event.preventDefault(); go({ view: name, check: "", run: "" }, { step: true }); } } })));
 }
 
-const THEMES = { "": ["Auto", "as the system has them"], light: ["Light", "light"], dark: ["Dark", "dark"] };
+const THEMES = { "": ["Auto", "the colours of the system"], light: ["Light", "light"], dark: ["Dark", "dark"] };
 
 function setTheme(name) {
   document.documentElement.dataset.theme = name;
@@ -143,9 +143,9 @@ function wireTheme() {
   });
 }
 
-const KEYS = [["/", "search"], ["Esc", "close the check, or clear the search"], ["↑ ↓", "row by row; with a check open, it follows"],
-  ["→ ←", "open and close a group; into and out of the targets"], ["Enter", "open the check, of the target in focus"],
-  ["Home End, Page ↑ ↓", "further"], ["n p", "next and previous check"], ["?", "these keys"]];
+const KEYS = [["/", "search"], ["Esc", "close the check, or clear the search"], ["↑ ↓", "move between rows; an open check follows"],
+  ["→ ←", "open and close a group; move between targets"], ["Enter", "open the check for the target in focus"],
+  ["Home End, Page ↑ ↓", "move further"], ["n p", "next and previous check"], ["?", "these keys"]];
 
 function wireKeys() {
   const keys = byId("keys");

@@ -85,7 +85,7 @@ function setOpen(key, wanted) {
   go({ open: open.join(","), closed: closed.join(",") });
 }
 
-/** Lays the matrix out anew. */
+/** Lays the matrix out again. */
 function layMatrix() {
   const checks = filtered();
   matrix.rows = rowsOf(checks);
@@ -96,7 +96,7 @@ function layMatrix() {
   matrix.shown.clear();
   if (!matrix.rows.some((row) => row.key === matrix.active)) matrix.active = matrix.rows[0]?.key ?? "";
   if (matrix.rows.length === 0) {
-    rowsBox.replaceChildren(el("p", { class: "nothing", text: "No check fits these filters." }));
+    rowsBox.replaceChildren(el("p", { class: "nothing", text: "No check matches these filters." }));
     rowsBox.style.height = "auto";
   } else {
     rowsBox.replaceChildren();
@@ -190,7 +190,7 @@ function matrixHeads() {
   const cells = RUNS.map((run, number) =>
     el("div", { role: "columnheader", class: "cell", title: run.target },
       el("span", { class: "number", "aria-hidden": "true", text: String(number + 1) }), breakable(run.label)));
-  const said = RUNS.length === 1 ? [el("div", { role: "columnheader", class: "said", text: "What was said" })] : [];
+  const said = RUNS.length === 1 ? [el("div", { role: "columnheader", class: "said", text: "Outcome" })] : [];
   document.getElementById("heads").replaceChildren(
     el("div", { role: "row", class: "row heads", "aria-rowindex": "1" },
       el("div", { role: "columnheader", class: "name", text: "Check" }), ...cells, ...said));
@@ -199,7 +199,7 @@ function matrixHeads() {
   grid.classList.toggle("single", RUNS.length === 1);
 }
 
-/** A label that may be broken behind a colon or a slash. */
+/** A label that may be broken after a colon or a slash. */
 function breakable(label) {
   const parts = label.split(/(?<=[:/])/);
   return el("span", { class: "label" }, ...parts.flatMap((part, number) => (number ? [el("wbr"), part] : [part])));

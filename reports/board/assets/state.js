@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is shown is told by the fragment of the URL: a link to the page opens it as it was.
+// The fragment of the URL holds what is shown: a link to the page opens it in the same state.
 
 const VIEWS = [
   ["checks", "Checks", true],

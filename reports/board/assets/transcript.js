@@ -34,7 +34,7 @@ function transcript(messages) {
   const extend = () => {
     list.append(...messages.slice(made, made + PORTION).map(messageItem));
     made = Math.min(messages.length, made + PORTION);
-    more.textContent = `Show more: ${messages.length - made} messages are left`;
+    more.textContent = `Show more: ${messages.length - made} messages`;
     more.hidden = made >= messages.length;
   };
   extend();
@@ -52,7 +52,7 @@ function messageItem(message) {
   ];
   if (message.lines.length === 0) return el("li", { class: deviates ? "marked" : "" }, el("div", { class: "line" }, ...line));
   const box = el("details", {}, el("summary", { class: "line" }, ...line));
-  // Fields are made when they are asked for: a long check has tens of thousands.
+  // Fields are made when they are requested: a long check has tens of thousands.
   box.addEventListener("toggle", () => {
     if (box.open && box.childElementCount === 1) box.append(fieldLines(message));
   });

@@ -9,7 +9,7 @@ function pivotRows(by, checks) {
   const scope = runNumber(state.target, null);
   const runs = scope === null ? RUNS.map((_, run) => run) : [scope];
   if (by === "target") return RUNS.map((run, number) => [run.label, tally(number, checks.filter((check) => levelFits(number, check))), { target: String(number) }, number]);
-  // A check counts once for each verdict that it has in a run: the filter behind the number shows as many.
+  // A check counts once for each verdict that it has in a run: the filter of the number shows as many.
   const sum = (fits) => {
     const counts = new Map([["all", 0]]);
     for (const check of checks) {
@@ -59,9 +59,9 @@ function showSummary() {
       el("thead", {}, heads), el("tbody", {}, ...rows))));
 }
 
-// What the lint found is red as well, and no check has it: it stands beside the counts of checks, and leads to its view.
+// What the lint found is red as well, and no check has it: it is next to the counts of checks, and links to its view.
 
-const RULES_TITLE = "What the lint found in the exchanges of checks, whatever these looked at";
+const RULES_TITLE = "Rules that the lint saw broken in the calls and replies of checks";
 
 /** How many rules some runs have broken, by verdict: Map letter -> number. */
 function rulesOf(runs) {
@@ -136,7 +136,7 @@ function showCompare() {
       button("⇄", () => go({ a: String(b), b: String(a) }), { class: "plain", "aria-label": "Exchange A and B" }), choose("b", b)),
     otherSuite(a, b),
     el("div", { class: "changes", role: "group", "aria-label": "Kinds of change" }, ...chips),
-    ...(lists.length ? lists : [el("p", { class: "nothing", text: "No difference in the checks that the filters let through." })]));
+    ...(lists.length ? lists : [el("p", { class: "nothing", text: "No difference in the checks that match the filters." })]));
   const count = [...changes.values()].reduce((sum, checks) => sum + checks.length, 0);
   announce(`${plural(count, "difference")} between ${RUNS[a].label} and ${RUNS[b].label}`);
 }
@@ -145,7 +145,7 @@ function showCompare() {
 function otherSuite(a, b) {
   const [before, after] = [a, b].map((run) => RUNS[run].environment.find(([key]) => key === "nfsproof")?.[1]);
   if (before === after || !before || !after) return "";
-  return el("p", { class: "note", text: `Judged by two versions of nfsproof, ${before} and ${after}: what changed may have changed in the checks.` });
+  return el("p", { class: "note", text: `Judged by two versions of nfsproof, ${before} and ${after}: a difference may come from the checks.` });
 }
 
 function changeOf(a, b, check) {
@@ -172,7 +172,7 @@ function rulesChanged(a, b) {
   });
 }
 
-/** A rule that a run has not broken was held, if the run looked for it in each check in which the other one broke it; null: it did not. */
+/** A rule without findings in a run counts as followed if the run looked for it in each check in which the other one broke it; otherwise null. */
 function heldIn(run, broken) {
   if (RUNS[run].lint === "off") return null;
   return broken.checks.every(([, check]) => check !== null && letterOf(run, check) !== "-") ? { verdict: "PASS", observed: "" } : null;
@@ -202,7 +202,7 @@ function portioned(list, all, item, size = 150) {
   const extend = () => {
     list.append(...all.slice(made, made + size).map(item));
     made = Math.min(all.length, made + size);
-    more.textContent = `Show more: ${all.length - made} are left`;
+    more.textContent = `Show more: ${all.length - made}`;
     more.hidden = made >= all.length;
   };
   extend();
@@ -284,7 +284,7 @@ function showChoices() {
     return [isNew ? checkLink(CHECKS[check][0], check, null) : "", key, ...values];
   });
   body("choices").replaceChildren(
-    el("p", { class: "quiet", text: "Where the RFC leaves a choice, which of the legal answers was seen. No verdict depends on it." }),
+    el("p", { class: "quiet", text: "The legal answers that the server chose where the RFC leaves a choice. They do not change a verdict." }),
     table("Choices by check", ["check", "choice", ...RUNS.map((run) => (RUNS.length > 1 ? run.label : "answer"))], rows, { class: "choices" }));
 }
 
@@ -299,7 +299,7 @@ function showStatistics() {
     rows.push(["all", "", sum(2), sum(3), sum(4), sum(5), sum(6), "", "", "", "", ""]);
     return el("section", {}, el("h3", { text: run.label }), table(`RPC statistics of ${run.label}`, heads, rows));
   });
-  body("statistics").replaceChildren(el("p", { class: "quiet", text: "Calls of the whole run, by procedure; “again” counts retransmissions, times are from call to reply." }), ...parts);
+  body("statistics").replaceChildren(el("p", { class: "quiet", text: "Calls of the whole run, by procedure; “again” counts retransmissions. Times are from call to reply." }), ...parts);
 }
 
 function showTargets() {

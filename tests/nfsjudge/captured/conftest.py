@@ -9,6 +9,7 @@ from nfsclient.clients import Mount, Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Sattr3, StableHow
 from nfsclient.rpc.exchange import Exchange
 from tests.nfsserver.conftest import ROOT_USER, Rig, make_rig, rig
+from tests.settled import settle
 
 __all__ = ["Rig", "make_rig", "rig"]
 
@@ -40,12 +41,12 @@ def play(rig: Rig, *, proto: str = "tcp") -> list[Exchange]:
             nfs.getattr(created.obj)
         nfs.readdirplus(made.obj)
         nfs.readdir(made.obj)
+    settle(seen)
     return seen
 
 
 @pytest.fixture
 def right(rig: Rig) -> list[Exchange]:
-    """What a right server says."""
     return play(rig)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Captures made for tests: frames of our own writer, packed into other files, links, fragments and segments."""
+"""Captures made for tests: frames of our writer, packed into other files, links, fragments and segments."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ LINKS: dict[str, tuple[int, t.Callable[[bytes, bytes], bytes]]] = {
 
 
 def cut_segments(frames: Sequence[Timed], size: int) -> list[Timed]:
-    """Every TCP segment over IPv4 in pieces of at most `size` bytes. Checksums are not mended."""
+    """Every TCP segment over IPv4 in pieces of at most `size` bytes. Checksums are not fixed."""
     out = []
     for moment, frame in frames:
         head, payload = frame[:54], frame[54:]

@@ -22,7 +22,7 @@ def test_a_file_that_ends_anywhere(right: list[Exchange], make: object) -> None:
     assert callable(make)
     data: bytes = make(frames_of(right[:6]))
     for end in range(len(data)):
-        # pcapng may end behind any block, pcap behind any packet.
+        # pcapng may end after any block, pcap after any packet.
         with contextlib.suppress(BadCapture):
             judge(data[:end])
 

@@ -22,7 +22,7 @@ GUARDED = CreateMode3.GUARDED
 
 
 class Scene:
-    """A recorded client in a directory of its own, which was made while no mutant was on."""
+    """A recorded client in a new directory, which was made while no mutant was on."""
 
     def __init__(self, rig: Rig) -> None:
         self.rig = rig

@@ -49,7 +49,6 @@ class Monkey:
         self.handles = [*self.directories, rig.root]
 
     def call(self) -> tuple[t.Any, t.Any]:
-        """A procedure and arguments."""
         chance, c = self.chance, self.chance.choice
         where = Diropargs3(c(self.directories), c([b"a", b"b", b"c", b"d", b".", b"..", b"absent"]))
         other = Diropargs3(c(self.directories), c([b"a", b"b", b"c", b"e"]))

@@ -141,7 +141,7 @@ class TestErrors:
     def test_a_reason_that_a_check_refutes_is_a_fault(self) -> None:
         pages = suite_pages(run_of(check("nfs3/read/one", statuses=["nfs3 READ NFS3ERR_IO"])), [])
         assert pages.faults == [
-            "nfs3 READ IO: a reason says that it is not provoked, but by nfs3/read/one it is"
+            "nfs3 READ IO: errors-outside.toml says that no check provokes it, but nfs3/read/one does"
         ]
 
 
@@ -221,9 +221,9 @@ class TestRendering:
         whole = run_of(check("nfs3/write/one"))
         assert "only some of the checks" not in render_coverage([whole], form)
         part = Run(RunRecord("mine", is_partial=True), whole.checks, end=EndRecord(0))
-        assert "only some of the checks were chosen" in render_coverage([whole, part], form)
+        assert "only some of the checks were selected" in render_coverage([whole, part], form)
         killed = Run(RunRecord("mine"), whole.checks)
-        assert "did not come to its end" in render_coverage([killed], form)
+        assert "is incomplete" in render_coverage([killed], form)
 
     def test_json_has_every_verdict_by_target(self) -> None:
         plain = json.loads(render_coverage(self.hostile(), "json"))
@@ -237,12 +237,12 @@ class TestRendering:
         assert plain["targets"] == ["embedded", "embedded (2)"]
 
     def test_an_unknown_form_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="no form"):
+        with pytest.raises(ValueError, match="expected md, html or json"):
             render_coverage([], "pdf")
 
     def test_what_is_broken_stands_in_a_table_of_its_own(self) -> None:
         text = render_coverage([run_of(check("nfs3/write/two", "FAIL"), target="mine")], "md")
-        broken = text.partition("## Requirements that were not met everywhere")[2]
+        broken = text.partition("## Requirements that a target does not meet")[2]
         assert "| RFC 1813 section 3.3.7 | STATED | what is written is there | 1 FAIL |" in broken
 
     def test_escaping_keeps_to_one_cell(self) -> None:

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof regenerate`: everything in a checkout that is made from other files or from a run, written or compared.
+
+The list of ids comes from pytest, the tables of docs/knobs.md and docs/lint.md from their declarations, the pages on
+coverage from the records of a whole run on the embedded server.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfsproof import covering, starter
+from nfsproof.linting import rules_table
+from nfsproof.unfilled import unfilled
+from nfsserver import KNOBS
+from reports.coverage import Pages
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a page between two comments, with what makes it."""
+
+    page: str
+    name: str
+    make: Callable[[], list[str]]
+
+    def expected(self, text: str) -> str:
+        """The page as it should be. Raises ValueError if the comments are not there."""
+        begin, end = (
+            f"<!-- {self.name}: made by nfsproof regenerate -->\n\n",
+            f"\n\n<!-- end of {self.name} -->",
+        )
+        pattern = re.compile(f"(?<={re.escape(begin)}).*?(?={re.escape(end)})", re.DOTALL)
+        if pattern.search(text) is None:
+            raise ValueError(f"docs/{self.page} has no part between {begin.strip()} and {end.strip()}")
+        return pattern.sub(lambda _: "\n".join(self.make()), text)
+
+
+def knobs_table() -> list[str]:
+    """The knobs of the embedded server as a table in Markdown."""
+    return [
+        "| knob | values | default | effect | clause that permits it |",
+        "| --- | --- | --- | --- | --- |",
+        *(
+            f"| `{knob.name}` | {knob.takes} | `{knob.usual or '(empty)'}` | {knob.meaning} | {'; '.join(knob.cites)} |"
+            for knob in KNOBS.values()
+        ),
+    ]
+
+
+def lint_table() -> list[str]:
+    """The rules of the lint, with the head of the table."""
+    return [
+        "| rule | severity | clause | what it finds | mutants |",
+        "| --- | --- | --- | --- | --- |",
+        *rules_table(),
+    ]
+
+
+PARTS = (Part("knobs.md", "knobs", knobs_table), Part("lint.md", "rules of the lint", lint_table))
+
+
+def regenerate(records: Path | None, say: Say) -> bool:
+    """Write everything; whether it could all be written. Raises `covering.CannotCover`."""
+    left = list(unfilled(starter.home()))
+    for line in left:
+        say(f"not filled in: {line}")
+    if left or not _ids("update", say):
+        return False
+    docs = starter.home() / "docs"
+    for page, _, expected in _differing(docs):
+        page.write_text(expected, encoding="utf-8")
+        say(f"written: docs/{page.name}")
+    pages = covering.make_pages(records)
+    for name in covering.write(pages, docs):
+        say(f"written: docs/{name}")
+    return _compare_coverage(pages, docs, say)
+
+
+def check(records: Path | None, say: Say) -> bool:
+    """Say what differs; whether nothing does. Raises `covering.CannotCover`."""
+    left = list(unfilled(starter.home()))
+    for line in left:
+        say(f"not filled in: {line}")
+    ids_agree = _ids("check", say)
+    docs = starter.home() / "docs"
+    wrong = list(_differing(docs))
+    for page, there, expected in wrong:
+        say("\n".join(covering.difference(page.name, there, expected)))
+    # Only with the right ids can a run be a whole one.
+    covered = ids_agree and _compare_coverage(covering.make_pages(records), docs, say)
+    return ids_agree and covered and not left and not wrong
+
+
+def _compare_coverage(pages: Pages, docs: Path, say: Say) -> bool:
+    wrong = covering.differences(pages, docs)
+    for line in wrong:
+        say(line)
+    return not wrong
+
+
+def _differing(docs: Path) -> Iterator[tuple[Path, str, str]]:
+    """Pages whose parts are not as they should be: the page, its text, the right text."""
+    for part in PARTS:
+        page = docs / part.page
+        there = page.read_text(encoding="utf-8")
+        expected = part.expected(there)
+        if there != expected:
+            yield page, there, expected
+
+
+def _ids(mode: str, say: Say) -> bool:
+    """In a separate process: this one may have read the list already."""
+    done = subprocess.run(
+        [sys.executable, "-m", "nfsproof", "run", f"--ids={mode}", "-q", "--progress=off"],
+        env=os.environ | {"PYTHONPATH": str(starter.home())},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    for line in done.stdout.splitlines():
+        if line.strip() and not line.startswith("no tests ran"):
+            say(line)
+    return done.returncode == 0

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""What every target offers: an address, controls, and an exit report when it has died."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import ClassVar, Self
+
+PlainValue = str | int | bool | None
+
+
+class TargetError(Exception):
+    """A target cannot be named, started, restarted or reached. The text says what was tried and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetAddress:
+    """Where a target answers, and as whom it is to be asked. Plain values only, so that it crosses to workers."""
+
+    host: str
+    """Name or numeric address, IPv6 without brackets."""
+    nfs_port: int
+    mount_port: int
+    portmap_port: int | None = None
+    """None: the target has no portmapper that the suite may ask."""
+    proto: str = "tcp"
+    """Transport of the checks that do not choose one: "tcp" or "udp"."""
+    version: int = 3
+    """2: test NFSv2 only. 3: test NFSv3, and also NFSv2 if it is served."""
+    export: str = "/export"
+    """Path for MNT."""
+    inside: str = ""
+    """Path from the export to the directory in which checks work; empty: the export itself."""
+    root_handle: str | None = None
+    """Hexadecimal handle of that directory, in `version`, where it is known without MOUNT; None: ask MOUNT."""
+    uid: int = 0
+    gid: int = 0
+    privileged: bool = False
+    """True: the server wants calls from source ports below 1024."""
+
+    def to_plain(self) -> dict[str, PlainValue]:
+        """Only str, int, bool and None, as xdist's serialisation wants it."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, PlainValue]) -> Self:
+        """The inverse of to_plain(). Raises TypeError on unknown or missing keys."""
+        unknown = set(plain) - {field.name for field in fields(cls)}
+        if unknown:
+            raise TypeError(f"not fields of a target address: {', '.join(sorted(unknown))}")
+        return cls(**plain)  # type: ignore[arg-type]
+
+
+class Target(ABC):
+    """A server under test. One object per process that talks to it.
+
+    Life: `start()`, any number of `address()`, controls, `stop()`. A target with `per_worker` is started in every
+    xdist worker; any other one is started once, by the controller, and its workers get a plain address.
+    """
+
+    name: str = "target"
+    """As printed in reports, for example "ganesha:vfs"."""
+    per_worker: ClassVar[bool] = False
+    is_throwaway: ClassVar[bool] = False
+    """True: its export is made for the run and goes with it."""
+    controls: frozenset[str] = frozenset()
+    """What may be done to it from outside: "crash", "restart", "touch_behind", "fill_disk", "knobs". Empty: nothing."""
+    log_path: Path | None = None
+    """The server's own log, if there is one on this machine. Who wants to keep it sets a place before start()."""
+
+    @abstractmethod
+    def start(self) -> None:
+        """Brings the target up and returns when it answers. Raises TargetError; leaves nothing running then."""
+
+    @abstractmethod
+    def stop(self) -> None:
+        """Ends what start() began. May be called twice, and after a failed start."""
+
+    @abstractmethod
+    def address(self) -> TargetAddress:
+        """Where it answers now. It may change with restart()."""
+
+    def crash(self) -> None:
+        """Ends the server without warning, as a loss of power would, and brings it back; returns when it answers."""
+        raise TargetError(f"{self.name} has no control 'crash'")
+
+    def restart(self) -> None:
+        """Stops it in order and starts it, or brings it back when it has died; returns when it answers."""
+        raise TargetError(f"{self.name} has no control 'restart'")
+
+    def touch_behind(self, path: bytes, *, remove: bool = False) -> None:
+        """Lets the regular file at `path` below the export grow without NFS, as another program on the server might.
+
+        With `remove` it is removed instead.
+        """
+        what = "remove" if remove else "change"
+        raise TargetError(f"{self.name} has no control 'touch_behind': it cannot {what} {path!r}")
+
+    def discard(self, name: bytes) -> bool:
+        """Removes a directory of the export with all that is in it without NFS; False where that cannot be done.
+
+        For what a check has left, where nobody looks any more.
+        """
+        del name
+        return False
+
+    def fill_disk(self) -> None:
+        """Takes all room for data that is left below the export, until `free_disk()`."""
+        raise TargetError(f"{self.name} has no control 'fill_disk'")
+
+    def free_disk(self) -> None:
+        """Gives back what `fill_disk()` took; nothing when it took nothing."""
+        return
+
+    def set_knobs(self, values: Mapping[str, float | str | None]) -> None:
+        """Sets which legal freedoms it takes, by name; see docs/knobs.md. Raises ValueError for what there is not."""
+        raise TargetError(f"{self.name} has no knobs: {', '.join(values)} cannot be set")
+
+    def reset_knobs(self) -> None:
+        """Sets all of them back to what they were when it started."""
+        return
+
+    def exit_report(self) -> str | None:
+        """None while it lives or when nothing is known; else why it is dead: exit status and last log lines."""
+        return None
+
+    def describe(self) -> str:
+        """One line for the header of a run."""
+        return self.name

@@ -1,0 +1,492 @@
+# SPDX-License-Identifier: MIT
+"""The steps of a diagnosis, from the name of the host to a file that was written."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+
+from nfsclient.clients import Mount, Nfs3, Portmap
+from nfsclient.discovery import Mounted, MountRefused, PathNotFound, PortUnknown, find_ports, open_connection
+from nfsclient.errors import (
+    AuthFailed,
+    BadReply,
+    ConnectFailed,
+    ConnectionLost,
+    MountFailed,
+    NfsClientError,
+    ProgMismatch,
+    ProgUnavail,
+    RpcMismatch,
+    RpcTimeout,
+)
+from nfsclient.paths import shown
+from nfsclient.protocol import mount, nfs3, portmap
+from nfsclient.rpc.blocking import RpcClient
+from nfsclient.rpc.loop import Loop
+from nfsclient.url import NfsUrl
+from nfstargets.diagnosis.access import Access, may_bind_below_1024, try_access
+from nfstargets.diagnosis.peers import NoAddress, first_that_listens, resolve, what_listens
+from nfstargets.diagnosis.report import Outcome, Step
+from nfstargets.diagnosis.writing import WriteTrial
+
+NFS_PORT = 2049
+"""Where NFS is looked for when rpcbind does not help (RFC 7530 section 3.1 makes it usual)."""
+MOUNT_PORT = 20048
+"""Where MOUNT usually is on Linux; nothing else fixes it."""
+_CALL = 2.0
+"""Seconds for one connection or call: enough for any server that is awake."""
+_NAMES = {nfs3.NFS3.number: "NFS", mount.PROGRAM: "MOUNT"}
+_NO_RPC = (BadReply, ConnectionLost, RpcTimeout)
+_AUTH_SYS = 1
+
+
+class Examination:
+    """One look at one URL. Each step takes what the steps before it found out."""
+
+    def __init__(self, url: NfsUrl, loop: Loop, patience: float) -> None:
+        self.asked = url
+        self.url = url
+        """The same with the address that was chosen instead of the name."""
+        self.loop = loop
+        self._deadline = loop.clock() + patience
+        self._nfs_port = url.nfs_port
+        self._mount_port = url.mountport
+        self._is_guess = False
+        self._connects = False
+        self._nfs_error: NfsClientError | None = None
+        self._nfs_speaks_rpc = False
+        self._mount_speaks = False
+        self._access: Access | None = None
+        self._can_be_privileged = may_bind_below_1024()
+        self._privileged = url.secure and self._can_be_privileged
+        """Whether calls come from a port below 1024."""
+        self._below_1024: bool | None = None
+        """Whether the server takes such ports only; None: nothing gave reason to try."""
+
+    def steps(self) -> Iterator[Step]:
+        """All steps in order; none raises."""
+        ways: list[tuple[str, t.Callable[[], tuple[Outcome, str, str]]]] = [
+            ("name", self._name),
+            ("rpcbind", self._rpcbind),
+            ("port", self._port),
+            ("RPC version", self._rpc),
+            ("NFS", self._nfs),
+            ("MOUNT", self._mount),
+            ("export", self._export),
+            ("privileged port", self._source_port),
+            ("path", self._path),
+        ]
+        stopped = ""
+        for name, way in ways:
+            if not stopped and self._left() <= 0:
+                stopped = "the time for the diagnosis is used up"
+            if stopped:
+                yield Step(name, Outcome.NOT_TRIED, stopped)
+                continue
+            step = _guarded(name, way)
+            yield step
+            if name == "name" and step.outcome is Outcome.FAILED:
+                stopped = "the host has no address"
+        yield from self._write_steps(stopped)
+
+    # ------------------------------------------------------------ means
+
+    def _left(self) -> float:
+        return self._deadline - self.loop.clock()
+
+    def _timeout(self) -> float:
+        return max(0.05, min(_CALL, self._left()))
+
+    def _connect(self, port: int) -> RpcClient:
+        return open_connection(
+            self.url, port, loop=self.loop, timeout=self._timeout(), privileged=self._privileged
+        )
+
+    def _listener(self, port: int) -> str:
+        if self.url.proto == "udp":
+            return "something that does not answer RPC over UDP"
+        return what_listens(self.url.host, port, self._timeout())
+
+    # ------------------------------------------------------------ steps
+
+    def _name(self) -> tuple[Outcome, str, str]:
+        host = self.asked.host
+        try:
+            addresses = resolve(host, min(4.0, self._left()))
+        except NoAddress as error:
+            return _failed(
+                f"{host} has no address: {error}", "check the spelling and the DNS, or use the address"
+            )
+        ports = [self._nfs_port or self.url.rpcbindport or portmap.PORT, NFS_PORT]
+        address = addresses[0]
+        if len(addresses) > 1:
+            address = first_that_listens(addresses, ports, self._timeout())
+        self.url = replace(self.url, host=address)
+        return _ok(f"{host} is {', '.join(addresses)}" if addresses != [host] else f"{host} is an address")
+
+    def _rpcbind(self) -> tuple[Outcome, str, str]:
+        if self._nfs_port is not None and self._mount_port is not None:
+            return _not_tried("the URL has both ports")
+        found: list[str] = []
+        trouble: list[PortUnknown] = []
+        # Ask for one port at a time: a missing one must not hide the other.
+        if self._nfs_port is None:
+            self._nfs_port = self._ask(replace(self.url, mountport=1), "NFS", found, trouble)
+        if self._mount_port is None:
+            self._mount_port = self._ask(
+                replace(self.url, nfsport=self._nfs_port or 1, port=None), "MOUNT", found, trouble
+            )
+        if self._nfs_port is None:
+            self._nfs_port, self._is_guess = NFS_PORT, True
+        if not trouble:
+            return _ok(f"it lists {' and '.join(found)}")
+        return self._rpcbind_trouble(trouble[0])
+
+    def _ask(self, url: NfsUrl, name: str, found: list[str], trouble: list[PortUnknown]) -> int | None:
+        if trouble and trouble[0].__cause__ is not None:
+            return None  # it did not answer the first time
+        try:
+            ports = find_ports(url, loop=self.loop, timeout=self._timeout())
+        except PortUnknown as error:
+            trouble.append(error)
+            return None
+        port = ports.nfs if name == "NFS" else ports.mount
+        found.append(f"{name} at port {port}")
+        return port
+
+    def _rpcbind_trouble(self, error: PortUnknown) -> tuple[Outcome, str, str]:
+        port = self.url.rpcbindport or portmap.PORT
+        if error.__cause__ is not None:
+            return _failed(
+                f"no answer from port {port}: {why(error.__cause__)}",
+                "start rpcbind on the server and open its port for this host, or give both ports in the URL: "
+                "?nfsport=2049&mountport=20048",
+            )
+        return _failed(
+            f"it does not list what is needed: {error.detail.partition(', saw ')[0].removeprefix('expected ')}; "
+            f"it lists {self._registered(port) or 'neither NFS nor MOUNT'}",
+            "start the missing service with version 3, or give nfsport= and mountport= in the URL",
+        )
+
+    def _registered(self, port: int) -> str:
+        """What the portmapper lists of NFS and MOUNT."""
+        try:
+            with closing(self._connect(port)) as rpc:
+                entries = Portmap(rpc).dump()
+        except NfsClientError:
+            return ""
+        protos = {portmap.IPPROTO_TCP: "tcp", portmap.IPPROTO_UDP: "udp"}
+        words = [
+            f"{_NAMES[entry.prog]} {entry.vers} {protos.get(entry.prot, entry.prot)}"
+            for entry in entries
+            if entry.prog in _NAMES
+        ]
+        return ", ".join(dict.fromkeys(words))
+
+    def _port(self) -> tuple[Outcome, str, str]:
+        assert self._nfs_port is not None
+        if self.url.proto == "udp":
+            self._connects = True
+            return _not_tried("UDP has no connections")
+        try:
+            with closing(self._connect(self._nfs_port)) as rpc:
+                self._connects = True
+                seen = f"{rpc.peer_address[0]} accepts connections at port {self._nfs_port}"
+        except ConnectFailed as error:
+            return _failed(f"no connection to port {self._nfs_port}: {why(error)}", self._port_advice(error))
+        return _ok(seen + (", the usual port of NFS" if self._is_guess else ""))
+
+    def _port_advice(self, error: ConnectFailed) -> str:
+        if "in time" in error.cause or "timed out" in error.cause:
+            return "a firewall drops the calls, or the host is down: open the port for this host"
+        if "refused" in error.cause.lower():
+            return "start the NFS server, or give its port in the URL: nfsport="
+        return "check the route to the host and its firewall"
+
+    def _rpc(self) -> tuple[Outcome, str, str]:
+        if not self._connects or self._nfs_port is None:
+            return _not_tried("there is no connection")
+        self._nfs_error = self._null(self._nfs_port, Nfs3)
+        if isinstance(self._nfs_error, RpcMismatch):
+            return _failed(str(self._nfs_error), "the server must speak RPC version 2 (RFC 5531)")
+        if isinstance(self._nfs_error, _NO_RPC):
+            seen = f"at port {self._nfs_port} is {self._listener(self._nfs_port)} ({why(self._nfs_error)})"
+            return _failed(
+                seen,
+                "give the port of NFS in the URL: nfsport=. If the server requires TLS, allow calls without it",
+            )
+        if isinstance(self._nfs_error, ConnectFailed):
+            return _failed(
+                str(self._nfs_error), "the server accepted one connection but not the next: read its log"
+            )
+        self._nfs_speaks_rpc = True
+        return _ok("RPC version 2")
+
+    def _null(self, port: int, service: type[Nfs3 | Mount]) -> NfsClientError | None:
+        """What NULL of version 3 ends in: None for an answer.
+
+        A server may refuse or ignore calls from source ports above 1023 (RFC 5531 appendix A). Where one below
+        is taken, it is used from then on.
+        """
+        error = self._null_once(port, service)
+        may_be_the_port = isinstance(error, (AuthFailed, ConnectionLost, RpcTimeout))
+        if may_be_the_port and not self._privileged and self._can_be_privileged and self._below_1024 is None:
+            self._privileged = True
+            second = self._null_once(port, service)
+            self._privileged = self._below_1024 = second is None
+            return second if second is None else error
+        return error
+
+    def _null_once(self, port: int, service: type[Nfs3 | Mount]) -> NfsClientError | None:
+        try:
+            with closing(self._connect(port)) as rpc:
+                service(rpc).null()
+        except NfsClientError as error:
+            return error
+        return None
+
+    def _nfs(self) -> tuple[Outcome, str, str]:
+        if not self._nfs_speaks_rpc or self._nfs_port is None:
+            return _not_tried("no RPC is spoken there")
+        return self._judge_null(self._nfs_error, "NFS", self._nfs_port, "nfsport")
+
+    def _judge_null(
+        self, error: NfsClientError | None, name: str, port: int, parameter: str
+    ) -> tuple[Outcome, str, str]:
+        match error:
+            case None:
+                return _ok(f"version 3 answers at port {port}")
+            case ProgMismatch(low=low, high=high) if low > 3:
+                return _failed(
+                    f"{name} has versions {low} to {high} only",
+                    f"enable version 3 of {name} on the server",
+                )
+            case ProgMismatch(low=low, high=high):
+                return _failed(
+                    f"{name} version 3 is refused; it offers {low} to {high}",
+                    f"enable version 3 of {name} on the server",
+                )
+            case ProgUnavail() if name == "NFS" and self._null_once(port, Mount) is None:
+                return _failed(f"port {port} belongs to MOUNT", "swap nfsport= and mountport= in the URL")
+            case ProgUnavail():
+                return _failed(
+                    f"the server at port {port} does not have {name}",
+                    f"give its port in the URL: {parameter}=",
+                )
+            case AuthFailed():
+                # NULL may demand a credential; whether a port below 1024 helps is seen further down.
+                return _ok(f"version 3 exists, but refuses NULL: {error}")
+            case _:
+                return _failed(f"NULL of {name} at port {port}: {why(error)}", "read the log of the server")
+
+    def _mount(self) -> tuple[Outcome, str, str]:
+        if self._mount_port is None:
+            return self._look_for_mount()
+        port = self._mount_port
+        error = self._null(port, Mount)
+        if isinstance(error, ConnectFailed):
+            return _failed(f"no connection to port {port}: {why(error)}", self._mount_advice(error))
+        if isinstance(error, _NO_RPC):
+            seen = f"at port {port} is {self._listener(port)} ({why(error)})"
+            return _failed(seen, "give the port of MOUNT in the URL: mountport=")
+        judged = self._judge_null(error, "MOUNT", port, "mountport")
+        self._mount_speaks = judged[0] is Outcome.OK
+        return judged
+
+    def _look_for_mount(self) -> tuple[Outcome, str, str]:
+        """Without rpcbind it may be at the port of NFS, or where Linux has it."""
+        if not self._nfs_speaks_rpc or self._nfs_port is None:
+            return _not_tried("its port is unknown")
+        for port in (self._nfs_port, MOUNT_PORT):
+            if self._null(port, Mount) is None:
+                self._mount_port = port
+                self._mount_speaks = True
+                return _ok(f"version 3 answers at port {port}: add mountport={port} to the URL")
+        seen = f"its port is unknown, and is neither {self._nfs_port} nor {MOUNT_PORT}"
+        return _failed(seen, "give it in the URL: mountport=")
+
+    def _mount_advice(self, error: ConnectFailed) -> str:
+        return (
+            self._port_advice(error).replace("NFS server", "MOUNT service").replace("nfsport=", "mountport=")
+        )
+
+    def _export(self) -> tuple[Outcome, str, str]:
+        if not self._mount_speaks:
+            return _not_tried("MOUNT does not answer")
+        if self._nfs_port is None:
+            return _not_tried("the port of NFS is unknown")
+        self._access = self._try(privileged=self._privileged)
+        first = self._access
+        if first.may_be_the_port and not self._privileged and self._can_be_privileged:
+            second = self._try(privileged=True)
+            self._below_1024 = second.error is None
+            if self._below_1024:
+                self._access, self._privileged = second, True
+        if isinstance(self._access.mounted, Mounted):
+            return self._mounted(self._access.mounted)
+        return self._refused(self._access.mounted)
+
+    def _try(self, *, privileged: bool) -> Access:
+        assert self._nfs_port is not None
+        assert self._mount_port is not None
+        return try_access(
+            replace(self.url, secure=privileged),
+            self._nfs_port,
+            self._mount_port,
+            loop=self.loop,
+            timeout=self._timeout,
+        )
+
+    def _mounted(self, mounted: Mounted) -> tuple[Outcome, str, str]:
+        seen = f"{shown(mounted.path)} is mounted"
+        if mounted.flavors and _AUTH_SYS not in mounted.flavors:
+            flavors = ", ".join(str(flavor) for flavor in mounted.flavors)
+            return (
+                Outcome.OK,
+                f"{seen}; it requires the security flavors {flavors}",
+                "allow AUTH_SYS (sec=sys): nfsproof has no other",
+            )
+        return _ok(seen)
+
+    def _refused(self, error: MountFailed) -> tuple[Outcome, str, str]:
+        exports = self._exports()
+        seen = f"{shown(self.url.path)} is refused ({why(error)})"
+        if exports is None:
+            return _failed(seen, "check the export rules for this host")
+        if not exports:
+            return _failed(f"{seen}; nothing is exported", "export a directory to this host")
+        return _failed(
+            f"{seen}; exported: {', '.join(exports)}",
+            "use one of these, or export this one; the export rules must allow this host",
+        )
+
+    def _exports(self) -> list[str] | None:
+        """What EXPORT lists; None when it does not answer."""
+        if self._mount_port is None:
+            return None
+        try:
+            with closing(self._connect(self._mount_port)) as rpc:
+                return [shown(entry.ex_dir) for entry in Mount(rpc).export()]
+        except NfsClientError:
+            return None
+
+    def _source_port(self) -> tuple[Outcome, str, str]:
+        if self.asked.secure:
+            if self._privileged:
+                return _ok("used because of secure=1")
+            return _failed(
+                "secure=1 needs a source port below 1024, which this user may not use",
+                "run as root or with CAP_NET_BIND_SERVICE, or remove secure=1",
+            )
+        if self._below_1024:
+            return _failed(
+                "the server accepts calls only from source ports below 1024",
+                "add secure=1 to the URL and run as root, or allow other ports on the server (insecure)",
+            )
+        if self._below_1024 is False:
+            return _ok("a port below 1024 is refused, too")
+        trouble = self._access.error if self._access is not None else self._nfs_error
+        if trouble is None:
+            return _ok("not needed") if self._access is not None else _not_tried("nothing was refused")
+        if self._can_be_privileged:
+            return _not_tried("the refusal does not depend on the source port")
+        return _not_tried("the source port may be the reason; run this as root to try one below 1024")
+
+    def _path(self) -> tuple[Outcome, str, str]:
+        access = self._access
+        if access is None or not isinstance(access.mounted, Mounted):
+            return _not_tried("nothing is mounted")
+        if access.attributes is not None and access.attributes.type is not nfs3.Ftype3.NF3DIR:
+            return _failed(
+                f"{shown(self.url.path)} is {access.attributes.type}", "use the path of a directory"
+            )
+        if access.error is None:
+            return _ok(f"{shown(self.url.path)} is a directory")
+        if isinstance(access.error, AuthFailed):
+            advice = "allow AUTH_SYS (sec=sys) for the export: nfsproof does not support Kerberos and TLS yet"
+            return _failed(why(access.error), advice)
+        return _failed(
+            why(access.error), "check the part of the path below the export, and the permissions of the user"
+        )
+
+    # ------------------------------------------------------------ writing
+
+    def _write_steps(self, stopped: str) -> Iterator[Step]:
+        names = ("write access", "root squash")
+        access = self._access
+        if not stopped and self._left() <= 0:
+            stopped = "the time for the diagnosis is used up"
+        if not stopped and (access is None or access.error is not None or access.root is None):
+            stopped = "there is no directory to write to"
+        if stopped or access is None or self._nfs_port is None:
+            yield from (Step(name, Outcome.NOT_TRIED, stopped) for name in names)
+            return
+        port = self._nfs_port
+        trial = WriteTrial(self.url, access, lambda: self._connect(port))
+        with closing(trial):
+            yield _guarded(names[0], trial.write)
+            yield _guarded(names[1], trial.squash)
+        if trial.left_behind:
+            yield Step(
+                "cleaning up",
+                Outcome.FAILED,
+                f"{trial.left_behind} is still in {shown(self.url.path)}",
+                "remove it",
+            )
+
+
+def why(error: BaseException) -> str:
+    """What happened, in few words, for people who do not use the library."""
+    if isinstance(error, MountFailed):
+        return _why_not_mounted(error)
+    match error:
+        case ConnectFailed():
+            return error.cause.partition("] ")[2] or error.cause  # without "[Errno 111] "
+        case ConnectionLost():
+            return f"the connection ended: {error.cause}"
+        case RpcTimeout():
+            return f"no answer within {error.seconds:.1f} s"
+        case AuthFailed():
+            return str(error).partition(";")[0]
+        case _:
+            return str(error)
+
+
+def _why_not_mounted(error: MountFailed) -> str:
+    if isinstance(error, MountRefused):
+        if error.__cause__ is not None:
+            return why(error.__cause__)
+        return ", ".join(f"{shown(path)}: {status}" for path, status in error.refusals)
+    seen = error.detail.rpartition("; ")[0] or error.detail
+    return seen if isinstance(error, PathNotFound) else seen.partition(", saw ")[2] or seen
+
+
+def _guarded(name: str, way: t.Callable[[], tuple[Outcome, str, str]]) -> Step:
+    """One step, whatever happens in it."""
+    try:
+        return Step(name, *way())
+    except (NfsClientError, OSError) as error:
+        return Step(name, Outcome.FAILED, str(error), "read the log of the server")
+    except Exception as error:  # noqa: BLE001 - people in trouble need the other steps, not a traceback
+        said = f"{type(error).__name__}: {error}"
+        return Step(
+            name,
+            Outcome.FAILED,
+            f"this step failed itself: {said}",
+            "this is a bug of nfsproof: please report it",
+        )
+
+
+def _ok(seen: str) -> tuple[Outcome, str, str]:
+    return Outcome.OK, seen, ""
+
+
+def _failed(seen: str, advice: str) -> tuple[Outcome, str, str]:
+    return Outcome.FAILED, seen, advice
+
+
+def _not_tried(seen: str) -> tuple[Outcome, str, str]:
+    return Outcome.NOT_TRIED, seen, ""

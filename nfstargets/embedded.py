@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: MIT
+"""The embedded reference server as a target: in this process, on the same loop as the checks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+from nfsclient.rpc.loop import Loop
+from nfsclient.rpc.program import AnyOperation
+from nfsserver.fs import FsError, remove_tree_behind, touch_behind
+from nfsserver.knobs import Knob, Value
+from nfsserver.server import Server
+from nfstargets.base import Target, TargetAddress, TargetError
+
+if TYPE_CHECKING:
+    from nfsmutants import Mutants
+
+EXPORT = "/export"
+SECOND_EXPORT = "/second"
+"""A second file system, for checks of objects in another export."""
+
+
+class EmbeddedTarget(Target):
+    """The correct embedded server. Each worker has one; what a check does to it disturbs no other worker."""
+
+    name = "embedded"
+    per_worker: ClassVar[bool] = True
+    controls = frozenset({"crash", "restart", "touch_behind", "fill_disk", "knobs"})
+
+    def __init__(self) -> None:
+        self.loop: Loop | None = None
+        """To be set before `start`: the loop that the checks wait on."""
+        self.knobs: Mapping[str, Value] = {}
+        """To be set before `start`: the legal freedoms that it takes throughout."""
+        self.server: Server | None = None
+        self._mutants: Mutants | None = None
+        """Those of `server`; None until one is switched on."""
+        self._free_before: tuple[int | None] | None = None
+        """What the knob was before the disk was filled; None: it is not filled."""
+
+    def start(self) -> None:
+        """Listen on a free port of loopback."""
+        if self.loop is None:
+            raise TargetError("the embedded server needs the loop of the checks")
+        self.server = Server(exports=(EXPORT, SECOND_EXPORT), knobs=self.knobs)
+        try:
+            self.server.listen(self.loop)
+        except OSError as error:
+            raise TargetError(f"the embedded server cannot listen on loopback: {error}") from error
+
+    def stop(self) -> None:
+        if self.server is not None:
+            self.server.close()
+        self.server = self._mutants = None
+
+    def address(self) -> TargetAddress:
+        """One port for NFS, MOUNT and portmap."""
+        port = self.running().port
+        return TargetAddress(
+            host="127.0.0.1", nfs_port=port, mount_port=port, portmap_port=port, export=EXPORT
+        )
+
+    def running(self) -> Server:
+        """The server. Raises TargetError while there is none."""
+        if self.server is None:
+            raise TargetError("the embedded server is not running")
+        return self.server
+
+    def crash(self) -> None:
+        """Lose what is not stable."""
+        self.running().crash()
+
+    def restart(self) -> None:
+        """Begin another instance, in order."""
+        self.running().restart()
+
+    def touch_behind(self, path: bytes, *, remove: bool = False) -> None:
+        """Change or remove a file without the protocol."""
+        try:
+            touch_behind(self.running().fs, path, remove=remove)
+        except FsError as error:
+            raise TargetError(f"{path!r} cannot be changed: {error}") from error
+
+    def discard(self, name: bytes) -> bool:
+        """Remove it in this process: half of all calls of a run would be for that."""
+        try:
+            remove_tree_behind(self.running().fs, name)
+        except (FsError, TargetError):
+            return False
+        return True
+
+    def fill_disk(self) -> None:
+        """Somebody else takes all free bytes."""
+        knobs = self.running().knobs
+        if self._free_before is None:
+            # What is free by now, which removed files may have added to.
+            is_bounded = knobs.now.free_bytes is not None
+            self._free_before = (self.running().fs.statistics().free_bytes if is_bounded else None,)
+        knobs.set("free_bytes", 0)
+
+    def free_disk(self) -> None:
+        if self._free_before is not None:
+            self.running().knobs.set("free_bytes", *self._free_before)
+            self._free_before = None
+
+    def set_knobs(self, values: Mapping[str, Value]) -> None:
+        """Turn knobs. Raises `BadKnob`."""
+        self.running().knobs.update(**values)
+
+    def reset_knobs(self) -> None:
+        self.running().knobs.reset()
+
+    def describe(self) -> str:
+        """With the knobs that are turned throughout."""
+        turned = " ".join(f"{name}={Knob.spell(value)}" for name, value in self.knobs.items())
+        return f"{self.name} ({turned})" if turned else self.name
+
+    def set_mutants(self, names: set[str]) -> None:
+        """Switch exactly these mutants on."""
+        # Imported here, since most runs have none, and there are hundreds.
+        from nfsmutants import Mutants
+
+        if self._mutants is None:
+            self._mutants = Mutants(self.running())
+        self._mutants.clear()
+        self._mutants.update(names)
+
+    def forget_asked(self) -> None:
+        """Forget which operations were performed, and count them from now on."""
+        self.running().pipeline.performed.clear()
+
+    def asked(self) -> Counter[AnyOperation]:
+        """Operation -> how often it was performed since."""
+        return self.running().pipeline.performed.copy()

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""The process that keeps a server: its namespace, its rpcbind, its life and its end.
+
+`python -P -m nfstargets.keeper JSON` is started by `process.KeptServer` and talks to it in lines of JSON. It
+lives as long as the target does, so that what is mounted survives a restart of the server; and when its standard
+input ends, for whatever reason, it ends the server and removes the scratch folder. Nothing remains, even
+if the run is killed.
+
+Argument: {"rpcbind": PATH or null, "memory": [PATH, ...], "remove": PATH or null}
+
+    rpcbind   where to answer registrations; an empty file system hides the folder around it first, unless
+              namespaces are forbidden and nobody is there
+    memory    folders to make file systems in memory of
+    remove    folder to remove at the end
+
+Commands:  {"do": "start", "argv": [...], "output": PATH}       {"do": "signal", "number": N}
+Events:    {"event": "ready"}                                    {"event": "failed", "why": TEXT}
+           {"event": "started", "pid": N}                        {"event": "registered", "program": N, "version": N}
+           {"event": "ended", "pid": N, "status": N}             (status as in subprocess: negative for a signal)
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from nfsclient.protocol.rpcbind import Rpcb
+from nfsclient.rpc.loop import Loop
+from nfstargets.namespace import (
+    NEEDS,
+    NamespaceError,
+    die_with_parent,
+    enter_private_mounts,
+    mount_tmpfs,
+    unmount,
+)
+from nfstargets.rpcbind_stub import Registry, UnixListener
+
+GRACE = 3.0
+"""Seconds that a server has to end by itself when the keeper ends."""
+
+
+class _Input:
+    """A member of a loop that only reads: `on_readable` is the callback it was given."""
+
+    def __init__(self, descriptor: int, callback: Any) -> None:
+        self.descriptor = descriptor
+        self.on_readable = callback
+
+    def fileno(self) -> int:
+        return self.descriptor
+
+    def wants_to_read(self) -> bool:
+        return True
+
+    def wants_to_write(self) -> bool:
+        return False
+
+    def on_writable(self) -> None:
+        """It writes nothing."""
+
+    def next_deadline(self) -> float | None:
+        return None
+
+    def on_deadline(self, now: float) -> None:
+        """Nothing is timed here."""
+
+
+class Keeper:
+    """One server at a time, started, signalled and watched on command."""
+
+    def __init__(self, loop: Loop) -> None:
+        self.loop = loop
+        self.ending = False
+        self.server: subprocess.Popen[bytes] | None = None
+        self.rpcbind: UnixListener | None = None
+        self._commands = bytearray()
+
+    def say(self, event: str, **details: int | str) -> None:
+        """One event to the run; that it has gone is noticed by the end of input."""
+        with contextlib.suppress(BrokenPipeError):
+            sys.stdout.write(json.dumps({"event": event, **details}) + "\n")
+            sys.stdout.flush()
+
+    def registered(self, entry: Rpcb) -> None:
+        """A server has registered one of its programs."""
+        self.say("registered", program=entry.r_prog, version=entry.r_vers)
+
+    def read_commands(self) -> None:
+        """Reads commands from standard input; its end ends the keeper."""
+        data = os.read(0, 65_536)
+        if not data:
+            self.ending = True
+            return
+        self._commands += data
+        *lines, rest = self._commands.split(b"\n")
+        self._commands = rest
+        for line in lines:
+            self.obey(json.loads(line))
+
+    def obey(self, command: dict[str, Any]) -> None:
+        """Carries out one command; trouble is an event, never an exception."""
+        if command["do"] == "start":
+            self.start(command["argv"], Path(command["output"]))
+        elif self.server is not None:
+            self.server.send_signal(command["number"])
+
+    def start(self, argv: list[str], output: Path) -> None:
+        """Starts the server, its output appended to a file."""
+        try:
+            with output.open("ab") as stream:
+                self.server = subprocess.Popen(  # noqa: S603 - what the run asked for
+                    argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=stream,
+                    stderr=stream,
+                    cwd="/",
+                    # This process has one thread, so code between fork and exec is safe.
+                    preexec_fn=_before_the_server,  # noqa: PLW1509
+                )
+        except OSError as error:
+            self.say("failed", why=f"{argv[0]}: {error.strerror}")
+            return
+        self.say("started", pid=self.server.pid)
+
+    def look_at_server(self) -> None:
+        """A child may have ended: tells the run."""
+        if self.server is not None and self.server.poll() is not None:
+            self.say("ended", pid=self.server.pid, status=self.server.returncode)
+            self.server = None
+
+    def end(self) -> None:
+        """Ends the server: asks first, then insists."""
+        if self.server is None:
+            return
+        self.server.terminate()
+        # The loop goes on: a server that ends in order takes back its registrations.
+        if not self.loop.run_until(lambda: self.server is None, self.loop.clock() + GRACE):
+            self.server.kill()
+            self.server.wait()
+            self.look_at_server()
+
+
+def _before_the_server() -> None:
+    die_with_parent(signal.SIGKILL)
+    with contextlib.suppress(OSError):  # a kernel without /proc
+        # One that believes each length in a call takes all memory there is: then it is to end, and nothing else. A
+        # limit would also affect servers that reserve memory without using it.
+        Path("/proc/self/oom_score_adj").write_text("1000")
+
+
+def _watch_signals(keeper: Keeper) -> socket.socket:
+    """Turns signals into input of the loop: the end of a child, and requests to end."""
+    reader, writer = socket.socketpair()
+    reader.setblocking(False)
+    writer.setblocking(False)
+    requests = {signal.SIGTERM, signal.SIGHUP, signal.SIGINT}
+    for number in (signal.SIGCHLD, *requests):
+        signal.signal(number, lambda *_: None)
+    signal.set_wakeup_fd(writer.detach())
+
+    def read_signals() -> None:
+        if requests.intersection(reader.recv(256)):
+            keeper.ending = True
+        keeper.look_at_server()
+
+    keeper.loop.add(_Input(reader.fileno(), read_signals))
+    return reader
+
+
+def _set_up(keeper: Keeper, wanted: dict[str, Any]) -> None:
+    """Makes the namespace and what stands in it. Raises NamespaceError or OSError."""
+    path = Path(wanted["rpcbind"]).resolve() if wanted["rpcbind"] else None
+    if path is None and not wanted["memory"]:
+        return
+    try:
+        enter_private_mounts()
+    except NamespaceError as error:
+        # A container may forbid namespaces. It is one already: where nobody answers as rpcbind, we may.
+        if path is None or path.exists() or wanted["memory"] or not os.access(path.parent, os.W_OK):
+            raise NamespaceError(f"{error}; needed: {NEEDS}") from error
+    else:
+        for name in wanted["memory"]:
+            mount_tmpfs(Path(name), mode=0o777)
+        if path is not None:
+            mount_tmpfs(path.parent)
+    if path is not None:
+        keeper.rpcbind = UnixListener(keeper.loop, path, Registry(keeper.registered))
+
+
+def main(argument: str) -> int:
+    """Keeps until input ends or a signal asks for the end; 1 when there is nothing to keep."""
+    wanted: dict[str, Any] = json.loads(argument)
+    loop = Loop()
+    keeper = Keeper(loop)
+    signals = _watch_signals(keeper)
+    loop.add(_Input(0, keeper.read_commands))
+    try:
+        _set_up(keeper, wanted)
+    except (NamespaceError, OSError) as error:
+        keeper.say("failed", why=str(error))
+        return 1
+    keeper.say("ready")
+    while not keeper.ending:
+        loop.run_once(loop.clock() + 60)
+    keeper.end()
+    signals.close()
+    if keeper.rpcbind is not None:
+        keeper.rpcbind.close()
+    for name in wanted["memory"]:
+        unmount(Path(name))
+    if wanted["remove"]:
+        shutil.rmtree(wanted["remove"], ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

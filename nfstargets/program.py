@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: MIT
+"""The life that all servers have which a run starts itself: on free ports of loopback, kept, watched and stopped.
+
+What differs from one server to the next (how it is found, how it gets its ports, how it is known to be ready) is in
+subclasses.
+"""
+
+from __future__ import annotations
+
+import atexit
+import re
+import shutil
+import signal
+import tempfile
+import time
+from abc import abstractmethod
+from contextlib import closing
+from pathlib import Path
+from typing import ClassVar
+
+from nfsclient.clients import Mount, Nfs3
+from nfsclient.errors import NfsClientError
+from nfsclient.rpc.blocking import connect_tcp
+from nfsclient.rpc.loop import Loop
+from nfstargets.base import Target, TargetAddress, TargetError
+from nfstargets.process import KeptServer, describe_end, free_ports, last_lines
+
+HOST = "127.0.0.1"
+START = 15.0
+"""Seconds from the start of a process to its first answers; 0.05 are usual, 0.5 for one in Python."""
+STOP = 5.0
+"""Seconds from SIGTERM to its end; 0.05 are usual."""
+PORT_ATTEMPTS = 5
+_NULL = 2.0
+_PAUSE = 0.02
+_PORT_TAKEN = re.compile(r"cannot bind|address (is )?already in use", re.IGNORECASE)
+_LAST_LINES = 20
+"""Enough for the stack trace of a crash."""
+
+
+class _PortTaken(Exception):
+    """Somebody else got a port between our look and the server's."""
+
+
+class ProgramTarget(Target):
+    """One server process, from an empty export at `start` to nothing at `stop`.
+
+    Its log is written to `log_path`: set it before `start` to keep the log with a report. Otherwise the log is in
+    a temporary folder that goes with this process.
+    """
+
+    per_worker: ClassVar[bool] = True  # so that a crash in one worker disturbs no other
+    controls = frozenset({"crash", "restart"})
+    is_throwaway: ClassVar[bool] = True
+    ports_wanted: ClassVar[int] = 1
+    """How many ports it listens on."""
+
+    def __init__(self, name: str, short_name: str) -> None:
+        self.name = name
+        self.short_name = short_name
+        """For names of files."""
+        self.log_path: Path | None = None
+        self._server: KeptServer | None = None
+        self._ports: tuple[int, ...] | None = None
+        self._log_seen = 0
+        self._exit_report: str | None = None
+
+    # ------------------------------------------------------------ what differs
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Finds the program. Raises TargetError, in one line that says how to get it."""
+
+    @abstractmethod
+    def make_server(self, scratch: Path) -> KeptServer:
+        """What is needed in the scratch folder, and the keeper, not yet open."""
+
+    @abstractmethod
+    def command(self, server: KeptServer, ports: tuple[int, ...]) -> list[str]:
+        """The command line of one start; writes what files it wants."""
+
+    @abstractmethod
+    def output(self, server: KeptServer) -> Path:
+        """Where standard output and standard error go."""
+
+    @abstractmethod
+    def title(self) -> str:
+        """Name and version of the program."""
+
+    def is_announced(self, server: KeptServer) -> bool:  # noqa: ARG002
+        """Whether it has announced its sockets; a server without announcements is pinged at once."""
+        return True
+
+    # ------------------------------------------------------------ life
+
+    def start(self) -> None:
+        """Starts with an empty export and returns when NFS and MOUNT answer. Raises TargetError."""
+        self.prepare()
+        self._exit_report = None
+        try:
+            self._open()
+            self._launch_on_free_ports()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """SIGTERM, and SIGKILL when that takes too long; the scratch folder goes, the log stays."""
+        if self._server is None:
+            return
+        server = self._server
+        if self._ports is not None:
+            self._exit_report = self.exit_report()
+        self._server = self._ports = None
+        try:
+            server.end(signal.SIGTERM, STOP)
+        finally:
+            server.close()
+            shutil.rmtree(server.scratch, ignore_errors=True)
+
+    def address(self) -> TargetAddress:
+        if self._ports is None:
+            raise TargetError(f"{self.name} is not running")
+        return self.address_of(self._ports)
+
+    @abstractmethod
+    def address_of(self, ports: tuple[int, ...]) -> TargetAddress:
+        """The address that these ports make."""
+
+    # ------------------------------------------------------------ controls
+
+    def crash(self) -> None:
+        """SIGKILL and a start; returns when it answers again. What the kernel holds for it (page cache) survives."""
+        self._end_and_relaunch(signal.SIGKILL)
+
+    def restart(self) -> None:
+        """SIGTERM and a start, also when it has died; returns when it answers again."""
+        self._end_and_relaunch(signal.SIGTERM)
+
+    def exit_report(self) -> str | None:
+        """How it ended when nobody had asked for that, with the end of its log."""
+        server = self._server
+        if server is None or self._ports is None or server.is_alive() or server.status is None:
+            return self._exit_report
+        return self._with_log(f"{self.title()} ended unexpectedly with {describe_end(server.status)}")
+
+    # ------------------------------------------------------------ how
+
+    def temporary(self) -> Path:
+        """The folder that scratch folders are made in."""
+        return Path(tempfile.gettempdir()).resolve()
+
+    def _open(self) -> None:
+        """Scratch folder, log and the keeper with its namespace."""
+        temporary = self.temporary()
+        scratch = Path(tempfile.mkdtemp(prefix=f"nfsproof-{self.short_name}-", dir=temporary))
+        if self.log_path is None:
+            folder = Path(tempfile.mkdtemp(prefix=f"nfsproof-{self.short_name}-log-", dir=temporary))
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+            self.log_path = folder / f"{self.short_name}.log"
+        self._server = self.make_server(scratch)
+        try:
+            self._server.open()
+        except TargetError as error:
+            raise TargetError(f"{self.name} {self.apart}: {error}") from error
+
+    apart: ClassVar[str] = "has no keeper"
+    """What it means that the keeper could not begin."""
+
+    def _launch_on_free_ports(self) -> None:
+        for _ in range(PORT_ATTEMPTS):
+            ports = tuple(free_ports(self.ports_wanted, HOST))
+            try:
+                self._launch(ports)
+            except _PortTaken:
+                continue
+            return
+        raise TargetError(
+            f"{self.name}: other programs took its ports {PORT_ATTEMPTS} times; does the machine have free ports?"
+        )
+
+    def _launch(self, ports: tuple[int, ...]) -> None:
+        """One start. Raises _PortTaken, or TargetError with the end of the log."""
+        server, log = self._running(), self.log_path
+        assert log is not None
+        argv = self.command(server, ports)
+        self._log_seen = log.stat().st_size if log.exists() else 0
+        server.start(argv, self.output(server))
+        self._await_answers(ports)
+        self._ports = ports
+
+    def _await_answers(self, ports: tuple[int, ...]) -> None:
+        server, address = self._running(), self.address_of(ports)
+        deadline = time.monotonic() + START
+        # Asking before it has bound its sockets might reach another program on a port it did not get.
+        server.wait(lambda: self.is_announced(server), START)
+        while not (server.is_alive() and self.is_announced(server) and _answers(address)):
+            if not server.is_alive():
+                if _PORT_TAKEN.search("\n".join(self._log_of_this_start())):
+                    raise _PortTaken
+                how = "" if server.status is None else f" with {describe_end(server.status)}"
+                raise TargetError(self._with_log(f"{self.name} ended while starting{how}"))
+            if time.monotonic() > deadline:
+                raise TargetError(
+                    self._with_log(f"{self.name} did not answer within {START:g} s of its start")
+                )
+            # Events of the server end the pause at once; its death does above all.
+            server.wait(lambda: False, _PAUSE)
+
+    def _end_and_relaunch(self, number: signal.Signals) -> None:
+        server = self._running()
+        ports = self._ports
+        if ports is None:
+            raise TargetError(f"{self.name} is not running: start() comes first")
+        server.end(number, STOP)
+        if not server.is_kept():
+            # Its keeper was killed, and with it went what the server had.
+            self.stop()
+            self.start()
+            return
+        try:
+            self._launch(ports)
+        except _PortTaken:
+            self._launch_on_free_ports()
+
+    def _running(self) -> KeptServer:
+        if self._server is None:
+            raise TargetError(f"{self.name} is not running")
+        return self._server
+
+    def _log_of_this_start(self) -> list[str]:
+        assert self.log_path is not None
+        try:
+            with self.log_path.open("rb") as stream:
+                stream.seek(self._log_seen)
+                return stream.read().decode(errors="replace").splitlines()
+        except OSError:
+            return []
+
+    def _with_log(self, what: str) -> str:
+        """`what`, followed by the last words in the log and on the standard error of the server."""
+        assert self.log_path is not None
+        lines = last_lines(self.log_path, _LAST_LINES)
+        if self._server is not None and self.output(self._server) != self.log_path:
+            lines += last_lines(self.output(self._server), _LAST_LINES)
+        words = "".join(f"\n  {line}" for line in lines)
+        return f"{what}; last lines of its log:{words}" if words else f"{what}; its log is empty"
+
+
+def _answers(address: TargetAddress) -> bool:
+    """Whether NULL of NFS version 3 and of MOUNT version 3 are answered."""
+    with closing(Loop()) as loop:
+        try:
+            for port, service in ((address.nfs_port, Nfs3), (address.mount_port, Mount)):
+                with connect_tcp(address.host, port, loop=loop, timeout=_NULL) as rpc:
+                    service(rpc).null()
+        except NfsClientError:
+            return False
+    return True
