@@ -253,7 +253,7 @@ class Server:
     def _answerer(
         self, operation: AnyOperation, handler: Handler, authenticated: bool
     ) -> Callable[[CallContext, t.Any], t.Any]:
-        admit = _refuse_nobody if authenticated else None
+        admit = _require_user if authenticated else None
         return lambda context, args: self.pipeline.perform(operation, handler, context, args, admit)
 
     def _note_fault(self, context: CallContext, error: Exception) -> None:
@@ -364,6 +364,6 @@ class Server:
         self._rpc = self._address = None
 
 
-def _refuse_nobody(context: CallContext) -> Refused | None:
+def _require_user(context: CallContext) -> Refused | None:
     has_user = isinstance(context.credential, AuthSys)
     return None if has_user else Refused(auth_stat=AuthStat.AUTH_TOOWEAK)

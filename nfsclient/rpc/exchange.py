@@ -40,7 +40,7 @@ class Exchange:
     def steps(self) -> Sequence[Step]:
         """The operations of the call, each with its result: one, or those that a compound carried.
 
-        None at all for bytes that a check made itself. Made whenever it is read: recording a call costs nothing.
+        Bytes that a check made itself have no steps. They are made at each reading, so recording a call costs nothing.
         """
         procedure = self.procedure
         if procedure is None:
