@@ -5,6 +5,12 @@ from __future__ import annotations
 
 import signal
 
+from hypothesis import HealthCheck, settings
+
+# A busy machine is no failure: examples have no deadline, and may be slow to make.
+settings.register_profile("own-tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("own-tests")
+
 # Not in the folder of the plugin's tests: pytest reads this name from the first conftest files only.
 pytest_plugins = ["pytester"]
 
