@@ -74,8 +74,9 @@ def test_the_help_of_run_has_every_option_of_a_run(capsys: pytest.CaptureFixture
     assert len(named) > 10
     run_command_line(["run", "--help"])
     text = capsys.readouterr().out
-    # --strict stands for --strict-should; the other two are for those who work on nfsproof.
-    assert [name for name in named if f"{name} " not in text] == ["--strict-should", "--ids", "--mutants"]
+    # --strict stands for --strict-should; the others are for those who work on nfsproof.
+    ours = ["--strict-should", "--ids", "--mutants", "--write-knob-trace", "--knob-trace"]
+    assert [name for name in named if f"{name} " not in text] == ours
 
 
 @pytest.mark.parametrize(
