@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Changing arguments and replies, whatever the protocol: the words in which most mutants are written."""
+"""Changing arguments and replies of any protocol: the functions that most mutants are made of."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def change(value: X, path: str = "", /, **changes: t.Any) -> X:
 
 
 def amend(reply: X, path: str = "", /, **changes: t.Any) -> X:
-    """A reply with other results, changed as `change` does; as it is if it has none."""
+    """A reply with other results, changed as `change` does; unchanged if it has no results."""
     return _amend_arm(reply, "resok", path, changes)
 
 
 def amend_refusal(reply: X, path: str = "", /, **changes: t.Any) -> X:
-    """A refusal with other results; as it is if it has none."""
+    """A refusal with other results; unchanged if it has no results."""
     return _amend_arm(reply, "resfail", path, changes)
 
 
@@ -50,18 +50,18 @@ def _amend_arm(reply: X, arm: str, path: str, changes: dict[str, t.Any]) -> X:
 
 
 def restate(reply: X, old: int, new: int) -> X:
-    """A reply with the status `new` if it has the status `old`; the rest of it stays."""
+    """The reply with the status `new` instead of `old`; unchanged if its status is another one."""
     return replace(reply, status=new) if getattr(reply, "status", None) == old else reply
 
 
 def count(state: dict[str, t.Any]) -> int:
-    """How often a mutant has asked this, with this time."""
+    """How often this function was called with this state, including this call."""
     state["count"] = state.get("count", 0) + 1
     return int(state["count"])
 
 
 def inode_of(server: Server, handle: bytes) -> Inode | None:
-    """The object of a handle; None if there is none."""
+    """The object of a handle; None if the handle is invalid or stale."""
     try:
         return server.resolve(handle)
     except FsError:
@@ -69,6 +69,6 @@ def inode_of(server: Server, handle: bytes) -> Inode | None:
 
 
 def child_of(server: Server, directory: bytes, name: bytes) -> Inode | None:
-    """The object of a name in the directory of a handle; None if there is none."""
+    """The object of a name in the directory of a handle; None if it does not exist."""
     parent = inode_of(server, directory)
     return None if parent is None or parent.directory is None else parent.directory.get(name)

@@ -40,9 +40,9 @@ R = t.TypeVar("R", bound=XdrType)
 T = t.TypeVar("T", bound=TransportMiddleware)
 
 Rules: t.TypeAlias = Mapping[AnyOperation, str]
-"""Operations with the clauses of each."""
+"""Operations, each with the clause that is broken."""
 State: t.TypeAlias = dict[str, t.Any]
-"""What a mutant remembers in one server, from when it is switched on until it is switched off."""
+"""The memory of a mutant in one server, from the time it is switched on until it is switched off."""
 
 
 @dataclass(slots=True)
@@ -54,14 +54,14 @@ class Call(t.Generic[A, R]):
     args: A
     state: State
     handler: Proceed[A, R]
-    """What answers it rightly; `proceed` calls it."""
+    """Answers the call correctly; `proceed` calls it."""
 
     def proceed(self, args: A | None = None) -> R:
         """The server's answer to the call, or to the same call with other arguments."""
         return self.handler(self.context, self.args if args is None else args)
 
     def proceed_with(self, path: str = "", /, **changes: t.Any) -> R:
-        """The server's answer to the same call with other arguments, which `change` makes."""
+        """The server's answer to the same call with other arguments, made by `change`."""
         return self.proceed(change(self.args, path, **changes))
 
     def proceed_as_root(self, args: A | None = None) -> R:
@@ -71,7 +71,7 @@ class Call(t.Generic[A, R]):
 
     @property
     def operation(self) -> AnyOperation:
-        """The operation that is asked for."""
+        """The operation of the call."""
         return self.context.operation
 
     @property
@@ -81,7 +81,7 @@ class Call(t.Generic[A, R]):
 
     @property
     def caller(self) -> Caller:
-        """The user who calls."""
+        """The user who makes the call."""
         return self.server.caller(self.context)
 
 
@@ -98,7 +98,7 @@ class Message:
     handler: ProceedMessage
 
     def proceed(self, data: bytes | None = None) -> Answer:
-        """The server's answer to the message, or to other bytes; None for silence."""
+        """The server's answer to the message, or to other bytes; None if it sends no answer."""
         return self.handler(self.data if data is None else data)
 
 
@@ -115,14 +115,14 @@ class Mutant:
     gist: str
     breaks: str
     operations: tuple[AnyOperation, ...] = ()
-    """What it bends, when it is one of calls."""
+    """The operations that it changes; empty for mutants of messages and transports."""
     on_call: AnyOnCall | None = field(default=None, kw_only=True)
     on_message: OnMessage | None = field(default=None, kw_only=True)
     transport: type[TransportMiddleware] | None = field(default=None, kw_only=True)
     only_raw: bool = field(default=False, kw_only=True)
-    """Bends nothing that a typed client sends, or gets: only checks that make their own bytes can see it."""
+    """Changes nothing that a typed client sends or receives: only checks that build their own bytes can detect it."""
     kills_many: str = field(default="", kw_only=True)
-    """Why many checks may fail on it, if they may; others are too blunt if they kill a tenth of the checks."""
+    """Why it may fail many checks. Without a reason, a mutant that kills a tenth of the checks is too blunt."""
 
 
 class UnknownMutant(LookupError):
@@ -134,7 +134,7 @@ class UnknownMutant(LookupError):
 
 
 class WrongDeclaration(ValueError):
-    """A mutant whose name is taken already, or which does not say what it does."""
+    """A mutant with a name that is already in use, or without a docstring."""
 
 
 _registry: dict[str, Mutant] = {}
@@ -198,7 +198,7 @@ def mutant(
 
 
 def mutant_of_each(rules: Rules, *, kills_many: str = "") -> Callable[[AnyOnCall], AnyOnCall]:
-    """Register a function of a `Call` as one mutant of each operation in `rules`, which has the clauses.
+    """Register a function of a `Call` as one mutant per operation in `rules`, which maps operations to clauses.
 
     ``creates_nothing`` becomes ``create3-creates-nothing``, ``mkdir3-creates-nothing`` and so on; `{}` in the
     docstring stands for the operation.
@@ -230,7 +230,7 @@ def wire_mutant(
 def transport_mutant(
     rule: str, *, only_raw: bool = False, kills_many: str = ""
 ) -> Callable[[type[T]], type[T]]:
-    """Register a class, of which one object is made each time that the mutant is switched on."""
+    """Register a class. Each time the mutant is switched on, it makes a new object of the class."""
 
     def register(transport: type[T]) -> type[T]:
         name, gist = _name_of(transport), _gist_of(transport)

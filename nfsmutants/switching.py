@@ -38,18 +38,15 @@ class Mutants(MutableSet[str]):
         return f"Mutants({sorted(self._active)})"
 
     def add(self, value: str) -> None:
-        """Switch a mutant on."""
         mutant = find_mutant(value)
         if value not in self._active:
             active = {**self._active, value: _ActiveMutant(mutant)}
             self._active = dict(sorted(active.items()))
 
     def discard(self, value: str) -> None:
-        """Switch a mutant off."""
         self._active.pop(value, None)
 
     def update(self, names: Iterable[str]) -> None:
-        """Switch several mutants on."""
         for name in names:
             self.add(name)
 
@@ -72,7 +69,7 @@ class Mutants(MutableSet[str]):
 
 
 class _ActiveMutant:
-    """A mutant in one server, with what it remembers there."""
+    """A mutant in one server, with its memory."""
 
     def __init__(self, mutant: Mutant) -> None:
         self.mutant = mutant

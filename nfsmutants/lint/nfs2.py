@@ -36,7 +36,7 @@ def readlink2_answers_an_unnamed_errno(call: Readlink) -> nfs2.Readlinkres:
 
 @mutant(nfs2.CREATE, RFC1094_CREATE, kills_many="checks make their files by CREATE")
 def create2_makes_nothing_of_phantoms(call: Create) -> nfs2.Diropres:
-    """CREATE makes a file of another name"""
+    """CREATE makes a file with another name"""
     return call.proceed_with("where", name=b"another")
 
 
@@ -44,7 +44,7 @@ def create2_makes_nothing_of_phantoms(call: Create) -> nfs2.Diropres:
 
 
 def _amend_mode_642(call: Getattr, **changes: t.Any) -> nfs2.Attrstat:
-    """Other attributes of a file with mode 642."""
+    """Change the attributes of a file with mode 642."""
     reply = call.proceed()
     is_meant = reply.attributes is not None and reply.attributes.mode & 0o777 == 0o642
     return amend(reply, **changes) if is_meant else reply
@@ -52,19 +52,19 @@ def _amend_mode_642(call: Getattr, **changes: t.Any) -> nfs2.Attrstat:
 
 @mutant(nfs2.GETATTR, RFC1094_TYPES)
 def getattr2_has_a_type_of_its_own(call: Getattr) -> nfs2.Attrstat:
-    """GETATTR of a file with mode 642 gives the type 8"""
+    """GETATTR of a file with mode 642 returns the type 8"""
     return _amend_mode_642(call, type=Ftype(8))
 
 
 @mutant(nfs2.GETATTR, RFC1094_ATTRIBUTES)
 def getattr2_mode_contradicts_the_type(call: Getattr) -> nfs2.Attrstat:
-    """GETATTR of a file with mode 642 has the bits of a directory in mode"""
+    """GETATTR of a file with mode 642 returns the type bits of a directory in mode"""
     return _amend_mode_642(call, mode=lambda it: it.mode & 0o7777 | 0o040000)
 
 
 @mutant(nfs2.GETATTR, RFC1094_TIMES)
 def getattr2_overfills_microseconds(call: Getattr) -> nfs2.Attrstat:
-    """GETATTR of a file with mode 642 gives nanoseconds for microseconds"""
+    """GETATTR of a file with mode 642 returns nanoseconds instead of microseconds"""
     return _amend_mode_642(call, mtime=lambda it: Timeval(it.mtime.seconds, 999_999_999))
 
 
@@ -73,7 +73,7 @@ def getattr2_overfills_microseconds(call: Getattr) -> nfs2.Attrstat:
 
 @mutant(nfs2.WRITE, RFC1094_WRITE)
 def write2_hides_the_new_size(call: Write) -> nfs2.Attrstat:
-    """WRITE gives the size that the file had without the data"""
+    """WRITE returns the size that the file had before the data was written"""
     reply = call.proceed()
     if reply.attributes is None or not len(call.args.data):
         return reply
@@ -82,13 +82,13 @@ def write2_hides_the_new_size(call: Write) -> nfs2.Attrstat:
 
 @mutant(nfs2.WRITE, RFC1094_HANDLES)
 def write2_shows_the_fileid_of_another(call: Write) -> nfs2.Attrstat:
-    """WRITE gives another fileid"""
+    """WRITE returns another fileid"""
     return amend(call.proceed(), fileid=lambda it: it.fileid + 1)
 
 
 @mutant(nfs2.SETATTR, RFC1094_SETATTR)
 def setattr2_hides_the_new_size(call: Setattr) -> nfs2.Attrstat:
-    """SETATTR gives one byte more for the size"""
+    """SETATTR returns a size that is one byte too large"""
     reply = call.proceed()
     if reply.attributes is None or reply.attributes.type is not Ftype.NFREG:
         return reply
@@ -97,7 +97,7 @@ def setattr2_hides_the_new_size(call: Setattr) -> nfs2.Attrstat:
 
 @mutant(nfs2.READ, RFC1094_ATTRIBUTES)
 def read2_shows_another_owner(call: Read) -> nfs2.Readres:
-    """READ gives another owner than GETATTR"""
+    """READ returns another owner than GETATTR"""
     reply = call.proceed()
     if reply.readok is None:
         return reply
@@ -107,7 +107,7 @@ def read2_shows_another_owner(call: Read) -> nfs2.Readres:
 
 @mutant(nfs2.READ, RFC1094_READ)
 def read2_returns_twice_the_count(call: Read) -> nfs2.Readres:
-    """READ returns twice the data that was asked for"""
+    """READ returns twice the requested data"""
     reply = call.proceed()
     is_meant = reply.readok is not None and len(reply.readok.data) == call.args.count
     return amend(reply, data=lambda it: bytes(it.data) * 2) if is_meant else reply
@@ -117,20 +117,20 @@ def read2_returns_twice_the_count(call: Read) -> nfs2.Readres:
 
 
 def _page(reply: nfs2.Readdirres) -> list[nfs2.Entry]:
-    """The entries of a page on which `twin` stands behind another."""
+    """The entries of a page on which `twin` follows another entry."""
     entries = [] if reply.readdirok is None else list(reply.readdirok.entries)
     return entries if any(entry.name == b"twin" for entry in entries[1:]) else []
 
 
 @mutant(nfs2.READDIR, RFC1094_READDIR)
 def readdir2_overfills_the_page(call: Readdir) -> nfs2.Readdirres:
-    """READDIR returns four times as much as asked, from 128 bytes on"""
+    """READDIR returns four times as many bytes as count allows, if count is at least 128"""
     return call.proceed_with(count=call.args.count * 4) if 128 <= call.args.count <= 256 else call.proceed()
 
 
 @mutant(nfs2.READDIR, RFC1094_READDIR)
 def readdir2_leads_to_the_start(call: Readdir) -> nfs2.Readdirres:
-    """READDIR ends pages with `twin` with cookie 0, and no eof"""
+    """READDIR ends pages that contain `twin` with cookie 0 and without eof"""
     reply = call.proceed()
     entries = _page(reply)
     if not entries:
@@ -141,7 +141,7 @@ def readdir2_leads_to_the_start(call: Readdir) -> nfs2.Readdirres:
 
 @mutant(nfs2.READDIR, RFC1094_READDIR)
 def readdir2_gives_one_cookie_twice(call: Readdir) -> nfs2.Readdirres:
-    """READDIR gives `twin` the cookie before it"""
+    """READDIR returns the cookie of the previous entry with `twin`"""
     reply = call.proceed()
     entries = _page(reply)
     if not entries or reply.readdirok is None:

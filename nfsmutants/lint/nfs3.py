@@ -58,7 +58,7 @@ def remove3_answers_xdev(call: Remove) -> nfs3.Remove3Res:
 
 @mutant(nfs3.GETATTR, RFC1813_DATA_TYPES)
 def getattr3_turns_ctime_back(call: Getattr) -> nfs3.Getattr3Res:
-    """GETATTR of a FIFO gives a ctime an hour ago"""
+    """GETATTR of a FIFO returns a ctime one hour ago"""
     reply: nfs3.Getattr3Res = call.proceed()
     if reply.resok is None or reply.resok.obj_attributes.type is not Ftype3.NF3FIFO:
         return reply
@@ -68,7 +68,7 @@ def getattr3_turns_ctime_back(call: Getattr) -> nfs3.Getattr3Res:
 
 @mutant(nfs3.CREATE, RFC1813_ERRORS)
 def create3_finds_absent_names(call: Create) -> nfs3.Create3Res:
-    """CREATE in mode GUARDED answers EXIST, whether there is such a name or not"""
+    """CREATE in mode GUARDED answers EXIST, whether the name exists or not"""
     if call.args.how.mode is not CreateMode3.GUARDED:
         return call.proceed()
     return nfs3.Create3Res(Nfsstat3.NFS3ERR_EXIST, resfail=nfs3.Create3ResFail(WccData()))
@@ -86,7 +86,7 @@ def _page(reply: nfs3.Readdir3Res) -> Readdir3ResOk | None:
 
 @mutant(nfs3.READDIR, RFC1813_READDIR)
 def readdir3_repeats_a_cookie(call: Readdir) -> nfs3.Readdir3Res:
-    """READDIR gives `twin` the cookie of the entry before it"""
+    """READDIR returns the cookie of the previous entry with `twin`"""
     reply: nfs3.Readdir3Res = call.proceed()
     page = _page(reply)
     if page is None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""TODO nfsmutants.mount.bending."""
+"""Replies, handles and lists of MOUNT for the mutants of MOUNT."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _THERE_IS = (1).to_bytes(4, "big")
 
 
 def _with_entry(message: Message, number: int, entry: bytes, *, least: int = 0) -> Answer:
-    """The reply with an entry in front of the list, whose first word says that there is one.
+    """The reply with an entry in front of the list. The first word of the list says that there is an entry.
 
     In replies of at least `least` bytes.
     """

@@ -10,12 +10,12 @@ from nfsclient.rpc.auth import AuthNone, AuthSys
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.rules import RFC1813_MNT
 
-# ---------------------------------------------------------------- who is served
+# ---------------------------------------------------------------- access
 
 
 @mutant((MNT3, UMNT3, UMNTALL3), RFC1813_MNT)
 def mount3_serves_nobody(call: AnyCall) -> t.Any:
-    """MNT, UMNT and UMNTALL of version 3 take AUTH_NONE"""
+    """MNT, UMNT and UMNTALL of version 3 accept AUTH_NONE"""
     if isinstance(call.context.credential, AuthNone):
         call.context.credential = AuthSys(65534, 65534)
     return call.proceed()

@@ -17,7 +17,7 @@ from nfsserver.middleware import Answer
 
 @mutant((MNT1, MNT2), RFC1094_MOUNT)
 def mnt1_records_nothing(call: Call[DirpathArgs, t.Any]) -> t.Any:
-    """MNT of versions 1 and 2 is not listed"""
+    """MNT of versions 1 and 2 adds nothing to the list of mounts"""
     reply = call.proceed()
     call.server.mounts.forget(call.context, call.args.dirpath)
     return reply
@@ -25,13 +25,13 @@ def mnt1_records_nothing(call: Call[DirpathArgs, t.Any]) -> t.Any:
 
 @mutant(DUMPS, RFC1813_DUMP)
 def dump_has_entries_twice(call: Call[Void, Mountlist]) -> Mountlist:
-    """DUMP has every entry twice"""
+    """DUMP lists every entry twice"""
     return Mountlist(call.proceed().entries * 2)
 
 
 @mutant(MNTS, RFC1813_DUMP)
 def mnt_records_what_is_refused(call: Call[DirpathArgs, t.Any]) -> t.Any:
-    """MNT lists also what it refuses"""
+    """MNT adds an entry to the list of mounts even if it refuses the call"""
     call.server.mounts.record(call.context, call.args.dirpath)
     return call.proceed()
 
@@ -41,7 +41,7 @@ def mnt_records_what_is_refused(call: Call[DirpathArgs, t.Any]) -> t.Any:
 
 @wire_mutant(RFC1813_MOUNT_SIZES)
 def dump_has_names_that_are_too_long(message: Message) -> Answer:
-    """DUMP lists a host whose name has 256 bytes, where the list is not short"""
+    """DUMP lists a host with a name of 256 bytes, unless the list is short"""
     return _with_entry(message, DUMP3.number, xdr_string(b"h" * 256) + xdr_string(b"/dir"), least=240)
 
 

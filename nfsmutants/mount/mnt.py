@@ -46,14 +46,14 @@ _RESULTS = 24
 
 @mutant((MNT1, MNT2), RFC1094_MNT)
 def mnt1_gives_an_unusable_handle(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
-    """MNT of versions 1 and 2 gives a handle that no procedure takes"""
+    """MNT of versions 1 and 2 returns a handle that every procedure refuses"""
     reply = call.proceed()
     return reply if reply.directory is None else Mnt1Res(MountStat1.OK, b"x" * FHSIZE)
 
 
 @mutant((MNT1, MNT2), RFC1094_MNT, kills_many="whatever is mounted by these versions begins with MNT")
 def mnt1_mounts_another_directory(call: Call[DirpathArgs, Res]) -> Res:
-    """MNT of versions 1 and 2 gives the first directory in the export instead of the export"""
+    """MNT of versions 1 and 2 returns the first directory in the export instead of the export"""
     reply = call.proceed()
     other = first_directory(call)
     return reply if other is None else gives(call, other)
@@ -70,7 +70,7 @@ def mnt2_mounts_what_is_not_there(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
 
 @wire_mutant(RFC1094_MOUNT_HANDLE, kills_many="whatever is mounted by these versions begins with MNT")
 def mnt1_gives_64_bytes(message: Message) -> Answer:
-    """MNT of versions 1 and 2 gives a handle of 64 bytes"""
+    """MNT of versions 1 and 2 returns a handle of 64 bytes"""
     reply = message.proceed()
     if reply is None or not _is_call(message.data, MNT1.number, (1, 2)):
         return reply
@@ -79,7 +79,7 @@ def mnt1_gives_64_bytes(message: Message) -> Answer:
 
 @wire_mutant(RFC1813_MOUNT_STATUS, kills_many="whatever is mounted begins with MNT")
 def mnt3_gives_72_bytes(message: Message) -> Answer:
-    """MNT of version 3 gives a handle of 72 bytes"""
+    """MNT of version 3 returns a handle of 72 bytes"""
     reply = message.proceed()
     if reply is None or not _is_call(message.data, MNT3.number, (3,)):
         return reply
@@ -94,16 +94,16 @@ def mnt3_gives_72_bytes(message: Message) -> Answer:
 
 @mutant(MNT3, RFC1813_MNT)
 def mnt3_names_a_flavor_that_is_refused(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
-    """MNT names AUTH_NONE as well, which NFS does not take"""
+    """MNT lists AUTH_NONE as well, which NFS refuses"""
     return amend(call.proceed(), auth_flavors=[1, 0])
 
 
-# ---------------------------------------------------------------- who is served
+# ---------------------------------------------------------------- access
 
 
 @mutant(MNT3, RFC1813_MOUNT_STATUS)
 def mnt3_blames_input_and_output(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
-    """MNT answers IO where permission is denied"""
+    """MNT answers IO instead of a status for missing permission"""
     reply = call.proceed()
     is_denied = reply.fhs_status == MountStat3.MNT3ERR_ACCES
     return Mnt3Res(MountStat3.MNT3ERR_IO) if is_denied else reply
@@ -138,13 +138,13 @@ def mnt3_mounts_a_file(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
 
 @mutant(MNT3, RFC1813_MNT, kills_many="whatever is mounted begins with MNT")
 def mnt3_gives_an_unusable_handle(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
-    """MNT gives a handle that no procedure takes"""
+    """MNT returns a handle that every procedure refuses"""
     return amend(call.proceed(), fhandle=b"no handle of this server")
 
 
 @mutant(MNT3, RFC1813_MNT)
 def mnt3_mounts_another_directory(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
-    """Every second MNT gives the handle of the first directory in the export instead of the export's own"""
+    """Every second MNT returns the handle of the first directory in the export instead of that of the export"""
     reply = call.proceed()
     other = first_directory(call)
     if count(call.state) % 2 or other is None:
@@ -154,7 +154,7 @@ def mnt3_mounts_another_directory(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
 
 @mutant(MNT3, RFC1813_MNT)
 def mnt3_names_no_flavors(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
-    """MNT names AUTH_NONE alone, which NFS does not take"""
+    """MNT lists AUTH_NONE alone, which NFS refuses"""
     return amend(call.proceed(), auth_flavors=[0])
 
 
@@ -162,7 +162,7 @@ ALL = (MNT1, MNT2, MNT3)
 
 
 def _below(call: AnyCall, names: t.Sequence[bytes]) -> Inode | None:
-    """What is at the end of these names, the first of which is the export."""
+    """The object that a path names; the first of `names` is the export."""
     inode = call.server.fs.root
     try:
         for name in names[1:]:
@@ -181,7 +181,7 @@ def mnt_gives_the_export_for_what_lies_below(call: Call[DirpathArgs, Res]) -> Re
 
 @mutant(ALL, RFC1813_MNT)
 def mnt_takes_dot_for_dot_dot(call: Call[DirpathArgs, Res]) -> Res:
-    """MNT takes a dot at the end of a path for two, and two for one"""
+    """MNT treats a dot at the end of a path as two dots, and two dots as one"""
     *names, last = call.args.dirpath.lstrip(b"/").split(b"/")
     if last not in (b".", b"..") or len(names) < 2:
         return call.proceed()
@@ -191,7 +191,7 @@ def mnt_takes_dot_for_dot_dot(call: Call[DirpathArgs, Res]) -> Res:
 
 @mutant(ALL, RFC1813_MNT)
 def mnt_stops_at_an_empty_name(call: Call[DirpathArgs, Res]) -> Res:
-    """MNT leaves out what lies around an empty name in the middle or at the end of a path"""
+    """MNT of a path with an empty name in the middle or at the end returns a directory above the right one"""
     names = call.args.dirpath.lstrip(b"/").split(b"/")
     if len(names) < 4 or b"" not in names:
         return call.proceed()
@@ -220,7 +220,7 @@ def mnt1_mounts_what_is_no_directory(call: Call[DirpathArgs, Res]) -> Res:
 
 @mutant(ALL, RFC1813_MNT)
 def mnt_ignores_what_follows_a_file(call: Call[DirpathArgs, Res]) -> Res:
-    """MNT of a path that continues after a file answers with the directory of the file"""
+    """MNT of a path that continues after a file returns the directory of the file"""
     reply = call.proceed()
     *names, _ = call.args.dirpath.lstrip(b"/").split(b"/")
     inode = None if reply.resok is not None else _below(call, names)
@@ -232,7 +232,7 @@ def mnt_ignores_what_follows_a_file(call: Call[DirpathArgs, Res]) -> Res:
 
 @mutant(ALL, RFC1813_MNT)
 def mnt_remembers_paths(call: Call[DirpathArgs, Res]) -> Res:
-    """MNT of a nested path answers what it answered when the path was first mounted"""
+    """MNT of a nested path repeats the answer of the first MNT of this path"""
     known = call.state
     key = f"{call.context.version} {call.args.dirpath!r}"
     if key in known:
@@ -266,32 +266,32 @@ def mnt_cuts_long_paths(message: Message) -> Answer:
 
 
 def _invent_a_status(call: Call[DirpathArgs, Mnt3Res], *, is_meant: bool) -> Mnt3Res:
-    """EREMOTE of many systems, which is no status of MNT, in place of a refusal."""
+    """A status that MOUNT does not define (EREMOTE of many systems), instead of a refusal."""
     reply = call.proceed()
     return Mnt3Res(MountStat3(66)) if reply.resok is None and is_meant else reply
 
 
 @mutant(MNT3, RFC1813_MOUNT_STATUS)
 def mnt3_invents_a_status_for_short_paths(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
-    """MNT refuses paths of up to 8 bytes with a status that MOUNT does not have"""
+    """MNT refuses paths of up to 8 bytes with a status that MOUNT does not define"""
     return _invent_a_status(call, is_meant=len(call.args.dirpath) <= 8)
 
 
 @mutant(MNT3, RFC1813_MOUNT_STATUS)
 def mnt3_invents_a_status_for_strange_paths(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
-    """MNT refuses paths with bytes that are no printable ASCII with a status that MOUNT does not have"""
+    """MNT refuses paths with bytes other than printable ASCII with a status that MOUNT does not define"""
     return _invent_a_status(call, is_meant=any(not 32 <= byte < 127 for byte in call.args.dirpath))
 
 
 @mutant(MNT3, RFC1813_MOUNT_STATUS)
 def mnt3_invents_a_status_for_long_paths(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
-    """MNT refuses paths of 256 to 1000 bytes with a status that MOUNT does not have"""
+    """MNT refuses paths of 256 to 1000 bytes with a status that MOUNT does not define"""
     return _invent_a_status(call, is_meant=256 <= len(call.args.dirpath) <= 1000)
 
 
 @mutant(MNT3, RFC1813_MOUNT_STATUS)
 def mnt3_too_long_is_io(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
-    """MNT answers IO where a name in the path is too long"""
+    """MNT answers IO if a name in the path is too long"""
     reply = call.proceed()
     is_too_long = reply.fhs_status == MountStat3.MNT3ERR_NAMETOOLONG
     return Mnt3Res(MountStat3.MNT3ERR_IO) if is_too_long else reply

@@ -13,12 +13,12 @@ from nfsmutants.mount.bending import _is_call
 from nfsmutants.rules import RFC1094_MOUNT_NULL, RFC1813_MOUNT_NULL, RFC1813_MOUNT_SECURITY
 from nfsserver.middleware import Answer
 
-# ---------------------------------------------------------------- who is served
+# ---------------------------------------------------------------- results and access
 
 
 @wire_mutant(RFC1094_MOUNT_NULL)
 def mount1_null_returns_results(message: Message) -> Answer:
-    """NULL of versions 1 and 2 returns a word where there are no results"""
+    """NULL of versions 1 and 2 returns a word although it has no results"""
     reply = message.proceed()
     is_meant = _is_call(message.data, NULL1.number, (1, 2))
     return [*reply, bytes(4)] if reply is not None and is_meant else reply
@@ -34,7 +34,7 @@ def mount_null_asks_who_calls(call: Call[Void, Void]) -> Void:
 
 @wire_mutant(RFC1813_MOUNT_NULL)
 def mount3_null_returns_results(message: Message) -> Answer:
-    """NULL of MOUNT version 3 returns a word where there are no results"""
+    """NULL of MOUNT version 3 returns a word although it has no results"""
     reply = message.proceed()
     target = b"".join(number.to_bytes(4, "big") for number in (NULL3.program, NULL3.version, NULL3.number))
     return [*reply, bytes(4)] if reply is not None and message.data[12:24] == target else reply

@@ -30,7 +30,7 @@ from nfsmutants.rules import RFC1813_MOUNT_TRANSPORT
 
 @mutant((MNT1, MNT2, MNT3), RFC1813_MOUNT_TRANSPORT)
 def mnt_refuses_over_udp(call: Call[DirpathArgs, Res]) -> Res:
-    """MNT over UDP answers that permission is denied"""
+    """MNT over UDP denies permission"""
     if call.context.transport != "udp":
         return call.proceed()
     denied = MountStat3.MNT3ERR_ACCES
@@ -39,7 +39,7 @@ def mnt_refuses_over_udp(call: Call[DirpathArgs, Res]) -> Res:
 
 @mutant((MNT1, MNT2, MNT3), RFC1813_MOUNT_TRANSPORT)
 def mnt_gives_another_directory_over_udp(call: Call[DirpathArgs, Res]) -> Res:
-    """MNT over UDP gives the first directory in the export instead of the export"""
+    """MNT over UDP returns the first directory in the export instead of the export"""
     other = first_directory(call) if call.context.transport == "udp" else None
     return call.proceed() if other is None else gives(call, other)
 
@@ -66,5 +66,5 @@ def dump_is_empty_over_udp(call: Call[Void, Mountlist]) -> Mountlist:
 
 @mutant(UMNTS, RFC1813_MOUNT_TRANSPORT)
 def umnt_removes_nothing_over_udp(call: Call[DirpathArgs, t.Any]) -> t.Any:
-    """UMNT over UDP leaves the list as it is"""
+    """UMNT over UDP removes nothing from the list"""
     return Void() if call.context.transport == "udp" else call.proceed()

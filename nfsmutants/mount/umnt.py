@@ -33,14 +33,14 @@ def umnt_fails_for_what_was_not_mounted(call: Call[DirpathArgs, t.Any]) -> t.Any
 
 @mutant(UMNTS, RFC1813_UMNT)
 def umnt_removes_every_entry(call: Call[DirpathArgs, t.Any]) -> t.Any:
-    """UMNT does what UMNTALL does"""
+    """UMNT does the work of UMNTALL"""
     call.server.mounts.forget_all(call.context)
     return call.proceed()
 
 
 @mutant((*UMNTS, *UMNTALLS), RFC1813_UMNTALL)
 def umnt_and_umntall_forget_every_client(call: AnyCall) -> t.Any:
-    """UMNT and UMNTALL of one client remove entries of the others as well"""
+    """UMNT and UMNTALL of one client also remove entries of other clients"""
     reply = call.proceed()
     for host, _ in call.server.mounts.entries():
         from_there = dataclasses.replace(call.context, peer=(host.decode(), call.peer[1]))
@@ -50,5 +50,5 @@ def umnt_and_umntall_forget_every_client(call: AnyCall) -> t.Any:
 
 @mutant(UMNT3, RFC1813_UMNT)
 def umnt3_removes_nothing(_call: Call[DirpathArgs, Void]) -> Void:
-    """UMNT leaves the list as it is"""
+    """UMNT removes nothing from the list"""
     return Void()

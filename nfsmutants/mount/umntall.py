@@ -18,7 +18,7 @@ from nfsmutants.rules import RFC1094_MOUNT, RFC1813_UMNTALL
 
 @mutant((*UMNTALLS, *MNTS), RFC1813_UMNTALL)
 def umntall_fails_without_mounts(call: AnyCall) -> t.Any:
-    """UMNTALL after UMNTALL, without MNT between them, fails with an error of RPC"""
+    """A second UMNTALL without MNT in between fails with an error of RPC"""
     state = call.state
     is_mount = call.operation in MNTS
     if not is_mount and state.get("last") == "UMNTALL":
@@ -45,5 +45,5 @@ def umntall_keeps_the_last_entry(call: Call[Void, t.Any]) -> t.Any:
 
 @mutant(UMNTALL3, RFC1813_UMNTALL)
 def umntall3_removes_nothing(_call: Call[Void, Void]) -> Void:
-    """UMNTALL leaves the list as it is"""
+    """UMNTALL removes nothing from the list"""
     return Void()

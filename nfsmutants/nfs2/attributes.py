@@ -12,13 +12,13 @@ from nfsmutants.rules import RFC1094_ATTRIBUTES
 
 @mutant(GETATTR, RFC1094_ATTRIBUTES)
 def getattr2_shares_a_fileid(call: Getattr) -> Attrstat:
-    """GETATTR gives two neighbouring files the same fileid"""
+    """GETATTR returns the same fileid for two neighbouring files"""
     return amend(call.proceed(), fileid=lambda it: it.fileid & ~63)
 
 
 @mutant(GETATTR, RFC1094_ATTRIBUTES)
 def getattr2_fileid_changes_with_the_size(call: Getattr) -> Attrstat:
-    """GETATTR makes fileid out of number and size"""
+    """GETATTR computes fileid from the inode number and the size"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -29,5 +29,5 @@ def getattr2_fileid_changes_with_the_size(call: Getattr) -> Attrstat:
 
 @mutant(GETATTR, RFC1094_ATTRIBUTES)
 def getattr2_fsid_is_that_of_the_object(call: Getattr) -> Attrstat:
-    """GETATTR gives every object but the root a different fsid"""
+    """GETATTR returns a different fsid for every object but the root"""
     return amend(call.proceed(), fsid=lambda it: it.fileid)

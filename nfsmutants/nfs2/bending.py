@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""TODO nfsmutants.nfs2.bending."""
+"""Arguments, replies and messages of NFSv2 for its mutants."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from nfsserver.server import Server
 
 
 def place_of(args: t.Any) -> Diropargs:
-    """The directory and name in the arguments; with two of them, the ones that are new."""
+    """The directory and name in the arguments; for two of them, the new ones."""
     for field in ("where", "to", "from_"):
         found = getattr(args, field, None)
         if isinstance(found, Diropargs):
@@ -41,15 +41,15 @@ def found(server: Server, inode: Inode) -> Diropres:
 
 
 def success(server: Server, operation: AnyOperation, inode: Inode) -> t.Any:
-    """What an operation answers when it says that all went well with an object."""
+    """The result of an operation that succeeds and returns an object."""
     return found(server, inode) if operation.res is Diropres else StatRes(Nfsstat2.NFS_OK)
 
 
-# ---------------------------------------------------------------- what is longer than it may be
+# ---------------------------------------------------------------- oversized strings
 
 
 def cut_name(message: bytes, at: int, limit: int) -> bytes:
-    """The message with the string whose length stands at `at` cut to `limit` bytes."""
+    """The message with the string whose length is at `at` cut to `limit` bytes."""
     length = int.from_bytes(message[at : at + 4], "big")
     if length <= limit:
         return message
@@ -59,7 +59,7 @@ def cut_name(message: bytes, at: int, limit: int) -> bytes:
 
 
 def _arguments_of(message: bytes) -> tuple[int, int]:
-    """Procedure and place of the arguments, if it is a call of NFSv2; else (-1, 0)."""
+    """The procedure and the offset of the arguments, if this is a call of NFSv2; else (-1, 0)."""
     try:
         header, end = CallHeader.unpack_from(message)
     except XdrError:
@@ -69,7 +69,7 @@ def _arguments_of(message: bytes) -> tuple[int, int]:
 
 
 class _Word(Void):
-    """Results of a procedure that has none."""
+    """The results of a procedure that has no results."""
 
     word: u32 = 0
 
@@ -83,7 +83,7 @@ def done() -> StatRes:
 
 
 def empty_directory(directory: Inode | None) -> None:
-    """Remove the files of a directory."""
+    """Remove the files in a directory."""
     if directory is None or directory.directory is None:
         return
     for name in directory.directory.names():
@@ -91,7 +91,7 @@ def empty_directory(directory: Inode | None) -> None:
 
 
 def remove_tree(directory: Inode, name: bytes) -> None:
-    """Remove a name, with all that is below it."""
+    """Remove a name and everything below it."""
     with contextlib.suppress(FsError):
         inode = directory.fs.lookup(SUPERUSER, directory, name)
         empty_directory(inode)

@@ -37,7 +37,7 @@ _CHANGING: t.Final = (CREATE, MKDIR, SYMLINK, LINK, REMOVE, RMDIR, RENAME)
 
 
 def _undo(server: Server, state: dict[str, t.Any]) -> None:
-    """In the first call after a crash, undo what was remembered before it."""
+    """In the first call after a crash, undo the changes recorded before it."""
     if state.setdefault("boots", server.boots) != server.boots:
         for undo in reversed(state.pop("undoing", [])):
             with contextlib.suppress(FsError):
@@ -48,7 +48,7 @@ def _undo(server: Server, state: dict[str, t.Any]) -> None:
 def _undoing(
     context: CallContext, args: t.Any, directory: Inode, source: Inode | None
 ) -> Callable[[], object]:
-    """What takes a change of names back."""
+    """Return the steps that undo a change of names."""
     fs, name = directory.fs, place_of(args).name
     if context.operation is REMOVE:
         return lambda: fs.create(SUPERUSER, directory, name)
@@ -63,7 +63,7 @@ def _undoing(
 
 @mutant((*_CHANGING, LOOKUP, READDIR), RFC1094_PROCEDURES)
 def nfs2_forgets_names_in_a_crash(call: AnyCall) -> t.Any:
-    """Changes of names are answered before they are on stable storage, and lost in a crash"""
+    """The server answers changes of names before they are on stable storage, and a crash loses them"""
     state = call.state
     _undo(call.server, state)
     reply = call.proceed()
@@ -77,7 +77,7 @@ def nfs2_forgets_names_in_a_crash(call: AnyCall) -> t.Any:
 
 @mutant((SETATTR, GETATTR, LOOKUP), RFC1094_PROCEDURES)
 def setattr2_is_forgotten_in_a_crash(call: AnyCall) -> t.Any:
-    """SETATTR answers before the attributes are on stable storage, and they are lost in a crash"""
+    """SETATTR answers before the attributes are on stable storage, and a crash loses them"""
     state = call.state
     _undo(call.server, state)
     inode = inode_of(call.server, call.args.file) if call.operation is SETATTR else None

@@ -29,13 +29,13 @@ def create2_makes_something_else(call: Create) -> Diropres:
 
 @mutant(CREATE, RFC1094_CREATE)
 def create2_gives_the_handle_of_the_directory(call: Create) -> Diropres:
-    """CREATE gives the handle of the directory"""
+    """CREATE returns the handle of the directory"""
     return amend(call.proceed(), file=call.args.where.dir)
 
 
 @mutant(CREATE, RFC1094_CREATE)
 def create2_has_attributes_of_the_directory(call: Create) -> Diropres:
-    """CREATE gives the attributes of the directory"""
+    """CREATE returns the attributes of the directory"""
     reply = call.proceed()
     directory = inode_of(call.server, call.args.where.dir)
     if reply.diropok is None or directory is None:
@@ -45,7 +45,7 @@ def create2_has_attributes_of_the_directory(call: Create) -> Diropres:
 
 @mutant(CREATE, RFC1094_CREATE)
 def create2_has_a_mode_of_its_own(call: Create) -> Diropres:
-    """CREATE gives the group the right to write, or takes it"""
+    """CREATE inverts the write permission of the group"""
     mode = call.args.attributes.mode
     return call.proceed() if mode == IGNORED else call.proceed_with("attributes", mode=mode ^ 0o020)
 
@@ -58,7 +58,7 @@ def create2_wants_every_attribute(call: Create) -> Diropres:
 
 @mutant(CREATE, RFC1094_SATTR)
 def create2_truncates_what_it_finds(call: Create) -> Diropres:
-    """CREATE takes a size of -1 for 0"""
+    """CREATE treats a size of -1 as 0"""
     return call.proceed_with("attributes", size=0) if call.args.attributes.size == IGNORED else call.proceed()
 
 

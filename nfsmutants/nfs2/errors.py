@@ -15,7 +15,7 @@ from nfsserver.middleware import Answer
 
 @wire_mutant(RFC1831_PROGRAMS)
 def nfs2_has_more_procedures(message: Message) -> Answer:
-    """Procedures of NFSv2 that do not exist are answered with nothing, as NULL is"""
+    """Undefined procedures of NFSv2 succeed without results, like NULL"""
     xid, _, _, program, version, procedure = head_of(message.data)
     if (program, version) != (GETATTR.program, GETATTR.version) or procedure < len(NFS2.procedures):
         return message.proceed()

@@ -12,19 +12,19 @@ from nfsmutants.rules import RFC1094_ATTRIBUTES, RFC1094_GETATTR, RFC1094_TYPES
 
 @mutant(GETATTR, RFC1094_TYPES)
 def getattr2_tells_a_wrong_type(call: Getattr) -> Attrstat:
-    """GETATTR says that every object is a device"""
+    """GETATTR reports every object as a device"""
     return amend(call.proceed(), type=Ftype.NFCHR)
 
 
 @mutant(GETATTR, RFC1094_ATTRIBUTES)
 def getattr2_mode_lacks_the_type(call: Getattr) -> Attrstat:
-    """GETATTR leaves the type bits out of mode"""
+    """GETATTR omits the type bits from mode"""
     return amend(call.proceed(), mode=lambda it: it.mode & 0o7777)
 
 
 @mutant(GETATTR, RFC1094_ATTRIBUTES)
 def getattr2_rounds_the_size(call: Getattr) -> Attrstat:
-    """GETATTR gives the size of files one byte too large"""
+    """GETATTR returns a size that is one byte too large"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -34,7 +34,7 @@ def getattr2_rounds_the_size(call: Getattr) -> Attrstat:
 
 @mutant(GETATTR, RFC1094_ATTRIBUTES)
 def getattr2_counts_a_name_too_many(call: Getattr) -> Attrstat:
-    """GETATTR counts a name too many where a file has one"""
+    """GETATTR reports one link too many for a file with one name"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -45,7 +45,7 @@ def getattr2_counts_a_name_too_many(call: Getattr) -> Attrstat:
 
 @mutant(GETATTR, RFC1094_GETATTR)
 def getattr2_changes_the_mode(call: Getattr) -> Attrstat:
-    """GETATTR changes the mode of what it is asked about"""
+    """GETATTR changes the mode of the object"""
     reply = call.proceed()
     if reply.resok is None:
         return reply

@@ -47,7 +47,7 @@ _WITH_HANDLES: t.Final = tuple(
 
 @mutant(_WITH_HANDLES, RFC1094_STATUS)
 def nfs2_takes_handles_of_nobody(call: AnyCall) -> t.Any:
-    """A handle of 32 bytes 255 is taken for one of the root"""
+    """The server accepts a handle of 32 bytes 255 as the handle of the root"""
     reply = call.proceed()
     if reply.status != Nfsstat2.NFSERR_STALE or b"\xff" * FHSIZE not in call.args.to_xdr():
         return reply
@@ -64,7 +64,7 @@ def nfs2_takes_handles_of_nobody(call: AnyCall) -> t.Any:
 
 @mutant((CREATE, MKDIR, LOOKUP, SYMLINK, LINK, RENAME), RFC1094_STATUS)
 def nfs2_takes_handles_of_removed_directories(call: AnyCall) -> t.Any:
-    """Names can be made and found in directories that are gone"""
+    """Removed directories still accept and find names"""
     reply = call.proceed()
     gone = reply.status == Nfsstat2.NFSERR_STALE and place_of(call.args).dir != b"\xff" * FHSIZE
     return success(call.server, call.operation, call.server.fs.root) if gone else reply
@@ -72,7 +72,7 @@ def nfs2_takes_handles_of_removed_directories(call: AnyCall) -> t.Any:
 
 @mutant(GETATTR, RFC1094_STATUS)
 def nfs2_reads_half_of_a_handle(call: Getattr) -> Attrstat:
-    """A handle that was altered reaches the root"""
+    """An altered handle refers to the root"""
     reply: Attrstat = call.proceed()
     altered = reply.status == Nfsstat2.NFSERR_STALE and call.args.file != b"\xff" * FHSIZE
     return Attrstat(Nfsstat2.NFS_OK, fattr(call.server.fs.root)) if altered else reply
@@ -80,7 +80,7 @@ def nfs2_reads_half_of_a_handle(call: Getattr) -> Attrstat:
 
 @mutant((RENAME, GETATTR), RFC1094_HANDLES)
 def nfs2_handles_of_renamed_files_go_astray(call: AnyCall) -> t.Any:
-    """The handle of an object that was renamed reaches the directory that it is in"""
+    """After RENAME the handle of an object refers to its directory"""
     args = call.args
     astray: dict[bytes, bytes] = call.state  # type: ignore[assignment]
     if isinstance(args, Renameargs):
@@ -103,7 +103,7 @@ def nfs2_forgets_handles_in_a_restart(call: Getattr) -> Attrstat:
 
 @mutant(MNT1, RFC1094_MNT)
 def mnt1_gives_a_handle_of_nothing(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
-    """MNT of version 1 gives a handle that NFSv2 does not take"""
+    """MNT of version 1 returns a handle that NFSv2 refuses"""
     reply = call.proceed()
     return reply if reply.directory is None else replace(reply, directory=reply.directory[::-1])
 
@@ -113,7 +113,7 @@ def mnt1_gives_a_handle_of_nothing(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
 
 @mutant((REMOVE, CREATE, READ), RFC1094_STATUS)
 def nfs2_handles_go_to_the_next_file(call: AnyCall) -> t.Any:
-    """The handle of a removed file reaches the file that is created next"""
+    """The handle of a removed file refers to the file that is created next"""
     state = call.state
     if call.operation is REMOVE:
         inode = child_of(call.server, call.args.dir, call.args.name)

@@ -29,7 +29,7 @@ def link2_makes_a_copy(call: Link) -> StatRes:
 
 @mutant(LINK, RFC1094_LINK)
 def link2_counts_two_names_at_most(call: Link) -> StatRes:
-    """LINK does not count nlink up"""
+    """LINK does not increase nlink"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.from_)
     if reply.status == Nfsstat2.NFS_OK and inode is not None:
@@ -39,7 +39,7 @@ def link2_counts_two_names_at_most(call: Link) -> StatRes:
 
 @mutant(LINK, RFC1094_LINK)
 def link2_replaces_in_spite_of_it(call: Link) -> StatRes:
-    """LINK refuses a name that is taken, and still counts the link"""
+    """LINK refuses an existing name, but increases nlink"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.from_)
     if reply.status == Nfsstat2.NFSERR_EXIST and inode is not None:
@@ -49,7 +49,7 @@ def link2_replaces_in_spite_of_it(call: Link) -> StatRes:
 
 @mutant(LINK, RFC1094_NAMES)
 def link2_links_directories(call: Link) -> StatRes:
-    """LINK makes further names of directories, also in themselves"""
+    """LINK adds names to directories, even inside the directory itself"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.from_)
     if inode is None or inode.directory is None:
@@ -60,7 +60,7 @@ def link2_links_directories(call: Link) -> StatRes:
 
 @mutant(LINK, RFC1094_LINK)
 def link2_links_what_is_gone(call: Link) -> StatRes:
-    """LINK refuses a file that is gone, and makes an empty one"""
+    """LINK of a removed file fails, but makes an empty file"""
     reply = call.proceed()
     directory = inode_of(call.server, call.args.to.dir)
     if reply.status == Nfsstat2.NFSERR_STALE and directory is not None:

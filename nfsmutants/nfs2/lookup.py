@@ -24,13 +24,13 @@ from nfsserver.nfs2.common import fattr
 
 @mutant(LOOKUP, RFC1094_LOOKUP)
 def lookup2_finds_the_directory(call: Lookup) -> Diropres:
-    """LOOKUP gives the handle of the directory itself"""
+    """LOOKUP returns the handle of the directory itself"""
     return amend(call.proceed(), file=call.args.dir)
 
 
 @mutant(LOOKUP, RFC1094_LOOKUP)
 def lookup2_has_attributes_of_the_directory(call: Lookup) -> Diropres:
-    """LOOKUP gives the attributes of the directory"""
+    """LOOKUP returns the attributes of the directory"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.dir)
     if reply.diropok is None or inode is None:
@@ -40,19 +40,19 @@ def lookup2_has_attributes_of_the_directory(call: Lookup) -> Diropres:
 
 @mutant(LOOKUP, RFC1094_STATUS)
 def lookup2_says_nxio(call: Lookup) -> Diropres:
-    """LOOKUP says NXIO of names that are missing"""
+    """LOOKUP answers NXIO for names that do not exist"""
     return restate(call.proceed(), Nfsstat2.NFSERR_NOENT, Nfsstat2.NFSERR_NXIO)
 
 
 @mutant(LOOKUP, RFC1094_STATUS)
 def lookup2_says_noent_in_a_file(call: Lookup) -> Diropres:
-    """LOOKUP says NOENT where the directory is a file"""
+    """LOOKUP answers NOENT if the directory is a file"""
     return restate(call.proceed(), Nfsstat2.NFSERR_NOTDIR, Nfsstat2.NFSERR_NOENT)
 
 
 @mutant(LOOKUP, RFC1094_DIROPRES)
 def lookup2_finds_names_in_anything(call: Lookup) -> Diropres:
-    """LOOKUP finds a file in itself, by any name"""
+    """LOOKUP in a file finds the file itself under any name"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.dir)
     return (
@@ -76,7 +76,7 @@ def lookup2_follows_paths(call: Lookup) -> Diropres:
 
 @mutant(LOOKUP, RFC1094_LOOKUP)
 def lookup2_cuts_names_at_nul(call: Lookup) -> Diropres:
-    """LOOKUP leaves NUL out of names, and takes none for the first"""
+    """LOOKUP removes NUL from names, and finds the first entry if nothing is left"""
     inode = inode_of(call.server, call.args.dir)
     name = call.args.name.replace(b"\0", b"")
     if not name and inode is not None and inode.directory is not None:
@@ -86,13 +86,13 @@ def lookup2_cuts_names_at_nul(call: Lookup) -> Diropres:
 
 @mutant(LOOKUP, RFC1094_DOTS)
 def lookup2_takes_dots_for_each_other(call: Lookup) -> Diropres:
-    """LOOKUP takes a directory for its parent, and the other way"""
+    """LOOKUP confuses a directory with its parent"""
     return call.proceed_with(name={b".": b"..", b"..": b"."}.get(call.args.name, call.args.name))
 
 
 @mutant(LOOKUP, RFC1094_SYMLINK)
 def lookup2_follows_links(call: Lookup) -> Diropres:
-    """LOOKUP finds what a symbolic link in the same directory leads to"""
+    """LOOKUP of a symbolic link returns its target, if that is in the same directory"""
     reply = call.proceed()
     link = child_of(call.server, call.args.dir, call.args.name)
     if link is None or link.kind is not Kind.SYMLINK:

@@ -27,7 +27,7 @@ def mkdir2_makes_a_file(call: Mkdir) -> Diropres:
 
 @mutant(MKDIR, RFC1094_MKDIR)
 def mkdir2_is_not_empty(call: Mkdir) -> Diropres:
-    """MKDIR makes directories with a file in them"""
+    """MKDIR makes directories that contain a file"""
     reply = call.proceed()
     made = child_of(call.server, call.args.where.dir, call.args.where.name)
     if reply.resok is not None and made is not None:
@@ -37,12 +37,12 @@ def mkdir2_is_not_empty(call: Mkdir) -> Diropres:
 
 @mutant(MKDIR, RFC1094_MKDIR, kills_many="checks make their directories by MKDIR")
 def mkdir2_gives_the_handle_of_the_parent(call: Mkdir) -> Diropres:
-    """MKDIR gives the handle of the parent"""
+    """MKDIR returns the handle of the parent"""
     return amend(call.proceed(), file=call.args.where.dir)
 
 
 @mutant(MKDIR, RFC1094_MKDIR)
 def mkdir2_has_a_mode_of_its_own(call: Mkdir) -> Diropres:
-    """MKDIR gives the group the right to write, or takes it"""
+    """MKDIR inverts the write permission of the group"""
     mode = call.args.attributes.mode
     return call.proceed() if mode == IGNORED else call.proceed_with("attributes", mode=mode ^ 0o020)

@@ -23,7 +23,7 @@ _PLAIN: t.Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX
 
 @mutant(_ENTERING, RFC1094_CREATE)
 def nfs2_changes_odd_names(call: AnyCall) -> t.Any:
-    """Names with bytes other than letters and digits are changed"""
+    """The server changes names with bytes other than letters and digits"""
     name = place_of(call.args).name
     odd = [at for at, byte in enumerate(name) if byte not in _PLAIN]
     if not odd or name in {b".", b".."} or b"/" in name or b"\0" in name:
@@ -33,7 +33,7 @@ def nfs2_changes_odd_names(call: AnyCall) -> t.Any:
 
 @mutant(_ENTERING, RFC1094_CREATE)
 def nfs2_creates_in_spite_of_it(call: AnyCall) -> t.Any:
-    """A name that is refused makes a file of another name"""
+    """The server refuses a name, but makes a file with another name"""
     reply = call.proceed()
     place = place_of(call.args)
     inode = inode_of(call.server, place.dir)
@@ -45,7 +45,7 @@ def nfs2_creates_in_spite_of_it(call: AnyCall) -> t.Any:
 
 @mutant(_MAKING, RFC1094_CREATE)
 def nfs2_replaces_what_is_there(call: AnyCall) -> t.Any:
-    """A name that is taken is freed for the new object"""
+    """The server removes an existing name to create the new object"""
     place = place_of(call.args)
     directory, existing = inode_of(call.server, place.dir), child_of(call.server, place.dir, place.name)
     if directory is not None and existing is not None:
@@ -59,7 +59,7 @@ def nfs2_replaces_what_is_there(call: AnyCall) -> t.Any:
 
 @mutant(_MAKING, RFC1094_STATUS)
 def nfs2_takes_existing_for_new(call: AnyCall) -> t.Any:
-    """MKDIR, SYMLINK and LINK say success of a name that is taken"""
+    """MKDIR, SYMLINK and LINK of an existing name answer success"""
     reply = call.proceed()
     place = place_of(call.args)
     existing = child_of(call.server, place.dir, place.name)
@@ -70,19 +70,19 @@ def nfs2_takes_existing_for_new(call: AnyCall) -> t.Any:
 
 @mutant(_ENTERING, RFC1094_DIROPRES)
 def nfs2_takes_anything_for_a_directory(call: AnyCall) -> t.Any:
-    """Names can be entered into what is no directory"""
+    """The server creates names in an object that is not a directory"""
     inode = inode_of(call.server, place_of(call.args).dir)
     if inode is None or inode.directory is not None:
         return call.proceed()
     return success(call.server, call.operation, inode)
 
 
-# ---------------------------------------------------------------- what is longer than it may be
+# ---------------------------------------------------------------- oversized strings
 
 
 @wire_mutant(RFC1094_STATUS)
 def nfs2_cuts_long_names(message: Message) -> Answer:
-    """Names of more than 255 bytes are cut"""
+    """The server cuts names of more than 255 bytes"""
     number, at = _arguments_of(message.data)
     if number not in {LOOKUP.number, CREATE.number, MKDIR.number}:
         return message.proceed()

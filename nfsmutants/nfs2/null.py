@@ -21,7 +21,7 @@ if t.TYPE_CHECKING:
 
 @mutant(NULL, RFC1094_NULL)
 def null2_returns_results(call: Null) -> Void:
-    """NULL returns a word where there are no results, from the second call on a connection on"""
+    """NULL returns a word although it has no results, from the second call on a connection on"""
     callers: set[Address] = call.state.setdefault("callers", set())
     if call.peer in callers:
         return _Word()
@@ -31,7 +31,7 @@ def null2_returns_results(call: Null) -> Void:
 
 @mutant(NULL, RFC1094_TRANSPORT)
 def null2_asks_for_authentication(call: Null) -> Void:
-    """NULL is refused when it comes without authentication"""
+    """NULL is refused if it comes without authentication"""
     if not isinstance(call.context.credential, AuthSys):
         raise Refused(auth_stat=AuthStat.AUTH_TOOWEAK)
     return call.proceed()

@@ -25,7 +25,7 @@ def _data(reply: Readres) -> bytes:
 
 @mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
 def read2_is_off_by_one(call: Read) -> Readres:
-    """READ gives a wrong byte first"""
+    """READ returns a wrong first byte"""
     reply = call.proceed()
     data = _data(reply)
     return _with_data(reply, bytes([data[0] ^ 0x80]) + data[1:]) if data else reply
@@ -33,7 +33,7 @@ def read2_is_off_by_one(call: Read) -> Readres:
 
 @mutant(READ, RFC1094_READ)
 def read2_gives_a_byte_too_many(call: Read) -> Readres:
-    """READ gives a byte more than was asked for, up to 8192"""
+    """READ returns one byte more than requested, up to 8192"""
     reply = call.proceed()
     data = _data(reply)
     return _with_data(reply, data + b"!") if call.args.count == len(data) < 8192 else reply
@@ -41,20 +41,20 @@ def read2_gives_a_byte_too_many(call: Read) -> Readres:
 
 @mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
 def read2_gives_nothing(call: Read) -> Readres:
-    """READ gives no data where it was asked for some"""
+    """READ returns no data although some was requested"""
     return _with_data(call.proceed(), b"")
 
 
 @mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
 def read2_goes_on_behind_the_end(call: Read) -> Readres:
-    """READ gives zeros beyond the end of a file"""
+    """READ returns zeros beyond the end of a file"""
     reply = call.proceed()
     return _with_data(reply, _data(reply).ljust(min(call.args.count, 8192), b"\0"))
 
 
 @mutant(READ, RFC1094_READ)
 def read2_heeds_totalcount(call: Read) -> Readres:
-    """READ gives no more than totalcount bytes, and none when that is huge"""
+    """READ returns no more than totalcount bytes, and none if totalcount is huge"""
     if not call.args.totalcount:
         return call.proceed()
     return call.proceed_with(count=min(call.args.count, 1 if call.args.totalcount == 1 else 0))
@@ -62,7 +62,7 @@ def read2_heeds_totalcount(call: Read) -> Readres:
 
 @mutant(READ, RFC1094_READ)
 def read2_has_attributes_of_the_data(call: Read) -> Readres:
-    """READ takes the number of bytes read for the size of the file"""
+    """READ returns the number of bytes read as the size of the file"""
     reply = call.proceed()
     if reply.readok is None or not call.args.offset:
         return reply
@@ -72,7 +72,7 @@ def read2_has_attributes_of_the_data(call: Read) -> Readres:
 
 @mutant(READ, RFC1094_READ)
 def read2_consumes(call: Read) -> Readres:
-    """READ clears what it has read"""
+    """READ clears the bytes that it has read"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
     if inode is not None and inode.data is not None and _data(reply):
@@ -82,7 +82,7 @@ def read2_consumes(call: Read) -> Readres:
 
 @mutant(READ, RFC1094_READ)
 def read2_reads_anything(call: Read) -> Readres:
-    """READ gives no data, with success, for what is no file"""
+    """READ of an object that is not a file succeeds without data"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
     if inode is None or inode.data is not None:
@@ -92,7 +92,7 @@ def read2_reads_anything(call: Read) -> Readres:
 
 @mutant(READ, RFC1094_READ)
 def read2_large_counts_begin_elsewhere(call: Read) -> Readres:
-    """READ begins a byte later when asked for more than 8192 bytes"""
+    """READ of more than 8192 bytes begins one byte too late"""
     return read2(
         call.server,
         call.context,

@@ -23,7 +23,7 @@ def _cookie(number: int) -> bytes:
 
 @mutant(READDIR, RFC1094_READDIR, kills_many="checks see by READDIR what is in a directory")
 def readdir2_skips_an_entry(call: Readdir) -> Readdirres:
-    """READDIR leaves out the last name"""
+    """READDIR omits the last name"""
     reply = call.proceed()
     is_last = reply.resok is not None and reply.resok.eof
     return amend(reply, entries=lambda it: it.entries[:-1]) if is_last else reply
@@ -31,7 +31,7 @@ def readdir2_skips_an_entry(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR, kills_many="checks see by READDIR what is in a directory")
 def readdir2_repeats_an_entry(call: Readdir) -> Readdirres:
-    """READDIR gives the last name of the first page twice"""
+    """READDIR returns the last name of the first page twice"""
     reply = call.proceed()
     if reply.resok is None or call.args.cookie != bytes(4):
         return reply
@@ -41,7 +41,7 @@ def readdir2_repeats_an_entry(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR, kills_many="checks see by READDIR what is in a directory")
 def readdir2_invents_an_entry(call: Readdir) -> Readdirres:
-    """READDIR gives a name that is not there"""
+    """READDIR lists a name that does not exist"""
     reply = call.proceed()
     if reply.resok is None or not reply.resok.eof:
         return reply
@@ -50,7 +50,7 @@ def readdir2_invents_an_entry(call: Readdir) -> Readdirres:
 
 @mutant((READDIR, REMOVE), RFC1094_READDIR)
 def readdir2_lists_removed_entries(call: AnyCall) -> t.Any:
-    """READDIR gives the name that was removed last"""
+    """READDIR lists the name that was removed last"""
     gone: dict[bytes, bytes] = call.state.setdefault("gone", {})
     reply = call.proceed()
     if call.operation is REMOVE:
@@ -65,7 +65,7 @@ def readdir2_lists_removed_entries(call: AnyCall) -> t.Any:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_lists_files_only(call: Readdir) -> Readdirres:
-    """READDIR leaves out what was made before a directory of the name d"""
+    """READDIR omits the names created before a directory named d"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -80,7 +80,7 @@ def readdir2_lists_files_only(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_exceeds_count(call: Readdir) -> Readdirres:
-    """READDIR takes the count for twice as many bytes"""
+    """READDIR treats count as twice as many bytes"""
     return call.proceed_with(count=min(call.args.count * 2, 8192))
 
 
@@ -92,7 +92,7 @@ def readdir2_goes_on_one_too_far(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_goes_on_at_the_beginning(call: Readdir) -> Readdirres:
-    """READDIR goes on where a listing ended, at the beginning too"""
+    """READDIR continues where a listing ended, even from cookie 0"""
     listed: set[bytes] = call.state.setdefault("listed", set())
     if call.args.dir in listed and call.args.cookie == bytes(4):
         return Readdirres(Nfsstat2.NFS_OK, Readdirok([], eof=True))
@@ -104,7 +104,7 @@ def readdir2_goes_on_at_the_beginning(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_never_ends(call: Readdir) -> Readdirres:
-    """READDIR never says that a directory of twelve names has no more"""
+    """READDIR of a directory with twelve names never returns eof"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -120,13 +120,13 @@ def readdir2_never_ends(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_ends_early(call: Readdir) -> Readdirres:
-    """READDIR says of every page that it is the last"""
+    """READDIR returns eof with every page"""
     return amend(call.proceed(), eof=True)
 
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_has_empty_pages(call: Readdir) -> Readdirres:
-    """READDIR gives no entries in pages that are not the first"""
+    """READDIR returns no entries in pages after the first"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -135,7 +135,7 @@ def readdir2_has_empty_pages(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_has_fileids_of_its_own(call: Readdir) -> Readdirres:
-    """READDIR gives other fileids than GETATTR"""
+    """READDIR returns other fileids than GETATTR"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -146,7 +146,7 @@ def readdir2_has_fileids_of_its_own(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_dots_have_no_fileid(call: Readdir) -> Readdirres:
-    """READDIR gives dots a fileid of 0"""
+    """READDIR returns fileid 0 for `.` and `..`"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -157,7 +157,7 @@ def readdir2_dots_have_no_fileid(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_lists_anything(call: Readdir) -> Readdirres:
-    """READDIR gives no entries, with success, for what is no directory"""
+    """READDIR of an object that is not a directory succeeds without entries"""
     reply = call.proceed()
     is_other = reply.status == Nfsstat2.NFSERR_NOTDIR
     return Readdirres(Nfsstat2.NFS_OK, Readdirok([], eof=True)) if is_other else reply
@@ -165,7 +165,7 @@ def readdir2_lists_anything(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_answers_garbage_to_odd_wishes(call: Readdir) -> Readdirres:
-    """READDIR gives names that are not there for odd arguments"""
+    """READDIR lists names that do not exist if its arguments are unusual"""
     inode = inode_of(call.server, call.args.dir)
     number = int.from_bytes(call.args.cookie, "big")
     directory = None if inode is None else inode.directory
@@ -177,7 +177,7 @@ def readdir2_answers_garbage_to_odd_wishes(call: Readdir) -> Readdirres:
 
 
 def _position(directory: Directory, number: int) -> int:
-    """The cookie that would be behind so many entries now."""
+    """The cookie that would now follow this many entries."""
     cookies = [entry.cookie for entry in directory.after(0)]
     at = number - Directory.PARENT_COOKIE
     return cookies[min(at, len(cookies)) - 1] if at > 0 and cookies else number
@@ -185,7 +185,7 @@ def _position(directory: Directory, number: int) -> int:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_counts_positions(call: Readdir) -> Readdirres:
-    """READDIR takes cookies for numbers of entries"""
+    """READDIR treats cookies as numbers of entries"""
     inode = inode_of(call.server, call.args.dir)
     number = int.from_bytes(call.args.cookie, "big")
     if inode is None or inode.directory is None or number < 5:
@@ -197,7 +197,7 @@ def readdir2_counts_positions(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_goes_back_from_a_removed_entry(call: Readdir) -> Readdirres:
-    """READDIR starts again from the beginning after an entry that was removed"""
+    """READDIR starts again from the beginning after a removed entry"""
     inode = inode_of(call.server, call.args.dir)
     number = int.from_bytes(call.args.cookie, "big")
     if inode is None or inode.directory is None or inode.kind is not Kind.DIRECTORY or number < 3:

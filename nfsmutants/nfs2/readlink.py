@@ -14,7 +14,7 @@ from nfsmutants.rules import RFC1094_READLINK
 
 @mutant(READLINK, RFC1094_READLINK)
 def readlink2_has_a_text_for_everything(call: Readlink) -> Readlinkres:
-    """READLINK gives an empty text for what is no link"""
+    """READLINK of an object that is not a symbolic link returns an empty text"""
     reply = call.proceed()
     refused = reply.status != Nfsstat2.NFS_OK and inode_of(call.server, call.args.file) is not None
     return Readlinkres(Nfsstat2.NFS_OK, b"") if refused else reply

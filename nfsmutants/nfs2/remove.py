@@ -15,7 +15,7 @@ from nfsmutants.rules import RFC1094_ATTRIBUTES, RFC1094_REMOVE
 
 @mutant(REMOVE, RFC1094_REMOVE)
 def remove2_does_nothing(_call: Remove) -> StatRes:
-    """REMOVE says success, and keeps the name"""
+    """REMOVE answers success, and keeps the name"""
     return done()
 
 
@@ -43,7 +43,7 @@ def remove2_empties_other_names(call: Remove) -> StatRes:
 
 @mutant(REMOVE, RFC1094_ATTRIBUTES)
 def remove2_keeps_nlink(call: Remove) -> StatRes:
-    """REMOVE does not count nlink down"""
+    """REMOVE does not decrease nlink"""
     inode = child_of(call.server, call.args.dir, call.args.name)
     reply = call.proceed()
     if inode is not None and inode.nlink:
@@ -53,7 +53,7 @@ def remove2_keeps_nlink(call: Remove) -> StatRes:
 
 @mutant(REMOVE, RFC1094_REMOVE)
 def remove2_empties_directories(call: Remove) -> StatRes:
-    """REMOVE refuses directories, and removes what is in them"""
+    """REMOVE refuses directories, but removes their entries"""
     inode = (
         inode_of(call.server, call.args.dir)
         if call.args.name in _DOTS

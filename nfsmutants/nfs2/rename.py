@@ -40,7 +40,7 @@ def rename2_keeps_the_old_name(call: Rename) -> StatRes:
 
 @mutant(RENAME, RFC1094_RENAME)
 def rename2_stays_in_its_directory(call: Rename) -> StatRes:
-    """RENAME leaves the file in its directory, under the new name"""
+    """RENAME leaves the file in its directory under the new name"""
     return call.proceed_with("to", dir=call.args.from_.dir)
 
 
@@ -55,7 +55,7 @@ def rename2_loses_the_data(call: Rename) -> StatRes:
 
 @mutant(RENAME, RFC1094_RENAME)
 def rename2_keeps_what_it_replaces(call: Rename) -> StatRes:
-    """RENAME does nothing when the new name is taken"""
+    """RENAME does nothing if the new name exists"""
     taken = child_of(call.server, call.args.to.dir, call.args.to.name)
     both = taken is not None and taken.data is not None and _source(call.server, call.args) is not None
     return done() if both else call.proceed()
@@ -63,7 +63,7 @@ def rename2_keeps_what_it_replaces(call: Rename) -> StatRes:
 
 @mutant(RENAME, RFC1094_RENAME)
 def rename2_to_itself_removes(call: Rename) -> StatRes:
-    """RENAME removes the target first, also when it is the file itself"""
+    """RENAME removes the target first, even if it is the source itself"""
     directory = inode_of(call.server, call.args.to.dir)
     if call.args.from_ == call.args.to and directory is not None:
         remove_tree(directory, call.args.to.name)
@@ -72,7 +72,7 @@ def rename2_to_itself_removes(call: Rename) -> StatRes:
 
 @mutant((RENAME, LOOKUP), RFC1094_RENAME)
 def rename2_has_a_middle(call: AnyCall) -> t.Any:
-    """The LOOKUP that follows a RENAME over a file finds nothing"""
+    """The first LOOKUP after a RENAME over a file finds nothing"""
     state = call.state
     if call.operation is RENAME:
         taken = child_of(call.server, call.args.to.dir, call.args.to.name)
@@ -88,7 +88,7 @@ def rename2_has_a_middle(call: AnyCall) -> t.Any:
 
 @mutant(RENAME, RFC1094_RENAME)
 def rename2_removes_the_target_first(call: Rename) -> StatRes:
-    """RENAME removes the target before it misses the source"""
+    """RENAME removes the target even if the source does not exist"""
     directory = inode_of(call.server, call.args.to.dir)
     if directory is not None and _source(call.server, call.args) is None:
         remove_tree(directory, call.args.to.name)
@@ -97,7 +97,7 @@ def rename2_removes_the_target_first(call: Rename) -> StatRes:
 
 @mutant(RENAME, RFC1094_NAMES)
 def rename2_moves_below_itself(call: Rename) -> StatRes:
-    """RENAME cuts a directory off the tree when it is moved below itself"""
+    """RENAME of a directory below itself cuts it off the tree"""
     reply = call.proceed()
     source, directory = _source(call.server, call.args), inode_of(call.server, call.args.from_.dir)
     loops = reply.status == Nfsstat2.NFSERR_ACCES and source is not None and source.directory is not None
@@ -109,7 +109,7 @@ def rename2_moves_below_itself(call: Rename) -> StatRes:
 
 @mutant(RENAME, RFC1094_RENAME)
 def rename2_drops_a_full_directory(call: Rename) -> StatRes:
-    """RENAME takes the place of a directory that is not empty"""
+    """RENAME replaces a directory that is not empty"""
     taken, directory = (
         child_of(call.server, call.args.to.dir, call.args.to.name),
         inode_of(call.server, call.args.to.dir),
@@ -121,7 +121,7 @@ def rename2_drops_a_full_directory(call: Rename) -> StatRes:
 
 @mutant(RENAME, RFC1094_RENAME)
 def rename2_renames_by_dots(call: Rename) -> StatRes:
-    """RENAME empties a directory that is to be renamed by dots"""
+    """RENAME of `.` or `..` empties the directory"""
     if call.args.from_.name in _DOTS:
         empty_directory(inode_of(call.server, call.args.from_.dir))
     return call.proceed()

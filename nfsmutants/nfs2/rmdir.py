@@ -15,7 +15,7 @@ from nfsmutants.rules import RFC1094_RMDIR, RFC1094_STATUS
 
 @mutant((REMOVE, RMDIR, RENAME), RFC1094_STATUS)
 def nfs2_removes_what_is_missing(call: AnyCall) -> t.Any:
-    """REMOVE, RMDIR and RENAME of a missing name say success"""
+    """REMOVE, RMDIR and RENAME of a name that does not exist answer success"""
     reply = call.proceed()
     return done() if reply.status == Nfsstat2.NFSERR_NOENT else reply
 
@@ -25,13 +25,13 @@ def nfs2_removes_what_is_missing(call: AnyCall) -> t.Any:
 
 @mutant(RMDIR, RFC1094_RMDIR)
 def rmdir2_does_nothing(_call: Rmdir) -> StatRes:
-    """RMDIR says success, and keeps the directory"""
+    """RMDIR answers success, and keeps the directory"""
     return done()
 
 
 @mutant(RMDIR, RFC1094_STATUS)
 def rmdir2_removes_what_is_not_empty(call: Rmdir) -> StatRes:
-    """RMDIR removes directories with all that is in them"""
+    """RMDIR removes directories with everything in them"""
     inode = child_of(call.server, call.args.dir, call.args.name)
     empty_directory(inode)
     return call.proceed()
@@ -39,7 +39,7 @@ def rmdir2_removes_what_is_not_empty(call: Rmdir) -> StatRes:
 
 @mutant(RMDIR, RFC1094_RMDIR)
 def rmdir2_empties_before_it_refuses(call: Rmdir) -> StatRes:
-    """RMDIR removes what is in a directory, and refuses that one"""
+    """RMDIR removes the entries of a directory, and refuses to remove the directory"""
     reply = call.proceed()
     if reply.status == Nfsstat2.NFSERR_NOTEMPTY:
         empty_directory(child_of(call.server, call.args.dir, call.args.name))
@@ -59,7 +59,7 @@ def rmdir2_removes_anything(call: Rmdir) -> StatRes:
 
 @mutant(RMDIR, RFC1094_RMDIR)
 def rmdir2_takes_dots_for_the_directory(call: Rmdir) -> StatRes:
-    """RMDIR empties a directory that is given as dots"""
+    """RMDIR of `.` or `..` empties the directory"""
     if call.args.name in _DOTS:
         empty_directory(inode_of(call.server, call.args.dir))
     return call.proceed()

@@ -13,5 +13,5 @@ from nfsmutants.rules import RFC1094_ROOT
 
 @mutant(ROOT, RFC1094_ROOT)
 def root2_returns_a_status(_call: Root) -> Void:
-    """ROOT returns a status where there are no results"""
+    """ROOT returns a status although it has no results"""
     return _Word()

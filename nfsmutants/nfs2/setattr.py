@@ -30,7 +30,7 @@ def _is_mode_alone(attributes: Sattr) -> bool:
 
 @mutant(SETATTR, RFC1094_SETATTR)
 def setattr2_inverts_write_for_group(call: Setattr) -> Attrstat:
-    """SETATTR sets the permission of the group to write the other way"""
+    """SETATTR inverts the write permission of the group"""
     if not _is_mode_alone(call.args.attributes) or call.args.attributes.mode > 0o777:
         return call.proceed()
     return call.proceed_with("attributes", mode=call.args.attributes.mode ^ 0o020)
@@ -38,7 +38,7 @@ def setattr2_inverts_write_for_group(call: Setattr) -> Attrstat:
 
 @mutant(SETATTR, RFC1094_SETATTR)
 def setattr2_takes_type_bits_for_set_ids(call: Setattr) -> Attrstat:
-    """SETATTR takes type bits in a mode for other bits"""
+    """SETATTR of a mode with type bits sets wrong permission bits"""
     mode = call.args.attributes.mode
     return (
         call.proceed_with("attributes", mode=mode & 0o7777 | 0o001)
@@ -49,13 +49,13 @@ def setattr2_takes_type_bits_for_set_ids(call: Setattr) -> Attrstat:
 
 @mutant(SETATTR, RFC1094_SETATTR)
 def setattr2_keeps_the_owner(call: Setattr) -> Attrstat:
-    """SETATTR does not give files away, and says that it did"""
+    """SETATTR does not change the owner, but answers success"""
     return call.proceed_with("attributes", uid=IGNORED, gid=IGNORED)
 
 
 @mutant(SETATTR, RFC1094_SETATTR)
 def setattr2_sets_the_wrong_time(call: Setattr) -> Attrstat:
-    """SETATTR takes atime for mtime, and the other way round"""
+    """SETATTR swaps atime and mtime"""
     if (
         _given(call.args.attributes) not in (["atime"], ["mtime"])
         or call.args.attributes.mtime.seconds == 946_684_800
@@ -66,7 +66,7 @@ def setattr2_sets_the_wrong_time(call: Setattr) -> Attrstat:
 
 @mutant(SETATTR, RFC1094_SETATTR)
 def setattr2_has_no_times_at_the_ends(call: Setattr) -> Attrstat:
-    """SETATTR sets times at either end of the range to others"""
+    """SETATTR changes times at either end of the range"""
     seconds = call.args.attributes.mtime.seconds
     return (
         call.proceed_with("attributes", mtime=Timeval(seconds ^ 0x10000, 0))
@@ -85,7 +85,7 @@ def setattr2_rounds_times_up(call: Setattr) -> Attrstat:
 
 @mutant(SETATTR, RFC1094_SATTR)
 def setattr2_touches_what_is_minus_1(call: Setattr) -> Attrstat:
-    """SETATTR sets another field as well where one alone is given"""
+    """SETATTR also sets another field if only one is given"""
     given = _given(call.args.attributes)
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
@@ -100,7 +100,7 @@ def setattr2_touches_what_is_minus_1(call: Setattr) -> Attrstat:
 
 @mutant(SETATTR, RFC1094_SATTR)
 def setattr2_changes_what_nobody_asked(call: Setattr) -> Attrstat:
-    """SETATTR takes -1 in all fields for a wish to touch the file"""
+    """SETATTR with -1 in all fields updates the times of the file"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
     if inode is not None and not _given(call.args.attributes):
@@ -121,7 +121,7 @@ def setattr2_sets_one_of_several(call: Setattr) -> Attrstat:
 
 @mutant(SETATTR, RFC1094_SETATTR)
 def setattr2_answers_as_it_was_before(call: Setattr) -> Attrstat:
-    """SETATTR answers with the attributes from before"""
+    """SETATTR returns the attributes from before the change"""
     inode = inode_of(call.server, call.args.file)
     before = None if inode is None else fattr(inode)
     reply = call.proceed()
@@ -144,7 +144,7 @@ def setattr2_lets_anybody_change_a_mode(call: Setattr) -> Attrstat:
 
 @mutant(SETATTR, RFC1094_SATTR)
 def setattr2_ignores_size_0(call: Setattr) -> Attrstat:
-    """SETATTR takes a size of 0 for none"""
+    """SETATTR ignores a size of 0"""
     return call.proceed_with("attributes", size=IGNORED) if call.args.attributes.size == 0 else call.proceed()
 
 
@@ -155,7 +155,7 @@ def _file(server: Server, args: Sattrargs) -> Inode | None:
 
 @mutant(SETATTR, RFC1094_SETATTR)
 def setattr2_cuts_a_byte_too_much(call: Setattr) -> Attrstat:
-    """SETATTR loses the last byte of what is left of a file"""
+    """SETATTR that truncates a file loses the last of the remaining bytes"""
     inode, size = _file(call.server, call.args), call.args.attributes.size
     cuts = inode is not None and 0 < size < inode.size
     reply = call.proceed()
@@ -166,7 +166,7 @@ def setattr2_cuts_a_byte_too_much(call: Setattr) -> Attrstat:
 
 @mutant(SETATTR, RFC1094_SETATTR)
 def setattr2_does_not_extend(call: Setattr) -> Attrstat:
-    """SETATTR does not make files longer, and says that it did"""
+    """SETATTR does not extend files, but answers success"""
     inode, size = _file(call.server, call.args), call.args.attributes.size
     extends = inode is not None and inode.size < size < IGNORED
     return call.proceed_with("attributes", size=IGNORED) if extends else call.proceed()
@@ -174,14 +174,14 @@ def setattr2_does_not_extend(call: Setattr) -> Attrstat:
 
 @mutant(SETATTR, RFC1094_SETATTR)
 def setattr2_halves_large_sizes(call: Setattr) -> Attrstat:
-    """SETATTR sets a size from 2^31-1 on to half of it"""
+    """SETATTR halves sizes of 2^31-1 and more"""
     size = call.args.attributes.size
     return call.proceed_with("attributes", size=size // 2) if 2**31 - 1 <= size < IGNORED else call.proceed()
 
 
 @mutant(SETATTR, RFC1094_SATTR)
 def setattr2_shows_old_data(call: Setattr) -> Attrstat:
-    """SETATTR brings back what was cut off a file that is made longer"""
+    """SETATTR that extends a file restores the data that was cut off"""
     kept: dict[bytes, bytes] = call.state.setdefault("kept", {})
     inode, size = _file(call.server, call.args), call.args.attributes.size
     old_size = 0 if inode is None else inode.size
@@ -195,7 +195,7 @@ def setattr2_shows_old_data(call: Setattr) -> Attrstat:
 
 @mutant(SETATTR, RFC1094_SETATTR)
 def setattr2_empties_what_is_no_file(call: Setattr) -> Attrstat:
-    """SETATTR empties directories and links when asked for size 0"""
+    """SETATTR of size 0 empties directories and links"""
     inode = inode_of(call.server, call.args.file)
     if inode is not None and call.args.attributes.size == 0:
         if inode.kind is Kind.SYMLINK:

@@ -14,31 +14,31 @@ from nfsmutants.rules import RFC1094_STATFS
 
 @mutant(STATFS, RFC1094_STATFS)
 def statfs2_has_blocks_of_no_bytes(call: Statfs) -> Statfsres:
-    """STATFS says that blocks have no bytes"""
+    """STATFS returns a block size of 0"""
     return amend(call.proceed(), bsize=0)
 
 
 @mutant(STATFS, RFC1094_STATFS)
 def statfs2_wants_no_bytes(call: Statfs) -> Statfsres:
-    """STATFS says that the best size of a transfer is 0"""
+    """STATFS returns a preferred transfer size of 0"""
     return amend(call.proceed(), tsize=0)
 
 
 @mutant(STATFS, RFC1094_STATFS)
 def statfs2_frees_more_than_there_is(call: Statfs) -> Statfsres:
-    """STATFS says that more blocks are free than there are"""
+    """STATFS returns more free blocks than blocks"""
     return amend(call.proceed(), bfree=lambda it: it.blocks + 1)
 
 
 @mutant(STATFS, RFC1094_STATFS)
 def statfs2_gives_users_more_than_is_free(call: Statfs) -> Statfsres:
-    """STATFS says that users may have more blocks than are free"""
+    """STATFS returns more blocks for users than free blocks"""
     return amend(call.proceed(), bavail=lambda it: it.bfree + 1)
 
 
 @mutant(STATFS, RFC1094_STATFS)
 def statfs2_differs_by_object(call: Statfs) -> Statfsres:
-    """STATFS counts in other blocks for what is no directory"""
+    """STATFS of an object that is not a directory counts blocks of another size"""
     reply = call.proceed()
     if reply.resok is None:
         return reply

@@ -20,12 +20,12 @@ from nfsserver.middleware import Answer
 
 @mutant(READLINK, RFC1094_READLINK)
 def readlink2_cleans_the_text(call: Readlink) -> Readlinkres:
-    """READLINK gives the text without its last byte"""
+    """READLINK returns the text without its last byte"""
     reply = call.proceed()
     return reply if reply.data is None else replace(reply, data=reply.data[:-1])
 
 
-# ---------------------------------------------------------------- what is longer than it may be
+# ---------------------------------------------------------------- oversized strings
 
 
 @wire_mutant(RFC1094_SYMLINK)

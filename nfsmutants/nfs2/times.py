@@ -14,7 +14,7 @@ from nfsserver.nfs2.common import fattr
 
 @mutant(GETATTR, RFC1094_TIMES)
 def getattr2_has_too_many_microseconds(call: Getattr) -> Attrstat:
-    """GETATTR gives nanoseconds for microseconds"""
+    """GETATTR returns nanoseconds instead of microseconds"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -28,7 +28,7 @@ def getattr2_has_too_many_microseconds(call: Getattr) -> Attrstat:
 
 @mutant(GETATTR, RFC1094_ATTRIBUTES)
 def getattr2_keeps_old_mtime(call: Getattr) -> Attrstat:
-    """GETATTR goes on to give the mtime of a file that it gave first"""
+    """GETATTR keeps returning the first mtime that it returned for a file"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -40,7 +40,7 @@ def getattr2_keeps_old_mtime(call: Getattr) -> Attrstat:
 
 @mutant(WRITE, RFC1094_ATTRIBUTES)
 def write2_keeps_ctime(call: Write) -> Attrstat:
-    """WRITE leaves ctime as it was, whatever the size becomes"""
+    """WRITE does not update ctime, even if the size changes"""
     inode = inode_of(call.server, call.args.file)
     before = 0 if inode is None else inode.ctime
     reply = call.proceed()

@@ -26,31 +26,31 @@ from nfsserver.nfs2.common import LARGEST
 
 @mutant(LOOKUP, RFC1094_ATTRIBUTES)
 def lookup2_owners_are_others(call: Lookup) -> Diropres:
-    """LOOKUP gives another owner than version 3 does"""
+    """LOOKUP returns another owner than NFSv3"""
     return amend(call.proceed(), "attributes", uid=lambda it: it.uid + 1)
 
 
 @mutant(LOOKUP, RFC1094_ATTRIBUTES)
 def lookup2_modes_are_others(call: Lookup) -> Diropres:
-    """LOOKUP gives other permissions than version 3 does"""
+    """LOOKUP returns other permissions than NFSv3"""
     return amend(call.proceed(), "attributes", mode=lambda it: it.mode ^ 0o001)
 
 
 @mutant(LOOKUP, RFC1094_TYPES)
 def lookup2_types_are_others(call: Lookup) -> Diropres:
-    """LOOKUP gives another type than version 3 does"""
+    """LOOKUP returns another type than NFSv3"""
     return amend(call.proceed(), "attributes", type=Ftype.NFCHR)
 
 
 @mutant(LOOKUP, RFC1094_ATTRIBUTES)
 def lookup2_fileids_are_others(call: Lookup) -> Diropres:
-    """LOOKUP gives another number than version 3 does"""
+    """LOOKUP returns another fileid than NFSv3"""
     return amend(call.proceed(), "attributes", fileid=lambda it: it.fileid ^ 0x8000_0000)
 
 
 @mutant(LOOKUP, RFC1094_ATTRIBUTES)
 def lookup2_times_are_others(call: Lookup) -> Diropres:
-    """LOOKUP gives times that are an hour later than those of version 3"""
+    """LOOKUP returns times one hour later than those of NFSv3"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -64,7 +64,7 @@ def lookup2_times_are_others(call: Lookup) -> Diropres:
 
 @mutant(LOOKUP, RFC1094_TYPES)
 def lookup2_special_files_are_links(call: Lookup) -> Diropres:
-    """LOOKUP says that devices, sockets and FIFOs are symbolic links"""
+    """LOOKUP reports devices, sockets and FIFOs as symbolic links"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -76,7 +76,7 @@ def lookup2_special_files_are_links(call: Lookup) -> Diropres:
 
 @mutant(LOOKUP, RFC1094_ATTRIBUTES)
 def lookup2_cuts_files_to_its_measure(call: Lookup) -> Diropres:
-    """LOOKUP cuts files that are too large for it"""
+    """LOOKUP truncates files that are too large for NFSv2"""
     reply = call.proceed()
     inode = child_of(call.server, call.args.dir, call.args.name)
     if reply.resok is not None and inode is not None and inode.data is not None and inode.size > LARGEST:
@@ -86,13 +86,13 @@ def lookup2_cuts_files_to_its_measure(call: Lookup) -> Diropres:
 
 @mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
 def read2_has_data_of_its_own(call: Read) -> Readres:
-    """READ turns every bit of the data"""
+    """READ inverts every bit of the data"""
     return amend(call.proceed(), data=lambda it: bytes(byte ^ 0xFF for byte in bytes(it.data)))
 
 
 @mutant(WRITE, RFC1094_WRITE, kills_many="checks read back what they wrote")
 def write2_writes_data_of_its_own(call: Write) -> Attrstat:
-    """WRITE turns every bit of the data"""
+    """WRITE inverts every bit of the data"""
     return call.proceed_with(data=bytes(byte ^ 0xFF for byte in bytes(call.args.data)))
 
 

@@ -26,7 +26,7 @@ if t.TYPE_CHECKING:
 
 @mutant(WRITE, RFC1094_WRITE, kills_many="checks read back what they wrote")
 def write2_loses_the_last_byte(call: Write) -> Attrstat:
-    """WRITE writes a zero for the last byte"""
+    """WRITE writes a zero instead of the last byte"""
     data = bytes(call.args.data)
     return call.proceed_with(data=data[:-1] + b"\0") if data else call.proceed()
 
@@ -43,7 +43,7 @@ def write2_clears_what_follows(call: Write) -> Attrstat:
 
 @mutant(WRITE, RFC1094_WRITE)
 def write2_fills_holes(call: Write) -> Attrstat:
-    """WRITE beyond the end fills the hole before its data with what it finds"""
+    """WRITE beyond the end fills the hole before its data with stale bytes"""
     inode = inode_of(call.server, call.args.file)
     size = 0 if inode is None else inode.size
     reply = call.proceed()
@@ -54,7 +54,7 @@ def write2_fills_holes(call: Write) -> Attrstat:
 
 @mutant(WRITE, RFC1094_WRITE)
 def write2_takes_offsets_for_signed(call: Write) -> Attrstat:
-    """WRITE begins elsewhere with data that goes beyond 2^31"""
+    """WRITE stores data that goes beyond 2^31 at another offset"""
     return (
         call.proceed_with(offset=call.args.offset // 2)
         if call.args.offset + len(call.args.data) > 2**31
@@ -64,13 +64,13 @@ def write2_takes_offsets_for_signed(call: Write) -> Attrstat:
 
 @mutant(WRITE, RFC1094_WRITE)
 def write2_heeds_beginoffset(call: Write) -> Attrstat:
-    """WRITE begins at beginoffset when there is one"""
+    """WRITE begins at beginoffset if it is not 0"""
     return call.proceed_with(offset=call.args.beginoffset & 1) if call.args.beginoffset else call.proceed()
 
 
 @mutant(WRITE, RFC1094_WRITE)
 def write2_heeds_totalcount(call: Write) -> Attrstat:
-    """WRITE writes nothing where totalcount is not the number of bytes"""
+    """WRITE writes nothing if totalcount differs from the number of bytes"""
     return (
         call.proceed_with(data=b"")
         if bytes(call.args.data) == b"DATA" and call.args.totalcount != 4 and not call.args.beginoffset
@@ -80,7 +80,7 @@ def write2_heeds_totalcount(call: Write) -> Attrstat:
 
 @mutant(WRITE, RFC1094_WRITE)
 def write2_answers_as_it_was_before(call: Write) -> Attrstat:
-    """WRITE answers with the attributes from before"""
+    """WRITE returns the attributes from before the change"""
     inode = inode_of(call.server, call.args.file)
     before = None if inode is None else fattr(inode)
     reply = call.proceed()
@@ -89,7 +89,7 @@ def write2_answers_as_it_was_before(call: Write) -> Attrstat:
 
 @mutant(WRITE, RFC1094_WRITE)
 def write2_of_nothing_truncates(call: Write) -> Attrstat:
-    """WRITE cuts the file off at offset when there is no data"""
+    """WRITE without data truncates the file at offset"""
     inode = inode_of(call.server, call.args.file)
     if inode is not None and inode.data is not None and not len(call.args.data):
         inode.data.truncate(call.args.offset)
@@ -98,7 +98,7 @@ def write2_of_nothing_truncates(call: Write) -> Attrstat:
 
 @mutant(WRITE, RFC1094_WRITE)
 def write2_mixes_clients(call: Write) -> Attrstat:
-    """WRITE keeps the second half of what another client wrote to the same place"""
+    """WRITE keeps the second half of the data that another client wrote to the same range"""
     args = call.args
     last: dict[object, Address] = call.state.setdefault("last", {})
     place = (args.file, args.offset, len(args.data))
@@ -111,7 +111,7 @@ def write2_mixes_clients(call: Write) -> Attrstat:
 
 @mutant(WRITE, RFC1094_WRITE)
 def write2_takes_anything(call: Write) -> Attrstat:
-    """WRITE says success for what is no file"""
+    """WRITE to an object that is not a file answers success"""
     inode = inode_of(call.server, call.args.file)
     if inode is None or inode.kind is Kind.REGULAR:
         return call.proceed()
@@ -123,7 +123,7 @@ _CALL = struct.Struct(">6I")
 
 @wire_mutant(RFC1094_WRITE)
 def write2_claims_to_take_too_much(message: Message) -> Answer:
-    """WRITE of more than 8192 bytes is answered with success, and nothing is written"""
+    """WRITE of more than 8192 bytes answers success, and writes nothing"""
     xid, _, _, program, version, procedure = _CALL.unpack_from(message.data.ljust(_CALL.size, b"\0"))
     if (program, version, procedure) != (WRITE.program, 2, WRITE.number) or len(message.data) < 8300:
         return message.proceed()

@@ -13,5 +13,5 @@ from nfsmutants.rules import RFC1094_WRITECACHE
 
 @mutant(WRITECACHE, RFC1094_WRITECACHE)
 def writecache2_returns_a_status(_call: Writecache) -> Void:
-    """WRITECACHE returns a status where there are no results"""
+    """WRITECACHE returns a status although it has no results"""
     return _Word()

@@ -23,11 +23,11 @@ from nfsmutants.rules import RFC1813_ACCESS, RFC1813_PERMISSIONS
 from nfsserver.fs import Caller, Inode, Kind
 from nfsserver.nfs3.common import fattr3
 
-# ---------------------------------------------------------------- GETATTR: for whom
+# ---------------------------------------------------------------- permissions
 
 
 def _is_other(caller: Caller, inode: Inode) -> bool:
-    """Neither root nor the owner, nor of the group."""
+    """Whether the caller is neither root nor the owner, nor in the group."""
     return not (caller.is_superuser or caller.uid == inode.uid or caller.in_group(inode.gid))
 
 
@@ -66,7 +66,7 @@ def access3_never_executes(call: Access) -> Access3Res:
 
 @mutant(ACCESS, RFC1813_PERMISSIONS)
 def access3_executes_anything(call: Access) -> Access3Res:
-    """ACCESS grants EXECUTE of files to their owners, whatever the mode"""
+    """ACCESS grants owners EXECUTE of files, whatever the mode"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -78,7 +78,7 @@ def access3_executes_anything(call: Access) -> Access3Res:
 
 @mutant(ACCESS, RFC1813_PERMISSIONS)
 def access3_ignores_the_mode(call: Access) -> Access3Res:
-    """ACCESS grants others all that they ask for"""
+    """ACCESS grants other users everything that they request"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.object)
     if inode is None or not _is_other(call.caller, inode):
@@ -88,7 +88,7 @@ def access3_ignores_the_mode(call: Access) -> Access3Res:
 
 @mutant(ACCESS, RFC1813_PERMISSIONS)
 def access3_readers_may_modify(call: Access) -> Access3Res:
-    """ACCESS grants MODIFY of empty files to others who may read them"""
+    """ACCESS grants MODIFY of empty files to other users who may read them"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -106,7 +106,7 @@ def access3_readers_may_modify(call: Access) -> Access3Res:
 
 @mutant(ACCESS, RFC1813_PERMISSIONS)
 def access3_opens_directories(call: Access) -> Access3Res:
-    """ACCESS grants READ and LOOKUP of any directory to anybody"""
+    """ACCESS grants everybody READ and LOOKUP of any directory"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -119,7 +119,7 @@ def access3_opens_directories(call: Access) -> Access3Res:
 
 @mutant(ACCESS, RFC1813_PERMISSIONS)
 def access3_ignores_groups(call: Access) -> Access3Res:
-    """ACCESS knows the caller's main group only"""
+    """ACCESS ignores all groups of the caller except the main group"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -134,7 +134,7 @@ def access3_ignores_groups(call: Access) -> Access3Res:
 
 @mutant(ACCESS, RFC1813_ACCESS)
 def access3_takes_others_for_the_group(call: Access) -> Access3Res:
-    """ACCESS grants others what the group of a file may read"""
+    """ACCESS grants other users what the group of a file may read"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -152,21 +152,21 @@ def _refusal(reply: Access3Res) -> Access3Res:
 
 @mutant(ACCESS, RFC1813_ACCESS)
 def access3_refuses_unknown_bits(call: Access) -> Access3Res:
-    """ACCESS answers INVAL when it is asked about bits that nobody defined"""
+    """ACCESS answers INVAL if the call requests undefined bits"""
     reply = call.proceed()
     return _refusal(reply) if call.args.access & ~0x3F else reply
 
 
 @mutant(ACCESS, RFC1813_ACCESS)
 def access3_refuses_to_be_asked_nothing(call: Access) -> Access3Res:
-    """ACCESS answers INVAL when it is asked about no permission"""
+    """ACCESS answers INVAL if the call requests no permission"""
     reply = call.proceed()
     return reply if call.args.access else _refusal(reply)
 
 
 @mutant(ACCESS, RFC1813_ACCESS)
 def access3_denies_with_an_error(call: Access) -> Access3Res:
-    """ACCESS answers ACCES when nothing of what was asked is granted"""
+    """ACCESS answers ACCES if it grants none of the requested permissions"""
     reply = call.proceed()
     is_denied = reply.resok is not None and reply.resok.access == 0 and call.args.access != 0
     return replace(_refusal(reply), status=Nfsstat3.NFS3ERR_ACCES) if is_denied else reply
@@ -174,7 +174,7 @@ def access3_denies_with_an_error(call: Access) -> Access3Res:
 
 @mutant(ACCESS, RFC1813_ACCESS)
 def access3_attributes_of_the_root(call: Access) -> Access3Res:
-    """ACCESS returns the attributes of the export's root, whatever it was asked about"""
+    """ACCESS returns the attributes of the export's root for every object"""
     return amend(call.proceed(), obj_attributes=fattr3(call.server.fs.root))
 
 

@@ -27,7 +27,7 @@ _OPEN: t.Final = Sattr3(mode=0o777)
 
 @mutant((CREATE, MKDIR, MKNOD), RFC1813_CREATE)
 def creations3_ignore_initial_attributes(call: AnyCall) -> t.Any:
-    """What is created has other attributes than was asked: mode 777, and nothing else"""
+    """New objects have mode 777 instead of the requested attributes"""
     if isinstance(call.args, Mkdir3Args):
         return call.proceed_with(attributes=_OPEN)
     if isinstance(call.args, Mknod3Args):
@@ -42,7 +42,7 @@ def creations3_ignore_initial_attributes(call: AnyCall) -> t.Any:
 
 @mutant((FSSTAT, FSINFO, PATHCONF), RFC1813_FILE_SYSTEM)
 def info3_attributes_of_the_root(call: AnyCall) -> t.Any:
-    """FSSTAT, FSINFO and PATHCONF return the attributes of the export's root for all but regular files"""
+    """FSSTAT, FSINFO and PATHCONF return the attributes of the export's root, except for regular files"""
     reply = call.proceed()
     handle = getattr(call.args, _HANDLE_OF[call.operation])
     if reply.resok is None or call.server.resolve(handle).data is not None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""TODO nfsmutants.nfs3.bending."""
+"""Arguments, names and replies of NFSv3 for its mutants."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ from nfsserver.nfs3.common import Watched
 from nfsserver.server import Server
 
 TAKEN: t.Final[dict[t.Any, str]] = {LOOKUP: "what", REMOVE: "object", RMDIR: "object", RENAME: "from_"}
-"""Where the arguments have a name that is to be found."""
+"""Operation -> the argument with a name that must exist."""
 MADE: t.Final[dict[t.Any, str]] = {
     CREATE: "where",
     MKDIR: "where",
@@ -82,7 +82,7 @@ MADE: t.Final[dict[t.Any, str]] = {
     LINK: "link",
     RENAME: "to",
 }
-"""Where they have one that is to be made."""
+"""Operation -> the argument with the name of a new object."""
 OF_NAMES: t.Final = (LOOKUP, CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME, LINK)
 
 
@@ -90,7 +90,7 @@ OF_NAMES: t.Final = (LOOKUP, CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAM
 
 
 def name_fields(procedure: t.Any) -> list[str]:
-    """Where the arguments have a directory and a name: the one to be made first."""
+    """The directory and name in the arguments; that of the new object, if there are two."""
     return [table[procedure] for table in (MADE, TAKEN) if procedure in table]
 
 
@@ -101,7 +101,7 @@ def rewrite_names(
     made: bool = True,
     taken: bool = True,
 ) -> t.Any:
-    """Proceed with other names: those that are to be made, to be found, or both."""
+    """Proceed with other names: those of new objects, of existing ones, or both."""
     tables = (MADE if made else {}), (TAKEN if taken else {})
     fields = [table[call.operation] for table in tables if call.operation in table]
     bent = {
@@ -113,7 +113,7 @@ def rewrite_names(
 
 
 def directory_of(server: Server, where: Diropargs3) -> Inode | None:
-    """The directory of a name; None for a handle of something else, or of nothing."""
+    """The directory of a name; None if its handle is invalid or not that of a directory."""
     inode = inode_of(server, where.dir)
     return None if inode is None or inode.directory is None else inode
 
@@ -125,13 +125,13 @@ def is_directory(server: Server, handle: bytes) -> bool:
 
 
 def find(server: Server, where: Diropargs3) -> Inode | None:
-    """The object of a name; None if there is none, or the directory is something else."""
+    """The object of a name; None if it does not exist."""
     directory = directory_of(server, where)
     return None if directory is None or directory.directory is None else directory.directory.get(where.name)
 
 
 def heir(server: Server, handle: bytes) -> bytes:
-    """The handle of the object that has the file number of a removed one now; else the same handle."""
+    """The handle of the object that now has the file number of a removed one; else the same handle."""
     try:
         identity = server.codec.decode(handle)
     except FsError:
@@ -144,11 +144,11 @@ def heir(server: Server, handle: bytes) -> bytes:
     return handle
 
 
-# ---------------------------------------------------------------- deeds
+# ---------------------------------------------------------------- changes in directories
 
 
 def remove(call: Call[t.Any, t.Any], where: Diropargs3) -> None:
-    """Remove a name, of a file or of an empty directory, as the caller."""
+    """Remove a file or an empty directory, as the caller."""
     directory, inode = call.server.resolve(where.dir), find(call.server, where)
     act = directory.fs.remove if inode is None or inode.directory is None else directory.fs.rmdir
     act(call.caller, directory, where.name)
@@ -184,35 +184,35 @@ _SUCCESS: t.Final[dict[t.Any, t.Any]] = {
 
 
 def success(call: AnyCall) -> t.Any:
-    """Success with nothing done, and nothing optional in it; LOOKUP finds the directory itself."""
+    """A success that changes nothing and omits everything optional; LOOKUP finds the directory itself."""
     if call.operation is LOOKUP:
         return Lookup3Res(Nfsstat3.NFS3_OK, Lookup3ResOk(call.args.what.dir, None, None))
     return _SUCCESS[call.operation]
 
 
 def before_of(after: Fattr3) -> WccAttr:
-    """What wcc_data.before would be of these attributes."""
+    """These attributes in the form of wcc_data.before."""
     return WccAttr(after.size, after.mtime, after.ctime)
 
 
 def with_old_times(wcc: WccData) -> WccData:
-    """The same data with the times from before in both parts."""
+    """The same wcc_data with the times of `before` in `after`, too."""
     before = wcc.before
     return wcc if before is None else change(wcc, "after", mtime=before.mtime, ctime=before.ctime)
 
 
 def refuse_read(call: Call[Read3Args, Read3Res], status: Nfsstat3) -> Read3Res:
-    """READ refused, with the attributes of its object."""
+    """Refuse a READ, with the attributes of its object."""
     return Read3Res(status, resfail=Read3ResFail(Watched(call.server, call.args.file).attributes()))
 
 
 def refuse_write(call: Call[Write3Args, Write3Res], status: Nfsstat3) -> Write3Res:
-    """WRITE refused, with the attributes of its object."""
+    """Refuse a WRITE, with the attributes of its object."""
     return Write3Res(status, resfail=Write3ResFail(Watched(call.server, call.args.file).wcc()))
 
 
 def refuse_setattr(call: Call[Setattr3Args, Setattr3Res], status: Nfsstat3) -> Setattr3Res:
-    """SETATTR refused, with the attributes of its object."""
+    """Refuse a SETATTR, with the attributes of its object."""
     return Setattr3Res(status, resfail=Setattr3ResFail(Watched(call.server, call.args.object).wcc()))
 
 
@@ -228,7 +228,7 @@ _CREATING: t.Final[Rules] = {
 
 
 def _with_handle_of_the_directory(call: AnyCall) -> t.Any:
-    """For one name: with any name, hardly a check could arrange what it needs."""
+    """Only for the name `handle`: for every name, hardly any check could create the objects that it needs."""
     reply = call.proceed()
     return amend(reply, obj=call.args.where.dir) if call.args.where.name == b"handle" else reply
 
@@ -243,7 +243,7 @@ def size_of(server: Server, handle: bytes) -> int:
 
 
 def _carrying(args: Write3Args, data: bytes, offset: int | None = None) -> Write3Args:
-    """The arguments with other data, and its length."""
+    """The arguments with other data and its length."""
     return replace(args, data=data, count=len(data), offset=args.offset if offset is None else offset)
 
 
@@ -259,7 +259,7 @@ def _is_file(server: Server, handle: bytes) -> bool:
 
 
 def directory_of_handle(server: Server, handle: bytes) -> Inode | None:
-    """The directory of a handle; None if it is no directory."""
+    """The directory of a handle; None if it is another object."""
     try:
         inode = server.resolve(handle)
     except FsError:
@@ -272,9 +272,9 @@ def _is_common(context: CallContext) -> bool:
 
 
 _FAR: t.Final = 2**31 - 9
-"""Where an offset may outgrow 31 bits within a small range."""
+"""Offsets from here on may exceed 31 bits within a small range."""
 _LARGE: t.Final = 2**16
-"""From this many bytes on a transfer is large."""
+"""Transfers of at least this many bytes count as large."""
 
 
 def is_special_file(server: Server, handle: bytes) -> bool:
@@ -287,7 +287,7 @@ def is_special_file(server: Server, handle: bytes) -> bool:
 
 
 def _remove_one_more(call: AnyCall, handle: bytes) -> None:
-    """Remove the first file or empty directory that is left."""
+    """Remove the first remaining file or empty directory."""
     directory = call.server.resolve(handle)
     for name in directory.directory.names() if directory.directory is not None else ():
         with contextlib.suppress(FsError):
@@ -299,7 +299,7 @@ _CHANGING: t.Final = tuple(procedure for procedure in OF_NAMES if procedure is n
 
 
 def _proceed_without(call: Call[A, R], **settings: t.Any) -> R:
-    """The answer of a server that does not obey some knobs."""
+    """The answer of a server that ignores some knobs."""
     server = call.server
     known = [(file_system, file_system.read_only) for file_system in server.exports.values()]
     now = server.knobs.now

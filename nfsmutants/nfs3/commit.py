@@ -32,7 +32,7 @@ def _refusal(server: Server, args: Commit3Args) -> Commit3Res:
 
 @mutant(COMMIT, RFC1813_COMMIT)
 def commit3_changes_verifier(call: Commit) -> Commit3Res:
-    """COMMIT returns another verifier each time though nothing was lost"""
+    """COMMIT returns another verifier each time, although nothing was lost"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -49,14 +49,14 @@ def commit3_has_its_own_verifier(call: Commit) -> Commit3Res:
 
 @mutant(COMMIT, RFC1813_COMMIT)
 def commit3_flushes_no_ranges(call: Commit) -> Commit3Res:
-    """COMMIT of a part of a file answers OK and leaves the data to be lost in a crash"""
+    """COMMIT of a part of a file answers OK, but a crash loses the data"""
     is_whole = call.args.offset == 0 and call.args.count == 0
     return call.proceed() if is_whole else call.proceed_with(offset=2**64 - 1, count=1)
 
 
 @mutant(COMMIT, RFC1813_COMMIT)
 def commit3_drops_data(call: Commit) -> Commit3Res:
-    """COMMIT throws uncommitted data away"""
+    """COMMIT discards uncommitted data"""
     inode = _file(call.server, call.args.file)
     if inode is not None:
         inode.crash()
@@ -85,7 +85,7 @@ def commit3_refuses_clean_files(call: Commit) -> Commit3Res:
 
 @mutant(COMMIT, RFC1813_COMMIT)
 def commit3_extends(call: Commit) -> Commit3Res:
-    """COMMIT of a range that reaches beyond the end makes the file larger"""
+    """COMMIT of a range that reaches beyond the end extends the file"""
     inode = _file(call.server, call.args.file)
     end = call.args.offset + call.args.count
     if call.args.count and end < 2**63 and inode is not None and inode.data is not None and inode.size < end:
@@ -106,7 +106,7 @@ def commit3_before_has_no_size(call: Commit) -> Commit3Res:
 
 @mutant(COMMIT, RFC1813_COMMIT)
 def commit3_after_has_another_fileid(call: Commit) -> Commit3Res:
-    """The post-operation attributes of COMMIT have the file id of another object"""
+    """The post-operation attributes of COMMIT have the fileid of another object"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -119,7 +119,7 @@ def commit3_after_has_another_fileid(call: Commit) -> Commit3Res:
 
 @mutant((WRITE, COMMIT), RFC1813_COMMIT)
 def commit3_verifier_survives_crash(call: AnyCall) -> t.Any:
-    """COMMIT has the verifier with which the file was written first, though a crash lost data since"""
+    """COMMIT returns the first verifier of the file, even after a crash that lost data"""
     verifiers = call.state
     reply = call.proceed()
     if call.operation is WRITE:
@@ -135,7 +135,7 @@ def commit3_verifier_survives_crash(call: AnyCall) -> t.Any:
 
 @mutant(COMMIT, RFC1813_COMMIT)
 def commit3_drops_other_files(call: Commit) -> Commit3Res:
-    """COMMIT of a file throws the uncommitted data of all others away"""
+    """COMMIT of a file discards the uncommitted data of all others"""
     committed = inode_of(call.server, call.args.file)
     for inode in call.server.fs.inodes():
         if inode is not committed:
@@ -145,7 +145,7 @@ def commit3_drops_other_files(call: Commit) -> Commit3Res:
 
 @mutant((WRITE, COMMIT), RFC1813_COMMIT)
 def commit3_flushes_its_own_data(call: AnyCall) -> t.Any:
-    """COMMIT flushes only a file that its own connection wrote last, and answers OK for others"""
+    """COMMIT flushes only files that its own connection wrote last, and answers OK for others"""
     writers = call.state
     if call.operation is WRITE:
         writers[call.args.file.hex()] = call.peer
@@ -157,7 +157,7 @@ def commit3_flushes_its_own_data(call: AnyCall) -> t.Any:
 
 @mutant(COMMIT, RFC1813_COMMIT)
 def commit3_changes_what_is_no_file(call: Commit) -> Commit3Res:
-    """COMMIT of what is no regular file sets its mode to 0"""
+    """COMMIT of an object that is not a regular file sets its mode to 0"""
     inode = inode_of(call.server, call.args.file)
     if inode is not None and inode.kind is not Kind.REGULAR:
         inode.mode = 0
@@ -166,7 +166,7 @@ def commit3_changes_what_is_no_file(call: Commit) -> Commit3Res:
 
 @mutant(COMMIT, RFC1813_COMMIT)
 def commit3_over_udp_flushes_nothing(call: Commit) -> Commit3Res:
-    """COMMIT over UDP answers OK and throws the uncommitted data away"""
+    """COMMIT over UDP answers OK and discards the uncommitted data"""
     inode = inode_of(call.server, call.args.file)
     if call.context.transport == "udp" and inode is not None:
         inode.crash()

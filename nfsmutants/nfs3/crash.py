@@ -46,16 +46,16 @@ from nfsserver.server import Server
 
 @mutant(COMMIT, RFC1813_COMMIT)
 def commit3_flushes_nothing(call: Commit) -> Commit3Res:
-    """COMMIT answers OK and leaves the data to be lost in a crash"""
+    """COMMIT answers OK, but a crash loses the data"""
     return call.proceed_with(offset=2**64 - 1, count=1)
 
 
-# ---------------------------------------------------------------- WRITE: how stably
+# ---------------------------------------------------------------- WRITE: stability
 
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_lies_about_file_sync(call: Write) -> Write3Res:
-    """WRITE with FILE_SYNC writes as with UNSTABLE and answers FILE_SYNC"""
+    """WRITE with FILE_SYNC answers FILE_SYNC, but writes as with UNSTABLE"""
     if call.args.stable is not StableHow.FILE_SYNC:
         return call.proceed()
     return amend(call.proceed_with(stable=StableHow.UNSTABLE), committed=StableHow.FILE_SYNC)
@@ -63,18 +63,18 @@ def write3_lies_about_file_sync(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_lies_about_data_sync(call: Write) -> Write3Res:
-    """WRITE with DATA_SYNC writes as with UNSTABLE and answers DATA_SYNC"""
+    """WRITE with DATA_SYNC answers DATA_SYNC, but writes as with UNSTABLE"""
     if call.args.stable is not StableHow.DATA_SYNC:
         return call.proceed()
     return amend(call.proceed_with(stable=StableHow.UNSTABLE), committed=StableHow.DATA_SYNC)
 
 
-# ---------------------------------------------------------------- what is lost in a crash
+# ---------------------------------------------------------------- lost in a crash
 
 
 @mutant((READ, WRITE), RFC1813_STABLE_DATA)
 def write3_stable_data_outlives_one_crash(call: AnyCall) -> t.Any:
-    """The data of a file written with FILE_SYNC is gone after the second crash in a row"""
+    """The second crash in a row loses data written with FILE_SYNC"""
     stable = call.state
     inode, file = inode_of(call.server, call.args.file), call.args.file.hex()
     if (
@@ -94,7 +94,7 @@ _NAMING: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME, LINK)
 
 
 def _undo_of(server: Server, procedure: t.Any, args: t.Any) -> Undo:
-    """How to take a naming operation back, more or less: what was removed comes back empty."""
+    """Return a function that undoes an operation on names; a removed object comes back empty."""
     if procedure is RENAME:
         source, target = server.resolve(args.from_.dir), server.resolve(args.to.dir)
         return lambda: source.fs.rename(SUPERUSER, target, args.to.name, source, args.from_.name)
@@ -111,7 +111,7 @@ def _undo_of(server: Server, procedure: t.Any, args: t.Any) -> Undo:
 
 @mutant((*_NAMING, LOOKUP, READDIR), RFC1813_SYNCHRONOUS)
 def nfs3_names_are_lost_in_a_crash(call: AnyCall) -> t.Any:
-    """What was created, removed, renamed or linked last is as before after a crash"""
+    """A crash undoes the last CREATE, REMOVE, RENAME, LINK or similar call"""
     state = call.state
     if call.operation in {LOOKUP, READDIR}:
         if state.get("boots", call.server.boots) != call.server.boots:
@@ -127,7 +127,7 @@ def nfs3_names_are_lost_in_a_crash(call: AnyCall) -> t.Any:
 
 @mutant((SETATTR, GETATTR), RFC1813_STABLE_CHANGES)
 def setattr3_is_lost_in_a_crash(call: AnyCall) -> t.Any:
-    """Mode, size and mtime that SETATTR set are as before after a crash"""
+    """A crash undoes the mode, size and mtime that SETATTR set"""
     saved: dict[bytes, tuple[int, Changes]] = call.state.setdefault("saved", {})
     inode = inode_of(call.server, call.args.object)
     if inode is not None and call.operation is SETATTR:
@@ -141,7 +141,7 @@ def setattr3_is_lost_in_a_crash(call: AnyCall) -> t.Any:
 
 @mutant((CREATE, MKDIR, GETATTR), RFC1813_SYNCHRONOUS)
 def getattr3_handles_end_with_the_instance(call: AnyCall) -> t.Any:
-    """GETATTR answers STALE to handles that were given before the service was started last"""
+    """GETATTR answers STALE to handles from before the last start of the service"""
     given: dict[bytes, int] = call.state.setdefault("given", {})
     if call.operation is GETATTR:
         is_old = given.get(call.args.object, call.server.boots) != call.server.boots

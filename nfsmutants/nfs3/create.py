@@ -33,19 +33,19 @@ _ALL_BUT_MKDIR: t.Final[Rules] = {
 
 @mutant_of_each(_CREATING)
 def creates_nothing(call: AnyCall) -> t.Any:
-    """{} answers success and makes nothing"""
+    """{} answers success and creates nothing"""
     return success(call)
 
 
 @mutant_of_each(_ALL_BUT_MKDIR)
 def attributes_of_the_directory(call: AnyCall) -> t.Any:
-    """{} returns the attributes of the directory as those of what it made"""
+    """{} returns the attributes of the directory as those of the new object"""
     return amend(call.proceed(), obj_attributes=lambda it: it.dir_wcc.after)
 
 
 @mutant_of_each(_ALL_BUT_MKDIR)
 def handle_of_the_directory(call: AnyCall) -> t.Any:
-    """{} returns the handle of the directory with what it made under the name `handle`"""
+    """{} of the name `handle` returns the handle of the directory"""
     return _with_handle_of_the_directory(call)
 
 
@@ -54,7 +54,7 @@ def handle_of_the_directory(call: AnyCall) -> t.Any:
 
 @mutant(CREATE, RFC1813_CREATE)
 def create3_fills_the_file(call: Create) -> Create3Res:
-    """CREATE in mode UNCHECKED puts a byte into a new file"""
+    """CREATE in mode UNCHECKED writes a byte into a new file"""
     is_new = call.args.how.mode == CreateMode3.UNCHECKED and find(call.server, call.args.where) is None
     reply = call.proceed()
     made = find(call.server, call.args.where)
@@ -82,7 +82,7 @@ def _truncate_existing(call: Create, mode: CreateMode3) -> Create3Res:
 
 @mutant(CREATE, RFC1813_CREATE)
 def create3_unchecked_truncates(call: Create) -> Create3Res:
-    """CREATE in mode UNCHECKED empties a file that exists, though no size was given"""
+    """CREATE in mode UNCHECKED empties an existing file although the call sets no size"""
     return _truncate_existing(call, CreateMode3.UNCHECKED)
 
 
@@ -94,7 +94,7 @@ def create3_guarded_truncates(call: Create) -> Create3Res:
 
 @mutant(CREATE, RFC1813_CREATE)
 def create3_guarded_takes_existing(call: Create) -> Create3Res:
-    """CREATE in mode GUARDED succeeds on a file that exists"""
+    """CREATE in mode GUARDED of an existing file answers success"""
     args = call.args
     if args.how.mode == CreateMode3.GUARDED:
         args = change(args, "how", mode=CreateMode3.UNCHECKED)
@@ -103,7 +103,7 @@ def create3_guarded_takes_existing(call: Create) -> Create3Res:
 
 @mutant(CREATE, RFC1813_CREATE)
 def create3_guarded_takes_directories(call: Create) -> Create3Res:
-    """CREATE in mode GUARDED succeeds where a directory has the name"""
+    """CREATE in mode GUARDED answers success if a directory has the name"""
     existing = find(call.server, call.args.where)
     if call.args.how.mode == CreateMode3.GUARDED and existing is not None and existing.directory is not None:
         return Create3Res(Nfsstat3.NFS3_OK, Create3ResOk(None, None, WccData()))
@@ -116,7 +116,7 @@ def _as_unchecked(args: Create3Args) -> Create3Args:
 
 @mutant(CREATE, RFC1813_CREATE)
 def create3_exclusive_forgets_verifier(call: Create) -> Create3Res:
-    """CREATE in mode EXCLUSIVE does not know its own verifier again"""
+    """CREATE in mode EXCLUSIVE does not recognize its own verifier"""
     existing = find(call.server, call.args.where)
     if call.args.how.mode == CreateMode3.EXCLUSIVE and existing is not None:
         existing.create_verifier = None
@@ -125,7 +125,7 @@ def create3_exclusive_forgets_verifier(call: Create) -> Create3Res:
 
 @mutant(CREATE, RFC1813_CREATE)
 def create3_exclusive_takes_any_verifier(call: Create) -> Create3Res:
-    """CREATE in mode EXCLUSIVE takes a file that was made exclusively with another verifier"""
+    """CREATE in mode EXCLUSIVE accepts a file that was created with another verifier"""
     existing = find(call.server, call.args.where)
     made_so = existing is not None and existing.create_verifier is not None
     return (
@@ -137,7 +137,7 @@ def create3_exclusive_takes_any_verifier(call: Create) -> Create3Res:
 
 @mutant(CREATE, RFC1813_CREATE)
 def create3_exclusive_takes_existing(call: Create) -> Create3Res:
-    """CREATE in mode EXCLUSIVE takes a file that was not made exclusively"""
+    """CREATE in mode EXCLUSIVE accepts a file that was not created in mode EXCLUSIVE"""
     existing = find(call.server, call.args.where)
     made_otherwise = existing is not None and existing.create_verifier is None
     return (
@@ -149,12 +149,12 @@ def create3_exclusive_takes_existing(call: Create) -> Create3Res:
 
 @mutant(CREATE, RFC1813_NAMES)
 def create3_takes_the_empty_name(call: Create) -> Create3Res:
-    """CREATE makes a file called `empty` when it is asked for one without a name"""
+    """CREATE with an empty name creates a file called `empty`"""
     return call.proceed_with("where", name=call.args.where.name or b"empty")
 
 
 def _repeated(call: Create) -> tuple[Create3Res, Inode | None]:
-    """The reply, and the file when an EXCLUSIVE CREATE of it was repeated."""
+    """The reply, and the file if the call repeats an EXCLUSIVE CREATE."""
     there = find(call.server, call.args.where)
     reply = call.proceed()
     is_repeated = reply.status == Nfsstat3.NFS3_OK and call.args.how.mode == CreateMode3.EXCLUSIVE
@@ -163,7 +163,7 @@ def _repeated(call: Create) -> tuple[Create3Res, Inode | None]:
 
 @mutant(CREATE, RFC1813_CREATE)
 def create3_exclusive_truncates_again(call: Create) -> Create3Res:
-    """EXCLUSIVE CREATE that is repeated empties the file"""
+    """A repeated EXCLUSIVE CREATE empties the file"""
     reply, file = _repeated(call)
     if file is not None and file.data is not None:
         file.data.truncate(0)
@@ -172,7 +172,7 @@ def create3_exclusive_truncates_again(call: Create) -> Create3Res:
 
 @mutant(CREATE, RFC1813_CREATE)
 def create3_exclusive_resets_the_mode(call: Create) -> Create3Res:
-    """EXCLUSIVE CREATE that is repeated resets the mode"""
+    """A repeated EXCLUSIVE CREATE resets the mode"""
     reply, file = _repeated(call)
     if file is not None:
         file.mode = 0o644
@@ -184,7 +184,7 @@ def create3_exclusive_resets_the_mode(call: Create) -> Create3Res:
 
 @mutant(CREATE, RFC1813_CREATE)
 def create3_guarded_sets_the_mode(call: Create) -> Create3Res:
-    """GUARDED CREATE over what exists refuses, and sets its mode"""
+    """GUARDED CREATE of an existing name is refused, but sets the mode of the object"""
     there = find(call.server, call.args.where)
     asked = call.args.how.obj_attributes
     if there is not None and asked is not None and asked.mode is not None:
@@ -194,7 +194,7 @@ def create3_guarded_sets_the_mode(call: Create) -> Create3Res:
 
 @mutant(CREATE, RFC1813_CREATE)
 def create3_exclusive_takes_others(call: Create) -> Create3Res:
-    """EXCLUSIVE CREATE takes what exists and is no regular file"""
+    """EXCLUSIVE CREATE accepts an existing object that is not a regular file"""
     there = find(call.server, call.args.where)
     if there is None or there.kind is Kind.REGULAR or call.args.how.mode != CreateMode3.EXCLUSIVE:
         return call.proceed()
@@ -203,7 +203,7 @@ def create3_exclusive_takes_others(call: Create) -> Create3Res:
 
 @mutant(CREATE, RFC1813_CREATE)
 def create3_unchecked_replaces_others(call: Create) -> Create3Res:
-    """UNCHECKED CREATE puts a file in the place of what was there"""
+    """UNCHECKED CREATE replaces an existing object with a file"""
     args = call.args
     there = find(call.server, args.where)
     if there is None or there.kind is Kind.REGULAR or args.how.mode != CreateMode3.UNCHECKED:
@@ -218,7 +218,7 @@ def create3_unchecked_replaces_others(call: Create) -> Create3Res:
 
 @mutant(CREATE, RFC1813_CREATE)
 def create3_follows_links(call: Create) -> Create3Res:
-    """CREATE over a symbolic link refuses, and makes a file where it points to"""
+    """CREATE over a symbolic link is refused, but creates a file at the link's target"""
     there = find(call.server, call.args.where)
     if there is None or there.kind is not Kind.SYMLINK:
         return call.proceed()

@@ -14,11 +14,11 @@ from nfsmutants.rules import RFC1813_ERRORS
 
 @mutant(_CHANGING, RFC1813_ERRORS)
 def names3_read_only_is_io(call: AnyCall) -> t.Any:
-    """Names on a read-only file system are refused with IO"""
+    """Calls on names in a read-only file system are refused with IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_ROFS, Nfsstat3.NFS3ERR_IO)
 
 
 @mutant(_CHANGING, RFC1813_ERRORS)
 def names3_read_only_is_no_matter(call: AnyCall) -> t.Any:
-    """Names on a read-only file system are changed like others"""
+    """Calls on names in a read-only file system work as in any other"""
     return _proceed_without(call, read_only=False)

@@ -38,7 +38,7 @@ from nfsserver.nfs3.common import fattr3
 
 @mutant_of_each({FSSTAT: RFC1813_FSSTAT, FSINFO: RFC1813_FSINFO, PATHCONF: RFC1813_PATHCONF})
 def attributes_of_the_root(call: AnyCall) -> t.Any:
-    """{} returns the attributes of the export's root, whatever it was asked about"""
+    """{} returns the attributes of the export's root for every object"""
     return amend(call.proceed(), obj_attributes=fattr3(call.server.fs.root))
 
 
@@ -47,7 +47,7 @@ def attributes_of_the_root(call: AnyCall) -> t.Any:
 
 @mutant(FSINFO, RFC1813_FSINFO)
 def fsinfo3_refuses_a_file(call: Fsinfo) -> t.Any:
-    """FSINFO answers SERVERFAULT for what is no directory"""
+    """FSINFO answers SERVERFAULT for an object that is not a directory"""
     if not _is_file(call.server, call.args.fsroot):
         return call.proceed()
     return Fsinfo3Res(Nfsstat3.NFS3ERR_SERVERFAULT, resfail=Fsinfo3ResFail(None))
@@ -55,13 +55,13 @@ def fsinfo3_refuses_a_file(call: Fsinfo) -> t.Any:
 
 @mutant(FSINFO, RFC1813_DATA_TYPES)
 def fsinfo3_malformed_time_delta(call: Fsinfo) -> Fsinfo3Res:
-    """FSINFO gives a time_delta of 2,000,000,000 nanoseconds"""
+    """FSINFO returns a time_delta of 2,000,000,000 nanoseconds"""
     return amend(call.proceed(), time_delta=Nfstime3(0, 2_000_000_000))
 
 
 @mutant(FSINFO, RFC1813_FSINFO)
 def fsinfo3_reads_nothing(call: Fsinfo) -> Fsinfo3Res:
-    """FSINFO says that READ transfers at most 0 bytes"""
+    """FSINFO returns an rtmax of 0"""
     return amend(call.proceed(), rtmax=0)
 
 
@@ -79,7 +79,7 @@ def symlink3_is_not_supported(_call: Symlink) -> Symlink3Res:
 
 @mutant(SETATTR, RFC1813_FSINFO)
 def setattr3_rounds_times_to_minutes(call: Setattr) -> Setattr3Res:
-    """SETATTR keeps a given mtime to the minute, though time_delta is a nanosecond"""
+    """SETATTR rounds a given mtime to minutes, though time_delta is a nanosecond"""
     time = call.args.new_attributes.mtime.time
     if time is None:
         return call.proceed()
@@ -89,13 +89,13 @@ def setattr3_rounds_times_to_minutes(call: Setattr) -> Setattr3Res:
 
 @mutant(FSINFO, RFC1813_FSINFO)
 def fsinfo3_prefers_more_than_it_moves(call: Fsinfo) -> Fsinfo3Res:
-    """FSINFO prefers transfers of twice the largest size"""
+    """FSINFO returns preferred transfer sizes of twice the maximum"""
     return amend(call.proceed(), rtpref=lambda it: 2 * it.rtmax, wtpref=lambda it: 2 * it.wtmax)
 
 
 @mutant(FSINFO, RFC1813_FSINFO)
 def fsinfo3_always_claims_links(call: Fsinfo) -> Fsinfo3Res:
-    """FSINFO claims hard and symbolic links, whether there are any or not"""
+    """FSINFO claims hard and symbolic links, whether the server supports them or not"""
     reply = call.proceed()
     if reply.resok is None:
         return reply

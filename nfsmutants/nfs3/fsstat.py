@@ -16,7 +16,7 @@ from nfsmutants.rules import RFC1813_FSSTAT
 
 @mutant(FSSTAT, RFC1813_FSSTAT)
 def fsstat3_refuses_a_file(call: Fsstat) -> t.Any:
-    """FSSTAT answers SERVERFAULT for what is no directory"""
+    """FSSTAT answers SERVERFAULT for an object that is not a directory"""
     if not _is_file(call.server, call.args.fsroot):
         return call.proceed()
     return Fsstat3Res(Nfsstat3.NFS3ERR_SERVERFAULT, resfail=Fsstat3ResFail(None))

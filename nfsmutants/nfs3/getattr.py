@@ -20,13 +20,13 @@ _S_IFREG: t.Final = 0o100000
 
 
 def _is_subdirectory(inode: Inode) -> bool:
-    """A directory, but not the root, by which a run sees that the server is well."""
+    """A directory other than the root: GETATTR of the root shows a run whether the server works."""
     return inode.directory is not None and inode is not inode.fs.root
 
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
 def getattr3_wrong_type(call: Getattr) -> Getattr3Res:
-    """GETATTR calls every directory below the root a regular file"""
+    """GETATTR reports every directory below the root as a regular file"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -36,7 +36,7 @@ def getattr3_wrong_type(call: Getattr) -> Getattr3Res:
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
 def getattr3_calls_empty_files_fifos(call: Getattr) -> Getattr3Res:
-    """GETATTR calls a regular file without data a FIFO"""
+    """GETATTR reports a regular file without data as a FIFO"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -46,7 +46,7 @@ def getattr3_calls_empty_files_fifos(call: Getattr) -> Getattr3Res:
 
 
 def _target(link: Inode) -> Inode | None:
-    """What a symbolic link leads to beside it."""
+    """The target of a symbolic link, if it is in the same directory."""
     for directory in link.fs.inodes():
         entries = directory.directory
         if entries is not None and any(entries.get(name) is link for name in entries.names()):
@@ -56,7 +56,7 @@ def _target(link: Inode) -> Inode | None:
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
 def getattr3_follows_symlinks(call: Getattr) -> Getattr3Res:
-    """GETATTR of a symbolic link gives the attributes of its target"""
+    """GETATTR of a symbolic link returns the attributes of its target"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -67,7 +67,7 @@ def getattr3_follows_symlinks(call: Getattr) -> Getattr3Res:
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
 def getattr3_invents_a_type(call: Getattr) -> Getattr3Res:
-    """GETATTR gives FIFOs the type 8, which ftype3 does not have"""
+    """GETATTR of a FIFO returns the type 8, which ftype3 does not define"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -90,7 +90,7 @@ def getattr3_mode_has_the_type(call: Getattr) -> Getattr3Res:
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
 def getattr3_rounds_small_sizes_up(call: Getattr) -> Getattr3Res:
-    """GETATTR says 8 for the size of a file of 1 to 3 bytes"""
+    """GETATTR returns size 8 for a file of 1 to 3 bytes"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -101,13 +101,13 @@ def getattr3_rounds_small_sizes_up(call: Getattr) -> Getattr3Res:
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
 def getattr3_truncates_size(call: Getattr) -> Getattr3Res:
-    """GETATTR gives the lower 32 bits of a size"""
+    """GETATTR returns only the lower 32 bits of a size"""
     return amend(call.proceed(), "obj_attributes", size=lambda it: it.size & 0xFFFF_FFFF)
 
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
 def getattr3_overfills_nanoseconds(call: Getattr) -> Getattr3Res:
-    """GETATTR gives the atime of a directory as a second less, and a billion nanoseconds more"""
+    """GETATTR returns the atime of a directory with one second less and a billion nanoseconds more"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -121,7 +121,7 @@ def getattr3_overfills_nanoseconds(call: Getattr) -> Getattr3Res:
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
 def getattr3_fileid_of_the_parent(call: Getattr) -> Getattr3Res:
-    """GETATTR gives a directory the fileid of its parent"""
+    """GETATTR of a directory returns the fileid of its parent"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -147,7 +147,7 @@ def getattr3_fileid_counts_names(call: Getattr) -> Getattr3Res:
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
 def getattr3_counts_one_name(call: Getattr) -> Getattr3Res:
-    """GETATTR says 1 for nlink of every file"""
+    """GETATTR returns nlink 1 for every file"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -157,7 +157,7 @@ def getattr3_counts_one_name(call: Getattr) -> Getattr3Res:
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
 def getattr3_moves_mtime(call: Getattr) -> Getattr3Res:
-    """GETATTR of an empty directory moves its mtime"""
+    """GETATTR of an empty directory changes its mtime"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -168,12 +168,12 @@ def getattr3_moves_mtime(call: Getattr) -> Getattr3Res:
     return amend(reply, obj_attributes=fattr3(inode))
 
 
-# ---------------------------------------------------------------- GETATTR: for whom
+# ---------------------------------------------------------------- GETATTR: clients and users
 
 
 @mutant((GETATTR, WRITE), RFC1813_GETATTR)
 def getattr3_remembers_by_connection(call: AnyCall) -> t.Any:
-    """GETATTR repeats what it said on this connection before, when another one has written since"""
+    """GETATTR repeats its last answer on this connection after another connection has written"""
     state = call.state
     writers: dict[bytes, Address] = state.setdefault("writers", {})
     replies: dict[tuple[Address, bytes], Getattr3Res] = state.setdefault("replies", {})
@@ -189,7 +189,7 @@ def getattr3_remembers_by_connection(call: AnyCall) -> t.Any:
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
 def getattr3_owner_is_the_asker(call: Getattr) -> Getattr3Res:
-    """GETATTR gives whoever asks as the owner of a file, unless root asks"""
+    """GETATTR returns the caller as the owner of a file, unless the caller is root"""
     reply = call.proceed()
     uid = call.caller.uid
     if reply.resok is None or uid == 0 or reply.resok.obj_attributes.type != Ftype3.NF3REG:
@@ -204,7 +204,7 @@ _DEVICES: t.Final = frozenset({Ftype3.NF3BLK, Ftype3.NF3CHR})
 
 
 def _amend_types(call: Getattr, types: t.Collection[Ftype3], **changes: t.Any) -> Getattr3Res:
-    """Other attributes of objects of some types."""
+    """Change the attributes of objects of some types."""
     reply = call.proceed()
     if reply.resok is None or reply.resok.obj_attributes.type not in types:
         return reply
@@ -213,11 +213,11 @@ def _amend_types(call: Getattr, types: t.Collection[Ftype3], **changes: t.Any) -
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
 def getattr3_calls_special_files_regular(call: Getattr) -> Getattr3Res:
-    """Devices and sockets are called regular files by GETATTR"""
+    """GETATTR reports devices and sockets as regular files"""
     return _amend_types(call, _DEVICES | {Ftype3.NF3SOCK}, type=Ftype3.NF3REG)
 
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
 def getattr3_has_no_device_numbers(call: Getattr) -> Getattr3Res:
-    """GETATTR does not give the numbers of devices"""
+    """GETATTR omits the numbers of devices"""
     return _amend_types(call, _DEVICES, rdev=Specdata3(0, 0))

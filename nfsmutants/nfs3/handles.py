@@ -64,7 +64,7 @@ _IN_A_DIRECTORY: t.Final = (
 
 
 def _first_handle(args: XdrType) -> bytes:
-    """The handle that stands first in the arguments, as it does in those of every procedure."""
+    """The first handle in the arguments. In every procedure the arguments begin with it."""
     encoded = args.to_xdr()
     return encoded[4 : 4 + int.from_bytes(encoded[:4], "big")]
 
@@ -92,13 +92,13 @@ def nfs3_altered_handle_is_notempty(call: AnyCall) -> t.Any:
 
 @mutant(_IN_A_DIRECTORY, RFC1813_DATA_TYPES)
 def nfs3_removed_directory_is_io(call: AnyCall) -> t.Any:
-    """Procedures on a directory answer IO, not STALE, when it is gone"""
+    """Procedures on a removed directory answer IO, not STALE"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_IO)
 
 
 @mutant(_IN_A_DIRECTORY, RFC1813_DATA_TYPES)
 def nfs3_removed_directory_means_a_later_one(call: AnyCall) -> t.Any:
-    """The handle of a removed directory means a later one with its file number, but for LOOKUP and CREATE"""
+    """The handle of a removed directory refers to a later one with its file number, except in LOOKUP and CREATE"""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_STALE or call.operation in {LOOKUP, CREATE}:
         return reply
@@ -110,7 +110,7 @@ def nfs3_removed_directory_means_a_later_one(call: AnyCall) -> t.Any:
 
 
 def _moved(args: t.Any, directory: bytes) -> t.Any:
-    """The arguments with another directory in all places."""
+    """The arguments with `directory` as every directory."""
     places: list[t.Any] = [name for name in ("where", "object", "from_", "to", "link") if hasattr(args, name)]
     changed: dict[str, t.Any] = {name: replace(getattr(args, name), dir=directory) for name in places}
     return replace(args, **(changed or {"dir": directory}))
@@ -118,12 +118,12 @@ def _moved(args: t.Any, directory: bytes) -> t.Any:
 
 @mutant((RENAME, GETATTR, SETATTR, ACCESS, READ, WRITE, COMMIT), RFC1813_DATA_TYPES)
 def nfs3_renamed_is_stale(call: AnyCall) -> t.Any:
-    """The handle of a file is stale when RENAME has moved it to another directory"""
+    """The handle of a file becomes stale when RENAME moves it to another directory"""
     moved: set[bytes] = call.state.setdefault("moved", set())
     if call.operation is not RENAME:
         if _first_handle(call.args) not in moved:
             return call.proceed()
-        # What is answered to a handle that is none has the form of a refusal.
+        # An empty handle is invalid, so the answer to it has the form of a refusal.
         field = "object" if hasattr(call.args, "object") else "file"
         return replace(call.proceed_with(**{field: b""}), status=Nfsstat3.NFS3ERR_STALE)
     found = None
@@ -141,36 +141,36 @@ def nfs3_renamed_is_stale(call: AnyCall) -> t.Any:
 _FEW: t.Final = 16
 
 
-# ---------------------------------------------------------------- one object, and no other
+# ---------------------------------------------------------------- one object per handle
 
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
 def getattr3_reaches_a_later_file(call: Getattr) -> Getattr3Res:
-    """GETATTR does not look at the generation in a handle: that of a removed file means a later one"""
+    """GETATTR ignores the generation in a handle: that of a removed file refers to a later one"""
     return call.proceed(Getattr3Args(heir(call.server, call.args.object)))
 
 
 @mutant(SETATTR, RFC1813_DATA_TYPES)
 def setattr3_reaches_a_later_file(call: Setattr) -> Setattr3Res:
-    """SETATTR does not look at the generation in a handle: that of a removed file means a later one"""
+    """SETATTR ignores the generation in a handle: that of a removed file refers to a later one"""
     return call.proceed_with(object=heir(call.server, call.args.object))
 
 
 @mutant(LOOKUP, RFC1813_DATA_TYPES)
 def lookup3_reaches_a_later_directory(call: Lookup) -> Lookup3Res:
-    """LOOKUP does not look at the generation in a handle: that of a removed directory means a later one"""
+    """LOOKUP ignores the generation in a handle: that of a removed directory refers to a later one"""
     return call.proceed_with("what", dir=heir(call.server, call.args.what.dir))
 
 
 @mutant(CREATE, RFC1813_DATA_TYPES)
 def create3_reaches_a_later_directory(call: Create) -> Create3Res:
-    """CREATE does not look at the generation in a handle: that of a removed directory means a later one"""
+    """CREATE ignores the generation in a handle: that of a removed directory refers to a later one"""
     return call.proceed_with("where", dir=heir(call.server, call.args.where.dir))
 
 
 @mutant(CREATE, RFC1813_DATA_TYPES)
 def create3_runs_out_of_handles(call: Create) -> Create3Res:
-    """CREATE gives the handle of the first file again from the seventeenth in a directory on"""
+    """CREATE returns the handle of the first file again, from the seventeenth in a directory on"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -182,7 +182,7 @@ def create3_runs_out_of_handles(call: Create) -> Create3Res:
 
 @mutant((RENAME, READ), RFC1813_DATA_TYPES)
 def read3_follows_the_name(call: AnyCall) -> t.Any:
-    """READ by the handle of a file that RENAME replaced reads the file that has its name now"""
+    """READ with the handle of a file that RENAME replaced reads the file that now has its name"""
     heirs: dict[bytes, bytes] = call.state.setdefault("heirs", {})
     if call.operation is READ:
         return call.proceed_with(file=heirs.get(call.args.file, call.args.file))
@@ -205,7 +205,7 @@ def read3_follows_the_name(call: AnyCall) -> t.Any:
 
 @mutant((GETATTR, SETATTR, ACCESS, READ, WRITE, COMMIT, FSSTAT, FSINFO, PATHCONF), RFC1813_DATA_TYPES)
 def nfs3_removed_is_noent(call: AnyCall) -> t.Any:
-    """Procedures on a file, or about its file system, answer NOENT, not STALE, when it is gone"""
+    """Procedures on a removed file, or about its file system, answer NOENT, not STALE"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_NOENT)
 
 
@@ -236,7 +236,7 @@ def getattr3_empty_handle_is_noent(call: Getattr) -> Getattr3Res:
 
 @mutant((CREATE, MKDIR, GETATTR), RFC1813_DATA_TYPES)
 def getattr3_binds_handles_to_connections(call: AnyCall) -> t.Any:
-    """GETATTR knows the handles that CREATE and MKDIR gave on the same connection only"""
+    """GETATTR accepts only handles that CREATE and MKDIR returned on the same connection"""
     homes = call.state.setdefault("homes", {})
     if call.operation is GETATTR:
         if homes.pop(call.args.object, call.peer) != call.peer:
@@ -250,7 +250,7 @@ def getattr3_binds_handles_to_connections(call: AnyCall) -> t.Any:
 
 @wire_mutant(RFC1813_SIZES)
 def getattr3_cuts_long_handles(message: Message) -> Answer:
-    """GETATTR takes the beginning of a handle of more than 64 bytes for the handle"""
+    """GETATTR uses the beginning of a handle of more than 64 bytes as the handle"""
     try:
         header, at = CallHeader.unpack_from(message.data)
     except XdrError:
@@ -263,18 +263,18 @@ def getattr3_cuts_long_handles(message: Message) -> Answer:
     return message.proceed(message.data[:at] + HANDLE_SIZE.to_bytes(4, "big") + handle)
 
 
-# ---------------------------------------------------------------- handles beside names
+# ---------------------------------------------------------------- handles in calls with names
 
 
 @mutant((*OF_NAMES, READLINK), RFC1813_DATA_TYPES)
 def names3_removed_is_io(call: AnyCall) -> t.Any:
-    """What is asked by the handle of a removed object is answered with IO, not STALE"""
+    """Procedures with the handle of a removed object answer IO, not STALE"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_IO)
 
 
 @mutant(tuple(procedure for procedure in OF_NAMES if procedure not in {LOOKUP, CREATE}), RFC1813_DATA_TYPES)
 def names3_reach_a_later_directory(call: AnyCall) -> t.Any:
-    """The generation in a handle is not looked at: that of a removed directory means a later one"""
+    """Procedures ignore the generation in a handle: that of a removed directory refers to a later one"""
     procedure = call.operation
     bent = {}
     for table in (MADE, TAKEN):

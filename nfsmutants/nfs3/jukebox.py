@@ -34,7 +34,7 @@ def _key(call: AnyCall) -> tuple[int, bytes]:
 
 
 def _lie(operation: AnyOperation) -> t.Any:
-    """A result that says OK, with nothing of what may be left out; of a WRITE, that one byte was taken."""
+    """A result with status OK that omits everything optional; the result of WRITE has a count of 1."""
     if operation is not protocol.WRITE:
         return reply_with_nothing(operation.res, Nfsstat3.NFS3_OK)
     resok = protocol.Write3ResOk(protocol.WccData(), 1, StableHow.FILE_SYNC, bytes(8))
@@ -43,7 +43,7 @@ def _lie(operation: AnyOperation) -> t.Any:
 
 @mutant(_EVERY, RFC1813_ERRORS)
 def jukebox3_refuses_the_next_attempt(call: AnyCall) -> t.Any:
-    """A call that was answered with JUKEBOX is refused with INVAL when it is made with a new xid"""
+    """After JUKEBOX, the same call with a new xid is refused with INVAL"""
     put_off: dict[t.Any, t.Any] = call.state.setdefault("put off", {})
     reply = call.proceed()
     if reply.status == Nfsstat3.NFS3ERR_JUKEBOX:
@@ -55,7 +55,7 @@ def jukebox3_refuses_the_next_attempt(call: AnyCall) -> t.Any:
 
 @mutant(_CHANGING, RFC1813_ERRORS)
 def jukebox3_forgets_what_it_put_off(call: AnyCall) -> t.Any:
-    """A call that was answered with JUKEBOX is answered with OK when it is made with a new xid, and nothing is done"""
+    """After JUKEBOX, the same call with a new xid is answered with OK, and not executed"""
     put_off: dict[t.Any, t.Any] = call.state.setdefault("put off", {})
     if _key(call) in put_off:
         return _lie(call.operation)
@@ -67,7 +67,7 @@ def jukebox3_forgets_what_it_put_off(call: AnyCall) -> t.Any:
 
 @mutant(_CHANGING, RFC1813_ERRORS)
 def jukebox3_changes_and_says_later(call: AnyCall) -> t.Any:
-    """What is answered with JUKEBOX is done nevertheless"""
+    """The server answers JUKEBOX, but executes the call"""
     reply = call.proceed()
     if reply.status == Nfsstat3.NFS3ERR_JUKEBOX:
         with call.server.knobs.released():
@@ -86,13 +86,13 @@ def jukebox3_ignores_delegations(call: AnyCall) -> t.Any:
 
 _CALLED: t.Final = struct.Struct(">4x4x4xIII")
 _STATUS_AT: t.Final = 24
-"""Where the status of a result stands in a reply with an empty verifier."""
+"""The offset of the result's status in a reply with an empty verifier."""
 _LATER: t.Final = Nfsstat3.NFS3ERR_JUKEBOX.to_bytes(4, "big")
 
 
 @wire_mutant(RFC1813_ERRORS)
 def jukebox3_says_ok_to_the_same_xid(message: Message) -> Answer:
-    """A call that was answered with JUKEBOX is answered with OK when it is sent again as it was, and nothing is done"""
+    """After JUKEBOX, the same call with the same xid is answered with OK, and not executed"""
     put_off: dict[bytes, bytes] = message.state.setdefault("put off", {})
     if len(message.data) < _CALLED.size:
         return message.proceed()

@@ -50,27 +50,27 @@ def nfs3_bad_handle_is_inval(call: AnyCall) -> t.Any:
     return restate(call.proceed(), Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_INVAL)
 
 
-# ---------------------------------------------------------------- handles beside names
+# ---------------------------------------------------------------- handles in calls with names
 
 
 @mutant(LINK, RFC1813_DATA_TYPES)
 def link3_reaches_a_later_file(call: Link) -> Link3Res:
-    """LINK does not look at the generation in a handle: that of a removed file means a later one"""
+    """LINK ignores the generation in a handle: that of a removed file refers to a later one"""
     return call.proceed_with(file=heir(call.server, call.args.file))
 
 
-# ---------------------------------------------------------------- RMDIR
+# ---------------------------------------------------------------- LINK
 
 
 @mutant(LINK, RFC1813_LINK)
 def link3_links_nothing(_call: Link) -> Link3Res:
-    """LINK answers success and makes no name"""
+    """LINK answers success and creates no name"""
     return LINKED
 
 
 @mutant(LINK, RFC1813_LINK)
 def link3_makes_a_copy(call: Link) -> Link3Res:
-    """LINK copies the file instead"""
+    """LINK copies the file instead of adding a name"""
     source = call.server.resolve(call.args.file)
     directory = call.server.resolve(call.args.link.dir)
     if source.data is None or directory.directory is None or find(call.server, call.args.link) is not None:
@@ -83,7 +83,7 @@ def link3_makes_a_copy(call: Link) -> Link3Res:
 
 @mutant(LINK, RFC1813_LINK)
 def link3_forgets_to_count(call: Link) -> Link3Res:
-    """LINK leaves nlink as it was"""
+    """LINK does not change nlink"""
     reply = call.proceed()
     if reply.resok is not None:
         call.server.resolve(call.args.file).nlink -= 1
@@ -98,7 +98,7 @@ def link3_attributes_of_the_directory(call: Link) -> Link3Res:
 
 @mutant(LINK, RFC1813_LINK)
 def link3_replaces_files(call: Link) -> Link3Res:
-    """LINK puts the link in the place of a file of that name"""
+    """LINK replaces an existing file with the link"""
     existing = find(call.server, call.args.link)
     if existing is not None and existing.data is not None:
         directory = call.server.resolve(call.args.link.dir)
@@ -108,14 +108,14 @@ def link3_replaces_files(call: Link) -> Link3Res:
 
 @mutant(LINK, RFC1813_LINK)
 def link3_links_in_files(call: Link) -> Link3Res:
-    """LINK answers success when its directory is a file"""
+    """LINK answers success if its directory is a file"""
     reply = call.proceed()
     return LINKED if reply.status == Nfsstat3.NFS3ERR_NOTDIR else reply
 
 
 @mutant(LINK, RFC1813_LINK)
 def link3_links_in_the_parent(call: Link) -> Link3Res:
-    """LINK puts the link into the parent of the directory"""
+    """LINK creates the name in the parent of the directory"""
     inode = call.server.resolve(call.args.link.dir)
     parent = inode.directory.parent if inode.directory is not None else None
     if parent is None or parent is inode:
@@ -125,7 +125,7 @@ def link3_links_in_the_parent(call: Link) -> Link3Res:
 
 @mutant(LINK, RFC1813_LINK)
 def link3_counts_refusals(call: Link) -> Link3Res:
-    """LINK counts nlink up when the name exists"""
+    """LINK of an existing name is refused, but increases nlink"""
     reply = call.proceed()
     if reply.status == Nfsstat3.NFS3ERR_EXIST:
         call.server.resolve(call.args.file).nlink += 1
@@ -134,7 +134,7 @@ def link3_counts_refusals(call: Link) -> Link3Res:
 
 @mutant(LINK, RFC1813_LINK)
 def link3_follows_symlinks(call: Link) -> Link3Res:
-    """LINK of a symbolic link makes a link to what it points to"""
+    """LINK of a symbolic link adds a name to the link's target"""
     source = call.server.resolve(call.args.file)
     target = find(call.server, replace(call.args.link, name=source.target)) if source.target else None
     return call.proceed() if target is None else call.proceed_with(file=call.server.handle_of(target))
@@ -142,7 +142,7 @@ def link3_follows_symlinks(call: Link) -> Link3Res:
 
 @mutant(LINK, RFC1813_LINK)
 def link3_refuses_and_links_directories(call: Link) -> Link3Res:
-    """LINK refuses a directory, and makes an empty one of that name"""
+    """LINK of a directory is refused, but creates an empty directory with the name"""
     reply = call.proceed()
     if (
         call.server.resolve(call.args.file).directory is not None
@@ -155,7 +155,7 @@ def link3_refuses_and_links_directories(call: Link) -> Link3Res:
 
 @mutant(LINK, RFC1813_LINK)
 def link3_replaces_directories(call: Link) -> Link3Res:
-    """LINK puts the link in the place of an empty directory"""
+    """LINK replaces an empty directory with the link"""
     existing = find(call.server, call.args.link)
     if existing is not None and existing.directory is not None and not len(existing.directory):
         existing.fs.rmdir(call.caller, call.server.resolve(call.args.link.dir), call.args.link.name)
@@ -164,7 +164,7 @@ def link3_replaces_directories(call: Link) -> Link3Res:
 
 @mutant(LINK, RFC1813_NAMES)
 def link3_takes_the_empty_name(call: Link) -> Link3Res:
-    """LINK makes a link called `empty` when it is given no name"""
+    """LINK with an empty name creates a link called `empty`"""
     return call.proceed_with("link", name=call.args.link.name or b"empty")
 
 
@@ -177,7 +177,7 @@ def link3_cuts_long_names(call: Link) -> Link3Res:
 
 @mutant(LINK, RFC1813_LINK)
 def link3_refusals_show_the_directory(call: Link) -> Link3Res:
-    """LINK of a refusal returns the directory's attributes as the file's"""
+    """A refused LINK returns the directory's attributes as those of the file"""
     reply = call.proceed()
     if reply.resfail is None:
         return reply
@@ -187,7 +187,7 @@ def link3_refusals_show_the_directory(call: Link) -> Link3Res:
 
 @mutant(LINK, RFC1813_ERRORS)
 def link3_unsupported_is_io(call: Link) -> Link3Res:
-    """LINK that is not supported is refused with IO"""
+    """LINK is refused with IO if the server does not support it"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_NOTSUPP, Nfsstat3.NFS3ERR_IO)
 
 
@@ -196,7 +196,7 @@ def link3_unsupported_is_io(call: Link) -> Link3Res:
 
 @mutant(LINK, RFC1813_LINK)
 def link3_makes_files_of_special_files(call: Link) -> Link3Res:
-    """LINK of devices, sockets and FIFOs makes a new file"""
+    """LINK of devices, sockets and FIFOs creates a new file"""
     if not _is_special(inode_of(call.server, call.args.file)):
         return call.proceed()
     directory = call.server.resolve(call.args.link.dir)

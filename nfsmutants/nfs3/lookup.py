@@ -15,7 +15,7 @@ from nfsserver.server import Server
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
 def lookup3_looks_into_the_first_export(call: Lookup) -> Lookup3Res:
-    """LOOKUP in the root of another export finds what is in the root of the first"""
+    """LOOKUP in the root of another export finds the entries of the first export"""
     roots = {call.server.handle_of(file_system.root) for file_system in call.server.exports.values()}
     if call.args.what.dir not in roots:
         return call.proceed()
@@ -23,13 +23,13 @@ def lookup3_looks_into_the_first_export(call: Lookup) -> Lookup3Res:
 
 
 def _found(server: Server, inode: Inode) -> Lookup3Res:
-    """Success with `inode`."""
+    """A success with `inode`."""
     return Lookup3Res(Nfsstat3.NFS3_OK, Lookup3ResOk(server.handle_of(inode), None, None))
 
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
 def lookup3_finds_another_object(call: Lookup) -> Lookup3Res:
-    """LOOKUP gives the handle of another entry"""
+    """LOOKUP returns the handle of another entry"""
     directory = directory_of(call.server, call.args.what)
     names = directory.directory.names() if directory is not None and directory.directory is not None else []
     others = [name for name in names if name != call.args.what.name]
@@ -39,18 +39,18 @@ def lookup3_finds_another_object(call: Lookup) -> Lookup3Res:
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
 def lookup3_attributes_of_the_directory(call: Lookup) -> Lookup3Res:
-    """LOOKUP returns the directory's attributes as the object's"""
+    """LOOKUP returns the directory's attributes as those of the object"""
     return amend(call.proceed(), obj_attributes=lambda it: it.dir_attributes)
 
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
 def lookup3_dir_attributes_of_the_object(call: Lookup) -> Lookup3Res:
-    """LOOKUP returns the object's attributes as the directory's"""
+    """LOOKUP returns the object's attributes as those of the directory"""
     return amend(call.proceed(), dir_attributes=lambda it: it.obj_attributes)
 
 
 def _find_anything(call: Lookup, name: bytes) -> Lookup3Res:
-    """Find the directory itself under a name that is not there."""
+    """Find the directory itself under a name that does not exist."""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_NOENT or call.args.what.name != name:
         return reply
@@ -59,19 +59,19 @@ def _find_anything(call: Lookup, name: bytes) -> Lookup3Res:
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
 def lookup3_finds_what_is_not_there(call: Lookup) -> Lookup3Res:
-    """LOOKUP finds every name, made or not"""
+    """LOOKUP finds every name, whether it exists or not"""
     return _find_anything(call, call.args.what.name)
 
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
 def lookup3_finds_removed_names(call: Lookup) -> Lookup3Res:
-    """LOOKUP finds `removed`, whether or not it was removed"""
+    """LOOKUP finds the name `removed`, even after its removal"""
     return _find_anything(call, b"removed")
 
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
 def lookup3_looks_into_files(call: Lookup) -> Lookup3Res:
-    """LOOKUP finds every name in a file, and says that it is the file"""
+    """LOOKUP in a file finds the file itself under every name"""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_NOTDIR:
         return reply
@@ -88,14 +88,14 @@ def lookup3_does_not_know_dot(call: Lookup) -> Lookup3Res:
 
 @mutant(LOOKUP, RFC1813_NAMES)
 def lookup3_takes_dotdot_for_dot(call: Lookup) -> Lookup3Res:
-    """LOOKUP of .. gives the directory itself"""
+    """LOOKUP of .. returns the directory itself"""
     name = b"." if call.args.what.name == b".." else call.args.what.name
     return call.proceed_with("what", name=name)
 
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
 def lookup3_leaves_the_export(call: Lookup) -> Lookup3Res:
-    """LOOKUP of .. at the root gives another directory"""
+    """LOOKUP of .. in the root returns another directory"""
     root = call.server.fs.root
     if call.args.what.name != b".." or call.args.what.dir != call.server.handle_of(root):
         return call.proceed()
@@ -105,7 +105,7 @@ def lookup3_leaves_the_export(call: Lookup) -> Lookup3Res:
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
 def lookup3_follows_symlinks(call: Lookup) -> Lookup3Res:
-    """LOOKUP of a symbolic link gives what it points to"""
+    """LOOKUP of a symbolic link returns its target"""
     reply = call.proceed()
     if reply.resok is None:
         return reply

@@ -19,26 +19,26 @@ _ALL_BUT_CREATE: t.Final[Rules] = {
 
 @mutant(MKDIR, RFC1813_MKDIR)
 def mkdir3_attributes_of_the_parent(call: Mkdir) -> Mkdir3Res:
-    """MKDIR returns the attributes of the directory as those of what it made"""
+    """MKDIR returns the attributes of the directory as those of the new object"""
     return amend(call.proceed(), obj_attributes=lambda it: it.dir_wcc.after)
 
 
 @mutant(MKDIR, RFC1813_MKDIR)
 def mkdir3_handle_of_the_parent(call: Mkdir) -> t.Any:
-    """MKDIR returns the handle of the directory with what it made under the name `handle`"""
+    """MKDIR of the name `handle` returns the handle of the directory"""
     return _with_handle_of_the_directory(call)
 
 
 @mutant_of_each(_CREATING)
 def creates_in_files(call: AnyCall) -> t.Any:
-    """{} answers success when its directory is a file"""
+    """{} answers success if its directory is a file"""
     reply = call.proceed()
     return success(call) if reply.status == Nfsstat3.NFS3ERR_NOTDIR else reply
 
 
 @mutant_of_each(_ALL_BUT_CREATE)
 def replaces_files(call: AnyCall) -> t.Any:
-    """{} puts what it makes in the place of a file of that name"""
+    """{} replaces an existing file with the new object"""
     existing = find(call.server, call.args.where)
     if existing is not None and existing.data is not None:
         remove(call, call.args.where)
@@ -50,7 +50,7 @@ def replaces_files(call: AnyCall) -> t.Any:
 
 @mutant(MKDIR, RFC1813_MKDIR)
 def mkdir3_fills_the_directory(call: Mkdir) -> Mkdir3Res:
-    """MKDIR makes a file in the new directory"""
+    """MKDIR creates a file in the new directory"""
     reply = call.proceed()
     made = find(call.server, call.args.where)
     if reply.resok is not None and made is not None:
@@ -60,7 +60,7 @@ def mkdir3_fills_the_directory(call: Mkdir) -> Mkdir3Res:
 
 @mutant(MKDIR, RFC1813_MKDIR)
 def mkdir3_takes_an_existing_directory(call: Mkdir) -> Mkdir3Res:
-    """MKDIR succeeds where a directory has the name"""
+    """MKDIR answers success if a directory has the name"""
     existing = find(call.server, call.args.where)
     if existing is not None and existing.directory is not None:
         return Mkdir3Res(Nfsstat3.NFS3_OK, Mkdir3ResOk(call.server.handle_of(existing), None, WccData()))

@@ -17,7 +17,7 @@ from nfsmutants.rules import RFC1813_MKNOD
 
 @mutant(MKNOD, RFC1813_MKNOD)
 def mknod3_makes_fifos_of_sockets(call: Mknod) -> Mknod3Res:
-    """MKNOD makes a FIFO where a socket was asked for"""
+    """MKNOD creates a FIFO instead of a socket"""
     args = call.args
     if args.what.type == Ftype3.NF3SOCK:
         args = change(args, "what", type=Ftype3.NF3FIFO)
@@ -26,7 +26,7 @@ def mknod3_makes_fifos_of_sockets(call: Mknod) -> Mknod3Res:
 
 @mutant(MKNOD, RFC1813_MKNOD)
 def mknod3_swaps_device_numbers(call: Mknod) -> Mknod3Res:
-    """MKNOD takes the major number for the minor one"""
+    """MKNOD swaps the major and the minor number"""
     device = call.args.what.device
     if device is None:
         return call.proceed()
@@ -36,7 +36,7 @@ def mknod3_swaps_device_numbers(call: Mknod) -> Mknod3Res:
 
 @mutant(MKNOD, RFC1813_MKNOD)
 def mknod3_makes_regular_files(call: Mknod) -> Mknod3Res:
-    """MKNOD makes a FIFO when it is asked for a regular file"""
+    """MKNOD creates a FIFO instead of refusing the type of a regular file"""
     args = call.args
     if args.what.type == Ftype3.NF3REG:
         args = replace(args, what=Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644)))
@@ -48,7 +48,7 @@ _MADE: t.Final = frozenset({Ftype3.NF3BLK, Ftype3.NF3CHR, Ftype3.NF3SOCK, Ftype3
 
 @mutant(MKNOD, RFC1813_MKNOD)
 def mknod3_makes_what_it_cannot(call: Mknod) -> Mknod3Res:
-    """MKNOD makes a FIFO when it is asked for a type that it does not make, regular files excepted"""
+    """MKNOD creates a FIFO instead of refusing a type, except for regular files"""
     if call.args.what.type in _MADE:
         return call.proceed()
     from_nothing = Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644))

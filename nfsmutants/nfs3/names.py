@@ -27,7 +27,7 @@ _ALIASES: t.Final = (b".", b"..")
 
 @mutant((LOOKUP, MKDIR, SYMLINK, MKNOD, RENAME), RFC1813_NAMES)
 def names3_take_the_empty_name(call: AnyCall) -> t.Any:
-    """A call without a name is answered with success"""
+    """A call with an empty name is answered with success"""
     procedure = call.operation
     where = getattr(call.args, TAKEN.get(procedure) or MADE[procedure])
     return call.proceed() if where.name else success(call)
@@ -35,7 +35,7 @@ def names3_take_the_empty_name(call: AnyCall) -> t.Any:
 
 @mutant(tuple(MADE), RFC1813_NAMES)
 def names3_make_aliases(call: AnyCall) -> t.Any:
-    """What is made under the names . and .. is made indeed, under a name that looks like them"""
+    """The server creates objects named . and .. under similar names"""
     field = MADE[call.operation]
     where: Diropargs3 = getattr(call.args, field)
     if where.name not in _ALIASES or directory_of(call.server, where) is None:
@@ -45,7 +45,7 @@ def names3_make_aliases(call: AnyCall) -> t.Any:
 
 @mutant((REMOVE, RENAME), RFC1813_NAMES)
 def names3_empty_by_aliases(call: AnyCall) -> t.Any:
-    """REMOVE of, and RENAME from, the names . and .. remove the files in that directory"""
+    """REMOVE and RENAME of the names . and .. remove the files in that directory"""
     where: Diropargs3 = getattr(call.args, TAKEN[call.operation])
     directory = directory_of(call.server, where)
     if where.name in _ALIASES and directory is not None and directory.directory is not None:
@@ -67,7 +67,7 @@ def _walk_path(server: Server, where: Diropargs3) -> Diropargs3:
 
 @mutant(OF_NAMES, RFC1813_DATA_TYPES)
 def names3_walk_paths(call: AnyCall) -> t.Any:
-    """A name with a slash is walked as a path"""
+    """A name with a slash is followed as a path"""
     return rewrite_names(call, _walk_path)
 
 
@@ -83,12 +83,12 @@ def _plain(name: bytes) -> bytes:
 
 @mutant(_OF_MADE, RFC1813_NAMES)
 def names3_replace_bytes(call: AnyCall) -> t.Any:
-    """Bytes of a new name that are not ASCII are replaced"""
+    """The server replaces bytes of a new name that are not ASCII"""
     return rewrite_names(call, lambda _, where: replace(where, name=_plain(where.name)), taken=False)
 
 
 def _like(server: Server, where: Diropargs3, key: t.Callable[[bytes], bytes]) -> Diropargs3:
-    """The first name in the directory that has the same key."""
+    """The first name in the directory with the same key."""
     inode = directory_of(server, where)
     names = inode.directory.names() if inode is not None and inode.directory is not None else []
     alike = [name for name in names if key(name) == key(where.name)]
@@ -97,41 +97,41 @@ def _like(server: Server, where: Diropargs3, key: t.Callable[[bytes], bytes]) ->
 
 @mutant(_OF_TAKEN, RFC1813_NAMES)
 def names3_mix_bytes_up(call: AnyCall) -> t.Any:
-    """Names are found that differ in bytes that are not ASCII"""
+    """The server finds names that differ in bytes that are not ASCII"""
     return rewrite_names(call, lambda server, where: _like(server, where, _plain), made=False)
 
 
 def _one_more(server: Server, where: Diropargs3) -> Diropargs3:
-    """Count a byte more than there is."""
+    """Count a byte more than the name has."""
     return replace(where, name=where.name + b"n") if len(where.name) == server.fs.limits.name_max else where
 
 
 @mutant(_OF_MADE, RFC1813_PATHCONF)
 def names3_are_a_byte_shorter(call: AnyCall) -> t.Any:
-    """A new name of name_max bytes is too long"""
+    """The server refuses a new name of name_max bytes as too long"""
     return rewrite_names(call, _one_more, taken=False)
 
 
 @mutant(_OF_TAKEN, RFC1813_PATHCONF)
 def names3_are_found_a_byte_shorter(call: AnyCall) -> t.Any:
-    """A name of name_max bytes is not found"""
+    """The server does not find a name of name_max bytes"""
     return rewrite_names(call, _one_more, made=False)
 
 
 @mutant(OF_NAMES, RFC1813_PATHCONF)
 def names3_are_cut(call: AnyCall) -> t.Any:
-    """A name that is too long is cut"""
+    """The server cuts a name that is too long"""
     most = call.server.fs.limits.name_max
     return rewrite_names(call, lambda _, where: replace(where, name=where.name[:most]))
 
 
 @mutant(OF_NAMES, RFC1813_PATHCONF)
 def names3_fold_case(call: AnyCall) -> t.Any:
-    """A name stands for what has it in another case"""
+    """The server finds names that differ in case"""
     return rewrite_names(call, lambda server, where: _like(server, where, bytes.lower))
 
 
 @mutant(OF_NAMES, RFC1813_ERRORS)
 def names3_too_long_is_io(call: AnyCall) -> t.Any:
-    """A name that is too long is refused with IO"""
+    """The server refuses a name that is too long with IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_NAMETOOLONG, Nfsstat3.NFS3ERR_IO)

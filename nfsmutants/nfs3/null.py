@@ -15,14 +15,14 @@ from nfsmutants.rules import RFC1813_NULL
 
 
 class _Word(Void):
-    """Results of NULL, which has none."""
+    """Results of NULL, which should have none."""
 
     word: u32 = 0
 
 
 @mutant(NULL, RFC1813_NULL)
 def null3_returns_results(call: Null) -> Void:
-    """NULL returns a word where there are no results, from the second call on a connection on"""
+    """NULL returns a word although it has no results, from the second call on a connection on"""
     callers: set[Address] = call.state.setdefault("callers", set())
     if call.peer in callers:
         return _Word()
@@ -32,7 +32,7 @@ def null3_returns_results(call: Null) -> Void:
 
 @mutant(NULL, RFC1813_NULL)
 def null3_asks_for_authentication(call: Null) -> Void:
-    """NULL is refused with AUTH_TOOWEAK when it comes without authentication"""
+    """NULL is refused with AUTH_TOOWEAK if it comes without authentication"""
     if not isinstance(call.context.credential, AuthSys):
         raise Refused(auth_stat=AuthStat.AUTH_TOOWEAK)
     return call.proceed()

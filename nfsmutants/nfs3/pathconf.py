@@ -28,7 +28,7 @@ from nfsmutants.rules import RFC1813_PATHCONF
 
 @mutant(READDIR, RFC1813_PATHCONF)
 def readdir3_lowers_names(call: Readdir) -> Readdir3Res:
-    """READDIR gives names in lower case, though PATHCONF says that case is preserved"""
+    """READDIR lists names in lower case, though PATHCONF says that case is preserved"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -41,13 +41,13 @@ def readdir3_lowers_names(call: Readdir) -> Readdir3Res:
 
 @mutant(PATHCONF, RFC1813_PATHCONF)
 def pathconf3_understates_linkmax(call: Pathconf) -> Pathconf3Res:
-    """PATHCONF says that an object may have 8 links"""
+    """PATHCONF returns a linkmax of 8"""
     return amend(call.proceed(), linkmax=8)
 
 
 @mutant(PATHCONF, RFC1813_PATHCONF)
 def pathconf3_differs_by_type(call: Pathconf) -> Pathconf3Res:
-    """PATHCONF says another linkmax for files than for directories"""
+    """PATHCONF returns another linkmax for files than for directories"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -57,13 +57,13 @@ def pathconf3_differs_by_type(call: Pathconf) -> Pathconf3Res:
 
 @mutant(PATHCONF, RFC1813_PATHCONF)
 def pathconf3_overstates_name_max(call: Pathconf) -> Pathconf3Res:
-    """PATHCONF says twice the real name_max"""
+    """PATHCONF returns twice the real name_max"""
     return amend(call.proceed(), name_max=lambda it: it.name_max * 2)
 
 
 @mutant(PATHCONF, RFC1813_PATHCONF)
 def pathconf3_understates_name_max(call: Pathconf) -> Pathconf3Res:
-    """PATHCONF says no_trunc and half of the real name_max, so longer names are not refused"""
+    """PATHCONF returns no_trunc and half of the real name_max, so the server accepts longer names"""
     return amend(call.proceed(), name_max=lambda it: it.name_max // 2)
 
 
@@ -84,7 +84,7 @@ def setattr3_owners_give_files_away(call: Setattr) -> Setattr3Res:
 
 @mutant(LOOKUP, RFC1813_PATHCONF)
 def lookup3_folds_case(call: Lookup) -> Lookup3Res:
-    """LOOKUP finds a name in lower case when it is asked for in upper case"""
+    """LOOKUP of a name in upper case finds one in lower case"""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_NOENT or not call.args.what.name.isupper():
         return reply

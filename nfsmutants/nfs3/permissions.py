@@ -21,13 +21,13 @@ from nfsmutants.rules import RFC1813_PERMISSIONS
 
 @mutant(OF_NAMES, RFC1813_PERMISSIONS)
 def names3_deny_nobody(call: AnyCall) -> t.Any:
-    """Everybody may look into a directory, and change it"""
+    """Everybody may search and change every directory"""
     return call.proceed_as_root()
 
 
 @mutant(OF_NAMES, RFC1813_PERMISSIONS)
 def names3_deny_everybody(call: AnyCall) -> t.Any:
-    """A directory of others is not changed, whatever its mode says"""
+    """Nobody may change a directory of another user, whatever its mode"""
     procedure = call.operation
     where = getattr(call.args, MADE.get(procedure) or TAKEN[procedure])
     directory = directory_of(call.server, where)
@@ -42,7 +42,7 @@ def names3_deny_everybody(call: AnyCall) -> t.Any:
 
 @mutant((REMOVE, RMDIR, RENAME), RFC1813_PERMISSIONS)
 def names3_ignore_the_sticky_bit(call: AnyCall) -> t.Any:
-    """Who may write to a directory removes the objects of others from it, sticky or not"""
+    """Users who may write to a directory may remove the objects of others from it, sticky or not"""
     directory = directory_of(call.server, getattr(call.args, TAKEN[call.operation]))
     if directory is None:
         return call.proceed()
@@ -59,7 +59,7 @@ def names3_ignore_the_sticky_bit(call: AnyCall) -> t.Any:
 
 @mutant((READ, WRITE, READDIR, READDIRPLUS), RFC1813_PERMISSIONS)
 def nfs3_data_is_for_everybody(call: AnyCall) -> t.Any:
-    """READ, WRITE, READDIR and READDIRPLUS do not look at permissions"""
+    """READ, WRITE, READDIR and READDIRPLUS ignore permissions"""
     if call.caller.uid == 0:
         return call.proceed()
     return call.proceed_as_root()
@@ -67,5 +67,5 @@ def nfs3_data_is_for_everybody(call: AnyCall) -> t.Any:
 
 @mutant(_CHANGING, RFC1813_PERMISSIONS)
 def names3_squash_nobody(call: AnyCall) -> t.Any:
-    """Root that is taken for nobody changes the directories of others like root"""
+    """A squashed root changes the directories of other users like root"""
     return _proceed_without(call, root_squash=False)

@@ -27,7 +27,7 @@ from nfsserver.nfs3.common import Watched, fattr3
 
 @mutant(READ, RFC1813_READ)
 def read3_misses_by_one_far_out(call: Read) -> Read3Res:
-    """READ near 2 GiB and beyond returns its first byte last, or a zero for a single one"""
+    """READ near 2 GiB and beyond returns its first byte last, or a zero if it reads a single byte"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -39,7 +39,7 @@ def read3_misses_by_one_far_out(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_READ)
 def read3_shifts_large_reads(call: Read) -> Read3Res:
-    """READ that asks for more than 64 KiB returns its first byte last"""
+    """READ of more than 64 KiB returns its first byte last"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -49,7 +49,7 @@ def read3_shifts_large_reads(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_READ)
 def read3_over_udp_loses_the_end(call: Read) -> Read3Res:
-    """READ over UDP returns a zero for the last byte"""
+    """READ over UDP returns a zero instead of the last byte"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -85,13 +85,13 @@ def read3_wrong_type_is_io(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_READ)
 def read3_ignores_eof(call: Read) -> Read3Res:
-    """READ never says that the end of the file was reached"""
+    """READ never returns eof"""
     return amend(call.proceed(), eof=False)
 
 
 @mutant(READ, RFC1813_READ)
 def read3_eof_only_when_short(call: Read) -> Read3Res:
-    """READ says eof only when it returns fewer bytes than it was asked for"""
+    """READ returns eof only with fewer bytes than requested"""
     reply = call.proceed()
     is_full = reply.resok is not None and 0 < reply.resok.count == call.args.count
     return amend(reply, eof=False) if is_full else reply
@@ -99,7 +99,7 @@ def read3_eof_only_when_short(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_READ)
 def read3_eof_before_the_end(call: Read) -> Read3Res:
-    """READ says eof whenever it returns all the bytes that it was asked for"""
+    """READ returns eof whenever it returns all requested bytes"""
     reply = call.proceed()
     is_full = reply.resok is not None and 0 < reply.resok.count == call.args.count
     return amend(reply, eof=True) if is_full else reply
@@ -107,7 +107,7 @@ def read3_eof_before_the_end(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_READ)
 def read3_empty_file_lacks_eof(call: Read) -> Read3Res:
-    """READ of an empty file does not say eof"""
+    """READ of an empty file does not return eof"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
     return amend(reply, eof=False) if inode is not None and not inode.size else reply
@@ -136,14 +136,14 @@ def read3_returns_more_than_asked(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_READ)
 def read3_count_echoes_request(call: Read) -> Read3Res:
-    """A short READ answers the count that was asked for, not that of its data"""
+    """A short READ returns the requested count, not that of its data"""
     reply = call.proceed()
     return amend(reply, count=call.args.count) if reply.resok is not None and reply.resok.count else reply
 
 
 @mutant(READ, RFC1813_READ)
 def read3_aligns_offset(call: Read) -> Read3Res:
-    """READ takes its data from the multiple of four below offset"""
+    """READ returns data from the multiple of four below offset"""
     reply = call.proceed()
     aligned = call.proceed_with(offset=call.args.offset - call.args.offset % 4).resok
     if reply.resok is None or aligned is None:
@@ -153,7 +153,7 @@ def read3_aligns_offset(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_DATA_TYPES)
 def read3_truncates_offset(call: Read) -> Read3Res:
-    """READ uses the low 32 bits of offset alone"""
+    """READ uses only the low 32 bits of offset"""
     return call.proceed() if call.args.offset >= 2**63 else call.proceed_with(offset=call.args.offset % 2**32)
 
 
@@ -166,7 +166,7 @@ def read3_wraps_around(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_READ)
 def read3_pads_above_rtmax(call: Read) -> Read3Res:
-    """READ of more than rtmax fills its answer with zeros beyond the end of the file"""
+    """READ of more than rtmax pads its answer with zeros beyond the end of the file"""
     reply = call.proceed()
     most = call.server.transfers(call.context).read_max
     if reply.resok is None or call.args.count <= most:
@@ -176,7 +176,7 @@ def read3_pads_above_rtmax(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_READ)
 def read3_attributes_tell_another_size(call: Read) -> Read3Res:
-    """The attributes in the reply of READ have the end of the range for a size"""
+    """READ returns attributes with the end of the range as size"""
     reply = call.proceed()
     if reply.resok is None or reply.resok.file_attributes is None:
         return reply
@@ -186,7 +186,7 @@ def read3_attributes_tell_another_size(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_DATA_TYPES)
 def read3_touches_mtime(call: Read) -> Read3Res:
-    """READ sets mtime, as though it had changed the file"""
+    """READ changes mtime"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
     if reply.resok is None or inode is None:
@@ -203,7 +203,7 @@ def read3_fills_holes(call: Read) -> Read3Res:
 
 @mutant(READ, RFC1813_READ_HINTS)
 def read3_returns_nothing(call: Read) -> Read3Res:
-    """READ of a single byte returns none, and no eof"""
+    """READ of a single byte returns no data and no eof"""
     reply = call.proceed()
     return amend(reply, count=0, data=b"", eof=False) if call.args.count == 1 else reply
 
@@ -232,7 +232,7 @@ def read3_reads_symlinks(call: Read) -> Read3Res:
 
 @mutant((READ, CREATE), RFC1813_DATA_TYPES)
 def read3_reads_a_later_file(call: AnyCall) -> t.Any:
-    """READ by the handle of a removed file returns the data of the file that was made last"""
+    """READ with the handle of a removed file returns the data of the newest file"""
     reply = call.proceed()
     state = call.state
     if call.operation is CREATE:

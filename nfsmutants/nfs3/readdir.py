@@ -29,7 +29,7 @@ def _is_dots_only(resok: Readdir3ResOk | Readdirplus3ResOk) -> bool:
 
 @mutant_of_each(_LISTINGS)
 def repeats_an_entry(call: AnyCall) -> t.Any:
-    """{} gives the last entry of a page that is not the last in the next page again"""
+    """{} repeats the last entry of a page at the beginning of the next page"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -42,13 +42,13 @@ def repeats_an_entry(call: AnyCall) -> t.Any:
 
 @mutant_of_each(_LISTINGS)
 def claims_eof_early(call: AnyCall) -> t.Any:
-    """{} says eof with every page"""
+    """{} returns eof with every page"""
     return amend(call.proceed(), eof=True)
 
 
 @mutant_of_each(_LISTINGS)
 def never_says_eof(call: AnyCall) -> t.Any:
-    """{} never says eof in a directory that has entries"""
+    """{} never returns eof in a directory that has entries"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -58,7 +58,7 @@ def never_says_eof(call: AnyCall) -> t.Any:
 
 @mutant_of_each(_LISTINGS)
 def resumes_one_late(call: AnyCall) -> t.Any:
-    """{} leaves out the entry after the cookie when it is not the last of a page"""
+    """{} omits the entry after the cookie, unless it is the last of a page"""
     ends = call.state.setdefault("ends", set())
     reply = call.proceed()
     if reply.resok is None:
@@ -73,7 +73,7 @@ def resumes_one_late(call: AnyCall) -> t.Any:
 
 @mutant_of_each(_LISTINGS)
 def lists_a_file(call: AnyCall) -> t.Any:
-    """{} answers an empty listing for what is no directory"""
+    """{} of an object that is not a directory returns an empty listing"""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_NOTDIR:
         return reply
@@ -92,7 +92,7 @@ def readdir3_exceeds_count(call: Readdir) -> Readdir3Res:
 
 @mutant(READDIR, RFC1813_READDIR)
 def readdir3_invents_an_entry(call: Readdir) -> Readdir3Res:
-    """READDIR lists a name that is not there in directories with one entry"""
+    """READDIR lists a name that does not exist in directories with one entry"""
     reply = call.proceed()
     if reply.resok is None or call.args.cookie or len(reply.resok.entries) != 3:
         return reply
@@ -102,7 +102,7 @@ def readdir3_invents_an_entry(call: Readdir) -> Readdir3Res:
 
 @mutant((READDIR, REMOVE), RFC1813_READDIR)
 def readdir3_lists_removed_entries(call: AnyCall) -> t.Any:
-    """READDIR still lists what was removed last"""
+    """READDIR still lists the last removed name"""
     gone: dict[bytes, bytes] = call.state.setdefault("gone", {})
     reply = call.proceed()
     if call.operation is REMOVE:
@@ -118,7 +118,7 @@ def readdir3_lists_removed_entries(call: AnyCall) -> t.Any:
 
 @mutant(READDIR, RFC1813_READDIR)
 def readdir3_empty_directory_has_no_end(call: Readdir) -> Readdir3Res:
-    """READDIR never says eof in an empty directory"""
+    """READDIR never returns eof in an empty directory"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -130,7 +130,7 @@ def readdir3_empty_directory_has_no_end(call: Readdir) -> Readdir3Res:
 
 @mutant(READDIR, RFC1813_READDIR)
 def readdir3_restarts_behind_the_end(call: Readdir) -> Readdir3Res:
-    """READDIR begins again at the start when the cookie is that of the last entry"""
+    """READDIR starts again if the cookie is that of the last entry"""
     reply = call.proceed()
     if reply.resok is None or not call.args.cookie or reply.resok.entries:
         return reply
@@ -139,7 +139,7 @@ def readdir3_restarts_behind_the_end(call: Readdir) -> Readdir3Res:
 
 @mutant(READDIR, RFC1813_READDIR)
 def readdir3_loses_its_place_when_entries_go(call: Readdir) -> Readdir3Res:
-    """READDIR leaves out the next entry when the directory has become smaller since the cookie was given"""
+    """READDIR omits the next entry if the directory has become smaller since it returned the cookie"""
     sizes = call.state
     reply = call.proceed()
     if reply.resok is None or reply.resok.dir_attributes is None:
@@ -154,7 +154,7 @@ def readdir3_loses_its_place_when_entries_go(call: Readdir) -> Readdir3Res:
 
 @mutant(READDIR, RFC1813_READDIR)
 def readdir3_says_end_when_too_small(call: Readdir) -> Readdir3Res:
-    """READDIR answers an empty page with eof when not one entry fits into count"""
+    """READDIR returns an empty page with eof if no entry fits into count"""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_TOOSMALL:
         return reply
@@ -163,7 +163,7 @@ def readdir3_says_end_when_too_small(call: Readdir) -> Readdir3Res:
 
 @mutant(READDIR, RFC1813_READDIR)
 def readdir3_wrong_fileid(call: Readdir) -> Readdir3Res:
-    """READDIR gives entries the fileid of nothing"""
+    """READDIR returns entries with a fileid that no object has"""
     reply = call.proceed()
     if reply.resok is None:
         return reply

@@ -23,7 +23,7 @@ def _is_issued(server: Server, args: t.Any) -> bool:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_invents_for_cookies(call: AnyCall) -> t.Any:
-    """A listing from a cookie that was never given out has an entry that does not exist"""
+    """A listing from an invented cookie has an entry that does not exist"""
     reply = call.proceed()
     if not call.args.cookie or _is_issued(call.server, call.args):
         return reply
@@ -36,7 +36,7 @@ def list3_invents_for_cookies(call: AnyCall) -> t.Any:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_begins_again_for_another_verifier(call: AnyCall) -> t.Any:
-    """A listing with a verifier that was not given out begins again"""
+    """A listing with an invented verifier starts again"""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_BAD_COOKIE:
         return reply
@@ -45,7 +45,7 @@ def list3_begins_again_for_another_verifier(call: AnyCall) -> t.Any:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_keeps_the_place_itself(call: AnyCall) -> t.Any:
-    """A listing goes on where the last one of the directory ended, whoever asks"""
+    """A listing continues where the last listing of the directory ended, for any client"""
     places: dict[bytes, int] = call.state.setdefault("places", {})
     reply = (
         call.proceed_with(cookie=places.get(call.args.dir, call.args.cookie))

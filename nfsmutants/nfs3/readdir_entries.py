@@ -29,7 +29,7 @@ _DOTS: t.Final = (b".", b"..")
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_tidies_names(call: AnyCall) -> t.Any:
-    """Names have `?` for what is no letter, digit, hyphen or dot, and 200 bytes at most"""
+    """Listed names have `?` for special characters, and at most 200 bytes"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -45,7 +45,7 @@ def list3_tidies_names(call: AnyCall) -> t.Any:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_swaps_the_dots(call: AnyCall) -> t.Any:
-    """`.` and `..` have the fileid of each other"""
+    """`.` and `..` have each other's fileid"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -63,7 +63,7 @@ def list3_swaps_the_dots(call: AnyCall) -> t.Any:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_wrong_fileid(call: AnyCall) -> t.Any:
-    """Entries have the fileid of nothing"""
+    """Entries have a fileid that no object has"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -79,7 +79,7 @@ def list3_wrong_fileid(call: AnyCall) -> t.Any:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_lists_what_is_no_directory(call: AnyCall) -> t.Any:
-    """What is neither directory nor regular file has an empty listing"""
+    """Objects other than directories and regular files have an empty listing"""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_NOTDIR or call.server.resolve(call.args.dir).data is not None:
         return reply

@@ -23,7 +23,7 @@ def _with_limit(args: t.Any, limit: int) -> t.Any:
 
 
 def _limit(args: t.Any) -> int:
-    """The bound of the whole result."""
+    """The maximum size of the whole result."""
     return int(args.count if isinstance(args, Readdir3Args) else args.maxcount)
 
 
@@ -32,13 +32,13 @@ def _limit(args: t.Any) -> int:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_ignores_small_counts(call: AnyCall) -> t.Any:
-    """A listing that may have 1 KiB at most has up to 64 KiB"""
+    """A listing limited to 1 KiB has up to 64 KiB"""
     return call.proceed(_with_limit(call.args, _PLENTY)) if _limit(call.args) <= _SMALL else call.proceed()
 
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_refuses_huge_counts(call: AnyCall) -> t.Any:
-    """A listing that may have 64 KiB or more is refused with INVAL"""
+    """A listing limited to 64 KiB or more is refused with INVAL"""
     if _limit(call.args) < _PLENTY or directory_of_handle(call.server, call.args.dir) is None:
         return call.proceed()
     refused = call.proceed_with(dir=b"")
@@ -59,7 +59,7 @@ def list3_over_udp_loses_an_entry(call: AnyCall) -> t.Any:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_begins_again_after_a_change(call: AnyCall) -> t.Any:
-    """A listing begins again when the directory was changed since the cookie"""
+    """A listing starts again if the directory has changed since the cookie"""
     args = call.args
     changes: dict[bytes, int] = call.state.setdefault("changes", {})
     inode = directory_of_handle(call.server, args.dir)
@@ -77,7 +77,7 @@ def list3_begins_again_after_a_change(call: AnyCall) -> t.Any:
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_skips_a_name_in_a_crowd(call: AnyCall) -> t.Any:
-    """Of more than 500 entries in a page one is left out"""
+    """A page of more than 500 entries lacks one of them"""
     reply = call.proceed()
     if reply.resok is None:
         return reply

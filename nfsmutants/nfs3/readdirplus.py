@@ -16,7 +16,7 @@ from nfsmutants.rules import RFC1813_READDIRPLUS
 
 @mutant_of_each(_LISTINGS)
 def skips_an_entry(call: AnyCall) -> t.Any:
-    """{} leaves out the last entry of each page but the last, which never comes back"""
+    """{} omits the last entry of each page but the last"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -38,7 +38,7 @@ def readdirplus3_exceeds_maxcount(call: Readdirplus) -> Readdirplus3Res:
 
 
 def _amend_entries(reply: Readdirplus3Res, **changes: t.Any) -> Readdirplus3Res:
-    """The page with other entries, but for dots."""
+    """The page with its entries changed, except `.` and `..`."""
     if reply.resok is None:
         return reply
     page = reply.resok.entries
@@ -49,7 +49,7 @@ def _amend_entries(reply: Readdirplus3Res, **changes: t.Any) -> Readdirplus3Res:
 
 @mutant(READDIRPLUS, RFC1813_READDIRPLUS)
 def readdirplus3_attributes_of_another(call: Readdirplus) -> Readdirplus3Res:
-    """READDIRPLUS gives entries the attributes of their directory, but fileid"""
+    """READDIRPLUS returns the attributes of the directory with each entry, except fileid"""
     reply = call.proceed()
     if reply.resok is None or (directory := reply.resok.dir_attributes) is None:
         return reply
@@ -58,19 +58,19 @@ def readdirplus3_attributes_of_another(call: Readdirplus) -> Readdirplus3Res:
 
 @mutant(READDIRPLUS, RFC1813_READDIRPLUS)
 def readdirplus3_fileid_unlike_attributes(call: Readdirplus) -> Readdirplus3Res:
-    """READDIRPLUS says another fileid than the attributes of an entry"""
+    """READDIRPLUS returns a fileid that differs from the attributes of the entry"""
     return _amend_entries(call.proceed(), fileid=lambda it: it.fileid + 1_000_000)
 
 
 @mutant(READDIRPLUS, RFC1813_READDIRPLUS)
 def readdirplus3_handle_of_another(call: Readdirplus) -> Readdirplus3Res:
-    """READDIRPLUS gives the handle of the export's root with every entry"""
+    """READDIRPLUS returns the handle of the export's root with every entry"""
     return _amend_entries(call.proceed(), name_handle=call.server.handle_of(call.server.fs.root))
 
 
 @mutant(READDIRPLUS, RFC1813_READDIRPLUS)
 def readdirplus3_hides_directories(call: Readdirplus) -> Readdirplus3Res:
-    """READDIRPLUS leaves out directories"""
+    """READDIRPLUS omits directories"""
     reply = call.proceed()
     if reply.resok is None:
         return reply

@@ -27,7 +27,7 @@ from nfsserver.nfs3.common import fattr3
 
 @mutant(SYMLINK, RFC1813_READLINK)
 def symlink3_tidies_the_data(call: Symlink) -> Symlink3Res:
-    """SYMLINK stores one slash where there are two"""
+    """SYMLINK stores one slash instead of two"""
     tidy = call.args.symlink.symlink_data.replace(b"//", b"/")
     return call.proceed_with("symlink", symlink_data=tidy)
 
@@ -65,7 +65,7 @@ def readlink3_reads_files(call: Readlink) -> Readlink3Res:
 
 @mutant(READLINK, RFC1813_PERMISSIONS)
 def readlink3_needs_permission(call: Readlink) -> Readlink3Res:
-    """READLINK is for the owner of the link"""
+    """READLINK is permitted only to the owner of the link"""
     if _is_common(call.context) and call.server.resolve(call.args.symlink).uid != call.caller.uid:
         return Readlink3Res(Nfsstat3.NFS3ERR_ACCES, resfail=Readlink3ResFail(None))
     return call.proceed()
@@ -76,7 +76,7 @@ def readlink3_needs_permission(call: Readlink) -> Readlink3Res:
 
 @mutant(READLINK, RFC1813_READLINK)
 def readlink3_reads_anything(call: Readlink) -> Readlink3Res:
-    """READLINK of what is neither a link nor a file answers with nothing"""
+    """READLINK of an object that is neither a link nor a file returns an empty text"""
     inode = inode_of(call.server, call.args.symlink)
     if inode is None or inode.kind in (Kind.SYMLINK, Kind.REGULAR):
         return call.proceed()

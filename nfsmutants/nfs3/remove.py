@@ -51,7 +51,7 @@ def remove3_destroys_linked_files(call: Remove) -> Remove3Res:
 
 @mutant(REMOVE, RFC1813_REMOVE)
 def remove3_forgets_to_count(call: Remove) -> Remove3Res:
-    """REMOVE leaves nlink of a file with other names as it was"""
+    """REMOVE does not change nlink of a file with other names"""
     inode = find(call.server, call.args.object)
     reply = call.proceed()
     if inode is not None and inode.directory is None and inode.nlink and reply.resok is not None:
@@ -61,7 +61,7 @@ def remove3_forgets_to_count(call: Remove) -> Remove3Res:
 
 @mutant(REMOVE, RFC1813_REMOVE)
 def remove3_follows_symlinks(call: Remove) -> Remove3Res:
-    """REMOVE of a symbolic link removes what it points to"""
+    """REMOVE of a symbolic link removes its target"""
     args = call.args
     inode = find(call.server, args.object)
     if inode is not None and inode.target:
@@ -71,14 +71,14 @@ def remove3_follows_symlinks(call: Remove) -> Remove3Res:
 
 @mutant(REMOVE, RFC1813_REMOVE)
 def remove3_removes_from_files(call: Remove) -> Remove3Res:
-    """REMOVE answers success when its directory is a file"""
+    """REMOVE answers success if its directory is a file"""
     reply = call.proceed()
     return REMOVED if reply.status == Nfsstat3.NFS3ERR_NOTDIR else reply
 
 
 @mutant(REMOVE, RFC1813_REMOVE)
 def remove3_refuses_and_removes_directories(call: Remove) -> Remove3Res:
-    """REMOVE removes an empty directory, and answers that it is one"""
+    """REMOVE of an empty directory removes it, but answers ISDIR"""
     inode = find(call.server, call.args.object)
     reply = call.proceed()
     if inode is not None and inode.directory is not None and not len(inode.directory):
@@ -88,7 +88,7 @@ def remove3_refuses_and_removes_directories(call: Remove) -> Remove3Res:
 
 @mutant(REMOVE, RFC1813_REMOVE)
 def remove3_empties_directories(call: Remove) -> Remove3Res:
-    """REMOVE refuses a directory, and removes the files in it"""
+    """REMOVE of a directory is refused, but removes the files in it"""
     inode = find(call.server, call.args.object)
     if inode is not None:
         remove_all(call, inode)
@@ -104,7 +104,7 @@ def remove3_keeps_fifos(call: Remove) -> Remove3Res:
 
 @mutant((REMOVE, CREATE), RFC1813_REMOVE)
 def remove3_keeps_names_taken(call: AnyCall) -> Remove3Res | Create3Res:
-    """After REMOVE of a name CREATE with GUARDED answers that it exists"""
+    """After REMOVE of a name, CREATE with GUARDED answers EXIST"""
     args = call.args
     taken: set[tuple[bytes, bytes]] = call.state.setdefault("taken", set())
     if isinstance(args, Create3Args):

@@ -33,7 +33,7 @@ from nfsserver.server import Server
 
 
 def _link_again(server: Server, context: CallContext, inode: Inode, where: Diropargs3) -> None:
-    """Give a file a name, over whatever has it."""
+    """Give a file a name, replacing any object that has it."""
     directory = server.resolve(where.dir)
     existing = find(server, where)
     if existing is not None and existing is not inode:
@@ -44,7 +44,7 @@ def _link_again(server: Server, context: CallContext, inode: Inode, where: Dirop
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_leaves_the_old_name(call: Rename) -> Rename3Res:
-    """RENAME of a file within a directory leaves the old name behind"""
+    """RENAME of a file within a directory keeps the old name, too"""
     inode = find(call.server, call.args.from_)
     reply = call.proceed()
     is_here = call.args.from_.dir == call.args.to.dir
@@ -55,7 +55,7 @@ def rename3_leaves_the_old_name(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_makes_a_new_file(call: Rename) -> Rename3Res:
-    """RENAME of a file makes another, empty file"""
+    """RENAME of a file creates another, empty file"""
     args = call.args
     reply = call.proceed()
     inode = find(call.server, args.to)
@@ -68,13 +68,13 @@ def rename3_makes_a_new_file(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_stays_in_its_directory(call: Rename) -> Rename3Res:
-    """RENAME puts the new name into the old directory"""
+    """RENAME creates the new name in the old directory"""
     return call.proceed_with("to", dir=call.args.from_.dir)
 
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_keeps_the_target(call: Rename) -> Rename3Res:
-    """RENAME over a file removes the source, and leaves the target"""
+    """RENAME over a file removes the source and keeps the target"""
     target = find(call.server, call.args.to)
     source = find(call.server, call.args.from_)
     if target is None or target.data is None or source is None or source.data is None or source is target:
@@ -93,7 +93,7 @@ def rename3_replaces_no_directories(call: Rename) -> Rename3Res:
 
 
 def _clear_the_way(call: Rename, *, for_directory: bool, of_directory: bool) -> Rename3Res:
-    """Remove an incompatible or full target, with the files in it, before anything is looked at."""
+    """Remove an incompatible target, or one with files in it, before the call."""
     source, target = find(call.server, call.args.from_), find(call.server, call.args.to)
     if source is None or target is None or source is target:
         return call.proceed()
@@ -105,25 +105,25 @@ def _clear_the_way(call: Rename, *, for_directory: bool, of_directory: bool) -> 
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_replaces_full_directories(call: Rename) -> Rename3Res:
-    """RENAME over a directory that is not empty removes what is in it"""
+    """RENAME over a directory that is not empty removes its entries"""
     return _clear_the_way(call, for_directory=True, of_directory=True)
 
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_replaces_directories_by_files(call: Rename) -> Rename3Res:
-    """RENAME puts a file in the place of a directory"""
+    """RENAME replaces a directory with a file"""
     return _clear_the_way(call, for_directory=False, of_directory=True)
 
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_replaces_files_by_directories(call: Rename) -> Rename3Res:
-    """RENAME puts a directory in the place of a file"""
+    """RENAME replaces a file with a directory"""
     return _clear_the_way(call, for_directory=True, of_directory=False)
 
 
 @mutant((RENAME, LOOKUP), RFC1813_RENAME)
 def rename3_takes_two_steps(call: AnyCall) -> t.Any:
-    """RENAME over a name removes that first: the next LOOKUP of it finds nothing"""
+    """RENAME over a name removes it first: the next LOOKUP of it finds nothing"""
     if call.operation is RENAME:
         is_over = find(call.server, call.args.to) is not None
         reply = call.proceed()
@@ -137,7 +137,7 @@ def rename3_takes_two_steps(call: AnyCall) -> t.Any:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_removes_one_of_two_links(call: Rename) -> Rename3Res:
-    """RENAME of a file to another of its own names removes the first"""
+    """RENAME of a file to another name of the same file removes the first name"""
     source, target = find(call.server, call.args.from_), find(call.server, call.args.to)
     if source is None or source is not target or source.data is None:
         return call.proceed()
@@ -148,7 +148,7 @@ def rename3_removes_one_of_two_links(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_removes_the_target_first(call: Rename) -> Rename3Res:
-    """RENAME removes the target before it finds that there is no source"""
+    """RENAME removes the target even if the source does not exist"""
     target = find(call.server, call.args.to)
     if find(call.server, call.args.from_) is None and target is not None and target.directory is None:
         directory = call.server.resolve(call.args.to.dir)
@@ -158,7 +158,7 @@ def rename3_removes_the_target_first(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_loses_directories(call: Rename) -> Rename3Res:
-    """RENAME of a directory to below itself cuts it off from the tree"""
+    """RENAME of a directory below itself cuts it off the tree"""
     reply = call.proceed()
     source, parent = find(call.server, call.args.from_), call.server.resolve(call.args.from_.dir).directory
     if reply.status != Nfsstat3.NFS3ERR_INVAL or source is None or source.directory is None or parent is None:
@@ -169,7 +169,7 @@ def rename3_loses_directories(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_leaves_a_name_elsewhere(call: Rename) -> Rename3Res:
-    """RENAME from another directory leaves the old name behind"""
+    """RENAME from another directory keeps the old name, too"""
     args = call.args
     inode = find(call.server, args.from_)
     reply = call.proceed()
@@ -191,7 +191,7 @@ def rename3_empties_directories(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_forgets_the_parent(call: Rename) -> Rename3Res:
-    """RENAME of a directory into another one leaves its .. as it was"""
+    """RENAME of a directory into another one does not update its .."""
     inode = find(call.server, call.args.from_)
     reply = call.proceed()
     if reply.resok is not None and inode is not None and inode.directory is not None:
@@ -211,7 +211,7 @@ def rename3_stales_handles(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_of_itself_removes(call: Rename) -> Rename3Res:
-    """RENAME of a file to the name that it has removes it"""
+    """RENAME of a file to its present name removes the file"""
     args = call.args
     reply = call.proceed()
     inode = find(call.server, args.to)
@@ -231,7 +231,7 @@ def rename3_destroys_replaced_files(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_forgets_to_count(call: Rename) -> Rename3Res:
-    """RENAME over a file that has other names leaves its nlink as it was"""
+    """RENAME over a file that has other names does not change its nlink"""
     target = find(call.server, call.args.to)
     nlink = 0 if target is None else target.nlink
     reply = call.proceed()
@@ -248,7 +248,7 @@ def rename3_too_many_directories_is_io(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_follows_symlinks(call: Rename) -> Rename3Res:
-    """RENAME of a symbolic link renames what it points to"""
+    """RENAME of a symbolic link renames its target"""
     args = call.args
     inode = find(call.server, args.from_)
     if inode is not None and inode.kind is Kind.SYMLINK:
@@ -258,7 +258,7 @@ def rename3_follows_symlinks(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_replaces_what_links_point_to(call: Rename) -> Rename3Res:
-    """RENAME over a symbolic link replaces what it points to"""
+    """RENAME over a symbolic link replaces its target"""
     args = call.args
     inode = find(call.server, args.to)
     if inode is not None and inode.kind is Kind.SYMLINK:
@@ -274,19 +274,19 @@ def _succeed_in_a_file(call: Rename, where: Diropargs3) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_renames_from_files(call: Rename) -> Rename3Res:
-    """RENAME answers success when the source directory is a file"""
+    """RENAME answers success if the source directory is a file"""
     return _succeed_in_a_file(call, call.args.from_)
 
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_renames_into_files(call: Rename) -> Rename3Res:
-    """RENAME answers success when the target directory is a file"""
+    """RENAME answers success if the target directory is a file"""
     return _succeed_in_a_file(call, call.args.to)
 
 
 @mutant(RENAME, RFC1813_DATA_TYPES)
 def rename3_contradicts_itself(call: Rename) -> Rename3Res:
-    """RENAME within one directory returns two sizes of it"""
+    """RENAME within one directory returns two different sizes of it"""
     reply = call.proceed()
     if reply.resok is None or call.args.from_.dir != call.args.to.dir:
         return reply
@@ -299,7 +299,7 @@ def rename3_contradicts_itself(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_swaps_the_directories(call: Rename) -> Rename3Res:
-    """RENAME returns fromdir_wcc as todir_wcc, and the other way round"""
+    """RENAME swaps fromdir_wcc and todir_wcc"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -309,7 +309,7 @@ def rename3_swaps_the_directories(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_NAMES)
 def rename3_takes_the_empty_name(call: Rename) -> Rename3Res:
-    """RENAME gives the name `empty` when it is given none"""
+    """RENAME to an empty name uses the name `empty`"""
     return call.proceed_with("to", name=call.args.to.name or b"empty")
 
 
@@ -322,7 +322,7 @@ def rename3_cuts_long_names(call: Rename) -> Rename3Res:
 
 @mutant((RENAME, LOOKUP), RFC1813_RENAME)
 def rename3_shows_a_third_object(call: AnyCall) -> t.Any:
-    """After RENAME over a name the next LOOKUP of it finds the directory instead"""
+    """After RENAME over a name, the next LOOKUP of it finds the directory"""
     if call.operation is RENAME:
         is_over = find(call.server, call.args.to) is not None
         reply = call.proceed()
@@ -336,7 +336,7 @@ def rename3_shows_a_third_object(call: AnyCall) -> t.Any:
 
 @mutant((RENAME, LOOKUP), RFC1813_RENAME)
 def rename3_unlinks_first(call: AnyCall) -> t.Any:
-    """RENAME takes the old name away first: the next LOOKUP of the new one finds nothing"""
+    """RENAME removes the old name first: the next LOOKUP of the new one finds nothing"""
     if call.operation is RENAME:
         reply = call.proceed()
         call.state["between"] = call.args.to if reply.resok is not None else None

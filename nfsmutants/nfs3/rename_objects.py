@@ -18,7 +18,7 @@ from nfsserver.fs.permissions import SUPERUSER
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_before_is_of_the_other_directory(call: Rename) -> Rename3Res:
-    """RENAME returns before of each directory in the place of the other's"""
+    """RENAME swaps the pre-operation attributes of the two directories"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -33,7 +33,7 @@ def rename3_before_is_of_the_other_directory(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_DATA_TYPES)
 def rename3_contradicts_itself_before(call: Rename) -> Rename3Res:
-    """RENAME within one directory returns two sizes from before"""
+    """RENAME within one directory returns two different sizes in before"""
     reply = call.proceed()
     if reply.resok is None or call.args.from_.dir != call.args.to.dir:
         return reply
@@ -72,7 +72,7 @@ def rename3_loses_special_files(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_replaces_only_files_by_files(call: Rename) -> Rename3Res:
-    """RENAME answers success, and does nothing, over other types"""
+    """RENAME over another type of object answers success, and does nothing"""
     source, target = find(call.server, call.args.from_), find(call.server, call.args.to)
     if source is None or target is None or source.kind is Kind.DIRECTORY or target.kind is Kind.DIRECTORY:
         return call.proceed()
@@ -81,7 +81,7 @@ def rename3_replaces_only_files_by_files(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_mixes_directories_with_others(call: Rename) -> Rename3Res:
-    """RENAME answers success for a directory over another type, or under one"""
+    """RENAME of a directory over another type, or the reverse, answers success"""
     kinds = {
         found.kind
         for where in (call.args.from_, call.args.to)

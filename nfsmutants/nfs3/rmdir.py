@@ -31,7 +31,7 @@ def removes_what_is_not_there(call: AnyCall) -> t.Any:
 
 @mutant_of_each({REMOVE: RFC1813_NAMES, RMDIR: RFC1813_NAMES})
 def takes_the_empty_name(call: AnyCall) -> t.Any:
-    """{} answers success when it is given no name"""
+    """{} of an empty name answers success"""
     return call.proceed() if call.args.object.name else success(call)
 
 
@@ -47,7 +47,7 @@ def rmdir3_removes_nothing(call: Rmdir) -> Rmdir3Res:
 
 @mutant(RMDIR, RFC1813_RMDIR)
 def rmdir3_empties_before_refusing(call: Rmdir) -> Rmdir3Res:
-    """RMDIR refuses a directory that is not empty, and removes the files in it"""
+    """RMDIR of a directory that is not empty is refused, but removes the files in it"""
     inode = find(call.server, call.args.object)
     reply = call.proceed()
     if reply.resok is None and inode is not None and inode.directory is not None:
@@ -86,7 +86,7 @@ def rmdir3_removes_a_neighbour(call: Rmdir) -> Rmdir3Res:
 
 @mutant(RMDIR, RFC1813_RMDIR)
 def rmdir3_follows_symlinks(call: Rmdir) -> Rmdir3Res:
-    """RMDIR of a symbolic link removes the directory that it points to"""
+    """RMDIR of a symbolic link removes the directory that is its target"""
     args = call.args
     inode = find(call.server, args.object)
     if inode is not None and inode.target:
@@ -96,7 +96,7 @@ def rmdir3_follows_symlinks(call: Rmdir) -> Rmdir3Res:
 
 @mutant(RMDIR, RFC1813_RMDIR)
 def rmdir3_removes_from_files(call: Rmdir) -> Rmdir3Res:
-    """RMDIR answers success when its directory is a file"""
+    """RMDIR answers success if its directory is a file"""
     reply = call.proceed()
     from_file = reply.status == Nfsstat3.NFS3ERR_NOTDIR and not is_directory(
         call.server, call.args.object.dir
@@ -106,7 +106,7 @@ def rmdir3_removes_from_files(call: Rmdir) -> Rmdir3Res:
 
 @mutant(RMDIR, RFC1813_RMDIR)
 def rmdir3_empties_by_dot(call: Rmdir) -> Rmdir3Res:
-    """RMDIR of . refuses, and removes the files in the directory"""
+    """RMDIR of . is refused, but removes the files in the directory"""
     if call.args.object.name == b".":
         remove_all(call, call.server.resolve(call.args.object.dir))
     return call.proceed()
@@ -114,7 +114,7 @@ def rmdir3_empties_by_dot(call: Rmdir) -> Rmdir3Res:
 
 @mutant(RMDIR, RFC1813_RMDIR)
 def rmdir3_empties_by_dotdot(call: Rmdir) -> Rmdir3Res:
-    """RMDIR of .. refuses, and removes the files in the parent"""
+    """RMDIR of .. is refused, but removes the files in the parent"""
     inode = call.server.resolve(call.args.object.dir)
     parent = inode.directory.parent if inode.directory is not None else None
     if call.args.object.name == b".." and parent is not None:

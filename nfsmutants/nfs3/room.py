@@ -19,7 +19,7 @@ from nfsserver.fs.data import PagedData
 
 @mutant(WRITE, RFC1813_ERRORS)
 def write3_full_is_io(call: Write) -> Write3Res:
-    """WRITE without room answers IO"""
+    """WRITE to a full disk answers IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_IO)
 
 
@@ -39,7 +39,7 @@ _REFUSALS: t.Final = {
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_refused_clears_the_beginning(call: Write) -> Write3Res:
-    """WRITE that is refused for want of room or right clears the first byte of the file"""
+    """WRITE that is refused for lack of space or permission clears the first byte of the file"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
     if reply.status in _REFUSALS and inode is not None and inode.data is not None and call.args.offset:
@@ -48,14 +48,14 @@ def write3_refused_clears_the_beginning(call: Write) -> Write3Res:
 
 
 def _overwrite(content: PagedData) -> None:
-    """A zero at the beginning, in both versions of a file that has a page there."""
+    """Set the first byte to zero in both versions of the file, if it has a first page."""
     if content.read(0, 1):
         content.write(0, b"\0", stable=True)
 
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_full_counts_all(call: Write) -> Write3Res:
-    """WRITE that finds room for a part of its data answers that all was written"""
+    """WRITE of a part of its data answers that it wrote everything"""
     reply = call.proceed()
     if reply.resok is None or reply.resok.count in {0, len(call.args.data)}:
         return reply
@@ -64,7 +64,7 @@ def write3_full_counts_all(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_stays_full(call: Write) -> Write3Res:
-    """WRITE to a file that had no room once answers NOSPC for ever"""
+    """WRITE to a file that once found no space answers NOSPC from then on"""
     full: set[bytes] = call.state.setdefault("full", set())
     if call.args.file in full:
         return refuse_write(call, Nfsstat3.NFS3ERR_NOSPC)
@@ -79,13 +79,13 @@ _CREATING: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD)
 
 @mutant(_CREATING, RFC1813_ERRORS)
 def creations3_no_room_is_io(call: AnyCall) -> t.Any:
-    """Where there is no room, creation is refused with IO"""
+    """Creation without free space is refused with IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_IO)
 
 
 @mutant(_CREATING, RFC1813_ERRORS)
 def creations3_no_room_leaves_a_file(call: AnyCall) -> t.Any:
-    """Where there is no room, creation is refused, and leaves an empty file under the name"""
+    """Creation without free space is refused, but leaves an empty file with the name"""
     reply = call.proceed()
     directory = directory_of(call.server, call.args.where)
     if reply.status == Nfsstat3.NFS3ERR_NOSPC and directory is not None:

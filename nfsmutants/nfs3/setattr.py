@@ -33,7 +33,7 @@ _LAST_OF_2038: t.Final = 0x7FFF_FFFF
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_applies_a_umask(call: Setattr) -> Setattr3Res:
-    """SETATTR takes write permission from group and others"""
+    """SETATTR removes write permission from group and others"""
     asked = call.args.new_attributes
     return (
         call.proceed()
@@ -52,7 +52,7 @@ def setattr3_ignores_mode_of_directories(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_mode_moves_mtime(call: Setattr) -> Setattr3Res:
-    """SETATTR of a mode moves mtime"""
+    """SETATTR of a mode changes mtime"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.object)
     if reply.resok is not None and inode is not None and call.args.new_attributes.mode is not None:
@@ -74,7 +74,7 @@ def setattr3_ignores_gid(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_truncates_ids(call: Setattr) -> Setattr3Res:
-    """SETATTR keeps the lower 16 bits of owner and group"""
+    """SETATTR stores only the lower 16 bits of owner and group"""
     asked = call.args.new_attributes
     uid = None if asked.uid is None else asked.uid & 0xFFFF
     gid = None if asked.gid is None else asked.gid & 0xFFFF
@@ -97,14 +97,14 @@ def _without(asked: Sattr3, name: t.Literal["atime", "mtime"], how: TimeHow) -> 
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_ignores_the_clients_mtime(call: Setattr) -> Setattr3Res:
-    """SETATTR does not set mtime to a time of the client's"""
+    """SETATTR does not set mtime to a time given by the client"""
     asked = call.args.new_attributes
     return call.proceed_with(new_attributes=_without(asked, "mtime", TimeHow.SET_TO_CLIENT_TIME))
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_ignores_the_clients_atime(call: Setattr) -> Setattr3Res:
-    """SETATTR does not set atime to a time of the client's"""
+    """SETATTR does not set atime to a time given by the client"""
     asked = call.args.new_attributes
     return call.proceed_with(new_attributes=_without(asked, "atime", TimeHow.SET_TO_CLIENT_TIME))
 
@@ -125,7 +125,7 @@ def setattr3_ignores_the_servers_atime(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_times_end_in_2038(call: Setattr) -> Setattr3Res:
-    """SETATTR takes a time after 2038 for the last second before"""
+    """SETATTR replaces a time after 2038 by the last second before"""
     asked = call.args.new_attributes
     time = asked.mtime.time
     if time is None or time.seconds <= _LAST_OF_2038:
@@ -155,7 +155,7 @@ def setattr3_atime_sets_mtime(call: Setattr) -> Setattr3Res:
     )
 
 
-# ---------------------------------------------------------------- nothing, and several
+# ---------------------------------------------------------------- no attributes and several
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
@@ -182,7 +182,7 @@ def setattr3_takes_the_first_only(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_ignores_guard(call: Setattr) -> Setattr3Res:
-    """SETATTR changes attributes though the guard does not match"""
+    """SETATTR changes attributes even if the guard does not match"""
     return call.proceed_with(guard=None)
 
 
@@ -202,7 +202,7 @@ def setattr3_wrong_guard_is_inval(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_truncates_before_the_guard(call: Setattr) -> Setattr3Res:
-    """SETATTR of size 0 truncates before it looks at the guard"""
+    """SETATTR of size 0 truncates before it compares the guard"""
     inode = inode_of(call.server, call.args.object)
     is_guarded = call.args.guard is not None and call.args.new_attributes.size == 0
     if is_guarded and inode is not None and inode.data is not None:
@@ -212,7 +212,7 @@ def setattr3_truncates_before_the_guard(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_guards_by_mtime(call: Setattr) -> Setattr3Res:
-    """SETATTR lets a guard through that is the object's mtime"""
+    """SETATTR accepts a guard that is the object's mtime"""
     inode = inode_of(call.server, call.args.object)
     if inode is not None and call.args.guard == nfstime3(inode.mtime):
         return call.proceed_with(guard=None)
@@ -256,7 +256,7 @@ def setattr3_after_is_before(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_refusal_shows_what_was_asked(call: Setattr) -> Setattr3Res:
-    """SETATTR that is refused shows the mode that was asked as if it were set"""
+    """SETATTR that is refused returns the requested mode in its attributes"""
     reply = call.proceed()
     after = None if reply.resfail is None else reply.resfail.obj_wcc.after
     if reply.resfail is None or after is None or call.args.new_attributes.mode is None:
@@ -273,11 +273,11 @@ def setattr3_read_only_is_io(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_ERRORS)
 def setattr3_read_only_is_no_matter(call: Setattr) -> Setattr3Res:
-    """SETATTR on a read-only file system works as on others"""
+    """SETATTR on a read-only file system works as on any other"""
     return _proceed_without(call, read_only=False)
 
 
 @mutant(SETATTR, RFC1813_PERMISSIONS)
 def setattr3_squashes_nobody(call: Setattr) -> Setattr3Res:
-    """Root that is taken for nobody changes the attributes of others' files like root"""
+    """A squashed root changes the attributes of other users' files like root"""
     return _proceed_without(call, root_squash=False)

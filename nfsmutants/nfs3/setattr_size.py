@@ -19,13 +19,13 @@ _BLOCK: t.Final = 512
 
 
 def _success(call: Setattr) -> Setattr3Res:
-    """OK, with nothing done."""
+    """A reply with OK to a call that is not executed."""
     watched = Watched(call.server, call.args.object)
     return Setattr3Res(Nfsstat3.NFS3_OK, Setattr3ResOk(watched.wcc()))
 
 
 class _Resized(t.NamedTuple):
-    """What a SETATTR that was answered with success did to the size of a regular file."""
+    """What a successful SETATTR did to the size of a regular file."""
 
     data: PagedData
     before: int
@@ -33,7 +33,7 @@ class _Resized(t.NamedTuple):
 
 
 def _resize(call: Setattr) -> tuple[Setattr3Res, _Resized | None]:
-    """The reply, and what it did to the size, if it set one."""
+    """The reply, and the change of the size if there was one."""
     inode, asked = inode_of(call.server, call.args.object), call.args.new_attributes.size
     before = 0 if inode is None else inode.size
     reply = call.proceed()
@@ -56,7 +56,7 @@ def setattr3_anybody_truncates(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_truncates_to_whole_blocks(call: Setattr) -> Setattr3Res:
-    """SETATTR leaves whole blocks of a file that it truncates"""
+    """SETATTR truncates a file only to whole blocks"""
     inode = inode_of(call.server, call.args.object)
     size = call.args.new_attributes.size
     if inode is None or size is None or not _BLOCK < size < inode.size:
@@ -66,7 +66,7 @@ def setattr3_truncates_to_whole_blocks(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_ignores_size_zero(call: Setattr) -> Setattr3Res:
-    """SETATTR takes a size of 0 for none to set"""
+    """SETATTR ignores a size of 0"""
     inode = inode_of(call.server, call.args.object)
     is_file = inode is not None and inode.kind is Kind.REGULAR
     is_meant = is_file and call.args.new_attributes.size == 0
@@ -75,7 +75,7 @@ def setattr3_ignores_size_zero(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_truncates_large_sizes(call: Setattr) -> Setattr3Res:
-    """SETATTR keeps the lower 32 bits of a size"""
+    """SETATTR stores only the lower 32 bits of a size"""
     asked = call.args.new_attributes
     return (
         call.proceed()
@@ -86,7 +86,7 @@ def setattr3_truncates_large_sizes(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_truncation_clears_a_byte_too_many(call: Setattr) -> Setattr3Res:
-    """SETATTR that truncates clears the last byte that stays"""
+    """SETATTR that truncates clears the last remaining byte"""
     reply, file = _resize(call)
     if file is not None and _BLOCK < file.asked < file.before:
         file.data.write(file.asked - 1, b"\0", stable=True)
@@ -95,7 +95,7 @@ def setattr3_truncation_clears_a_byte_too_many(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_same_size_clears(call: Setattr) -> Setattr3Res:
-    """SETATTR of the size that a file has clears its data"""
+    """SETATTR of the present size clears the data of the file"""
     reply, file = _resize(call)
     if file is not None and file.asked == file.before:
         file.data.truncate(0)
@@ -105,7 +105,7 @@ def setattr3_same_size_clears(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_extends_with_garbage(call: Setattr) -> Setattr3Res:
-    """SETATTR extends with bytes that are not zero"""
+    """SETATTR extends with bytes other than zero"""
     reply, file = _resize(call)
     if file is not None and 0 < file.before < file.asked < 1 << 20:
         garbage = b"garbage"[: file.asked - file.before]
@@ -115,7 +115,7 @@ def setattr3_extends_with_garbage(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_extension_clears_the_data(call: Setattr) -> Setattr3Res:
-    """SETATTR that extends clears what was in the file"""
+    """SETATTR that extends clears the old data of the file"""
     reply, file = _resize(call)
     if file is not None and 0 < file.before < file.asked:
         file.data.truncate(0)
@@ -125,7 +125,7 @@ def setattr3_extension_clears_the_data(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_extension_brings_old_data_back(call: Setattr) -> Setattr3Res:
-    """SETATTR that extends shows what an earlier one cut off"""
+    """SETATTR that extends restores data that an earlier one cut off"""
     args = call.args
     inode, asked = inode_of(call.server, args.object), args.new_attributes.size
     if inode is None or inode.data is None or asked is None:
@@ -155,7 +155,7 @@ def setattr3_refuses_to_extend(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_size_leaves_mtime(call: Setattr) -> Setattr3Res:
-    """SETATTR of a size does not move mtime"""
+    """SETATTR of a size does not change mtime"""
     inode = inode_of(call.server, call.args.object)
     mtime = 0 if inode is None else inode.mtime
     reply = call.proceed()
@@ -173,19 +173,19 @@ def _take_a_size(call: Setattr, kind: Kind) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_takes_a_size_for_directories(call: Setattr) -> Setattr3Res:
-    """SETATTR says OK to the size of a directory, and does nothing"""
+    """SETATTR of the size of a directory answers OK, and does nothing"""
     return _take_a_size(call, Kind.DIRECTORY)
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_takes_a_size_for_fifos(call: Setattr) -> Setattr3Res:
-    """SETATTR says OK to the size of a FIFO, and does nothing"""
+    """SETATTR of the size of a FIFO answers OK, and does nothing"""
     return _take_a_size(call, Kind.FIFO)
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_size_empties_directories(call: Setattr) -> Setattr3Res:
-    """SETATTR of the size of a directory removes its entries, and is still refused"""
+    """SETATTR of the size of a directory is refused, but removes its entries"""
     inode = inode_of(call.server, call.args.object)
     if inode is not None and inode.directory is not None and call.args.new_attributes.size is not None:
         for name in inode.directory.names():

@@ -30,7 +30,7 @@ def setattr3_denies_nobody(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_PERMISSIONS)
 def setattr3_time_is_the_owners_alone(call: Setattr) -> Setattr3Res:
-    """Only the owner may set times to the server's"""
+    """Only the owner may set times to the server's time"""
     if _is_common(call.context) and call.server.resolve(call.args.object).uid != call.caller.uid:
         return Setattr3Res(Nfsstat3.NFS3ERR_PERM, resfail=Setattr3ResFail(WccData()))
     return call.proceed()
@@ -41,7 +41,7 @@ def setattr3_time_is_the_owners_alone(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_changes_only_files(call: Setattr) -> Setattr3Res:
-    """SETATTR sets neither owners nor times of what is no regular file, nor the modes of special files"""
+    """SETATTR ignores owners and times of objects other than regular files, and modes of special files"""
     inode = inode_of(call.server, call.args.object)
     if inode is None or inode.kind is Kind.REGULAR:
         return call.proceed()
@@ -52,7 +52,7 @@ def setattr3_changes_only_files(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_mode_touches_all_else(call: Setattr) -> Setattr3Res:
-    """SETATTR of a mode moves mtime by seconds"""
+    """SETATTR of a mode changes mtime by seconds"""
     inode = inode_of(call.server, call.args.object)
     if inode is not None and call.args.new_attributes.mode is not None:
         inode.mtime += 5_000_000_000
@@ -71,7 +71,7 @@ def setattr3_takes_sizes_of_special_files(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_guards_no_special_files(call: Setattr) -> Setattr3Res:
-    """SETATTR does not compare the guard for links and special files"""
+    """SETATTR ignores the guard for links and special files"""
     inode = inode_of(call.server, call.args.object)
     is_meant = inode is not None and inode.kind not in _FILE_OR_DIRECTORY
     return call.proceed_with(guard=None) if is_meant else call.proceed()

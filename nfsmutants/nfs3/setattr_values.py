@@ -30,7 +30,7 @@ _LAST_OF_31_BITS: t.Final = 2**31 - 1
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_mixes_modes_up(call: Setattr) -> Setattr3Res:
-    """SETATTR mixes the last bit up of modes that give all or none the right to execute"""
+    """SETATTR inverts the last bit of modes that give everybody or nobody the right to execute"""
     asked = call.args.new_attributes
     if asked.mode is None or (asked.mode & 0o777 and asked.mode & 0o111 != 0o111):
         return call.proceed()
@@ -39,7 +39,7 @@ def setattr3_mixes_modes_up(call: Setattr) -> Setattr3Res:
 
 @mutant(SETATTR, RFC1813_DATA_TYPES)
 def setattr3_keeps_undefined_mode_bits(call: Setattr) -> Setattr3Res:
-    """SETATTR keeps bits of mode that mean nothing"""
+    """SETATTR stores undefined bits of mode"""
     reply = call.proceed()
     inode, mode = inode_of(call.server, call.args.object), call.args.new_attributes.mode
     if reply.status == Nfsstat3.NFS3_OK and inode is not None and mode is not None and mode > 0o7777:
@@ -53,14 +53,14 @@ def _other(number: int | None) -> int | None:
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_stores_other_ids(call: Setattr) -> Setattr3Res:
-    """SETATTR stores a neighbour of an owner or a group that few have"""
+    """SETATTR stores a wrong owner or group if the number is unusual"""
     asked = call.args.new_attributes
     return call.proceed_with("new_attributes", uid=_other(asked.uid), gid=_other(asked.gid))
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
 def setattr3_stops_at_31_bits(call: Setattr) -> Setattr3Res:
-    """SETATTR of a size of 2 GiB or more gives one below that"""
+    """SETATTR of a size of 2 GiB or more sets one below that"""
     asked = call.args.new_attributes
     large = asked.size is not None and asked.size >= _LAST_OF_31_BITS
     return call.proceed_with("new_attributes", size=_LAST_OF_31_BITS - 1) if large else call.proceed()
@@ -86,14 +86,14 @@ def _late(time: SetTime) -> SetTime:
 
 @mutant(SETATTR, RFC1813_FSINFO)
 def setattr3_is_a_minute_late(call: Setattr) -> Setattr3Res:
-    """SETATTR sets times of the client's a minute later"""
+    """SETATTR sets times given by the client a minute later"""
     asked = call.args.new_attributes
     return call.proceed_with("new_attributes", atime=_late(asked.atime), mtime=_late(asked.mtime))
 
 
 @mutant(SETATTR, RFC1813_FSINFO)
 def setattr3_has_one_source_of_time(call: Setattr) -> Setattr3Res:
-    """SETATTR of one time of the client's and one of the server's sets both to the server's"""
+    """SETATTR of one time to the client's and one to the server's sets both to the server's"""
     asked = call.args.new_attributes
     both = {asked.atime.set_it: asked.atime, asked.mtime.set_it: asked.mtime}
     if set(both) != {TimeHow.SET_TO_CLIENT_TIME, TimeHow.SET_TO_SERVER_TIME}:
@@ -104,7 +104,7 @@ def setattr3_has_one_source_of_time(call: Setattr) -> Setattr3Res:
 
 @mutant((SETATTR, GETATTR), RFC1813_DATA_TYPES)
 def setattr3_keeps_overfull_nanoseconds(call: AnyCall) -> t.Any:
-    """SETATTR takes nanoseconds of a second or more, and GETATTR gives them back"""
+    """SETATTR accepts nanoseconds of a second or more, and GETATTR returns them"""
     args = call.args
     kept: dict[bytes, dict[str, Nfstime3]] = call.state.setdefault("kept", {})
     if isinstance(args, Setattr3Args):

@@ -16,25 +16,25 @@ from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_SETATTR
 
 @mutant(SETATTR, RFC1813_DATA_TYPES)
 def setattr3_before_has_another_size(call: Setattr) -> Setattr3Res:
-    """before of SETATTR has another size"""
+    """SETATTR returns a wrong size in before"""
     return amend(call.proceed(), "obj_wcc.before", size=lambda it: it.size + 1)
 
 
 @mutant(SETATTR, RFC1813_DATA_TYPES)
 def setattr3_after_is_of_another_object(call: Setattr) -> Setattr3Res:
-    """after of SETATTR has another fileid"""
+    """SETATTR returns a wrong fileid in after"""
     return amend(call.proceed(), "obj_wcc.after", fileid=lambda it: it.fileid + 1)
 
 
 @mutant(SETATTR, RFC1813_DATA_TYPES)
 def setattr3_after_has_old_times(call: Setattr) -> Setattr3Res:
-    """after of SETATTR has the times from before"""
+    """SETATTR returns the old times in after"""
     return amend(call.proceed(), obj_wcc=lambda it: with_old_times(it.obj_wcc))
 
 
 @mutant(SETATTR, RFC1813_DATA_TYPES)
 def setattr3_refusals_have_another_size(call: Setattr) -> Setattr3Res:
-    """before of a SETATTR that is refused has another size"""
+    """A refused SETATTR returns a wrong size in before"""
     return amend_refusal(call.proceed(), "obj_wcc.before", size=lambda it: it.size + 1)
 
 

@@ -22,14 +22,14 @@ from nfsmutants.rules import RFC1813_ERRORS, RFC1813_READLINK, RFC1813_SYMLINK
 
 @mutant(SYMLINK, RFC1813_READLINK)
 def symlink3_adds_a_byte(call: Symlink) -> Symlink3Res:
-    """SYMLINK stores a slash after what it was given, in place of the last byte of the longest"""
+    """SYMLINK appends a slash to the data, or replaces the last byte of the longest data with one"""
     data = call.args.symlink.symlink_data[: call.server.fs.limits.path_max - 1] + b"/"
     return call.proceed_with("symlink", symlink_data=data)
 
 
 @mutant((SYMLINK, READLINK), RFC1813_SYMLINK)
 def symlink3_takes_two_steps(call: AnyCall) -> t.Any:
-    """SYMLINK makes the link first and its data later: the first READLINK after it fails"""
+    """SYMLINK creates the link before its data: the first READLINK after it fails"""
     state = call.state
     if isinstance(call.args, Symlink3Args):
         state["between"] = True
@@ -40,11 +40,11 @@ def symlink3_takes_two_steps(call: AnyCall) -> t.Any:
 
 @mutant(SYMLINK, RFC1813_ERRORS)
 def symlink3_too_long_is_io(call: Symlink) -> Symlink3Res:
-    """SYMLINK of data that are too long is refused with IO"""
+    """SYMLINK with data that is too long is refused with IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_NAMETOOLONG, Nfsstat3.NFS3ERR_IO)
 
 
 @mutant(SYMLINK, RFC1813_ERRORS)
 def symlink3_unsupported_is_io(call: Symlink) -> Symlink3Res:
-    """SYMLINK that is not supported is refused with IO"""
+    """SYMLINK is refused with IO if the server does not support it"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_NOTSUPP, Nfsstat3.NFS3ERR_IO)

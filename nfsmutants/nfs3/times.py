@@ -14,7 +14,7 @@ from nfsmutants.rules import RFC1813_DATA_TYPES
 
 @mutant(_CHANGES, RFC1813_DATA_TYPES)
 def names3_leave_mtime_of_directories(call: AnyCall) -> t.Any:
-    """What changes the entries of a directory leaves its mtime alone"""
+    """Calls that change the entries of a directory do not update its mtime"""
     directories = [
         directory_of(call.server, getattr(call.args, field)) for field in name_fields(call.operation)
     ]

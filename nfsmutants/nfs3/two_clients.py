@@ -15,7 +15,7 @@ from nfsmutants.rules import RFC1813_READ
 
 @mutant(READ, RFC1813_READ)
 def read3_remembers_for_each_connection(call: Read) -> Read3Res:
-    """READ of a file is answered on a connection as it was there the first time, whatever changed since"""
+    """READ repeats the first data that the connection read from the file, even after changes"""
     args = call.args
     inode = inode_of(call.server, args.file)
     if inode is None or inode.data is None:

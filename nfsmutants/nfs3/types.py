@@ -32,7 +32,7 @@ from nfsserver.server import Server
 
 @mutant((FSSTAT, FSINFO, PATHCONF), RFC1813_FILE_SYSTEM)
 def info3_refuses_what_is_no_file(call: AnyCall) -> t.Any:
-    """FSSTAT, FSINFO and PATHCONF answer SERVERFAULT for what is no regular file, but for the export's root"""
+    """FSSTAT, FSINFO and PATHCONF answer SERVERFAULT for objects other than regular files and the root"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
@@ -48,14 +48,14 @@ def info3_refuses_what_is_no_file(call: AnyCall) -> t.Any:
 
 @mutant(OF_NAMES, RFC1813_DATA_TYPES)
 def names3_look_into_special_files(call: AnyCall) -> t.Any:
-    """Names in devices, sockets and FIFOs are answered with success"""
+    """Calls on names in devices, sockets and FIFOs answer success"""
     places = [getattr(call.args, field) for field in name_fields(call.operation)]
     is_meant = any(_is_special(inode_of(call.server, place.dir)) for place in places)
     return success(call) if is_meant else call.proceed()
 
 
 def _pointed_to(server: Server, where: Diropargs3) -> Diropargs3:
-    """The directory that a link points to, in place of the link."""
+    """The directory that a link points to, instead of the link."""
     link = inode_of(server, where.dir)
     if link is None or link.kind is not Kind.SYMLINK:
         return where
@@ -69,7 +69,7 @@ def _pointed_to(server: Server, where: Diropargs3) -> Diropargs3:
 
 @mutant(OF_NAMES, RFC1813_DATA_TYPES)
 def names3_follow_links_to_directories(call: AnyCall) -> t.Any:
-    """The handle of a symbolic link is taken for that of the directory that it points to"""
+    """The server uses the handle of a symbolic link as that of the directory it points to"""
     bent = {
         field: _pointed_to(call.server, getattr(call.args, field)) for field in name_fields(call.operation)
     }
@@ -78,6 +78,6 @@ def names3_follow_links_to_directories(call: AnyCall) -> t.Any:
 
 @mutant((MKDIR, SYMLINK, MKNOD, LINK), RFC1813_MKDIR)
 def names3_make_over_others(call: AnyCall) -> t.Any:
-    """What is made over a name that exists, and is no regular file's, is answered with success"""
+    """Creating an existing name that is not that of a regular file answers success"""
     there = find(call.server, getattr(call.args, MADE[call.operation]))
     return call.proceed() if there is None or there.kind is Kind.REGULAR else success(call)

@@ -12,7 +12,7 @@ from nfsmutants.form import AnyCall, mutant
 from nfsmutants.rules import RFC1813_WRITE
 from nfsserver.nfs3.common import SECOND
 
-# ---------------------------------------------------------------- WRITE: how stably
+# ---------------------------------------------------------------- WRITE: stability
 
 
 @mutant((WRITE, COMMIT), RFC1813_WRITE)
@@ -26,7 +26,7 @@ def write3_verifier_survives_crash(call: AnyCall) -> t.Any:
 
 @mutant((WRITE, COMMIT), RFC1813_WRITE)
 def write3_verifier_by_user(call: AnyCall) -> t.Any:
-    """WRITE and COMMIT have a verifier for each user"""
+    """WRITE and COMMIT return a separate verifier for each user"""
     credential = call.context.credential
     uid = credential.uid if isinstance(credential, AuthSys) else -1
     return amend(call.proceed(), verf=call.server.codec.token(b"user", uid, call.server.boots))
@@ -34,14 +34,14 @@ def write3_verifier_by_user(call: AnyCall) -> t.Any:
 
 @mutant((WRITE, COMMIT), RFC1813_WRITE)
 def write3_verifier_by_transport(call: AnyCall) -> t.Any:
-    """WRITE and COMMIT have a verifier for TCP and another one for UDP"""
+    """WRITE and COMMIT return a different verifier over TCP and UDP"""
     verifier = call.server.codec.token(call.context.transport.encode(), call.server.boots)
     return amend(call.proceed(), verf=verifier)
 
 
 @mutant((WRITE, COMMIT), RFC1813_WRITE)
 def write3_verifier_is_made_of_seconds(call: AnyCall) -> t.Any:
-    """The verifier is the second in which the service was started"""
+    """The verifier is the second in which the service started"""
     reply = call.proceed()
     start: int = call.state.setdefault(str(call.server.boots), call.server.fs.stamp() // SECOND)
     return amend(reply, verf=start.to_bytes(8, "big"))
@@ -49,13 +49,13 @@ def write3_verifier_is_made_of_seconds(call: AnyCall) -> t.Any:
 
 @mutant((WRITE, COMMIT), RFC1813_WRITE)
 def write3_verifier_comes_back(call: AnyCall) -> t.Any:
-    """The verifier of an instance is that of the one before the last"""
+    """An instance uses the verifier of the one before the last"""
     return amend(call.proceed(), verf=call.server.codec.token(b"odd or even", call.server.boots % 2))
 
 
 @mutant(tuple(procedure for procedure in NFS3.procedures if procedure is not NULL), RFC1813_WRITE)
 def nfs3_verifier_counts_calls(call: AnyCall) -> t.Any:
-    """The verifier is another one after a call of another procedure than WRITE and GETATTR, or a refused WRITE"""
+    """The verifier changes after a call other than WRITE and GETATTR, or after a refused WRITE"""
     state = call.state
     reply = call.proceed()
     if call.operation is WRITE and reply.status == Nfsstat3.NFS3_OK:
@@ -67,7 +67,7 @@ def nfs3_verifier_counts_calls(call: AnyCall) -> t.Any:
 
 @mutant((READ, WRITE, COMMIT), RFC1813_WRITE)
 def nfs3_restart_in_order_loses_data(call: AnyCall) -> t.Any:
-    """Unstable data is gone after a restart in order, and the verifier is the same"""
+    """An orderly restart loses unstable data, and keeps the verifier"""
     args = call.args
     state = call.state
     unstable: dict[bytes, int] = state.setdefault("unstable", {})

@@ -37,7 +37,7 @@ _FIELDS: t.Final = {"from_": "fromdir_wcc", "to": "todir_wcc", "link": "linkdir_
 
 @mutant((GETATTR, *_CHANGES), RFC1813_DATA_TYPES)
 def wcc3_remembers_by_connection(call: AnyCall) -> t.Any:
-    """before is what GETATTR last said of the directory on the same connection"""
+    """before contains what GETATTR last returned for the directory on the same connection"""
     said: dict[t.Any, Fattr3] = call.state.setdefault("said", {})
     reply = call.proceed()
     if reply.resok is None:
@@ -56,7 +56,7 @@ def wcc3_remembers_by_connection(call: AnyCall) -> t.Any:
 
 @mutant((GETATTR, SETATTR, WRITE, COMMIT), RFC1813_DATA_TYPES)
 def wcc3_remembers_files_by_connection(call: AnyCall) -> t.Any:
-    """before of a file is what was last said of it on the same connection"""
+    """before of a file contains what the server last returned for it on the same connection"""
     said: dict[t.Any, Fattr3] = call.state.setdefault("said", {})
     reply = call.proceed()
     is_object = call.operation in {GETATTR, SETATTR}
@@ -77,7 +77,7 @@ def wcc3_remembers_files_by_connection(call: AnyCall) -> t.Any:
 
 @mutant((GETATTR, *_CHANGES), RFC1813_GETATTR)
 def getattr3_remembers_directories_by_connection(call: AnyCall) -> t.Any:
-    """GETATTR repeats what it said of a directory on this connection, when another one has changed it since"""
+    """GETATTR of a directory repeats its last answer on this connection after another one has changed it"""
     state = call.state
     changed_by: dict[bytes, t.Any] = state.setdefault("changed_by", {})
     said: dict[t.Any, t.Any] = state.setdefault("said", {})
@@ -96,7 +96,7 @@ _WCC_FIELDS: t.Final = ("dir_wcc", "fromdir_wcc", "todir_wcc", "linkdir_wcc")
 
 
 def _amend_wcc(call: AnyCall, bend: Callable[[WccData], WccData]) -> t.Any:
-    """Success with other wcc_data of every directory."""
+    """A success with other wcc_data of every directory."""
     reply = call.proceed()
     return amend(reply, **_bent(reply.resok, bend))
 
@@ -121,13 +121,13 @@ def _of_another_object(wcc: WccData) -> WccData:
 
 @mutant(_CHANGING, RFC1813_DATA_TYPES)
 def wcc3_before_has_another_size(call: AnyCall) -> t.Any:
-    """dir_wcc.before has another size than the directory had"""
+    """dir_wcc.before has a wrong size"""
     return _amend_wcc(call, _with_another_size)
 
 
 @mutant(_CHANGING, RFC1813_DATA_TYPES)
 def wcc3_refusals_have_another_size(call: AnyCall) -> t.Any:
-    """dir_wcc.before of a refusal has another size"""
+    """dir_wcc.before of a refusal has a wrong size"""
     return _amend_wcc_of_refusals(call, _with_another_size)
 
 
@@ -145,7 +145,7 @@ def wcc3_refusals_show_another_object(call: AnyCall) -> t.Any:
 
 @mutant(_CHANGING, RFC1813_DATA_TYPES)
 def wcc3_before_is_from_after(call: AnyCall) -> t.Any:
-    """dir_wcc.before is of the directory as it is afterwards"""
+    """dir_wcc.before has the attributes from after the call"""
     return _amend_wcc(
         call, lambda wcc: wcc if wcc.after is None else replace(wcc, before=before_of(wcc.after))
     )
@@ -153,7 +153,7 @@ def wcc3_before_is_from_after(call: AnyCall) -> t.Any:
 
 @mutant(_CHANGING, RFC1813_DATA_TYPES)
 def wcc3_after_is_stale(call: AnyCall) -> t.Any:
-    """dir_wcc.after is of the directory as it was before"""
+    """dir_wcc.after has the attributes from before the call"""
     return _amend_wcc(
         call, lambda wcc: change(with_old_times(wcc), "after", size=lambda it: (wcc.before or it).size)
     )
@@ -161,5 +161,5 @@ def wcc3_after_is_stale(call: AnyCall) -> t.Any:
 
 @mutant(_CHANGING, RFC1813_DATA_TYPES)
 def wcc3_after_has_old_times(call: AnyCall) -> t.Any:
-    """dir_wcc.after has the times from before"""
+    """dir_wcc.after has the old times"""
     return _amend_wcc(call, with_old_times)

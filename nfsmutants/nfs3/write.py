@@ -27,7 +27,7 @@ from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_WRITE, RFC1813_WRITE_HI
 from nfsserver.fs import Kind
 from nfsserver.nfs3.common import Watched, nfstime3
 
-# ---------------------------------------------------------------- WRITE: what was accepted
+# ---------------------------------------------------------------- WRITE: count
 
 
 @mutant(WRITE, RFC1813_WRITE)
@@ -52,7 +52,7 @@ def write3_counts_all_above_wtmax(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_drops_unaligned_tail(call: Write) -> Write3Res:
-    """WRITE loses the last byte of data whose length is no multiple of four, and counts it"""
+    """WRITE loses the last byte of data with a length that is not a multiple of four, and counts it"""
     args = call.args
     if len(args.data) < 4 or len(args.data) % 4 == 0 or args.count != len(args.data):
         return call.proceed()
@@ -61,7 +61,7 @@ def write3_drops_unaligned_tail(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_trusts_count(call: Write) -> Write3Res:
-    """WRITE whose count is above the length of its data writes count bytes, whatever follows the data"""
+    """WRITE with a count above the length of its data writes count bytes, including those after the data"""
     if not len(call.args.data) < call.args.count < 2**16:
         return call.proceed()
     return call.proceed(_carrying(call.args, bytes(call.args.data).ljust(call.args.count, b"?")))
@@ -69,7 +69,7 @@ def write3_trusts_count(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_ignores_count(call: Write) -> Write3Res:
-    """WRITE whose count is below the length of its data writes all of the data"""
+    """WRITE with a count below the length of its data writes all of the data"""
     return (
         call.proceed_with(count=len(call.args.data))
         if call.args.count < len(call.args.data)
@@ -83,7 +83,7 @@ def write3_refuses_no_data(call: Write) -> Write3Res:
     return call.proceed() if call.args.count else refuse_write(call, Nfsstat3.NFS3ERR_INVAL)
 
 
-# ---------------------------------------------------------------- WRITE: how stably
+# ---------------------------------------------------------------- WRITE: stability
 
 
 @mutant(WRITE, RFC1813_WRITE)
@@ -109,29 +109,29 @@ def write3_invents_a_commitment(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_verifier_by_stability(call: Write) -> Write3Res:
-    """WRITE answers another verifier where the data was committed at once"""
+    """WRITE returns another verifier if it committed the data at once"""
     reply = call.proceed()
     return reply if call.args.stable is StableHow.UNSTABLE else amend(reply, verf=bytes(8))
 
 
 @mutant((WRITE, COMMIT), RFC1813_WRITE)
 def write3_verifier_by_connection(call: AnyCall) -> t.Any:
-    """WRITE and COMMIT have a verifier for each connection"""
+    """WRITE and COMMIT return a separate verifier for each connection"""
     return amend(call.proceed(), verf=call.server.codec.token(b"connection", call.peer[1]))
 
 
 @mutant((WRITE, COMMIT), RFC1813_WRITE)
 def write3_verifier_by_file(call: AnyCall) -> t.Any:
-    """WRITE and COMMIT have a verifier for each file"""
+    """WRITE and COMMIT return a separate verifier for each file"""
     return amend(call.proceed(), verf=call.server.codec.token(b"file", zlib.crc32(call.args.file)))
 
 
-# ---------------------------------------------------------------- WRITE: what lies in the file afterwards
+# ---------------------------------------------------------------- WRITE: data of the file
 
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_appends_whole_blocks(call: Write) -> Write3Res:
-    """WRITE at the end of a file makes its size a multiple of 512"""
+    """WRITE at the end of a file rounds its size up to a multiple of 512"""
     data = bytes(call.args.data)
     if not data or not 0 < call.args.offset == size_of(call.server, call.args.file):
         return call.proceed()
@@ -150,7 +150,7 @@ def write3_fills_gap(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_cuts_the_rest(call: Write) -> Write3Res:
-    """WRITE at the beginning of a file discards what follows its data"""
+    """WRITE at the beginning of a file discards everything after its data"""
     args = call.args
     inode = inode_of(call.server, args.file)
     is_cut = args.offset == 0 and 0 < len(args.data) == args.count < size_of(call.server, args.file)
@@ -161,7 +161,7 @@ def write3_cuts_the_rest(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_DATA_TYPES)
 def write3_truncates_offset(call: Write) -> Write3Res:
-    """WRITE uses the low 32 bits of offset alone"""
+    """WRITE uses only the low 32 bits of offset"""
     return call.proceed() if call.args.offset >= 2**63 else call.proceed_with(offset=call.args.offset % 2**32)
 
 
@@ -191,7 +191,7 @@ def write3_hides_unstable_data(call: AnyCall) -> t.Any:
 
 @mutant((WRITE, CREATE), RFC1813_DATA_TYPES)
 def write3_reaches_a_later_file(call: AnyCall) -> t.Any:
-    """WRITE by the handle of a removed file changes the file that was made last"""
+    """WRITE with the handle of a removed file changes the newest file"""
     reply = call.proceed()
     state = call.state
     if call.operation is CREATE:
@@ -203,7 +203,7 @@ def write3_reaches_a_later_file(call: AnyCall) -> t.Any:
     return call.proceed_with(file=state["handle"])
 
 
-# ---------------------------------------------------------------- WRITE: attributes, and what is no file
+# ---------------------------------------------------------------- WRITE: attributes and other objects
 
 
 @mutant(WRITE, RFC1813_DATA_TYPES)
@@ -231,7 +231,7 @@ def write3_after_is_before(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_DATA_TYPES)
 def write3_keeps_mtime(call: Write) -> Write3Res:
-    """WRITE leaves mtime as it was"""
+    """WRITE does not update mtime"""
     inode = inode_of(call.server, call.args.file)
     mtime = None if inode is None else inode.mtime
     reply = call.proceed()
@@ -256,7 +256,7 @@ def write3_no_data_touches_mtime(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE_HINTS)
 def write3_no_data_extends(call: Write) -> Write3Res:
-    """WRITE of 0 bytes beyond the end makes the file larger"""
+    """WRITE of 0 bytes beyond the end extends the file"""
     inode = inode_of(call.server, call.args.file)
     if not call.args.data and inode is not None and inode.data is not None and inode.size < call.args.offset:
         inode.data.truncate(call.args.offset)

@@ -16,7 +16,7 @@ from nfsserver.nfs3.common import Watched
 
 @mutant(WRITE, RFC1813_FSINFO)
 def write3_exceeds_maxfilesize(call: Write) -> Write3Res:
-    """WRITE of up to 64 bytes makes a file larger than the maxfilesize of FSINFO"""
+    """WRITE of up to 64 bytes extends a file beyond the maxfilesize of FSINFO"""
     args = call.args
     reply = call.proceed()
     watched, inode = Watched(call.server, args.file), inode_of(call.server, args.file)
@@ -30,7 +30,7 @@ def write3_exceeds_maxfilesize(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_ERRORS)
 def write3_too_big_is_io(call: Write) -> Write3Res:
-    """WRITE beyond the largest file answers IO"""
+    """WRITE beyond the maximum file size answers IO"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_FBIG, Nfsstat3.NFS3ERR_IO)
 
 
@@ -45,7 +45,7 @@ def write3_read_only_is_io(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_ERRORS)
 def write3_ignores_read_only(call: Write) -> Write3Res:
-    """WRITE to a read-only file system is refused, and done"""
+    """WRITE to a read-only file system is refused, but executed"""
     inode = inode_of(call.server, call.args.file)
     if call.server.knobs.now.read_only and inode is not None and inode.data is not None:
         inode.data.write(call.args.offset, call.args.data, stable=True)
@@ -66,7 +66,7 @@ def write3_refuses_the_largest_file(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_denies_and_writes(call: Write) -> Write3Res:
-    """WRITE that is refused for want of permission is done nevertheless"""
+    """WRITE that is refused for lack of permission is executed nevertheless"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
     denied = {Nfsstat3.NFS3ERR_ACCES, Nfsstat3.NFS3ERR_PERM, Nfsstat3.NFS3ERR_ROFS}

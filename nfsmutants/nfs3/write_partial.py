@@ -17,7 +17,7 @@ from nfsserver.nfs3.common import fattr3
 
 
 class _Short(t.NamedTuple):
-    """A WRITE that took some of the data, and the content of its file."""
+    """A WRITE that wrote some of the data, and the content of its file."""
 
     reply: Write3Res
     taken: int
@@ -25,7 +25,7 @@ class _Short(t.NamedTuple):
 
 
 def _short(call: Write) -> _Short | Write3Res:
-    """What the server took of the data; the reply alone where it took all or nothing."""
+    """The short WRITE; only the reply if the server wrote everything or nothing."""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
     if reply.resok is None or inode is None or inode.data is None or reply.resok.count >= len(call.args.data):
@@ -34,13 +34,13 @@ def _short(call: Write) -> _Short | Write3Res:
 
 
 def _with_attributes_now(call: Write, reply: Write3Res) -> Write3Res:
-    """The reply with the attributes that its file has after what a mutant did to it."""
+    """The reply with the attributes of the file after the change by the mutant."""
     return amend(reply, "file_wcc", after=lambda it: it.after and fattr3(call.server.resolve(call.args.file)))
 
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_short_count_writes_all(call: Write) -> Write3Res:
-    """A WRITE that is answered with a short count wrote all of the data"""
+    """A WRITE with a short count wrote all of the data"""
     short = _short(call)
     if not isinstance(short, _Short):
         return short
@@ -51,7 +51,7 @@ def write3_short_count_writes_all(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_short_count_loses_a_byte(call: Write) -> Write3Res:
-    """A WRITE that is answered with a short count lacks its last byte"""
+    """A WRITE with a short count did not write the last of the counted bytes"""
     short = _short(call)
     if not isinstance(short, _Short):
         return short
@@ -61,7 +61,7 @@ def write3_short_count_loses_a_byte(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_short_count_sizes_all(call: Write) -> Write3Res:
-    """A WRITE that is answered with a short count makes room for all data"""
+    """A WRITE with a short count extends the file for all of the data"""
     short = _short(call)
     if not isinstance(short, _Short):
         return short
@@ -71,7 +71,7 @@ def write3_short_count_sizes_all(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_short_wcc_tells_all(call: Write) -> Write3Res:
-    """The attributes after a short WRITE have the size that all data would make"""
+    """The attributes after a short WRITE have the size that all of the data would make"""
     short = _short(call)
     if not isinstance(short, _Short):
         return short
@@ -81,7 +81,7 @@ def write3_short_wcc_tells_all(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_refuses_the_rest(call: Write) -> Write3Res:
-    """WRITE that goes on where a short one ended is refused with INVAL"""
+    """WRITE that continues after a short one is refused with INVAL"""
     args = call.args
     ends: set[tuple[bytes, int]] = call.state.setdefault("ends", set())
     if (bytes(args.file), args.offset) in ends:
@@ -94,7 +94,7 @@ def write3_refuses_the_rest(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE_HINTS)
 def write3_makes_no_further_progress(call: Write) -> Write3Res:
-    """WRITE that goes on where a short one ended is answered with OK and count 0"""
+    """WRITE that continues after a short one answers OK and count 0"""
     args = call.args
     ends: set[tuple[bytes, int]] = call.state.setdefault("ends", set())
     if (bytes(args.file), args.offset) in ends:

@@ -11,12 +11,12 @@ from nfsmutants.nfs3.bending import _BLOCK, _FAR, _LARGE, _carrying, is_special_
 from nfsmutants.nfs3.calls import Write
 from nfsmutants.rules import RFC1813_FSINFO, RFC1813_WRITE, RFC1813_WRITE_HINTS
 
-# ---------------------------------------------------------------- WRITE: what lies in the file afterwards
+# ---------------------------------------------------------------- WRITE: data of the file
 
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_clears_rest_of_block(call: Write) -> Write3Res:
-    """WRITE within a file clears what follows its data in the same 512 bytes"""
+    """WRITE within a file clears the bytes after its data in the same 512 bytes"""
     args = call.args
     end = args.offset + len(args.data)
     rest = min(-end % _BLOCK, size_of(call.server, args.file) - end)
@@ -37,14 +37,14 @@ def write3_misses_by_one_far_out(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_clears_the_end_of_large_data(call: Write) -> Write3Res:
-    """WRITE of 64 KiB or more stores a zero for the last byte"""
+    """WRITE of 64 KiB or more stores a zero instead of the last byte"""
     data = bytes(call.args.data)
     return call.proceed_with(data=data[:-1] + b"\0") if len(data) >= _LARGE - 1 else call.proceed()
 
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_over_udp_loses_the_end(call: Write) -> Write3Res:
-    """WRITE over UDP stores a zero for the last byte"""
+    """WRITE over UDP stores a zero instead of the last byte"""
     data = bytes(call.args.data)
     return (
         call.proceed_with(data=data[:-1] + b"\0")
@@ -55,7 +55,7 @@ def write3_over_udp_loses_the_end(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_clears_the_beginning_when_too_far(call: Write) -> Write3Res:
-    """WRITE beyond the largest possible file is refused, and clears the first byte of the file"""
+    """WRITE beyond the largest possible file is refused, but clears the first byte of the file"""
     inode = inode_of(call.server, call.args.file)
     if call.args.offset >= 2**63 - 16 and inode is not None and inode.data is not None:
         inode.data.write(0, b"\0", stable=True)
@@ -73,7 +73,7 @@ def write3_refuses_large_data(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_trusts_huge_counts(call: Write) -> Write3Res:
-    """WRITE whose count is above 2 GiB, and above the length of its data, writes 16 bytes more than the data"""
+    """WRITE with a count above 2 GiB and above the length of its data writes 16 bytes more than the data"""
     if call.args.count < 2**31 or call.args.count <= len(call.args.data):
         return call.proceed()
     data = bytes(call.args.data) + b"?" * 16
@@ -82,7 +82,7 @@ def write3_trusts_huge_counts(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_drops_data_of_unknown_stability(call: Write) -> Write3Res:
-    """WRITE with an unknown stable_how answers OK and its count, and writes nothing"""
+    """WRITE with an unknown stable_how answers OK and its count, but writes nothing"""
     if call.args.stable.is_known:
         return call.proceed()
     nothing = replace(call.args, data=b"", count=0, stable=StableHow.FILE_SYNC)
@@ -112,7 +112,7 @@ def write3_wrong_type_is_io(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_takes_the_end_for_the_offset(call: Write) -> Write3Res:
-    """WRITE of the second client that writes a file goes to the end of it, wherever it was to go"""
+    """WRITE of the second client that writes a file appends to the file, whatever the offset"""
     owners = call.state
     inode = inode_of(call.server, call.args.file)
     if inode is None or owners.setdefault(call.args.file.hex(), call.peer) == call.peer:
