@@ -54,7 +54,7 @@ def write_capture(
     about: str = "",
     most_bytes: int = MOST_BYTES,
 ) -> int:
-    """Write the exchanges, and the bytes that passed beside them, to `path`; gives the number of packets.
+    """Write the exchanges, and the raw bytes of the check, to `path`; gives the number of packets.
 
     `epoch` is what to add to the exchanges' times (of a monotonic clock) to have seconds since 1970. `notes`
     are comments for single exchanges by their number from 1 on; they stand at the reply, or at the call where
@@ -108,12 +108,12 @@ def _messages(
                 twins[0].comments += message.comments
             else:
                 found.append(message)
-    # Sorting is stable: a reply in the same instant stays behind its call.
+    # Sorting is stable: a reply in the same instant stays after its call.
     return sorted(found, key=lambda message: message.moment)
 
 
 def _twins(shown: dict[t.Any, list[_Message]], message: _Message) -> list[_Message]:
-    """The raw bytes that are the same message: as they are, or behind a record mark."""
+    """The raw bytes that are the same message: as they are, or after a record mark."""
     marked = struct.pack(">I", (_LAST_FRAGMENT | len(message.data)) & 0xFFFF_FFFF) + message.data
     for data in (message.data, marked):
         twins = shown.get((message.from_client, message.flow, data))
@@ -147,7 +147,7 @@ def _of_exchange(number: int, exchange: Exchange, note: str) -> Iterator[_Messag
 
 
 def _newest(messages: list[_Message], most: int) -> tuple[list[_Message], int]:
-    """The last messages of at most so many bytes, at least one, and how many came before them."""
+    """The last messages of at most `most` bytes, at least one, and how many came before them."""
     room = most
     for at in range(len(messages) - 1, -1, -1):
         room -= len(messages[at].data)

@@ -26,7 +26,7 @@ MOST_FIRST, MOST_LAST = 50, 250
 _LONGEST_LINE = 400
 _CALL_HEAD = struct.Struct(">6I")
 _SIGN = "\0"
-"""Ends the lines that the printer is told to mark: text from the wire is escaped and never has it."""
+"""Ends the lines that the printer must mark. Text from the wire is escaped and never has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def message_records(
 ) -> list[MessageRecord]:
     """The messages in order of time; `began` is the beginning of the check on the exchanges' clock.
 
-    Bytes that passed beside calls, and are in no exchange, have the number 0.
+    Raw bytes that are in no exchange have the number 0.
     """
     parts: list[_Part] = []
     for number, exchange in enumerate(exchanges, 1):
@@ -68,7 +68,7 @@ def message_records(
             at = exchange.sent_at if exchange.received_at is None else exchange.received_at
             parts.append(_Part(at, number, "reply", exchange, own))
     parts += [_Part(one.at, 0, "call" if one.sent else "reply", one, []) for one in beside(exchanges, raw)]
-    parts.sort(key=lambda part: part.at)  # stable: a reply in the same instant stays behind its call
+    parts.sort(key=lambda part: part.at)  # stable: a reply in the same instant stays after its call
     return _bounded(parts, began)
 
 
@@ -81,7 +81,7 @@ def beside(exchanges: Iterable[Exchange], raw: Iterable[RawBytes]) -> list[RawBy
 
 
 def _is_marked(raw: RawBytes, known: t.Container[bytes]) -> bool:
-    """Whether it is one of the known messages behind a record mark."""
+    """Whether it is one of the known messages after a record mark."""
     return raw.sent and raw.transport == "tcp" and raw.data[4:] in known
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Finds the reply, and the field in it, that a failed claim was about, when the check held a value alone against it.
+"""Finds the reply and the field that a failed claim was about, when the check passed only a value to `expect()`.
 
 The verbs of `nfsjudge.verbs` say themselves where the value came from: data of which offset, which name of a listing,
 which field of which attributes. For `expect()` the source of the check does. ``expect(wcc.after.size, "size")`` reads a
@@ -54,7 +54,7 @@ def claim_of(frame: types.FrameType, value: object, what: str) -> Claim:
 
 
 def find(exchanges: Sequence[Exchange], claim: Claim) -> Found | None:
-    """What a claim was about, as far as it can be told."""
+    """What a claim was about, as far as it can be found."""
     return (
         _find_origin(exchanges, claim.origins)
         or (_find_read(exchanges, *claim.data) if claim.data is not None else None)

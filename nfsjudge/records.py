@@ -88,11 +88,11 @@ class CheckRecord:
     transcript: list[str] = field(default_factory=list)
     """The exchanges as text: in full for what is not PASS, a line each otherwise."""
     capture: str = ""
-    """File beside the records that Wireshark opens; empty if there is none."""
+    """File next to the records that Wireshark opens; empty if there is none."""
     messages: list[MessageRecord] = field(default_factory=list)
     """The exchanges with all fields, where evidence is kept."""
     script: str = ""
-    """File beside the records that sends the same messages by `nfsclient` alone; empty if there is none."""
+    """File next to the records that sends the same messages by `nfsclient` alone; empty if there is none."""
     requirements: list[RequirementRecord] = field(default_factory=list)
     """All clauses that the check proves; `requirement` is the one that the verdict is about."""
     began: float = 0.0
@@ -224,11 +224,11 @@ class EndRecord:
     note: str = ""
     """A finding about the run as a whole, such as a target that died."""
     logs: list[str] = field(default_factory=list)
-    """Logs of servers that were started for the run: files beside the records."""
+    """Logs of servers that were started for the run: files next to the records."""
     missing: list[str] = field(default_factory=list)
     """Required capabilities that the target lacks, with the reasons: the run is red for them."""
     baseline: str = ""
-    """The file that the run was held against; empty if it was not."""
+    """The file with which the run was compared; empty if there is none."""
     differences: list[str] = field(default_factory=list)
     """What is not as that file says, a line each: this alone is red then."""
     kind: str = "end"

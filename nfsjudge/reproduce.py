@@ -2,7 +2,7 @@
 """From the exchanges of a check to a script that sends the same messages, on `nfsclient` alone.
 
 What the server gave at run time is not sent as it was: a handle, cookie or verifier that stood in an earlier reply is
-taken from the new reply, the root's handle from MOUNT, and a name that the check made up for itself is made up anew.
+taken from the new reply, the root's handle from MOUNT, and a name that the check invented is invented again.
 Everything else is written as it was recorded: as constructor calls where it was typed, as bytes where it was not.
 
 Whatever came from a server, or may have, stands in the script as the `repr` of bytes or the `ascii` of text: it is data
@@ -98,7 +98,7 @@ def write_script(
     happened: Sequence[tuple[float, str]] = (),
     marks: Sequence[Mark] = (),
 ) -> str:
-    """The text of the script. `happened` is (time, what) of what was done to the server beside the protocol.
+    """The text of the script. `happened` is (time, what) of what was done to the server outside the protocol.
 
     Raises `CannotWrite`.
     """

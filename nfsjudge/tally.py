@@ -4,7 +4,7 @@
 Latencies are counted in buckets, eight to a doubling: a percentile is right within 5 %, however many calls there
 were; mean and maximum are exact.
 
-An operation that a compound carries has a row of its own with calls and replies. Bytes and times are those of the
+An operation that a compound carries has its own row with calls and replies. Bytes and times are those of the
 compound: no operation in it has its own.
 """
 
@@ -47,7 +47,7 @@ Plain: t.TypeAlias = list[t.Any]
 
 
 class _Row:
-    """What was asked for of one operation."""
+    """The calls of one operation."""
 
     __slots__ = ("buckets", "calls", "longest", "received", "replies", "resent", "sent", "total")
 

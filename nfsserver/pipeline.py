@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The way of one operation through the server: middleware, then what knobs put around it, then its handler.
 
-Every call enters it as the operation that its procedure is. The handler of a compound sends each operation of
-the call through it again, from its own table, with a context that names the operation and has the state that they
-share. So a mutant or a knob of one operation works in a compound as it does in a call.
+Every call enters it as the operation that its procedure is. The handler of a compound sends each operation that the
+call carries through it again, from its own table of operations, with a context that names the operation and has the
+shared state. So a mutant or a knob of one operation works in a compound as it does in a call.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OF_FILES: t.Final = frozenset({nfs3.NFS3.number, mount.MOUNT3.number})
 """The programs whose operations have to do with files, NULL aside."""
 _Answer: t.TypeAlias = Callable[[CallContext, t.Any], t.Any]
 Admit: t.TypeAlias = Callable[[CallContext], Refused | None]
-"""Why a caller is refused, if it is: asked after middleware has had its say, before knobs have theirs."""
+"""Why a caller is refused, if it is. Called after the middleware and before the knobs."""
 
 
 class Pipeline:
@@ -41,7 +41,7 @@ class Pipeline:
         self._freedoms: list[Freedom] = []
         self._all_freedoms: tuple[Freedom, ...] = ()
         self.consulted: Consulted | None = None
-        """What knobs would have decided, if that is noted."""
+        """Notes what knobs decide; None if nobody wants to know."""
         self.performed: Counter[AnyOperation] = Counter()
         """Operation -> how often it was performed, until somebody clears it."""
 
@@ -81,12 +81,12 @@ class Pipeline:
         return lambda context, args: around(self._server, context, args, proceed)
 
     def surround(self, middleware: Middleware) -> Callable[[], None]:
-        """Put `middleware` around all that is there; call the result to take it away."""
+        """Put `middleware` around everything so far; call the result to remove it."""
         self._middleware.append(middleware)
         return lambda: self._middleware.remove(middleware)
 
     def obey(self, freedoms: Iterable[Freedom], now: Settings) -> None:
-        """Knobs were turned: keep those of the freedoms that are used."""
+        """Knobs changed: keep the freedoms that they use."""
         self._all_freedoms = tuple(freedoms)
         self._freedoms = [freedom for freedom in self._all_freedoms if freedom.is_used(now)]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Packets out of capture files: pcap and pcapng, of either byte order and any resolution.
 
-One packet is held at a time. Raises `BadCapture` where a file breaks its format: what came before was given.
+Only one packet is in memory at a time. Raises `BadCapture` where a file breaks its format, after the packets before it.
 Formats: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
 """
 
@@ -73,7 +73,7 @@ def _read_pcap(file: t.BinaryIO, order: str, ticks: int) -> Iterator[Packet]:
         _check_size(kept, number)
         number += 1
         data = _take(file, kept, "a packet", number)
-        # The upper bits tell of a frame check sequence.
+        # The upper bits describe a frame check sequence.
         yield Packet(number, seconds + fraction / ticks, link & 0xFFFF, data, max(size, kept))
 
 

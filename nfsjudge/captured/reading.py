@@ -13,8 +13,8 @@ from nfsjudge.lint import Finding, Linter
 class Reading:
     """Judges a capture, packet by packet.
 
-    `alone` says that nobody used the server but those in the capture, and that nobody restarted it: then more can
-    be held against it.
+    `alone` says that only the clients in the capture used the server, and that nobody restarted it: then more rules
+    apply to it.
     """
 
     def __init__(self, *, alone: bool = False) -> None:

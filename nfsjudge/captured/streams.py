@@ -75,7 +75,7 @@ class Stream:
         """The last packet before bytes were lost, until a record begins again."""
         self._latest = _NOWHERE
         self._waiting: dict[int, tuple[bytes, int, Mark]] = {}
-        """Sequence number -> payload, bytes cut off behind it, packet."""
+        """Sequence number -> payload, bytes cut off after it, packet."""
         self._waiting_bytes = 0
         self._assembler = RecordAssembler(MOST_RECORD)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The lint: rules held against every exchange, whatever a check was looking at. Pure functions, no I/O."""
+"""The lint: rules that apply to every exchange, whatever a check judges. Pure functions, no I/O."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The engine: takes exchanges in order of time, holds the rules against each operation, and learns from it.
+"""The engine: takes exchanges in order of time, applies the rules to each operation, and learns from it.
 
 The operations of a compound run one after the other: each is judged by what those before it have left. Where other
 exchanges overlap with a compound, nobody knows what came first, and its operations disturb each other like calls do.
@@ -33,9 +33,9 @@ class Happening(enum.Enum):
     """What may happen to a target between two exchanges that no exchange shows."""
 
     RESTART = "restart"
-    """It was started anew, or something about it was changed: what it said before does not bind it any more."""
+    """It was restarted or reconfigured: its earlier replies do not bind it any more."""
     TOUCHED = "touched"
-    """Files were changed behind the protocol."""
+    """Files were changed without the protocol."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +288,7 @@ class Linter:
         return touched
 
     def _judge(self, unit: _Unit, touched: _Touched | None, *, is_replayed: bool) -> None:
-        """Hold the rules against an operation; with the first of a compound, also against the call as a whole."""
+        """Apply the rules to an operation; with the first one of a compound, also to the call as a whole."""
         exchange, step = unit.exchange, unit.step
         if is_replayed:
             world, views = World(others=True), []
@@ -376,9 +376,9 @@ def lint(
 ) -> list[Finding]:
     """What is wrong with exchanges, judged together: one finding for each rule that was broken.
 
-    `events` are what happened to the target beside them. `others` says that somebody else may use the objects
-    unseen: then no exchange is held against an earlier one, but for what nobody may change.
-    `excused` are exchanges, by `id`, that were judged otherwise.
+    `events` happened to the target outside the protocol. `others` says that somebody else may use the objects
+    unseen: then no exchange is compared with an earlier one, except for what nobody may change.
+    `excused` are exchanges, by `id`, that something else judged.
     """
     linter = Linter(others=others, excused=excused)
     waiting = sorted(events, key=lambda event: event.at, reverse=True)

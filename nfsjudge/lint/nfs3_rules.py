@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rules for a single NFSv3 reply: nothing is held against it but its own call (RFC 1813)."""
+"""Rules for a single NFSv3 reply: they compare it with its own call only (RFC 1813)."""
 
 from __future__ import annotations
 

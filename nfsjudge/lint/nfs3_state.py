@@ -76,7 +76,7 @@ def handle_same_object(case: Case) -> Breach | None:
         first = case.world.first(view.handle)
         if view.after is None or first is None:
             continue
-        # Over UDP a server may have been started anew unnoticed, and that may change fsid.
+        # Over UDP a server may have restarted unnoticed, and that may change fsid.
         names = ("type", "fileid") if case.exchange.transport == "udp" else ("type", "fsid", "fileid")
         for name in names:
             was, now = getattr(first, name), getattr(view.after, name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Rules and findings: what the lint holds against every exchange, each declared once beside its clause."""
+"""Rules and findings: what the lint checks in every exchange. Each is declared once, next to its clause."""
 
 from __future__ import annotations
 

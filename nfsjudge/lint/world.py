@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The world: what exchanges have told of one server so far, and what of it cannot have changed since.
+"""The world: what exchanges have shown of one server so far, and which of these facts cannot have changed since.
 
 Everything here errs towards forgetting. Attributes are kept by handle. A call that may change an object makes the
 world forget them for every handle that may be of that object: those of the same fsid and fileid, or all where these
@@ -30,7 +30,7 @@ class Source(t.NamedTuple):
 
 
 class Facts:
-    """What is known of the object behind one handle."""
+    """What is known of the object of one handle."""
 
     __slots__ = (
         "attributes",
@@ -70,13 +70,13 @@ class Facts:
 
 
 class World:
-    """One server, as far as exchanges have told of it."""
+    """One server, as far as exchanges have shown it."""
 
     def __init__(self, *, others: bool = False) -> None:
         self.source = Source(0, None)
         """Which exchange is being learned from."""
         self.others = others
-        """Whether others may use the server unseen: then nothing is held against what was said before."""
+        """Whether others may use the server unseen: then no reply is compared with earlier ones."""
         self.facts: dict[bytes, Facts] = {}
         self.aliases: dict[Identity, set[bytes]] = {}
         self.epoch = 0
@@ -135,7 +135,7 @@ class World:
         return (handle,) if first is None else self.aliases.get((first.fsid, first.fileid), (handle,))
 
     def first(self, handle: bytes) -> Attributes | None:
-        """What the object behind a handle was when it was first seen; None if that is not known."""
+        """What the object of a handle was when it was first seen; None if that is not known."""
         facts = self.facts.get(handle)
         return None if facts is None or facts.generation != self.generation else facts.first
 

@@ -19,5 +19,5 @@ NOT_SUPPORTED: t.Final = Inconclusive(Verdict.UNSUPPORTED, Ends.ANY, "the server
 
 
 def too_large(*replies: type) -> Inconclusive:
-    """Files of the server cannot be as large. Whether they can be as large as FSINFO says is a check of its own."""
+    """Files of the server cannot be as large. Another check tests whether they can be as large as FSINFO says."""
     return Inconclusive(Verdict.SKIP, Ends.OK, "the server's files are smaller", replies)

@@ -6,7 +6,7 @@ has no permission, the procedure is not implemented. Such a status makes a check
 How far that reaches depends on what the check expected, and `Ends` orders the cases.
 
 Tables are found by the type of the status, so a reply needs no reference to its protocol. In NFSv4 each operation of
-a COMPOUND has a status of its own: it is judged like any reply, and its table is that of nfsstat4.
+a COMPOUND has its own status: it is judged like any reply, and its table is that of nfsstat4.
 """
 
 from __future__ import annotations
