@@ -15,8 +15,8 @@ X = t.TypeVar("X", bound=XdrType)
 def change(value: X, path: str = "", /, **changes: t.Any) -> X:
     """A copy with other fields, at the end of `path`: ``change(args, "where", name=b"x")``.
 
-    A change that is a function gets what has the fields, as it is, and gives the new value of its field. Nothing
-    changes where an optional part of the path is not there.
+    If a change is a function, it gets the structure that has the fields and returns the new value of its field.
+    Nothing changes if an optional part of the path is missing.
     """
     if path:
         step, _, rest = path.partition(".")

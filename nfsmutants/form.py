@@ -6,13 +6,14 @@
         \"\"\"WRITE answers one byte more than it was sent\"\"\"
         return amend(call.proceed(), count=lambda it: it.count + 1)
 
-The name of the function, with hyphens, is the name of the mutant; the first paragraph of its docstring says what the
-server does wrong; the decorator has the operations that it bends and the clause that forbids it. The function
-gets a `Call` and answers it: as the server would (`call.proceed()`), with other arguments, or all by itself.
+The name of the function, with hyphens, is the name of the mutant. The first paragraph of its docstring says what the
+server does wrong. The decorator names the operations that the mutant changes, and the clause that forbids this. The
+function gets a `Call` and returns the reply: the server's own (`call.proceed()`), the server's reply to other
+arguments, or one that it builds itself.
 
-`wire_mutant` is for what changes bytes (RPC headers, malformed replies): its function gets a `Message`.
-`transport_mutant` is for what lies below messages (fragments, connections, datagrams): a class in the place of the
-function, `RpcAnswersTwice` for ``rpc-answers-twice``. `mutant_of_each` makes one mutant of each of several operations.
+`wire_mutant` is for mutants that change bytes (RPC headers, malformed replies): its function gets a `Message`.
+`transport_mutant` is for mutants of fragments, connections and datagrams. It decorates a class instead of a function:
+`RpcAnswersTwice` is the mutant ``rpc-answers-twice``. `mutant_of_each` makes one mutant per operation.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The clauses that mutants break, each under a name: the RFC and what the section is about."""
+"""Names for the clauses that mutants break: the RFC and the subject of the section."""
 
 from __future__ import annotations
 

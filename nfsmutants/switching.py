@@ -17,7 +17,7 @@ from nfsserver.transport import TransportMiddleware
 class Mutants(MutableSet[str]):
     """The names of the mutants that are on in `server`: adding one switches it on, discarding it off.
 
-    A set that refuses unknown names (`UnknownMutant`). A mutant remembers nothing from when it was on before.
+    A set that refuses unknown names (`UnknownMutant`). A mutant starts with an empty memory.
     """
 
     def __init__(self, server: Server, names: Iterable[str] = ()) -> None:

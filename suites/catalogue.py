@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a catalogue of calls is made of: one call of each procedure, with how to build its arguments.
+"""The classes of a catalogue of calls: one call of each procedure, and how to build its arguments.
 
 `nfs3/calls.py` and `nfs2/calls.py` are the catalogues. A check of a rule that holds for many procedures selects calls
 by name, and says with `Operands` which handles and names they get.

@@ -68,9 +68,9 @@ _THERE_IS = (1).to_bytes(4, "big")
 
 
 def _with_entry(message: Message, number: int, entry: bytes, *, least: int = 0) -> Answer:
-    """The reply with an entry in front of the list. The first word of the list says that there is an entry.
+    """The reply with an entry in front of the list, if it has at least `least` bytes.
 
-    In replies of at least `least` bytes.
+    The list begins with the boolean that says whether an entry follows.
     """
     reply = message.proceed()
     called = (message.data[12:16], message.data[20:24])

@@ -92,7 +92,7 @@ def readdir2_goes_on_one_too_far(call: Readdir) -> Readdirres:
 
 @mutant(READDIR, RFC1094_READDIR)
 def readdir2_goes_on_at_the_beginning(call: Readdir) -> Readdirres:
-    """READDIR continues where a listing ended, even from cookie 0"""
+    """READDIR of a directory that was listed to the end returns no entries, even from cookie 0"""
     listed: set[bytes] = call.state.setdefault("listed", set())
     if call.args.dir in listed and call.args.cookie == bytes(4):
         return Readdirres(Nfsstat2.NFS_OK, Readdirok([], eof=True))

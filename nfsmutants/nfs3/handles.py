@@ -110,7 +110,7 @@ def nfs3_removed_directory_means_a_later_one(call: AnyCall) -> t.Any:
 
 
 def _moved(args: t.Any, directory: bytes) -> t.Any:
-    """The arguments with `directory` as every directory."""
+    """The arguments with `directory` in place of each directory."""
     places: list[t.Any] = [name for name in ("where", "object", "from_", "to", "link") if hasattr(args, name)]
     changed: dict[str, t.Any] = {name: replace(getattr(args, name), dir=directory) for name in places}
     return replace(args, **(changed or {"dir": directory}))

@@ -55,7 +55,7 @@ def _overwrite(content: PagedData) -> None:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_full_counts_all(call: Write) -> Write3Res:
-    """WRITE of a part of its data answers that it wrote everything"""
+    """WRITE that writes only a part of its data returns the count of all of it"""
     reply = call.proceed()
     if reply.resok is None or reply.resok.count in {0, len(call.args.data)}:
         return reply

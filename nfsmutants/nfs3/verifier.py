@@ -55,7 +55,7 @@ def write3_verifier_comes_back(call: AnyCall) -> t.Any:
 
 @mutant(tuple(procedure for procedure in NFS3.procedures if procedure is not NULL), RFC1813_WRITE)
 def nfs3_verifier_counts_calls(call: AnyCall) -> t.Any:
-    """The verifier changes after a call other than WRITE and GETATTR, or after a refused WRITE"""
+    """The verifier changes after a call other than WRITE, GETATTR and LOOKUP, or after a refused WRITE"""
     state = call.state
     reply = call.proceed()
     if call.operation is WRITE and reply.status == Nfsstat3.NFS3_OK:

@@ -51,7 +51,7 @@ def write3_short_count_writes_all(call: Write) -> Write3Res:
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_short_count_loses_a_byte(call: Write) -> Write3Res:
-    """A WRITE with a short count did not write the last of the counted bytes"""
+    """A WRITE with a short count writes a zero instead of the last counted byte"""
     short = _short(call)
     if not isinstance(short, _Short):
         return short

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""TODO nfsmutants.portmap.bending."""
+"""Answers of portmap and rpcbind for their mutants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _program_of(args: Mapping | Rpcb) -> int:
 
 
 def _next_port(call: AnyCall, *, is_meant: bool) -> GetportRes | TextRes:
-    """A port behind the right one."""
+    """The answer with the port after the right one, if `is_meant`."""
     reply: GetportRes | TextRes = call.proceed()
     if not is_meant or not (reply.port if isinstance(reply, GetportRes) else reply.value):
         return reply

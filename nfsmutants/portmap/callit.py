@@ -33,21 +33,21 @@ def _with_results(reply: Result, results: bytes) -> Result:
 
 @mutant(CALLITS, RFC1833_OPERATIONS)
 def callit_adds_to_the_results(call: AnyCall) -> Result:
-    """CALLIT gives four bytes where the procedure that it called has no results"""
+    """CALLIT returns four bytes although the procedure that it called has no results"""
     reply: Result = call.proceed()
     return reply if _results(reply) else _with_results(reply, bytes(4))
 
 
 @mutant(CALLITS, RFC1833_OPERATIONS)
 def callit_loses_results(call: AnyCall) -> Result:
-    """CALLIT gives the first four bytes of the results alone"""
+    """CALLIT returns only the first four bytes of the results"""
     reply: Result = call.proceed()
     return _with_results(reply, _results(reply)[:4])
 
 
 @mutant(CALLITS, RFC1833_OPERATIONS)
 def callit_says_another_port(call: AnyCall) -> Result:
-    """CALLIT gives the port after that of the program that it called"""
+    """CALLIT returns the port after that of the program that it called"""
     reply: Result = call.proceed()
     if isinstance(reply, CallResult):
         return CallResult(reply.port + 1, reply.res)
@@ -65,17 +65,17 @@ def _answer_with_an_error(call: AnyCall, *, is_meant: bool) -> t.Any:
 
 @mutant(CALLITS, RFC1833_OPERATIONS)
 def callit_tells_of_unknown_programs(call: AnyCall) -> t.Any:
-    """CALLIT of unknown programs is answered by an error"""
+    """CALLIT of unknown programs answers with an error"""
     return _answer_with_an_error(call, is_meant=call.args.prog > 0x3FFF_0000)
 
 
 @mutant(CALLITS, RFC1833_OPERATIONS)
 def callit_tells_of_unknown_versions(call: AnyCall) -> t.Any:
-    """CALLIT of unknown versions is answered by an error"""
+    """CALLIT of unknown versions answers with an error"""
     return _answer_with_an_error(call, is_meant=call.args.vers == 99)
 
 
 @mutant(CALLITS, RFC1833_OPERATIONS)
 def callit_tells_of_unknown_procedures(call: AnyCall) -> t.Any:
-    """CALLIT of unknown procedures is answered by an error"""
+    """CALLIT of unknown procedures answers with an error"""
     return _answer_with_an_error(call, is_meant=call.args.proc == 99)

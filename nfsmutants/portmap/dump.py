@@ -21,7 +21,7 @@ DUMPS = (pm.DUMP, rb.DUMP3, rb.DUMP4)
 
 
 def _with_entries(reply: t.Any, entries: list[t.Any]) -> t.Any:
-    """The list of any version with other entries."""
+    """A list of any version with other entries."""
     return type(reply)(entries)
 
 
@@ -50,14 +50,14 @@ def portmap_dump_omits_itself(call: AnyCall) -> t.Any:
 
 @mutant(DUMPS, RFC1833_OPERATIONS)
 def portmap_dump_repeats_itself(call: AnyCall) -> t.Any:
-    """DUMP lists its first entry again"""
+    """DUMP repeats its first entry"""
     reply = call.proceed()
     return _with_entries(reply, reply.entries + reply.entries[:1])
 
 
 @mutant((rb.DUMP3, rb.DUMP4), RFC5665_ADDRESSES)
 def rpcbind_dump_writes_the_port_behind_a_colon(call: Call[Void, rb.Rpcblist]) -> rb.Rpcblist:
-    """DUMP of rpcbind writes the address of portmap itself as host:port"""
+    """DUMP of rpcbind lists the address of portmap itself as host:port"""
     entries = call.proceed().entries
     return rb.Rpcblist(
         [

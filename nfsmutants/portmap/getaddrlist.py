@@ -20,7 +20,7 @@ _PIGEON = RpcbEntry(b"127.0.0.1.18.103", b"pigeon", 1, b"inet", b"pigeon")
 
 @mutant(rb.GETADDRLIST4, RFC1833_VERSION_4)
 def getaddrlist4_omits_the_transport_of_the_call(call: GetaddrList) -> RpcbEntryList:
-    """GETADDRLIST does not list the transport over which it is asked"""
+    """GETADDRLIST does not list the transport of the call"""
     netid = call.context.transport.encode()
     return RpcbEntryList([each for each in call.proceed().entries if each.r_nc_netid != netid])
 
@@ -40,11 +40,11 @@ def getaddrlist4_lists_nobody(call: GetaddrList) -> RpcbEntryList:
 
 @mutant(rb.GETADDRLIST4, RFC1833_VERSION_4)
 def getaddrlist4_mixes_families_up(call: GetaddrList) -> RpcbEntryList:
-    """GETADDRLIST has inet6 where inet is meant"""
+    """GETADDRLIST lists inet6 instead of inet"""
     return RpcbEntryList([replace(each, r_nc_protofmly=b"inet6") for each in call.proceed().entries])
 
 
 @mutant(rb.GETADDRLIST4, RFC1833_VERSION_4)
 def getaddrlist4_takes_udp_for_connections(call: GetaddrList) -> RpcbEntryList:
-    """GETADDRLIST gives UDP the semantics of connections"""
+    """GETADDRLIST lists UDP with the semantics of connections"""
     return RpcbEntryList([replace(each, r_nc_semantics=3) for each in call.proceed().entries])

@@ -16,14 +16,14 @@ NFS = 100003
 
 @mutant(GETPORT, RFC1833_PORTMAP_OPERATIONS)
 def getport2_invents_ports(call: Call[Mapping, GetportRes]) -> GetportRes:
-    """GETPORT gives a port for programs that are not registered"""
+    """GETPORT returns a port for programs that are not registered"""
     reply = call.proceed()
     return reply if reply.port else GetportRes(4711)
 
 
 @mutant(GETPORT, RFC1833_PORTMAP_OPERATIONS)
 def getport2_gives_a_wrong_port(call: Call[Mapping, GetportRes]) -> GetportRes:
-    """GETPORT gives the port above the one at which NFS waits over TCP"""
+    """GETPORT returns the port after that of NFS over TCP"""
     reply = call.proceed()
     is_meant = (call.args.prog, call.args.prot) == (NFS, IPPROTO_TCP)
     return GetportRes(reply.port + 1) if reply.port and is_meant else reply
@@ -31,7 +31,7 @@ def getport2_gives_a_wrong_port(call: Call[Mapping, GetportRes]) -> GetportRes:
 
 @mutant(GETPORT, RFC1833_PORTMAP)
 def getport2_takes_any_protocol(call: Call[Mapping, GetportRes]) -> GetportRes:
-    """GETPORT for a protocol that is neither TCP nor UDP gives the port of TCP"""
+    """GETPORT for a protocol other than TCP and UDP returns the port of TCP"""
     args = call.args
     if args.prot not in (IPPROTO_TCP, IPPROTO_UDP):
         args = replace(args, prot=IPPROTO_TCP)
@@ -40,7 +40,7 @@ def getport2_takes_any_protocol(call: Call[Mapping, GetportRes]) -> GetportRes:
 
 @mutant(GETPORT, RFC1833_PORTMAP_OPERATIONS)
 def getport2_wants_the_port_to_be_0(call: Call[Mapping, GetportRes]) -> GetportRes:
-    """GETPORT with a port in its argument gives 0"""
+    """GETPORT with a port in its argument returns 0"""
     reply = call.proceed()
     return GetportRes(0) if call.args.port else reply
 
@@ -53,12 +53,12 @@ LOOKUPS = (pm.GETPORT, *GETADDRS)
 
 @mutant(LOOKUPS, RFC1833_OPERATIONS)
 def getport_is_wrong_for_mount(call: AnyCall) -> GetportRes | TextRes:
-    """GETPORT and GETADDR give the port after that of MOUNT"""
+    """GETPORT and GETADDR return the port after that of MOUNT"""
     return _next_port(call, is_meant=_program_of(call.args) == _MOUNT)
 
 
 @mutant(LOOKUPS, RFC1833_OPERATIONS)
 def getport_is_wrong_for_nfs_over_udp(call: AnyCall) -> GetportRes | TextRes:
-    """GETPORT and GETADDR give the port after that of NFS over UDP"""
+    """GETPORT and GETADDR return the port after that of NFS over UDP"""
     is_meant = _program_of(call.args) == _NFS and call.context.transport == "udp"
     return _next_port(call, is_meant=is_meant)

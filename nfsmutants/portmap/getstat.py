@@ -13,6 +13,6 @@ from nfsmutants.rules import RFC1833_VERSION_4
 
 @mutant(rb.GETSTAT4, RFC1833_VERSION_4)
 def getstat4_counts_nothing(call: Call[Void, rb.RpcbStatByvers]) -> rb.RpcbStatByvers:
-    """GETSTAT says 0 of every procedure"""
+    """GETSTAT returns 0 for every procedure"""
     versions = call.proceed().versions
     return rb.RpcbStatByvers([replace(each, info=[0] * rb.RPCBSTAT_HIGHPROC) for each in versions])

@@ -13,13 +13,13 @@ from nfsmutants.rules import RFC1833_OPERATIONS
 
 @mutant((rb.GETTIME3, rb.GETTIME4), RFC1833_OPERATIONS)
 def gettime_begins_in_2000(call: Call[Void, rb.GettimeRes]) -> rb.GettimeRes:
-    """GETTIME counts from 2000"""
+    """GETTIME counts seconds from the year 2000"""
     return rb.GettimeRes(call.proceed().seconds - 946_684_800)
 
 
 @mutant((rb.GETTIME3, rb.GETTIME4), RFC1833_OPERATIONS)
 def gettime_counts_calls_by_the_hour(call: Call[Void, rb.GettimeRes]) -> rb.GettimeRes:
-    """GETTIME moves on by an hour with each call but the first"""
+    """GETTIME advances by an hour with each call but the first"""
     before = call.state.get("calls", 0)
     call.state["calls"] = before + 1
     return rb.GettimeRes(call.proceed().seconds + 3600 * before)

@@ -14,13 +14,13 @@ from nfsmutants.rules import RFC1833_VERSION_4, RFC5665_ADDRESSES
 
 @mutant(rb.GETVERSADDR4, RFC5665_ADDRESSES)
 def getversaddr4_writes_the_port_behind_a_colon(call: Call[Rpcb, TextRes]) -> TextRes:
-    """GETVERSADDR writes an address as host:port"""
+    """GETVERSADDR returns an address as host:port"""
     return TextRes(_with_colon(call.proceed().value))
 
 
 @mutant(rb.GETVERSADDR4, RFC1833_VERSION_4)
 def getversaddr4_takes_any_version(call: Call[Rpcb, TextRes]) -> TextRes:
-    """GETVERSADDR of a version that is not registered gives the address of another one"""
+    """GETVERSADDR of a version that is not registered returns the address of another one"""
     reply = call.proceed()
     others = [entry for entry in call.server.registry.entries() if entry.r_prog == call.args.r_prog]
     return reply if reply.value or not others else TextRes(others[0].r_addr)

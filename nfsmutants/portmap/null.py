@@ -11,7 +11,7 @@ from nfsserver.middleware import Answer
 
 @wire_mutant(RFC1833_PORTMAP_OPERATIONS)
 def portmap_null_returns_results(message: Message) -> Answer:
-    """NULL of portmap and rpcbind returns a word where there are no results"""
+    """NULL of portmap and rpcbind returns a word although it has no results"""
     reply = message.proceed()
     is_null = message.data[12:16] == pm.PROGRAM.to_bytes(4, "big") and message.data[20:24] == bytes(4)
     is_served = 2 <= int.from_bytes(message.data[16:20], "big") <= 4

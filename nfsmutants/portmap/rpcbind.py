@@ -16,11 +16,11 @@ _HIGHEST = {2: 5, 3: 8, 4: 12}
 """Version -> its last procedure."""
 
 
-# ---------------------------------------------------------------- what there is not
+# ---------------------------------------------------------------- unknown versions and procedures
 
 
 def _called(message: bytes) -> tuple[int, int] | None:
-    """Version and procedure of a call to this program."""
+    """Version and procedure, if it is a call to this program."""
     if message[12:16] != pm.PROGRAM.to_bytes(4, "big"):
         return None
     return int.from_bytes(message[16:20], "big"), int.from_bytes(message[20:24], "big")
@@ -32,7 +32,7 @@ def _xid(message: bytes) -> int:
 
 @wire_mutant(RFC1831_PROGRAMS)
 def portmap_has_every_version(message: Message) -> Answer:
-    """portmap answers NULL in versions that it does not have"""
+    """portmap answers NULL in versions that it does not support"""
     called = _called(message.data)
     if called is None or called[0] in _HIGHEST:
         return message.proceed()
@@ -50,7 +50,7 @@ def portmap_swaps_versions(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_PROGRAMS)
 def portmap_takes_unknown_procedures_for_null(message: Message) -> Answer:
-    """portmap answers procedures that it does not have with success and no results"""
+    """portmap answers undefined procedures with success and no results"""
     called = _called(message.data)
     if called is None or called[1] <= _HIGHEST.get(called[0], 2**32):
         return message.proceed()
@@ -62,5 +62,5 @@ def portmap_takes_unknown_procedures_for_null(message: Message) -> Answer:
 
 @mutant(GETADDRS, RFC1833_OPERATIONS)
 def getaddr_is_wrong_for_portmap(call: AnyCall) -> GetportRes | TextRes:
-    """GETADDR gives the port after that of portmap version 2"""
+    """GETADDR returns the port after that of portmap version 2"""
     return _next_port(call, is_meant=(call.args.r_prog, call.args.r_vers) == (pm.PROGRAM, 2))

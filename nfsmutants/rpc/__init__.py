@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Mutants of RPC: messages, credentials, arguments, and what lies below messages."""
+"""Mutants of RPC: messages, credentials, arguments, fragments, connections and datagrams."""

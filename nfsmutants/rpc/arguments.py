@@ -31,7 +31,7 @@ def _fail(message: bytes) -> Answer:
 
 
 def _called(message: bytes) -> tuple[int, int] | None:
-    """The number of the procedure of NFSv3 that is called, and where its arguments begin."""
+    """The procedure number of a call of NFSv3, and the offset of its arguments."""
     found = header_of(message)
     if found is None or head_of(message)[3:5] != (nfs3.NFS3.number, 3):
         return None
@@ -39,7 +39,7 @@ def _called(message: bytes) -> tuple[int, int] | None:
 
 
 def _repeat(message: Message, *, shorter: bool) -> Answer:
-    """The last good reply of the procedure in place of GARBAGE_ARGS."""
+    """The last successful reply of the procedure instead of GARBAGE_ARGS."""
     answer, data = message.proceed(), message.data
     if answer is None:
         return None
@@ -59,19 +59,19 @@ def _repeat(message: Message, *, shorter: bool) -> Answer:
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
 def rpc_repeats_itself_to_short_arguments(message: Message) -> Answer:
-    """Arguments that are cut are answered as the good ones before them were"""
+    """Truncated arguments get the reply to the valid ones before them"""
     return _repeat(message, shorter=True)
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
 def rpc_repeats_itself_to_wrong_lengths(message: Message) -> Answer:
-    """Arguments that do not decode though there are enough are answered as the good ones before them were"""
+    """Arguments that are long enough but do not decode get the reply to the valid ones before them"""
     return _repeat(message, shorter=False)
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
 def rpc_fills_up_short_arguments(message: Message) -> Answer:
-    """Arguments that are cut in their last three words are filled up with zeros and executed"""
+    """Arguments that are truncated in their last three words are padded with zeros and executed"""
     reply = message.proceed()
     called = _called(message.data)
     changing = called is not None and called[0] in {2, 7, 8, 9, 10, 11}
@@ -85,14 +85,14 @@ def rpc_fills_up_short_arguments(message: Message) -> Answer:
 
 
 def _filled(message: bytes) -> Iterator[bytes]:
-    """A message with zeros behind it: to the end of its word, and a word or two more."""
+    """A message followed by zeros: to the end of its word, and a word or two more."""
     whole = message + bytes(-len(message) % 4)
     return (whole + bytes(4 * more) for more in range(3))
 
 
 @wire_mutant(RFC1831_REQUIREMENTS, only_raw=True)
 def rpc_calls_short_arguments_a_failure(message: Message) -> Answer:
-    """A procedure of NFS that is called without its arguments answers SYSTEM_ERR"""
+    """A procedure of NFS without its arguments answers SYSTEM_ERR"""
     called = _called(message.data)
     return (
         _fail(message.data)
@@ -103,7 +103,7 @@ def rpc_calls_short_arguments_a_failure(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
 def rpc_fails_at_surplus_arguments(message: Message) -> Answer:
-    """Zeros after the arguments are answered SYSTEM_ERR"""
+    """Zeros after the arguments cause SYSTEM_ERR"""
     reply = message.proceed()
     called = _called(message.data)
     if called is None or joined(reply)[4:] != _GARBAGE or message.data[-4:] != bytes(4):
@@ -124,7 +124,7 @@ def _decodes(kind: type[XdrType], data: bytes) -> bool:
 
 @wire_mutant(RFC4506_OPAQUE, only_raw=True)
 def rpc_takes_padding_for_data(message: Message) -> Answer:
-    """Where padding is not zero, LOOKUP, MKDIR and WRITE take it for a part of the name or data"""
+    """LOOKUP, MKDIR and WRITE treat padding other than zeros as a part of the name or data"""
     reply = message.proceed()
     called = _called(message.data)
     if called is None or joined(reply)[4:] != _GARBAGE or called[0] not in {3, 7, 9}:
@@ -139,7 +139,7 @@ def rpc_takes_padding_for_data(message: Message) -> Answer:
 
 
 def _behind_name(message: bytes, at: int) -> int:
-    """Where the arguments go on behind a handle and a name."""
+    """The offset of the arguments that follow a handle and a name."""
     for _ in range(2):
         length = int.from_bytes(message[at : at + 4], "big")
         at += 4 + length + -length % 4
@@ -147,7 +147,7 @@ def _behind_name(message: bytes, at: int) -> int:
 
 
 def _with_enum(message: bytes, number: int, known: range, value: int) -> bytes:
-    """The call with another value in place of one that an enum behind a name does not have."""
+    """The call with `value` instead of an undefined value of the enum that follows a name."""
     called = _called(message)
     if called is None or called[0] != number:
         return message
@@ -159,19 +159,19 @@ def _with_enum(message: bytes, number: int, known: range, value: int) -> bytes:
 
 @wire_mutant(RFC4506_ENUMERATION)
 def create3_takes_any_mode_for_unchecked(message: Message) -> Answer:
-    """CREATE takes a mode that createmode3 does not have for UNCHECKED"""
+    """CREATE treats a mode that createmode3 does not define as UNCHECKED"""
     return message.proceed(_with_enum(message.data, 8, range(3), 0))
 
 
 @wire_mutant(RFC4506_ENUMERATION)
 def mknod3_takes_any_type_for_a_fifo(message: Message) -> Answer:
-    """MKNOD takes a type that ftype3 does not have for NF3FIFO"""
+    """MKNOD treats a type that ftype3 does not define as NF3FIFO"""
     return message.proceed(_with_enum(message.data, 11, range(1, 8), 7))
 
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_commits_as_it_is_told(call: Call[Write3Args, Write3Res]) -> Write3Res:
-    """WRITE with a stability that stable_how does not have answers that it is committed so"""
+    """WRITE with a stability that stable_how does not define returns the same value in committed"""
     if call.args.stable.is_known:
         return call.proceed()
     return amend(call.proceed_with(stable=StableHow.FILE_SYNC), committed=call.args.stable)
@@ -179,7 +179,7 @@ def write3_commits_as_it_is_told(call: Call[Write3Args, Write3Res]) -> Write3Res
 
 @wire_mutant(RFC4506_ENUMERATION)
 def setattr3_takes_any_time_how_for_the_epoch(message: Message) -> Answer:
-    """SETATTR of mtime with a value that time_how does not have sets it to 0"""
+    """SETATTR of mtime with a value that time_how does not define sets it to 0"""
     called = _called(message.data)
     if called is None or called[0] != 2:
         return message.proceed()
@@ -194,7 +194,7 @@ def setattr3_takes_any_time_how_for_the_epoch(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
 def rpc_fails_at_other_booleans(message: Message) -> Answer:
-    """SETATTR with a guard that is neither there nor not is answered SYSTEM_ERR"""
+    """SETATTR answers SYSTEM_ERR to a guard with an undefined boolean"""
     called = _called(message.data)
     is_other = int.from_bytes(message.data[-12:-8], "big") > 1 and message.data[-8:] == b"\0\0\0\1" * 2
     return _fail(message.data) if called is not None and called[0] == 2 and is_other else message.proceed()

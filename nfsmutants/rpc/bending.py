@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""TODO nfsmutants.rpc.bending."""
+"""A server that stops serving, for mutants of RPC."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from nfsclient.rpc.sockets import Address
 from nfsserver.transport import TransportMiddleware
 
 _HEADER = 40
-"""Bytes of a call without credential, verifier and arguments in them."""
+"""The size in bytes of a call without the contents of credential and verifier, and without arguments."""
 
 
 class Mortal(TransportMiddleware):
-    """Once dead it closes every new connection; those that there are it goes on to serve."""
+    """Once dead, it closes every new connection. It continues to serve the existing ones."""
 
     def __init__(self) -> None:
         self.is_dead = False
 
     def admits(self, _peer: Address, /) -> bool:
-        """Nobody, when dead."""
         return not self.is_dead

@@ -24,24 +24,22 @@ class RpcAnswersTheSecondOfASegmentTwice(TransportMiddleware):
         """Repeats a record."""
 
         def feed(self, data: bytes) -> list[Record]:
-            """The records, the second one twice."""
             records = super().feed(data)
             return [*records[:2], records[1], *records[2:]] if len(records) > 1 else records
 
     def make_assembler(self, max_record: int, /) -> RecordAssembler:
-        """One that repeats."""
         return self.Assembler(max_record)
 
 
 @transport_mutant(RFC1831_TRANSPORT)
 class RpcAnswersOnTheLatestConnection(TransportMiddleware):
-    """While three connections are used in turn, replies go out on the one used the latest before"""
+    """While a client uses three connections in turn, replies go to the one used last before the call"""
 
     def __init__(self) -> None:
         self.used: list[weakref.ref[Connection]] = []
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
-        """From the fourth call on, when three connections made one each before."""
+        """From the fourth call on, if the three connections before made one call each."""
         before = [ref() for ref in self.used[-3:]]
         self.used.append(weakref.ref(connection))
         other = before[-1] if before else None
@@ -57,10 +55,9 @@ class RpcAnswersOnTheLatestConnection(TransportMiddleware):
 
 @transport_mutant(RFC1831_MESSAGES, only_raw=True)
 class RpcSaysGoodbyeToHalfClosedConnections(TransportMiddleware):
-    """Before a half-closed connection is closed, a reply to no call is sent on it"""
+    """Before the server closes a half-closed connection, it sends a reply to no call"""
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
-        """Look whether more can come."""
         proceed(connection, message)
         if connection.has_ended():
             connection.send(frame(accepted(0xDEAD_BEEF, AcceptStat.SYSTEM_ERR).to_buffers()))
@@ -68,7 +65,7 @@ class RpcSaysGoodbyeToHalfClosedConnections(TransportMiddleware):
 
 @transport_mutant(RFC1831_TRANSPORT)
 class RpcStopsAtClientsThatDoNotRead(TransportMiddleware):
-    """Nobody new is served while there is a connection on which more than 1500 calls came"""
+    """No new connection is served while another one has made more than 1500 calls"""
 
     most: t.ClassVar[int] = 1500
 
@@ -76,21 +73,18 @@ class RpcStopsAtClientsThatDoNotRead(TransportMiddleware):
         self.calls: weakref.WeakKeyDictionary[Connection, int] = weakref.WeakKeyDictionary()
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
-        """Count."""
         self.calls[connection] = self.calls.get(connection, 0) + 1
         proceed(connection, message)
 
     def admits(self, _peer: Address, /) -> bool:
-        """Nobody beside one that made many calls."""
         return all(count <= self.most for count in self.calls.values())
 
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
 class RpcDiesOfClientsThatLeave(Mortal):
-    """Nobody is served any more when a client has left that made more than 250 calls at once"""
+    """No client is served after one that made more than 250 calls at once has left"""
 
     def make_assembler(self, max_record: int, /) -> RecordAssembler:
-        """One that counts."""
         mortal = self
 
         class Assembler(RecordAssembler):
@@ -104,26 +98,24 @@ class RpcDiesOfClientsThatLeave(Mortal):
 
 @transport_mutant(RFC1831_TRANSPORT)
 class RpcCountsConnectionsThatAreGone(TransportMiddleware):
-    """After fifty connections nobody is served any more, though they are closed"""
+    """No client is served after fifty connections, even if they are closed"""
 
     def __init__(self) -> None:
         self.count = 0
 
     def admits(self, _peer: Address, /) -> bool:
-        """Fifty."""
         self.count += 1
         return self.count <= 50
 
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
 class RpcWaitsForTheSlow(TransportMiddleware):
-    """Beside twenty connections on which nothing whole has come, nobody is served"""
+    """No client is served while twenty connections have not sent a whole record"""
 
     def __init__(self) -> None:
         self.waiting = 0
 
     def make_assembler(self, max_record: int, /) -> RecordAssembler:
-        """One that counts itself until it has a record."""
         bend = self
         bend.waiting += 1
 
@@ -140,5 +132,4 @@ class RpcWaitsForTheSlow(TransportMiddleware):
         return Assembler(max_record)
 
     def admits(self, _peer: Address, /) -> bool:
-        """Twenty."""
         return self.waiting < 20

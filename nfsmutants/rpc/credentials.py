@@ -22,14 +22,14 @@ from nfsmutants.rules import (
 from nfsserver.middleware import Answer
 
 _CRED = 24
-"""Where the credential begins in a call."""
+"""The offset of the credential in a call."""
 _MOST = 400
 _GETATTR = (nfs3.NFS3.number, 3, 1)
 _ROOT = AuthSys(0, 0).opaque()[0]
 
 
 class _Auth(t.NamedTuple):
-    """An opaque_auth as it stands in a message, however long it says that it is."""
+    """An opaque_auth in a message, with the length that it claims."""
 
     flavor: int
     length: int
@@ -40,7 +40,7 @@ class _Auth(t.NamedTuple):
 def _auth_at(message: bytes, at: int) -> _Auth:
     flavor = int.from_bytes(message[at : at + 4], "big")
     length = int.from_bytes(message[at + 4 : at + 8], "big")
-    # A length that cannot be is taken for 0, so that what follows can be read.
+    # An impossible length is read as 0, so that the rest can be decoded.
     taken = length if at + 8 + length <= len(message) else 0
     return _Auth(flavor, length, message[at + 8 : at + 8 + taken], at + 8 + taken + -taken % 4)
 
@@ -89,7 +89,7 @@ def rpc_refuses_auth_sys_at_its_limits(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_AUTH_SYS, only_raw=True)
 def rpc_takes_auth_sys_beyond_its_limits(message: Message) -> Answer:
-    """GETATTR with a machine name or a list of groups that is too long is executed for root"""
+    """GETATTR with a machine name or a list of groups that is too long is executed as root"""
     cred = _auth_at(message.data, _CRED)
     whole = cred.flavor == AuthFlavor.AUTH_SYS and 28 <= len(cred.body) <= _MOST
     if _is_getattr(message.data) and whole and _parms(cred.body[:28]) is None:
@@ -99,10 +99,10 @@ def rpc_takes_auth_sys_beyond_its_limits(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_AUTH_SYS, only_raw=True)
 def rpc_fills_up_short_credentials(message: Message) -> Answer:
-    """GETATTR with a body of AUTH_SYS that is cut is executed, the rest being zeros"""
+    """GETATTR with a truncated body of AUTH_SYS is executed, with zeros for the missing bytes"""
     cred = _auth_at(message.data, _CRED)
     cut = cred.flavor == AuthFlavor.AUTH_SYS and len(cred.body) < 28 and cred.length == len(cred.body)
-    # A body of seven bytes is for the check of reasons.
+    # Another check, of the reasons for refusals, sends a body of seven bytes.
     if _is_getattr(message.data) and cut and len(cred.body) != 7:
         return message.proceed(_with_cred(message.data, _ROOT))
     return message.proceed()
@@ -110,7 +110,7 @@ def rpc_fills_up_short_credentials(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
 def rpc_fails_at_long_credentials(message: Message) -> Answer:
-    """GETATTR with bytes after AUTH_SYS is answered SYSTEM_ERR"""
+    """GETATTR with bytes after AUTH_SYS answers SYSTEM_ERR"""
     cred = _auth_at(message.data, _CRED)
     surplus = cred.flavor == AuthFlavor.AUTH_SYS and len(cred.body) > 28 and not any(cred.body[-4:])
     if _is_getattr(message.data) and surplus and cred.length <= _MOST and _parms(cred.body) is None:
@@ -159,7 +159,7 @@ def rpc_null_asks_who_calls(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_MESSAGES)
 def rpc_takes_none_for_garbage(message: Message) -> Answer:
-    """GETATTR with AUTH_NONE is answered GARBAGE_ARGS"""
+    """GETATTR with AUTH_NONE answers GARBAGE_ARGS"""
     if _is_getattr(message.data) and _auth_at(message.data, _CRED).flavor == AuthFlavor.AUTH_NONE:
         return accepted(head_of(message.data)[0], AcceptStat.GARBAGE_ARGS).to_buffers()
     return message.proceed()
@@ -167,7 +167,7 @@ def rpc_takes_none_for_garbage(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_AUTHENTICATION, only_raw=True)
 def rpc_takes_unknown_flavours_for_auth_sys(message: Message) -> Answer:
-    """GETATTR with an empty credential of a flavour that is not known is executed for root"""
+    """GETATTR with an empty credential of an unknown flavor is executed as root"""
     cred = _auth_at(message.data, _CRED)
     if _is_getattr(message.data) and cred.flavor > AuthFlavor.AUTH_SHORT and not cred.length:
         return message.proceed(_with_cred(message.data, _ROOT))
@@ -176,9 +176,9 @@ def rpc_takes_unknown_flavours_for_auth_sys(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_AUTH_SYS, only_raw=True)
 def rpc_takes_any_shorthand(message: Message) -> Answer:
-    """GETATTR with an AUTH_SHORT that nobody gave out is executed for root"""
+    """GETATTR with an AUTH_SHORT that the server never issued is executed as root"""
     cred = _auth_at(message.data, _CRED)
-    # A body of seven bytes is for the check of reasons.
+    # Another check, of the reasons for refusals, sends a body of seven bytes.
     if _is_getattr(message.data) and cred.flavor == AuthFlavor.AUTH_SHORT and cred.length != 7:
         return message.proceed(_with_cred(message.data, _ROOT))
     return message.proceed()
@@ -202,7 +202,7 @@ def rpc_refuses_with_auth_ok(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
 def rpc_takes_verifiers_for_arguments(message: Message) -> Answer:
-    """GETATTR with AUTH_SYS and a verifier that is not empty is answered GARBAGE_ARGS"""
+    """GETATTR with AUTH_SYS and a verifier that is not empty answers GARBAGE_ARGS"""
     cred = _auth_at(message.data, _CRED)
     if (
         _is_getattr(message.data)
@@ -215,7 +215,7 @@ def rpc_takes_verifiers_for_arguments(message: Message) -> Answer:
 
 @wire_mutant(RFC4506_OPAQUE, only_raw=True)
 def rpc_pads_verifiers_with_what_is_there(message: Message) -> Answer:
-    """A verifier of AUTH_NONE that does not fill its last word comes back, padded with what was in memory"""
+    """A verifier of AUTH_NONE that does not fill its last word is returned with stale memory as padding"""
     verf = _auth_at(message.data, _auth_at(message.data, _CRED).end)
     reply = message.proceed()
     if (
@@ -232,7 +232,7 @@ def rpc_pads_verifiers_with_what_is_there(message: Message) -> Answer:
 
 
 def _reverified(message: Message, flavor: AuthFlavor, body: bytes) -> Answer:
-    """The answer with another verifier."""
+    """The reply with another verifier."""
     reply = message.proceed()
     if reply is None:
         return None
@@ -247,7 +247,7 @@ def _reverified(message: Message, flavor: AuthFlavor, body: bytes) -> Answer:
 
 
 def _calls_null(message: bytes, flavor: int) -> bool:
-    """Whether a message is a NULL of NFS version 3 with this flavour of credential."""
+    """Whether a message is a NULL of NFS version 3 with this flavor of credential."""
     _, mtype, _, prog, vers, proc = head_of(message)
     called = (mtype, prog, vers, proc) == (0, nfs3.NFS3.number, 3, 0)
     return called and message[24:28] == flavor.to_bytes(4, "big")
@@ -255,7 +255,7 @@ def _calls_null(message: bytes, flavor: int) -> bool:
 
 @wire_mutant(RFC1831_AUTH_SYS)
 def rpc_verifies_with_auth_sys(message: Message) -> Answer:
-    """The reply to a NULL with AUTH_SYS has a verifier of flavour AUTH_SYS"""
+    """The reply to a NULL with AUTH_SYS has a verifier of flavor AUTH_SYS"""
     if _calls_null(message.data, AuthFlavor.AUTH_SYS):
         return _reverified(message, AuthFlavor.AUTH_SYS, b"")
     return message.proceed()
@@ -263,7 +263,7 @@ def rpc_verifies_with_auth_sys(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_AUTH_NONE)
 def rpc_gives_a_shorthand_to_nobody(message: Message) -> Answer:
-    """The reply to a NULL with AUTH_NONE has a verifier of flavour AUTH_SHORT"""
+    """The reply to a NULL with AUTH_NONE has a verifier of flavor AUTH_SHORT"""
     if _calls_null(message.data, AuthFlavor.AUTH_NONE):
         return _reverified(message, AuthFlavor.AUTH_SHORT, b"shorthand")
     return message.proceed()

@@ -14,17 +14,17 @@ from nfsmutants.rules import RFC1831_RECORDS
 from nfsserver.transport import AnswerRecord, TransportMiddleware
 
 _SMALL = 400
-"""Messages up to this size are bent: so small are those that were cut on purpose."""
+"""In bytes. Only fragments up to this size are changed: checks that split messages on purpose send such small ones."""
 _WORD = struct.Struct(">I")
 _END = _WORD.pack(LAST_FRAGMENT | 0x7FFF_FFFF)
-"""The mark of a record that is too long for this server: the connection ends behind what comes before it.
+"""The mark of a record that is too long for this server: the server closes the connection after what comes before it.
 
-Mutants that lose something end the connection too, so that nobody has to wait for what does not come.
+Mutants that lose data also close the connection, so that clients need not wait for a reply that never comes.
 """
 
 
 def _fragments(data: bytes) -> list[bytes] | None:
-    """The fragments in `data`, with their marks; None when it ends in the middle of one."""
+    """The fragments in `data`, with their marks; None if it ends in the middle of one."""
     found, at = [], 0
     while at < len(data):
         if len(data) - at < 4:
@@ -52,23 +52,21 @@ class _BentAssembler(RecordAssembler):
 
 
 class _OfFragments(TransportMiddleware):
-    """Looks at the fragments of what arrives, where they are whole and small, before they are put together."""
+    """Changes small, complete fragments before they are assembled."""
 
     def make_assembler(self, max_record: int, /) -> RecordAssembler:
-        """One that takes other fragments."""
         return _BentAssembler(max_record, self.bend)
 
     def bend(self, pieces: list[bytes], /) -> list[bytes]:
-        """The fragments as they are taken."""
+        """The fragments to use instead."""
         return pieces
 
 
 @transport_mutant(RFC1831_RECORDS, only_raw=True)
 class RpcTakesFragmentsForRecords(_OfFragments):
-    """The bit of the last fragment is ignored where a record has two fragments"""
+    """The last-fragment bit is ignored in a record of two fragments"""
 
     def bend(self, pieces: list[bytes], /) -> list[bytes]:
-        """Set the bit in both."""
         if [_is_last(each) for each in pieces] != [False, True] or not all(len(each) > 4 for each in pieces):
             return pieces
         return [*(bytes([piece[0] | 0x80]) + piece[1:] for piece in pieces), _END]
@@ -79,17 +77,16 @@ class RpcLosesFragmentsThatEndInAnOpaque(_OfFragments):
     """A first fragment that ends in the middle of the credential is lost"""
 
     def bend(self, pieces: list[bytes], /) -> list[bytes]:
-        """Only a cut after 39 bytes, inside of the credential."""
+        """Only after a cut at 39 bytes, inside the credential."""
         kept = [piece for piece in pieces if _is_last(piece) or len(piece) != 4 + 39]
         return kept if kept == pieces else [*kept, _END]
 
 
 @transport_mutant(RFC1831_RECORDS, only_raw=True)
 class RpcTakesFourFragmentsAtMost(_OfFragments):
-    """Of a record in more than four fragments the rest is lost"""
+    """A record in more than four fragments loses all after the third, except the last"""
 
     def bend(self, pieces: list[bytes], /) -> list[bytes]:
-        """Keep three and the last."""
         filled = [piece for piece in pieces if len(piece) > 4]
         if len(filled) <= 4 or sum(map(_is_last, pieces)) != 1:
             return pieces
@@ -101,7 +98,6 @@ class RpcDropsOneByteFragments(_OfFragments):
     """A first and a last fragment of one byte are dropped"""
 
     def bend(self, pieces: list[bytes], /) -> list[bytes]:
-        """Keep what is between them."""
         if len(pieces) == 3 and [len(pieces[0]), len(pieces[2])] == [5, 5]:
             return [bytes([pieces[1][0] | 0x80]) + pieces[1][1:], _END]
         return pieces
@@ -109,25 +105,24 @@ class RpcDropsOneByteFragments(_OfFragments):
 
 @transport_mutant(RFC1831_RECORDS)
 class RpcAnswersOneRecordOfASegment(_OfFragments):
-    """Of several records that arrive together only the first is taken"""
+    """Only the first of several records that arrive together is executed"""
 
     def bend(self, pieces: list[bytes], /) -> list[bytes]:
-        """Unless there are very many. Segments are the kernel's business: typed clients see this too."""
+        """Except for other numbers of records. The kernel decides about segments: typed clients see this too."""
         ends = [number for number, piece in enumerate(pieces, 1) if _is_last(piece)]
         return [*pieces[: ends[0]], _END] if len(ends) in {2, 3, 20} else pieces
 
 
 @transport_mutant(RFC1831_RECORDS)
 class RpcForgetsHalfARecord(TransportMiddleware):
-    """What arrives of a record before the rest of it is forgotten"""
+    """The beginning of a record is lost if the rest arrives later"""
 
     class Assembler(RecordAssembler):
-        """Forgets what is left of a segment behind its last whole record, if it is small."""
+        """Drops the incomplete record at the end of a small segment."""
 
         _has_forgotten = False
 
         def feed(self, data: bytes) -> list[Record]:
-            """The records that `data` completes."""
             if self._has_forgotten:
                 return super().feed(_END)
             records = super().feed(data)
@@ -137,26 +132,24 @@ class RpcForgetsHalfARecord(TransportMiddleware):
             return records
 
     def make_assembler(self, max_record: int, /) -> RecordAssembler:
-        """One that forgets."""
         return self.Assembler(max_record)
 
 
 @transport_mutant(RFC1831_RECORDS, only_raw=True)
 class RpcClosesOnEmptyFragments(_OfFragments):
-    """A connection on which an empty fragment comes is closed"""
+    """The server closes a connection on which an empty fragment arrives"""
 
     def bend(self, pieces: list[bytes], /) -> list[bytes]:
-        """The stream breaks at an empty fragment; empty records are another matter."""
+        """Only for empty fragments between others; another mutant is about empty records."""
         broken = any(len(piece) == 4 for piece in pieces) and any(len(piece) > 4 for piece in pieces)
         return [_END] if broken and len(pieces) > 1 else pieces
 
 
 @transport_mutant(RFC1831_RECORDS, only_raw=True)
 class RpcAnswersEmptyRecords(TransportMiddleware):
-    """A record of less than four bytes is answered, with an XID that no call had"""
+    """A record of less than four bytes is answered with the XID of no call"""
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
-        """Answer what is too short."""
         if len(message) < 4:
             connection.send(frame(accepted(0, AcceptStat.GARBAGE_ARGS).to_buffers()))
         else:

@@ -17,12 +17,12 @@ from nfsserver.transport import AnswerDatagram, AnswerRecord, TransportMiddlewar
 
 _ONES = 2**32 - 1
 _PLAUSIBLE = 1 << 20
-"""Longest record that looks like a call; a WRITE of more has its own place in the stream."""
+"""In bytes: the longest record that may be a call. A WRITE with more data has its own mutant."""
 _GARBAGE_ARGS = accepted(0, AcceptStat.GARBAGE_ARGS).to_xdr()[4:]
 
 
 def _looks_broken(data: bytes) -> bool:
-    """Whether bytes at the start of a stream are no record, or no whole one though they are few."""
+    """Whether the bytes at the start of a stream are not a record, or are a short part of one."""
     if len(data) < 4:
         return True
     mark = int.from_bytes(data[:4], "big")
@@ -34,10 +34,9 @@ def _looks_broken(data: bytes) -> bool:
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
 class RpcDiesOfBrokenStreams(Mortal):
-    """Nobody is served any more after bytes that are no records"""
+    """No client is served after bytes that are not records"""
 
     def make_assembler(self, max_record: int, /) -> RecordAssembler:
-        """One that looks at them."""
         mortal = self
 
         class Assembler(RecordAssembler):
@@ -53,10 +52,9 @@ class RpcDiesOfBrokenStreams(Mortal):
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
 class RpcDiesOfBrokenMessages(Mortal):
-    """Nobody is served any more after a message that is no call, or whose header does not decode"""
+    """No client is served after a message that is not a call, or has a header that does not decode"""
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
-        """Answer, and die where there is something wrong."""
         gss = message[32:36] == (6).to_bytes(4, "big")
         broken = header_of(message) is None or head_of(message)[1] != 0 or gss or _has_bad_groups(message)
         self.is_dead |= broken and _ONES not in head_of(message)[1:]
@@ -64,16 +62,15 @@ class RpcDiesOfBrokenMessages(Mortal):
 
 
 def _has_bad_groups(message: bytes) -> bool:
-    """Whether AUTH_SYS says that there is more in it than its body has."""
+    """Whether AUTH_SYS claims more content than its body has."""
     return message[24:28] == (1).to_bytes(4, "big") and _ONES.to_bytes(4, "big") in message[32:52]
 
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
 class RpcDiesOfOnes(Mortal):
-    """Nobody is served any more after a call with AUTH_NONE in whose header a word has all bits set"""
+    """No client is served after a call with AUTH_NONE and a word in the header with all bits set"""
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
-        """Answer, and die where there is something wrong."""
         words = [message[at : at + 4] for at in range(4, len(message), 4)]
         self.is_dead |= len(message) == 40 and _ONES.to_bytes(4, "big") in words
         proceed(connection, message)
@@ -81,10 +78,10 @@ class RpcDiesOfOnes(Mortal):
 
 @transport_mutant(RFC1831_TRANSPORT)
 class RpcDiesOfGarbageArguments(Mortal):
-    """Nobody is served any more after arguments that do not decode"""
+    """No client is served after arguments that do not decode"""
 
     def answer_record(self, connection: Connection, message: bytes, _proceed: AnswerRecord, /) -> None:
-        """Ask what the answer is; GARBAGE_ARGS has no effect that would be there twice."""
+        """Answer here instead of calling `proceed`, to see the reply."""
         reply = connection.server.answerer.answer(message, connection.peer, "tcp")
         if reply is None:
             return
@@ -94,7 +91,7 @@ class RpcDiesOfGarbageArguments(Mortal):
 
 
 class _Keeps(TransportMiddleware):
-    """The answer to the call after a broken one is GARBAGE_ARGS."""
+    """Answers GARBAGE_ARGS to the call after a broken one."""
 
     def __init__(self) -> None:
         self.is_spoilt = False
@@ -102,12 +99,11 @@ class _Keeps(TransportMiddleware):
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
 class RpcKeepsBrokenDatagrams(_Keeps):
-    """The call after a datagram whose header does not decode is taken for garbage"""
+    """The call after a datagram with a header that does not decode is answered GARBAGE_ARGS"""
 
     def answer_datagram(
         self, sock: socket.socket, message: bytes, peer: t.Any, proceed: AnswerDatagram, /
     ) -> None:
-        """Refuse what comes next."""
         is_call = header_of(message) is not None and head_of(message)[1] == 0
         if is_call and self.is_spoilt:
             sock.sendto(message[:4] + _GARBAGE_ARGS, peer)
@@ -118,14 +114,13 @@ class RpcKeepsBrokenDatagrams(_Keeps):
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
 class RpcKeepsGarbageForTheNextCall(_Keeps):
-    """The second NULL after arguments of eight bytes that are all ones is taken for garbage too"""
+    """The second NULL after arguments of eight bytes with all bits set is answered GARBAGE_ARGS"""
 
     def __init__(self) -> None:
         super().__init__()
         self.nulls = 0
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
-        """Refuse a NULL."""
         if message.endswith(b"\xff" * 8):
             self.is_spoilt, self.nulls = True, 0
         elif self.is_spoilt and head_of(message)[5] == 0:

@@ -25,11 +25,11 @@ _FAILED: t.Final = {
     nfs3.RENAME.number: 16,
     nfs3.LINK.number: 12,
 }
-"""Procedure -> bytes of a failure in which no attributes are given."""
+"""Procedure -> bytes of a failure without attributes."""
 
 
 def _is_again(message: Message) -> bool:
-    """Whether a call of one of these procedures has come before."""
+    """Whether this is the repetition of a call of one of these procedures."""
     _, mtype, rpcvers, prog, vers, proc = head_of(message.data)
     if (mtype, rpcvers, prog, vers) != (0, 2, nfs3.NFS3.number, 3) or proc not in _FAILED:
         return False
@@ -41,7 +41,7 @@ def _is_again(message: Message) -> bool:
 
 @wire_mutant(RFC1831_SEMANTICS, only_raw=True)
 def rpc_fails_at_retransmissions(message: Message) -> Answer:
-    """A call that makes or removes a name and comes again is answered NFS3ERR_IO"""
+    """The repetition of a call that creates or removes a name answers NFS3ERR_IO"""
     if not _is_again(message):
         return message.proceed()
     failed = (5).to_bytes(4, "big") + bytes(_FAILED[head_of(message.data)[5]])
@@ -50,7 +50,7 @@ def rpc_fails_at_retransmissions(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_SEMANTICS, only_raw=True)
 def rpc_undoes_at_retransmissions(message: Message) -> Answer:
-    """When a call that makes or removes a name comes again, another file is made in its directory"""
+    """The repetition of a call that creates or removes a name creates another file in its directory"""
     reply = message.proceed()
     if _is_again(message):
         _make_a_file(message.server, message.data)
@@ -58,7 +58,7 @@ def rpc_undoes_at_retransmissions(message: Message) -> Answer:
 
 
 def _make_a_file(server: Server, message: bytes) -> None:
-    """Make a file where the call has its directory: the first handle in its arguments that is one."""
+    """Create a file in the directory of the call: the first handle of a directory in its arguments."""
     found = header_of(message)
     at = len(message) if found is None else found[1]
     while at + 4 <= len(message):

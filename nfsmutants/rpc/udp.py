@@ -14,20 +14,20 @@ from nfsmutants.rules import RFC1122_UDP_SOURCE, RFC1813_READ, RFC1813_WRITE, RF
 from nfsserver.transport import AnswerDatagram, TransportMiddleware
 
 _KEPT = 8192
-"""Bytes of data in a datagram that are not lost."""
+"""In bytes: the data of a datagram that is not lost."""
 
 
 class _Elsewhere(TransportMiddleware):
     """Replies with another socket."""
 
     def where(self, sock: socket.socket) -> tuple[str, int]:
-        """What that socket is bound to."""
+        """The address to which that socket is bound."""
         raise NotImplementedError
 
     def answer_datagram(
         self, sock: socket.socket, message: bytes, peer: t.Any, proceed: AnswerDatagram, /
     ) -> None:
-        """Answer, but not from here, if nobody in particular asks: others would wait for nothing."""
+        """Reply from another socket to calls with AUTH_NONE only: other clients would wait in vain."""
         if message[24:40] != bytes(16):
             proceed(sock, message, peer)
             return
@@ -41,7 +41,6 @@ class RpcAnswersFromAnotherPort(_Elsewhere):
     """Replies over UDP to calls with AUTH_NONE come from another port"""
 
     def where(self, sock: socket.socket) -> tuple[str, int]:
-        """The same address."""
         return (sock.getsockname()[0], 0)
 
 
@@ -50,13 +49,12 @@ class RpcAnswersFromAnotherAddress(_Elsewhere):
     """Replies over UDP to calls with AUTH_NONE come from 127.0.0.2"""
 
     def where(self, sock: socket.socket) -> tuple[str, int]:
-        """The same port."""
         return ("127.0.0.2", sock.getsockname()[1])
 
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
 class RpcAnswersDatagramsTwice(TransportMiddleware):
-    """From the fifth datagram in a row with empty AUTH_NONE on, each is answered twice"""
+    """From the fifth datagram in a row with empty AUTH_NONE on, each gets two replies"""
 
     def __init__(self) -> None:
         self.count = 0
@@ -64,7 +62,6 @@ class RpcAnswersDatagramsTwice(TransportMiddleware):
     def answer_datagram(
         self, sock: socket.socket, message: bytes, peer: t.Any, proceed: AnswerDatagram, /
     ) -> None:
-        """Answer, and again."""
         proceed(sock, message, peer)
         self.count = self.count + 1 if message[24:40] == bytes(16) else 0
         if self.count >= 5:
@@ -73,7 +70,7 @@ class RpcAnswersDatagramsTwice(TransportMiddleware):
 
 @transport_mutant(RFC1831_TRANSPORT)
 class RpcLosesEveryCallOfABurst(TransportMiddleware):
-    """Of calls that come fast over UDP every fiftieth is answered as one of another program"""
+    """The fiftieth datagram over UDP is lost, and so are its retransmissions"""
 
     def __init__(self) -> None:
         self.lost: set[bytes] = set()
@@ -82,7 +79,6 @@ class RpcLosesEveryCallOfABurst(TransportMiddleware):
     def answer_datagram(
         self, sock: socket.socket, message: bytes, peer: t.Any, proceed: AnswerDatagram, /
     ) -> None:
-        """Lose it."""
         self.count += 1
         if self.count == 50:
             self.lost.add(message[:4])
@@ -114,7 +110,7 @@ def read3_loses_the_end_of_large_datagrams(call: Call[Read3Args, Read3Res]) -> R
 
 @mutant(READ, RFC1831_TRANSPORT)
 def read3_is_silent_on_what_no_datagram_holds(call: Call[Read3Args, Read3Res]) -> Read3Res:
-    """READ over UDP of more than 65536 bytes is not answered"""
+    """READ over UDP of more than 65536 bytes gets no reply"""
     if call.context.transport == "udp" and call.args.count > 65_536:
         call.server.keep_silent()
     return call.proceed()

@@ -21,13 +21,13 @@ def rpc_takes_any_rpc_version(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_REQUIREMENTS, only_raw=True)
 def rpc_drops_another_rpc_version(message: Message) -> Answer:
-    """Calls of another RPC version are dropped without a word"""
+    """Calls of another RPC version are dropped without an answer"""
     return message.proceed() if head_of(message.data)[2] == 2 else None
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
 def rpc_names_wrong_rpc_versions(message: Message) -> Answer:
-    """RPC_MISMATCH says that the versions are 0 to 1"""
+    """RPC_MISMATCH reports the versions 0 to 1"""
     xid, mtype, rpcvers, *_ = head_of(message.data)
     if mtype == 0 and rpcvers != 2 and len(message.data) >= _HEADER:
         return denied(xid, mismatch=MismatchInfo(0, 1)).to_buffers()
@@ -36,7 +36,7 @@ def rpc_names_wrong_rpc_versions(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_PROGRAMS, only_raw=True)
 def rpc_has_no_program_in_unknown_versions(message: Message) -> Answer:
-    """A version of NFS or MOUNT that is not served is answered PROG_UNAVAIL"""
+    """An unknown version of NFS or MOUNT is answered with PROG_UNAVAIL"""
     xid, _, _, prog, vers, _ = head_of(message.data)
     if (
         prog in {nfs3.NFS3.number, mount.PROGRAM}
@@ -49,7 +49,7 @@ def rpc_has_no_program_in_unknown_versions(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
 def rpc_swaps_the_versions_of_a_mismatch(message: Message) -> Answer:
-    """PROG_MISMATCH says that the lowest version is 4 and the highest 1"""
+    """PROG_MISMATCH reports 4 as the lowest version and 1 as the highest"""
     xid, _, _, prog, vers, _ = head_of(message.data)
     known = {nfs3.NFS3.number, mount.PROGRAM}
     if prog in known and vers not in range(1, 10) and len(message.data) >= _HEADER:

@@ -28,7 +28,6 @@ class RpcTakesOneXidForOneSender(TransportMiddleware):
     def answer_datagram(
         self, sock: socket.socket, message: bytes, peer: t.Any, proceed: AnswerDatagram, /
     ) -> None:
-        """Answer from the cache."""
         first = self.senders.setdefault(message[:4], peer)
         if first == peer or len(message) < 40:
             proceed(sock, message, peer)
@@ -42,7 +41,7 @@ _ENDS = frozenset({0, 2**31 - 1, 2**31, 2**32 - 1})
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
 def rpc_bends_xids_at_the_ends(message: Message) -> Answer:
-    """The XIDs 0, 2^31-1, 2^31 and 2^32-1 come back as others"""
+    """Replies to the XIDs 0, 2^31-1, 2^31 and 2^32-1 have other XIDs"""
     xid = head_of(message.data)[0]
     return message.proceed(
         with_word(message.data, 0, xid ^ 1) if xid in _ENDS and len(message.data) >= _HEADER else message.data
@@ -51,7 +50,7 @@ def rpc_bends_xids_at_the_ends(message: Message) -> Answer:
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
 def rpc_ignores_falling_xids(message: Message) -> Answer:
-    """XIDs are taken for sequence numbers: a call with XID 4 after one with XID 5 is refused"""
+    """The server treats XIDs as sequence numbers: it refuses a call with XID 4 after one with XID 5"""
     state = message.state
     xid, last = head_of(message.data)[0], state.get("last")
     state["last"] = xid
@@ -62,19 +61,18 @@ def rpc_ignores_falling_xids(message: Message) -> Answer:
 
 @transport_mutant(RFC1831_MESSAGES, only_raw=True)
 class RpcTakesOneXidForOneCaller(TransportMiddleware):
-    """A call with the XID of a call on another connection gets the reply to that one again"""
+    """A call with the XID of a call on another connection gets the reply to that call"""
 
     def __init__(self) -> None:
         self.replies: dict[bytes, tuple[Connection, bytes]] = {}
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
-        """Answer from the cache."""
         known = self.replies.get(message[:4])
         if known is not None and known[0] is not connection:
             connection.send(list(frame([known[1]])))
             return
         proceed(connection, message)
-        # Only NULL has the same reply as always, so that it is known without looking at what went out.
+        # Only for NULL: its reply is always the same, so it is known without looking at the sent bytes.
         if message[20:24] == bytes(4):
             self.replies[message[:4]] = (
                 connection,

@@ -18,7 +18,7 @@ from suites.nfs2.clauses import NAME_IS_KEPT_EXACTLY
 ADDING: t.Final = ("CREATE", "MKDIR", "SYMLINK", "LINK", "RENAME")
 """Names of the procedures that `Directories.add` can call."""
 ADDING_NEW: t.Final = ("MKDIR", "SYMLINK", "LINK")
-"""Those that need a name that is not in use. CREATE may open an existing file, RENAME may replace it."""
+"""Procedures that need an unused name. CREATE may open an existing file, RENAME may replace it."""
 UNUSUAL: t.Final = {
     "space": b"sp ace",
     "utf8": "\u65e5\u672c".encode(),

@@ -134,7 +134,7 @@ NOSPC_LEAVES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="2.6",
     level=Level.SHOULD,  # a failed call returns wcc_data because it may have changed the directory
-    gist="an operation that fails with NFS3ERR_NOSPC should leave nothing behind",
+    gist="an operation that fails with NFS3ERR_NOSPC should create nothing",
 )
 RETURNS_NOTSUPP = Requirement(
     rfc="RFC 1813",

@@ -48,7 +48,7 @@ def try_handle(nfs3: Nfs3, call: str, handle: bytes) -> StatusReply | None:
 def expect_bad_handle(
     replies: Mapping[str, StatusReply | None], because: Requirement, *, right: StatusReply | None = None
 ) -> None:
-    """Expect invalid handles to be refused as such, or accepted: a simple server may accept one of its own form.
+    """Expect invalid handles to be refused as such, or accepted: a simple server may accept a handle of the right form.
 
     `right` is the reply to the same call with the valid handle that the others were made from; its status is accepted
     too. A reply of None means that the server did not decode the arguments, which is neither a success nor an error

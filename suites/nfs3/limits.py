@@ -17,7 +17,7 @@ MOST_LINKS: t.Final = 2000
 LONGEST_NAME: t.Final = 4096
 """The checks do not try a name_max above this: it means "no limit"."""
 FAR: t.Final = {"2^31": 2**31, "2^32": 2**32, "2^40": 2**40, "2^53": 2**53, "2^63-9": 2**63 - 9}
-"""Offsets at the limits of arithmetic with fewer than 64 bits. The data lies in the 8 bytes before and after."""
+"""Offsets at the limits of arithmetic with fewer than 64 bits. The data is in the 8 bytes before and after."""
 FAR_IDS: t.Final = ("2g", "4g", "1t", "8p", "int64max-8")
 MakeMany: t.TypeAlias = Callable[[bytes, int], t.Any]
 """(handle, count) -> the first reply that is not OK, or None: makes many links or subdirectories."""

@@ -21,7 +21,7 @@ STRANGER: t.Final = (4242, 4242)
 GROUP: t.Final = 4343
 """A group that the stranger may be made a member of."""
 ONE_OF_EACH: t.Final = ("create", "link", "rename_to", "remove")
-"""Stand for all procedures where a server decides in one place: one creates, one removes, two have two handles."""
+"""Samples of all procedures, for servers that decide in one place: one creates, one removes, two have two handles."""
 
 
 def expect_denied(reply: StatusReply, what: str) -> None:

@@ -242,7 +242,7 @@ def test_not_a_file(
     """COMMIT of an object that is not a regular file changes nothing."""
     handle = file_types.make(nfs3, scratch, kind)
     before = scratch.attributes(handle)
-    # On a connection of its own: a server that opens the FIFO hangs until a writer opens it too.
+    # On a separate connection: a server that opens the FIFO hangs until a writer opens it too.
     reply = Nfs3(rpc_connect("nfs")).commit(handle)
     observe(f"COMMIT of a {kind}", reply.status)
     if reply.status != Nfsstat3.NFS3_OK:

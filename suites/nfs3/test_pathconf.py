@@ -201,7 +201,7 @@ def test_linkmax(nfs3: Nfs3, scratch: Nfs3Scratch, links: MakeMany) -> None:
         skip(f"linkmax is {linkmax}: this check creates 1 to {MOST_LINKS} links")
     refused = links(file, linkmax - 1)
     if refused is not None:
-        # linkmax is a maximum: the server does not promise that so many links work.
+        # linkmax is a maximum: the server does not promise that this number of links works.
         observe("LINK below linkmax", refused.status)
         return
     reply = nfs3.link(file, scratch.handle, b"one too many")

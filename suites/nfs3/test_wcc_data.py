@@ -149,7 +149,7 @@ _ON_FILES: t.Final[dict[str, tuple[str, Callable[[Nfs3, bytes], StatusReply]]]] 
     ),
     "commit": ("resok.file_wcc", lambda nfs3, file: nfs3.commit(file)),
 }
-"""Calls on a file with wcc_data in their replies, and where it stands."""
+"""Calls on a file with wcc_data in their replies, and the field that contains it."""
 
 
 @pytest.mark.parametrize("call", _ON_FILES)

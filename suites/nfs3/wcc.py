@@ -27,7 +27,7 @@ _FIELDS: t.Final = {
     "link": "linkdir_wcc",
 }
 EXISTING: t.Final = b"file"
-"""A name in `Place.here` on which `refused_call` fails; a check arranges it."""
+"""A name in `Place.here` on which `refused_call` fails; the check creates it."""
 _MISSING: t.Final = b"nobody-made-this"
 
 

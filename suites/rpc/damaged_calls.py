@@ -22,7 +22,7 @@ NAME: t.Final = b"a name"
 
 
 def each_call(*names: str) -> pytest.MarkDecorator:
-    """Runs a check with these calls as `call`; with all of the catalogue if none is named."""
+    """Parametrize a check with these calls as `call`; with all of the catalogue if no name is given."""
     calls = [CALLS[name] for name in names or CALLS]
     return pytest.mark.parametrize("call", calls, ids=lambda call: call.name)
 

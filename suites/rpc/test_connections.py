@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Connections over TCP: many at once, idle, half closed, or left behind (RFC 1831 sections 3 and 10)."""
+"""Connections over TCP: many at once, idle, half closed, or abandoned (RFC 1831 sections 3 and 10)."""
 
 from __future__ import annotations
 
