@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Captures: exchanges as a pcapng file that Wireshark and tshark open.
 
-The RPC messages are those of the wire, byte for byte, and so is what a check sent as bare bytes, with its record
-marks. What carries them (Ethernet, IP, TCP or UDP headers, the opening of connections, the record marks of ordinary
-messages) is made up around them, since no packet was ever seen: addresses of peers and ports are real, addresses of
+The RPC messages, and the raw bytes of a check with their record marks, are those of the wire, byte for byte. Everything
+around them (Ethernet, IP, TCP and UDP headers, the opening of connections, the record marks of ordinary messages) is
+artificial, since nfsproof does not see packets: addresses of peers and ports are real, addresses of
 clients and sequence numbers are not. Errors and notes stand as packet comments; every packet with bytes that a check
 made itself, and that may be malformed on purpose, says `OWN_BYTES`.
 """

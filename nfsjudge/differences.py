@@ -12,7 +12,7 @@ from nfsjudge.showing import by_bytes, show, show_data, show_names
 Name: t.TypeAlias = bytes | str
 
 MOST_NAMES = 6
-"""Names listed in full; of more than that only those that deviate."""
+"""Lists up to this length are shown in full, longer ones only where they deviate."""
 _SHORT = 16
 """Bytes, or items of a list, that are shown whole."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`expect()`: the only way in which a check judges.
+"""`expect()`: the only way to judge in a check.
 
 resok = expect(nfs3.write(...)).ok()
 expect(resok.count, "count").at_most(10)
@@ -40,9 +40,7 @@ class Reply(t.Protocol[T_co]):
     """A reply with a status, and with results when the status is OK."""
 
     @property
-    def status(self) -> XdrEnum:
-        """The status."""
-        ...
+    def status(self) -> XdrEnum: ...
 
     @property
     def resok(self) -> T_co | None:
@@ -54,9 +52,7 @@ class StatusReply(t.Protocol):
     """A reply with a status."""
 
     @property
-    def status(self) -> XdrEnum:
-        """The status."""
-        ...
+    def status(self) -> XdrEnum: ...
 
 
 def fail(
@@ -158,22 +154,18 @@ class ValueExpectation(t.Generic[T]):
         return self._hold(low <= t.cast("int", self.value) <= high, f"from {low} to {high}")
 
     def is_true(self) -> T:
-        """The value is true."""
         __tracebackhide__ = True
         return self._hold(bool(self.value), show(True))
 
     def is_false(self) -> T:
-        """The value is false."""
         __tracebackhide__ = True
         return self._hold(not self.value, show(False))
 
     def is_present(self) -> T:
-        """The value is not None."""
         __tracebackhide__ = True
         return self._hold(self.value is not None, "present", observed="absent")
 
     def is_absent(self) -> T:
-        """The value is None."""
         __tracebackhide__ = True
         return self._hold(self.value is None, NONE)
 
@@ -251,7 +243,7 @@ class ReplyExpectation(t.Generic[T]):
         return self._success(Ends.OK)
 
     def granted(self) -> T:
-        """`ok`, where the claim is that nothing is denied, or that nothing is too large."""
+        """`ok` for a claim that nothing is denied, or that nothing is too large."""
         __tracebackhide__ = True
         return self._success(Ends.SUCCESS)
 

@@ -124,7 +124,7 @@ def _call(exchange: Exchange) -> tuple[str, list[str], list[int]]:
 
 
 def _bytes(message: bytes) -> list[str]:
-    """Bytes as they are; in front what they say where they begin as a call does."""
+    """Raw bytes; before them the fields of a call, if they begin like one."""
     words = _CALL_HEAD.unpack_from(message) if len(message) >= _CALL_HEAD.size else None
     head = []
     if words is not None and words[1:3] == (0, 2):

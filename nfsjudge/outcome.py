@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How a check ends other than by passing, and what it notes on the way."""
+"""How a check ends if it does not pass, and what it notes meanwhile."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ F = t.TypeVar("F", bound=Callable[..., object])
 
 
 class Nonconformance(AssertionError):
-    """The target broke a requirement: the only exception by which a check says so.
+    """The target broke a requirement. No other exception means that.
 
     `what` is a noun, `expected` the acceptable outcomes and `observed` the one that was seen: texts read
     ``WHAT: expected A or B, got C``. `subject` is the reply in which it shows and `field` the dotted path in it, for
@@ -46,7 +46,7 @@ class Nonconformance(AssertionError):
 
 
 class Unsupported(Exception):
-    """What the check needs is optional, and the target refused it correctly."""
+    """The check needs something optional, and the target refused it correctly."""
 
 
 class Skipped(Exception):
@@ -59,7 +59,7 @@ def unsupported(reason: str) -> t.NoReturn:
 
 
 def skip(reason: str) -> t.NoReturn:
-    """End the check as SKIP: a precondition is missing that is nobody's fault."""
+    """End the check as SKIP: a precondition is missing, and that is nobody's fault."""
     raise Skipped(reason)
 
 

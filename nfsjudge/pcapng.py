@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pcapng format (draft-ietf-opsawg-pcapng), as far as it is written: a section, one interface, enhanced packets."""
+"""Writes the pcapng format (draft-ietf-opsawg-pcapng): a section, one interface, enhanced packets."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Records: what a run leaves of each check, one JSON object a line. Standard library and plain types only.
+"""Records: the result of each check of a run, one JSON object per line. Standard library and plain types only.
 
-The file is written as the run goes, a flushed line a check, so that a crash keeps what was judged. Lines of
-`kind` "run" (the first: target, capabilities) and "end" (the last: exit code) stand around; a file without
-"end" is of a run that was killed.
+The file is written during the run, one flushed line per check, so results survive a crash. The first line has `kind`
+"run" (target, capabilities), the last one "end" (exit code); a file without "end" is from a run that was killed.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 
 SCHEMA = 1
-"""Grows when a field changes its meaning or goes away; new fields do not change it."""
+"""Grows when a field changes its meaning or is removed; new fields do not change it."""
 
 _TOO_LARGE = 1e15
 """No number of a record is as large: seconds, bytes, calls. Infinity and NaN are refused with them."""
@@ -109,7 +108,7 @@ class CheckRecord:
     elsewhere: list[str] = field(default_factory=list)
     """Other servers, of which the same is known."""
     others: int = 0
-    """How many other servers were looked at for that: of 0 nothing is said."""
+    """How many other servers that was compared with; for 0 nothing is reported."""
     worker: str = ""
     nodeid: str = ""
     title: str = ""
@@ -151,7 +150,7 @@ class FindingRecord:
     elsewhere: list[str] = field(default_factory=list)
     """Other servers, of which the same is known."""
     others: int = 0
-    """How many other servers were looked at for that: of 0 nothing is said."""
+    """How many other servers that was compared with; for 0 nothing is reported."""
     worker: str = ""
     kind: str = "finding"
     schema: int = SCHEMA
@@ -372,7 +371,7 @@ def read_records(lines: Iterable[str]) -> Iterator[AnyRecord]:
 
 
 def elsewhere_lines(record: CheckRecord | FindingRecord) -> list[str]:
-    """Which other servers are known for the same, or that none is; nothing where nobody has looked."""
+    """Which other servers do the same, or that none does; empty if none was compared."""
     if not record.elsewhere and record.others:
         return [f"only here: not known of {record.others} other servers, where it may not have been judged"]
     return [f"also on {server}" for server in record.elsewhere]

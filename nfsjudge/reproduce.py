@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """From the exchanges of a check to a script that sends the same messages, on `nfsclient` alone.
 
-What the server gave at run time is not sent as it was: a handle, cookie or verifier that stood in an earlier reply is
-taken from the new reply, the root's handle from MOUNT, and a name that the check invented is invented again.
+Values from the server are not sent as recorded: a handle, cookie or verifier of an earlier reply is taken
+from the new reply, the root's handle from MOUNT, and a name that the check invented is invented again.
 Everything else is written as it was recorded: as constructor calls where it was typed, as bytes where it was not.
 
-Whatever came from a server, or may have, stands in the script as the `repr` of bytes or the `ascii` of text: it is data
-there and can be nothing else. Comments and names in the script are of this module.
+Anything that came from a server, or may have, is in the script as the `repr` of bytes or the `ascii` of text, so it can
+only be data. Comments and names in the script are of this module.
 """
 
 from __future__ import annotations
@@ -139,7 +139,6 @@ class _Writer:
         self._replies = {one.reply: one for one in exchanges if one.procedure is None and one.reply}
 
     def put(self, line: str) -> None:
-        """Add a line."""
         self.lines.append(line)
         self.size += len(line)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Transcripts: exchanges as text, for people who want to see what was on the wire.
+"""Transcripts: exchanges as text, for people.
 
 A transcript has at most about `MOST_LINES` lines, whatever a check did: the exchange that the verdict is about and the
 last one in full, the few before it with their arguments, and one line for each of the first, of the nearest, and of

@@ -58,7 +58,7 @@ def expect_data(
     field: str | None = None,
     because: Requirement | None = None,
 ) -> None:
-    """Data is as expected: the same bytes, and as many of them.
+    """Data is as expected: the same bytes, the same length.
 
     `at` is the offset in the file where both begin; `of` says what is compared: "file" by default, "range" with `at`.
     """

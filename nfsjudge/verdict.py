@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Verdicts: what a check says of a target."""
+"""Verdicts: the result of a check."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Verdict(enum.StrEnum):
     NONSTRICT = "NONSTRICT"
     """A SHOULD was broken."""
     VOID = "VOID"
-    """Could not be judged: the target is gone, or the suite is at fault. Never green."""
+    """Not judged: the target died, or the suite is wrong. Never green."""
     FAIL = "FAIL"
     """A MUST or a STATED rule was broken."""
 

@@ -39,7 +39,7 @@ MAX_REGISTRATIONS = 1024
 MAX_COUNTED = 256
 """Programs and calls of which statistics are kept, each."""
 MAX_PASSED_ON = 512
-"""Bytes of results that CALLIT and its kin give back over UDP, where whoever asked need not be who is answered."""
+"""Bytes of results that CALLIT and similar procedures return over UDP, where the source address may be forged."""
 SUPERUSER = b"superuser"
 """Owner of what this server itself has registered, and of what user 0 has."""
 
@@ -49,7 +49,7 @@ _RELAYED: t.Final = {AcceptStat.PROC_UNAVAIL, AcceptStat.GARBAGE_ARGS, AcceptSta
 
 
 class Netid(t.NamedTuple):
-    """One row of what systems call netconfig."""
+    """One row of netconfig."""
 
     semantics: int
     """1 datagrams, 2 connections, 3 connections with orderly release."""
@@ -69,7 +69,7 @@ OF_PROTOCOL: t.Final = {IPPROTO_TCP: (b"tcp", b"tcp6"), IPPROTO_UDP: (b"udp", b"
 
 
 class Registry:
-    """Own registrations, which nobody can UNSET, and those of others."""
+    """Registrations of this server, which nobody can UNSET, and those of others."""
 
     def __init__(self) -> None:
         self._own: dict[Key, Rpcb] = {}
@@ -97,7 +97,7 @@ class Registry:
         return [*self._others.values(), *self._own.values()]
 
     def set(self, entry: Rpcb) -> bool:
-        """A new registration; False when there is one already, no room, or no sense in it (RFC 1833 section 2.2.1)."""
+        """A new registration; False if it exists, is invalid, or there is no room (RFC 1833 section 2.2.1)."""
         key = (entry.r_prog, entry.r_vers, entry.r_netid)
         if self.find(key) is not None or len(self._others) >= MAX_REGISTRATIONS:
             return False
@@ -107,7 +107,7 @@ class Registry:
         return True
 
     def unset(self, prog: int, vers: int, netids: t.Collection[bytes], owner: bytes) -> bool:
-        """Drop what `owner` may of a program and version on these transports; False when there was nothing."""
+        """Remove what `owner` may remove of a program and version on these transports; False if there was nothing."""
         doomed = [
             key
             for key, entry in self._others.items()
@@ -118,7 +118,7 @@ class Registry:
         return bool(doomed)
 
     def is_local(self, context: CallContext) -> bool:
-        """Whether the caller sits on this machine, as SET and UNSET ask (RFC 1833 section 2.2.2)."""
+        """Whether the caller is on this machine, as SET and UNSET require (RFC 1833 section 2.2.2)."""
         address = _ip(context)
         return self.trusts_loopback and address is not None and address.is_loopback
 
@@ -162,7 +162,7 @@ def netid_of(context: CallContext) -> bytes:
 def reachable(entry: Rpcb | None, context: CallContext) -> bytes:
     """The universal address of a registration for this caller; empty without one.
 
-    Who listens on all addresses is reached at that from which an answer to this caller would go.
+    A service that listens on all addresses is reached at the address from which a reply to this caller would be sent.
     """
     if entry is None:
         return b""
@@ -177,7 +177,7 @@ def reachable(entry: Rpcb | None, context: CallContext) -> bytes:
 
 
 def owner_of(context: CallContext) -> bytes:
-    """Who makes a registration. AUTH_SYS is believed: it comes from this machine, or is not asked."""
+    """Who makes a registration. AUTH_SYS is believed, because only callers on this machine get here."""
     if not isinstance(context.credential, AuthSys):
         return b"unknown"
     uid = context.credential.uid
@@ -233,8 +233,8 @@ class Wanted(t.NamedTuple):
 def pass_on(server: Server, context: CallContext, wanted: Wanted, *, indirect: bool = False) -> bytes:
     """The results of a call to a program of this server, made for the caller. Raises `Refused` when it fails.
 
-    The port mapper itself is not called, so that calls do not nest; what others have SET runs elsewhere, and
-    is not called either. Results beyond `MAX_PASSED_ON` are withheld over UDP: nobody's flood comes from here.
+    The port mapper itself is not called, so that calls do not nest; services that others have SET run elsewhere, and
+    are not called either. Results beyond `MAX_PASSED_ON` are withheld over UDP, against amplification attacks.
     """
     counted = (wanted.prog, wanted.vers, wanted.proc, netid_of(context), indirect)
     statistics = server.registry.statistics[context.version]

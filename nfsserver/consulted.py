@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""What a server asks its knobs while it answers: which settings a check can tell from the usual ones.
+"""Which knobs decide something while the server answers, and so which settings a check can notice.
 
-Until a knob decides something, a server does the same whatever the knob is set to. So take a check on a server whose
-knobs are as usual: if no knob decided anything that another value would decide differently, the check sees the same on
-a server with that value. `Consulted` collects what was decided, and `may_differ` compares it with a setting.
+Until a knob decides something, its value makes no difference. So run a check on a server with default knobs: if no knob
+decides anything that another value would decide differently, the check sees the same on a server with that value.
+`Consulted` collects the decisions, and `may_differ` compares them with a setting.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nfsserver.fs import Limits
 from nfsserver.knobs import KNOBS, Settings
 
 _MOST_NAMES = 200
-"""Of more files the names are not kept: any glob may match one of them."""
+"""If more names are compared, they are not kept: any glob may match one of them."""
 _FIELDS = frozenset(one.name for one in dataclasses.fields(Limits))
 Plain: t.TypeAlias = dict[str, t.Any]
 
@@ -29,9 +29,9 @@ class Consulted:
     """What was decided since the last `clear`."""
 
     has_files: bool = False
-    """Whether anything was called that has to do with files."""
+    """Whether any operation on files was called."""
     is_turned: bool = False
-    """Whether knobs were turned meanwhile."""
+    """Whether a knob was set meanwhile."""
     reads: set[str] = field(default_factory=set)
     """Fields of `Limits` whose value was used."""
     sizes: dict[str, int] = field(default_factory=dict)
@@ -42,7 +42,6 @@ class Consulted:
     """Freedoms that would have had a reply to change -> the largest size."""
 
     def clear(self) -> None:
-        """Begin again."""
         self.__init__()  # type: ignore[misc]
 
     def note_size(self, name: str, size: int) -> None:
@@ -58,14 +57,14 @@ class Consulted:
                 self.names[key] = None
 
     def note_mark(self, freedom: str, mark: Mark) -> None:
-        """A call, or its reply, came to where a freedom would be."""
+        """A call or its reply reached a freedom."""
         if isinstance(mark, bytes):
             self.note_name(freedom, mark)
         else:
             self.answered[freedom] = max(mark, self.answered.get(freedom, 0))
 
     def to_plain(self) -> Plain:
-        """As JSON can carry it."""
+        """As plain values for JSON."""
         return {
             "has_files": self.has_files,
             "is_turned": self.is_turned,
@@ -90,7 +89,7 @@ class Consulted:
     # ------------------------------------------------------------ compared with a setting
 
     def may_differ(self, now: Settings, freedoms: Sequence[Freedom]) -> bool:
-        """Whether a server with these settings might have answered differently from one whose knobs are as usual."""
+        """Whether a server with these settings might have answered differently from one with default knobs."""
         if self.is_turned or any(self._is_changed(freedom, now) for freedom in freedoms):
             return True
         by_freedom = {name for freedom in freedoms for name in freedom.knobs}
@@ -132,7 +131,7 @@ class NotedLimits(Limits):
 
     @classmethod
     def of(cls, limits: Limits, consulted: Consulted) -> NotedLimits:
-        """The same limits, noting into `consulted`."""
+        """The same limits, which report their decisions to `consulted`."""
         noted = cls(**{name: getattr(limits, name) for name in _FIELDS})
         object.__setattr__(noted, "consulted", consulted)
         return noted
@@ -144,12 +143,10 @@ class NotedLimits(Limits):
         return object.__getattribute__(self, name)
 
     def bound(self, name: str, size: int) -> int:
-        """As in `Limits`."""
         self.consulted.note_size(name, size)
         return min(size, int(object.__getattribute__(self, name)))
 
     def matches(self, name: str, file: bytes) -> bool:
-        """As in `Limits`."""
         self.consulted.note_name(name, file)
         glob: str = object.__getattribute__(self, name)
         return bool(glob) and fnmatchcase(file, glob.encode())

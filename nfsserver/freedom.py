@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How a protocol face obeys a knob: middleware that is there while the knob is turned."""
+"""How a protocol layer obeys a knob: a function around handlers, active while the knob differs from its default."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _always(_now: Settings, _mark: Mark) -> bool:
 
 
 class Freedom(t.NamedTuple):
-    """What is put around `operations` while one of `knobs` is turned, inside all middleware.
+    """What runs around `operations` while one of `knobs` differs from its default, inside all middleware.
 
     The last three say which calls it changes. `of_call` and `of_reply` give marks of a call, and of the reply of a
     server with default knobs; `differs` says for settings and a mark whether the middleware does anything.
@@ -46,7 +46,6 @@ class Freedom(t.NamedTuple):
 
     @property
     def name(self) -> str:
-        """A unique name."""
         return f"{self.middleware.__module__}.{self.middleware.__name__}"
 
     def is_used(self, now: Settings) -> bool:

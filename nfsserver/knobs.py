@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Knobs: what the RFCs leave to a server, settable in one that runs.
+"""Knobs: choices that the RFCs leave to a server, which can be changed while it runs.
 
-Whatever a knob is set to, the server stays right: that is what tells a knob from a mutant. `Settings` declares
+Every value leaves the server correct. That distinguishes a knob from a mutant. `Settings` declares
 them, once; names, parsing, bounds and lists of them are derived from it.
 """
 
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 Value: t.TypeAlias = int | float | bool | str | None
-"""What a knob may be set to; None where it has that for "as usual"."""
+"""A value of a knob. None is the default of some."""
 
 _NONE = "none"
 _BOOLS = {
@@ -31,7 +31,7 @@ _BOOLS = {
 
 
 class BadKnob(ValueError):
-    """A knob that there is not, or a value that it cannot have; the text says which there are."""
+    """An unknown knob, or a value that it cannot have; the text lists the valid ones."""
 
 
 def _knob(
@@ -327,20 +327,20 @@ class Knobs:
         return dataclasses.replace(settings, **t.cast("t.Any", checked))
 
     def set(self, name: str, value: Value) -> None:
-        """Turn one knob. Raises `BadKnob`."""
+        """Set one knob. Raises `BadKnob`."""
         self.update(**{name: value})
 
     def update(self, **values: Value) -> None:
-        """Turn several knobs at once, or none when one of them is wrong. Raises `BadKnob`."""
+        """Set several knobs at once, or none if one of them is wrong. Raises `BadKnob`."""
         self._become(self._with(self.now, values))
 
     def reset(self) -> None:
-        """Turn all knobs back to what the server was made with."""
+        """Reset all knobs to the values that the server was made with."""
         self._become(self._usual)
 
     @contextmanager
     def released(self) -> Iterator[None]:
-        """While it lasts, no JUKEBOX is answered: for middleware that does what the server has put off."""
+        """Inside of it, no call gets JUKEBOX: for middleware that makes a call which the server has delayed."""
         before = self.now
         self.now = dataclasses.replace(
             before, jukebox_calls=0, jukebox_seconds=0.0, delegated_names="", offline_names=""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The seam of the server: what can be put around it from outside, while its handlers know nothing of it.
+"""The extension point of the server: code that runs around its handlers, which do not know of it.
 
 There are three places: around an operation, around the answer to a whole message, and below
 messages (`nfsserver.transport`). Mutants use it, and so do tests that want to see or to change calls.
@@ -35,7 +35,7 @@ AroundMessage: t.TypeAlias = "Callable[[Server, bytes, ProceedMessage], Answer]"
 
 
 class Middleware(t.Protocol):
-    """What is put around a server with `Server.surround`. It is called for each call, so its parts may change."""
+    """What `Server.surround` accepts. The server calls it for each request, so its parts may change."""
 
     def around_calls(self, operation: AnyOperation, /) -> Sequence[AnyAroundCall]:
         """What runs around `operation`, in a call or in a compound, the innermost first."""
@@ -59,9 +59,7 @@ class Interposed:
         return (self._around,) if operation is self._operation else ()
 
     def around_messages(self) -> Sequence[AroundMessage]:
-        """Nothing."""
         return ()
 
     def below_messages(self) -> Sequence[TransportMiddleware]:
-        """Nothing."""
         return ()

@@ -32,7 +32,7 @@ if t.TYPE_CHECKING:
     from nfsserver.server import Server
 
 AUTH_SYS = 1
-"""The flavor number of AUTH_SYS, the only one that NFS handles are good with here."""
+"""The flavor number of AUTH_SYS, the only one with which NFS accepts handles here."""
 
 MAX_MOUNTS = 1024
 """Entries in the mount list; the oldest goes first. The list is advice only (RFC 1094 A.1)."""
@@ -48,7 +48,7 @@ _STATUS3: t.Final = {
 
 
 def components(path: bytes) -> tuple[bytes, ...]:
-    """The names in a path; extra slashes mean nothing. EACCES: ``.`` or ``..``, which could lead astray."""
+    """The names in a path; extra slashes are ignored. EACCES: ``.`` or ``..``, which could leave the export."""
     names = tuple(name for name in path.split(b"/") if name)
     if b"." in names or b".." in names:
         raise FsError(errno.EACCES)
@@ -130,7 +130,7 @@ def dump(server: Server, _context: CallContext, _args: Void) -> Mountlist:
 
 
 def umnt(server: Server, context: CallContext, args: DirpathArgs) -> Void:
-    """UMNT of any version; handles stay good."""
+    """UMNT of any version; handles stay valid."""
     server.mounts.forget(context, args.dirpath)
     return Void()
 

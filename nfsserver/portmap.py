@@ -59,7 +59,7 @@ def _port(registry: Registry, args: Mapping) -> int:
 
 
 def mappings(registry: Registry) -> list[Mapping]:
-    """What version 2 can show: each program, version and protocol once."""
+    """The registrations that version 2 can show: each program, version and protocol once."""
     shown: dict[tuple[int, int, int], Mapping] = {}
     for entry in registry.entries():
         prot = next((prot for prot, netids in OF_PROTOCOL.items() if entry.r_netid in netids), None)
@@ -85,7 +85,7 @@ def set_(server: Server, context: CallContext, args: Mapping) -> BoolRes:
 
 
 def unset(server: Server, context: CallContext, args: Mapping) -> BoolRes:
-    """UNSET, from this machine only; of every protocol, whichever is said."""
+    """UNSET, from this machine only; of every protocol, whatever the call says."""
     registry = server.registry
     if not registry.is_local(context):
         return BoolRes(False)
@@ -104,7 +104,6 @@ def getport(server: Server, context: CallContext, args: Mapping) -> GetportRes:
 
 
 def dump(server: Server, _context: CallContext, _args: Void) -> Pmaplist:
-    """DUMP."""
     return Pmaplist(mappings(server.registry))
 
 

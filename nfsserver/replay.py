@@ -13,13 +13,13 @@ from nfsclient.rpc.sockets import Address
 from nfsclient.xdr import Buffer
 
 ENTRIES = 1024
-"""Replies that are remembered; the one that was used the longest ago goes first."""
+"""Replies that are kept; the least recently used one is dropped first."""
 LARGEST_REPLY = 2048
-"""Replies above this are not kept; those of the procedures here are far smaller."""
+"""Larger replies are not kept; those of the procedures here are far smaller."""
 
 _PROCEDURE = struct.Struct(">III")
 _PROCEDURE_AT = 12
-"""Where program, version and procedure stand in a call."""
+"""Position of program, version and procedure in a call."""
 
 
 class ReplayCache:
@@ -40,7 +40,7 @@ class ReplayCache:
 
     @staticmethod
     def key(message: Buffer, peer: Address, transport: str) -> tuple[Address, str, bytes]:
-        """What tells one call from all others."""
+        """The key of a call."""
         return peer, transport, hashlib.blake2s(message).digest()
 
     def find(self, key: tuple[Address, str, bytes]) -> bytes | None:

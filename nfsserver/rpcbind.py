@@ -69,7 +69,6 @@ def getaddr(server: Server, context: CallContext, args: Rpcb) -> TextRes:
 
 
 def dump(server: Server, _context: CallContext, _args: Void) -> Rpcblist:
-    """DUMP."""
     return Rpcblist(server.registry.entries())
 
 
@@ -92,7 +91,6 @@ def indirect(server: Server, context: CallContext, args: RpcbRmtcallargs) -> Rpc
 
 
 def gettime(server: Server, _context: CallContext, _args: Void) -> GettimeRes:
-    """GETTIME."""
     return GettimeRes(server.clock.now_ns() // 1_000_000_000 & 0xFFFF_FFFF)
 
 
@@ -132,7 +130,6 @@ def getaddrlist(server: Server, context: CallContext, args: Rpcb) -> RpcbEntryLi
 
 
 def getstat(server: Server, _context: CallContext, _args: Void) -> RpcbStatByvers:
-    """GETSTAT."""
     return RpcbStatByvers([each.result() for _, each in sorted(server.registry.statistics.items())])
 
 

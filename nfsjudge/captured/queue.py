@@ -2,7 +2,7 @@
 """The queue between matching and judging: exchanges become complete in any order, and are judged in order of time.
 
 What is complete waits for calls that were made before its end and are still open, since these may have been
-executed meanwhile. It does not wait for ever: a call that is open too long, or one too many, is taken for unanswered.
+executed meanwhile. The wait is limited: if a call is open too long, or too many are, it counts as unanswered.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Key: t.TypeAlias = tuple[Side, Side, int]
 """Client, server, XID."""
 
 _LONGEST_OPEN = 60.0
-"""Seconds of the capture for which a reply is waited for."""
+"""Seconds of the capture after which a call counts as unanswered."""
 _REORDERED = 1.0
 """Seconds by which a capture may have a reply before its call."""
 _MOST_OPEN = 4096
@@ -32,7 +32,7 @@ _MOST_DONE_BYTES = 64 << 20
 _LOST = b"lost"
 """Stands for a call that was not captured."""
 _OFTEN = 128
-"""Complete exchanges that wait until it is looked whether some can be judged."""
+"""Complete exchanges that wait before the queue looks which can be judged."""
 _MOST_CLOSED = 65_536
 
 
@@ -103,7 +103,7 @@ class InOrder:
         return True
 
     def stray(self, key: Key, number: int, message: bytes, moment: float) -> None:
-        """A reply came to no call, as far as is known yet: captures may have the two the wrong way round."""
+        """A reply without a known call so far: captures may have the two in the wrong order."""
         self._strays[key] = (number, message, moment)
         if len(self._strays) > _MOST_OPEN:
             self._strays.popitem(last=False)
@@ -156,7 +156,7 @@ class InOrder:
             self._closed.popitem(last=False)
 
     def _abandon(self, key: Key) -> None:
-        """Take an open call for unanswered."""
+        """Count an open call as unanswered."""
         found = self._open.pop(key)
         self._close(key)
         self.unanswered += 1
@@ -165,7 +165,7 @@ class InOrder:
     # ------------------------------------------------------------ judging
 
     def is_due(self) -> bool:
-        """Whether so much waits that it is worth to look what can be judged."""
+        """Whether enough waits to look for what can be judged."""
         return len(self._done) - self._looked_at >= _OFTEN or self._is_much()
 
     def _is_much(self) -> bool:

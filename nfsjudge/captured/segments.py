@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """From frames to what TCP and UDP carry: link layers, VLAN tags, IPv4 and IPv6 with their fragments.
 
-What is no IP, or breaks its rules, is passed over: a capture holds anything. A link type that is not known raises
-`BadCapture`, since nothing could be said about such a file.
+Packets that are not IP, or that break its rules, are ignored: a capture may contain anything. An unknown link type
+raises `BadCapture`, since such a file cannot be judged.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _VLAN: t.Final = frozenset({0x8100, 0x88A8, 0x9100})
 _MOST_TAGS = 4
 _FRAGMENT = 44
 _EXTENSIONS: t.Final = frozenset({0, 43, 60, 135})
-"""Headers of IPv6 that are passed over: hop-by-hop, routing, destination, mobility."""
+"""Headers of IPv6 that are skipped: hop-by-hop, routing, destination, mobility."""
 _MOST_EXTENSIONS = 16
 _MOST_DATAGRAMS = 256
 _MOST_PARTS = 128

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""One direction of a TCP connection: segments in any order become the bytes of the stream, and these records.
+"""One direction of a TCP connection: segments in any order become the bytes of the stream, and then records.
 
 Segments may be missing, doubled, out of order or cut; the capture may begin in the middle. Where bytes are
 lost for good, reading goes on at the next segment that looks like the beginning of an RPC record.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""From packets to exchanges, and these through the lint: calls and replies matched by XID, in order of time."""
+"""From packets to exchanges and to findings: calls and replies are matched by XID, in order of time."""
 
 from __future__ import annotations
 
@@ -137,12 +137,12 @@ class Traffic:
         return min((moment for moment in moments if moment is not None), default=float("inf"))
 
     def _connects(self, packet: Packet, segment: Segment) -> None:
-        """A client that leaves calls open and comes again may have seen the server go."""
+        """A client that leaves calls open and connects again may have seen the server stop."""
         if self._queue.waits(segment.source[0], segment.destination):
             self._queue.happen(Event(packet.time, Happening.RESTART))
 
     def _closes(self, packet: Packet, segment: Segment, flow: _Flow) -> None:
-        """A server that closes first may be going, and come back as another."""
+        """A server that closes first may be stopping, and may restart with another state."""
         flow.is_closed = True
         other = self._flows.get((segment.destination, segment.source))
         is_server = self._queue.is_server(segment.source)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A case: one operation of an exchange as the rules see it, with what was known before it."""
+"""A case: one operation of an exchange as the rules see it, with what earlier ones showed."""
 
 from __future__ import annotations
 

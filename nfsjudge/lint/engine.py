@@ -30,7 +30,7 @@ _MOST_ASKED: t.Final = 50_000
 
 
 class Happening(enum.Enum):
-    """What may happen to a target between two exchanges that no exchange shows."""
+    """What may happen to a target between two exchanges without being seen in one."""
 
     RESTART = "restart"
     """It was restarted or reconfigured: its earlier replies do not bind it any more."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The world: what exchanges have shown of one server so far, and which of these facts cannot have changed since.
 
-Everything here errs towards forgetting. Attributes are kept by handle. A call that may change an object makes the
+In doubt, the world forgets. Attributes are kept by handle. A call that may change an object makes the
 world forget them for every handle that may be of that object: those of the same fsid and fileid, or all where these
 are not known. Only objects that were made within the exchanges count as unknown to others.
 """
@@ -16,7 +16,7 @@ from nfsclient.rpc.exchange import Exchange
 from nfsjudge.lint.case import Attributes, View
 
 MOST_HANDLES = 50_000
-"""Handles that are remembered; beyond them everything is forgotten."""
+"""Handles that are remembered; if there are more, everything is forgotten."""
 
 Identity: t.TypeAlias = tuple[int, int]
 """fsid and fileid."""

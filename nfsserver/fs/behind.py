@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What happens to files without the protocol: another program on the same machine changes or removes them."""
+"""Changes to files without the protocol, as another program on the same machine would make them."""
 
 from __future__ import annotations
 

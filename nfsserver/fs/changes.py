@@ -48,7 +48,7 @@ class Changes:
 
     @property
     def touch(self) -> bool:
-        """Whether a time is to become the server's."""
+        """Whether a time is to be set to the server's time."""
         return NOW in (self.atime, self.mtime)
 
 

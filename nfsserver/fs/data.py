@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""The bytes of a regular file: sparse pages, and what of them a crash would keep.
+"""The bytes of a regular file: sparse pages, and which of them survive a crash.
 
-Two versions of a file live here at once. The *volatile* one is what READ sees; the *stable* one is what a
-crash leaves. They share every page that has no uncommitted write; a page that has one keeps its stable
-version with it as a pre-image. Rules that must stay true:
+There are two versions of a file. READ returns the *volatile* one; a crash leaves the *stable* one. They share every
+page that has no uncommitted write; a page that has one keeps its stable version with it as a pre-image.
+Rules that must stay true:
 
 - A page that has a pre-image is itself present.
 - In either version the bytes of a page beyond that version's size are zero, so that growing a file
@@ -39,7 +39,7 @@ class PageBudget:
 
     @property
     def free(self) -> int:
-        """How many there are to take."""
+        """The number of free pages."""
         return max(0, self._unused - self._withheld)
 
     def leave(self, pages: int | None) -> None:
@@ -94,7 +94,7 @@ class PagedData:
         return b"".join(parts)
 
     def write(self, offset: int, data: bytes | bytearray | memoryview, *, stable: bool) -> int:
-        """Put `data` at `offset`; how many bytes found room. Raises ENOSPC when not one did.
+        """Write `data` at `offset`, and return how many bytes found room. Raises ENOSPC if none did.
 
         A stable write reaches both versions; it commits nothing else that shares its pages.
         """

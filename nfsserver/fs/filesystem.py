@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The file system in memory: what NFS servers of every version share.
+"""The file system in memory, which all versions of NFS share.
 
 Operations take the caller and live `Inode`s and raise `FsError`; a refused operation has changed nothing.
 Names and attributes are stable at once; only file data, sizes and times changed by unstable writes
@@ -55,16 +55,16 @@ class FileSystem:
     # ------------------------------------------------------------ what bounds it
 
     def configure(self, limits: Limits) -> None:
-        """Go on within other limits; what lies outside of them already stays."""
+        """Change the limits; existing objects that exceed them stay."""
         self.limits = limits
         self._stamper.granularity = limits.time_granularity
         if limits.stale_on_remove:
             self._forget_nameless()
 
     def leave_free(self, size: int | None, files: int | None) -> None:
-        """Let somebody else take all room but `size` bytes, and all objects but `files`; None: give that back."""
+        """Leave only `size` bytes and `files` objects free, as if others used the rest; None: free those again."""
         if size is not None:
-            self.commit_all()  # what it takes to keep both versions of a page is not to be had later
+            self.commit_all()  # later there is no room to keep both versions of a page
         self._budget.leave(None if size is None else size // PAGE)
         unused = self.limits.max_files - len(self._inodes)
         self._files_withheld = 0 if files is None else max(0, unused - files)
@@ -72,7 +72,7 @@ class FileSystem:
     # ------------------------------------------------------------ objects
 
     def inode(self, fileid: int, generation: int) -> Inode:
-        """The live object of this identity. ESTALE: it is gone, even if its number was used again."""
+        """The live object of this identity. ESTALE: it was removed, even if its number was used again."""
         inode = self._inodes.get(fileid)
         if inode is None or inode.generation != generation:
             raise FsError(errno.ESTALE)
@@ -131,7 +131,7 @@ class FileSystem:
             self._forget(inode)
 
     def _forget_nameless(self) -> None:
-        """Files without a name, which handles have kept, are gone."""
+        """Remove files without a name, which only handles have kept."""
         for inode in [each for each in self._inodes.values() if not each.nlink]:
             self._forget(inode)
 
@@ -213,7 +213,7 @@ class FileSystem:
 
     @staticmethod
     def _drop_privileges(caller: Caller, inode: Inode) -> None:
-        """What a program gains by set-id bits ends when somebody else may have written it."""
+        """Clear set-id bits when somebody else may have written the file."""
         if not caller.is_superuser:
             inode.mode &= ~0o4000 & ~(0o2000 if inode.mode & 0o010 else 0)
 
@@ -267,7 +267,7 @@ class FileSystem:
         return allowed
 
     def _make_room(self, count: int) -> None:
-        """Commit everything, which is always allowed, where pre-images might take the room of new data."""
+        """Commit everything if pre-images might take the room of new data. A server may always commit."""
         if self._budget.free < 2 * (count // PAGE + 2):
             self.commit_all()
 
@@ -282,7 +282,7 @@ class FileSystem:
             inode.commit()
 
     def crash(self) -> None:
-        """Lose everything that is not stable, files that only handles have kept among it, and nothing else."""
+        """Lose everything that is not stable, including files that only handles have kept, and nothing else."""
         self._forget_nameless()
         for inode in self._inodes.values():
             inode.crash()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""File handles: which object, in which export, and proof that this server made them."""
+"""File handles: the object, its export, and a proof that this server made them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class HandleCodec:
         return body + self._checksum(body)
 
     def decode(self, handle: bytes) -> Identity:
-        """Raises EBADF for what this server never made, whatever was changed in it."""
+        """Raises EBADF for any bytes that this server never made."""
         body, checksum = handle[: _IDENTITY.size], handle[_IDENTITY.size :]
         if len(handle) != HANDLE_SIZE or not hmac.compare_digest(checksum, self._checksum(body)):
             raise FsError(errno.EBADF)

@@ -14,7 +14,7 @@ if t.TYPE_CHECKING:
     from nfsserver.fs.filesystem import FileSystem
 
 ENTRY_OVERHEAD = 24
-"""What one entry adds to the size of its directory, besides its name."""
+"""Bytes that one entry adds to the size of its directory, in addition to its name."""
 
 
 class Kind(enum.IntEnum):
@@ -135,7 +135,7 @@ class Inode:
     target: bytes = b""
     """Of a symbolic link."""
     place: tuple[Inode, bytes] | None = None
-    """The directory and the name that it was given last, whether it still has that name or not."""
+    """The directory and the name of the last name given to it, even if that was removed since."""
     create_verifier: bytes | None = None
     """What an exclusive CREATE brought; kept on stable storage for as long as the file lives."""
     stable_times: tuple[int, int] | None = None

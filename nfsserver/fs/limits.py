@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What bounds the file system and the transfers, and what it has; FSINFO, FSSTAT and PATHCONF report this."""
+"""The limits and properties of the file system and of transfers, which FSINFO, FSSTAT and PATHCONF report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Limits:
     datagram_max: int = 32 * 1024
     """What a READ, WRITE or directory result may carry over UDP, where 64 KiB bound the whole message."""
     quota: int | None = None
-    """What the data of one owner's files may take, in whole pages; None: as much as there is."""
+    """The quota of each owner in bytes, counted in whole pages; None: no quota."""
     time_granularity: int = 1
     """Nanoseconds: every time is a multiple of it. Above 1, changes may share a time."""
     hard_links: bool = True
@@ -52,7 +52,7 @@ class Limits:
         return self.bound(name, size) == size
 
     def matches(self, name: str, file: bytes) -> bool:
-        """Whether the glob of this name is one of a file's name."""
+        """Whether the glob of this name matches a file name."""
         glob: str = getattr(self, name)
         return bool(glob) and fnmatchcase(file, glob.encode())
 

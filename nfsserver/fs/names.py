@@ -13,7 +13,7 @@ PARENT = b".."
 
 
 def check_characters(name: bytes, limits: Limits) -> None:
-    """Refuse what can be the name of nothing here, aliases aside.
+    """Refuse names that no object can have here, except for aliases.
 
     The empty name and illegal characters give EACCES (RFC 1813 section 3.2 items 1 and 5), names longer than
     the limit ENAMETOOLONG (item 4, no_trunc being TRUE).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Who may do what: UNIX credentials against owner, group and mode (RFC 1813 section 4.4)."""
+"""Permissions: UNIX credentials compared with owner, group and mode (RFC 1813 section 4.4)."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Caller:
 
     @property
     def is_superuser(self) -> bool:
-        """Whether permissions do not hold this caller back."""
+        """Whether permissions do not restrict this caller."""
         return self.uid == 0
 
     def in_group(self, gid: int) -> bool:
@@ -47,7 +47,7 @@ class Caller:
         return gid == self.gid or gid in self.groups
 
     def squashed(self) -> Caller:
-        """What root squashing makes of this caller: uid 0, and group 0 wherever it stands, become nobody."""
+        """This caller after root squashing: uid 0, and group 0 in any place, become nobody."""
         if self.uid == 0:
             return Caller(NOBODY, NOBODY)
         gid = NOBODY if self.gid == 0 else self.gid

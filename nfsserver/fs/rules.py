@@ -37,14 +37,14 @@ def is_within(directory: Inode, ancestor: Inode) -> bool:
 
 
 def require_directory(inode: Inode) -> Directory:
-    """The entries of a directory. ENOTDIR: it is none."""
+    """The entries of a directory. ENOTDIR: it is not one."""
     if inode.directory is None:
         raise FsError(errno.ENOTDIR)
     return inode.directory
 
 
 def require_regular(inode: Inode) -> PagedData:
-    """The data of a regular file. EISDIR, EINVAL: it is none."""
+    """The data of a regular file. EISDIR, EINVAL: it is not one."""
     if inode.data is None:
         raise FsError(errno.EISDIR if inode.directory is not None else errno.EINVAL)
     return inode.data

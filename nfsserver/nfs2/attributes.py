@@ -24,12 +24,11 @@ if t.TYPE_CHECKING:
 
 
 def nothing2(_server: Server, _context: CallContext, _args: Void) -> Void:
-    """NULL; and ROOT and WRITECACHE, which are obsolete or never came to be."""
+    """NULL; and ROOT and WRITECACHE, which are obsolete or were never used."""
     return Void()
 
 
 def getattr2(server: Server, _context: CallContext, args: FhandleArgs) -> Attrstat:
-    """GETATTR."""
     try:
         return Attrstat(Nfsstat2.NFS_OK, fattr(server.resolve(args.file)))
     except FsError as refusal:

@@ -10,7 +10,7 @@ from nfsclient.protocol.nfs2 import IGNORED, Fattr, Ftype, Nfsstat2, Sattr, Time
 from nfsserver.fs import NOW, PAGE, Changes, FsError, Inode, Kind, Time
 
 LARGEST = 0xFFFF_FFFF
-"""Largest number that NFSv2 can say; the size of a file above it is said to be this."""
+"""Largest number in NFSv2; the size of a larger file is reported as this."""
 
 _STATUS: t.Final = {
     errno.EPERM: Nfsstat2.NFSERR_PERM,
@@ -103,7 +103,7 @@ def _time(asked: Timeval) -> Time | None:
 
 
 def changes_of(attributes: Sattr) -> Changes:
-    """What a sattr asks for; type bits of the mode mean nothing. EINVAL: a time that is none."""
+    """The changes in a sattr; type bits of the mode are ignored. EINVAL: an invalid time."""
     return Changes(
         mode=_given(attributes.mode),
         uid=_given(attributes.uid),

@@ -29,7 +29,6 @@ _INSTEAD: t.Final = {errno.EINVAL: Nfsstat2.NFSERR_NXIO}
 
 
 def readlink2(server: Server, _context: CallContext, args: FhandleArgs) -> Readlinkres:
-    """READLINK."""
     try:
         link = server.resolve(args.file)
         return Readlinkres(Nfsstat2.NFS_OK, link.fs.readlink(link))
@@ -61,8 +60,8 @@ def write2(server: Server, context: CallContext, args: Writeargs) -> Attrstat:
 def _write(caller: Caller, inode: Inode, offset: int, data: memoryview) -> None:
     """Write everything.
 
-    EFBIG: the size could not be said in 32 bits; ENOSPC: there was room for a part only, and what was there before is
-    there again; and what `FileSystem.write` raises.
+    EFBIG: the size does not fit into 32 bits; ENOSPC: there was room for a part only, and the old data is restored;
+    and what `FileSystem.write` raises.
     """
     if offset + len(data) > LARGEST:
         raise FsError(errno.EFBIG)

@@ -26,12 +26,12 @@ _END_SIZE = 2 * _WORD
 
 
 def entry_size(name: bytes) -> int:
-    """Bytes of an entry on the wire: that it follows, fileid, name, cookie."""
+    """Bytes of an entry on the wire: "value follows", fileid, name, cookie."""
     return _WORD + _WORD + _WORD + (len(name) + 3) // 4 * 4 + COOKIESIZE
 
 
 def readdir2(server: Server, context: CallContext, args: Readdirargs) -> Readdirres:
-    """READDIR; where not even one entry fits into `count`, IO: an empty page would lead nobody on."""
+    """READDIR. IO if not even one entry fits into `count`: a client could not continue after an empty page."""
     try:
         directory = server.resolve(args.dir)
         cookie = int.from_bytes(args.cookie, "big")

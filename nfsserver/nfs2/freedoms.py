@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Knobs that change what NFSv2 says: shorter READs and listings. See `nfsserver.knobs`.
+"""Knobs that change replies of NFSv2: shorter READs and listings. See `nfsserver.knobs`.
 
-WRITE takes all or nothing in this version, and it has no JUKEBOX: those knobs mean nothing here.
+In this version WRITE writes all or nothing, and there is no JUKEBOX: those knobs have no effect.
 """
 
 from __future__ import annotations

@@ -89,7 +89,6 @@ def rmdir2(server: Server, context: CallContext, args: Diropargs) -> StatRes:
 
 
 def rename2(server: Server, context: CallContext, args: Renameargs) -> StatRes:
-    """RENAME."""
     try:
         source, target = server.resolve(args.from_.dir), server.resolve(args.to.dir)
         source.fs.rename(server.caller(context), source, args.from_.name, target, args.to.name)

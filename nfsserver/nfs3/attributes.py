@@ -32,7 +32,6 @@ _SETATTR_INSTEAD: t.Final = {errno.EISDIR: Nfsstat3.NFS3ERR_INVAL, errno.EFBIG: 
 
 
 def getattr3(server: Server, _context: CallContext, args: Getattr3Args) -> Getattr3Res:
-    """GETATTR."""
     try:
         inode = server.resolve(args.object)
     except FsError as refusal:

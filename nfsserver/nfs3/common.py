@@ -57,7 +57,7 @@ class Nfs3Error(Exception):
 
 
 REFUSALS: t.Final = (FsError, Nfs3Error)
-"""What handlers catch and answer with `status_of`."""
+"""Exceptions that handlers catch and translate with `status_of`."""
 
 
 def status_of(refusal: FsError | Nfs3Error, instead: t.Mapping[int, Nfsstat3] | None = None) -> Nfsstat3:
@@ -108,7 +108,7 @@ def _time(asked: SetTime) -> Time | None:
 
 
 def changes_of(attributes: Sattr3) -> Changes:
-    """What a sattr3 asks for. EINVAL: a time that is none."""
+    """The changes in a sattr3. EINVAL: an invalid time."""
     return Changes(
         mode=attributes.mode,
         uid=attributes.uid,
@@ -141,7 +141,7 @@ class Watched:
 
     @property
     def before(self) -> WccAttr | None:
-        """pre_op_attr: what there was before."""
+        """pre_op_attr: the attributes before."""
         if self._inode is None:
             return None
         size, mtime, ctime = self._before

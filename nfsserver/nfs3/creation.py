@@ -56,7 +56,6 @@ def _create(caller: Caller, directory: Inode, args: Create3Args) -> Inode:
 
 
 def mkdir3(server: Server, context: CallContext, args: Mkdir3Args) -> Mkdir3Res:
-    """MKDIR."""
     directory = Watched(server, args.where.dir)
     try:
         parent = directory.inode

@@ -30,7 +30,7 @@ if t.TYPE_CHECKING:
     from nfsserver.server import Server
 
 _INSTEAD: t.Final = {errno.EISDIR: Nfsstat3.NFS3ERR_INVAL}
-"""The right answer for whatever is no regular file (RFC 1813 sections 3.3.6 and 3.3.7, IMPLEMENTATION)."""
+"""The status for anything but a regular file (RFC 1813 sections 3.3.6 and 3.3.7, IMPLEMENTATION)."""
 
 
 def read3(server: Server, context: CallContext, args: Read3Args) -> Read3Res:
@@ -61,7 +61,7 @@ def write3(server: Server, context: CallContext, args: Write3Args) -> Write3Res:
 
 
 def _stability(args: Write3Args) -> Stability:
-    """EINVAL: a stable_how that is none, or two lengths of the data that differ."""
+    """EINVAL: an undefined stable_how, or a count that differs from the length of the data."""
     if args.count != len(args.data) or not args.stable.is_known:
         raise FsError(errno.EINVAL)
     return Stability(args.stable)

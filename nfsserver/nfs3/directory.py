@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """READDIR and READDIRPLUS (RFC 1813 sections 3.3.16 and 3.3.17).
 
-Cookies are those of the file system: they stay good whatever happens to the directory. The verifier stands
-for the directory, so BAD_COOKIE meets only a verifier of another one, and cookies that were never given out.
+Cookies are those of the file system: they stay valid whatever happens to the directory. The verifier identifies
+the directory, so only a verifier of another one, and cookies that no reply ever had, get BAD_COOKIE.
 Both procedures share cookies and verifiers.
 """
 
@@ -40,7 +40,7 @@ _PLUS_SIZE = (_WORD + _FATTR3_SIZE) + (_WORD + _WORD + HANDLE_SIZE)
 
 
 def entry_size(entry: Entry) -> int:
-    """Bytes of an entry3 on the wire: that it follows, fileid, name, cookie."""
+    """Bytes of an entry3 on the wire: "value follows", fileid, name, cookie."""
     return _WORD + 8 + _WORD + (len(entry.name) + 3) // 4 * 4 + 8
 
 
@@ -86,7 +86,6 @@ def _page(
 
 
 def readdir3(server: Server, context: CallContext, args: Readdir3Args) -> Readdir3Res:
-    """READDIR."""
     watched = Watched(server, args.dir)
     try:
         directory = watched.inode

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Knobs that change what NFSv3 says, not what the file system does: middleware around handlers that know of none.
+"""Knobs that change replies of NFSv3, not the file system: functions around handlers, which do not know of them.
 
 JUKEBOX, short counts, pages of entries, and attributes and handles withheld. See `nfsserver.knobs`.
 """
@@ -94,7 +94,7 @@ def list_less(server: Server, context: CallContext, args: t.Any, proceed: Procee
 
 
 def withhold(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
-    """Any reply without what is optional in it and is to be withheld."""
+    """Remove the optional parts of a reply that knobs withhold."""
     return _without(proceed(context, args), server.knobs.now)
 
 
@@ -179,7 +179,7 @@ def _later(context: CallContext) -> t.Any:
 
 
 def _is_early(server: Server, place: Name) -> bool:
-    """Whether a file is not to be had yet; counts the call."""
+    """Whether a file is not available yet; counts the call."""
     now, memory = server.knobs.now, server.knobs.memory
     if len(memory) > _MOST_REMEMBERED:
         memory.clear()
@@ -212,7 +212,7 @@ def _needs_data(args: t.Any) -> bool:
 
 
 def _nothing(_reply: t.Any) -> list[int]:
-    """For what is decided by names alone."""
+    """For decisions by name only."""
     return []
 
 
@@ -221,14 +221,14 @@ def _entries(reply: t.Any) -> list[int]:
 
 
 def recall(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
-    """JUKEBOX for what must wait until a delegation is back."""
+    """JUKEBOX for calls that must wait until a delegation is returned."""
     if any(_matches(place[2], server.knobs.now.delegated_names) for place in places(server, args)):
         return _later(context)
     return proceed(context, args)
 
 
 def fetch(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
-    """JUKEBOX for the first call that needs the data of a file which is kept elsewhere."""
+    """JUKEBOX for the first call that needs the data of an offline file."""
     now, memory = server.knobs.now, server.knobs.memory
     away = [
         place for place in places(server, args) if _needs_data(args) and _matches(place[2], now.offline_names)

@@ -36,7 +36,6 @@ def lookup3(server: Server, context: CallContext, args: Lookup3Args) -> Lookup3R
 
 
 def readlink3(server: Server, _context: CallContext, args: Readlink3Args) -> Readlink3Res:
-    """READLINK."""
     link = Watched(server, args.symlink)
     try:
         target = link.inode.fs.readlink(link.inode)

@@ -53,7 +53,6 @@ def rmdir3(server: Server, context: CallContext, args: Rmdir3Args) -> Rmdir3Res:
 
 
 def rename3(server: Server, context: CallContext, args: Rename3Args) -> Rename3Res:
-    """RENAME."""
     source = Watched(server, args.from_.dir)
     target = Watched(server, args.to.dir)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""expect(): what holds passes through, what does not says clause, acceptable outcomes and what was seen."""
+"""expect(): a true claim returns the value; a false one names the clause, the acceptable outcomes and the one seen."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Records: a line each, read back equal, tolerant of what is newer or torn."""
+"""Records: one line each, equal when read back; newer fields and torn lines are tolerated."""
 
 from __future__ import annotations
 

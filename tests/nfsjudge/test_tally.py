@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Statistics of calls: counted by procedure, summed over processes, percentiles within their promise."""
+"""Statistics of calls: counted by procedure, summed over processes, percentiles within 5 %."""
 
 from __future__ import annotations
 

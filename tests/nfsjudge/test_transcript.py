@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Transcripts: bounded, with what the verdict is about, and with who made a call."""
+"""Transcripts: bounded, with what the verdict is about and the credentials of calls."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What knobs would have decided: where none would, a server answers the same with the knob turned."""
+"""If no knob decided anything, a server with other knobs gives the same answers."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def knobs_of(setting: tuple[str, ...]) -> dict[str, t.Any]:
 
 
 def played(script: Script, rig: Rig) -> list[object]:
-    """What a script saw; what a server that bends its assumptions makes of it is as much."""
+    """What a script saw, including errors if the server breaks its assumptions."""
     try:
         return script(rig)
     except (AttributeError, RpcTimeout, AssertionError) as error:

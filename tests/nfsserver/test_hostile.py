@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whatever comes over the wire, the whole reference server answers or drops it, keeps no fault, and serves others."""
+"""The server answers or drops any bytes, no handler fails, and it keeps serving others."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def message_of(procedure: AnyProcedure, arguments: bytes, credential: bytes = CR
 
 
 def answer(rig: Rig, message: bytes) -> bytes | None:
-    """What the server says; a reply must be one, and no handler may have failed."""
+    """The answer of the server, which must be a valid reply; no handler may have failed."""
     reply = rig.server.answer(message, PEER, "tcp")
     assert list(rig.server.faults) == []
     if reply is None:
@@ -54,7 +54,7 @@ def answer(rig: Rig, message: bytes) -> bytes | None:
 
 
 def point_at(value: XdrType, handle: bytes) -> None:
-    """Put a handle that means something wherever arguments of NFS have one."""
+    """Put a valid handle into every handle field of the arguments."""
     for field in fields_of(type(value)) if type(value).__xdr_role__ == "struct" else ():  # type: ignore[attr-defined]
         held = getattr(value, field.name)
         if isinstance(held, XdrType):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Knobs: each changes what it says, keeps the server right, and refuses what it cannot be set to."""
+"""Knobs: each changes what it says, keeps the server correct, and refuses invalid values."""
 
 from __future__ import annotations
 

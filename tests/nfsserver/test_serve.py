@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A server process, stopped by signals, and a client that is not ours (libnfs-utils)."""
+"""A server process, stopped by signals, and a foreign client (libnfs-utils)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""MOUNT, portmap, restarts, transports, and what becomes of bytes that are no calls."""
+"""MOUNT, portmap, restarts, transports, and bytes that are not calls."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Hostile captures: nothing but `BadCapture` comes of them, with the packet, and memory is bounded."""
+"""Hostile captures raise nothing but `BadCapture`, which names the packet, and memory is bounded."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_bytes_that_are_wrong(right: list[Exchange], make: object, seed: int) ->
 
 @pytest.mark.parametrize("seed", range(40))
 def test_frames_that_are_wrong(right: list[Exchange], seed: int) -> None:
-    """The file is in order, what it holds is not."""
+    """The file is valid, its content is not."""
     chance = random.Random(seed)
     frames = []
     for moment, frame in frames_of(right):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The reference server of the tests of the server serves these too."""
+"""These tests use the server of tests/nfsserver."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Scene:
         return handle
 
     def call(self, procedure: Procedure[t.Any, t.Any], credential: t.Any = None) -> None:
-        """A call without arguments, whatever comes of it."""
+        """A call without arguments; the result is ignored."""
         with contextlib.suppress(NfsClientError):
             self.rpc.call(procedure, Void(), credential=credential)
 

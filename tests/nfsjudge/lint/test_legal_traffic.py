@@ -133,7 +133,7 @@ def test_crashes(rig: Rig, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_somebody_unseen(rig: Rig, seed: int) -> None:
-    """What another client does is not among the exchanges: whoever says that there are others accuses nobody."""
+    """Another client's calls are not among the exchanges: with `others` the lint finds nothing."""
     monkey = Monkey(rig, seed, "tcp")
     for _ in range(200):
         monkey.step(1)
