@@ -72,7 +72,7 @@ CLOSED_STATUS = Requirement(
 XDR_STRICT = Requirement(
     rfc="RFC 4506",
     section="3",
-    gist="results are encoded as their type says, with zero padding and nothing behind",
+    gist="results are encoded as their type says, with zero padding and nothing after them",
 )
 """What a reply breaks whose results do not decode."""
 RPC_REPLY = Requirement(

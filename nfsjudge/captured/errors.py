@@ -8,7 +8,7 @@ class BadCapture(Exception):
     """A file that is no capture, or one that is broken from `packet` on (0: before the first)."""
 
     def __init__(self, why: str, packet: int = 0) -> None:
-        where = f"behind packet {packet}: " if packet else ""
+        where = f"after packet {packet}: " if packet else ""
         super().__init__(f"{where}{why}")
         self.why = why
         self.packet = packet

@@ -105,7 +105,7 @@ def read_count(case: Case) -> Breach | None:
     """More data than requested."""
     if case.ok is None or case.args is None or len(case.ok.data) <= case.args.count:
         return None
-    seen = f"{len(case.ok.data)} bytes, {case.args.count} were asked for"
+    seen = f"{len(case.ok.data)} bytes, {case.args.count} were requested"
     return Breach(f"at most {case.args.count} bytes", seen, "readok.data")
 
 

@@ -109,7 +109,7 @@ NSECONDS = _clause(
     "2.5", "nseconds are the part of a time that is less than a second: below 1,000,000,000", Level.SHOULD
 )
 TYPE_THAT_WAS_MADE = _clause(
-    "3.3.8", "CREATE makes a regular file, MKDIR a directory, SYMLINK a symbolic link, MKNOD what was asked"
+    "3.3.8", "CREATE makes a regular file, MKDIR a directory, SYMLINK a symbolic link, MKNOD the requested type"
 )
 
 
@@ -169,14 +169,14 @@ def type_made(case: Case) -> Breach | None:
 # ---------------------------------------------------------------- READ and WRITE
 
 WRITE_COUNT = _clause("3.3.7", "count is the number of bytes written, which is at most what was sent")
-COMMITTED = _clause("3.3.7", "committed is at least what was asked for: less is a violation of the protocol")
+COMMITTED = _clause("3.3.7", "committed is at least the requested stability: less is a violation of the protocol")
 WRITE_NOTHING = _clause(
     "3.3.7",
     "a server should not answer that it wrote no data at all: that is an error",
     Level.SHOULD,
     Part.IMPLEMENTATION,
 )
-READ_COUNT = _clause("3.3.6", "count is the number of bytes of data returned, at most what was asked for")
+READ_COUNT = _clause("3.3.6", "count is the number of bytes of data returned, at most the requested count")
 READ_NOTHING = _clause(
     "3.3.6", "a READ of some bytes before the end of the file returns some", Level.SHOULD, Part.IMPLEMENTATION
 )
@@ -202,7 +202,7 @@ def write_committed(case: Case) -> Breach | None:
     asked = case.args.stable
     if not asked.is_known or case.ok.committed >= asked:
         return None
-    seen = f"committed is {case.ok.committed.name}, {asked.name} was asked for"
+    seen = f"committed is {case.ok.committed.name}, {asked.name} was requested"
     return Breach(f"committed is {asked.name} or firmer", seen, "resok.committed")
 
 
@@ -277,7 +277,7 @@ COUNT_BOUNDS = _clause(
     "the results of READDIR and READDIRPLUS are at most count (maxcount) bytes, with all overhead of XDR",
 )
 LISTING_PROGRESSES = _clause(
-    "3.3.16", "a page that does not end the listing has entries, and leads behind itself", Level.SHOULD
+    "3.3.16", "a page that does not end the listing has entries, and its last cookie leads past it", Level.SHOULD
 )
 COOKIES_DIFFER = _clause(
     "3.3.16",
@@ -305,7 +305,7 @@ def readdir_count(case: Case) -> Breach | None:
     size = len(case.ok.to_xdr())
     if size <= limit:
         return None
-    return Breach(f"at most {limit} bytes", f"the results are {size} bytes, {limit} were asked for", "resok")
+    return Breach(f"at most {limit} bytes", f"the results are {size} bytes, {limit} were requested", "resok")
 
 
 @rule(
@@ -320,7 +320,7 @@ def readdir_progress(case: Case) -> Breach | None:
     last = case.ok.entries[-1].cookie
     if last not in {case.args.cookie, 0}:
         return None
-    seen = f"the last of {len(case.ok.entries)} entries has cookie {last}, {case.args.cookie} was asked for"
+    seen = f"the last of {len(case.ok.entries)} entries has cookie {last}, {case.args.cookie} was requested"
     return Breach("a last cookie that leads on", seen, f"resok.entries[{len(case.ok.entries) - 1}].cookie")
 
 
@@ -348,4 +348,4 @@ def twice(case: Case, field: str) -> Breach | None:
     at = next(index for index, value in enumerate(values) if value in values[:index])
     where = values.index(values[at])
     seen = f"entries {where} and {at} both have {field} {values[at]!r}"
-    return Breach(f"a {field} of its own for each entry", seen, f"resok.entries[{at}].{field}")
+    return Breach(f"a separate {field} for each entry", seen, f"resok.entries[{at}].{field}")

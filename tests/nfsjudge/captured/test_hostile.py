@@ -33,7 +33,7 @@ def test_what_came_before_the_end_is_judged(wrong: list[Exchange]) -> None:
     from nfsjudge.captured import Reading
 
     reading = Reading()
-    with pytest.raises(BadCapture, match=r"behind packet \d+: the file ends in a packet") as error:
+    with pytest.raises(BadCapture, match=r"after packet \d+: the file ends in a packet") as error:
         reading.read(BytesIO(pcap(frames_of(wrong))[:-3]))
     assert error.value.packet > 100
     assert "nfs3/write-count" in found(reading)
