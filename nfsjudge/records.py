@@ -71,7 +71,7 @@ class CheckRecord:
     """One check of one run."""
 
     id: str
-    """``nfs3/WRITE/no-more-than-sent[file]``: protocol, subject, slug, parameters. Does not change."""
+    """``nfs3/RENAME/mixed-types[directory-fifo]``: protocol, subject, slug, parameters. Does not change."""
     verdict: str
     requirement: RequirementRecord | None = None
     expected: list[str] = field(default_factory=list)

@@ -26,7 +26,7 @@ _RECORDS = click.argument("folder", metavar="[DIR]", required=False, type=click.
     metavar="SECTION",
     help='Of a new clause: 3.3.14, or "RFC 4506 4.10". [that of the operation]',
 )
-@click.option("--level", default="", type=click.Choice(["", "MUST", "STATED", "SHOULD"]), help="Its level.")
+@click.option("--level", default=None, type=click.Choice(["MUST", "STATED", "SHOULD"]), help="Its level.")
 @click.option("--gist", default="", metavar="TEXT", help="What it says, in your own words.")
 @click.option(
     "--clause",
@@ -50,7 +50,7 @@ def new_check(
     check_id: str,
     title: str,
     section: str,
-    level: str,
+    level: str | None,
     gist: str,
     clause: str,
     mutant: str,
@@ -72,7 +72,7 @@ def new_check(
     from nfsproof.newcheck import CannotMake, Wish, make_plan, write_check
     from nfsproof.unfilled import unfilled
 
-    wish = Wish(check_id, title, section, level, gist, clause, mutant, procedures, file, after)
+    wish = Wish(check_id, title, section, level or "", gist, clause, mutant, procedures, file, after)
     try:
         plan = make_plan(wish, root)
         written = write_check(plan, root)

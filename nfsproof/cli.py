@@ -55,8 +55,8 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
 
     TARGET is a URL, nfs://HOST[:PORT]/EXPORT[?PARAMETERS], or the name of a server that nfsproof starts and stops:
     embedded (the default), ganesha, ganesha:mem, or a server of `nfsproof install --list`.
-    CHECK is an id (nfs3/RENAME/mixed-types[dir-fifo]), the beginning of ids (nfs3/RENAME), a pattern (nfs3/READ*),
-    an old id or a file. Case does not matter. The default is all checks.
+    CHECK is an id (nfs3/RENAME/mixed-types[directory-fifo]), the beginning of ids (nfs3/RENAME), a pattern
+    (nfs3/READ*), an old id or a file. Case does not matter. The default is all checks.
 
     \b
     Which checks run:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A pytest plugin of `nfsproof run`: which checks the words of the command line name.
 
-A word is an id (``nfs3/RENAME/mixed-types[dir-fifo]``), the beginning of ids (``nfs3/RENAME/mixed-types``,
+A word is an id (``nfs3/RENAME/mixed-types[directory-fifo]``), the beginning of ids (``nfs3/RENAME/mixed-types``,
 ``nfs3/RENAME``, ``nfs3``), a pattern with ``*`` and ``?``, any of these by the names that checks had before, a file
 or a node id of pytest. Upper and lower case are the same. pytest parses its command line first, so that values of
 options are not taken for names of checks. Each worker of xdist does the same.

@@ -109,7 +109,8 @@ NSECONDS = _clause(
     "2.5", "nseconds are the part of a time that is less than a second: below 1,000,000,000", Level.SHOULD
 )
 TYPE_THAT_WAS_MADE = _clause(
-    "3.3.8", "CREATE makes a regular file, MKDIR a directory, SYMLINK a symbolic link, MKNOD the requested type"
+    "3.3.8",
+    "CREATE makes a regular file, MKDIR a directory, SYMLINK a symbolic link, MKNOD the requested type",
 )
 
 
@@ -169,7 +170,9 @@ def type_made(case: Case) -> Breach | None:
 # ---------------------------------------------------------------- READ and WRITE
 
 WRITE_COUNT = _clause("3.3.7", "count is the number of bytes written, which is at most what was sent")
-COMMITTED = _clause("3.3.7", "committed is at least the requested stability: less is a violation of the protocol")
+COMMITTED = _clause(
+    "3.3.7", "committed is at least the requested stability: less is a violation of the protocol"
+)
 WRITE_NOTHING = _clause(
     "3.3.7",
     "a server should not answer that it wrote no data at all: that is an error",
@@ -277,7 +280,9 @@ COUNT_BOUNDS = _clause(
     "the results of READDIR and READDIRPLUS are at most count (maxcount) bytes, with all overhead of XDR",
 )
 LISTING_PROGRESSES = _clause(
-    "3.3.16", "a page that does not end the listing has entries, and its last cookie leads past it", Level.SHOULD
+    "3.3.16",
+    "a page that does not end the listing has entries, and its last cookie leads past it",
+    Level.SHOULD,
 )
 COOKIES_DIFFER = _clause(
     "3.3.16",

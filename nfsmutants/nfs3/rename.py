@@ -191,7 +191,7 @@ def rename3_empties_directories(call: Rename) -> Rename3Res:
 
 @mutant(RENAME, RFC1813_RENAME)
 def rename3_forgets_the_parent(call: Rename) -> Rename3Res:
-    """RENAME of a directory into another one does not update its .."""
+    """RENAME of a directory into another one leaves its .. entry on the old parent"""
     inode = find(call.server, call.args.from_)
     reply = call.proceed()
     if reply.resok is not None and inode is not None and inode.directory is not None:
