@@ -17,7 +17,10 @@ from tests.waiting import AT_MOST
 @pytest.mark.parametrize(
     ("nodeid", "check_id"),
     [
-        ("suites/nfs3/test_rename.py::test_mixed_types[directory-fifo]", "nfs3/RENAME/mixed-types[directory-fifo]"),
+        (
+            "suites/nfs3/test_rename.py::test_mixed_types[directory-fifo]",
+            "nfs3/RENAME/mixed-types[directory-fifo]",
+        ),
         ("suites/nfs3/test_readdir_cookies.py::test_x", "nfs3/READDIR/x"),
         ("suites/nfs3/test_readdirplus.py::test_x", "nfs3/READDIRPLUS/x"),
         ("suites/nfs3/objects/test_handles.py::test_old_ones", "nfs3/handles/old-ones"),
