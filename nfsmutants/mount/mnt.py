@@ -59,7 +59,7 @@ def mnt1_mounts_another_directory(call: Call[DirpathArgs, Res]) -> Res:
     return reply if other is None else gives(call, other)
 
 
-@mutant(MNT2, RFC1094_MNT)
+@mutant(MNT2, RFC1094_MNT, kills_many="checks of MNT, UMNT and DUMP mount paths that must be refused")
 def mnt2_mounts_what_is_not_there(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     """MNT of version 2 answers an unknown path with the handle of the first export"""
     reply = call.proceed()
@@ -118,7 +118,9 @@ def mnt3_mounts_what_is_not_there(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     return Mnt3Res(MountStat3.MNT3_OK, Mountres3Ok(call.server.handle_of(call.server.fs.root), [AUTH_SYS]))
 
 
-@mutant(MNT1, RFC1094_MOUNT_APPENDIX)
+@mutant(
+    MNT1, RFC1094_MOUNT_APPENDIX, kills_many="checks of MNT, UMNT and DUMP mount paths that must be refused"
+)
 def mnt1_mounts_what_is_not_there(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     """MNT of version 1 answers an unknown path with the handle of the first export"""
     reply = call.proceed()

@@ -22,7 +22,7 @@ from nfsserver.nfs2.common import fattr
 # ---------------------------------------------------------------- LOOKUP
 
 
-@mutant(LOOKUP, RFC1094_LOOKUP)
+@mutant(LOOKUP, RFC1094_LOOKUP, kills_many="checks find their objects by LOOKUP")
 def lookup2_finds_the_directory(call: Lookup) -> Diropres:
     """LOOKUP returns the handle of the directory itself"""
     return amend(call.proceed(), file=call.args.dir)
