@@ -87,7 +87,8 @@ class EmbeddedTarget(Target):
         """Remove it in this process: half of all calls of a run would be for that."""
         try:
             remove_tree_behind(self.running().fs, name)
-        except (FsError, TargetError, KeyError, RecursionError):  # KeyError: a mutant has left a directory in two places
+        except (FsError, TargetError, KeyError, RecursionError):
+            # The last two: a mutant gave a directory two names, or moved it below itself.
             return False
         return True
 
