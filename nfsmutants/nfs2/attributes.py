@@ -12,8 +12,8 @@ from nfsmutants.rules import RFC1094_ATTRIBUTES
 
 @mutant(GETATTR, RFC1094_ATTRIBUTES)
 def getattr2_shares_a_fileid(call: Getattr) -> Attrstat:
-    """GETATTR returns the same fileid for two neighbouring files"""
-    return amend(call.proceed(), fileid=lambda it: it.fileid & ~63)
+    """GETATTR returns the same fileid for many files: it loses the low bits"""
+    return amend(call.proceed(), fileid=lambda it: it.fileid & ~0x3FFF)
 
 
 @mutant(GETATTR, RFC1094_ATTRIBUTES)
