@@ -23,6 +23,7 @@ from pathlib import Path
 
 from nfsproof import starter
 from nfsproof.exits import Exit
+from nfsserver.knobs import KNOBS, draw
 
 SETTINGS: tuple[tuple[str, ...], ...] = (
     ("write_accepts=333", "read_returns=37", "readdir_page=1"),
@@ -69,6 +70,9 @@ SETTINGS: tuple[tuple[str, ...], ...] = (
 
 ALL = "all"
 """Instead of a text that chooses settings: all of them, with every check."""
+DRAWN = "drawn"
+"""The same: settings that are drawn at random (`nfsserver.knobs.draw`), with every check. See `drawn_settings`."""
+_USUAL_DRAWS = 20
 _NOT_WANTED = ("FAIL", "NONSTRICT", "VOID")
 _PATIENCE = 900.0
 """Seconds for one run."""
@@ -153,6 +157,17 @@ def outcomes(settings: Sequence[tuple[str, ...]], arguments: Sequence[str], plac
             run.process.wait()
 
 
+def drawn_settings(only: str) -> list[tuple[str, ...]]:
+    """The settings of ``drawn`` (seeds 1 to 20), ``drawn:7`` (one seed), or ``drawn:1-200``. Raises ValueError."""
+    first, _, last = only.removeprefix(DRAWN).removeprefix(":").partition("-")
+    seeds = range(int(first), int(last or first) + 1) if first else range(1, _USUAL_DRAWS + 1)
+    if not seeds:
+        raise ValueError(f"no seed in {only!r}")
+    return [
+        tuple(f"{name}={KNOBS[name].spell(value)}" for name, value in draw(seed).items()) for seed in seeds
+    ]
+
+
 def _interrupt(_number: int, _frame: object) -> None:
     """SIGTERM ends this as Ctrl-C does: with its runs."""
     raise KeyboardInterrupt
@@ -160,12 +175,16 @@ def _interrupt(_number: int, _frame: object) -> None:
 
 def try_all(arguments: Sequence[str], say: Callable[[str], None], only: str = "") -> int:
     """Runs those whose text holds `only`, or `ALL`; prints a line each, and in full what was red; the exit status."""
-    chosen = [setting for setting in SETTINGS if only == ALL or only in " ".join(setting)]
+    is_drawn = only.startswith(DRAWN)
+    if is_drawn:
+        chosen = drawn_settings(only)
+    else:
+        chosen = [setting for setting in SETTINGS if only == ALL or only in " ".join(setting)]
     signal.signal(signal.SIGTERM, _interrupt)
     with tempfile.TemporaryDirectory(prefix="nfsproof-knobs-") as folder:
         place = Path(folder)
         traced: list[str] = []
-        if only != ALL:
+        if only != ALL and not is_drawn:
             trace = place / "trace"
             workers = ["-n", str(os.cpu_count() or 1)]
             writing = [*workers, "--write-knob-trace", str(trace), *arguments]

@@ -8,6 +8,7 @@ them, once; names, parsing, bounds and lists of them are derived from it.
 from __future__ import annotations
 
 import dataclasses
+import random
 import types
 import typing as t
 from collections.abc import Callable, Iterator, Mapping
@@ -38,12 +39,22 @@ def _knob(
     default: Value,
     meaning: str,
     *cites: str,
+    draws: tuple[Value, ...],
+    rarely: bool = False,
     least: float | None = None,
     most: float | None = None,
     limit: str | None = None,
 ) -> t.Any:
-    """One knob. `limit` names the field of `Limits` that it stands for."""
-    metadata = {"meaning": meaning, "cites": cites, "least": least, "most": most, "limit": limit}
+    """One knob. `limit` names the field of `Limits` that it stands for; for `draws` and `rarely` see `draw`."""
+    metadata = {
+        "meaning": meaning,
+        "cites": cites,
+        "draws": draws,
+        "rarely": rarely,
+        "least": least,
+        "most": most,
+        "limit": limit,
+    }
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -52,13 +63,18 @@ class Settings:
     """All knobs. Sizes are in bytes, globs are over names (the last component, the root's being ``/``)."""
 
     write_accepts: int | None = _knob(
-        None, "WRITE accepts at most this many bytes", "RFC 1813 section 3.3.7", least=1
+        None,
+        "WRITE accepts at most this many bytes",
+        "RFC 1813 section 3.3.7",
+        least=1,
+        draws=(1000, 100, 333, 4096),
     )
     write_accepts_random: int | None = _knob(
         None,
         "WRITE accepts a random share, at least 1 byte; the value is the seed",
         "RFC 1813 section 3.3.7",
         least=0,
+        draws=(1, 7, 23),
     )
     read_returns: int | None = _knob(
         None,
@@ -66,40 +82,49 @@ class Settings:
         "RFC 1813 section 3.3.6",
         "RFC 1094 section 2.2.7",
         least=1,
+        draws=(37, 100, 4000),
     )
     jukebox_calls: int = _knob(
         0,
         "the number of first calls about each file that are answered with JUKEBOX",
         "RFC 1813 section 2.6",
         least=0,
+        draws=(1, 2, 3),
     )
     jukebox_seconds: float = _knob(
         0.0,
         "seconds after the first call about a file in which its calls are answered with JUKEBOX",
         "RFC 1813 section 2.6",
         least=0,
+        draws=(0.001, 0.01),
     )
-    jukebox_names: str = _knob("*", "glob of the files whose calls answer JUKEBOX", "RFC 1813 section 2.6")
+    jukebox_names: str = _knob(
+        "*", "glob of the files whose calls answer JUKEBOX", "RFC 1813 section 2.6", draws=("f*", "?")
+    )
     delegated_names: str = _knob(
         "",
         "glob of files on which an NFSv4 client holds a write delegation: until the knob is reset, calls that "
         "would need its recall are answered with JUKEBOX",
         "RFC 5661 section 10.2",
         "RFC 1813 section 2.6",
+        draws=("one",),
+        rarely=True,
     )
     withhold_pre_op: bool = _knob(
-        False, "replies omit the attributes from before the operation", "RFC 1813 section 2.5"
+        False, "replies omit the attributes from before the operation", "RFC 1813 section 2.5", draws=(True,)
     )
     withhold_post_op: bool = _knob(
         False,
         "replies other than of GETATTR omit the attributes from after the operation",
         "RFC 1813 section 2.5",
+        draws=(True,),
     )
     withhold_handles: bool = _knob(
         False,
         "replies other than of LOOKUP and MNT omit handles",
         "RFC 1813 section 2.5",
         "RFC 1813 section 3.3.8",
+        draws=(True,),
     )
     readdir_page: int | None = _knob(
         None,
@@ -107,6 +132,7 @@ class Settings:
         "RFC 1813 section 3.3.16",
         "RFC 1094 section 2.2.17",
         least=1,
+        draws=(1, 2, 3, 50),
     )
     time_granularity: float | None = _knob(
         None,
@@ -114,6 +140,7 @@ class Settings:
         "RFC 1813 section 3.3.19",
         least=1e-9,
         most=86400,
+        draws=(1e-6, 0.01, 1.0, 2.0),
     )
     hard_links: bool = _knob(
         True,
@@ -121,6 +148,8 @@ class Settings:
         "RFC 1813 section 3.3.15",
         "RFC 1813 section 3.3.19",
         limit="hard_links",
+        draws=(False,),
+        rarely=True,
     )
     symlinks: bool = _knob(
         True,
@@ -128,12 +157,26 @@ class Settings:
         "RFC 1813 section 3.3.10",
         "RFC 1813 section 3.3.19",
         limit="symlinks",
+        draws=(False,),
+        rarely=True,
     )
     max_file_size: int | None = _knob(
-        None, "the largest file", "RFC 1813 section 3.3.19", least=1, most=2**63 - 1, limit="max_file_size"
+        None,
+        "the largest file",
+        "RFC 1813 section 3.3.19",
+        least=1,
+        most=2**63 - 1,
+        limit="max_file_size",
+        draws=(2**32 - 1, 2**31 - 1, 1_000_000),
     )
     name_max: int | None = _knob(
-        None, "the longest name", "RFC 1813 section 3.3.20", least=1, most=255, limit="name_max"
+        None,
+        "the longest name",
+        "RFC 1813 section 3.3.20",
+        least=1,
+        most=255,
+        limit="name_max",
+        draws=(64, 128, 200),
     )
     path_max: int | None = _knob(
         None,
@@ -142,15 +185,23 @@ class Settings:
         least=1,
         most=65536,
         limit="path_max",
+        draws=(255, 1023, 65536),
     )
     free_bytes: int | None = _knob(
         None,
         "free space at the moment it is set, as if others used the rest",
         "RFC 1813 section 2.6",
         least=0,
+        draws=(0, 20_000),
+        rarely=True,
     )
     free_files: int | None = _knob(
-        None, "number of objects that can still be created", "RFC 1813 section 2.6", least=0
+        None,
+        "number of objects that can still be created",
+        "RFC 1813 section 2.6",
+        least=0,
+        draws=(0, 3),
+        rarely=True,
     )
     quota_bytes: int | None = _knob(
         None,
@@ -158,21 +209,30 @@ class Settings:
         "RFC 1813 section 2.6",
         least=0,
         limit="quota",
+        draws=(0, 20_000),
+        rarely=True,
     )
-    read_only: bool = _knob(False, "the exports are read-only", "RFC 1813 section 2.6")
-    root_squash: bool = _knob(False, "root is treated as nobody", "RFC 1813 section 4.4")
-    all_squash: bool = _knob(False, "every user is treated as nobody", "RFC 1813 section 4.4")
+    read_only: bool = _knob(
+        False, "the exports are read-only", "RFC 1813 section 2.6", draws=(True,), rarely=True
+    )
+    root_squash: bool = _knob(False, "root is treated as nobody", "RFC 1813 section 4.4", draws=(True,))
+    all_squash: bool = _knob(
+        False, "every user is treated as nobody", "RFC 1813 section 4.4", draws=(True,), rarely=True
+    )
     read_only_names: str = _knob(
         "",
         "glob of files whose data and attributes nobody may change",
         "RFC 1813 section 4.4",
         limit="read_only_names",
+        draws=("f", "*"),
+        rarely=True,
     )
     offline_names: str = _knob(
         "",
         "glob of files whose data is fetched from slow storage first: READ, WRITE, COMMIT and a size in SETATTR are "
         "answered with JUKEBOX once (NFSv2 waits for it)",
         "RFC 1813 section 2.6",
+        draws=("*", "f*"),
     )
     rtmax: int | None = _knob(
         None,
@@ -181,6 +241,7 @@ class Settings:
         least=1,
         most=2**32 - 1,
         limit="read_max",
+        draws=(64, 512, 4096, 65536),
     )
     wtmax: int | None = _knob(
         None,
@@ -189,6 +250,7 @@ class Settings:
         least=1,
         most=2**32 - 1,
         limit="write_max",
+        draws=(64, 512, 4096, 65536),
     )
     dtmax: int | None = _knob(
         None,
@@ -197,12 +259,14 @@ class Settings:
         least=512,
         most=2**32 - 1,
         limit="directory_max",
+        draws=(512, 4096),
     )
     case_insensitive: bool = _knob(
         False,
         "names that differ only in the case of ASCII letters are the same",
         "RFC 1813 section 3.3.20",
         limit="case_insensitive",
+        draws=(True,),
     )
     stale_on_remove: bool = _knob(
         True,
@@ -210,12 +274,17 @@ class Settings:
         "with `no` they work until the server restarts",
         "RFC 1813 section 3.3.12",
         limit="stale_on_remove",
+        draws=(False,),
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """One knob, as `Settings` declares it. `least` and `most` bound numbers."""
+    """One knob, as `Settings` declares it. `least` and `most` bound numbers.
+
+    `draws` has values that `draw` chooses from, none of them the default. With a knob that is `rarely` turned, the
+    server refuses so much that few checks can judge it.
+    """
 
     name: str
     kind: type[int | float | bool | str]
@@ -223,6 +292,8 @@ class Knob:
     default: Value
     meaning: str
     cites: tuple[str, ...]
+    draws: tuple[Value, ...]
+    rarely: bool
     least: float | None
     most: float | None
     limit: str | None
@@ -289,6 +360,22 @@ def _knobs() -> Iterator[Knob]:
 
 KNOBS: t.Final[Mapping[str, Knob]] = {knob.name: knob for knob in _knobs()}
 """Every knob by name, in the order in which they are declared."""
+
+
+_TURNED: t.Final = 0.4
+_RARELY_TURNED: t.Final = 0.04
+"""The share of draws in which a knob differs from its default. With every knob turned, one would hide another."""
+
+
+def draw(seed: int) -> dict[str, Value]:
+    """Values for a random part of the knobs, none of them its default: a right server that is unlike others."""
+    chance = random.Random(seed)
+    turned = {
+        knob.name: chance.choice(knob.draws)
+        for knob in KNOBS.values()
+        if chance.random() < (_RARELY_TURNED if knob.rarely else _TURNED)
+    }
+    return turned or {"withhold_pre_op": True}
 
 
 def find_knob(name: str) -> Knob:

@@ -23,7 +23,7 @@ class Limits:
     name_max: int = 255
     path_max: int = 4096
     """Longest data of a symbolic link."""
-    link_max: int = 1024
+    link_max: int = 255
     read_max: int = MIB
     write_max: int = MIB
     directory_max: int = 128 * 1024
