@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 from hypothesis import HealthCheck, settings
 
 # A busy machine is no failure: examples have no deadline, and may be slow to make.
-settings.register_profile("own-tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "own-tests",
+    deadline=None,
+    max_examples=int(os.environ.get("NFSPROOF_EXAMPLES", "50")),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("own-tests")
 
 # Not in the folder of the plugin's tests: pytest reads this name from the first conftest files only.

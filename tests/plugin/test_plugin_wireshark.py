@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Wireshark reads the captures of a run, and its dissectors find nothing malformed in them.
 
-Those of every sixth check; of all checks with ``NFSPROOF_EVERY=1``, as in CI. Each file is opened as it is; for the
+Those of every 24th check; of all checks with ``NFSPROOF_EVERY=1``, as in CI. Each file is opened as it is; for the
 dissectors all packets lie in one file, since thousands of starts take minutes.
 
 But for what a check makes wrong on purpose: every packet with bytes of a check's own making says so in its comment, and
@@ -95,7 +95,7 @@ def counted(captures: list[Path]) -> list[int]:
 
 @pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")
 def test_tshark_finds_nothing_malformed_but_what_a_check_makes_so(tmp_path: Path) -> None:
-    every = int(os.environ.get(EVERY, "6"))
+    every = int(os.environ.get(EVERY, "24"))
     environment = os.environ | {
         "PYTHONPATH": str(ROOT),
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
