@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nfsserver.fs.behind import remove_tree_behind, touch_behind
+from nfsserver.fs.local import remove_tree_locally, touch_locally
 from nfsserver.fs.changes import NOTHING, NOW, Changes, ServerTime, Time
 from nfsserver.fs.clock import Clock, ManualClock, Stamper, SystemClock
 from nfsserver.fs.data import PAGE, PagedData, Stability
@@ -45,6 +45,6 @@ __all__ = [
     "SystemClock",
     "Time",
     "create_unchecked",
-    "remove_tree_behind",
-    "touch_behind",
+    "remove_tree_locally",
+    "touch_locally",
 ]

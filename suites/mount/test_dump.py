@@ -85,8 +85,8 @@ def test_well_formed(mounting: MakeMounting, version: int, scratch: Nfs3Scratch)
 
 @pytest.mark.exclusive
 @proves(MNT_ADDS_ENTRY, killed_by="mnt3-records-nothing", needs="mount")
-def test_lists_mount(mount_client: Mount, target: TargetView) -> None:
+def test_lists_mount(mount3: Mount, target: TargetView) -> None:
     """DUMP lists a directory that was mounted."""
     path = target.address.export.encode()
-    expect(mount_client.mnt(path), because=MNT_ADDS_ENTRY).ok()
-    expect(count_entries(mount_client, path), "entries of DUMP for the mounted directory").at_least(1)
+    expect(mount3.mnt(path), because=MNT_ADDS_ENTRY).ok()
+    expect(count_entries(mount3, path), "entries of DUMP for the mounted directory").at_least(1)

@@ -39,10 +39,10 @@ def test_lists_export_old(mounting: MakeMounting, version: int) -> None:
 
 @pytest.mark.exclusive
 @proves(EXPORT_LISTS_ALL.new, killed_by="export3-omits-the-first-export", needs="mount")
-def test_lists_export(mount_client: Mount, target: TargetView) -> None:
+def test_lists_export(mount3: Mount, target: TargetView) -> None:
     """EXPORT lists the export that can be mounted."""
     path = target.address.export.encode()
-    exports = [entry.ex_dir for entry in mount_client.export()]
+    exports = [entry.ex_dir for entry in mount3.export()]
     observe("exports", len(exports))
     above = [
         path[:length] or b"/" for length in range(len(path) + 1) if path[length : length + 1] in (b"/", b"")

@@ -97,30 +97,30 @@ _CREDENTIALS = {AUTH_NONE: AuthNone(), AUTH_SYS: None}
 
 
 @proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-gives-an-unusable-handle", needs="mount")
-def test_usable_handle(mount_client: Mount, nfs3: Nfs3, target: TargetView) -> None:
+def test_usable_handle(mount3: Mount, nfs3: Nfs3, target: TargetView) -> None:
     """MNT returns a usable handle of a directory."""
     for _ in range(2):  # a second MNT of the same path works like the first
-        resok = expect(mount_client.mnt(target.address.export.encode())).ok()
+        resok = expect(mount3.mnt(target.address.export.encode())).ok()
         attributes = expect(nfs3.getattr(resok.fhandle)).ok().obj_attributes
         expect(attributes.type, "type of the mounted object").equals(Ftype3.NF3DIR)
         observe("handle", f"{len(resok.fhandle)} bytes")
 
 
 @proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-mounts-another-directory", needs="mount")
-def test_same_directory(mount_client: Mount, nfs3: Nfs3, target: TargetView, scratch: Nfs3Scratch) -> None:
+def test_same_directory(mount3: Mount, nfs3: Nfs3, target: TargetView, scratch: Nfs3Scratch) -> None:
     """MNT returns the same directory every time."""
     del scratch  # it makes the export contain a directory that a server could mount by mistake
     path = target.address.export.encode()
-    first, second = (expect(mount_client.mnt(path)).ok().fhandle for _ in range(2))
+    first, second = (expect(mount3.mnt(path)).ok().fhandle for _ in range(2))
     one = expect(nfs3.getattr(first)).ok().obj_attributes
     other = expect(nfs3.getattr(second)).ok().obj_attributes
     expect_unchanged(one, other, ("fsid", "fileid"), "the second handle")
 
 
 @proves(MNT_LISTS_ACCEPTED_FLAVORS, killed_by="mnt3-names-no-flavors", needs="mount")
-def test_lists_accepted_flavor(mount_client: Mount, nfs3: Nfs3, target: TargetView) -> None:
+def test_lists_accepted_flavor(mount3: Mount, nfs3: Nfs3, target: TargetView) -> None:
     """MNT lists AUTH_SYS where the server accepts it."""
-    reply = mount_client.mnt(target.address.export.encode())
+    reply = mount3.mnt(target.address.export.encode())
     resok = expect(reply).ok()
     expect(nfs3.getattr(resok.fhandle)).ok()
     observe("auth_flavors", resok.auth_flavors)
@@ -136,29 +136,29 @@ def test_lists_accepted_flavor(mount_client: Mount, nfs3: Nfs3, target: TargetVi
 
 
 @proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-mounts-what-is-not-there", needs="mount")
-def test_missing_path(mount_client: Mount, target: TargetView) -> None:
+def test_missing_path(mount3: Mount, target: TargetView) -> None:
     """MNT refuses a path that does not exist."""
     path = target.address.export.rstrip("/").encode() + b"/nfsproof-never-made-this"
-    reply = mount_client.mnt(path)
+    reply = mount3.mnt(path)
     expect(reply).refused(MountStat3.MNT3ERR_NOENT, MountStat3.MNT3ERR_ACCES, because=MNT_RETURNS_NOENT)
 
 
 @proves(MNT_MOUNTS_DIRECTORIES.new, killed_by="mnt3-mounts-a-file", needs="mount")
-def test_file(mount_client: Mount, target: TargetView, scratch: Nfs3Scratch) -> None:
+def test_file(mount3: Mount, target: TargetView, scratch: Nfs3Scratch) -> None:
     """MNT refuses a regular file."""
     scratch.file("file")
     path = b"/".join([target.address.export.rstrip("/").encode(), scratch.name, b"file"])
-    reply = mount_client.mnt(path)
+    reply = mount3.mnt(path)
     # A server that only mounts exports does not look at paths below them.
     below = (MountStat3.MNT3ERR_NOENT, MountStat3.MNT3ERR_ACCES)
     expect(reply).refused(MountStat3.MNT3ERR_NOTDIR, *below, because=MNT_RETURNS_NOTDIR)
 
 
 @proves(MNT_RETURNS_HANDLE.old, killed_by="mnt1-mounts-what-is-not-there", needs="mount1")
-def test_missing_path_v1(mount1_client: Mount, target: TargetView) -> None:
+def test_missing_path_v1(mount1: Mount, target: TargetView) -> None:
     """MNT of MOUNT version 1 refuses a path that does not exist."""
     path = target.address.export.rstrip("/").encode() + b"/nfsproof-never-made-this"
-    reply = mount1_client.mnt1(path)
+    reply = mount1.mnt1(path)
     expect_refusal(reply, "a path that does not exist")
 
 
@@ -219,10 +219,10 @@ def test_handle_size(mounting: MakeMounting) -> None:
 
 @proves(MNT_LISTS_ONLY_ACCEPTED_FLAVORS, killed_by="mnt3-names-a-flavor-that-is-refused", needs="mount")
 def test_listed_flavors_accepted(
-    mount_client: Mount, mounting: MakeMounting, rpc_connect: Callable[..., RpcClient]
+    mount3: Mount, mounting: MakeMounting, rpc_connect: Callable[..., RpcClient]
 ) -> None:
     """The server accepts the authentication flavors that MNT lists."""
-    resok = expect(mount_client.mnt(mounting(3).export)).ok()
+    resok = expect(mount3.mnt(mounting(3).export)).ok()
     observe("flavors", resok.auth_flavors)
     for flavor in sorted({*resok.auth_flavors} & {*_CREDENTIALS}):
         rpc = rpc_connect("nfs", credential=_CREDENTIALS[flavor])
@@ -441,7 +441,7 @@ def test_path_too_long(mounting: MakeMounting, wire: MakeWire, version: int, len
     """MNT does not mount a path of more than 1024 bytes that names nothing."""
     export = mounting(version).export
     peer = wire("tcp", "mount")
-    said = peer.attempt(peer.make(1, opaque(_path_of(length, export)), vers=version).message())
+    said = peer.try_message(peer.make(1, opaque(_path_of(length, export)), vers=version).message())
     observe("answer", said.outcome)
     mounted = said.outcome == SUCCESS and said.results[:4] == words(0)
     what, rule = f"MNT of a path of {length} bytes that names nothing", MNT_RETURNS_HANDLE.of(version)

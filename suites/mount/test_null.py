@@ -28,6 +28,6 @@ def test_with_auth_none(mounting: MakeMounting, version: int) -> None:
 
 
 @proves(NULL_RETURNS_NOTHING.new, killed_by="mount3-null-returns-results", needs="mount")
-def test_answered(mount_client: Mount) -> None:
+def test_answered(mount3: Mount) -> None:
     """MOUNT answers NULL without results."""
-    mount_client.null()
+    mount3.null()

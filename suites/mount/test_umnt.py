@@ -89,11 +89,11 @@ def test_keeps_other_clients(mounting: MakeMounting, version: int, name: str) ->
 
 @pytest.mark.exclusive
 @proves(UMNT_REMOVES_ENTRY.new, killed_by="umnt3-removes-nothing", needs="mount")
-def test_removes_entry(mount_client: Mount, target: TargetView) -> None:
+def test_removes_entry(mount3: Mount, target: TargetView) -> None:
     """UMNT removes the entry from the mount list."""
     path = target.address.export.encode()
-    mount_client.umntall()
-    others = count_entries(mount_client, path)
-    expect(mount_client.mnt(path)).ok()
-    mount_client.umnt(path)
-    expect(count_entries(mount_client, path), "entries of DUMP for the unmounted directory").at_most(others)
+    mount3.umntall()
+    others = count_entries(mount3, path)
+    expect(mount3.mnt(path)).ok()
+    mount3.umnt(path)
+    expect(count_entries(mount3, path), "entries of DUMP for the unmounted directory").at_most(others)

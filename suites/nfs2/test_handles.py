@@ -143,9 +143,9 @@ def test_after_restart(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, kin
 
 
 @proves(MNT_HANDLE_IS_DIRECTORY, killed_by="mnt1-gives-a-handle-of-nothing", needs="mount1")
-def test_from_mount(nfs2: Nfs2, mount1_client: Mount, target: TargetView) -> None:
+def test_from_mount(nfs2: Nfs2, mount1: Mount, target: TargetView) -> None:
     """The file handle that MNT returns is that of a directory."""
-    mounted = mount1_client.mnt1(target.address.export.encode("utf-8", "surrogateescape"))
+    mounted = mount1.mnt1(target.address.export.encode("utf-8", "surrogateescape"))
     if mounted.resok is None:
         skip(f"the export cannot be mounted: MNT answers {mounted.status}")
     reply = nfs2.getattr(mounted.resok)

@@ -143,13 +143,13 @@ def test_dotdot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 
 @proves(EXPORT_HAS_ONE_ROOT, killed_by="lookup3-leaves-the-export", needs="mount")
-def test_dotdot_of_root(nfs3: Nfs3, mount_client: Mount, target: TargetView, scratch: Nfs3Scratch) -> None:
+def test_dotdot_of_root(nfs3: Nfs3, mount3: Mount, target: TargetView, scratch: Nfs3Scratch) -> None:
     """LOOKUP of ".." in the root of the export does not leave the export."""
     del scratch  # it only gives the export a second directory that the server could return by mistake
     path = target.address.export.encode()
-    if path not in exported(mount_client):
+    if path not in exported(mount3):
         skip("EXPORT does not list the mounted path, which may be a subdirectory of an export")
-    root = expect(mount_client.mnt(path)).ok().fhandle
+    root = expect(mount3.mnt(path)).ok().fhandle
     reply = nfs3.lookup(root, b"..")
     observe("LOOKUP of '..' in the root", reply.status)
     if reply.resok is None:

@@ -110,7 +110,7 @@ def test_arguments(wire: MakeWire, why_not_served: WhyNotServed, arguments: str)
     # One connection per call: a connection that is closed or out of sync then affects no other call.
     peers = [wire() for _ in NFS3_PROCEDURES]
     for number, peer in zip(NFS3_PROCEDURES, peers, strict=True):
-        peer.tell(peer.make(number, BROKEN_ARGUMENTS[arguments]).message())
+        peer.send_record(peer.make(number, BROKEN_ARGUMENTS[arguments]).message())
     expect_others_served(peers, why_not_served)
 
 
@@ -137,9 +137,9 @@ BROKEN_DATAGRAMS = {
 def test_datagram(wire: MakeWire, what: str) -> None:
     """The server answers the next UDP call after a broken datagram."""
     broken, peer = wire("udp"), wire("udp")
-    broken.send(BROKEN_DATAGRAMS[what])
-    said = peer.ask(peer.make())
-    expect(said.outcome, "answer to NULL after a broken datagram").equals(SUCCESS)
+    broken.send_raw(BROKEN_DATAGRAMS[what])
+    answer = peer.call(peer.make())
+    expect(answer.outcome, "answer to NULL after a broken datagram").equals(SUCCESS)
 
 
 @proves(FORGETS_BROKEN_INPUT, killed_by="rpc-keeps-garbage-for-the-next-call")
@@ -149,10 +149,10 @@ def test_next_call(wire: MakeWire) -> None:
     peer = wire()
     outcomes = []
     for number in (1, 6, 12, 19):
-        if peer.attempt(peer.make(number, b"\xff" * 8).message()).outcome != GARBAGE_ARGS:
+        if peer.try_message(peer.make(number, b"\xff" * 8).message()).outcome != GARBAGE_ARGS:
             continue
         with contextlib.suppress(ConnectionLost):
-            outcomes.append(peer.ask(peer.make()).outcome)
+            outcomes.append(peer.call(peer.make()).outcome)
         if not peer.client.is_open:
             peer = wire()
     expect(outcomes, "answers to NULL after calls with broken arguments").equals([SUCCESS] * len(outcomes))

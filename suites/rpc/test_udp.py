@@ -58,7 +58,7 @@ def test_reply_address(udp_socket: Callable[[], UdpSocket], target: TargetView, 
     sock = udp_socket()
     call = RawCall(proc=procedure)
     sock.send(call.message())
-    found = sock.wait(call.xid, call.message())
+    found = sock.receive_reply(call.xid, call.message())
     if found is None:
         skip("the server does not answer this call; another check judges that")
     expect(found[1][0], "source address of the reply").equals(str(sock.target[0]))
@@ -71,7 +71,7 @@ def test_reply_port(udp_socket: Callable[[], UdpSocket], target: TargetView, pro
     sock = udp_socket()
     call = RawCall(proc=procedure)
     sock.send(call.message())
-    found = sock.wait(call.xid, call.message())
+    found = sock.receive_reply(call.xid, call.message())
     if found is None:
         skip("the server does not answer this call; another check judges that")
     expect(found[1][1], "source port of the reply").equals(target.address.nfs_port)
@@ -88,9 +88,9 @@ def test_answered_once(udp_socket: Callable[[], UdpSocket], count: int) -> None:
     # A call that two later calls overtake has most likely been lost, which UDP allows.
     for last in (RawCall(), RawCall()):
         sock.send(last.message())
-        sock.wait(last.xid, last.message())
-    heard = Counter(reply[:4] for reply, _ in sock.heard)
-    answers = Counter(heard[words(call.xid)] for call in calls)
+        sock.receive_reply(last.xid, last.message())
+    received = Counter(reply[:4] for reply, _ in sock.received)
+    answers = Counter(received[words(call.xid)] for call in calls)
     observe("calls by number of replies", dict(answers))
     expect(max(answers), "replies to one call").at_most(1)
 
@@ -102,7 +102,7 @@ def test_burst_with_retransmissions(udp_socket: Callable[[], UdpSocket]) -> None
     calls = [RawCall() for _ in range(50)]
     for call in calls:
         sock.send(call.message())
-    answered = sum(sock.wait(call.xid, call.message()) is not None for call in calls)
+    answered = sum(sock.receive_reply(call.xid, call.message()) is not None for call in calls)
     expect(answered, "answered calls of 50").equals(50)
 
 
@@ -113,8 +113,8 @@ def test_large_write(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f")
     data = _pattern(min(DATAGRAM_DATA, _fsinfo(wire, file).wtmax))
     args = v3.Write3Args(file, 0, len(data), v3.StableHow.FILE_SYNC, data)
-    said = peer.ask(peer.make(7, args.to_xdr()))
-    resok = expect(said.decode(v3.Write3Res)).ok()
+    answer = peer.call(peer.make(7, args.to_xdr()))
+    resok = expect(answer.decode(v3.Write3Res)).ok()
     observe("written", f"{resok.count} of {len(data)} bytes")
     expect_data(scratch.read(file), data[: resok.count])
 
@@ -126,10 +126,10 @@ def test_large_read(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     data = _pattern(DATAGRAM_DATA)
     file = scratch.file("f", data)
     count = min(DATAGRAM_DATA, _fsinfo(wire, file).rtmax)
-    said = peer.ask(peer.make(6, v3.Read3Args(file, 0, count).to_xdr()))
-    resok = expect(said.decode(v3.Read3Res)).ok()
+    answer = peer.call(peer.make(6, v3.Read3Args(file, 0, count).to_xdr()))
+    resok = expect(answer.decode(v3.Read3Res)).ok()
     observe("read", f"{resok.count} of {count} bytes")
-    expect_data(resok.data, data[: resok.count], of="reply", reply=said)
+    expect_data(resok.data, data[: resok.count], of="reply", reply=answer)
 
 
 @proves(DATAGRAM_ANSWERED, killed_by="read3-is-silent-on-what-no-datagram-holds", needs="udp")
@@ -138,13 +138,13 @@ def test_read_above_datagram(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     # Fewer bytes are a valid answer, and so is an error: the call is large, but well-formed.
     peer = wire("udp")
     file = scratch.file("f", _pattern(100_000))
-    said = peer.attempt(peer.make(6, v3.Read3Args(file, 0, 100_000).to_xdr()).message())
-    expect(said.outcome, "answer to a READ of 100000 bytes over UDP").equals(SUCCESS)
+    answer = peer.try_message(peer.make(6, v3.Read3Args(file, 0, 100_000).to_xdr()).message())
+    expect(answer.outcome, "answer to a READ of 100000 bytes over UDP").equals(SUCCESS)
 
 
 def _fsinfo(wire: MakeWire, handle: bytes) -> v3.Fsinfo3ResOk:
     peer = wire("udp")
-    reply = peer.ask(peer.make(19, v3.Fsinfo3Args(handle).to_xdr())).decode(v3.Fsinfo3Res)
+    reply = peer.call(peer.make(19, v3.Fsinfo3Args(handle).to_xdr())).decode(v3.Fsinfo3Res)
     if reply.resok is None:
         skip(f"FSINFO over UDP fails: it answers {reply.status}")
     return reply.resok

@@ -29,7 +29,7 @@ def test_two_udp_ports(wire: MakeWire) -> None:
     first, second = wire("udp"), wire("udp")
     null = first.make()
     unknown = second.make(1000, xid=null.xid)
-    outcomes = [first.ask(null).outcome, second.ask(unknown).outcome]
+    outcomes = [first.call(null).outcome, second.call(unknown).outcome]
     expect(outcomes, "answers to NULL and to procedure 1000 with the same xid").satisfies(
         lambda found: found[0] != PROC_UNAVAIL and found[1] != SUCCESS,
         "the first without PROC_UNAVAIL and the second without SUCCESS",
@@ -43,12 +43,12 @@ def test_echoed(wire: MakeWire, proto: Proto, xid: int) -> None:
     """A reply has the xid of its call."""
     peer = wire(proto)
     call = peer.make(xid=xid)
-    peer.tell(call.message())
+    peer.send_record(call.message())
     try:
-        reply = peer.hear()
+        reply = peer.receive_record()
     except RpcTimeout:
         # Over UDP the datagram may be lost: `wait` sends it again, and reports a missing reply.
-        reply = peer.wait(call).reply
+        reply = peer.receive_reply(call).reply
     peer.note(call, reply)
     expect(show_xid(reply), "xid of the reply").equals(show_xid(words(xid)))
 
@@ -57,7 +57,7 @@ def test_echoed(wire: MakeWire, proto: Proto, xid: int) -> None:
 def test_decreasing(wire: MakeWire) -> None:
     """The server answers calls whose xids decrease."""
     peer = wire()
-    answered = [peer.ask(peer.make(xid=xid)).outcome for xid in (3_000_000_000, 2_000_000_000, 5, 4)]
+    answered = [peer.call(peer.make(xid=xid)).outcome for xid in (3_000_000_000, 2_000_000_000, 5, 4)]
     expect(answered, "answers to calls with decreasing xids").equals([SUCCESS] * 4)
 
 
@@ -67,8 +67,8 @@ def test_two_connections(wire: MakeWire) -> None:
     first, second = wire(), wire()
     call = null_call(first)
     unknown = second.make(1000, xid=call.xid)
-    first.ask(call)
-    said = second.ask(unknown)
-    expect(said.outcome, "answer to procedure 1000 with the xid of another client's NULL").differs_from(
+    first.call(call)
+    answer = second.call(unknown)
+    expect(answer.outcome, "answer to procedure 1000 with the xid of another client's NULL").differs_from(
         SUCCESS
     )
