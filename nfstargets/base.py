@@ -67,7 +67,7 @@ class Target(ABC):
     is_throwaway: ClassVar[bool] = False
     """True: its export is made for the run and goes with it."""
     controls: frozenset[str] = frozenset()
-    """What may be done to it from outside: "crash", "restart", "touch_locally", "fill_disk", "knobs". Empty: nothing."""
+    """What nfsproof can do to it from outside: "crash", "restart", "touch_locally", "fill_disk", "knobs"."""
     log_path: Path | None = None
     """The server's own log, if there is one on this machine. Who wants to keep it sets a place before start()."""
 

@@ -37,7 +37,7 @@ def results_decode(case: Case) -> Breach | None:
     return None
 
 
-@rule("rpc/reply-form", RPC_REPLY, of=None, killed_by="rpc-pads-verifiers-with-what-is-there")
+@rule("rpc/reply-form", RPC_REPLY, of=None, killed_by="rpc-pads-verifiers-with-stale-memory")
 def reply_form(case: Case) -> Breach | None:
     """A message that is no valid RPC reply."""
     error = case.error
@@ -46,7 +46,7 @@ def reply_form(case: Case) -> Breach | None:
     return None
 
 
-@rule("rpc/reply-without-call", ONE_REPLY, of=None, killed_by="rpc-says-goodbye-to-half-closed-connections")
+@rule("rpc/reply-without-call", ONE_REPLY, of=None, killed_by="rpc-half-close-gets-a-surplus-reply")
 def reply_without_call(case: Case) -> Breach | None:
     """A reply over a stream that answers no call which is still open."""
     exchange = case.exchange
@@ -64,7 +64,7 @@ def auth_error_ok(case: Case) -> Breach | None:
     return None
 
 
-@rule("rpc/mismatch-range", MISMATCH_TELLS_A_RANGE, of=None, killed_by="rpc-swaps-the-versions-of-a-mismatch")
+@rule("rpc/mismatch-range", MISMATCH_TELLS_A_RANGE, of=None, killed_by="rpc-prog-mismatch-swaps-versions")
 def mismatch_range(case: Case) -> Breach | None:
     """A range that is empty, or has the RPC version that it refuses."""
     error = case.error

@@ -14,7 +14,7 @@ from suites.mount.clauses import EVERY_VERSION, EXPORT_LISTS_ALL, LISTS_RESPECT_
 
 @pytest.mark.exclusive
 @EVERY_VERSION
-@proves(*LISTS_RESPECT_LIMITS, killed_by="export-has-paths-that-are-too-long")
+@proves(*LISTS_RESPECT_LIMITS, killed_by="export-lists-an-overlong-path")
 def test_well_formed(mounting: MakeMounting, version: int) -> None:
     """EXPORT returns a list that decodes within the limits for names and paths."""
     exports = mounting(version).client.export()

@@ -110,7 +110,7 @@ def test_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) ->
 
 
 @pytest.mark.exclusive
-@proves(COMMIT_FLUSHES_RANGE, killed_by="commit3-flushes-no-ranges")
+@proves(COMMIT_FLUSHES_RANGE, killed_by="commit3-does-not-flush-ranges")
 def test_range_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """A committed range survives a crash."""
     file = scratch.file("f")
@@ -175,7 +175,7 @@ def test_nothing_to_flush(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         expect(nfs3.commit(scratch.file(name, data))).ok()
 
 
-@proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-extends")
+@proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-extends-the-file")
 def test_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """COMMIT of a range beyond the end does not extend the file."""
     file = scratch.file("f")
@@ -235,7 +235,7 @@ def test_ranges_accepted(nfs3: Nfs3, scratch: Nfs3Scratch, where: str) -> None:
 
 
 @pytest.mark.parametrize("kind", file_types.NOT_REGULAR)
-@proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-changes-what-is-no-file")
+@proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-changes-the-mode-of-non-files")
 def test_not_a_file(
     nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], kind: str
 ) -> None:
@@ -264,7 +264,7 @@ def test_other_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 
 @pytest.mark.exclusive
-@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-its-own-data")
+@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-only-its-connection")
 def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """COMMIT flushes the data of all clients."""
     file, data = scratch.file("f"), pattern(20_000)

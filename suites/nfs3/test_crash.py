@@ -121,7 +121,7 @@ def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetV
 
 
 @pytest.mark.exclusive
-@proves(RECOVERS_FROM_REPEATED_CRASHES, killed_by="write3-stable-data-outlives-one-crash")
+@proves(RECOVERS_FROM_REPEATED_CRASHES, killed_by="write3-second-crash-loses-stable-data")
 def test_repeated_crashes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """Data written with FILE_SYNC survives several crashes in quick succession."""
     file, data = scratch.file("f"), pattern(9000)
@@ -144,7 +144,7 @@ def _need_handle(nfs3: Nfs3, handle: bytes) -> None:
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("procedure", NAME_CHANGES)
-@proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-names-are-lost-in-a-crash")
+@proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-crash-loses-names")
 def test_names(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, procedure: str) -> None:
     """Created, removed and renamed names survive a crash."""
     call = CALLS[procedure]
@@ -188,7 +188,7 @@ def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, field:
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("control", ["crash", "restart"])
-@proves(SERVER_IS_STATELESS, killed_by="getattr3-handles-end-with-the-instance")
+@proves(SERVER_IS_STATELESS, killed_by="getattr3-handles-are-stale-after-restart")
 def test_handles(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, control: str) -> None:
     """Handles work after a crash or a restart."""
     handles = {"file": scratch.file("f", b"data"), "directory": scratch.directory("d")}

@@ -128,7 +128,7 @@ def test_unchecked_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_own_attributes(nfs3, scratch, b"file", reply)
 
 
-@proves(CREATE_RETURNS_HANDLE, killed_by="create3-handle-of-the-directory")
+@proves(CREATE_RETURNS_HANDLE, killed_by="create3-returns-the-handle-of-the-directory")
 def test_unchecked_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE UNCHECKED returns the handle of the new file."""
     reply = nfs3.create(scratch.handle, b"handle", CreateMode3.UNCHECKED, Sattr3(mode=0o640))
@@ -154,7 +154,7 @@ def test_unchecked_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_kept(scratch, b"file", b"precious")
 
 
-@proves(GUARDED_RETURNS_EXIST, killed_by="create3-guarded-takes-existing")
+@proves(GUARDED_RETURNS_EXIST, killed_by="create3-guarded-accepts-existing")
 def test_guarded_existing_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE GUARDED of an existing file fails with NFS3ERR_EXIST."""
     scratch.file("file", b"precious")
@@ -170,7 +170,7 @@ def test_guarded_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_kept(scratch, b"file", b"precious")
 
 
-@proves(GUARDED_RETURNS_EXIST, killed_by="create3-guarded-takes-directories")
+@proves(GUARDED_RETURNS_EXIST, killed_by="create3-guarded-accepts-directories")
 def test_guarded_existing_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE GUARDED of an existing directory fails with NFS3ERR_EXIST."""
     scratch.directory("directory")
@@ -188,7 +188,7 @@ def test_exclusive_repeat(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 
 @proves(
-    EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-takes-any-verifier", needs="exclusive_create"
+    EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-accepts-any-verifier", needs="exclusive_create"
 )
 def test_exclusive_other_verifier(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE EXCLUSIVE fails if the file was created with another verifier."""
@@ -197,7 +197,9 @@ def test_exclusive_other_verifier(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
 
 
-@proves(EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-takes-existing", needs="exclusive_create")
+@proves(
+    EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-accepts-existing", needs="exclusive_create"
+)
 def test_exclusive_existing_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE EXCLUSIVE fails if the file was not created by EXCLUSIVE."""
     scratch.file("file", b"precious")
@@ -213,7 +215,7 @@ def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     )
 
 
-@proves(REFUSES_EMPTY_NAMES, killed_by="create3-takes-the-empty-name")
+@proves(REFUSES_EMPTY_NAMES, killed_by="create3-accepts-the-empty-name")
 def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE refuses the empty name."""
     what = "CREATE of the empty name"
@@ -255,7 +257,7 @@ def test_guarded_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 
 @pytest.mark.parametrize("mode", [CreateMode3.GUARDED, CreateMode3.EXCLUSIVE], ids=["guarded", "exclusive"])
-@proves(CREATE_RETURNS_HANDLE, killed_by="create3-handle-of-the-directory")
+@proves(CREATE_RETURNS_HANDLE, killed_by="create3-returns-the-handle-of-the-directory")
 def test_returns_handle(nfs3: Nfs3, scratch: Nfs3Scratch, mode: CreateMode3) -> None:
     """CREATE GUARDED and EXCLUSIVE return the handle of the new file."""
     reply = nfs3.create(scratch.handle, b"handle", mode, Sattr3(mode=0o640), VERIFIER)
@@ -325,14 +327,14 @@ def _expect_one_success(replies: list[StatusReply]) -> None:
     )
 
 
-@proves(EXCLUSIVE_CREATES_ONCE, killed_by="create3-exclusive-takes-any-verifier", needs="exclusive_create")
+@proves(EXCLUSIVE_CREATES_ONCE, killed_by="create3-exclusive-accepts-any-verifier", needs="exclusive_create")
 def test_exclusive_race(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> None:
     """Of two simultaneous CREATE EXCLUSIVE with different verifiers, at most one succeeds."""
     hows = [Createhow3(CreateMode3.EXCLUSIVE, verf=verifier) for verifier in (VERIFIER, OTHER_VERIFIER)]
     _expect_one_success(_race(nfs3, rpc_connect, scratch, b"file", hows))
 
 
-@proves(GUARDED_CREATES_ONCE, killed_by="create3-guarded-takes-existing")
+@proves(GUARDED_CREATES_ONCE, killed_by="create3-guarded-accepts-existing")
 def test_guarded_race(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> None:
     """Of two simultaneous CREATE GUARDED, at most one succeeds."""
     hows = [Createhow3(CreateMode3.GUARDED, obj_attributes=Sattr3(mode=0o644)) for _ in range(2)]
@@ -354,7 +356,9 @@ def test_guarded_keeps_object(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> No
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "regular"])
-@proves(EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-takes-others", needs="exclusive_create")
+@proves(
+    EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-accepts-other-types", needs="exclusive_create"
+)
 def test_exclusive_keeps_object(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """CREATE EXCLUSIVE does not use or change an existing object of another type."""
     there = make(nfs3, scratch, kind, b"there")

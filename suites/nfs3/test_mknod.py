@@ -71,7 +71,7 @@ def test_creates_fifo(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_type(nfs3, scratch, b"fifo", Ftype3.NF3FIFO)
 
 
-@proves(MKNOD_CREATES_A_SPECIAL_FILE, killed_by="mknod3-makes-fifos-of-sockets", needs="mknod")
+@proves(MKNOD_CREATES_A_SPECIAL_FILE, killed_by="mknod3-makes-fifos-instead-of-sockets", needs="mknod")
 def test_creates_socket(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD creates a socket."""
     reply = nfs3.mknod(scratch.handle, b"socket", SOCKET)
@@ -97,7 +97,7 @@ def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_own_attributes(nfs3, scratch, b"fifo", nfs3.mknod(scratch.handle, b"fifo", FIFO))
 
 
-@proves(MKNOD_RETURNS_HANDLE, killed_by="mknod3-handle-of-the-directory", needs="mknod")
+@proves(MKNOD_RETURNS_HANDLE, killed_by="mknod3-returns-the-handle-of-the-directory", needs="mknod")
 def test_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD returns the handle of the new special file."""
     expect_own_handle(nfs3, scratch, b"handle", nfs3.mknod(scratch.handle, b"handle", FIFO))
@@ -121,7 +121,7 @@ def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 # ---------------------------------------------------------------- types that MKNOD does not create
 
 
-@proves(MKNOD_REFUSES_OTHER_TYPES, killed_by="mknod3-makes-regular-files", needs="mknod")
+@proves(MKNOD_REFUSES_OTHER_TYPES, killed_by="mknod3-accepts-regular-files", needs="mknod")
 def test_regular_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD of a regular file fails with NFS3ERR_BADTYPE."""
     reply = nfs3.mknod(scratch.handle, b"regular", Mknoddata3(Ftype3.NF3REG))
@@ -129,7 +129,7 @@ def test_regular_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 
 @pytest.mark.parametrize("kind", [Ftype3.NF3DIR, Ftype3.NF3LNK], ids=["directory", "symlink"])
-@proves(MKNOD_REFUSES_OTHER_TYPES, killed_by="mknod3-makes-what-it-cannot", needs="mknod")
+@proves(MKNOD_REFUSES_OTHER_TYPES, killed_by="mknod3-accepts-invalid-types", needs="mknod")
 def test_directory_or_symlink(nfs3: Nfs3, scratch: Nfs3Scratch, kind: Ftype3) -> None:
     """MKNOD of a directory or symbolic link fails with NFS3ERR_BADTYPE."""
     reply = nfs3.mknod(scratch.handle, b"node", Mknoddata3(kind))
@@ -138,7 +138,7 @@ def test_directory_or_symlink(nfs3: Nfs3, scratch: Nfs3Scratch, kind: Ftype3) ->
 
 
 @pytest.mark.parametrize("number", [0, 8, 2**31 - 1])
-@proves(MKNOD_REFUSES_OTHER_TYPES, killed_by="mknod3-makes-what-it-cannot", needs="mknod")
+@proves(MKNOD_REFUSES_OTHER_TYPES, killed_by="mknod3-accepts-invalid-types", needs="mknod")
 def test_undefined_type(nfs3: Nfs3, scratch: Nfs3Scratch, number: int) -> None:
     """MKNOD refuses a type that ftype3 does not define."""
     try:

@@ -113,7 +113,7 @@ def test_sticky_directory(nfs3: Nfs3, as_user: Callable[..., Nfs3], place: Place
 @proves(
     DENIES_WITHOUT_PERMISSION,
     RETURNS_ACCES_OR_PERM,
-    killed_by="nfs3-data-is-for-everybody",
+    killed_by="nfs3-data-ignores-permissions",
     needs=("other_users", "distinct_users"),
 )
 def test_private_data(nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[..., Nfs3], call: str) -> None:
@@ -128,7 +128,7 @@ def test_private_data(nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[..., N
 
 
 @pytest.mark.parametrize("procedure", ONE_OF_EACH)
-@proves(SQUASHED_ROOT_IS_NOBODY, killed_by="names3-squash-nobody", needs="root")
+@proves(SQUASHED_ROOT_IS_NOBODY, killed_by="names3-let-a-squashed-root-change", needs="root")
 def test_root_squash(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: str) -> None:
     """Squashed root cannot change the entries of another user's directory."""
     place.arrange(procedure, b"name")
@@ -141,7 +141,7 @@ def test_root_squash(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: str)
 
 
 @pytest.mark.parametrize("procedure", ["create", "mkdir"])
-@proves(SQUASHED_ROOT_IS_NOBODY, killed_by="names3-squash-nobody", needs="root")
+@proves(SQUASHED_ROOT_IS_NOBODY, killed_by="names3-let-a-squashed-root-change", needs="root")
 def test_root_squash_owner(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: str) -> None:
     """An object that squashed root creates does not belong to uid 0."""
     knobs.set(root_squash=True)

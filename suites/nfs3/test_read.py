@@ -113,7 +113,7 @@ def test_unaligned_offset(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         expect_data(resok.data, content[offset : offset + len(resok.data)], at=offset, of="range")
 
 
-@proves(READ_COUNT_IS_LIMIT, killed_by="read3-returns-more-than-asked")
+@proves(READ_COUNT_IS_LIMIT, killed_by="read3-returns-more-than-count")
 def test_count_limit(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ returns no more bytes than count."""
     file = scratch.file("f", pattern(1000))
@@ -256,7 +256,7 @@ def test_above_rtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3
     expect_data(data, content[: len(data)], of="range", reply=reply, field="resok.data")
 
 
-@proves(READ_RETURNS_ATTRIBUTES, killed_by="read3-attributes-tell-another-size")
+@proves(READ_RETURNS_ATTRIBUTES, killed_by="read3-attributes-have-another-size")
 def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ returns the same attributes as GETATTR."""
     file = scratch.file("f", pattern(1000))
@@ -266,7 +266,7 @@ def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_same_object(reply, "resok.file_attributes", scratch.attributes(file))
 
 
-@proves(READ_KEEPS_MTIME, killed_by="read3-touches-mtime")
+@proves(READ_KEEPS_MTIME, killed_by="read3-changes-mtime")
 def test_keeps_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ does not change mtime."""
     file = scratch.file("f", pattern(1000))
@@ -275,7 +275,7 @@ def test_keeps_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(scratch.attributes(file).mtime, "mtime after READ").equals(before.mtime)
 
 
-@proves(HANDLE_IS_OF_ONE_FILE, killed_by="read3-reads-a-later-file")
+@proves(HANDLE_IS_OF_ONE_FILE, killed_by="read3-removed-handle-reads-the-newest-file")
 def test_removed_file_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READ by the handle of a removed file never returns data of another file."""
     content = pattern(100)
@@ -312,7 +312,7 @@ def test_symlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 
 @pytest.mark.parametrize("place", FAR, ids=FAR_IDS)
-@proves(READ_DATA_AT_OFFSET, killed_by="read3-misses-by-one-far-out")
+@proves(READ_DATA_AT_OFFSET, killed_by="read3-rotates-data-beyond-2g")
 def test_far_offsets(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
     """READ returns the data stored around a far offset."""
     file, data = scratch.file("f", b"near"), pattern(16)
@@ -371,7 +371,7 @@ def test_eof_by_size(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> None:
 @proves(
     RTMAX_IS_SUPPORTED,
     READ_DATA_AT_OFFSET,
-    killed_by=("read3-shifts-large-reads", "read3-refuses-large-reads"),
+    killed_by=("read3-rotates-large-reads", "read3-refuses-large-reads"),
 )
 def test_rtmax(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, share: str) -> None:
     """READ of rtmax bytes succeeds and returns data of the file."""
@@ -386,7 +386,7 @@ def test_rtmax(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, share: str) -> Non
 @pytest.mark.parametrize(
     "count", [2**17, 2**24, 2**31 - 1, 2**31, 2**32 - 1], ids=("128k", "16m", "2g-1", "2g", "4g-1")
 )
-@proves(READ_ABOVE_RTMAX, killed_by="read3-shifts-large-reads")
+@proves(READ_ABOVE_RTMAX, killed_by="read3-rotates-large-reads")
 def test_huge_count(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, count: int) -> None:
     """READ with a huge count returns only data of the file."""
     content = pattern(5000)
@@ -421,7 +421,7 @@ def test_special_file(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 1000, 8192])
-@proves(READ_DATA_AT_OFFSET, killed_by="read3-over-udp-loses-the-end", needs="udp")
+@proves(READ_DATA_AT_OFFSET, killed_by="read3-over-udp-zeroes-the-last-byte", needs="udp")
 def test_udp(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], size: int) -> None:
     """READ over UDP returns the data of the file."""
     over_udp = Nfs3(rpc_connect("nfs", proto="udp"))

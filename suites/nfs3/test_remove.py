@@ -61,7 +61,7 @@ def test_other_link_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_kept(scratch, b"other", b"precious")
 
 
-@proves(NLINK_COUNTS, killed_by="remove3-forgets-to-count", needs="hardlink")
+@proves(NLINK_COUNTS, killed_by="remove3-keeps-nlink", needs="hardlink")
 def test_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE of one of several names decreases nlink by one."""
     file = scratch.file("file")
@@ -81,7 +81,7 @@ def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_kept(scratch, b"target", b"precious")
 
 
-@proves(REMOVE_NEEDS_AN_ENTRY, killed_by="remove3-removes-what-is-not-there")
+@proves(REMOVE_NEEDS_AN_ENTRY, killed_by="remove3-removes-missing-names")
 def test_missing_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE of a name that does not exist fails with NFS3ERR_NOENT."""
     reply = nfs3.remove(scratch.handle, b"nobody-made-this")
@@ -143,7 +143,7 @@ def test_full_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_names(scratch.names(directory), [b"inside"], "names in the directory")
 
 
-@proves(REFUSES_EMPTY_NAMES, killed_by="remove3-takes-the-empty-name")
+@proves(REFUSES_EMPTY_NAMES, killed_by="remove3-accepts-the-empty-name")
 def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE refuses the empty name."""
     scratch.file("file")

@@ -72,7 +72,7 @@ def test_full_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_names(scratch.names(directory), [b"inside"], "names in the directory")
 
 
-@proves(RMDIR_RETURNS_NOTEMPTY, killed_by="rmdir3-full-is-io")
+@proves(RMDIR_RETURNS_NOTEMPTY, killed_by="rmdir3-not-empty-is-io")
 def test_full_directory_status(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR refuses a non-empty directory with NFS3ERR_NOTEMPTY or NFS3ERR_EXIST."""
     scratch.file("inside", directory=scratch.directory("directory"))
@@ -91,7 +91,7 @@ def test_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
-@proves(RMDIR_NEEDS_AN_ENTRY, killed_by="rmdir3-removes-what-is-not-there")
+@proves(RMDIR_NEEDS_AN_ENTRY, killed_by="rmdir3-removes-missing-names")
 def test_missing_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR of a name that does not exist fails with NFS3ERR_NOENT."""
     reply = nfs3.rmdir(scratch.handle, b"nobody-made-this")
@@ -148,7 +148,7 @@ def test_dotdot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_names(scratch.names(), [b"directory", b"file"], "names in the parent directory")
 
 
-@proves(REFUSES_EMPTY_NAMES, killed_by="rmdir3-takes-the-empty-name")
+@proves(REFUSES_EMPTY_NAMES, killed_by="rmdir3-accepts-the-empty-name")
 def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR refuses the empty name."""
     what = "RMDIR of the empty name"

@@ -144,7 +144,7 @@ def test_extend_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_data(read_range(nfs3, file, 0, 1_000), data, of="range")
 
 
-@proves(EXTENSION_READS_AS_ZEROS, killed_by="setattr3-extension-brings-old-data-back")
+@proves(EXTENSION_READS_AS_ZEROS, killed_by="setattr3-extension-restores-old-data")
 def test_truncate_then_extend(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """Data that SETATTR has truncated does not return when the file is extended again."""
     for kept in (0, 100, 4096, 5_000):
@@ -196,7 +196,7 @@ def test_other_user_size(as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> 
 # ---------------------------------------------------------------- objects without a size to set
 
 
-@proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-takes-a-size-for-directories")
+@proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-accepts-a-size-of-directories")
 def test_directory_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR refuses to set the size of a directory."""
     reply = nfs3.setattr(scratch.directory("d"), Sattr3(size=0))
@@ -216,7 +216,7 @@ def test_directory_size_keeps_entries(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_preserved(seen, known, ("type", "mode", "nlink", "uid", "gid", "fsid", "fileid"))
 
 
-@proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-takes-a-size-for-fifos", needs="mknod")
+@proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-accepts-a-size-of-fifos", needs="mknod")
 def test_fifo_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR refuses to set the size of a FIFO."""
     fifo = scratch.fifo("p")

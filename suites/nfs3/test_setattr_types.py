@@ -66,7 +66,9 @@ def test_other_user(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scrat
 
 
 @proves(
-    GRANTS_WITH_PERMISSION, killed_by="setattr3-time-is-the-owners-alone", needs=("other_users", "cansettime")
+    GRANTS_WITH_PERMISSION,
+    killed_by="setattr3-only-owners-set-server-time",
+    needs=("other_users", "cansettime"),
 )
 def test_writer_sets_server_time(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
     """A user who may write to a file can set its times to the server's time."""
@@ -78,7 +80,7 @@ def test_writer_sets_server_time(nfs3: Nfs3, as_user: Callable[..., Nfs3], scrat
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
-@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-changes-only-files")
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-ignores-non-files")
 def test_mode_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR sets the mode of a special file."""
     handle = make(nfs3, scratch, kind)
@@ -88,7 +90,7 @@ def test_mode_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])
-@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-changes-only-files")
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-ignores-non-files")
 def test_owner_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR sets owner and group of a directory or special file."""
     handle = make(nfs3, scratch, kind)
@@ -98,7 +100,7 @@ def test_owner_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])
-@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-changes-only-files", needs="cansettime")
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-ignores-non-files", needs="cansettime")
 def test_times_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR sets atime and mtime of a directory or special file."""
     handle = make(nfs3, scratch, kind)
@@ -111,7 +113,7 @@ def test_times_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])
-@proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-mode-touches-all-else")
+@proves(SETATTR_SETS_NOTHING_ELSE, killed_by="setattr3-mode-changes-mtime-by-seconds")
 def test_only_mode_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR of the mode does not change other attributes of a directory or special file."""
     handle = make(nfs3, scratch, kind)
@@ -121,7 +123,7 @@ def test_only_mode_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None
 
 
 @pytest.mark.parametrize("kind", [kind for kind in HAS_NO_DATA if kind != "fifo"])
-@proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-takes-sizes-of-special-files")
+@proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-accepts-sizes-of-special-files")
 def test_size_without_data(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR refuses a size for an object without data."""
     handle = make(nfs3, scratch, kind)
@@ -133,7 +135,7 @@ def test_size_without_data(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", HAS_NO_DATA)
-@proves(GUARD_MISMATCH_FAILS, killed_by="setattr3-guards-no-special-files")
+@proves(GUARD_MISMATCH_FAILS, killed_by="setattr3-ignores-guard-of-special-files")
 def test_wrong_guard_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """SETATTR with a wrong guard changes nothing and returns NFS3ERR_NOT_SYNC."""
     handle = make(nfs3, scratch, kind)

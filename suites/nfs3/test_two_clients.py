@@ -55,7 +55,7 @@ CHANGES: t.Final[dict[str, Change]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@proves(READ_RETURNS_CURRENT_DATA, killed_by="read3-remembers-for-each-connection")
+@proves(READ_RETURNS_CURRENT_DATA, killed_by="read3-caches-data-by-connection")
 def test_read_current(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, change: str) -> None:
     """READ returns what another client has changed before."""
     file = stored(scratch, "f", pattern(SIZE))

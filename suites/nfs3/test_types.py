@@ -54,7 +54,7 @@ IN_A_SPECIAL_FILE = [
 
 @pytest.mark.parametrize("kind", SAMPLE)
 @pytest.mark.parametrize("procedure", OF_THE_FILE_SYSTEM)
-@proves(FS_INFO_FOR_ANY_OBJECT, killed_by="info3-refuses-what-is-no-file")
+@proves(FS_INFO_FOR_ANY_OBJECT, killed_by="info3-refuses-non-files")
 def test_fs_info(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, kind: str) -> None:
     """FSSTAT, FSINFO and PATHCONF accept handles of objects that are not regular files."""
     expect(call_on(nfs3, procedure, make(nfs3, scratch, kind))).ok()
@@ -64,7 +64,7 @@ def test_fs_info(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, kind: str) ->
 
 
 @pytest.mark.parametrize(("procedure", "kind"), IN_A_SPECIAL_FILE)
-@proves(ONLY_DIRECTORIES_HAVE_NAMES, killed_by="names3-look-into-special-files")
+@proves(ONLY_DIRECTORIES_HAVE_NAMES, killed_by="names3-succeed-in-special-files")
 def test_not_a_directory(nfs3: Nfs3, place: Place, procedure: str, kind: str) -> None:
     """An operation on a name in a special file fails with NFS3ERR_NOTDIR."""
     handle = make(nfs3, place.scratch, kind)
@@ -88,7 +88,7 @@ def test_symlink_as_directory(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @pytest.mark.parametrize(("procedure", "kind"), OVER_EXISTING)
-@proves(CREATING_REPLACES_NOTHING, killed_by="names3-make-over-others")
+@proves(CREATING_REPLACES_NOTHING, killed_by="names3-create-over-existing")
 def test_nothing_replaced(nfs3: Nfs3, place: Place, procedure: str, kind: str) -> None:
     """MKDIR, SYMLINK, MKNOD and LINK do not replace an existing object."""
     there = make(nfs3, place.scratch, kind, b"there", directory=place.here)

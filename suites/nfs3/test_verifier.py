@@ -81,7 +81,7 @@ def _verifier(nfs3: Nfs3, file: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("call", WITHOUT_LOSS)
-@proves(VERIFIER_IS_CONSTANT, killed_by="nfs3-verifier-counts-calls")
+@proves(VERIFIER_IS_CONSTANT, killed_by="nfs3-verifier-changes-with-calls")
 def test_same_after(nfs3: Nfs3, scratch: Nfs3Scratch, call: str) -> None:
     """The write verifier stays the same after calls that lose no data."""
     file, probe = scratch.file("f", b"data"), scratch.file("probe")
@@ -168,7 +168,7 @@ def test_changes_on_loss(
 @pytest.mark.exclusive
 @proves(
     VERIFIER_IS_UNIQUE,
-    killed_by=("write3-verifier-is-made-of-seconds", "write3-verifier-comes-back"),
+    killed_by=("write3-verifier-is-made-of-seconds", "write3-verifier-is-reused"),
     needs="unstable_writes",
 )
 def test_never_reused(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
@@ -188,7 +188,7 @@ def test_never_reused(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> N
 
 
 @pytest.mark.exclusive
-@proves(VERIFIER_CHANGES_ON_LOSS, killed_by="nfs3-restart-in-order-loses-data", needs="unstable_writes")
+@proves(VERIFIER_CHANGES_ON_LOSS, killed_by="nfs3-orderly-restart-loses-data", needs="unstable_writes")
 def test_clean_restart(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """A clean restart that loses unstable data changes the write verifier."""
     file, probe, data = scratch.file("f"), scratch.file("probe"), Unstable()

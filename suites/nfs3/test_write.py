@@ -132,7 +132,7 @@ def test_zero_count_keeps_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(scratch.attributes(file).size, "size").equals(4)
 
 
-@proves(WRITE_ZERO_CHANGES_NOTHING, killed_by="write3-no-data-touches-mtime")
+@proves(WRITE_ZERO_CHANGES_NOTHING, killed_by="write3-no-data-changes-mtime")
 def test_zero_count_keeps_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE of 0 bytes does not change mtime."""
     file = scratch.file("f", b"data")
@@ -173,7 +173,7 @@ def test_count_above_data(second_client: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_data(seen, old[:8] + seen[8:12] + old[12:], "data outside of the range")
 
 
-@proves(WRITE_ABOVE_WTMAX, killed_by="write3-counts-all-above-wtmax")
+@proves(WRITE_ABOVE_WTMAX, killed_by="write3-above-wtmax-counts-all")
 def test_above_wtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
     """WRITE of more than wtmax stores what it counts and nothing that was not sent."""
     info = nfs3.fsinfo(root)
@@ -199,7 +199,7 @@ def test_above_wtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3
 # ---------------------------------------------------------------- commitment and verifier
 
 
-@proves(WRITE_COMMITS_FILE_SYNC, killed_by="write3-commits-less-than-asked")
+@proves(WRITE_COMMITS_FILE_SYNC, killed_by="write3-file-sync-is-unstable")
 def test_file_sync_committed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE with FILE_SYNC returns committed FILE_SYNC."""
     reply = nfs3.write(scratch.file("f"), 0, b"data", StableHow.FILE_SYNC)
@@ -207,7 +207,7 @@ def test_file_sync_committed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).field("resok.committed").equals(StableHow.FILE_SYNC)
 
 
-@proves(WRITE_COMMITS_DATA_SYNC, killed_by="write3-takes-data-sync-for-unstable")
+@proves(WRITE_COMMITS_DATA_SYNC, killed_by="write3-treats-data-sync-as-unstable")
 def test_data_sync_committed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE with DATA_SYNC returns committed DATA_SYNC or FILE_SYNC."""
     reply = nfs3.write(scratch.file("f"), 0, b"data", StableHow.DATA_SYNC)
@@ -216,7 +216,7 @@ def test_data_sync_committed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).field("resok.committed").one_of(StableHow.DATA_SYNC, StableHow.FILE_SYNC)
 
 
-@proves(WRITE_COMMITS_UNSTABLE, killed_by="write3-invents-a-commitment")
+@proves(WRITE_COMMITS_UNSTABLE, killed_by="write3-returns-unknown-committed")
 def test_unstable_committed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE with UNSTABLE returns one of the three commitment levels."""
     reply = nfs3.write(scratch.file("f"), 0, b"data", StableHow.UNSTABLE)
@@ -314,7 +314,7 @@ def test_unstable_data_visible(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scr
     expect_data(seen, data[:written], of="range")
 
 
-@proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-cuts-the-rest")
+@proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-truncates-after-the-data")
 def test_overwrite_keeps_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE at the beginning of a file keeps its size."""
     file = scratch.file("f", pattern(1000))
@@ -359,7 +359,7 @@ def test_offset_overflow(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_data(read_range(nfs3, file, 0, 64), content, of="range")
 
 
-@proves(HANDLE_IS_OF_ONE_FILE, killed_by="write3-reaches-a-later-file")
+@proves(HANDLE_IS_OF_ONE_FILE, killed_by="write3-removed-handle-writes-the-newest-file")
 def test_removed_file_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """WRITE by the handle of a removed file never changes another file."""
     file = scratch.file("removed", pattern(100))

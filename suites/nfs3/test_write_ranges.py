@@ -67,7 +67,7 @@ REWRITES: t.Final = (
 
 
 @pytest.mark.parametrize("place", FAR, ids=FAR_IDS)
-@proves(WRITES_COUNT_BYTES, killed_by="write3-misses-by-one-far-out")
+@proves(WRITES_COUNT_BYTES, killed_by="write3-rotates-data-beyond-2g")
 def test_far_offsets(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
     """WRITE stores data around a far offset and nowhere else."""
     file, data = stored(scratch, "f", b"near"), pattern(16)
@@ -119,7 +119,7 @@ def test_overwrite_in_place(nfs3: Nfs3, scratch: Nfs3Scratch, stable: StableHow)
 
 
 @pytest.mark.parametrize(("first", "second"), REWRITES, ids=lambda stable: stable.name.lower())
-@proves(WRITES_COUNT_BYTES, killed_by="write3-keeps-what-was-first")
+@proves(WRITES_COUNT_BYTES, killed_by="write3-keeps-older-data")
 def test_last_write_wins(nfs3: Nfs3, scratch: Nfs3Scratch, first: StableHow, second: StableHow) -> None:
     """The later of two WRITEs to the same range determines the data."""
     file = stored(scratch, "f", pattern(6000))
@@ -132,7 +132,7 @@ def test_last_write_wins(nfs3: Nfs3, scratch: Nfs3Scratch, first: StableHow, sec
 
 
 @pytest.mark.parametrize("stable", STABILITIES, ids=lambda stable: stable.name.lower())
-@proves(WRITES_COUNT_BYTES, WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-takes-the-end-for-the-offset")
+@proves(WRITES_COUNT_BYTES, WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-second-client-appends")
 def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, stable: StableHow) -> None:
     """WRITEs of two clients to disjoint ranges of one file are all stored."""
     file, wanted = scratch.file("f"), pattern(16_000)
@@ -217,7 +217,7 @@ def test_special_file(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 1000, 8192])
-@proves(WRITES_COUNT_BYTES, killed_by="write3-over-udp-loses-the-end", needs="udp")
+@proves(WRITES_COUNT_BYTES, killed_by="write3-over-udp-zeroes-the-last-byte", needs="udp")
 def test_udp(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], size: int) -> None:
     """WRITE over UDP stores the bytes that it counts."""
     over_udp = Nfs3(rpc_connect("nfs", proto="udp"))

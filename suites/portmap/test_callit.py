@@ -44,7 +44,7 @@ def test_null(relay: MakeRelay, version: int, nfs_program: tuple[int, int]) -> N
 
 
 @EVERY_VERSION
-@proves(*both(CALLIT_RETURNS_PORT), killed_by="callit-says-another-port", needs="callit")
+@proves(*both(CALLIT_RETURNS_PORT), killed_by="callit-returns-another-port", needs="callit")
 def test_port(
     relay: MakeRelay, port_mapper: MakePortMapper, version: int, nfs_program: tuple[int, int]
 ) -> None:
@@ -83,21 +83,21 @@ def _expect_silence(relay: Relay, version: int, what: str, mount_program: tuple[
 
 
 @EVERY_VERSION
-@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-programs", needs="callit")
+@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-answers-unknown-programs", needs="callit")
 def test_unknown_program(relay: MakeRelay, version: int, mount_program: tuple[int, int]) -> None:
     """CALLIT sends no reply when the program is unknown."""
     _expect_silence(relay(version), version, "program", mount_program)
 
 
 @EVERY_VERSION
-@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-versions", needs="callit")
+@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-answers-unknown-versions", needs="callit")
 def test_unknown_version(relay: MakeRelay, version: int, mount_program: tuple[int, int]) -> None:
     """CALLIT sends no reply when the version is unknown."""
     _expect_silence(relay(version), version, "version", mount_program)
 
 
 @EVERY_VERSION
-@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-procedures", needs="callit")
+@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-answers-unknown-procedures", needs="callit")
 def test_unknown_procedure(relay: MakeRelay, version: int, mount_program: tuple[int, int]) -> None:
     """CALLIT sends no reply when the procedure is unknown."""
     _expect_silence(relay(version), version, "procedure", mount_program)

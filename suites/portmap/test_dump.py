@@ -35,7 +35,7 @@ NETIDS_OF_IP = {"tcp", "udp", "tcp6", "udp6"}
 @proves(
     UNIVERSAL_ADDRESS_OF_IPV4,
     UNIVERSAL_ADDRESS_OF_IPV6,
-    killed_by="rpcbind-dump-writes-the-port-behind-a-colon",
+    killed_by="rpcbind-dump-lists-host-colon-port",
 )
 def test_universal_addresses(port_mapper: MakePortMapper, version: int) -> None:
     """DUMP returns valid universal addresses."""
@@ -60,7 +60,7 @@ def _of_ip(entries: list[Entry], netid: str) -> set[Entry]:
 
 @TRANSPORTS
 @EVERY_VERSION
-@proves(*both(DUMP_AGREES_WITH_LOOKUP), killed_by="portmap-dump-has-another-port-for-mount")
+@proves(*both(DUMP_AGREES_WITH_LOOKUP), killed_by="portmap-dump-lists-another-port-for-mount")
 def test_agrees_with_lookup(port_mapper: MakePortMapper, version: int, proto: Proto) -> None:
     """DUMP lists the same ports as GETPORT or GETADDR return."""
     client, lookup = port_mapper(version, proto), "GETPORT" if version == 2 else "GETADDR"
@@ -93,7 +93,7 @@ def test_lists_portmap(port_mapper: MakePortMapper, version: int, proto: Proto) 
 
 
 @EVERY_VERSION
-@proves(*both(DUMP_HAS_NO_DUPLICATES), killed_by="portmap-dump-repeats-itself")
+@proves(*both(DUMP_HAS_NO_DUPLICATES), killed_by="portmap-dump-repeats-an-entry")
 def test_no_duplicates(port_mapper: MakePortMapper, version: int) -> None:
     """DUMP lists each program, version and transport at most once."""
     entries = port_mapper(version).entries()

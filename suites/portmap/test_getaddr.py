@@ -41,9 +41,7 @@ GETADDR_IGNORES_NETID = Requirement(
 
 
 @RPCBIND_VERSIONS
-@proves(
-    UNIVERSAL_ADDRESS_OF_IPV4, UNIVERSAL_ADDRESS_OF_IPV6, killed_by="getaddr-writes-the-port-behind-a-colon"
-)
+@proves(UNIVERSAL_ADDRESS_OF_IPV4, UNIVERSAL_ADDRESS_OF_IPV6, killed_by="getaddr-returns-host-colon-port")
 def test_universal_address(port_mapper: MakePortMapper, version: int) -> None:
     """GETADDR returns a valid universal address."""
     rpcbind = port_mapper(version)
@@ -55,7 +53,7 @@ def test_universal_address(port_mapper: MakePortMapper, version: int) -> None:
 
 
 @RPCBIND_VERSIONS
-@proves(GETADDR_RETURNS_CALLABLE_ADDRESS, killed_by="getaddr-gives-the-wildcard")
+@proves(GETADDR_RETURNS_CALLABLE_ADDRESS, killed_by="getaddr-returns-the-wildcard")
 def test_callable_address(port_mapper: MakePortMapper, version: int, nfs_program: tuple[int, int]) -> None:
     """GETADDR returns an address and port that a client can call."""
     rpcbind = port_mapper(version)
@@ -85,7 +83,7 @@ def test_unregistered_program(port_mapper: MakePortMapper, version: int, proto: 
 
 
 @RPCBIND_VERSIONS
-@proves(PROGRAM_AWAITS_CALLS[4], killed_by="getaddr-is-wrong-for-nfs-over-tcp")
+@proves(PROGRAM_AWAITS_CALLS[4], killed_by="getaddr-returns-a-wrong-port-for-nfs")
 def test_nfs_tcp(
     port_mapper: MakePortMapper,
     version: int,
@@ -102,7 +100,7 @@ def test_nfs_tcp(
 
 @TRANSPORTS
 @RPCBIND_VERSIONS
-@proves(GETADDR_IGNORES_NETID, killed_by="getaddr-goes-by-r-netid")
+@proves(GETADDR_IGNORES_NETID, killed_by="getaddr-obeys-r-netid")
 def test_ignores_netid(
     port_mapper: MakePortMapper, version: int, proto: Proto, mount_program: tuple[int, int]
 ) -> None:

@@ -30,7 +30,9 @@ def test_transport_of_call(port_mapper: MakePortMapper, nfs_program: tuple[int, 
     expect(netids, "netids in GETADDRLIST").contains(rpcbind.netid)
 
 
-@proves(GETADDRLIST_LISTS_ADDRESSES, killed_by="getaddrlist4-has-what-is-not-registered", needs="rpcbind4")
+@proves(
+    GETADDRLIST_LISTS_ADDRESSES, killed_by="getaddrlist4-lists-an-unregistered-transport", needs="rpcbind4"
+)
 def test_only_registered(port_mapper: MakePortMapper, nfs_program: tuple[int, int]) -> None:
     """GETADDRLIST lists only transports that DUMP lists."""
     rpcbind = port_mapper(4)
@@ -39,14 +41,14 @@ def test_only_registered(port_mapper: MakePortMapper, nfs_program: tuple[int, in
     expect(sorted(listed - registered), "netids in GETADDRLIST that DUMP does not list").equals([])
 
 
-@proves(GETADDRLIST_LISTS_ADDRESSES, killed_by="getaddrlist4-lists-nobody", needs="rpcbind4")
+@proves(GETADDRLIST_LISTS_ADDRESSES, killed_by="getaddrlist4-lists-unregistered-programs", needs="rpcbind4")
 def test_unregistered_program(port_mapper: MakePortMapper) -> None:
     """GETADDRLIST returns an empty list for a program that is not registered."""
     listed = port_mapper(4).rpcbind.getaddrlist(UNUSED_PROGRAM, 1)
     expect(len(listed), "addresses of a program that is not registered").equals(0)
 
 
-@proves(GETADDRLIST_DESCRIBES_TRANSPORTS, killed_by="getaddrlist4-mixes-families-up", needs="rpcbind4")
+@proves(GETADDRLIST_DESCRIBES_TRANSPORTS, killed_by="getaddrlist4-lists-inet6-for-inet", needs="rpcbind4")
 def test_family_and_protocol(port_mapper: MakePortMapper, nfs_program: tuple[int, int]) -> None:
     """GETADDRLIST returns the right family and protocol for each transport."""
     known = {
@@ -61,9 +63,7 @@ def test_family_and_protocol(port_mapper: MakePortMapper, nfs_program: tuple[int
         expect((each.r_nc_protofmly, each.r_nc_proto), what).equals(known[each.r_nc_netid])
 
 
-@proves(
-    GETADDRLIST_DESCRIBES_TRANSPORTS, killed_by="getaddrlist4-takes-udp-for-connections", needs="rpcbind4"
-)
+@proves(GETADDRLIST_DESCRIBES_TRANSPORTS, killed_by="getaddrlist4-lists-udp-as-connections", needs="rpcbind4")
 def test_semantics(port_mapper: MakePortMapper, nfs_program: tuple[int, int]) -> None:
     """GETADDRLIST returns the right semantics for each transport."""
     meant = {b"tcp": (2, 3), b"tcp6": (2, 3), b"udp": (1,), b"udp6": (1,)}

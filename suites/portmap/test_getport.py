@@ -35,7 +35,7 @@ def test_unregistered_program(portmap: Portmap) -> None:
     expect(port, "port of a program that is not registered").equals(0)
 
 
-@proves(PROGRAM_AWAITS_CALLS[2], killed_by="getport2-gives-a-wrong-port", needs="portmap")
+@proves(PROGRAM_AWAITS_CALLS[2], killed_by="getport2-returns-a-wrong-port", needs="portmap")
 def test_nfs(portmap: Portmap, target: TargetView, why_nobody_answers: WhyNobodyAnswers) -> None:
     """NFS answers at the port that GETPORT returns."""
     proto = target.address.proto
@@ -54,7 +54,7 @@ def test_nfs(portmap: Portmap, target: TargetView, why_nobody_answers: WhyNobody
 
 
 @pytest.mark.parametrize("prot", [0, 1, 99, 2**32 - 1], ids=["0", "1", "99", "4g-1"])
-@proves(GETPORT_KNOWS_TCP_AND_UDP, killed_by="getport2-takes-any-protocol", needs="portmap")
+@proves(GETPORT_KNOWS_TCP_AND_UDP, killed_by="getport2-treats-any-protocol-as-tcp", needs="portmap")
 def test_other_protocols(portmap: Portmap, nfs_program: tuple[int, int], prot: int) -> None:
     """GETPORT returns 0 for a protocol other than TCP and UDP."""
     port = portmap.getport(*nfs_program, prot)
@@ -66,7 +66,7 @@ def test_other_protocols(portmap: Portmap, nfs_program: tuple[int, int], prot: i
 
 @TRANSPORTS
 @EVERY_VERSION
-@proves(*both(PROGRAM_AWAITS_CALLS), killed_by="getport-is-wrong-for-mount")
+@proves(*both(PROGRAM_AWAITS_CALLS), killed_by="getport-returns-a-wrong-port-for-mount")
 def test_mount(
     port_mapper: MakePortMapper,
     version: int,
@@ -84,7 +84,9 @@ def test_mount(
 
 
 @EVERY_VERSION
-@proves(*both(PROGRAM_AWAITS_CALLS), killed_by="getport-is-wrong-for-nfs-over-udp", needs="portmap_udp")
+@proves(
+    *both(PROGRAM_AWAITS_CALLS), killed_by="getport-returns-a-wrong-port-for-nfs-udp", needs="portmap_udp"
+)
 def test_nfs_udp(
     port_mapper: MakePortMapper,
     version: int,
@@ -100,7 +102,7 @@ def test_nfs_udp(
 
 
 @pytest.mark.parametrize("port", [1, 65535, 2**32 - 1], ids=["1", "65535", "4g-1"])
-@proves(GETPORT_IGNORES_PORT, killed_by="getport2-wants-the-port-to-be-0", needs="portmap")
+@proves(GETPORT_IGNORES_PORT, killed_by="getport2-requires-port-0", needs="portmap")
 def test_ignores_port(portmap: Portmap, nfs_program: tuple[int, int], port: int) -> None:
     """GETPORT ignores the port in its arguments."""
     wanted = portmap.getport(*nfs_program, IPPROTO_TCP)

@@ -24,7 +24,7 @@ _DAY = 86_400
 
 
 @RPCBIND_VERSIONS
-@proves(GETTIME_RETURNS_CURRENT_TIME, killed_by="gettime-begins-in-2000")
+@proves(GETTIME_RETURNS_CURRENT_TIME, killed_by="gettime-counts-from-2000")
 def test_current_day(port_mapper: MakePortMapper, version: int) -> None:
     """GETTIME returns the current time, to within a day."""
     seconds = port_mapper(version).rpcbind.gettime()
@@ -34,7 +34,7 @@ def test_current_day(port_mapper: MakePortMapper, version: int) -> None:
 
 
 @RPCBIND_VERSIONS
-@proves(GETTIME_RETURNS_SECONDS, killed_by="gettime-counts-calls-by-the-hour")
+@proves(GETTIME_RETURNS_SECONDS, killed_by="gettime-advances-an-hour-per-call")
 def test_steady(port_mapper: MakePortMapper, version: int) -> None:
     """GETTIME returns times as far apart as the two calls."""
     rpcbind = port_mapper(version).rpcbind

@@ -22,7 +22,7 @@ GETVERSADDR_MATCHES_VERSION = Requirement(
 @proves(
     UNIVERSAL_ADDRESS_OF_IPV4,
     UNIVERSAL_ADDRESS_OF_IPV6,
-    killed_by="getversaddr4-writes-the-port-behind-a-colon",
+    killed_by="getversaddr4-returns-host-colon-port",
     needs="rpcbind4",
 )
 def test_universal_address(port_mapper: MakePortMapper, nfs_program: tuple[int, int]) -> None:
@@ -38,7 +38,7 @@ def test_universal_address(port_mapper: MakePortMapper, nfs_program: tuple[int, 
 
 
 @TRANSPORTS
-@proves(GETVERSADDR_MATCHES_VERSION, killed_by="getversaddr4-takes-any-version", needs="rpcbind4")
+@proves(GETVERSADDR_MATCHES_VERSION, killed_by="getversaddr4-accepts-any-version", needs="rpcbind4")
 def test_unregistered_version(
     port_mapper: MakePortMapper, proto: Proto, nfs_program: tuple[int, int]
 ) -> None:

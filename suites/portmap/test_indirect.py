@@ -20,7 +20,7 @@ INDIRECT_REPORTS_ERRORS = Requirement(
 
 @TRANSPORTS
 @pytest.mark.parametrize("what", list(UNKNOWN_CALLS))
-@proves(INDIRECT_REPORTS_ERRORS, killed_by="indirect4-is-silent", needs="rpcbind4")
+@proves(INDIRECT_REPORTS_ERRORS, killed_by="indirect4-drops-failures", needs="rpcbind4")
 def test_reports_errors(relay: MakeRelay, proto: Proto, what: str, mount_program: tuple[int, int]) -> None:
     """INDIRECT returns an error when program, version or procedure is unknown."""
     answer = relay(4, INDIRECT, proto).try_call(*unknown_call(what, mount_program))

@@ -36,7 +36,7 @@ VERSIONS_AGREE = clause("all versions of the port mapper return the same registr
 
 @TRANSPORTS
 @pytest.mark.parametrize("version", [0, 5, 77])
-@proves(RETURNS_PROG_MISMATCH, killed_by="portmap-has-every-version", needs="portmap")
+@proves(RETURNS_PROG_MISMATCH, killed_by="portmap-serves-unknown-versions", needs="portmap")
 def test_prog_mismatch(port_mapper_wire: Callable[[int, Proto], Wire], proto: Proto, version: int) -> None:
     """The port mapper answers a call of an unknown version with PROG_MISMATCH."""
     wire = port_mapper_wire(2, proto)
@@ -45,7 +45,7 @@ def test_prog_mismatch(port_mapper_wire: Callable[[int, Proto], Wire], proto: Pr
 
 
 @pytest.mark.parametrize("version", [0, 5, 77])
-@proves(PROG_MISMATCH_HAS_RANGE, killed_by="portmap-swaps-versions", needs="portmap")
+@proves(PROG_MISMATCH_HAS_RANGE, killed_by="portmap-mismatch-swaps-versions", needs="portmap")
 def test_prog_mismatch_range(port_mapper_wire: Callable[[int, Proto], Wire], version: int) -> None:
     """The version range in the port mapper's PROG_MISMATCH includes 2."""
     wire = port_mapper_wire(2, "tcp")
@@ -63,7 +63,7 @@ def test_prog_mismatch_range(port_mapper_wire: Callable[[int, Proto], Wire], ver
     [(2, 6), (3, 9), (4, 13), (2, 99), (3, 99), (4, 99)],
     ids=["v2-6", "v3-9", "v4-13", "v2-99", "v3-99", "v4-99"],
 )
-@proves(RETURNS_PROC_UNAVAIL, killed_by="portmap-takes-unknown-procedures-for-null", needs="portmap")
+@proves(RETURNS_PROC_UNAVAIL, killed_by="portmap-treats-unknown-procedures-as-null", needs="portmap")
 def test_unknown_procedure(port_mapper_wire: Callable[[int, Proto], Wire], version: int, number: int) -> None:
     """The port mapper answers a call of an unknown procedure with PROC_UNAVAIL."""
     wire = port_mapper_wire(version, "tcp")
@@ -78,7 +78,7 @@ def test_unknown_procedure(port_mapper_wire: Callable[[int, Proto], Wire], versi
 
 @TRANSPORTS
 @RPCBIND_VERSIONS
-@proves(VERSIONS_AGREE[4], killed_by="getaddr-is-wrong-for-portmap")
+@proves(VERSIONS_AGREE[4], killed_by="getaddr-returns-a-wrong-port-for-portmap")
 def test_versions_agree(port_mapper: MakePortMapper, version: int, proto: Proto) -> None:
     """All versions of the port mapper return the same port for itself."""
     rpcbind, portmap = port_mapper(version, proto), port_mapper(2, proto)

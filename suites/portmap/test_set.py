@@ -13,7 +13,7 @@ from suites.portmap.clauses import EVERY_VERSION, PORTMAP_SET_IS_LOCAL, SET_IS_L
 
 @pytest.mark.exclusive
 @EVERY_VERSION
-@proves(SET_IS_LOCAL, PORTMAP_SET_IS_LOCAL, killed_by="portmap-set-serves-everybody")
+@proves(SET_IS_LOCAL, PORTMAP_SET_IS_LOCAL, killed_by="portmap-set-accepts-remote-callers")
 def test_other_machine(remote_caller: RemoteCaller, version: int) -> None:
     """SET from another machine registers nothing."""
     client = remote_caller.port_mapper(version)

@@ -71,7 +71,7 @@ UNDEFINED = [77, 2**31, 2**32 - 1]
 
 
 @each_call()
-@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-short-arguments")
+@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-a-reply-to-short-arguments")
 def test_truncated_no_success(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """A call with truncated arguments does not succeed."""
     need_success(wire(), scratch, call)
@@ -81,7 +81,7 @@ def test_truncated_no_success(wire: MakeWire, scratch: Nfs3Scratch, call: Call) 
 
 
 @each_call()
-@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-wrong-lengths")
+@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-a-reply-to-wrong-lengths")
 def test_length_too_large(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """A call with a length larger than its data or its limit does not succeed."""
     need_success(wire(), scratch, call)
@@ -91,7 +91,7 @@ def test_length_too_large(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> N
 
 
 @each_call("setattr", "write", "create", "mkdir", "symlink", "mknod")
-@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-fills-up-short-arguments")
+@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-pads-short-arguments")
 def test_truncated_no_effect(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """A call with truncated arguments changes nothing in the directory."""
     malformed = list(truncated_encodings(call.arranged(scratch, NAME)))
@@ -108,7 +108,7 @@ def _facts(scratch: Nfs3Scratch, name: bytes) -> str:
 
 
 @each_call("getattr", "lookup", "read", "create", "fsinfo")
-@proves(REPORTS_GARBAGE_ARGS, killed_by="rpc-calls-short-arguments-a-failure", needs="nfs3")
+@proves(REPORTS_GARBAGE_ARGS, killed_by="rpc-missing-arguments-are-system-err", needs="nfs3")
 def test_missing(wire: MakeWire, call: Call) -> None:
     """The server answers a call without arguments with GARBAGE_ARGS, or not at all."""
     peer = wire()
@@ -122,7 +122,7 @@ def test_missing(wire: MakeWire, call: Call) -> None:
 
 
 @pytest.mark.parametrize("size", [4, 400, 60_000])
-@proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-surplus-arguments")
+@proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-surplus-arguments-are-system-err")
 def test_null_with_arguments(wire: MakeWire, size: int) -> None:
     """The server answers NULL with surplus arguments, or refuses it with GARBAGE_ARGS."""
     peer = wire()
@@ -134,7 +134,7 @@ def test_null_with_arguments(wire: MakeWire, size: int) -> None:
 
 
 @each_call("getattr", "lookup", "access", "read", "write", "create", "fsinfo")
-@proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-surplus-arguments")
+@proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-surplus-arguments-are-system-err")
 def test_trailing_bytes(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """The server ignores trailing bytes after the arguments, or answers GARBAGE_ARGS."""
     peer = wire()
@@ -149,7 +149,7 @@ def test_trailing_bytes(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> Non
 # ---------------------------------------------------------------- padding
 
 
-@proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
+@proves(EXCLUDES_PADDING, killed_by="rpc-treats-padding-as-data")
 def test_padding_in_lookup(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """LOOKUP does not take XDR padding for a part of the name."""
     scratch.file(b"abcde")
@@ -164,7 +164,7 @@ def test_padding_in_lookup(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     )
 
 
-@proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
+@proves(EXCLUDES_PADDING, killed_by="rpc-treats-padding-as-data")
 def test_padding_in_mkdir(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """MKDIR does not take XDR padding for a part of the name."""
     peer = wire()
@@ -174,7 +174,7 @@ def test_padding_in_mkdir(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     expect(scratch.names(), "names after MKDIR of 'abcde' with nonzero padding").one_of([], [b"abcde"])
 
 
-@proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
+@proves(EXCLUDES_PADDING, killed_by="rpc-treats-padding-as-data")
 def test_padding_in_write(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """WRITE does not write XDR padding into the file."""
     peer = wire()
@@ -191,7 +191,7 @@ def test_padding_in_write(wire: MakeWire, scratch: Nfs3Scratch) -> None:
 
 
 @pytest.mark.parametrize("mode", [3, *UNDEFINED], ids=short)
-@proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="create3-takes-any-mode-for-unchecked")
+@proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="create3-treats-unknown-modes-as-unchecked")
 def test_unknown_create_mode(wire: MakeWire, scratch: Nfs3Scratch, mode: int) -> None:
     """CREATE with an undefined createmode3 creates nothing."""
     peer = wire()
@@ -202,7 +202,7 @@ def test_unknown_create_mode(wire: MakeWire, scratch: Nfs3Scratch, mode: int) ->
 
 
 @pytest.mark.parametrize("kind", [0, 8, *UNDEFINED], ids=short)
-@proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="mknod3-takes-any-type-for-a-fifo", needs="mknod")
+@proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="mknod3-treats-unknown-types-as-fifo", needs="mknod")
 def test_unknown_mknod_type(wire: MakeWire, scratch: Nfs3Scratch, kind: int) -> None:
     """MKNOD of an undefined file type creates nothing."""
     # Once with the attributes of a FIFO, once with no data at all, as in the default arm of the union.
@@ -215,7 +215,7 @@ def test_unknown_mknod_type(wire: MakeWire, scratch: Nfs3Scratch, kind: int) -> 
 
 
 @pytest.mark.parametrize("stable", [3, *UNDEFINED], ids=short)
-@proves(WRITE_RETURNS_STABLE_HOW, killed_by="write3-commits-as-it-is-told")
+@proves(WRITE_RETURNS_STABLE_HOW, killed_by="write3-echoes-unknown-stable-how")
 def test_unknown_stable_how(wire: MakeWire, scratch: Nfs3Scratch, stable: int) -> None:
     """WRITE with an undefined stable_how is refused, or returns a defined value in committed."""
     peer = wire()
@@ -231,7 +231,7 @@ def test_unknown_stable_how(wire: MakeWire, scratch: Nfs3Scratch, stable: int) -
 
 
 @pytest.mark.parametrize("how", [3, *UNDEFINED], ids=short)
-@proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="setattr3-takes-any-time-how-for-the-epoch")
+@proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="setattr3-treats-unknown-time-how-as-epoch")
 def test_unknown_time_how(wire: MakeWire, nfs3: Nfs3, scratch: Nfs3Scratch, how: int) -> None:
     """SETATTR with an undefined time_how does not change mtime."""
     peer = wire()
@@ -244,7 +244,7 @@ def test_unknown_time_how(wire: MakeWire, nfs3: Nfs3, scratch: Nfs3Scratch, how:
 
 
 @pytest.mark.parametrize("check", [2, 2**31, 2**32 - 1], ids=short)
-@proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-other-booleans")
+@proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-undefined-booleans-are-system-err")
 def test_invalid_boolean(wire: MakeWire, scratch: Nfs3Scratch, check: int) -> None:
     """The server accepts a boolean other than 0 and 1, or answers GARBAGE_ARGS."""
     peer = wire()
@@ -258,7 +258,7 @@ def test_invalid_boolean(wire: MakeWire, scratch: Nfs3Scratch, check: int) -> No
     )
 
 
-@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-wrong-lengths")
+@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-a-reply-to-wrong-lengths")
 def test_oversized_handle(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """A file handle of 65 bytes is refused, not truncated."""
     peer = wire()

@@ -74,7 +74,7 @@ def test_reply_on_same_connection(wire: MakeWire) -> None:
     expect_that(all(received), "the reply on the connection of its call", seen)
 
 
-@proves(SENDS_ONLY_REPLIES, killed_by="rpc-says-goodbye-to-half-closed-connections")
+@proves(SENDS_ONLY_REPLIES, killed_by="rpc-half-close-gets-a-surplus-reply")
 def test_half_close(wire: MakeWire) -> None:
     """After a half-close the server sends nothing but the reply to the call."""
     peer = wire()
@@ -95,7 +95,9 @@ def test_half_close(wire: MakeWire) -> None:
     expect(xids, "xids of the messages after a half-close").one_of([], [show_xid(call.message())])
 
 
-@proves(SERVES_OTHERS_MEANWHILE, SERVES_OTHERS_AFTERWARDS, killed_by="rpc-stops-at-clients-that-do-not-read")
+@proves(
+    SERVES_OTHERS_MEANWHILE, SERVES_OTHERS_AFTERWARDS, killed_by="rpc-clients-that-do-not-read-block-others"
+)
 def test_client_never_reads(wire: MakeWire, why_not_served: WhyNotServed) -> None:
     """The server serves other clients while one client does not read its replies."""
     peer = wire()
@@ -104,7 +106,7 @@ def test_client_never_reads(wire: MakeWire, why_not_served: WhyNotServed) -> Non
     expect_others_served_after(peer, null * 2000, why_not_served)
 
 
-@proves(SERVES_OTHERS_AFTERWARDS, killed_by="rpc-dies-of-clients-that-leave")
+@proves(SERVES_OTHERS_AFTERWARDS, killed_by="rpc-stops-after-a-client-leaves")
 def test_client_leaves(wire: MakeWire, why_not_served: WhyNotServed) -> None:
     """The server serves other clients after a client has left with calls outstanding."""
     peer = wire()
@@ -114,7 +116,7 @@ def test_client_leaves(wire: MakeWire, why_not_served: WhyNotServed) -> None:
     expect_served_afterwards(why_not_served)
 
 
-@proves(SERVES_OTHERS_AFTERWARDS, killed_by="rpc-counts-connections-that-are-gone")
+@proves(SERVES_OTHERS_AFTERWARDS, killed_by="rpc-limits-connections-including-closed")
 def test_many_closed(wire: MakeWire, why_not_served: WhyNotServed) -> None:
     """The server serves other clients after many connections were opened and closed."""
     for number in range(60):
@@ -126,7 +128,7 @@ def test_many_closed(wire: MakeWire, why_not_served: WhyNotServed) -> None:
 
 
 @pytest.mark.parametrize("what", ["nothing", "half-mark", "half-record", "fragment"])
-@proves(SERVES_OTHERS_MEANWHILE, SERVES_OTHERS_AFTERWARDS, killed_by="rpc-waits-for-the-slow")
+@proves(SERVES_OTHERS_MEANWHILE, SERVES_OTHERS_AFTERWARDS, killed_by="rpc-partial-records-block-others")
 def test_slow_clients(wire: MakeWire, why_not_served: WhyNotServed, what: str) -> None:
     """The server serves other clients while slow clients stay connected."""
     peers = [wire() for _ in range(20)]

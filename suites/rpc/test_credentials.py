@@ -178,7 +178,7 @@ BEYOND_THE_LIMIT: dict[str, tuple[str, SysBody]] = {
 
 
 @pytest.mark.parametrize("what", BEYOND_THE_LIMIT)
-@proves(REFUSES_MALFORMED_AUTH_SYS, killed_by="rpc-takes-auth-sys-beyond-its-limits")
+@proves(REFUSES_MALFORMED_AUTH_SYS, killed_by="rpc-accepts-auth-sys-beyond-its-limits")
 def test_sys_beyond_limits(wire: MakeWire, root_arguments: bytes, what: str) -> None:
     """The server refuses AUTH_SYS credentials beyond the limits of the RFC."""
     peer = wire()
@@ -189,7 +189,7 @@ def test_sys_beyond_limits(wire: MakeWire, root_arguments: bytes, what: str) -> 
 
 
 @pytest.mark.parametrize("size", [0, 4, 8, 16, 20, 24])
-@proves(REFUSES_MALFORMED_AUTH_SYS, killed_by="rpc-fills-up-short-credentials")
+@proves(REFUSES_MALFORMED_AUTH_SYS, killed_by="rpc-pads-short-credentials")
 def test_sys_truncated(wire: MakeWire, root_arguments: bytes, size: int) -> None:
     """The server refuses a truncated AUTH_SYS credential."""
     peer = wire()
@@ -201,7 +201,7 @@ def test_sys_truncated(wire: MakeWire, root_arguments: bytes, size: int) -> None
 
 
 @pytest.mark.parametrize("surplus", [4, 12, 372])
-@proves(TOLERATES_SURPLUS_CREDENTIAL, killed_by="rpc-fails-at-long-credentials")
+@proves(TOLERATES_SURPLUS_CREDENTIAL, killed_by="rpc-bytes-after-auth-sys-are-system-err")
 def test_sys_trailing_bytes(wire: MakeWire, root_arguments: bytes, surplus: int) -> None:
     """The server ignores trailing bytes after AUTH_SYS, or refuses the credential."""
     peer = wire()
@@ -224,7 +224,7 @@ TOO_LONG = {
 
 
 @pytest.mark.parametrize("what", TOO_LONG)
-@proves(LIMITS_AUTH_BODY, killed_by="rpc-takes-credentials-of-any-length")
+@proves(LIMITS_AUTH_BODY, killed_by="rpc-accepts-credentials-of-any-length")
 def test_credential_too_long(wire: MakeWire, what: str) -> None:
     """The server refuses a credential of more than 400 bytes."""
     peer = wire()
@@ -235,7 +235,7 @@ def test_credential_too_long(wire: MakeWire, what: str) -> None:
 
 
 @pytest.mark.parametrize("what", TOO_LONG)
-@proves(LIMITS_AUTH_BODY, killed_by="rpc-takes-verifiers-of-any-length")
+@proves(LIMITS_AUTH_BODY, killed_by="rpc-accepts-verifiers-of-any-length")
 def test_verifier_too_long(wire: MakeWire, what: str) -> None:
     """The server refuses a verifier of more than 400 bytes."""
     peer = wire()
@@ -265,7 +265,7 @@ def test_none_verifier_body(wire: MakeWire, size: int) -> None:
 
 
 @pytest.mark.parametrize(("proto", "service"), [("tcp", "nfs"), ("udp", "nfs"), ("tcp", "mount")])
-@proves(NULL_NEEDS_NO_AUTHENTICATION, killed_by="rpc-null-asks-who-calls")
+@proves(NULL_NEEDS_NO_AUTHENTICATION, killed_by="rpc-null-requires-authentication")
 def test_null_with_auth_none(wire: MakeWire, proto: Proto, service: str) -> None:
     """The server answers NULL with AUTH_NONE."""
     peer = wire(proto, "mount" if service == "mount" else "nfs")
@@ -274,7 +274,7 @@ def test_null_with_auth_none(wire: MakeWire, proto: Proto, service: str) -> None
 
 
 @TRANSPORTS
-@proves(REFUSES_IDENTITY_WITH_AUTH_ERROR, killed_by="rpc-takes-none-for-garbage")
+@proves(REFUSES_IDENTITY_WITH_AUTH_ERROR, killed_by="rpc-auth-none-is-garbage-args")
 def test_getattr_with_auth_none(wire: MakeWire, root_arguments: bytes, proto: Proto) -> None:
     """The server executes GETATTR with AUTH_NONE, or refuses it with AUTH_ERROR."""
     peer = wire(proto)
@@ -284,7 +284,7 @@ def test_getattr_with_auth_none(wire: MakeWire, root_arguments: bytes, proto: Pr
 
 
 @pytest.mark.parametrize("flavor", [3, 6, 7, 99, 390_003, 2**31, 2**32 - 1], ids=short)
-@proves(REPORTS_AUTH_ERROR, killed_by="rpc-takes-unknown-flavours-for-auth-sys")
+@proves(REPORTS_AUTH_ERROR, killed_by="rpc-treats-unknown-flavors-as-auth-sys")
 def test_unknown_flavor(wire: MakeWire, root_arguments: bytes, flavor: int) -> None:
     """The server refuses a credential of an unknown flavor with AUTH_ERROR."""
     # Some servers know a few of these flavors, but an empty body identifies nobody in any of them.
@@ -295,7 +295,7 @@ def test_unknown_flavor(wire: MakeWire, root_arguments: bytes, flavor: int) -> N
 
 
 @pytest.mark.parametrize("body", [b"", bytes(4), b"shorthand", b"\xff" * 400], ids=["0", "4", "9", "400"])
-@proves(REFUSES_UNKNOWN_SHORTHAND, killed_by="rpc-takes-any-shorthand")
+@proves(REFUSES_UNKNOWN_SHORTHAND, killed_by="rpc-accepts-any-shorthand")
 def test_unknown_shorthand(wire: MakeWire, root_arguments: bytes, body: bytes) -> None:
     """The server refuses an AUTH_SHORT credential that it never issued."""
     peer = wire()
@@ -303,7 +303,7 @@ def test_unknown_shorthand(wire: MakeWire, root_arguments: bytes, body: bytes) -
     expect(answer.outcome, "answer to GETATTR with an unknown AUTH_SHORT").one_of(*REFUSALS)
 
 
-@proves(RETURNS_REJECTEDCRED, killed_by="rpc-calls-shorthands-bad")
+@proves(RETURNS_REJECTEDCRED, killed_by="rpc-unknown-auth-short-is-badcred")
 def test_unknown_shorthand_reason(wire: MakeWire, root_arguments: bytes) -> None:
     """The server refuses an unknown AUTH_SHORT credential with AUTH_REJECTEDCRED."""
     peer = wire()
@@ -338,7 +338,7 @@ VERIFIERS = {
 
 
 @pytest.mark.parametrize("what", VERIFIERS)
-@proves(REPORTS_AUTH_ERROR, killed_by="rpc-takes-verifiers-for-arguments")
+@proves(REPORTS_AUTH_ERROR, killed_by="rpc-treats-verifiers-as-arguments")
 def test_verifier_with_sys(wire: MakeWire, root_arguments: bytes, what: str) -> None:
     """The server ignores an unexpected verifier of an AUTH_SYS call, or answers AUTH_ERROR."""
     peer = wire()
@@ -351,7 +351,7 @@ def test_verifier_with_sys(wire: MakeWire, root_arguments: bytes, what: str) -> 
     )
 
 
-@proves(PADS_WITH_ZEROS, killed_by="rpc-pads-verifiers-with-what-is-there")
+@proves(PADS_WITH_ZEROS, killed_by="rpc-pads-verifiers-with-stale-memory")
 def test_reply_verifier_padding(wire: MakeWire) -> None:
     """The server pads the verifier of a reply with zeros."""
     # Many times, with other data in between: memory that a server does not clear may be zero by chance.
@@ -371,7 +371,7 @@ def test_reply_verifier_padding(wire: MakeWire) -> None:
 
 
 @TRANSPORTS
-@proves(SYS_REPLY_VERIFIER, killed_by="rpc-verifies-with-auth-sys")
+@proves(SYS_REPLY_VERIFIER, killed_by="rpc-replies-with-an-auth-sys-verifier")
 def test_reply_verifier_sys(wire: MakeWire, proto: Proto) -> None:
     """A reply to AUTH_SYS has a verifier of flavor AUTH_NONE or AUTH_SHORT."""
     peer = wire(proto)
@@ -381,7 +381,7 @@ def test_reply_verifier_sys(wire: MakeWire, proto: Proto) -> None:
 
 
 @TRANSPORTS
-@proves(NONE_REPLY_VERIFIER, killed_by="rpc-gives-a-shorthand-to-nobody")
+@proves(NONE_REPLY_VERIFIER, killed_by="rpc-null-returns-auth-short")
 def test_reply_verifier_none(wire: MakeWire, proto: Proto) -> None:
     """A reply to AUTH_NONE has a verifier of flavor AUTH_NONE."""
     peer = wire(proto)

@@ -40,7 +40,7 @@ def _expect_answers(peer: Wire, calls: Iterable[RawCall], what: str) -> None:
 
 
 @pytest.mark.parametrize("cut", [2, 4, 8, 22, 24, 31, 32, 60, 67])
-@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-takes-fragments-for-records")
+@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-treats-fragments-as-records")
 def test_two(wire: MakeWire, cut: int) -> None:
     """The server answers a call that is split into two fragments."""
     peer = wire()
@@ -48,7 +48,7 @@ def test_two(wire: MakeWire, cut: int) -> None:
     expect(answer.outcome, f"answer to a call cut after {cut} of {NULL_CALL_SIZE} bytes").equals(SUCCESS)
 
 
-@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-loses-fragments-that-end-in-an-opaque")
+@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-drops-fragments-that-end-in-an-opaque")
 def test_split_anywhere(wire: MakeWire) -> None:
     """The server answers calls that are split into two fragments after any byte."""
     peer = wire()
@@ -58,7 +58,7 @@ def test_split_anywhere(wire: MakeWire) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 16])
-@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-takes-four-fragments-at-most")
+@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-drops-fragments-after-the-third")
 def test_many(wire: MakeWire, size: int) -> None:
     """The server answers a call that is split into many small fragments."""
     peer = wire()
@@ -95,7 +95,7 @@ def test_empty(wire: MakeWire, where: str) -> None:
 
 
 @pytest.mark.parametrize("count", [2, 3, 20])
-@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-answers-one-record-of-a-segment")
+@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-executes-one-record-of-a-segment")
 def test_records_in_one_segment(wire: MakeWire, count: int) -> None:
     """The server answers every call of several records sent in one TCP segment."""
     peer = wire()
@@ -105,7 +105,7 @@ def test_records_in_one_segment(wire: MakeWire, count: int) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 4, 5, 12, 40, 71])
-@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-forgets-half-a-record")
+@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-drops-partial-records")
 def test_record_across_segments(
     wire: MakeWire, null_on_other_connection: Callable[[], None], cut: int
 ) -> None:
@@ -121,7 +121,7 @@ def test_record_across_segments(
     expect(answer.outcome, f"answer to a record in two segments, the first of {cut} bytes").equals(SUCCESS)
 
 
-@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-forgets-half-a-record")
+@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-drops-partial-records")
 def test_partial_second_record(wire: MakeWire, null_on_other_connection: Callable[[], None]) -> None:
     """The server answers two calls when the first segment ends within the second record."""
     peer = wire()

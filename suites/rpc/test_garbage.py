@@ -51,7 +51,7 @@ BROKEN_STREAMS = {
 
 
 @pytest.mark.parametrize("stream", BROKEN_STREAMS)
-@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-dies-of-broken-streams")
+@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-stops-after-broken-streams")
 def test_stream(wire: MakeWire, why_not_served: WhyNotServed, stream: str) -> None:
     """The server serves other clients after a broken TCP stream."""
     expect_others_served_after(wire(), BROKEN_STREAMS[stream], why_not_served)
@@ -75,14 +75,14 @@ BROKEN_MESSAGES = {
 
 
 @pytest.mark.parametrize("message", BROKEN_MESSAGES)
-@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-dies-of-broken-messages")
+@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-stops-after-broken-messages")
 def test_message(wire: MakeWire, why_not_served: WhyNotServed, message: str) -> None:
     """The server serves other clients after a broken RPC message."""
     expect_others_served_after(wire(), fragment(BROKEN_MESSAGES[message], ()), why_not_served)
 
 
 @pytest.mark.parametrize("index", range(1, 10))
-@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-dies-of-ones")
+@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-stops-after-a-header-word-of-ones")
 def test_header_word(wire: MakeWire, why_not_served: WhyNotServed, index: int) -> None:
     """The server serves other clients after a call with all bits of a header word set."""
     peer = wire()
@@ -104,7 +104,7 @@ BROKEN_ARGUMENTS = {
 
 
 @pytest.mark.parametrize("arguments", BROKEN_ARGUMENTS)
-@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-dies-of-garbage-arguments")
+@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-stops-after-garbage-arguments")
 def test_arguments(wire: MakeWire, why_not_served: WhyNotServed, arguments: str) -> None:
     """The server serves other clients after calls with broken arguments."""
     # One connection per call: a connection that is closed or out of sync then affects no other call.
@@ -133,7 +133,7 @@ BROKEN_DATAGRAMS = {
 
 
 @pytest.mark.parametrize("what", BROKEN_DATAGRAMS)
-@proves(FORGETS_BROKEN_INPUT, killed_by="rpc-keeps-broken-datagrams", needs="udp")
+@proves(FORGETS_BROKEN_INPUT, killed_by="rpc-broken-datagram-spoils-the-next-call", needs="udp")
 def test_datagram(wire: MakeWire, what: str) -> None:
     """The server answers the next UDP call after a broken datagram."""
     broken, peer = wire("udp"), wire("udp")
@@ -142,7 +142,7 @@ def test_datagram(wire: MakeWire, what: str) -> None:
     expect(answer.outcome, "answer to NULL after a broken datagram").equals(SUCCESS)
 
 
-@proves(FORGETS_BROKEN_INPUT, killed_by="rpc-keeps-garbage-for-the-next-call")
+@proves(FORGETS_BROKEN_INPUT, killed_by="rpc-garbage-spoils-a-later-call")
 def test_next_call(wire: MakeWire) -> None:
     """The server decodes the next call correctly after a call with broken arguments."""
     # On the same connection, if the server keeps it open.

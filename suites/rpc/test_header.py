@@ -44,7 +44,7 @@ REFUSES_TRUNCATED_HEADER = Requirement(
 
 @TRANSPORTS
 @pytest.mark.parametrize("program", [0, 0x3FFF_FF42, HIGHEST], ids=["0", "0x3fffff42", "4g-1"])
-@proves(RETURNS_PROG_UNAVAIL, killed_by="rpc-takes-unknown-programs-for-nfs")
+@proves(RETURNS_PROG_UNAVAIL, killed_by="rpc-treats-unknown-programs-as-nfs")
 def test_unknown_program(wire: MakeWire, proto: Proto, program: int) -> None:
     """The server answers a call of an unknown program with PROG_UNAVAIL."""
     peer = wire(proto)
@@ -60,7 +60,7 @@ PAST_THE_LAST = {2: 18, 3: 22}
 @pytest.mark.parametrize(
     "beyond", [0, 1, 1000, 2**31, HIGHEST], ids=["last+1", "last+2", "last+1001", "last+2g", "4g-1"]
 )
-@proves(RETURNS_PROC_UNAVAIL, killed_by="rpc-takes-unknown-procedures-for-null")
+@proves(RETURNS_PROC_UNAVAIL, killed_by="rpc-treats-unknown-procedures-as-null")
 def test_unknown_procedure(wire: MakeWire, proto: Proto, beyond: int) -> None:
     """The server answers a call of an unknown NFS procedure with PROC_UNAVAIL."""
     peer = wire(proto)
@@ -70,7 +70,7 @@ def test_unknown_procedure(wire: MakeWire, proto: Proto, beyond: int) -> None:
 
 
 @pytest.mark.parametrize("number", [18, 22, HIGHEST], ids=short)
-@proves(RETURNS_PROC_UNAVAIL, killed_by="rpc-takes-unknown-procedures-for-null", needs="nfs2")
+@proves(RETURNS_PROC_UNAVAIL, killed_by="rpc-treats-unknown-procedures-as-null", needs="nfs2")
 def test_unknown_procedure_nfs2(wire: MakeWire, number: int) -> None:
     """The server answers a call of an unknown NFSv2 procedure with PROC_UNAVAIL."""
     peer = wire()
@@ -80,7 +80,7 @@ def test_unknown_procedure_nfs2(wire: MakeWire, number: int) -> None:
 
 # Not 6 and 7: XNFS defines them for versions 1 and 2, and some servers ignore the version when they dispatch.
 @pytest.mark.parametrize("number", [8, 100, HIGHEST], ids=short)
-@proves(RETURNS_PROC_UNAVAIL, killed_by="mount3-takes-unknown-procedures-for-null", needs="mount")
+@proves(RETURNS_PROC_UNAVAIL, killed_by="mount3-treats-unknown-procedures-as-null", needs="mount")
 def test_unknown_procedure_mount(wire: MakeWire, number: int) -> None:
     """The server answers a call of an unknown MOUNT procedure with PROC_UNAVAIL."""
     peer = wire("tcp", "mount")
@@ -99,7 +99,7 @@ def test_reply_not_answered(wire: MakeWire, proto: Proto) -> None:
 
 
 @pytest.mark.parametrize("size", [8, 12, 16, 20, 24, 28, 32, 36, 38])
-@proves(REFUSES_TRUNCATED_HEADER, killed_by="rpc-fills-up-short-headers")
+@proves(REFUSES_TRUNCATED_HEADER, killed_by="rpc-pads-short-headers")
 def test_truncated(wire: MakeWire, size: int) -> None:
     """The server does not execute a call with a truncated header."""
     peer = wire()

@@ -31,7 +31,7 @@ each_change = each_call("create", "mkdir", "symlink", "mknod", "link", "remove",
 
 @TRANSPORTS
 @each_change
-@proves(ANSWERS_RETRANSMISSION, killed_by="rpc-fails-at-retransmissions")
+@proves(ANSWERS_RETRANSMISSION, killed_by="rpc-retransmission-is-io")
 def test_reply(wire: MakeWire, scratch: Nfs3Scratch, proto: Proto, call: Call) -> None:
     """A retransmission gets the first reply, the reply of a second execution, or none."""
     peer = wire(proto)
@@ -51,7 +51,7 @@ def test_reply(wire: MakeWire, scratch: Nfs3Scratch, proto: Proto, call: Call) -
 
 @TRANSPORTS
 @each_change
-@proves(EXECUTES_AT_LEAST_ONCE, killed_by="rpc-undoes-at-retransmissions")
+@proves(EXECUTES_AT_LEAST_ONCE, killed_by="rpc-retransmission-creates-a-file")
 def test_effect_remains(wire: MakeWire, scratch: Nfs3Scratch, proto: Proto, call: Call) -> None:
     """A retransmission does not undo the effect of the call."""
     peer = wire(proto)

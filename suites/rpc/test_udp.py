@@ -95,7 +95,7 @@ def test_answered_once(udp_socket: Callable[[], UdpSocket], count: int) -> None:
     expect(max(answers), "replies to one call").at_most(1)
 
 
-@proves(DATAGRAM_ANSWERED, killed_by="rpc-loses-every-call-of-a-burst", needs="udp")
+@proves(DATAGRAM_ANSWERED, killed_by="rpc-drops-the-fiftieth-datagram", needs="udp")
 def test_burst_with_retransmissions(udp_socket: Callable[[], UdpSocket]) -> None:
     """The server answers every UDP call of a burst when lost calls are sent again."""
     sock = udp_socket()
@@ -106,7 +106,7 @@ def test_burst_with_retransmissions(udp_socket: Callable[[], UdpSocket]) -> None
     expect(answered, "answered calls of 50").equals(50)
 
 
-@proves(WRITES_DATA_AS_SENT, killed_by="write3-loses-the-end-of-large-datagrams", needs="udp")
+@proves(WRITES_DATA_AS_SENT, killed_by="write3-over-udp-zeroes-after-8k", needs="udp")
 def test_large_write(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """WRITE over UDP stores the data of a large datagram unchanged."""
     peer = wire("udp")
@@ -119,7 +119,7 @@ def test_large_write(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     expect_data(scratch.read(file), data[: resok.count])
 
 
-@proves(READS_FILE_DATA, killed_by="read3-loses-the-end-of-large-datagrams", needs="udp")
+@proves(READS_FILE_DATA, killed_by="read3-over-udp-zeroes-after-8k", needs="udp")
 def test_large_read(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """READ over UDP returns the data of a large datagram unchanged."""
     peer = wire("udp")
@@ -132,7 +132,7 @@ def test_large_read(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     expect_data(resok.data, data[: resok.count], of="reply", reply=answer)
 
 
-@proves(DATAGRAM_ANSWERED, killed_by="read3-is-silent-on-what-no-datagram-holds", needs="udp")
+@proves(DATAGRAM_ANSWERED, killed_by="read3-drops-large-reads-over-udp", needs="udp")
 def test_read_above_datagram(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """The server answers a READ over UDP of more data than fit into a datagram."""
     # Fewer bytes are a valid answer, and so is an error: the call is large, but well-formed.

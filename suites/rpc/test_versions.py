@@ -39,7 +39,7 @@ PROG_MISMATCH_HAS_RANGE = Requirement(
 
 @TRANSPORTS
 @pytest.mark.parametrize("version", [0, 1, 3, HIGHEST], ids=short)
-@proves(REFUSES_OTHER_RPC_VERSIONS, killed_by="rpc-takes-any-rpc-version")
+@proves(REFUSES_OTHER_RPC_VERSIONS, killed_by="rpc-accepts-any-rpc-version")
 def test_other_rpc_version(wire: MakeWire, proto: Proto, version: int) -> None:
     """The server does not accept a call with an RPC version other than 2."""
     peer = wire(proto)
@@ -60,7 +60,7 @@ def test_rpc_mismatch(wire: MakeWire, version: int) -> None:
 
 
 @pytest.mark.parametrize("version", [0, 3, HIGHEST], ids=short)
-@proves(RPC_MISMATCH_HAS_RANGE, killed_by="rpc-names-wrong-rpc-versions")
+@proves(RPC_MISMATCH_HAS_RANGE, killed_by="rpc-mismatch-reports-wrong-versions")
 def test_rpc_mismatch_range(wire: MakeWire, version: int) -> None:
     """The version range in RPC_MISMATCH includes 2 and excludes the version refused."""
     peer = wire()
@@ -77,7 +77,7 @@ def test_rpc_mismatch_range(wire: MakeWire, version: int) -> None:
 
 @TRANSPORTS
 @pytest.mark.parametrize("version", [0, 77, HIGHEST], ids=short)
-@proves(RETURNS_PROG_MISMATCH, killed_by="rpc-has-no-program-in-unknown-versions")
+@proves(RETURNS_PROG_MISMATCH, killed_by="rpc-unknown-version-is-prog-unavail")
 def test_prog_mismatch(wire: MakeWire, proto: Proto, version: int) -> None:
     """The server answers a call of an unknown NFS version with PROG_MISMATCH."""
     peer = wire(proto)
@@ -86,7 +86,7 @@ def test_prog_mismatch(wire: MakeWire, proto: Proto, version: int) -> None:
 
 
 @pytest.mark.parametrize("version", [0, 77, HIGHEST], ids=short)
-@proves(RETURNS_PROG_MISMATCH, killed_by="rpc-has-no-program-in-unknown-versions", needs="mount")
+@proves(RETURNS_PROG_MISMATCH, killed_by="rpc-unknown-version-is-prog-unavail", needs="mount")
 def test_prog_mismatch_mount(wire: MakeWire, version: int) -> None:
     """The server answers a call of an unknown MOUNT version with PROG_MISMATCH."""
     peer = wire("tcp", "mount")
@@ -96,7 +96,7 @@ def test_prog_mismatch_mount(wire: MakeWire, version: int) -> None:
 
 @pytest.mark.parametrize("service", ["nfs", "mount"])
 @pytest.mark.parametrize("version", [0, 77, HIGHEST], ids=short)
-@proves(PROG_MISMATCH_HAS_RANGE, killed_by="rpc-swaps-the-versions-of-a-mismatch")
+@proves(PROG_MISMATCH_HAS_RANGE, killed_by="rpc-prog-mismatch-swaps-versions")
 def test_prog_mismatch_range(wire: MakeWire, service: str, version: int) -> None:
     """The version range in PROG_MISMATCH includes a version that the server serves."""
     peer = wire("tcp", "mount" if service == "mount" else "nfs")

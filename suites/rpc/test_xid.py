@@ -23,7 +23,7 @@ ECHOES_XID = Requirement(
 )
 
 
-@proves(XID_IS_PER_CALLER, killed_by="rpc-takes-one-xid-for-one-sender", needs="udp")
+@proves(XID_IS_PER_CALLER, killed_by="rpc-empty-reply-to-repeated-xid", needs="udp")
 def test_two_udp_ports(wire: MakeWire) -> None:
     """Two UDP clients that use the same xid each get their own reply."""
     first, second = wire("udp"), wire("udp")
@@ -38,7 +38,7 @@ def test_two_udp_ports(wire: MakeWire) -> None:
 
 @TRANSPORTS
 @pytest.mark.parametrize("xid", [0, 2**31 - 1, 2**31, HIGHEST], ids=short)
-@proves(ECHOES_XID, killed_by="rpc-bends-xids-at-the-ends")
+@proves(ECHOES_XID, killed_by="rpc-changes-extreme-xids")
 def test_echoed(wire: MakeWire, proto: Proto, xid: int) -> None:
     """A reply has the xid of its call."""
     peer = wire(proto)
@@ -53,7 +53,7 @@ def test_echoed(wire: MakeWire, proto: Proto, xid: int) -> None:
     expect(show_xid(reply), "xid of the reply").equals(show_xid(words(xid)))
 
 
-@proves(ECHOES_XID, killed_by="rpc-ignores-falling-xids")
+@proves(ECHOES_XID, killed_by="rpc-refuses-decreasing-xids")
 def test_decreasing(wire: MakeWire) -> None:
     """The server answers calls whose xids decrease."""
     peer = wire()
@@ -61,7 +61,7 @@ def test_decreasing(wire: MakeWire) -> None:
     expect(answered, "answers to calls with decreasing xids").equals([SUCCESS] * 4)
 
 
-@proves(XID_IS_PER_CALLER, killed_by="rpc-takes-one-xid-for-one-caller")
+@proves(XID_IS_PER_CALLER, killed_by="rpc-shares-replies-by-xid")
 def test_two_connections(wire: MakeWire) -> None:
     """Two connections that use the same xid each get their own reply."""
     first, second = wire(), wire()
