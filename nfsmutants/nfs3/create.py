@@ -44,7 +44,7 @@ def attributes_of_the_directory(call: AnyCall) -> t.Any:
 
 
 @mutant_of_each(_ALL_BUT_MKDIR)
-def handle_of_the_directory(call: AnyCall) -> t.Any:
+def returns_the_handle_of_the_directory(call: AnyCall) -> t.Any:
     """{} of the name `handle` returns the handle of the directory"""
     return with_handle_of_the_directory(call)
 

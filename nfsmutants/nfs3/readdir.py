@@ -47,7 +47,7 @@ def claims_eof_early(call: AnyCall) -> t.Any:
 
 
 @mutant_of_each(LISTINGS)
-def never_says_eof(call: AnyCall) -> t.Any:
+def never_returns_eof(call: AnyCall) -> t.Any:
     """{} never returns eof in a directory that has entries"""
     reply = call.proceed()
     if reply.resok is None:
@@ -57,7 +57,7 @@ def never_says_eof(call: AnyCall) -> t.Any:
 
 
 @mutant_of_each(LISTINGS)
-def resumes_one_late(call: AnyCall) -> t.Any:
+def skips_the_entry_after_the_cookie(call: AnyCall) -> t.Any:
     """{} omits the entry after the cookie, unless it is the last of a page"""
     ends = call.state.setdefault("ends", set())
     reply = call.proceed()

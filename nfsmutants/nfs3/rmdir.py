@@ -23,14 +23,14 @@ from nfsmutants.rules import RFC1813_NAMES, RFC1813_REMOVE, RFC1813_RMDIR
 
 
 @mutant_of_each({REMOVE: RFC1813_REMOVE, RMDIR: RFC1813_RMDIR})
-def removes_what_is_not_there(call: AnyCall) -> t.Any:
+def removes_missing_names(call: AnyCall) -> t.Any:
     """{} answers success for a name that does not exist"""
     reply = call.proceed()
     return success(call) if reply.status == Nfsstat3.NFS3ERR_NOENT else reply
 
 
 @mutant_of_each({REMOVE: RFC1813_NAMES, RMDIR: RFC1813_NAMES})
-def takes_the_empty_name(call: AnyCall) -> t.Any:
+def accepts_the_empty_name(call: AnyCall) -> t.Any:
     """{} of an empty name answers success"""
     return call.proceed() if call.args.object.name else success(call)
 

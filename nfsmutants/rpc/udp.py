@@ -69,7 +69,7 @@ class RpcAnswersDatagramsTwice(TransportMiddleware):
 
 
 @transport_mutant(RFC1831_TRANSPORT)
-class RpcLosesEveryCallOfABurst(TransportMiddleware):
+class RpcDropsTheFiftiethDatagram(TransportMiddleware):
     """The fiftieth datagram over UDP is lost, and so are its retransmissions"""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ from nfsserver.transport import AnswerDatagram, AnswerRecord, TransportMiddlewar
 
 
 @transport_mutant(RFC1831_MESSAGES, only_raw=True)
-class RpcTakesOneXidForOneSender(TransportMiddleware):
+class RpcEmptyReplyToRepeatedXid(TransportMiddleware):
     """A datagram with the XID of one from another port is answered SUCCESS without results"""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ def rpc_refuses_decreasing_xids(message: Message) -> Answer:
 
 
 @transport_mutant(RFC1831_MESSAGES, only_raw=True)
-class RpcTakesOneXidForOneCaller(TransportMiddleware):
+class RpcSharesRepliesByXid(TransportMiddleware):
     """A call with the XID of a call on another connection gets the reply to that call"""
 
     def __init__(self) -> None:
