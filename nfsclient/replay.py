@@ -192,7 +192,7 @@ class Replay:
         try:
             return client.submit(procedure, args, credential=credential, timeout=self.timeout, xid=xid)
         except (NfsClientError, ValueError) as error:
-            self._line(f"    not sent: {type(error).__name__}: {error}")
+            self._line(f"    not sent: {error}")
             return None
 
     def wait(
@@ -211,7 +211,7 @@ class Replay:
         try:
             result = client.wait(pending)
         except NfsClientError as error:
-            self._line(f"  #{number} -> {type(error).__name__}: {error}{sign}")
+            self._line(f"  #{number} -> {error}{sign}")
             return None
         self._line(f"  #{number} ->{sign if not deviates else ''}")
         lines = format_value(result, mark=deviates or None, note=sign.removeprefix(_ARROW))
@@ -232,7 +232,7 @@ class Replay:
         try:
             send()
         except NfsClientError as error:
-            self._line(f"    not sent: {type(error).__name__}: {error}")
+            self._line(f"    not sent: {error}")
 
     def receive_record(
         self, client: RpcClient, seconds: float = TIMEOUT, *, deviates: bool = False, note: str = ""
@@ -242,7 +242,7 @@ class Replay:
         try:
             reply = client.receive_record(seconds)
         except NfsClientError as error:
-            self._line(f"received: nothing: {type(error).__name__}: {error}{sign}")
+            self._line(f"received: nothing: {error}{sign}")
             return
         self._line(f"received: {_meaning(reply)}: {_hex(reply)}{sign}")
 
@@ -342,5 +342,5 @@ def _meaning(reply: bytes) -> str:
     try:
         _, error = parse_reply(reply, 0, "the call")
     except NfsClientError as broken:
-        return f"{type(broken).__name__}: {broken}"
-    return "a reply of success" if error is None else f"{type(error).__name__}: {error}"
+        return str(broken)
+    return "a reply of success" if error is None else str(error)

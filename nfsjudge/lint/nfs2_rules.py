@@ -80,7 +80,7 @@ def mode_type(case: Case) -> Breach | None:
     for path, attributes in _attributes(case):
         said = _TYPES.get(attributes.mode & _TYPE_BITS)
         if said is not None and attributes.type.is_known and said is not attributes.type:
-            seen = f"mode is {attributes.mode:#o}, and type {attributes.type.name}"
+            seen = f"mode is 0{attributes.mode:03o}, and type {attributes.type.name}"
             return Breach(f"type {said.name}", seen, f"{path}.mode")
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from nfsclient.errors import AuthFailed, BadReply, ProgMismatch, RpcMismatch, XdrError
 from nfsclient.rpc.messages import RPC_VERSION
+from nfsjudge.answers import answer_name, describe_xdr_error
 from nfsjudge.lint.case import Case
 from nfsjudge.lint.rule import Breach, rule
 from nfsjudge.requirement import RPC_REPLY, XDR_STRICT, Level, Requirement
@@ -33,7 +34,7 @@ def results_decode(case: Case) -> Breach | None:
     """Results that break XDR: limits, padding, booleans, bytes left over."""
     error = case.exchange.error
     if isinstance(error, XdrError) and error.offset >= 0 and case.exchange.reply is not None:
-        return Breach("results that decode", str(error))
+        return Breach("results that decode", describe_xdr_error(error))
     return None
 
 
@@ -70,7 +71,7 @@ def mismatch_range(case: Case) -> Breach | None:
     error = case.error
     if not isinstance(error, ProgMismatch | RpcMismatch):
         return None
-    seen = f"{type(error).__name__} with {error.low} to {error.high}"
+    seen = f"{answer_name(error)} with {error.low} to {error.high}"
     if error.low > error.high:
         return Breach("low is at most high", seen)
     asked = int.from_bytes(case.exchange.call[8:12], "big")

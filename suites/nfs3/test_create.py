@@ -20,14 +20,24 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
 )
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, expect_names, expect_that, observe, proves
+from nfsjudge import (
+    Level,
+    Part,
+    Requirement,
+    expect,
+    expect_names,
+    expect_that,
+    expect_unchanged,
+    observe,
+    proves,
+)
 from nfsjudge.expect import StatusReply
-from suites.nfs3.attributes import EVERYTHING, PROTECTION, expect_preserved, with_mode
+from suites.nfs3.attributes import EVERYTHING, PROTECTION, with_mode
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.clauses import REFUSES_EMPTY_NAMES, RETURNS_EXIST, SETS_INITIAL_ATTRIBUTES
 from suites.nfs3.file_types import KINDS, make
 from suites.nfs3.new_objects import (
-    expect_kept,
+    expect_file,
     expect_not_a_directory,
     expect_object,
     expect_own_attributes,
@@ -118,7 +128,7 @@ def test_unchecked_creates_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 def test_unchecked_file_empty(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A file created by CREATE UNCHECKED is empty."""
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.UNCHECKED, Sattr3(mode=0o644))).ok()
-    expect_kept(scratch, b"file", b"")
+    expect_file(scratch, b"file", b"")
 
 
 @proves(CREATE_RETURNS_ATTRIBUTES, killed_by="create3-attributes-of-the-directory")
@@ -139,9 +149,9 @@ def test_unchecked_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 def test_unchecked_mode(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A file created by CREATE UNCHECKED has no permission bit that was not requested."""
     mode = scratch.attributes(scratch.file("file", mode=0o640)).mode
-    observe("permission bits for mode 0o640", f"{mode & 0o777:#o}")
+    observe("permission bits for mode 0640", f"0{mode & 0o777:03o}")
     expect(mode, "mode of the new file").satisfies(
-        lambda mode: not mode & 0o777 & ~0o640, "no permission bits but 0o640"
+        lambda mode: not mode & 0o777 & ~0o640, "no permission bits but 0640"
     )
 
 
@@ -151,7 +161,7 @@ def test_unchecked_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("file", b"precious")
     reply = nfs3.create(scratch.handle, b"file", CreateMode3.UNCHECKED, Sattr3())
     observe("UNCHECKED on an existing file", reply.status)
-    expect_kept(scratch, b"file", b"precious")
+    expect_file(scratch, b"file", b"precious")
 
 
 @proves(GUARDED_RETURNS_EXIST, killed_by="create3-guarded-accepts-existing")
@@ -167,7 +177,7 @@ def test_guarded_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE GUARDED does not truncate an existing file."""
     scratch.file("file", b"precious")
     nfs3.create(scratch.handle, b"file", CreateMode3.GUARDED, Sattr3(size=0))
-    expect_kept(scratch, b"file", b"precious")
+    expect_file(scratch, b"file", b"precious")
 
 
 @proves(GUARDED_RETURNS_EXIST, killed_by="create3-guarded-accepts-directories")
@@ -246,7 +256,7 @@ def test_creates_empty_file(nfs3: Nfs3, scratch: Nfs3Scratch, mode: CreateMode3)
     """CREATE GUARDED and EXCLUSIVE create an empty regular file."""
     expect(nfs3.create(scratch.handle, b"file", mode, Sattr3(mode=0o644), VERIFIER)).ok()
     expect_type(nfs3, scratch, b"file", Ftype3.NF3REG)
-    expect_kept(scratch, b"file", b"")
+    expect_file(scratch, b"file", b"")
 
 
 @proves(CREATE_RETURNS_ATTRIBUTES, killed_by="create3-attributes-of-the-directory")
@@ -283,7 +293,7 @@ def test_exclusive_repeat_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.write(scratch.lookup("file") or b"", b"precious")
     reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)
     observe("EXCLUSIVE repeated after a WRITE", reply.status)
-    expect_kept(scratch, b"file", b"precious")
+    expect_file(scratch, b"file", b"precious")
 
 
 @proves(EXCLUSIVE_MAY_BE_REPEATED, killed_by="create3-exclusive-resets-the-mode", needs="exclusive_create")
@@ -351,7 +361,7 @@ def test_guarded_keeps_object(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> No
     there = make(nfs3, scratch, kind, b"there")
     known = scratch.attributes(there)
     reply = nfs3.create(scratch.handle, b"there", CreateMode3.GUARDED, Sattr3(mode=0o600, size=0))
-    expect_preserved(scratch.attributes(there), known, EVERYTHING)
+    expect_unchanged(known, scratch.attributes(there), EVERYTHING)
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=GUARDED_RETURNS_EXIST)
 
 
@@ -364,7 +374,7 @@ def test_exclusive_keeps_object(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> 
     there = make(nfs3, scratch, kind, b"there")
     known = scratch.attributes(there)
     reply = nfs3.create(scratch.handle, b"there", CreateMode3.EXCLUSIVE, verf=VERIFIER)
-    expect_preserved(scratch.attributes(there), known, EVERYTHING)
+    expect_unchanged(known, scratch.attributes(there), EVERYTHING)
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
 
 

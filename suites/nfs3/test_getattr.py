@@ -10,8 +10,8 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3, Sattr3
-from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, unsupported
-from suites.nfs3.attributes import EVERYTHING, PROTECTION, expect_preserved
+from nfsjudge import Level, Requirement, expect, expect_that, expect_unchanged, observe, proves, unsupported
+from suites.nfs3.attributes import EVERYTHING, PROTECTION
 from suites.nfs3.clauses import MODE_HAS_DEFINED_BITS_ONLY, NLINK_COUNTS, NSECONDS_BELOW_ONE_SECOND
 from suites.nfs3.contents import pattern
 from suites.nfs3.file_types import DEVICE, KINDS, make
@@ -94,7 +94,7 @@ def test_mode_bits(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         reply = nfs3.getattr(handle)
         expect(reply).ok()
         expect(reply).field("resok.obj_attributes.mode").satisfies(
-            lambda mode: not mode & ~PROTECTION, "protection bits only (0o7777)"
+            lambda mode: not mode & ~PROTECTION, "protection bits only (07777)"
         )
 
 
@@ -203,7 +203,7 @@ def test_other_user(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scrat
     reply = as_user(*STRANGER).getattr(file)
     if reply.resok is None:
         unsupported(f"GETATTR by another user answers {reply.status}")
-    expect_preserved(reply.resok.obj_attributes, known)
+    expect_unchanged(known, reply.resok.obj_attributes, EVERYTHING)
 
 
 @proves(GETATTR_IS_CURRENT, killed_by="getattr3-changes-mtime")
@@ -213,7 +213,7 @@ def test_no_side_effects(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         known = expect(nfs3.getattr(handle)).ok().obj_attributes
         again = expect(nfs3.getattr(handle)).ok().obj_attributes
         observe("GETATTR changes atime", again.atime != known.atime)
-        expect_preserved(again, known, EVERYTHING)
+        expect_unchanged(known, again, EVERYTHING)
 
 
 # ---------------------------------------------------------------- devices and sockets

@@ -28,7 +28,7 @@ from suites.nfs3.contents import pattern
 from suites.nfs3.exports import remove_if_created
 from suites.nfs3.file_types import SPECIAL, make
 from suites.nfs3.handles import LATER, handle_of_removed
-from suites.nfs3.new_objects import expect_kept, expect_not_a_directory, expect_object, expect_type
+from suites.nfs3.new_objects import expect_file, expect_not_a_directory, expect_object, expect_type
 from suites.nfs3.statuses import GONE, NOT_A_HANDLE, NOT_ALLOWED
 
 LINK_CREATES_A_HARD_LINK = Requirement(
@@ -97,7 +97,7 @@ def test_shared_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("file", b"old data")
     expect(nfs3.link(file, scratch.handle, b"link")).ok()
     scratch.write(file, b"new")
-    expect_kept(scratch, b"link", b"new data")
+    expect_file(scratch, b"link", b"new data")
 
 
 @proves(LINK_INCREMENTS_NLINK, killed_by="link3-keeps-nlink", needs="hardlink")
@@ -124,7 +124,7 @@ def test_existing_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK does not replace an existing file."""
     scratch.file("there", b"precious")
     reply = nfs3.link(scratch.file("file", b"data"), scratch.handle, b"there")
-    expect_kept(scratch, b"there", b"precious")
+    expect_file(scratch, b"there", b"precious")
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
 
 

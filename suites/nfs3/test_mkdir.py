@@ -9,7 +9,7 @@ from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3, Sattr3
 from nfsjudge import Requirement, expect, expect_names, proves
 from suites.nfs3.clauses import RETURNS_EXIST
 from suites.nfs3.new_objects import (
-    expect_kept,
+    expect_file,
     expect_not_a_directory,
     expect_own_attributes,
     expect_own_handle,
@@ -79,7 +79,7 @@ def test_existing_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKDIR does not replace an existing file."""
     scratch.file("there", b"precious")
     nfs3.mkdir(scratch.handle, b"there", Sattr3(mode=0o755))
-    expect_kept(scratch, b"there", b"precious")
+    expect_file(scratch, b"there", b"precious")
 
 
 @proves(MKDIR_NEEDS_A_DIRECTORY, killed_by="mkdir3-creates-in-files")

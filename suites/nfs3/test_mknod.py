@@ -7,7 +7,6 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Devicedata3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, Specdata3
 from nfsjudge import (
     Level,
@@ -20,16 +19,18 @@ from nfsjudge import (
     proves,
     unsupported,
 )
+from nfsjudge.answers import answer_name
 from suites.nfs3.bad_names import reconnect
 from suites.nfs3.clauses import RETURNS_EXIST
 from suites.nfs3.file_types import FIFO, SOCKET
 from suites.nfs3.new_objects import (
-    expect_kept,
+    expect_file,
     expect_not_a_directory,
     expect_own_attributes,
     expect_own_handle,
     expect_type,
 )
+from suites.replies import REJECTIONS
 
 MKNOD_CREATES_A_SPECIAL_FILE = Requirement(
     rfc="RFC 1813", section="3.3.11", gist="MKNOD creates a special file of the requested type"
@@ -108,7 +109,7 @@ def test_existing_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD does not replace an existing file."""
     scratch.file("there", b"precious")
     reply = nfs3.mknod(scratch.handle, b"there", FIFO)
-    expect_kept(scratch, b"there", b"precious")
+    expect_file(scratch, b"there", b"precious")
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
 
 
@@ -143,9 +144,9 @@ def test_undefined_type(nfs3: Nfs3, scratch: Nfs3Scratch, number: int) -> None:
     """MKNOD refuses a type that ftype3 does not define."""
     try:
         reply = nfs3.mknod(scratch.handle, b"node", Mknoddata3(Ftype3(number)))
-    except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as error:
+    except REJECTIONS as error:
         # Not a value of the enum: a server may fail to decode it, or close the connection.
-        observe(f"MKNOD of type {number}", type(error).__name__)
+        observe(f"MKNOD of type {number}", answer_name(error))
         reconnect(nfs3)
     else:
         observe(f"MKNOD of type {number}", expect(reply).refused())

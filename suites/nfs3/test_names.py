@@ -8,16 +8,13 @@ error, and may answer success to a call with "." or ".." that does nothing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 
 import pytest
 
 from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
-from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Requirement, expect, expect_names, observe, proves, skip, unsupported
-from nfsjudge.expect import StatusReply
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.calls import CREATING_NAMES, USING_NAMES, Place, procedure_name
 from suites.nfs3.clauses import (
@@ -30,6 +27,7 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.limits import name_max_of
 from suites.nfs3.listing import page, read_all
+from suites.replies import reply_or_none
 
 NAMES_ONE_DIRECTORY_ENTRY = Requirement(
     rfc="RFC 1813",
@@ -265,17 +263,6 @@ def test_over_name_max_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
 
 
-def _reply_or_none(call: Callable[[], StatusReply], what: str) -> StatusReply | None:
-    """The reply to a call with a name that may be too long for the server to decode; None if it is."""
-    try:
-        reply = call()
-    except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
-        observe(what, type(refusal).__name__)
-        return None
-    observe(what, reply.status)
-    return reply
-
-
 @pytest.mark.parametrize(("procedure", "length"), MUCH_TOO_LONG)
 @proves(NO_TRUNC, killed_by="names3-too-long-are-cut", needs="no_trunc")
 def test_huge_create(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int) -> None:
@@ -284,7 +271,7 @@ def test_huge_create(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: s
     if longest >= length:
         skip(f"names of {length} bytes are not too long: name_max is {longest}")
     call = functools.partial(place.call, second_client, procedure, b"n" * length)
-    reply = _reply_or_none(call, f"{procedure_name(procedure)} of a name of {length} bytes")
+    reply = reply_or_none(call, f"{procedure_name(procedure)} of a name of {length} bytes")
     expect_names(place.names(), [], "names in the directory")
     if reply is not None:
         expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
@@ -300,7 +287,7 @@ def test_huge_use(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str,
         skip(f"names of {length} bytes are not too long: name_max is {longest}")
     place.arrange(procedure, b"n" * longest)
     call = functools.partial(place.call, second_client, procedure, b"n" * length)
-    reply = _reply_or_none(call, f"{procedure_name(procedure)} of a name of {length} bytes")
+    reply = reply_or_none(call, f"{procedure_name(procedure)} of a name of {length} bytes")
     expect_names(place.names(), [b"n" * longest], "names in the directory")
     if reply is not None:
         expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)

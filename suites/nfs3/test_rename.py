@@ -42,7 +42,7 @@ from suites.nfs3.clauses import (
     RETURNS_NOTDIR,
 )
 from suites.nfs3.limits import MOST_LINKS, MakeMany
-from suites.nfs3.new_objects import expect_kept, expect_type
+from suites.nfs3.new_objects import expect_file, expect_type
 from suites.nfs3.statuses import INCOMPATIBLE
 
 RENAMES_ATOMICALLY = Requirement(
@@ -108,7 +108,7 @@ def test_same_object(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME gives the new name to the same object."""
     known = scratch.attributes(scratch.file("old", b"data"))
     expect(nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
-    expect_kept(scratch, b"new", b"data")
+    expect_file(scratch, b"new", b"data")
     found = expect(nfs3.lookup(scratch.handle, b"new")).ok()
     expect(scratch.attributes(found.object).fileid, "fileid of the new name").equals(known.fileid)
 
@@ -128,7 +128,7 @@ def test_replaces_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("source", b"source")
     scratch.file("target", b"target")
     expect(nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")).ok()
-    expect_kept(scratch, b"target", b"source")
+    expect_file(scratch, b"target", b"source")
 
 
 @proves(RENAME_REPLACES_TARGET, killed_by="rename3-over-empty-directory-does-nothing")
@@ -168,7 +168,7 @@ def test_directory_over_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.directory("source")
     scratch.file("target", b"precious")
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
-    expect_kept(scratch, b"target", b"precious")
+    expect_file(scratch, b"target", b"precious")
     expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
@@ -238,7 +238,7 @@ def test_missing_source(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME of a name that does not exist does not replace the target."""
     scratch.file("target", b"precious")
     reply = nfs3.rename(scratch.handle, b"nobody-made-this", scratch.handle, b"target")
-    expect_kept(scratch, b"target", b"precious")
+    expect_file(scratch, b"target", b"precious")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=RETURNS_NOENT)
 
 
@@ -291,7 +291,7 @@ def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.symlink("link", b"target")
     expect(nfs3.rename(scratch.handle, b"link", scratch.handle, b"new")).ok()
     expect_type(nfs3, scratch, b"new", Ftype3.NF3LNK)
-    expect_kept(scratch, b"target", b"precious")
+    expect_file(scratch, b"target", b"precious")
 
 
 @proves(RENAME_REPLACES_TARGET, killed_by="rename3-replaces-what-links-point-to", needs="symlink")
@@ -301,8 +301,8 @@ def test_target_symlink_replaced(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("target", b"precious")
     scratch.symlink("link", b"target")
     expect(nfs3.rename(scratch.handle, b"source", scratch.handle, b"link")).ok()
-    expect_kept(scratch, b"target", b"precious")
-    expect_kept(scratch, b"link", b"source")
+    expect_file(scratch, b"target", b"precious")
+    expect_file(scratch, b"link", b"source")
 
 
 @proves(RENAME_REPLACES_ONE_ENTRY, killed_by="rename3-destroys-replaced-files", needs="hardlink")
@@ -311,7 +311,7 @@ def test_target_other_link_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("source", b"source")
     scratch.link(scratch.file("target", b"precious"), "other")
     observe("RENAME", nfs3.rename(scratch.handle, b"source", scratch.handle, b"target").status)
-    expect_kept(scratch, b"other", b"precious")
+    expect_file(scratch, b"other", b"precious")
 
 
 @proves(NLINK_COUNTS, killed_by="rename3-keeps-nlink-of-replaced-files", needs="hardlink")
@@ -333,7 +333,7 @@ def test_same_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME of a file to its own name succeeds and changes nothing."""
     scratch.file("file", b"precious")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"file")
-    expect_kept(scratch, b"file", b"precious")
+    expect_file(scratch, b"file", b"precious")
     expect(reply).ok()
 
 
@@ -357,7 +357,7 @@ def test_file_as_target_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME with a regular file as the target directory fails with NFS3ERR_NOTDIR."""
     scratch.file("source", b"precious")
     reply = nfs3.rename(scratch.handle, b"source", scratch.file("file"), b"name")
-    expect_kept(scratch, b"source", b"precious")
+    expect_file(scratch, b"source", b"precious")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
@@ -392,7 +392,7 @@ def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("file", b"precious")
     what = "RENAME to the empty name"
     reply = reply_if_decoded(nfs3, lambda: nfs3.rename(scratch.handle, b"file", scratch.handle, b""), what)
-    expect_kept(scratch, b"file", b"precious")
+    expect_file(scratch, b"file", b"precious")
     expect_name_refused(reply, what)
 
 

@@ -24,7 +24,7 @@ from suites.nfs3.clauses import (
     SYMLINK_DATA_IS_NOT_INTERPRETED,
 )
 from suites.nfs3.new_objects import (
-    expect_kept,
+    expect_file,
     expect_not_a_directory,
     expect_own_attributes,
     expect_own_handle,
@@ -108,7 +108,7 @@ def test_existing_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SYMLINK does not replace an existing file."""
     scratch.file("there", b"precious")
     reply = nfs3.symlink(scratch.handle, b"there", b"target")
-    expect_kept(scratch, b"there", b"precious")
+    expect_file(scratch, b"there", b"precious")
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
 
 

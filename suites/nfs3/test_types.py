@@ -8,8 +8,8 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Requirement, expect, expect_names, proves
-from suites.nfs3.attributes import expect_preserved, identity_of
+from nfsjudge import Requirement, expect, expect_names, expect_unchanged, proves
+from suites.nfs3.attributes import EVERYTHING, identity_of
 from suites.nfs3.calls import OF_THE_FILE_SYSTEM, ON_NAMES, Place, call_on
 from suites.nfs3.clauses import RETURNS_EXIST, RETURNS_NOTDIR
 from suites.nfs3.file_types import KINDS, SAMPLE, SPECIAL, make
@@ -94,7 +94,7 @@ def test_nothing_replaced(nfs3: Nfs3, place: Place, procedure: str, kind: str) -
     there = make(nfs3, place.scratch, kind, b"there", directory=place.here)
     known = place.scratch.attributes(there)
     reply = place.call(nfs3, procedure, b"there")
-    expect_preserved(place.scratch.attributes(there), known)
+    expect_unchanged(known, place.scratch.attributes(there), EVERYTHING)
     expect(identity_of(nfs3, place.here, b"there"), "fileid and type of the existing name").equals(
         (known.fileid, KINDS[kind].name)
     )

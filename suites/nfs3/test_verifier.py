@@ -20,7 +20,7 @@ from nfsclient.protocol.nfs3 import Sattr3, StableHow
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, observe, proves, show, skip, unsupported
 from suites.nfs3.clauses import VERIFIER_CHANGES_ON_LOSS, VERIFIER_IS_CONSTANT
-from suites.nfs3.contents import Unstable, pattern, put, read_range
+from suites.nfs3.contents import Unstable, pattern, read_range, write_all
 from suites.nfs3.permissions import STRANGER
 
 VERIFIER_IS_UNIQUE = Requirement(
@@ -129,7 +129,7 @@ def _write_unstable(nfs3: Nfs3, second: Nfs3, scratch: Nfs3Scratch, how: str, da
         case "after-hole":
             data.write(nfs3, content, 2**20, pattern(5000, salt=1))
         case "after-commit":
-            put(nfs3, content, 0, pattern(5000, salt=1), StableHow.UNSTABLE)
+            write_all(nfs3, content, 0, pattern(5000, salt=1), StableHow.UNSTABLE)
             expect(nfs3.commit(content)).ok()
             data.write(nfs3, content, 0, pattern(5000, salt=2))
         case "closed-connection":
@@ -225,7 +225,7 @@ def _looks_like_seconds(verf: bytes, now: int) -> bool:
 def test_when_it_changes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """The verifier changes on loss of data; the run records when else it changes."""
     file, probe, data = scratch.file("f"), scratch.file("probe"), pattern(9000)
-    put(nfs3, file, 0, data, StableHow.UNSTABLE)
+    write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
     crashes = [_verifier(nfs3, probe)]
     for _ in range(2):
         target.crash()

@@ -10,7 +10,6 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
-from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import WRITE, Nfsstat3, Sattr3, StableHow, Write3Args
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves, skip, unsupported
@@ -28,9 +27,10 @@ from suites.nfs3.clauses import (
     WRITE_WCC_AFTER,
     WRITES_COUNT_BYTES,
 )
-from suites.nfs3.contents import need_kept, pattern, put, read_range, stored, write_far
+from suites.nfs3.contents import need_content, pattern, read_range, stored, write_all, write_far
 from suites.nfs3.handles import LATER
 from suites.nfs3.times import LONG_AGO, at_client_time
+from suites.replies import reply_or_none
 
 WRITE_COUNT_IS_LIMIT = Requirement(
     rfc="RFC 1813",
@@ -143,13 +143,9 @@ def test_zero_count_keeps_mtime(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 def _write_with_count(nfs3: Nfs3, file: bytes, offset: int, data: bytes, count: int) -> None:
     """WRITE with a count that differs from the length of the data. No RFC defines the reply."""
-    try:
-        reply = nfs3.write(file, offset, data, count=count)
-    except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
-        observe("WRITE with a count that is not the length of the data", type(refusal).__name__)
-        return
-    observe("WRITE with a count that is not the length of the data", reply.status)
-    if reply.resok is not None:
+    what = "WRITE with a count that is not the length of the data"
+    reply = reply_or_none(lambda: nfs3.write(file, offset, data, count=count), what)
+    if reply is not None and reply.resok is not None:
         expect(reply).field("resok.count").at_most(min(count, len(data)))
 
 
@@ -183,14 +179,8 @@ def test_above_wtmax(nfs3: Nfs3, second_client: Nfs3, root: bytes, scratch: Nfs3
         skip(f"wtmax is {info.resok.wtmax}: this check sends less than {MOST_SENT} bytes at once")
     file = scratch.file("f")
     data = pattern(info.resok.wtmax + 4096)
-    counted = 0
-    try:
-        reply = second_client.write(file, 0, data)
-    except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
-        observe("WRITE of more than wtmax", type(refusal).__name__)
-    else:
-        observe("WRITE of more than wtmax", reply.status)
-        counted = reply.resok.count if reply.resok is not None else 0
+    reply = reply_or_none(lambda: second_client.write(file, 0, data), "WRITE of more than wtmax")
+    counted = reply.resok.count if reply is not None and reply.resok is not None else 0
     seen = read_range(nfs3, file, 0, len(data) + 1)
     expect(len(seen), "size of the file in bytes").between(counted, len(data))
     expect_data(seen, data[: len(seen)])
@@ -309,7 +299,7 @@ def test_unstable_data_visible(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scr
     file = scratch.file("f")
     data = pattern(5000)
     written = expect(nfs3.write(file, 0, data, StableHow.UNSTABLE)).ok().count
-    need_kept(scratch, file, data[:written])
+    need_content(scratch, file, data[:written])
     seen = read_range(second_client, file, 0, written)
     expect_data(seen, data[:written], of="range")
 
@@ -445,7 +435,7 @@ def test_pipelined(
     pieces = [(at, data[at : at + 1001]) for at in range(0, len(data), 1001)]
     calls = (Write3Args(file, at, len(piece), stable, piece) for at, piece in reversed(pieces))
     counted: dict[int, int] = {}
-    put(nfs3, file, len(data) - 1, data[-1:])  # ends the check if files cannot be so large
+    write_all(nfs3, file, len(data) - 1, data[-1:])  # ends the check if files cannot be so large
     for args, reply in rpc_connect("nfs").pipeline(WRITE, calls):
         counted[args.offset] = expect(reply).ok().count
     for at, piece in pieces:
