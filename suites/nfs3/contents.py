@@ -8,6 +8,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow, Write3ResOk
 from nfsjudge import expect, skip, unsupported
 from nfsjudge.differences import difference_of_data
+from nfsjudge.records import deviation_text
 
 MOST_IN_A_WRITE = 8192
 """Bytes in one WRITE of `put`: below the wtmax of nearly all servers (RFC 1813 section 3.3.19)."""
@@ -36,9 +37,8 @@ def need_content(scratch: Nfs3Scratch, file: bytes, content: bytes) -> None:
     """SKIP the check unless the file holds `content`."""
     found = difference_of_data(scratch.read(file), content)
     if found is not None:
-        skip(
-            f"READ does not return what was written to the file: {found.what}: expected {found.expected}, got {found.observed}"
-        )
+        text = deviation_text(found.what, [found.expected], found.observed)
+        skip(f"READ does not return what was written to the file: {text}")
 
 
 def read_range(nfs3: Nfs3, file: bytes, offset: int, count: int) -> bytes:

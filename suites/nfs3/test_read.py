@@ -240,6 +240,14 @@ READ_REJECTIONS: t.Final = (GarbageArgs, SystemErr, ConnectionLost)
 """What may come of a READ of more than the server can return; silence is not among it."""
 
 
+def _expect_nothing_but_eof(reply: Read3Res) -> None:
+    """READ succeeds with no data and eof."""
+    __tracebackhide__ = True
+    expect(reply).ok()
+    expect(reply).field("resok.count").equals(0)
+    expect(reply).field("resok.eof").is_true()
+
+
 def _expect_data_or_refusal(reply: Read3Res, content: bytes) -> None:
     """READ from offset 0 is refused, or returns nothing but data of the file."""
     if reply.resok is None:
@@ -336,9 +344,7 @@ def test_far_offsets(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
 def test_far_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch, offset: int) -> None:
     """READ far beyond the end of a file returns no data and sets eof."""
     reply = nfs3.read(scratch.file("f", pattern(100)), offset, 10)
-    expect(reply).ok()
-    expect(reply).field("resok.count").equals(0)
-    expect(reply).field("resok.eof").is_true()
+    _expect_nothing_but_eof(reply)
 
 
 @pytest.mark.parametrize(
@@ -348,9 +354,7 @@ def test_far_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch, offset: int) -> None:
 def test_beyond_int64(nfs3: Nfs3, scratch: Nfs3Scratch, offset: int) -> None:
     """READ of a range that ends beyond 2^63 returns no data and sets eof."""
     reply = nfs3.read(scratch.file("f", pattern(100)), offset, 10)
-    expect(reply).ok()
-    expect(reply).field("resok.count").equals(0)
-    expect(reply).field("resok.eof").is_true()
+    _expect_nothing_but_eof(reply)
 
 
 # ---------------------------------------------------------------- sizes and counts

@@ -177,15 +177,25 @@ BEYOND_THE_LIMIT: dict[str, tuple[str, SysBody]] = {
 """Id -> description, and the arguments of `sys_body`."""
 
 
+def _expect_refused(peer: Wire, message: bytes, what: str) -> None:
+    """A message gets one of `REFUSALS`."""
+    __tracebackhide__ = True
+    answer = peer.try_message(message)
+    observe("answer", answer.outcome)
+    expect(answer.outcome, f"answer to {what}").one_of(*REFUSALS)
+
+
 @pytest.mark.parametrize("what", BEYOND_THE_LIMIT)
 @proves(REFUSES_MALFORMED_AUTH_SYS, killed_by="rpc-accepts-auth-sys-beyond-its-limits")
 def test_sys_beyond_limits(wire: MakeWire, root_arguments: bytes, what: str) -> None:
     """The server refuses AUTH_SYS credentials beyond the limits of the RFC."""
     peer = wire()
     description, fields = BEYOND_THE_LIMIT[what]
-    answer = peer.try_message(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer, **fields))).message())
-    observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to GETATTR with AUTH_SYS and {description}").one_of(*REFUSALS)
+    _expect_refused(
+        peer,
+        getattr_of(peer, root_arguments, auth(SYS, sys_body(peer, **fields))).message(),
+        f"GETATTR with AUTH_SYS and {description}",
+    )
 
 
 @pytest.mark.parametrize("size", [0, 4, 8, 16, 20, 24])
@@ -193,10 +203,10 @@ def test_sys_beyond_limits(wire: MakeWire, root_arguments: bytes, what: str) -> 
 def test_sys_truncated(wire: MakeWire, root_arguments: bytes, size: int) -> None:
     """The server refuses a truncated AUTH_SYS credential."""
     peer = wire()
-    answer = peer.try_message(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer)[:size])).message())
-    observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to GETATTR with the first {size} of 28 bytes of AUTH_SYS").one_of(
-        *REFUSALS
+    _expect_refused(
+        peer,
+        getattr_of(peer, root_arguments, auth(SYS, sys_body(peer)[:size])).message(),
+        f"GETATTR with the first {size} of 28 bytes of AUTH_SYS",
     )
 
 
@@ -229,9 +239,7 @@ def test_credential_too_long(wire: MakeWire, what: str) -> None:
     """The server refuses a credential of more than 400 bytes."""
     peer = wire()
     description, cred = TOO_LONG[what]
-    answer = peer.try_message(peer.make(cred=cred).message())
-    observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to NULL with a credential of {description}").one_of(*REFUSALS)
+    _expect_refused(peer, peer.make(cred=cred).message(), f"NULL with a credential of {description}")
 
 
 @pytest.mark.parametrize("what", TOO_LONG)
@@ -240,9 +248,7 @@ def test_verifier_too_long(wire: MakeWire, what: str) -> None:
     """The server refuses a verifier of more than 400 bytes."""
     peer = wire()
     description, verf = TOO_LONG[what]
-    answer = peer.try_message(peer.make(verf=verf).message())
-    observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to NULL with a verifier of {description}").one_of(*REFUSALS)
+    _expect_refused(peer, peer.make(verf=verf).message(), f"NULL with a verifier of {description}")
 
 
 @pytest.mark.parametrize("size", [1, 4, 100, 399, 400])

@@ -12,6 +12,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from fixtures.checks.wire import SUCCESS, MakeWire, RawCall, UdpSocket, words
 from nfsclient.protocol import nfs3 as v3
+from nfsclient.rpc.sockets import Address
 from nfsjudge import Level, Requirement, expect, expect_data, observe, proves, skip
 from nfsjudge.requirement import DATAGRAM_ANSWERED
 
@@ -51,17 +52,22 @@ def _pattern(size: int) -> bytes:
     return bytes(number % 251 for number in range(size))
 
 
-@pytest.mark.parametrize("procedure", [0, 1000], ids=["null", "unknown"])
-@proves(REPLIES_FROM_CALLED_ADDRESS, killed_by="rpc-answers-from-another-address", needs="udp")
-def test_reply_address(udp_socket: Callable[[], UdpSocket], target: TargetView, procedure: int) -> None:
-    """A UDP reply comes from the address that was called."""
-    sock = udp_socket()
+def _reply_source(sock: UdpSocket, procedure: int) -> Address:
+    """The address and port from which the reply to a call comes. SKIP without a reply."""
     call = RawCall(proc=procedure)
     sock.send(call.message())
     found = sock.receive_reply(call.xid, call.message())
     if found is None:
         skip("the server does not answer this call; another check judges that")
-    expect(found[1][0], "source address of the reply").equals(str(sock.target[0]))
+    return found[1]
+
+
+@pytest.mark.parametrize("procedure", [0, 1000], ids=["null", "unknown"])
+@proves(REPLIES_FROM_CALLED_ADDRESS, killed_by="rpc-answers-from-another-address", needs="udp")
+def test_reply_address(udp_socket: Callable[[], UdpSocket], target: TargetView, procedure: int) -> None:
+    """A UDP reply comes from the address that was called."""
+    sock = udp_socket()
+    expect(_reply_source(sock, procedure)[0], "source address of the reply").equals(str(sock.target[0]))
 
 
 @pytest.mark.parametrize("procedure", [0, 1000], ids=["null", "unknown"])
@@ -69,12 +75,7 @@ def test_reply_address(udp_socket: Callable[[], UdpSocket], target: TargetView, 
 def test_reply_port(udp_socket: Callable[[], UdpSocket], target: TargetView, procedure: int) -> None:
     """A UDP reply comes from the port that was called."""
     sock = udp_socket()
-    call = RawCall(proc=procedure)
-    sock.send(call.message())
-    found = sock.receive_reply(call.xid, call.message())
-    if found is None:
-        skip("the server does not answer this call; another check judges that")
-    expect(found[1][1], "source port of the reply").equals(target.address.nfs_port)
+    expect(_reply_source(sock, procedure)[1], "source port of the reply").equals(target.address.nfs_port)
 
 
 @pytest.mark.parametrize("count", [10, 100])
