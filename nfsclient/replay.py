@@ -192,7 +192,7 @@ class Replay:
         try:
             return client.submit(procedure, args, credential=credential, timeout=self.timeout, xid=xid)
         except (NfsClientError, ValueError) as error:
-            self._line(f"    not sent: {type(error).__name__}: {error}")
+            self._line(f"    not sent: {error}")
             return None
 
     def wait(
@@ -211,7 +211,7 @@ class Replay:
         try:
             result = client.wait(pending)
         except NfsClientError as error:
-            self._line(f"  #{number} -> {type(error).__name__}: {error}{sign}")
+            self._line(f"  #{number} -> {error}{sign}")
             return None
         self._line(f"  #{number} ->{sign if not deviates else ''}")
         lines = format_value(result, mark=deviates or None, note=sign.removeprefix(_ARROW))
@@ -219,11 +219,11 @@ class Replay:
             self._line(f"    {line}")
         return result
 
-    def send(self, client: RpcClient, data: bytes) -> None:
+    def send_raw(self, client: RpcClient, data: bytes) -> None:
         """Send bytes as they are: over TCP a piece of the stream with its own record marks."""
         self._send(f"{len(data)} bytes as they are", data, lambda: client.send_raw(data))
 
-    def tell(self, client: RpcClient, message: bytes) -> None:
+    def send_record(self, client: RpcClient, message: bytes) -> None:
         """Send bytes as one message; over TCP with a record mark."""
         self._send(f"a message of {len(message)} bytes", message, lambda: client.send_record(message))
 
@@ -232,9 +232,9 @@ class Replay:
         try:
             send()
         except NfsClientError as error:
-            self._line(f"    not sent: {type(error).__name__}: {error}")
+            self._line(f"    not sent: {error}")
 
-    def hear(
+    def receive_record(
         self, client: RpcClient, seconds: float = TIMEOUT, *, deviates: bool = False, note: str = ""
     ) -> None:
         """Print the next message that answers no call of `call`, or that there is none."""
@@ -242,9 +242,9 @@ class Replay:
         try:
             reply = client.receive_record(seconds)
         except NfsClientError as error:
-            self._line(f"heard: nothing: {type(error).__name__}: {error}{sign}")
+            self._line(f"received: nothing: {error}{sign}")
             return
-        self._line(f"heard: {_meaning(reply)}: {_hex(reply)}{sign}")
+        self._line(f"received: {_meaning(reply)}: {_hex(reply)}{sign}")
 
     def happened(self, text: str) -> None:
         """Something that the check did to the server, which a script cannot: time to do it by hand."""
@@ -342,5 +342,5 @@ def _meaning(reply: bytes) -> str:
     try:
         _, error = parse_reply(reply, 0, "the call")
     except NfsClientError as broken:
-        return f"{type(broken).__name__}: {broken}"
-    return "a reply of success" if error is None else f"{type(error).__name__}: {error}"
+        return str(broken)
+    return "a reply of success" if error is None else str(error)

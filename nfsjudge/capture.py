@@ -21,6 +21,7 @@ from pathlib import Path
 
 from nfsclient.rpc.exchange import Exchange, RawBytes
 from nfsjudge import pcapng
+from nfsjudge.answers import describe_error
 from nfsjudge.transcript import name_of
 
 OWN_BYTES = "bytes of the check's own making"
@@ -131,7 +132,7 @@ def _of_raw(raw: RawBytes) -> _Message:
 def _of_exchange(number: int, exchange: Exchange, note: str) -> Iterator[_Message]:
     is_own = exchange.procedure is None
     name = name_of(exchange)
-    error = "" if exchange.error is None else f"{type(exchange.error).__name__}: {exchange.error}"
+    error = "" if exchange.error is None else describe_error(exchange.error)
     late = [text for text in (error, note) if text]
     flow = (exchange.transport, exchange.peer, exchange.local)
     # When it was sent again is not known: it is shown once.

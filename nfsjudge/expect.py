@@ -14,16 +14,10 @@ import typing as t
 from collections.abc import Callable, Collection
 
 from nfsclient.errors import (
-    AuthFailed,
-    GarbageArgs,
     NfsClientError,
-    ProcUnavail,
-    ProgMismatch,
-    ProgUnavail,
-    RpcMismatch,
-    SystemErr,
 )
 from nfsclient.xdr import XdrEnum
+from nfsjudge.answers import answer_name, describe_error
 from nfsjudge.differences import difference_of_values
 from nfsjudge.outcome import Nonconformance, current_requirement, observe, skip, unsupported
 from nfsjudge.pointing import Claim, claim_of
@@ -81,7 +75,7 @@ def fail(
 class ValueExpectation(t.Generic[T]):
     """What is expected of one value: every method gives the value, or raises `Nonconformance`.
 
-    Failure texts read ``WHAT: expected A or B, got C``, so that `what` is a noun: "size", "names in the directory".
+    Failure texts read ``WHAT: expected A, B or C, got D``, so that `what` is a noun: "size", "names in the directory".
     """
 
     def __init__(
@@ -304,18 +298,6 @@ def expect(subject: t.Any, what: str | None = None, *, because: Requirement | No
     return ValueExpectation(subject, what, because)
 
 
-_ANSWERS: t.Final[dict[type[NfsClientError], str]] = {
-    ProgUnavail: "PROG_UNAVAIL",
-    ProgMismatch: "PROG_MISMATCH",
-    ProcUnavail: "PROC_UNAVAIL",
-    GarbageArgs: "GARBAGE_ARGS",
-    SystemErr: "SYSTEM_ERR",
-    RpcMismatch: "RPC_MISMATCH",
-    AuthFailed: "AUTH_ERROR",
-}
-"""Errors that stand for an answer -> its name in RFC 1831."""
-
-
 def expect_error(
     error: type[NfsClientError] | tuple[type[NfsClientError], ...],
     act: Callable[[], object],
@@ -325,13 +307,13 @@ def expect_error(
     """Expect that `act` raises one of the library's errors, such as `ProcUnavail`, and give it."""
     __tracebackhide__ = True
     kinds = error if isinstance(error, tuple) else (error,)
-    wanted = tuple(_ANSWERS.get(kind, kind.__name__) for kind in kinds)
+    wanted = tuple(map(answer_name, kinds))
     try:
         result = act()
     except kinds as raised:
         return raised
     except NfsClientError as raised:
-        fail("answer", wanted, str(raised), because)
+        fail("answer", wanted, describe_error(raised), because)
     status = getattr(result, "status", None)
     seen = "an ordinary reply" if status is None else f"a reply with status {show(status)}"
     fail("answer", wanted, seen, because, subject=result)

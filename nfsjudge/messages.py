@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from nfsclient.errors import XdrError
 from nfsclient.rpc.exchange import Exchange, RawBytes
 from nfsclient.xdr import XdrType, format_value
+from nfsjudge.answers import describe_error
 from nfsjudge.records import MessageRecord
 from nfsjudge.transcript import as_whom, cut, hexdump, name_of
 
@@ -151,7 +152,7 @@ def _reply(exchange: Exchange, marks: Sequence[Mark]) -> tuple[str, list[str], l
 
 def _of_error(error: Exception) -> list[str]:
     """What is wrong with an answer, or with the lack of it. Texts of errors may quote the server: they are escaped."""
-    text = f"{type(error).__name__}: {error}"
+    text = describe_error(error)
     lines = [line.encode("unicode_escape").decode() for line in text.splitlines()]
     if isinstance(error, XdrError) and error.path:
         lines.append(f"at {error.path}: {error.detail}".encode("unicode_escape").decode())

@@ -377,12 +377,16 @@ def elsewhere_lines(record: CheckRecord | FindingRecord) -> list[str]:
     return [f"also on {server}" for server in record.elsewhere]
 
 
+def any_of(texts: Sequence[str]) -> str:
+    """Alternatives in a sentence: ``A``, ``A or B``, ``A, B or C``."""
+    *first, last = texts
+    return f"{', '.join(first)} or {last}" if first else last
+
+
 def deviation_text(what: str, expected: Sequence[str], observed: str) -> str:
     """What was expected and what was seen, in one line: ``size: expected 5 or 6, got 4``."""
     subject = f"{what}: " if what else ""
-    return (
-        f"{subject}expected {' or '.join(expected)}, got {observed}" if expected else f"{subject}{observed}"
-    )
+    return f"{subject}expected {any_of(expected)}, got {observed}" if expected else f"{subject}{observed}"
 
 
 def deviation(record: CheckRecord | FindingRecord) -> str:

@@ -133,7 +133,7 @@ class _Writer:
         self._used: set[str] = set()
         self._connections: dict[tuple[str, str, str], str] = {}
         self._listening: dict[str, bool] = {}
-        """Variable of a connection -> whether bare bytes were sent last, with nothing heard since."""
+        """Variable of a connection -> whether bare bytes were sent last, with nothing received since."""
         self._names: dict[bytes, str] = {}
         self._xids = Counter((one.xid, one.local) for one in exchanges if one.procedure is not None)
         self._replies = {one.reply: one for one in exchanges if one.procedure is None and one.reply}
@@ -243,24 +243,26 @@ class _Writer:
 
     def _unknown(self, call: RawBytes, one: Exchange) -> None:
         """A call of a procedure that no protocol declares goes out as bytes."""
-        self.put(f"replay.tell({self._connection(call)}, {self.bare(call.data)})")
-        self.put(f"replay.hear({', '.join([self._connection(call), *self._heard(one)])})")
+        self.put(f"replay.send_record({self._connection(call)}, {self.bare(call.data)})")
+        self.put(f"replay.receive_record({', '.join([self._connection(call), *self._received(one)])})")
 
     def _raw(self, raw: RawBytes) -> None:
         name = self._connection(raw)
         if not raw.sent:
             one = self._replies.get(raw.data)
-            self.put(f"replay.hear({', '.join([name, *(self._heard(one) if one is not None else [])])})")
+            self.put(
+                f"replay.receive_record({', '.join([name, *(self._received(one) if one is not None else [])])})"
+            )
             self._listening[name] = False
             return
         message = _message_in(raw)
         if message is None:
-            self.put(f"replay.send({name}, {self.bare(raw.data)})")
+            self.put(f"replay.send_raw({name}, {self.bare(raw.data)})")
         else:
-            self.put(f"replay.tell({name}, {self.bare(message)})")
+            self.put(f"replay.send_record({name}, {self.bare(message)})")
         self._listening[name] = True
 
-    def _heard(self, one: Exchange) -> list[str]:
+    def _received(self, one: Exchange) -> list[str]:
         if not any(mark.is_of(one) for mark in self.marks):
             return []
         note = next(mark.note for mark in self.marks if mark.is_of(one))
@@ -307,10 +309,10 @@ class _Writer:
         return self._names[name]
 
     def finish(self) -> None:
-        """Bare bytes to which nothing was heard: listen for a while."""
+        """Bare bytes without a reply: wait for one for a while."""
         for name, is_waiting in self._listening.items():
             if is_waiting:
-                self.put(f"replay.hear({name}, {SILENCE})")
+                self.put(f"replay.receive_record({name}, {SILENCE})")
 
     # ------------------------------------------------------------ values
 

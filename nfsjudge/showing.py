@@ -21,12 +21,12 @@ _A_SECOND: t.Final = {"nseconds": 9, "useconds": 6}
 def show(value: object, name: str = "") -> str:
     """A value for people: bytes as text or hexadecimal, enums by name, times as seconds, long lists cut.
 
-    `name` is what the value is called: ``mode`` is octal, and so is ``mode of the file``.
+    `name` is what the value is called: ``mode`` is octal (``0644``), and so is ``mode of the file``.
     """
     if value is None or (isinstance(value, str | Sequence | AbstractSet | Mapping) and _is_empty(value)):
         return NONE
     if type(value) is int and "mode" in name.replace(".", " ").split():
-        return f"{value:#o}"
+        return f"0{value:03o}"
     return _show(value)
 
 

@@ -19,6 +19,7 @@ from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.messages import AuthFlavor
 from nfsclient.rpc.program import Step
 from nfsclient.xdr import XdrType, format_value
+from nfsjudge.answers import describe_error
 
 MOST_LINES = 108
 _MOST_OF_MARKED, _MOST_OF_LAST = 40, 24
@@ -76,7 +77,7 @@ def summary_line(exchange: Exchange, number: int, *, usual: Credential | None = 
     """One exchange in one line; says as whom it was made where that is not the `usual` credential."""
     name = name_of(exchange)
     if exchange.error is not None:
-        outcome = f"{type(exchange.error).__name__}: {exchange.error}"
+        outcome = describe_error(exchange.error)
     elif exchange.reply is None:
         outcome = "no reply"
     else:

@@ -18,7 +18,7 @@ from pathlib import Path
 _GONE = "# gone: "
 _ARROW = " -> "
 _HEAD = """\
-# The ids of all checks. Written by `pytest --ids=update`, checked by `pytest --ids=check` in CI. Baselines name ids: so
+# The ids of all checks. Written by `nfsproof regenerate`, checked in CI. Baselines name ids: so
 # a removed one stays here as "# gone: OLD", and a renamed one as "# gone: OLD -> NEW". Baselines, records and the
 # command line follow these lines.
 """

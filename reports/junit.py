@@ -10,7 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from xml.etree import ElementTree as ET
 
-from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, deviation, failure_text, seen
+from nfsjudge.records import (
+    CheckRecord,
+    FindingRecord,
+    RequirementRecord,
+    any_of,
+    deviation,
+    failure_text,
+    seen,
+)
 from reports.plain import legal_in_xml, shortened
 from reports.run import Run, distinct_labels
 
@@ -112,7 +120,7 @@ def _check(run: Run, check: CheckRecord, findings: Sequence[FindingRecord], pref
         **_of_requirement(check.requirement),
     }
     if check.expected:
-        properties |= {"expected": " or ".join(check.expected), "observed": seen(check)}
+        properties |= {"expected": any_of(check.expected), "observed": seen(check)}
     properties |= {f"observation.{key}": value for key, value in check.observations.items()}
     properties |= {"reason": check.reason, "capture": check.capture}
     properties |= {f"finding.{one.id}": one.observed for one in findings}

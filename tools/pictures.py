@@ -37,7 +37,7 @@ FAULTS = (
     "lookup3-folds-case",
     "create3-guarded-truncates",
 )
-BEFORE = (*FAULTS, "getattr3-mode-has-the-type", "mnt3-names-no-flavors")
+BEFORE = (*FAULTS, "getattr3-mode-includes-the-type", "mnt3-lists-only-a-refused-flavor")
 AFTER = ("readdir3-repeats-an-entry", *FAULTS[1:4], "create3-ignores-mode")
 """What the made-up server breaks before and after somebody has worked on it."""
 

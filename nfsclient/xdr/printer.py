@@ -90,7 +90,7 @@ class _Printer:
             case ArrayNode() | FixedArrayNode() | LinkedListNode():
                 return self.items(name, node, value, path, depth)
             case _:
-                text = f"{value:#o}" if name == "mode" and type(value) is int else self.scalar(node, value)
+                text = f"0{value:03o}" if name == "mode" and type(value) is int else self.scalar(node, value)
                 return [self.line(depth, f"{name}: {text}", path)]
 
     def items(

@@ -116,7 +116,7 @@ class Stream:
             if len(self._waiting) > _MOST_WAITING or self._waiting_bytes > _MOST_WAITING_BYTES:
                 self._skip(found)
             return found
-        self._take(sequence, payload, missing, self._not_behind(mark), found)
+        self._take(sequence, payload, missing, self._not_after(mark), found)
         self._catch_up(found)
         return found
 
@@ -161,9 +161,9 @@ class Stream:
             for at in due:
                 payload, missing, mark = self._waiting.pop(at)
                 self._waiting_bytes -= len(payload)
-                self._take(at, payload, missing, self._not_behind(mark), found)
+                self._take(at, payload, missing, self._not_after(mark), found)
 
-    def _not_behind(self, mark: Mark) -> Mark:
+    def _not_after(self, mark: Mark) -> Mark:
         """Something came late, or was captured late: what follows it in the stream was not sent before it."""
         if not self._waiting:
             return mark

@@ -127,8 +127,8 @@ class Traffic:
         if flow.has_rpc:
             # What was not seen may have been a call that changed anything.
             self.statistics.lost += len(flow.stream.losses)
-            for before, behind in flow.stream.losses:
-                self._queue.lose(behind.number, before.time, behind.time, name_of(direction[1]))
+            for before, after in flow.stream.losses:
+                self._queue.lose(after.number, before.time, after.time, name_of(direction[1]))
         flow.stream.losses.clear()
 
     def _unclear_since(self) -> float:

@@ -15,7 +15,7 @@ MOUNT_STATUS = Requirement(
 )
 
 
-@rule("mount3/status-defined", MOUNT_STATUS, of=(MNT3,), killed_by="mnt3-answers-stale")
+@rule("mount3/status-defined", MOUNT_STATUS, of=(MNT3,), killed_by="mnt3-unknown-path-is-stale")
 def status_defined(case: Case) -> Breach | None:
     """A status that mountstat3 does not have."""
     if case.result is None or case.result.fhs_status.is_known:

@@ -51,7 +51,7 @@ COOKIES = _clause(
 NOENT = _clause("2.3.1", "NOENT says that the name does not exist", Level.SHOULD)
 
 
-@rule("nfs2/status-defined", STATUS, of=ALL, killed_by="readlink2-answers-an-unnamed-errno")
+@rule("nfs2/status-defined", STATUS, of=ALL, killed_by="readlink2-directory-is-einval")
 def status_defined(case: Case) -> Breach | None:
     """A status that the RFC does not name."""
     if case.status is None or case.status.is_known:
@@ -65,7 +65,7 @@ def _attributes(case: Case) -> t.Iterator[tuple[str, Fattr]]:
             yield view.path, view.after
 
 
-@rule("nfs2/type-defined", TYPE, of=ALL, killed_by="getattr2-has-a-type-of-its-own")
+@rule("nfs2/type-defined", TYPE, of=ALL, killed_by="getattr2-returns-an-unknown-type")
 def type_defined(case: Case) -> Breach | None:
     """A type that ftype does not have."""
     for path, attributes in _attributes(case):
@@ -80,12 +80,12 @@ def mode_type(case: Case) -> Breach | None:
     for path, attributes in _attributes(case):
         said = _TYPES.get(attributes.mode & _TYPE_BITS)
         if said is not None and attributes.type.is_known and said is not attributes.type:
-            seen = f"mode is {attributes.mode:#o}, and type {attributes.type.name}"
+            seen = f"mode is 0{attributes.mode:03o}, and type {attributes.type.name}"
             return Breach(f"type {said.name}", seen, f"{path}.mode")
     return None
 
 
-@rule("nfs2/useconds", USECONDS, of=ALL, killed_by="getattr2-overfills-microseconds")
+@rule("nfs2/useconds", USECONDS, of=ALL, killed_by="getattr2-returns-nanoseconds-for-some-files")
 def useconds(case: Case) -> Breach | None:
     """More microseconds than a second has."""
     if case.world.odd_times:
@@ -109,7 +109,7 @@ def read_count(case: Case) -> Breach | None:
     return Breach(f"at most {case.args.count} bytes", seen, "readok.data")
 
 
-@rule("nfs2/write-size", WRITTEN, of=(nfs2.WRITE,), killed_by="write2-hides-the-new-size")
+@rule("nfs2/write-size", WRITTEN, of=(nfs2.WRITE,), killed_by="write2-returns-the-old-size")
 def write_size(case: Case) -> Breach | None:
     """A file that ends before what was written into it."""
     if case.ok is None or case.args is None or not len(case.args.data) or not case.is_alone(case.args.file):
@@ -120,7 +120,7 @@ def write_size(case: Case) -> Breach | None:
     return Breach(f"size is at least {end}", f"size is {case.ok.size}", "attributes.size")
 
 
-@rule("nfs2/setattr-size", SIZE_IS_SET, of=(nfs2.SETATTR,), killed_by="setattr2-hides-the-new-size")
+@rule("nfs2/setattr-size", SIZE_IS_SET, of=(nfs2.SETATTR,), killed_by="setattr2-returns-a-wrong-size")
 def setattr_size(case: Case) -> Breach | None:
     """Another size than was set."""
     if case.ok is None or case.args is None or case.ok.type is not Ftype.NFREG:
@@ -142,7 +142,7 @@ def readdir_count(case: Case) -> Breach | None:
     return Breach(f"at most {case.args.count} bytes", f"entries of {least} bytes and more", "readdirok")
 
 
-@rule("nfs2/readdir-progress", PROGRESS, of=(nfs2.READDIR,), killed_by="readdir2-leads-to-the-start")
+@rule("nfs2/readdir-progress", PROGRESS, of=(nfs2.READDIR,), killed_by="readdir2-returns-cookie-0")
 def readdir_progress(case: Case) -> Breach | None:
     """A page after which the listing makes no progress."""
     if case.ok is None or case.args is None or case.ok.eof:
@@ -158,13 +158,13 @@ def readdir_progress(case: Case) -> Breach | None:
     return Breach("a last cookie that leads on", f"cookie {last.hex()} again", "readdirok.entries")
 
 
-@rule("nfs2/readdir-cookies", COOKIES, of=(nfs2.READDIR,), killed_by="readdir2-gives-one-cookie-twice")
+@rule("nfs2/readdir-cookies", COOKIES, of=(nfs2.READDIR,), killed_by="readdir2-repeats-a-cookie")
 def readdir_cookies(case: Case) -> Breach | None:
     """One cookie for two entries."""
     return nfs3_rules.twice(case, "cookie")
 
 
-@rule("nfs2/noent-of-present", NOENT, of=(nfs2.LOOKUP,), killed_by="create2-makes-nothing-of-phantoms")
+@rule("nfs2/noent-of-present", NOENT, of=(nfs2.LOOKUP,), killed_by="create2-makes-another-name")
 def noent_of_present(case: Case) -> Breach | None:
     """NOENT of a name that was there just before."""
     if case.status is not Nfsstat2.NFSERR_NOENT or case.args is None:
@@ -175,9 +175,9 @@ def noent_of_present(case: Case) -> Breach | None:
     return Breach("the name is there", "NOENT of a name that was there", "status", said[1].number)
 
 
-rule("nfs2/handle-same-object", HANDLE, of=ALL, killed_by="write2-shows-the-fileid-of-another")(
+rule("nfs2/handle-same-object", HANDLE, of=ALL, killed_by="write2-returns-another-fileid")(
     nfs3_state.handle_same_object
 )
-rule("nfs2/attributes-agree", ATTRIBUTES, of=ALL, killed_by="read2-shows-another-owner")(
+rule("nfs2/attributes-agree", ATTRIBUTES, of=ALL, killed_by="read2-returns-another-owner")(
     nfs3_state.attributes_agree
 )

@@ -31,7 +31,7 @@ def _clause(
 # ---------------------------------------------------------------- statuses
 
 
-@rule("nfs3/status-defined", CLOSED_STATUS, of=ALL, killed_by="readlink3-answers-an-errno")
+@rule("nfs3/status-defined", CLOSED_STATUS, of=ALL, killed_by="readlink3-fifo-is-eopnotsupp")
 def status_defined(case: Case) -> Breach | None:
     """A status that nfsstat3 does not define."""
     if case.status is None or case.status.is_known:
@@ -65,7 +65,7 @@ BADTYPE = _clause("2.6", "BADTYPE is for an attempt to create an object of a typ
 XDEV = _clause("2.6", "XDEV is for a hard link, or a new name, across devices", Level.SHOULD)
 
 
-@rule("nfs3/not-sync-unguarded", NOT_SYNC, of=ALL, killed_by="setattr3-guards-unasked")
+@rule("nfs3/not-sync-unguarded", NOT_SYNC, of=ALL, killed_by="setattr3-no-guard-is-not-sync")
 def not_sync_unguarded(case: Case) -> Breach | None:
     """NOT_SYNC from what has no guard."""
     if case.operation is nfs3.SETATTR and (case.args is None or case.args.guard is not None):
@@ -114,7 +114,12 @@ TYPE_THAT_WAS_MADE = _clause(
 )
 
 
-@rule("nfs3/enum-values", ENUMS, of=ALL, killed_by=("getattr3-invents-a-type", "write3-invents-a-commitment"))
+@rule(
+    "nfs3/enum-values",
+    ENUMS,
+    of=ALL,
+    killed_by=("getattr3-returns-an-unknown-type", "write3-returns-unknown-committed"),
+)
 def enum_values(case: Case) -> Breach | None:
     """A type of file, or a commitment, that is not defined."""
     for path, attributes in every_attributes(case.step):
@@ -125,7 +130,7 @@ def enum_values(case: Case) -> Breach | None:
     return None
 
 
-@rule("nfs3/nseconds", NSECONDS, of=ALL, killed_by="getattr3-overfills-nanoseconds")
+@rule("nfs3/nseconds", NSECONDS, of=ALL, killed_by="getattr3-returns-a-billion-nanoseconds")
 def nseconds(case: Case) -> Breach | None:
     """More nanoseconds than a second has."""
     if case.world.odd_times or case.args is None:
@@ -145,7 +150,7 @@ def nseconds(case: Case) -> Breach | None:
     return None
 
 
-@rule("nfs3/type-made", TYPE_THAT_WAS_MADE, of=MAKERS, killed_by="mknod3-makes-regular-files")
+@rule("nfs3/type-made", TYPE_THAT_WAS_MADE, of=MAKERS, killed_by="mknod3-accepts-regular-files")
 def type_made(case: Case) -> Breach | None:
     """A new object of a different type than requested."""
     attributes: Fattr3 | None = case.ok.obj_attributes if case.ok is not None else None
@@ -197,7 +202,7 @@ def write_count(case: Case) -> Breach | None:
     return Breach(f"count is at most {sent}", f"count is {case.ok.count}, {sent} were sent", "resok.count")
 
 
-@rule("nfs3/write-committed", COMMITTED, of=(nfs3.WRITE,), killed_by="write3-commits-less-than-asked")
+@rule("nfs3/write-committed", COMMITTED, of=(nfs3.WRITE,), killed_by="write3-file-sync-is-unstable")
 def write_committed(case: Case) -> Breach | None:
     """A weaker commitment than requested."""
     if case.ok is None or case.args is None or not case.ok.committed.is_known:
@@ -221,7 +226,7 @@ def write_nothing(case: Case) -> Breach | None:
     "nfs3/read-count",
     READ_COUNT,
     of=(nfs3.READ,),
-    killed_by=("read3-count-echoes-request", "read3-returns-more-than-asked"),
+    killed_by=("read3-count-echoes-request", "read3-returns-more-than-count"),
 )
 def read_count(case: Case) -> Breach | None:
     """A count that is not that of the data, or more data than asked for."""
@@ -251,7 +256,7 @@ def read_nothing(case: Case) -> Breach | None:
     "nfs3/read-eof",
     READ_EOF,
     of=(nfs3.READ,),
-    killed_by=("read3-eof-before-the-end", "read3-attributes-tell-another-size"),
+    killed_by=("read3-eof-before-the-end", "read3-attributes-have-another-size"),
 )
 def read_eof(case: Case) -> Breach | None:
     """An eof that the size in the same reply contradicts."""
@@ -314,7 +319,7 @@ def readdir_count(case: Case) -> Breach | None:
 
 
 @rule(
-    "nfs3/readdir-progress", LISTING_PROGRESSES, of=_LISTING, killed_by="readdir3-empty-directory-has-no-end"
+    "nfs3/readdir-progress", LISTING_PROGRESSES, of=_LISTING, killed_by="readdir3-empty-directory-lacks-eof"
 )
 def readdir_progress(case: Case) -> Breach | None:
     """A page after which the listing makes no progress."""

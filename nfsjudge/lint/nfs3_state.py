@@ -100,7 +100,7 @@ def _after(view: View) -> str:
     "nfs3/attributes-agree",
     ATTRIBUTES_AGREE,
     of=ALL,
-    killed_by=("getattr3-rounds-small-sizes-up", "link3-forgets-to-count"),
+    killed_by=("getattr3-rounds-small-sizes-up", "link3-keeps-nlink"),
 )
 def attributes_agree(case: Case) -> Breach | None:
     """Attributes that differ from the last ones, though nothing changed the object."""
@@ -162,7 +162,7 @@ def _order(moment: Nfstime3 | Timeval) -> tuple[int, int]:
     return moment.seconds, moment.nseconds
 
 
-@rule("nfs3/ctime-backwards", TIMES_GO_ON, of=ALL, killed_by="getattr3-turns-ctime-back")
+@rule("nfs3/ctime-backwards", TIMES_GO_ON, of=ALL, killed_by="getattr3-returns-an-old-ctime")
 def ctime_backwards(case: Case) -> Breach | None:
     """A ctime before the one that was seen last, of an object whose times nobody has set."""
     if sets_times(case.step):
@@ -230,7 +230,7 @@ def setattr_size(case: Case) -> Breach | None:
     return Breach(f"size is {wanted}", f"size is {after.size}, {wanted} was set", "resok.obj_wcc.after.size")
 
 
-@rule("nfs3/link-nlink", NLINK_AFTER_LINK, of=(nfs3.LINK,), killed_by="link3-shows-the-old-count")
+@rule("nfs3/link-nlink", NLINK_AFTER_LINK, of=(nfs3.LINK,), killed_by="link3-returns-the-old-nlink")
 def link_nlink(case: Case) -> Breach | None:
     """A new link that nlink does not count."""
     if case.ok is None or case.args is None or case.ok.file_attributes is None:
@@ -285,7 +285,7 @@ def said_of(case: Case, where: t.Any) -> tuple[bool, Source] | None:
     return said if same_user(said[1], case.exchange) else None
 
 
-@rule("nfs3/exist-of-absent", EXIST_OF_ABSENT, of=MAKERS, killed_by="create3-finds-absent-names")
+@rule("nfs3/exist-of-absent", EXIST_OF_ABSENT, of=MAKERS, killed_by="create3-guarded-always-exists")
 def exist_of_absent(case: Case) -> Breach | None:
     """EXIST of a name for which a LOOKUP just before found nothing."""
     if case.status is not Nfsstat3.NFS3ERR_EXIST or case.args is None or case.exchange.transport == "udp":

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from nfsclient.errors import AuthFailed, BadReply, ProgMismatch, RpcMismatch, XdrError
 from nfsclient.rpc.messages import RPC_VERSION
+from nfsjudge.answers import answer_name, describe_xdr_error
 from nfsjudge.lint.case import Case
 from nfsjudge.lint.rule import Breach, rule
 from nfsjudge.requirement import RPC_REPLY, XDR_STRICT, Level, Requirement
@@ -33,11 +34,11 @@ def results_decode(case: Case) -> Breach | None:
     """Results that break XDR: limits, padding, booleans, bytes left over."""
     error = case.exchange.error
     if isinstance(error, XdrError) and error.offset >= 0 and case.exchange.reply is not None:
-        return Breach("results that decode", str(error))
+        return Breach("results that decode", describe_xdr_error(error))
     return None
 
 
-@rule("rpc/reply-form", RPC_REPLY, of=None, killed_by="rpc-pads-verifiers-with-what-is-there")
+@rule("rpc/reply-form", RPC_REPLY, of=None, killed_by="rpc-pads-verifiers-with-stale-memory")
 def reply_form(case: Case) -> Breach | None:
     """A message that is no valid RPC reply."""
     error = case.error
@@ -46,7 +47,7 @@ def reply_form(case: Case) -> Breach | None:
     return None
 
 
-@rule("rpc/reply-without-call", ONE_REPLY, of=None, killed_by="rpc-says-goodbye-to-half-closed-connections")
+@rule("rpc/reply-without-call", ONE_REPLY, of=None, killed_by="rpc-half-close-gets-a-surplus-reply")
 def reply_without_call(case: Case) -> Breach | None:
     """A reply over a stream that answers no call which is still open."""
     exchange = case.exchange
@@ -64,13 +65,13 @@ def auth_error_ok(case: Case) -> Breach | None:
     return None
 
 
-@rule("rpc/mismatch-range", MISMATCH_TELLS_A_RANGE, of=None, killed_by="rpc-swaps-the-versions-of-a-mismatch")
+@rule("rpc/mismatch-range", MISMATCH_TELLS_A_RANGE, of=None, killed_by="rpc-prog-mismatch-swaps-versions")
 def mismatch_range(case: Case) -> Breach | None:
     """A range that is empty, or has the RPC version that it refuses."""
     error = case.error
     if not isinstance(error, ProgMismatch | RpcMismatch):
         return None
-    seen = f"{type(error).__name__} with {error.low} to {error.high}"
+    seen = f"{answer_name(error)} with {error.low} to {error.high}"
     if error.low > error.high:
         return Breach("low is at most high", seen)
     asked = int.from_bytes(case.exchange.call[8:12], "big")

@@ -10,7 +10,7 @@ from nfsmutants.rules import RFC1813_MOUNT_STATUS
 
 
 @mutant(MNT3, RFC1813_MOUNT_STATUS)
-def mnt3_answers_stale(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+def mnt3_unknown_path_is_stale(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT of an unknown path answers 70, a status of NFS that MOUNT does not define"""
     reply = call.proceed()
     if reply.fhs_status != MountStat3.MNT3ERR_NOENT:

@@ -28,14 +28,14 @@ _EINVAL: t.Final = 22
 
 
 @mutant(nfs2.READLINK, RFC1094_STATUS)
-def readlink2_answers_an_unnamed_errno(call: Readlink) -> nfs2.Readlinkres:
+def readlink2_directory_is_einval(call: Readlink) -> nfs2.Readlinkres:
     """READLINK of a directory answers 22 (EINVAL)"""
     reply = call.proceed()
     return reply if reply.status is Nfsstat2.NFS_OK else nfs2.Readlinkres(Nfsstat2(_EINVAL))
 
 
 @mutant(nfs2.CREATE, RFC1094_CREATE, kills_many="checks make their files by CREATE")
-def create2_makes_nothing_of_phantoms(call: Create) -> nfs2.Diropres:
+def create2_makes_another_name(call: Create) -> nfs2.Diropres:
     """CREATE makes a file with another name"""
     return call.proceed_with("where", name=b"another")
 
@@ -51,7 +51,7 @@ def _amend_mode_642(call: Getattr, **changes: t.Any) -> nfs2.Attrstat:
 
 
 @mutant(nfs2.GETATTR, RFC1094_TYPES)
-def getattr2_has_a_type_of_its_own(call: Getattr) -> nfs2.Attrstat:
+def getattr2_returns_an_unknown_type(call: Getattr) -> nfs2.Attrstat:
     """GETATTR of a file with mode 642 returns the type 8"""
     return _amend_mode_642(call, type=Ftype(8))
 
@@ -63,7 +63,7 @@ def getattr2_mode_contradicts_the_type(call: Getattr) -> nfs2.Attrstat:
 
 
 @mutant(nfs2.GETATTR, RFC1094_TIMES)
-def getattr2_overfills_microseconds(call: Getattr) -> nfs2.Attrstat:
+def getattr2_returns_nanoseconds_for_some_files(call: Getattr) -> nfs2.Attrstat:
     """GETATTR of a file with mode 642 returns nanoseconds instead of microseconds"""
     return _amend_mode_642(call, mtime=lambda it: Timeval(it.mtime.seconds, 999_999_999))
 
@@ -72,7 +72,7 @@ def getattr2_overfills_microseconds(call: Getattr) -> nfs2.Attrstat:
 
 
 @mutant(nfs2.WRITE, RFC1094_WRITE)
-def write2_hides_the_new_size(call: Write) -> nfs2.Attrstat:
+def write2_returns_the_old_size(call: Write) -> nfs2.Attrstat:
     """WRITE returns the size that the file had before the data was written"""
     reply = call.proceed()
     if reply.attributes is None or not len(call.args.data):
@@ -81,13 +81,13 @@ def write2_hides_the_new_size(call: Write) -> nfs2.Attrstat:
 
 
 @mutant(nfs2.WRITE, RFC1094_HANDLES)
-def write2_shows_the_fileid_of_another(call: Write) -> nfs2.Attrstat:
+def write2_returns_another_fileid(call: Write) -> nfs2.Attrstat:
     """WRITE returns another fileid"""
     return amend(call.proceed(), fileid=lambda it: it.fileid + 1)
 
 
 @mutant(nfs2.SETATTR, RFC1094_SETATTR)
-def setattr2_hides_the_new_size(call: Setattr) -> nfs2.Attrstat:
+def setattr2_returns_a_wrong_size(call: Setattr) -> nfs2.Attrstat:
     """SETATTR returns a size that is one byte too large"""
     reply = call.proceed()
     if reply.attributes is None or reply.attributes.type is not Ftype.NFREG:
@@ -96,7 +96,7 @@ def setattr2_hides_the_new_size(call: Setattr) -> nfs2.Attrstat:
 
 
 @mutant(nfs2.READ, RFC1094_ATTRIBUTES)
-def read2_shows_another_owner(call: Read) -> nfs2.Readres:
+def read2_returns_another_owner(call: Read) -> nfs2.Readres:
     """READ returns another owner than GETATTR"""
     reply = call.proceed()
     if reply.readok is None:
@@ -129,7 +129,7 @@ def readdir2_overfills_the_page(call: Readdir) -> nfs2.Readdirres:
 
 
 @mutant(nfs2.READDIR, RFC1094_READDIR)
-def readdir2_leads_to_the_start(call: Readdir) -> nfs2.Readdirres:
+def readdir2_returns_cookie_0(call: Readdir) -> nfs2.Readdirres:
     """READDIR ends pages that contain `twin` with cookie 0 and without eof"""
     reply = call.proceed()
     entries = _page(reply)
@@ -140,7 +140,7 @@ def readdir2_leads_to_the_start(call: Readdir) -> nfs2.Readdirres:
 
 
 @mutant(nfs2.READDIR, RFC1094_READDIR)
-def readdir2_gives_one_cookie_twice(call: Readdir) -> nfs2.Readdirres:
+def readdir2_repeats_a_cookie(call: Readdir) -> nfs2.Readdirres:
     """READDIR returns the cookie of the previous entry with `twin`"""
     reply = call.proceed()
     entries = _page(reply)

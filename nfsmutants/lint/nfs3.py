@@ -26,7 +26,7 @@ def _is(server: Server, handle: bytes, kind: Kind) -> bool:
 
 
 @mutant(nfs3.READLINK, RFC1813_DATA_TYPES)
-def readlink3_answers_an_errno(call: Readlink) -> nfs3.Readlink3Res:
+def readlink3_fifo_is_eopnotsupp(call: Readlink) -> nfs3.Readlink3Res:
     """READLINK of a FIFO answers 95, the errno EOPNOTSUPP of the server's system"""
     if not _is(call.server, call.args.symlink, Kind.FIFO):
         return call.proceed()
@@ -57,7 +57,7 @@ def remove3_answers_xdev(call: Remove) -> nfs3.Remove3Res:
 
 
 @mutant(nfs3.GETATTR, RFC1813_DATA_TYPES)
-def getattr3_turns_ctime_back(call: Getattr) -> nfs3.Getattr3Res:
+def getattr3_returns_an_old_ctime(call: Getattr) -> nfs3.Getattr3Res:
     """GETATTR of a FIFO returns a ctime one hour ago"""
     reply: nfs3.Getattr3Res = call.proceed()
     if reply.resok is None or reply.resok.obj_attributes.type is not Ftype3.NF3FIFO:
@@ -67,7 +67,7 @@ def getattr3_turns_ctime_back(call: Getattr) -> nfs3.Getattr3Res:
 
 
 @mutant(nfs3.CREATE, RFC1813_ERRORS)
-def create3_finds_absent_names(call: Create) -> nfs3.Create3Res:
+def create3_guarded_always_exists(call: Create) -> nfs3.Create3Res:
     """CREATE in mode GUARDED answers EXIST, whether the name exists or not"""
     if call.args.how.mode is not CreateMode3.GUARDED:
         return call.proceed()
@@ -111,7 +111,7 @@ def readdir3_lists_a_name_twice(call: Readdir) -> nfs3.Readdir3Res:
 
 
 @mutant(nfs3.LINK, RFC1813_DATA_TYPES)
-def link3_shows_the_old_count(call: Link) -> nfs3.Link3Res:
+def link3_returns_the_old_nlink(call: Link) -> nfs3.Link3Res:
     """LINK returns the nlink that the file had before"""
     reply: nfs3.Link3Res = call.proceed()
     if reply.resok is None or reply.resok.file_attributes is None:

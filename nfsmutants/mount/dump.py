@@ -24,13 +24,13 @@ def mnt1_records_nothing(call: Call[DirpathArgs, t.Any]) -> t.Any:
 
 
 @mutant(DUMPS, RFC1813_DUMP)
-def dump_has_entries_twice(call: Call[Void, Mountlist]) -> Mountlist:
+def dump_lists_entries_twice(call: Call[Void, Mountlist]) -> Mountlist:
     """DUMP lists every entry twice"""
     return Mountlist(call.proceed().entries * 2)
 
 
 @mutant(MNTS, RFC1813_DUMP)
-def mnt_records_what_is_refused(call: Call[DirpathArgs, t.Any]) -> t.Any:
+def mnt_records_refused_mounts(call: Call[DirpathArgs, t.Any]) -> t.Any:
     """MNT adds an entry to the list of mounts even if it refuses the call"""
     call.server.mounts.record(call.context, call.args.dirpath)
     return call.proceed()
@@ -40,7 +40,7 @@ def mnt_records_what_is_refused(call: Call[DirpathArgs, t.Any]) -> t.Any:
 
 
 @wire_mutant(RFC1813_MOUNT_SIZES)
-def dump_has_names_that_are_too_long(message: Message) -> Answer:
+def dump_lists_an_overlong_name(message: Message) -> Answer:
     """DUMP lists a host with a name of 256 bytes, unless the list is short"""
     return _with_entry(message, DUMP3.number, xdr_string(b"h" * 256) + xdr_string(b"/dir"), least=240)
 

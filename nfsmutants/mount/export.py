@@ -14,7 +14,7 @@ from nfsserver.middleware import Answer
 
 
 @wire_mutant(RFC1813_MOUNT_SIZES)
-def export_has_paths_that_are_too_long(message: Message) -> Answer:
+def export_lists_an_overlong_path(message: Message) -> Answer:
     """EXPORT lists a path of 1028 bytes"""
     return _with_entry(message, EXPORT3.number, xdr_string(b"/" * 1028) + bytes(4))
 

@@ -45,7 +45,7 @@ _RESULTS = 24
 
 
 @mutant((MNT1, MNT2), RFC1094_MNT)
-def mnt1_gives_an_unusable_handle(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
+def mnt1_returns_an_unusable_handle(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     """MNT of versions 1 and 2 returns a handle that every procedure refuses"""
     reply = call.proceed()
     return reply if reply.directory is None else Mnt1Res(MountStat1.OK, b"x" * FHSIZE)
@@ -60,7 +60,7 @@ def mnt1_mounts_another_directory(call: Call[DirpathArgs, Res]) -> Res:
 
 
 @mutant(MNT2, RFC1094_MNT, kills_many="checks of MNT, UMNT and DUMP mount paths that must be refused")
-def mnt2_mounts_what_is_not_there(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
+def mnt2_mounts_unknown_paths(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     """MNT of version 2 answers an unknown path with the handle of the first export"""
     reply = call.proceed()
     if reply.resok is not None:
@@ -69,7 +69,7 @@ def mnt2_mounts_what_is_not_there(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
 
 
 @wire_mutant(RFC1094_MOUNT_HANDLE, kills_many="whatever is mounted by these versions begins with MNT")
-def mnt1_gives_64_bytes(message: Message) -> Answer:
+def mnt1_returns_64_bytes(message: Message) -> Answer:
     """MNT of versions 1 and 2 returns a handle of 64 bytes"""
     reply = message.proceed()
     if reply is None or not _is_call(message.data, MNT1.number, (1, 2)):
@@ -78,7 +78,7 @@ def mnt1_gives_64_bytes(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1813_MOUNT_STATUS, kills_many="whatever is mounted begins with MNT")
-def mnt3_gives_72_bytes(message: Message) -> Answer:
+def mnt3_returns_72_bytes(message: Message) -> Answer:
     """MNT of version 3 returns a handle of 72 bytes"""
     reply = message.proceed()
     if reply is None or not _is_call(message.data, MNT3.number, (3,)):
@@ -93,7 +93,7 @@ def mnt3_gives_72_bytes(message: Message) -> Answer:
 
 
 @mutant(MNT3, RFC1813_MNT)
-def mnt3_names_a_flavor_that_is_refused(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+def mnt3_lists_a_refused_flavor(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT lists AUTH_NONE as well, which NFS refuses"""
     return amend(call.proceed(), auth_flavors=[1, 0])
 
@@ -102,7 +102,7 @@ def mnt3_names_a_flavor_that_is_refused(call: Call[DirpathArgs, Mnt3Res]) -> Mnt
 
 
 @mutant(MNT3, RFC1813_MOUNT_STATUS)
-def mnt3_blames_input_and_output(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+def mnt3_denial_is_io(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT answers IO instead of a status for missing permission"""
     reply = call.proceed()
     is_denied = reply.fhs_status == MountStat3.MNT3ERR_ACCES
@@ -110,7 +110,7 @@ def mnt3_blames_input_and_output(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
 
 
 @mutant(MNT3, RFC1813_MNT)
-def mnt3_mounts_what_is_not_there(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+def mnt3_mounts_unknown_paths(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT answers an unknown path with the handle of the first export"""
     reply = call.proceed()
     if reply.fhs_status != MountStat3.MNT3ERR_NOENT:
@@ -121,7 +121,7 @@ def mnt3_mounts_what_is_not_there(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
 @mutant(
     MNT1, RFC1094_MOUNT_APPENDIX, kills_many="checks of MNT, UMNT and DUMP mount paths that must be refused"
 )
-def mnt1_mounts_what_is_not_there(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
+def mnt1_mounts_unknown_paths(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     """MNT of version 1 answers an unknown path with the handle of the first export"""
     reply = call.proceed()
     if reply.directory is not None:
@@ -139,7 +139,7 @@ def mnt3_mounts_a_file(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
 
 
 @mutant(MNT3, RFC1813_MNT, kills_many="whatever is mounted begins with MNT")
-def mnt3_gives_an_unusable_handle(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+def mnt3_returns_an_unusable_handle(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT returns a handle that every procedure refuses"""
     return amend(call.proceed(), fhandle=b"no handle of this server")
 
@@ -155,7 +155,7 @@ def mnt3_mounts_another_directory(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
 
 
 @mutant(MNT3, RFC1813_MNT)
-def mnt3_names_no_flavors(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
+def mnt3_lists_only_a_refused_flavor(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     """MNT lists AUTH_NONE alone, which NFS refuses"""
     return amend(call.proceed(), auth_flavors=[0])
 
@@ -175,14 +175,14 @@ def _below(call: AnyCall, names: t.Sequence[bytes]) -> Inode | None:
 
 
 @mutant(ALL, RFC1813_MNT)
-def mnt_gives_the_export_for_what_lies_below(call: Call[DirpathArgs, Res]) -> Res:
+def mnt_below_export_returns_the_export(call: Call[DirpathArgs, Res]) -> Res:
     """MNT answers the path of a directory below an export with the handle of the export"""
     reply = call.proceed()
     return reply if reply.resok is None else gives(call, call.server.fs.root)
 
 
 @mutant(ALL, RFC1813_MNT)
-def mnt_takes_dot_for_dot_dot(call: Call[DirpathArgs, Res]) -> Res:
+def mnt_swaps_the_dots(call: Call[DirpathArgs, Res]) -> Res:
     """MNT treats a dot at the end of a path as two dots, and two dots as one"""
     *names, last = call.args.dirpath.lstrip(b"/").split(b"/")
     if last not in (b".", b"..") or len(names) < 2:
@@ -192,7 +192,7 @@ def mnt_takes_dot_for_dot_dot(call: Call[DirpathArgs, Res]) -> Res:
 
 
 @mutant(ALL, RFC1813_MNT)
-def mnt_stops_at_an_empty_name(call: Call[DirpathArgs, Res]) -> Res:
+def mnt_stops_at_a_double_slash(call: Call[DirpathArgs, Res]) -> Res:
     """MNT of a path with an empty name in the middle or at the end returns a directory above the right one"""
     names = call.args.dirpath.lstrip(b"/").split(b"/")
     if len(names) < 4 or b"" not in names:
@@ -203,7 +203,7 @@ def mnt_stops_at_an_empty_name(call: Call[DirpathArgs, Res]) -> Res:
 
 
 @mutant(ALL, RFC1813_MNT)
-def mnt_gives_symbolic_links(call: Call[DirpathArgs, Res]) -> Res:
+def mnt_returns_handles_of_links(call: Call[DirpathArgs, Res]) -> Res:
     """MNT answers the path of a symbolic link with the handle of the link"""
     reply = call.proceed()
     inode = None
@@ -213,7 +213,7 @@ def mnt_gives_symbolic_links(call: Call[DirpathArgs, Res]) -> Res:
 
 
 @mutant((MNT1, MNT2), RFC1094_MOUNT_STATUS)
-def mnt1_mounts_what_is_no_directory(call: Call[DirpathArgs, Res]) -> Res:
+def mnt1_mounts_files(call: Call[DirpathArgs, Res]) -> Res:
     """MNT of versions 1 and 2 answers NOTDIR with the handle of the export instead"""
     reply = call.proceed()
     is_refused = int(reply.status) == MountStat3.MNT3ERR_NOTDIR
@@ -221,7 +221,7 @@ def mnt1_mounts_what_is_no_directory(call: Call[DirpathArgs, Res]) -> Res:
 
 
 @mutant(ALL, RFC1813_MNT)
-def mnt_ignores_what_follows_a_file(call: Call[DirpathArgs, Res]) -> Res:
+def mnt_ignores_names_after_a_file(call: Call[DirpathArgs, Res]) -> Res:
     """MNT of a path that continues after a file returns the directory of the file"""
     reply = call.proceed()
     *names, _ = call.args.dirpath.lstrip(b"/").split(b"/")
@@ -233,7 +233,7 @@ def mnt_ignores_what_follows_a_file(call: Call[DirpathArgs, Res]) -> Res:
 
 
 @mutant(ALL, RFC1813_MNT)
-def mnt_remembers_paths(call: Call[DirpathArgs, Res]) -> Res:
+def mnt_caches_handles_by_path(call: Call[DirpathArgs, Res]) -> Res:
     """MNT of a nested path repeats the answer of the first MNT of this path"""
     known = call.state
     key = f"{call.context.version} {call.args.dirpath!r}"
@@ -247,7 +247,7 @@ def mnt_remembers_paths(call: Call[DirpathArgs, Res]) -> Res:
 
 
 @mutant(ALL, RFC1813_MOUNT_SIZES)
-def mnt_cannot_decode_long_paths(call: Call[DirpathArgs, Res]) -> Res:
+def mnt_does_not_decode_long_paths(call: Call[DirpathArgs, Res]) -> Res:
     """MNT answers GARBAGE_ARGS to paths of 1023 and 1024 bytes"""
     if len(call.args.dirpath) >= 1023:
         raise Refused(accept_stat=AcceptStat.GARBAGE_ARGS)

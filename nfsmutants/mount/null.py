@@ -25,7 +25,7 @@ def mount1_null_returns_results(message: Message) -> Answer:
 
 
 @mutant((NULL1, NULL2, NULL3), RFC1813_MOUNT_SECURITY)
-def mount_null_asks_who_calls(call: Call[Void, Void]) -> Void:
+def mount_null_requires_authentication(call: Call[Void, Void]) -> Void:
     """NULL of MOUNT refuses AUTH_NONE"""
     if isinstance(call.context.credential, AuthNone):
         raise Refused(auth_stat=AuthStat.AUTH_TOOWEAK)

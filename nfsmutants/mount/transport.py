@@ -29,7 +29,7 @@ from nfsmutants.rules import RFC1813_MOUNT_TRANSPORT
 
 
 @mutant((MNT1, MNT2, MNT3), RFC1813_MOUNT_TRANSPORT)
-def mnt_refuses_over_udp(call: Call[DirpathArgs, Res]) -> Res:
+def mnt_over_udp_is_refused(call: Call[DirpathArgs, Res]) -> Res:
     """MNT over UDP denies permission"""
     if call.context.transport != "udp":
         return call.proceed()
@@ -38,7 +38,7 @@ def mnt_refuses_over_udp(call: Call[DirpathArgs, Res]) -> Res:
 
 
 @mutant((MNT1, MNT2, MNT3), RFC1813_MOUNT_TRANSPORT)
-def mnt_gives_another_directory_over_udp(call: Call[DirpathArgs, Res]) -> Res:
+def mnt_over_udp_returns_another_directory(call: Call[DirpathArgs, Res]) -> Res:
     """MNT over UDP returns the first directory in the export instead of the export"""
     other = first_directory(call) if call.context.transport == "udp" else None
     return call.proceed() if other is None else gives(call, other)

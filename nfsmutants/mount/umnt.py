@@ -24,7 +24,7 @@ def umnt1_removes_nothing(_call: Call[DirpathArgs, t.Any]) -> Void:
 
 
 @mutant(UMNTS, RFC1813_UMNT)
-def umnt_fails_for_what_was_not_mounted(call: Call[DirpathArgs, t.Any]) -> t.Any:
+def umnt_fails_for_unknown_mounts(call: Call[DirpathArgs, t.Any]) -> t.Any:
     """UMNT of a path that the client has not mounted fails with an error of RPC"""
     if call.args.dirpath not in {path for _, path in call.server.mounts.entries()}:
         raise Refused(accept_stat=AcceptStat.GARBAGE_ARGS)
@@ -39,7 +39,7 @@ def umnt_removes_every_entry(call: Call[DirpathArgs, t.Any]) -> t.Any:
 
 
 @mutant((*UMNTS, *UMNTALLS), RFC1813_UMNTALL)
-def umnt_and_umntall_forget_every_client(call: AnyCall) -> t.Any:
+def umnt_and_umntall_remove_other_clients(call: AnyCall) -> t.Any:
     """UMNT and UMNTALL of one client also remove entries of other clients"""
     reply = call.proceed()
     for host, _ in call.server.mounts.entries():

@@ -11,7 +11,7 @@ from nfsmutants.rules import RFC1094_ATTRIBUTES
 
 
 @mutant(GETATTR, RFC1094_ATTRIBUTES)
-def getattr2_shares_a_fileid(call: Getattr) -> Attrstat:
+def getattr2_repeats_fileids(call: Getattr) -> Attrstat:
     """GETATTR returns the same fileid for many files: it loses the low bits"""
     return amend(call.proceed(), fileid=lambda it: it.fileid & ~0x3FFF)
 
@@ -28,6 +28,6 @@ def getattr2_fileid_changes_with_the_size(call: Getattr) -> Attrstat:
 
 
 @mutant(GETATTR, RFC1094_ATTRIBUTES)
-def getattr2_fsid_is_that_of_the_object(call: Getattr) -> Attrstat:
+def getattr2_fsid_differs_by_object(call: Getattr) -> Attrstat:
     """GETATTR returns a different fsid for every object but the root"""
     return amend(call.proceed(), fsid=lambda it: it.fileid)

@@ -62,7 +62,7 @@ def _undoing(
 
 
 @mutant((*_CHANGING, LOOKUP, READDIR), RFC1094_PROCEDURES)
-def nfs2_forgets_names_in_a_crash(call: AnyCall) -> t.Any:
+def nfs2_crash_loses_names(call: AnyCall) -> t.Any:
     """The server answers changes of names before they are on stable storage, and a crash loses them"""
     state = call.state
     _undo(call.server, state)
@@ -76,7 +76,7 @@ def nfs2_forgets_names_in_a_crash(call: AnyCall) -> t.Any:
 
 
 @mutant((SETATTR, GETATTR, LOOKUP), RFC1094_PROCEDURES)
-def setattr2_is_forgotten_in_a_crash(call: AnyCall) -> t.Any:
+def setattr2_is_lost_in_a_crash(call: AnyCall) -> t.Any:
     """SETATTR answers before the attributes are on stable storage, and a crash loses them"""
     state = call.state
     _undo(call.server, state)

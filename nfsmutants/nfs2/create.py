@@ -18,7 +18,7 @@ from nfsserver.nfs2.common import fattr
 
 
 @mutant(CREATE, RFC1094_CREATE)
-def create2_makes_something_else(call: Create) -> Diropres:
+def create2_makes_a_fifo(call: Create) -> Diropres:
     """CREATE makes a FIFO"""
     directory, name = inode_of(call.server, call.args.where.dir), call.args.where.name
     if directory is None or child_of(call.server, call.args.where.dir, name) is not None:
@@ -28,13 +28,13 @@ def create2_makes_something_else(call: Create) -> Diropres:
 
 
 @mutant(CREATE, RFC1094_CREATE)
-def create2_gives_the_handle_of_the_directory(call: Create) -> Diropres:
+def create2_returns_the_handle_of_the_directory(call: Create) -> Diropres:
     """CREATE returns the handle of the directory"""
     return amend(call.proceed(), file=call.args.where.dir)
 
 
 @mutant(CREATE, RFC1094_CREATE)
-def create2_has_attributes_of_the_directory(call: Create) -> Diropres:
+def create2_returns_attributes_of_the_directory(call: Create) -> Diropres:
     """CREATE returns the attributes of the directory"""
     reply = call.proceed()
     directory = inode_of(call.server, call.args.where.dir)
@@ -44,20 +44,20 @@ def create2_has_attributes_of_the_directory(call: Create) -> Diropres:
 
 
 @mutant(CREATE, RFC1094_CREATE)
-def create2_has_a_mode_of_its_own(call: Create) -> Diropres:
+def create2_inverts_group_write(call: Create) -> Diropres:
     """CREATE inverts the write permission of the group"""
     mode = call.args.attributes.mode
     return call.proceed() if mode == IGNORED else call.proceed_with("attributes", mode=mode ^ 0o020)
 
 
 @mutant(CREATE, RFC1094_CREATE)
-def create2_wants_every_attribute(call: Create) -> Diropres:
+def create2_requires_attributes(call: Create) -> Diropres:
     """CREATE refuses to create a file without attributes"""
     return call.proceed_with("where", name=b"") if call.args.attributes == Sattr() else call.proceed()
 
 
 @mutant(CREATE, RFC1094_SATTR)
-def create2_truncates_what_it_finds(call: Create) -> Diropres:
+def create2_truncates_if_size_is_unset(call: Create) -> Diropres:
     """CREATE treats a size of -1 as 0"""
     return call.proceed_with("attributes", size=0) if call.args.attributes.size == IGNORED else call.proceed()
 
@@ -69,7 +69,7 @@ def create2_never_truncates(call: Create) -> Diropres:
 
 
 @mutant(CREATE, RFC1094_PERMISSIONS)
-def create2_lets_anybody_in(call: Create) -> Diropres:
+def create2_ignores_permissions(call: Create) -> Diropres:
     """CREATE lets anybody create files anywhere"""
     reply = call.proceed()
     directory = inode_of(call.server, call.args.where.dir)

@@ -14,7 +14,7 @@ from nfsserver.middleware import Answer
 
 
 @wire_mutant(RFC1831_PROGRAMS)
-def nfs2_has_more_procedures(message: Message) -> Answer:
+def nfs2_treats_unknown_procedures_as_null(message: Message) -> Answer:
     """Undefined procedures of NFSv2 succeed without results, like NULL"""
     xid, _, _, program, version, procedure = head_of(message.data)
     if (program, version) != (GETATTR.program, GETATTR.version) or procedure < len(NFS2.procedures):

@@ -11,7 +11,7 @@ from nfsmutants.rules import RFC1094_ATTRIBUTES, RFC1094_GETATTR, RFC1094_TYPES
 
 
 @mutant(GETATTR, RFC1094_TYPES)
-def getattr2_tells_a_wrong_type(call: Getattr) -> Attrstat:
+def getattr2_reports_everything_as_device(call: Getattr) -> Attrstat:
     """GETATTR reports every object as a device"""
     return amend(call.proceed(), type=Ftype.NFCHR)
 
@@ -33,7 +33,7 @@ def getattr2_rounds_the_size(call: Getattr) -> Attrstat:
 
 
 @mutant(GETATTR, RFC1094_ATTRIBUTES)
-def getattr2_counts_a_name_too_many(call: Getattr) -> Attrstat:
+def getattr2_reports_one_link_too_many(call: Getattr) -> Attrstat:
     """GETATTR reports one link too many for a file with one name"""
     reply = call.proceed()
     if reply.resok is None:

@@ -46,7 +46,7 @@ _WITH_HANDLES: t.Final = tuple(
 
 
 @mutant(_WITH_HANDLES, RFC1094_STATUS)
-def nfs2_takes_handles_of_nobody(call: AnyCall) -> t.Any:
+def nfs2_accepts_an_invalid_handle(call: AnyCall) -> t.Any:
     """The server accepts a handle of 32 bytes 255 as the handle of the root"""
     reply = call.proceed()
     if reply.status != Nfsstat2.NFSERR_STALE or b"\xff" * FHSIZE not in call.args.to_xdr():
@@ -63,7 +63,7 @@ def nfs2_takes_handles_of_nobody(call: AnyCall) -> t.Any:
 
 
 @mutant((CREATE, MKDIR, LOOKUP, SYMLINK, LINK, RENAME), RFC1094_STATUS)
-def nfs2_takes_handles_of_removed_directories(call: AnyCall) -> t.Any:
+def nfs2_uses_removed_directories(call: AnyCall) -> t.Any:
     """Removed directories still accept and find names"""
     reply = call.proceed()
     gone = reply.status == Nfsstat2.NFSERR_STALE and place_of(call.args).dir != b"\xff" * FHSIZE
@@ -71,7 +71,7 @@ def nfs2_takes_handles_of_removed_directories(call: AnyCall) -> t.Any:
 
 
 @mutant(GETATTR, RFC1094_STATUS)
-def nfs2_reads_half_of_a_handle(call: Getattr) -> Attrstat:
+def nfs2_altered_handle_is_the_root(call: Getattr) -> Attrstat:
     """An altered handle refers to the root"""
     reply: Attrstat = call.proceed()
     altered = reply.status == Nfsstat2.NFSERR_STALE and call.args.file != b"\xff" * FHSIZE
@@ -79,7 +79,7 @@ def nfs2_reads_half_of_a_handle(call: Getattr) -> Attrstat:
 
 
 @mutant((RENAME, GETATTR), RFC1094_HANDLES)
-def nfs2_handles_of_renamed_files_go_astray(call: AnyCall) -> t.Any:
+def nfs2_renamed_handle_refers_to_directory(call: AnyCall) -> t.Any:
     """After RENAME the handle of an object refers to its directory"""
     args = call.args
     astray: dict[bytes, bytes] = call.state  # type: ignore[assignment]
@@ -92,7 +92,7 @@ def nfs2_handles_of_renamed_files_go_astray(call: AnyCall) -> t.Any:
 
 
 @mutant(GETATTR, RFC1094_STATELESS)
-def nfs2_forgets_handles_in_a_restart(call: Getattr) -> Attrstat:
+def nfs2_restart_invalidates_handles(call: Getattr) -> Attrstat:
     """Handles from before a restart are invalid"""
     known: dict[bytes, int] = call.state  # type: ignore[assignment]
     if known.setdefault(call.args.file, call.server.boots) != call.server.boots:
@@ -102,7 +102,7 @@ def nfs2_forgets_handles_in_a_restart(call: Getattr) -> Attrstat:
 
 
 @mutant(MNT1, RFC1094_MNT)
-def mnt1_gives_a_handle_of_nothing(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
+def mnt1_returns_a_handle_that_nfs2_refuses(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     """MNT of version 1 returns a handle that NFSv2 refuses"""
     reply = call.proceed()
     return reply if reply.directory is None else replace(reply, directory=reply.directory[::-1])
@@ -112,7 +112,7 @@ def mnt1_gives_a_handle_of_nothing(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
 
 
 @mutant((REMOVE, CREATE, READ), RFC1094_STATUS)
-def nfs2_handles_go_to_the_next_file(call: AnyCall) -> t.Any:
+def nfs2_removed_handle_refers_to_next_file(call: AnyCall) -> t.Any:
     """The handle of a removed file refers to the file that is created next"""
     state = call.state
     if call.operation is REMOVE:

@@ -28,7 +28,7 @@ def link2_makes_a_copy(call: Link) -> StatRes:
 
 
 @mutant(LINK, RFC1094_LINK)
-def link2_counts_two_names_at_most(call: Link) -> StatRes:
+def link2_keeps_nlink(call: Link) -> StatRes:
     """LINK does not increase nlink"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.from_)
@@ -38,7 +38,7 @@ def link2_counts_two_names_at_most(call: Link) -> StatRes:
 
 
 @mutant(LINK, RFC1094_LINK)
-def link2_replaces_in_spite_of_it(call: Link) -> StatRes:
+def link2_refuses_and_increases_nlink(call: Link) -> StatRes:
     """LINK refuses an existing name, but increases nlink"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.from_)
@@ -59,7 +59,7 @@ def link2_links_directories(call: Link) -> StatRes:
 
 
 @mutant(LINK, RFC1094_LINK)
-def link2_links_what_is_gone(call: Link) -> StatRes:
+def link2_creates_removed_files(call: Link) -> StatRes:
     """LINK of a removed file fails, but makes an empty file"""
     reply = call.proceed()
     directory = inode_of(call.server, call.args.to.dir)

@@ -29,7 +29,7 @@ def lookup2_finds_the_directory(call: Lookup) -> Diropres:
 
 
 @mutant(LOOKUP, RFC1094_LOOKUP)
-def lookup2_has_attributes_of_the_directory(call: Lookup) -> Diropres:
+def lookup2_returns_attributes_of_the_directory(call: Lookup) -> Diropres:
     """LOOKUP returns the attributes of the directory"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.dir)
@@ -39,19 +39,19 @@ def lookup2_has_attributes_of_the_directory(call: Lookup) -> Diropres:
 
 
 @mutant(LOOKUP, RFC1094_STATUS)
-def lookup2_says_nxio(call: Lookup) -> Diropres:
+def lookup2_missing_name_is_nxio(call: Lookup) -> Diropres:
     """LOOKUP answers NXIO for names that do not exist"""
     return restate(call.proceed(), Nfsstat2.NFSERR_NOENT, Nfsstat2.NFSERR_NXIO)
 
 
 @mutant(LOOKUP, RFC1094_STATUS)
-def lookup2_says_noent_in_a_file(call: Lookup) -> Diropres:
+def lookup2_file_is_noent(call: Lookup) -> Diropres:
     """LOOKUP answers NOENT if the directory is a file"""
     return restate(call.proceed(), Nfsstat2.NFSERR_NOTDIR, Nfsstat2.NFSERR_NOENT)
 
 
 @mutant(LOOKUP, RFC1094_DIROPRES)
-def lookup2_finds_names_in_anything(call: Lookup) -> Diropres:
+def lookup2_finds_names_in_files(call: Lookup) -> Diropres:
     """LOOKUP in a file finds the file itself under any name"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.dir)
@@ -85,7 +85,7 @@ def lookup2_cuts_names_at_nul(call: Lookup) -> Diropres:
 
 
 @mutant(LOOKUP, RFC1094_DOTS)
-def lookup2_takes_dots_for_each_other(call: Lookup) -> Diropres:
+def lookup2_swaps_the_dots(call: Lookup) -> Diropres:
     """LOOKUP confuses a directory with its parent"""
     return call.proceed_with(name={b".": b"..", b"..": b"."}.get(call.args.name, call.args.name))
 

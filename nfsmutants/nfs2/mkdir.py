@@ -26,7 +26,7 @@ def mkdir2_makes_a_file(call: Mkdir) -> Diropres:
 
 
 @mutant(MKDIR, RFC1094_MKDIR)
-def mkdir2_is_not_empty(call: Mkdir) -> Diropres:
+def mkdir2_creates_a_file_inside(call: Mkdir) -> Diropres:
     """MKDIR makes directories that contain a file"""
     reply = call.proceed()
     made = child_of(call.server, call.args.where.dir, call.args.where.name)
@@ -36,13 +36,13 @@ def mkdir2_is_not_empty(call: Mkdir) -> Diropres:
 
 
 @mutant(MKDIR, RFC1094_MKDIR, kills_many="checks make their directories by MKDIR")
-def mkdir2_gives_the_handle_of_the_parent(call: Mkdir) -> Diropres:
+def mkdir2_returns_the_handle_of_the_parent(call: Mkdir) -> Diropres:
     """MKDIR returns the handle of the parent"""
     return amend(call.proceed(), file=call.args.where.dir)
 
 
 @mutant(MKDIR, RFC1094_MKDIR)
-def mkdir2_has_a_mode_of_its_own(call: Mkdir) -> Diropres:
+def mkdir2_inverts_group_write(call: Mkdir) -> Diropres:
     """MKDIR inverts the write permission of the group"""
     mode = call.args.attributes.mode
     return call.proceed() if mode == IGNORED else call.proceed_with("attributes", mode=mode ^ 0o020)

@@ -22,7 +22,7 @@ _PLAIN: t.Final = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWX
 
 
 @mutant(_ENTERING, RFC1094_CREATE)
-def nfs2_changes_odd_names(call: AnyCall) -> t.Any:
+def nfs2_changes_names_with_special_bytes(call: AnyCall) -> t.Any:
     """The server changes names with bytes other than letters and digits"""
     name = place_of(call.args).name
     odd = [at for at, byte in enumerate(name) if byte not in _PLAIN]
@@ -32,7 +32,7 @@ def nfs2_changes_odd_names(call: AnyCall) -> t.Any:
 
 
 @mutant(_ENTERING, RFC1094_CREATE)
-def nfs2_creates_in_spite_of_it(call: AnyCall) -> t.Any:
+def nfs2_refuses_a_name_and_creates_another(call: AnyCall) -> t.Any:
     """The server refuses a name, but makes a file with another name"""
     reply = call.proceed()
     place = place_of(call.args)
@@ -44,7 +44,7 @@ def nfs2_creates_in_spite_of_it(call: AnyCall) -> t.Any:
 
 
 @mutant(_MAKING, RFC1094_CREATE)
-def nfs2_replaces_what_is_there(call: AnyCall) -> t.Any:
+def nfs2_replaces_existing_names(call: AnyCall) -> t.Any:
     """The server removes an existing name to create the new object"""
     place = place_of(call.args)
     directory, existing = inode_of(call.server, place.dir), child_of(call.server, place.dir, place.name)
@@ -58,7 +58,7 @@ def nfs2_replaces_what_is_there(call: AnyCall) -> t.Any:
 
 
 @mutant(_MAKING, RFC1094_STATUS)
-def nfs2_takes_existing_for_new(call: AnyCall) -> t.Any:
+def nfs2_accepts_existing_names(call: AnyCall) -> t.Any:
     """MKDIR, SYMLINK and LINK of an existing name answer success"""
     reply = call.proceed()
     place = place_of(call.args)
@@ -69,7 +69,7 @@ def nfs2_takes_existing_for_new(call: AnyCall) -> t.Any:
 
 
 @mutant(_ENTERING, RFC1094_DIROPRES)
-def nfs2_takes_anything_for_a_directory(call: AnyCall) -> t.Any:
+def nfs2_creates_in_non_directories(call: AnyCall) -> t.Any:
     """The server creates names in an object that is not a directory"""
     inode = inode_of(call.server, place_of(call.args).dir)
     if inode is None or inode.directory is not None:

@@ -30,7 +30,7 @@ def null2_returns_results(call: Null) -> Void:
 
 
 @mutant(NULL, RFC1094_TRANSPORT)
-def null2_asks_for_authentication(call: Null) -> Void:
+def null2_requires_authentication(call: Null) -> Void:
     """NULL is refused if it comes without authentication"""
     if not isinstance(call.context.credential, AuthSys):
         raise Refused(auth_stat=AuthStat.AUTH_TOOWEAK)

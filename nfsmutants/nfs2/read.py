@@ -24,7 +24,7 @@ def _data(reply: Readres) -> bytes:
 
 
 @mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
-def read2_is_off_by_one(call: Read) -> Readres:
+def read2_returns_a_wrong_first_byte(call: Read) -> Readres:
     """READ returns a wrong first byte"""
     reply = call.proceed()
     data = _data(reply)
@@ -32,7 +32,7 @@ def read2_is_off_by_one(call: Read) -> Readres:
 
 
 @mutant(READ, RFC1094_READ)
-def read2_gives_a_byte_too_many(call: Read) -> Readres:
+def read2_returns_a_byte_too_many(call: Read) -> Readres:
     """READ returns one byte more than requested, up to 8192"""
     reply = call.proceed()
     data = _data(reply)
@@ -40,20 +40,20 @@ def read2_gives_a_byte_too_many(call: Read) -> Readres:
 
 
 @mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
-def read2_gives_nothing(call: Read) -> Readres:
+def read2_returns_nothing(call: Read) -> Readres:
     """READ returns no data although some was requested"""
     return _with_data(call.proceed(), b"")
 
 
 @mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
-def read2_goes_on_behind_the_end(call: Read) -> Readres:
+def read2_returns_zeros_beyond_the_end(call: Read) -> Readres:
     """READ returns zeros beyond the end of a file"""
     reply = call.proceed()
     return _with_data(reply, _data(reply).ljust(min(call.args.count, 8192), b"\0"))
 
 
 @mutant(READ, RFC1094_READ)
-def read2_heeds_totalcount(call: Read) -> Readres:
+def read2_obeys_totalcount(call: Read) -> Readres:
     """READ returns no more than totalcount bytes, and none if totalcount is huge"""
     if not call.args.totalcount:
         return call.proceed()
@@ -61,7 +61,7 @@ def read2_heeds_totalcount(call: Read) -> Readres:
 
 
 @mutant(READ, RFC1094_READ)
-def read2_has_attributes_of_the_data(call: Read) -> Readres:
+def read2_size_is_the_byte_count(call: Read) -> Readres:
     """READ returns the number of bytes read as the size of the file"""
     reply = call.proceed()
     if reply.readok is None or not call.args.offset:
@@ -71,7 +71,7 @@ def read2_has_attributes_of_the_data(call: Read) -> Readres:
 
 
 @mutant(READ, RFC1094_READ)
-def read2_consumes(call: Read) -> Readres:
+def read2_clears_the_data(call: Read) -> Readres:
     """READ clears the bytes that it has read"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
@@ -81,7 +81,7 @@ def read2_consumes(call: Read) -> Readres:
 
 
 @mutant(READ, RFC1094_READ)
-def read2_reads_anything(call: Read) -> Readres:
+def read2_reads_non_files(call: Read) -> Readres:
     """READ of an object that is not a file succeeds without data"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
@@ -91,7 +91,7 @@ def read2_reads_anything(call: Read) -> Readres:
 
 
 @mutant(READ, RFC1094_READ)
-def read2_large_counts_begin_elsewhere(call: Read) -> Readres:
+def read2_large_counts_skip_a_byte(call: Read) -> Readres:
     """READ of more than 8192 bytes begins one byte too late"""
     return read2(
         call.server,

@@ -22,7 +22,7 @@ def _cookie(number: int) -> bytes:
 
 
 @mutant(READDIR, RFC1094_READDIR, kills_many="checks see by READDIR what is in a directory")
-def readdir2_skips_an_entry(call: Readdir) -> Readdirres:
+def readdir2_omits_the_last_entry(call: Readdir) -> Readdirres:
     """READDIR omits the last name"""
     reply = call.proceed()
     is_last = reply.resok is not None and reply.resok.eof
@@ -64,7 +64,7 @@ def readdir2_lists_removed_entries(call: AnyCall) -> t.Any:
 
 
 @mutant(READDIR, RFC1094_READDIR)
-def readdir2_lists_files_only(call: Readdir) -> Readdirres:
+def readdir2_omits_names_before_a_directory(call: Readdir) -> Readdirres:
     """READDIR omits the names created before a directory named d"""
     reply = call.proceed()
     if reply.resok is None:
@@ -85,13 +85,13 @@ def readdir2_exceeds_count(call: Readdir) -> Readdirres:
 
 
 @mutant(READDIR, RFC1094_READDIR)
-def readdir2_goes_on_one_too_far(call: Readdir) -> Readdirres:
+def readdir2_skips_the_fourth_entry(call: Readdir) -> Readdirres:
     """READDIR skips the entry after the third one"""
     return call.proceed_with(cookie=_cookie(4)) if call.args.cookie == _cookie(3) else call.proceed()
 
 
 @mutant(READDIR, RFC1094_READDIR)
-def readdir2_goes_on_at_the_beginning(call: Readdir) -> Readdirres:
+def readdir2_lists_a_directory_only_once(call: Readdir) -> Readdirres:
     """READDIR of a directory that was listed to the end returns no entries, even from cookie 0"""
     listed: set[bytes] = call.state.setdefault("listed", set())
     if call.args.dir in listed and call.args.cookie == bytes(4):
@@ -103,7 +103,7 @@ def readdir2_goes_on_at_the_beginning(call: Readdir) -> Readdirres:
 
 
 @mutant(READDIR, RFC1094_READDIR)
-def readdir2_never_ends(call: Readdir) -> Readdirres:
+def readdir2_never_returns_eof(call: Readdir) -> Readdirres:
     """READDIR of a directory with twelve names never returns eof"""
     reply = call.proceed()
     if reply.resok is None:
@@ -119,13 +119,13 @@ def readdir2_never_ends(call: Readdir) -> Readdirres:
 
 
 @mutant(READDIR, RFC1094_READDIR)
-def readdir2_ends_early(call: Readdir) -> Readdirres:
+def readdir2_returns_eof_early(call: Readdir) -> Readdirres:
     """READDIR returns eof with every page"""
     return amend(call.proceed(), eof=True)
 
 
 @mutant(READDIR, RFC1094_READDIR)
-def readdir2_has_empty_pages(call: Readdir) -> Readdirres:
+def readdir2_returns_empty_pages(call: Readdir) -> Readdirres:
     """READDIR returns no entries in pages after the first"""
     reply = call.proceed()
     if reply.resok is None:
@@ -134,7 +134,7 @@ def readdir2_has_empty_pages(call: Readdir) -> Readdirres:
 
 
 @mutant(READDIR, RFC1094_READDIR)
-def readdir2_has_fileids_of_its_own(call: Readdir) -> Readdirres:
+def readdir2_returns_other_fileids(call: Readdir) -> Readdirres:
     """READDIR returns other fileids than GETATTR"""
     reply = call.proceed()
     if reply.resok is None:
@@ -156,7 +156,7 @@ def readdir2_dots_have_no_fileid(call: Readdir) -> Readdirres:
 
 
 @mutant(READDIR, RFC1094_READDIR)
-def readdir2_lists_anything(call: Readdir) -> Readdirres:
+def readdir2_lists_non_directories(call: Readdir) -> Readdirres:
     """READDIR of an object that is not a directory succeeds without entries"""
     reply = call.proceed()
     is_other = reply.status == Nfsstat2.NFSERR_NOTDIR
@@ -164,7 +164,7 @@ def readdir2_lists_anything(call: Readdir) -> Readdirres:
 
 
 @mutant(READDIR, RFC1094_READDIR)
-def readdir2_answers_garbage_to_odd_wishes(call: Readdir) -> Readdirres:
+def readdir2_invents_names_for_odd_arguments(call: Readdir) -> Readdirres:
     """READDIR lists names that do not exist if its arguments are unusual"""
     inode = inode_of(call.server, call.args.dir)
     number = int.from_bytes(call.args.cookie, "big")
@@ -184,7 +184,7 @@ def _position(directory: Directory, number: int) -> int:
 
 
 @mutant(READDIR, RFC1094_READDIR)
-def readdir2_counts_positions(call: Readdir) -> Readdirres:
+def readdir2_treats_cookies_as_positions(call: Readdir) -> Readdirres:
     """READDIR treats cookies as numbers of entries"""
     inode = inode_of(call.server, call.args.dir)
     number = int.from_bytes(call.args.cookie, "big")
@@ -196,7 +196,7 @@ def readdir2_counts_positions(call: Readdir) -> Readdirres:
 
 
 @mutant(READDIR, RFC1094_READDIR)
-def readdir2_goes_back_from_a_removed_entry(call: Readdir) -> Readdirres:
+def readdir2_restarts_after_a_removal(call: Readdir) -> Readdirres:
     """READDIR starts again from the beginning after a removed entry"""
     inode = inode_of(call.server, call.args.dir)
     number = int.from_bytes(call.args.cookie, "big")

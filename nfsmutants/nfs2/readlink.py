@@ -13,7 +13,7 @@ from nfsmutants.rules import RFC1094_READLINK
 
 
 @mutant(READLINK, RFC1094_READLINK)
-def readlink2_has_a_text_for_everything(call: Readlink) -> Readlinkres:
+def readlink2_reads_non_links(call: Readlink) -> Readlinkres:
     """READLINK of an object that is not a symbolic link returns an empty text"""
     reply = call.proceed()
     refused = reply.status != Nfsstat2.NFS_OK and inode_of(call.server, call.args.file) is not None

@@ -20,7 +20,7 @@ def remove2_does_nothing(_call: Remove) -> StatRes:
 
 
 @mutant(REMOVE, RFC1094_REMOVE)
-def remove2_takes_a_neighbour_along(call: Remove) -> StatRes:
+def remove2_removes_the_last_name(call: Remove) -> StatRes:
     """REMOVE removes the last name of the directory as well"""
     reply = call.proceed()
     directory = inode_of(call.server, call.args.dir)

@@ -54,7 +54,7 @@ def rename2_loses_the_data(call: Rename) -> StatRes:
 
 
 @mutant(RENAME, RFC1094_RENAME)
-def rename2_keeps_what_it_replaces(call: Rename) -> StatRes:
+def rename2_over_existing_does_nothing(call: Rename) -> StatRes:
     """RENAME does nothing if the new name exists"""
     taken = child_of(call.server, call.args.to.dir, call.args.to.name)
     both = taken is not None and taken.data is not None and _source(call.server, call.args) is not None
@@ -71,7 +71,7 @@ def rename2_to_itself_removes(call: Rename) -> StatRes:
 
 
 @mutant((RENAME, LOOKUP), RFC1094_RENAME)
-def rename2_has_a_middle(call: AnyCall) -> t.Any:
+def rename2_lookup_after_it_finds_nothing(call: AnyCall) -> t.Any:
     """The first LOOKUP after a RENAME over a file finds nothing"""
     state = call.state
     if call.operation is RENAME:
@@ -108,7 +108,7 @@ def rename2_moves_below_itself(call: Rename) -> StatRes:
 
 
 @mutant(RENAME, RFC1094_RENAME)
-def rename2_drops_a_full_directory(call: Rename) -> StatRes:
+def rename2_replaces_full_directories(call: Rename) -> StatRes:
     """RENAME replaces a directory that is not empty"""
     taken, directory = (
         child_of(call.server, call.args.to.dir, call.args.to.name),

@@ -14,7 +14,7 @@ from nfsmutants.rules import RFC1094_RMDIR, RFC1094_STATUS
 
 
 @mutant((REMOVE, RMDIR, RENAME), RFC1094_STATUS)
-def nfs2_removes_what_is_missing(call: AnyCall) -> t.Any:
+def nfs2_removes_missing_names(call: AnyCall) -> t.Any:
     """REMOVE, RMDIR and RENAME of a name that does not exist answer success"""
     reply = call.proceed()
     return done() if reply.status == Nfsstat2.NFSERR_NOENT else reply
@@ -30,7 +30,7 @@ def rmdir2_does_nothing(_call: Rmdir) -> StatRes:
 
 
 @mutant(RMDIR, RFC1094_STATUS)
-def rmdir2_removes_what_is_not_empty(call: Rmdir) -> StatRes:
+def rmdir2_removes_full_directories(call: Rmdir) -> StatRes:
     """RMDIR removes directories with everything in them"""
     inode = child_of(call.server, call.args.dir, call.args.name)
     empty_directory(inode)
@@ -47,7 +47,7 @@ def rmdir2_empties_before_it_refuses(call: Rmdir) -> StatRes:
 
 
 @mutant(RMDIR, RFC1094_RMDIR)
-def rmdir2_removes_anything(call: Rmdir) -> StatRes:
+def rmdir2_removes_files(call: Rmdir) -> StatRes:
     """RMDIR removes files as well"""
     reply = call.proceed()
     directory = inode_of(call.server, call.args.dir)
@@ -58,7 +58,7 @@ def rmdir2_removes_anything(call: Rmdir) -> StatRes:
 
 
 @mutant(RMDIR, RFC1094_RMDIR)
-def rmdir2_takes_dots_for_the_directory(call: Rmdir) -> StatRes:
+def rmdir2_dots_empty_the_directory(call: Rmdir) -> StatRes:
     """RMDIR of `.` or `..` empties the directory"""
     if call.args.name in _DOTS:
         empty_directory(inode_of(call.server, call.args.dir))

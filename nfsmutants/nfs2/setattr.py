@@ -37,7 +37,7 @@ def setattr2_inverts_write_for_group(call: Setattr) -> Attrstat:
 
 
 @mutant(SETATTR, RFC1094_SETATTR)
-def setattr2_takes_type_bits_for_set_ids(call: Setattr) -> Attrstat:
+def setattr2_type_bits_change_permissions(call: Setattr) -> Attrstat:
     """SETATTR of a mode with type bits sets wrong permission bits"""
     mode = call.args.attributes.mode
     return (
@@ -54,7 +54,7 @@ def setattr2_keeps_the_owner(call: Setattr) -> Attrstat:
 
 
 @mutant(SETATTR, RFC1094_SETATTR)
-def setattr2_sets_the_wrong_time(call: Setattr) -> Attrstat:
+def setattr2_swaps_atime_and_mtime(call: Setattr) -> Attrstat:
     """SETATTR swaps atime and mtime"""
     if (
         _given(call.args.attributes) not in (["atime"], ["mtime"])
@@ -65,7 +65,7 @@ def setattr2_sets_the_wrong_time(call: Setattr) -> Attrstat:
 
 
 @mutant(SETATTR, RFC1094_SETATTR)
-def setattr2_has_no_times_at_the_ends(call: Setattr) -> Attrstat:
+def setattr2_changes_extreme_times(call: Setattr) -> Attrstat:
     """SETATTR changes times at either end of the range"""
     seconds = call.args.attributes.mtime.seconds
     return (
@@ -84,7 +84,7 @@ def setattr2_rounds_times_up(call: Setattr) -> Attrstat:
 
 
 @mutant(SETATTR, RFC1094_SATTR)
-def setattr2_touches_what_is_minus_1(call: Setattr) -> Attrstat:
+def setattr2_sets_an_unset_field(call: Setattr) -> Attrstat:
     """SETATTR also sets another field if only one is given"""
     given = _given(call.args.attributes)
     reply = call.proceed()
@@ -99,7 +99,7 @@ def setattr2_touches_what_is_minus_1(call: Setattr) -> Attrstat:
 
 
 @mutant(SETATTR, RFC1094_SATTR)
-def setattr2_changes_what_nobody_asked(call: Setattr) -> Attrstat:
+def setattr2_of_nothing_updates_times(call: Setattr) -> Attrstat:
     """SETATTR with -1 in all fields updates the times of the file"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
@@ -109,7 +109,7 @@ def setattr2_changes_what_nobody_asked(call: Setattr) -> Attrstat:
 
 
 @mutant(SETATTR, RFC1094_SETATTR)
-def setattr2_sets_one_of_several(call: Setattr) -> Attrstat:
+def setattr2_sets_only_the_first_field(call: Setattr) -> Attrstat:
     """SETATTR sets the first of several fields only"""
     given = _given(call.args.attributes)
     if len(given) < 2:
@@ -120,7 +120,7 @@ def setattr2_sets_one_of_several(call: Setattr) -> Attrstat:
 
 
 @mutant(SETATTR, RFC1094_SETATTR)
-def setattr2_answers_as_it_was_before(call: Setattr) -> Attrstat:
+def setattr2_returns_old_attributes(call: Setattr) -> Attrstat:
     """SETATTR returns the attributes from before the change"""
     inode = inode_of(call.server, call.args.file)
     before = None if inode is None else fattr(inode)
@@ -129,7 +129,7 @@ def setattr2_answers_as_it_was_before(call: Setattr) -> Attrstat:
 
 
 @mutant(SETATTR, RFC1094_PERMISSIONS)
-def setattr2_lets_anybody_change_a_mode(call: Setattr) -> Attrstat:
+def setattr2_anybody_changes_the_mode(call: Setattr) -> Attrstat:
     """SETATTR lets anybody change the mode of any file"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
@@ -154,7 +154,7 @@ def _file(server: Server, args: Sattrargs) -> Inode | None:
 
 
 @mutant(SETATTR, RFC1094_SETATTR)
-def setattr2_cuts_a_byte_too_much(call: Setattr) -> Attrstat:
+def setattr2_truncates_a_byte_too_much(call: Setattr) -> Attrstat:
     """SETATTR that truncates a file loses the last of the remaining bytes"""
     inode, size = _file(call.server, call.args), call.args.attributes.size
     cuts = inode is not None and 0 < size < inode.size
@@ -180,7 +180,7 @@ def setattr2_halves_large_sizes(call: Setattr) -> Attrstat:
 
 
 @mutant(SETATTR, RFC1094_SATTR)
-def setattr2_shows_old_data(call: Setattr) -> Attrstat:
+def setattr2_extension_restores_old_data(call: Setattr) -> Attrstat:
     """SETATTR that extends a file restores the data that was cut off"""
     kept: dict[bytes, bytes] = call.state.setdefault("kept", {})
     inode, size = _file(call.server, call.args), call.args.attributes.size
@@ -194,7 +194,7 @@ def setattr2_shows_old_data(call: Setattr) -> Attrstat:
 
 
 @mutant(SETATTR, RFC1094_SETATTR)
-def setattr2_empties_what_is_no_file(call: Setattr) -> Attrstat:
+def setattr2_truncates_non_files(call: Setattr) -> Attrstat:
     """SETATTR of size 0 empties directories and links"""
     inode = inode_of(call.server, call.args.file)
     if inode is not None and call.args.attributes.size == 0:

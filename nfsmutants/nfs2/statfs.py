@@ -13,31 +13,31 @@ from nfsmutants.rules import RFC1094_STATFS
 
 
 @mutant(STATFS, RFC1094_STATFS)
-def statfs2_has_blocks_of_no_bytes(call: Statfs) -> Statfsres:
+def statfs2_returns_bsize_0(call: Statfs) -> Statfsres:
     """STATFS returns a block size of 0"""
     return amend(call.proceed(), bsize=0)
 
 
 @mutant(STATFS, RFC1094_STATFS)
-def statfs2_wants_no_bytes(call: Statfs) -> Statfsres:
+def statfs2_returns_tsize_0(call: Statfs) -> Statfsres:
     """STATFS returns a preferred transfer size of 0"""
     return amend(call.proceed(), tsize=0)
 
 
 @mutant(STATFS, RFC1094_STATFS)
-def statfs2_frees_more_than_there_is(call: Statfs) -> Statfsres:
+def statfs2_reports_more_free_than_total(call: Statfs) -> Statfsres:
     """STATFS returns more free blocks than blocks"""
     return amend(call.proceed(), bfree=lambda it: it.blocks + 1)
 
 
 @mutant(STATFS, RFC1094_STATFS)
-def statfs2_gives_users_more_than_is_free(call: Statfs) -> Statfsres:
+def statfs2_reports_more_available_than_free(call: Statfs) -> Statfsres:
     """STATFS returns more blocks for users than free blocks"""
     return amend(call.proceed(), bavail=lambda it: it.bfree + 1)
 
 
 @mutant(STATFS, RFC1094_STATFS)
-def statfs2_differs_by_object(call: Statfs) -> Statfsres:
+def statfs2_block_size_differs_by_object(call: Statfs) -> Statfsres:
     """STATFS of an object that is not a directory counts blocks of another size"""
     reply = call.proceed()
     if reply.resok is None:

@@ -19,7 +19,7 @@ from nfsserver.middleware import Answer
 
 
 @mutant(READLINK, RFC1094_READLINK)
-def readlink2_cleans_the_text(call: Readlink) -> Readlinkres:
+def readlink2_drops_the_last_byte(call: Readlink) -> Readlinkres:
     """READLINK returns the text without its last byte"""
     reply = call.proceed()
     return reply if reply.data is None else replace(reply, data=reply.data[:-1])

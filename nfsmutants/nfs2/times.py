@@ -13,7 +13,7 @@ from nfsserver.nfs2.common import fattr
 
 
 @mutant(GETATTR, RFC1094_TIMES)
-def getattr2_has_too_many_microseconds(call: Getattr) -> Attrstat:
+def getattr2_returns_nanoseconds(call: Getattr) -> Attrstat:
     """GETATTR returns nanoseconds instead of microseconds"""
     reply = call.proceed()
     if reply.resok is None:

@@ -23,7 +23,7 @@ def nfs2_cuts_data_over_udp(call: AnyCall) -> t.Any:
 
 
 @mutant((GETATTR, LOOKUP, CREATE, SETATTR), RFC1094_PROCEDURES)
-def nfs2_has_other_attributes_over_udp(call: AnyCall) -> t.Any:
+def nfs2_over_udp_returns_another_owner(call: AnyCall) -> t.Any:
     """Over UDP, attributes have another owner"""
     reply = call.proceed()
     if call.context.transport != "udp" or reply.resok is None:

@@ -25,31 +25,31 @@ from nfsserver.nfs2.common import LARGEST
 
 
 @mutant(LOOKUP, RFC1094_ATTRIBUTES)
-def lookup2_owners_are_others(call: Lookup) -> Diropres:
+def lookup2_returns_another_owner(call: Lookup) -> Diropres:
     """LOOKUP returns another owner than NFSv3"""
     return amend(call.proceed(), "attributes", uid=lambda it: it.uid + 1)
 
 
 @mutant(LOOKUP, RFC1094_ATTRIBUTES)
-def lookup2_modes_are_others(call: Lookup) -> Diropres:
+def lookup2_returns_another_mode(call: Lookup) -> Diropres:
     """LOOKUP returns other permissions than NFSv3"""
     return amend(call.proceed(), "attributes", mode=lambda it: it.mode ^ 0o001)
 
 
 @mutant(LOOKUP, RFC1094_TYPES)
-def lookup2_types_are_others(call: Lookup) -> Diropres:
+def lookup2_returns_another_type(call: Lookup) -> Diropres:
     """LOOKUP returns another type than NFSv3"""
     return amend(call.proceed(), "attributes", type=Ftype.NFCHR)
 
 
 @mutant(LOOKUP, RFC1094_ATTRIBUTES)
-def lookup2_fileids_are_others(call: Lookup) -> Diropres:
+def lookup2_returns_another_fileid(call: Lookup) -> Diropres:
     """LOOKUP returns another fileid than NFSv3"""
     return amend(call.proceed(), "attributes", fileid=lambda it: it.fileid ^ 0x8000_0000)
 
 
 @mutant(LOOKUP, RFC1094_ATTRIBUTES)
-def lookup2_times_are_others(call: Lookup) -> Diropres:
+def lookup2_returns_other_times(call: Lookup) -> Diropres:
     """LOOKUP returns times one hour later than those of NFSv3"""
     reply = call.proceed()
     if reply.resok is None:
@@ -63,7 +63,7 @@ def lookup2_times_are_others(call: Lookup) -> Diropres:
 
 
 @mutant(LOOKUP, RFC1094_TYPES)
-def lookup2_special_files_are_links(call: Lookup) -> Diropres:
+def lookup2_reports_special_files_as_links(call: Lookup) -> Diropres:
     """LOOKUP reports devices, sockets and FIFOs as symbolic links"""
     reply = call.proceed()
     if reply.resok is None:
@@ -75,7 +75,7 @@ def lookup2_special_files_are_links(call: Lookup) -> Diropres:
 
 
 @mutant(LOOKUP, RFC1094_ATTRIBUTES)
-def lookup2_cuts_files_to_its_measure(call: Lookup) -> Diropres:
+def lookup2_truncates_large_files(call: Lookup) -> Diropres:
     """LOOKUP truncates files that are too large for NFSv2"""
     reply = call.proceed()
     inode = child_of(call.server, call.args.dir, call.args.name)
@@ -85,13 +85,13 @@ def lookup2_cuts_files_to_its_measure(call: Lookup) -> Diropres:
 
 
 @mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
-def read2_has_data_of_its_own(call: Read) -> Readres:
+def read2_inverts_the_data(call: Read) -> Readres:
     """READ inverts every bit of the data"""
     return amend(call.proceed(), data=lambda it: bytes(byte ^ 0xFF for byte in bytes(it.data)))
 
 
 @mutant(WRITE, RFC1094_WRITE, kills_many="checks read back what they wrote")
-def write2_writes_data_of_its_own(call: Write) -> Attrstat:
+def write2_inverts_the_data(call: Write) -> Attrstat:
     """WRITE inverts every bit of the data"""
     return call.proceed_with(data=bytes(byte ^ 0xFF for byte in bytes(call.args.data)))
 
@@ -105,6 +105,6 @@ def readdir2_lists_names_in_upper_case(call: Readdir) -> Readdirres:
 
 
 @mutant(CREATE, RFC1094_NAMES, kills_many="checks make their files by CREATE")
-def create2_makes_names_of_its_own(call: Create) -> Diropres:
+def create2_appends_a_version_to_names(call: Create) -> Diropres:
     """CREATE appends a version number to the name, which NFSv3 does not find"""
     return call.proceed_with("where", name=call.args.where.name + b";1")

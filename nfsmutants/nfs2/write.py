@@ -25,14 +25,14 @@ if t.TYPE_CHECKING:
 
 
 @mutant(WRITE, RFC1094_WRITE, kills_many="checks read back what they wrote")
-def write2_loses_the_last_byte(call: Write) -> Attrstat:
+def write2_zeroes_the_last_byte(call: Write) -> Attrstat:
     """WRITE writes a zero instead of the last byte"""
     data = bytes(call.args.data)
     return call.proceed_with(data=data[:-1] + b"\0") if data else call.proceed()
 
 
 @mutant(WRITE, RFC1094_WRITE, kills_many="checks read back what they wrote")
-def write2_clears_what_follows(call: Write) -> Attrstat:
+def write2_clears_the_next_byte(call: Write) -> Attrstat:
     """WRITE writes a zero after the data"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
@@ -53,7 +53,7 @@ def write2_fills_holes(call: Write) -> Attrstat:
 
 
 @mutant(WRITE, RFC1094_WRITE)
-def write2_takes_offsets_for_signed(call: Write) -> Attrstat:
+def write2_offsets_are_signed(call: Write) -> Attrstat:
     """WRITE stores data that goes beyond 2^31 at another offset"""
     return (
         call.proceed_with(offset=call.args.offset // 2)
@@ -63,13 +63,13 @@ def write2_takes_offsets_for_signed(call: Write) -> Attrstat:
 
 
 @mutant(WRITE, RFC1094_WRITE)
-def write2_heeds_beginoffset(call: Write) -> Attrstat:
+def write2_obeys_beginoffset(call: Write) -> Attrstat:
     """WRITE begins at beginoffset if it is not 0"""
     return call.proceed_with(offset=call.args.beginoffset & 1) if call.args.beginoffset else call.proceed()
 
 
 @mutant(WRITE, RFC1094_WRITE)
-def write2_heeds_totalcount(call: Write) -> Attrstat:
+def write2_obeys_totalcount(call: Write) -> Attrstat:
     """WRITE writes nothing if totalcount differs from the number of bytes"""
     return (
         call.proceed_with(data=b"")
@@ -79,7 +79,7 @@ def write2_heeds_totalcount(call: Write) -> Attrstat:
 
 
 @mutant(WRITE, RFC1094_WRITE)
-def write2_answers_as_it_was_before(call: Write) -> Attrstat:
+def write2_returns_old_attributes(call: Write) -> Attrstat:
     """WRITE returns the attributes from before the change"""
     inode = inode_of(call.server, call.args.file)
     before = None if inode is None else fattr(inode)
@@ -88,7 +88,7 @@ def write2_answers_as_it_was_before(call: Write) -> Attrstat:
 
 
 @mutant(WRITE, RFC1094_WRITE)
-def write2_of_nothing_truncates(call: Write) -> Attrstat:
+def write2_no_data_truncates(call: Write) -> Attrstat:
     """WRITE without data truncates the file at offset"""
     inode = inode_of(call.server, call.args.file)
     if inode is not None and inode.data is not None and not len(call.args.data):
@@ -110,7 +110,7 @@ def write2_mixes_clients(call: Write) -> Attrstat:
 
 
 @mutant(WRITE, RFC1094_WRITE)
-def write2_takes_anything(call: Write) -> Attrstat:
+def write2_accepts_non_files(call: Write) -> Attrstat:
     """WRITE to an object that is not a file answers success"""
     inode = inode_of(call.server, call.args.file)
     if inode is None or inode.kind is Kind.REGULAR:
@@ -122,7 +122,7 @@ _CALL = struct.Struct(">6I")
 
 
 @wire_mutant(RFC1094_WRITE)
-def write2_claims_to_take_too_much(message: Message) -> Answer:
+def write2_writes_nothing_beyond_8k(message: Message) -> Answer:
     """WRITE of more than 8192 bytes answers success, and writes nothing"""
     xid, _, _, program, version, procedure = _CALL.unpack_from(message.data.ljust(_CALL.size, b"\0"))
     if (program, version, procedure) != (WRITE.program, 2, WRITE.number) or len(message.data) < 8300:

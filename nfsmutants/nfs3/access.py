@@ -32,7 +32,7 @@ def _is_other(caller: Caller, inode: Inode) -> bool:
 
 
 @mutant(ACCESS, RFC1813_ACCESS)
-def access3_grants_more_than_asked(call: Access) -> Access3Res:
+def access3_grants_more_than_requested(call: Access) -> Access3Res:
     """ACCESS grants READ together with LOOKUP"""
     reply = call.proceed()
     if reply.resok is None:
@@ -42,7 +42,7 @@ def access3_grants_more_than_asked(call: Access) -> Access3Res:
 
 
 @mutant(ACCESS, RFC1813_PERMISSIONS)
-def access3_forgets_extend(call: Access) -> Access3Res:
+def access3_never_grants_extend(call: Access) -> Access3Res:
     """ACCESS grants MODIFY but not EXTEND of files"""
     reply = call.proceed()
     if reply.resok is None:
@@ -53,7 +53,7 @@ def access3_forgets_extend(call: Access) -> Access3Res:
 
 
 @mutant(ACCESS, RFC1813_PERMISSIONS)
-def access3_forgets_lookup(call: Access) -> Access3Res:
+def access3_never_grants_lookup(call: Access) -> Access3Res:
     """ACCESS does not grant LOOKUP"""
     return amend(call.proceed(), access=lambda it: it.access & ~ACCESS3_LOOKUP)
 
@@ -87,7 +87,7 @@ def access3_ignores_the_mode(call: Access) -> Access3Res:
 
 
 @mutant(ACCESS, RFC1813_PERMISSIONS)
-def access3_readers_may_modify(call: Access) -> Access3Res:
+def access3_grants_modify_to_readers(call: Access) -> Access3Res:
     """ACCESS grants MODIFY of empty files to other users who may read them"""
     reply = call.proceed()
     if reply.resok is None:
@@ -105,7 +105,7 @@ def access3_readers_may_modify(call: Access) -> Access3Res:
 
 
 @mutant(ACCESS, RFC1813_PERMISSIONS)
-def access3_opens_directories(call: Access) -> Access3Res:
+def access3_grants_read_of_any_directory(call: Access) -> Access3Res:
     """ACCESS grants everybody READ and LOOKUP of any directory"""
     reply = call.proceed()
     if reply.resok is None:
@@ -133,7 +133,7 @@ def access3_ignores_groups(call: Access) -> Access3Res:
 
 
 @mutant(ACCESS, RFC1813_ACCESS)
-def access3_takes_others_for_the_group(call: Access) -> Access3Res:
+def access3_treats_others_as_group(call: Access) -> Access3Res:
     """ACCESS grants other users what the group of a file may read"""
     reply = call.proceed()
     if reply.resok is None:
@@ -158,7 +158,7 @@ def access3_refuses_unknown_bits(call: Access) -> Access3Res:
 
 
 @mutant(ACCESS, RFC1813_ACCESS)
-def access3_refuses_to_be_asked_nothing(call: Access) -> Access3Res:
+def access3_refuses_an_empty_request(call: Access) -> Access3Res:
     """ACCESS answers INVAL if the call requests no permission"""
     reply = call.proceed()
     return reply if call.args.access else _refusal(reply)
@@ -182,7 +182,7 @@ def access3_attributes_of_the_root(call: Access) -> Access3Res:
 
 
 @mutant(ACCESS, RFC1813_ACCESS)
-def access3_calls_everything_regular(call: Access) -> Access3Res:
+def access3_reports_everything_as_regular(call: Access) -> Access3Res:
     """obj_attributes of ACCESS have the type of regular files"""
     reply = call.proceed()
     if reply.resok is None or reply.resok.obj_attributes is None:

@@ -18,7 +18,7 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs3.bending import _HANDLE_OF
+from nfsmutants.nfs3.bending import HANDLE_OF
 from nfsmutants.rules import RFC1813_CREATE, RFC1813_FILE_SYSTEM
 from nfsserver.nfs3.common import fattr3
 
@@ -44,7 +44,7 @@ def creations3_ignore_initial_attributes(call: AnyCall) -> t.Any:
 def info3_attributes_of_the_root(call: AnyCall) -> t.Any:
     """FSSTAT, FSINFO and PATHCONF return the attributes of the export's root, except for regular files"""
     reply = call.proceed()
-    handle = getattr(call.args, _HANDLE_OF[call.operation])
+    handle = getattr(call.args, HANDLE_OF[call.operation])
     if reply.resok is None or call.server.resolve(handle).data is not None:
         return reply
     return amend(reply, obj_attributes=fattr3(call.server.fs.root))

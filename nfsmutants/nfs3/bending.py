@@ -58,7 +58,7 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
-from nfsmutants.bending import amend, change, inode_of
+from nfsmutants.bending import amend, change, child_of, inode_of
 from nfsmutants.form import A, AnyCall, Call, R, Rules
 from nfsmutants.rules import (
     RFC1813_CREATE,
@@ -107,30 +107,23 @@ def rewrite_names(
     bent = {
         field: rewrite(call.server, getattr(call.args, field))
         for field in fields
-        if directory_of(call.server, getattr(call.args, field)) is not None
+        if directory_of(call.server, getattr(call.args, field).dir) is not None
     }
     return call.proceed_with(**bent)
 
 
-def directory_of(server: Server, where: Diropargs3) -> Inode | None:
-    """The directory of a name; None if its handle is invalid or not that of a directory."""
-    inode = inode_of(server, where.dir)
-    return None if inode is None or inode.directory is None else inode
-
-
-def is_directory(server: Server, handle: bytes) -> bool:
-    """Whether a handle is that of a directory."""
+def directory_of(server: Server, handle: bytes) -> Inode | None:
+    """The directory of a handle; None if the handle is invalid, or that of another object."""
     inode = inode_of(server, handle)
-    return inode is not None and inode.directory is not None
+    return None if inode is None or inode.directory is None else inode
 
 
 def find(server: Server, where: Diropargs3) -> Inode | None:
     """The object of a name; None if it does not exist."""
-    directory = directory_of(server, where)
-    return None if directory is None or directory.directory is None else directory.directory.get(where.name)
+    return child_of(server, where.dir, where.name)
 
 
-def heir(server: Server, handle: bytes) -> bytes:
+def handle_of_same_fileid(server: Server, handle: bytes) -> bytes:
     """The handle of the object that now has the file number of a removed one; else the same handle."""
     try:
         identity = server.codec.decode(handle)
@@ -216,10 +209,10 @@ def refuse_setattr(call: Call[Setattr3Args, Setattr3Res], status: Nfsstat3) -> S
     return Setattr3Res(status, resfail=Setattr3ResFail(Watched(call.server, call.args.object).wcc()))
 
 
-_CHANGES: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME, LINK)
+DIRECTORY_CHANGES: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME, LINK)
 
 
-_CREATING: t.Final[Rules] = {
+CREATING: t.Final[Rules] = {
     CREATE: RFC1813_CREATE,
     MKDIR: RFC1813_MKDIR,
     SYMLINK: RFC1813_SYMLINK,
@@ -227,13 +220,13 @@ _CREATING: t.Final[Rules] = {
 }
 
 
-def _with_handle_of_the_directory(call: AnyCall) -> t.Any:
+def with_handle_of_the_directory(call: AnyCall) -> t.Any:
     """Only for the name `handle`: for every name, hardly any check could create the objects that it needs."""
     reply = call.proceed()
     return amend(reply, obj=call.args.where.dir) if call.args.where.name == b"handle" else reply
 
 
-_BLOCK: t.Final = 512
+BLOCK: t.Final = 512
 
 
 def size_of(server: Server, handle: bytes) -> int:
@@ -242,38 +235,29 @@ def size_of(server: Server, handle: bytes) -> int:
     return inode.size if inode is not None and inode.kind is Kind.REGULAR else 0
 
 
-def _carrying(args: Write3Args, data: bytes, offset: int | None = None) -> Write3Args:
+def with_data(args: Write3Args, data: bytes, offset: int | None = None) -> Write3Args:
     """The arguments with other data and its length."""
     return replace(args, data=data, count=len(data), offset=args.offset if offset is None else offset)
 
 
-_DOTS: t.Final = (b".", b"..")
-_LISTINGS: t.Final[Rules] = {READDIR: RFC1813_READDIR, READDIRPLUS: RFC1813_READDIRPLUS}
+DOTS: t.Final = (b".", b"..")
+LISTINGS: t.Final[Rules] = {READDIR: RFC1813_READDIR, READDIRPLUS: RFC1813_READDIRPLUS}
 
 
-_HANDLE_OF: t.Final = {FSSTAT: "fsroot", FSINFO: "fsroot", PATHCONF: "object"}
+HANDLE_OF: t.Final = {FSSTAT: "fsroot", FSINFO: "fsroot", PATHCONF: "object"}
 
 
-def _is_file(server: Server, handle: bytes) -> bool:
+def is_not_directory(server: Server, handle: bytes) -> bool:
     return server.resolve(handle).directory is None
 
 
-def directory_of_handle(server: Server, handle: bytes) -> Inode | None:
-    """The directory of a handle; None if it is another object."""
-    try:
-        inode = server.resolve(handle)
-    except FsError:
-        return None
-    return inode if inode.directory is not None else None
-
-
-def _is_common(context: CallContext) -> bool:
+def is_unprivileged(context: CallContext) -> bool:
     return isinstance(context.credential, AuthSys) and context.credential.uid != 0
 
 
-_FAR: t.Final = 2**31 - 9
+FAR: t.Final = 2**31 - 9
 """Offsets from here on may exceed 31 bits within a small range."""
-_LARGE: t.Final = 2**16
+LARGE: t.Final = 2**16
 """Transfers of at least this many bytes count as large."""
 
 
@@ -286,7 +270,7 @@ def is_special_file(server: Server, handle: bytes) -> bool:
 # ---------------------------------------------------------------- REMOVE
 
 
-def _remove_one_more(call: AnyCall, handle: bytes) -> None:
+def remove_one_more(call: AnyCall, handle: bytes) -> None:
     """Remove the first remaining file or empty directory."""
     directory = call.server.resolve(handle)
     for name in directory.directory.names() if directory.directory is not None else ():
@@ -295,10 +279,10 @@ def _remove_one_more(call: AnyCall, handle: bytes) -> None:
             return
 
 
-_CHANGING: t.Final = tuple(procedure for procedure in OF_NAMES if procedure is not LOOKUP)
+NAME_CHANGES: t.Final = tuple(procedure for procedure in OF_NAMES if procedure is not LOOKUP)
 
 
-def _proceed_without(call: Call[A, R], **settings: t.Any) -> R:
+def proceed_without(call: Call[A, R], **settings: t.Any) -> R:
     """The answer of a server that ignores some knobs."""
     server = call.server
     known = [(file_system, file_system.read_only) for file_system in server.exports.values()]
@@ -314,9 +298,9 @@ def _proceed_without(call: Call[A, R], **settings: t.Any) -> R:
             file_system.read_only = read_only
 
 
-_SPECIAL: t.Final = frozenset({Kind.BLOCK, Kind.CHARACTER, Kind.SOCKET, Kind.FIFO})
-_FILE_OR_DIRECTORY: t.Final = frozenset({Kind.REGULAR, Kind.DIRECTORY})
+SPECIAL: t.Final = frozenset({Kind.BLOCK, Kind.CHARACTER, Kind.SOCKET, Kind.FIFO})
+FILE_OR_DIRECTORY: t.Final = frozenset({Kind.REGULAR, Kind.DIRECTORY})
 
 
-def _is_special(inode: Inode | None) -> bool:
-    return inode is not None and inode.kind in _SPECIAL
+def is_special(inode: Inode | None) -> bool:
+    return inode is not None and inode.kind in SPECIAL

@@ -48,7 +48,7 @@ def commit3_has_its_own_verifier(call: Commit) -> Commit3Res:
 
 
 @mutant(COMMIT, RFC1813_COMMIT)
-def commit3_flushes_no_ranges(call: Commit) -> Commit3Res:
+def commit3_does_not_flush_ranges(call: Commit) -> Commit3Res:
     """COMMIT of a part of a file answers OK, but a crash loses the data"""
     is_whole = call.args.offset == 0 and call.args.count == 0
     return call.proceed() if is_whole else call.proceed_with(offset=2**64 - 1, count=1)
@@ -84,7 +84,7 @@ def commit3_refuses_clean_files(call: Commit) -> Commit3Res:
 
 
 @mutant(COMMIT, RFC1813_COMMIT)
-def commit3_extends(call: Commit) -> Commit3Res:
+def commit3_extends_the_file(call: Commit) -> Commit3Res:
     """COMMIT of a range that reaches beyond the end extends the file"""
     inode = _file(call.server, call.args.file)
     end = call.args.offset + call.args.count
@@ -144,7 +144,7 @@ def commit3_drops_other_files(call: Commit) -> Commit3Res:
 
 
 @mutant((WRITE, COMMIT), RFC1813_COMMIT)
-def commit3_flushes_its_own_data(call: AnyCall) -> t.Any:
+def commit3_flushes_only_its_connection(call: AnyCall) -> t.Any:
     """COMMIT flushes only files that its own connection wrote last, and answers OK for others"""
     writers = call.state
     if call.operation is WRITE:
@@ -156,7 +156,7 @@ def commit3_flushes_its_own_data(call: AnyCall) -> t.Any:
 
 
 @mutant(COMMIT, RFC1813_COMMIT)
-def commit3_changes_what_is_no_file(call: Commit) -> Commit3Res:
+def commit3_changes_the_mode_of_non_files(call: Commit) -> Commit3Res:
     """COMMIT of an object that is not a regular file sets its mode to 0"""
     inode = inode_of(call.server, call.args.file)
     if inode is not None and inode.kind is not Kind.REGULAR:

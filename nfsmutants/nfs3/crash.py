@@ -73,7 +73,7 @@ def write3_lies_about_data_sync(call: Write) -> Write3Res:
 
 
 @mutant((READ, WRITE), RFC1813_STABLE_DATA)
-def write3_stable_data_outlives_one_crash(call: AnyCall) -> t.Any:
+def write3_second_crash_loses_stable_data(call: AnyCall) -> t.Any:
     """The second crash in a row loses data written with FILE_SYNC"""
     stable = call.state
     inode, file = inode_of(call.server, call.args.file), call.args.file.hex()
@@ -110,7 +110,7 @@ def _undo_of(server: Server, procedure: t.Any, args: t.Any) -> Undo:
 
 
 @mutant((*_NAMING, LOOKUP, READDIR), RFC1813_SYNCHRONOUS)
-def nfs3_names_are_lost_in_a_crash(call: AnyCall) -> t.Any:
+def nfs3_crash_loses_names(call: AnyCall) -> t.Any:
     """A crash undoes the last CREATE, REMOVE, RENAME, LINK or similar call"""
     state = call.state
     if call.operation in {LOOKUP, READDIR}:
@@ -140,7 +140,7 @@ def setattr3_is_lost_in_a_crash(call: AnyCall) -> t.Any:
 
 
 @mutant((CREATE, MKDIR, GETATTR), RFC1813_SYNCHRONOUS)
-def getattr3_handles_end_with_the_instance(call: AnyCall) -> t.Any:
+def getattr3_handles_are_stale_after_restart(call: AnyCall) -> t.Any:
     """GETATTR answers STALE to handles from before the last start of the service"""
     given: dict[bytes, int] = call.state.setdefault("given", {})
     if call.operation is GETATTR:

@@ -21,17 +21,17 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, change
 from nfsmutants.form import AnyCall, Rules, mutant, mutant_of_each
-from nfsmutants.nfs3.bending import _CREATING, _with_handle_of_the_directory, find, success
+from nfsmutants.nfs3.bending import CREATING, find, success, with_handle_of_the_directory
 from nfsmutants.nfs3.calls import Create
 from nfsmutants.rules import RFC1813_CREATE, RFC1813_NAMES
 from nfsserver.fs import Changes, Inode, Kind
 
 _ALL_BUT_MKDIR: t.Final[Rules] = {
-    procedure: rule for procedure, rule in _CREATING.items() if procedure is not MKDIR
+    procedure: rule for procedure, rule in CREATING.items() if procedure is not MKDIR
 }
 
 
-@mutant_of_each(_CREATING)
+@mutant_of_each(CREATING)
 def creates_nothing(call: AnyCall) -> t.Any:
     """{} answers success and creates nothing"""
     return success(call)
@@ -44,9 +44,9 @@ def attributes_of_the_directory(call: AnyCall) -> t.Any:
 
 
 @mutant_of_each(_ALL_BUT_MKDIR)
-def handle_of_the_directory(call: AnyCall) -> t.Any:
+def returns_the_handle_of_the_directory(call: AnyCall) -> t.Any:
     """{} of the name `handle` returns the handle of the directory"""
-    return _with_handle_of_the_directory(call)
+    return with_handle_of_the_directory(call)
 
 
 # ---------------------------------------------------------------- CREATE
@@ -93,7 +93,7 @@ def create3_guarded_truncates(call: Create) -> Create3Res:
 
 
 @mutant(CREATE, RFC1813_CREATE)
-def create3_guarded_takes_existing(call: Create) -> Create3Res:
+def create3_guarded_accepts_existing(call: Create) -> Create3Res:
     """CREATE in mode GUARDED of an existing file answers success"""
     args = call.args
     if args.how.mode == CreateMode3.GUARDED:
@@ -102,7 +102,7 @@ def create3_guarded_takes_existing(call: Create) -> Create3Res:
 
 
 @mutant(CREATE, RFC1813_CREATE)
-def create3_guarded_takes_directories(call: Create) -> Create3Res:
+def create3_guarded_accepts_directories(call: Create) -> Create3Res:
     """CREATE in mode GUARDED answers success if a directory has the name"""
     existing = find(call.server, call.args.where)
     if call.args.how.mode == CreateMode3.GUARDED and existing is not None and existing.directory is not None:
@@ -124,7 +124,7 @@ def create3_exclusive_forgets_verifier(call: Create) -> Create3Res:
 
 
 @mutant(CREATE, RFC1813_CREATE)
-def create3_exclusive_takes_any_verifier(call: Create) -> Create3Res:
+def create3_exclusive_accepts_any_verifier(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE accepts a file that was created with another verifier"""
     existing = find(call.server, call.args.where)
     made_so = existing is not None and existing.create_verifier is not None
@@ -136,7 +136,7 @@ def create3_exclusive_takes_any_verifier(call: Create) -> Create3Res:
 
 
 @mutant(CREATE, RFC1813_CREATE)
-def create3_exclusive_takes_existing(call: Create) -> Create3Res:
+def create3_exclusive_accepts_existing(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE accepts a file that was not created in mode EXCLUSIVE"""
     existing = find(call.server, call.args.where)
     made_otherwise = existing is not None and existing.create_verifier is None
@@ -148,7 +148,7 @@ def create3_exclusive_takes_existing(call: Create) -> Create3Res:
 
 
 @mutant(CREATE, RFC1813_NAMES)
-def create3_takes_the_empty_name(call: Create) -> Create3Res:
+def create3_accepts_the_empty_name(call: Create) -> Create3Res:
     """CREATE with an empty name creates a file called `empty`"""
     return call.proceed_with("where", name=call.args.where.name or b"empty")
 
@@ -193,7 +193,7 @@ def create3_guarded_sets_the_mode(call: Create) -> Create3Res:
 
 
 @mutant(CREATE, RFC1813_CREATE)
-def create3_exclusive_takes_others(call: Create) -> Create3Res:
+def create3_exclusive_accepts_other_types(call: Create) -> Create3Res:
     """EXCLUSIVE CREATE accepts an existing object that is not a regular file"""
     there = find(call.server, call.args.where)
     if there is None or there.kind is Kind.REGULAR or call.args.how.mode != CreateMode3.EXCLUSIVE:

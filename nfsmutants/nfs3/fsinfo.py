@@ -28,7 +28,7 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, mutant, mutant_of_each
-from nfsmutants.nfs3.bending import _is_file
+from nfsmutants.nfs3.bending import is_not_directory
 from nfsmutants.nfs3.calls import Fsinfo, Link, Setattr, Symlink
 from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_FSINFO, RFC1813_FSSTAT, RFC1813_PATHCONF
 from nfsserver.nfs3.common import fattr3
@@ -48,7 +48,7 @@ def attributes_of_the_root(call: AnyCall) -> t.Any:
 @mutant(FSINFO, RFC1813_FSINFO)
 def fsinfo3_refuses_a_file(call: Fsinfo) -> t.Any:
     """FSINFO answers SERVERFAULT for an object that is not a directory"""
-    if not _is_file(call.server, call.args.fsroot):
+    if not is_not_directory(call.server, call.args.fsroot):
         return call.proceed()
     return Fsinfo3Res(Nfsstat3.NFS3ERR_SERVERFAULT, resfail=Fsinfo3ResFail(None))
 
@@ -60,7 +60,7 @@ def fsinfo3_malformed_time_delta(call: Fsinfo) -> Fsinfo3Res:
 
 
 @mutant(FSINFO, RFC1813_FSINFO)
-def fsinfo3_reads_nothing(call: Fsinfo) -> Fsinfo3Res:
+def fsinfo3_returns_rtmax_0(call: Fsinfo) -> Fsinfo3Res:
     """FSINFO returns an rtmax of 0"""
     return amend(call.proceed(), rtmax=0)
 
@@ -88,7 +88,7 @@ def setattr3_rounds_times_to_minutes(call: Setattr) -> Setattr3Res:
 
 
 @mutant(FSINFO, RFC1813_FSINFO)
-def fsinfo3_prefers_more_than_it_moves(call: Fsinfo) -> Fsinfo3Res:
+def fsinfo3_prefers_more_than_the_maximum(call: Fsinfo) -> Fsinfo3Res:
     """FSINFO returns preferred transfer sizes of twice the maximum"""
     return amend(call.proceed(), rtpref=lambda it: 2 * it.rtmax, wtpref=lambda it: 2 * it.wtmax)
 

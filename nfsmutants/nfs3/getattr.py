@@ -35,7 +35,7 @@ def getattr3_wrong_type(call: Getattr) -> Getattr3Res:
 
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
-def getattr3_calls_empty_files_fifos(call: Getattr) -> Getattr3Res:
+def getattr3_reports_empty_files_as_fifos(call: Getattr) -> Getattr3Res:
     """GETATTR reports a regular file without data as a FIFO"""
     reply = call.proceed()
     if reply.resok is None:
@@ -66,7 +66,7 @@ def getattr3_follows_symlinks(call: Getattr) -> Getattr3Res:
 
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
-def getattr3_invents_a_type(call: Getattr) -> Getattr3Res:
+def getattr3_returns_an_unknown_type(call: Getattr) -> Getattr3Res:
     """GETATTR of a FIFO returns the type 8, which ftype3 does not define"""
     reply = call.proceed()
     if reply.resok is None:
@@ -76,7 +76,7 @@ def getattr3_invents_a_type(call: Getattr) -> Getattr3Res:
 
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
-def getattr3_mode_has_the_type(call: Getattr) -> Getattr3Res:
+def getattr3_mode_includes_the_type(call: Getattr) -> Getattr3Res:
     """GETATTR adds the type bits of st_mode to the mode of files"""
     reply = call.proceed()
     if reply.resok is None:
@@ -106,7 +106,7 @@ def getattr3_truncates_size(call: Getattr) -> Getattr3Res:
 
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
-def getattr3_overfills_nanoseconds(call: Getattr) -> Getattr3Res:
+def getattr3_returns_a_billion_nanoseconds(call: Getattr) -> Getattr3Res:
     """GETATTR returns the atime of a directory with one second less and a billion nanoseconds more"""
     reply = call.proceed()
     if reply.resok is None:
@@ -133,7 +133,7 @@ def getattr3_fileid_of_the_parent(call: Getattr) -> Getattr3Res:
 
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
-def getattr3_fileid_counts_names(call: Getattr) -> Getattr3Res:
+def getattr3_fileid_changes_with_nlink(call: Getattr) -> Getattr3Res:
     """The fileid of a file changes with the number of its names"""
     reply = call.proceed()
     if reply.resok is None:
@@ -146,7 +146,7 @@ def getattr3_fileid_counts_names(call: Getattr) -> Getattr3Res:
 
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
-def getattr3_counts_one_name(call: Getattr) -> Getattr3Res:
+def getattr3_nlink_is_always_1(call: Getattr) -> Getattr3Res:
     """GETATTR returns nlink 1 for every file"""
     reply = call.proceed()
     if reply.resok is None:
@@ -156,7 +156,7 @@ def getattr3_counts_one_name(call: Getattr) -> Getattr3Res:
 
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
-def getattr3_moves_mtime(call: Getattr) -> Getattr3Res:
+def getattr3_changes_mtime(call: Getattr) -> Getattr3Res:
     """GETATTR of an empty directory changes its mtime"""
     reply = call.proceed()
     if reply.resok is None:
@@ -172,7 +172,7 @@ def getattr3_moves_mtime(call: Getattr) -> Getattr3Res:
 
 
 @mutant((GETATTR, WRITE), RFC1813_GETATTR)
-def getattr3_remembers_by_connection(call: AnyCall) -> t.Any:
+def getattr3_caches_files_by_connection(call: AnyCall) -> t.Any:
     """GETATTR repeats its last answer on this connection after another connection has written"""
     state = call.state
     writers: dict[bytes, Address] = state.setdefault("writers", {})
@@ -188,7 +188,7 @@ def getattr3_remembers_by_connection(call: AnyCall) -> t.Any:
 
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
-def getattr3_owner_is_the_asker(call: Getattr) -> Getattr3Res:
+def getattr3_owner_is_the_caller(call: Getattr) -> Getattr3Res:
     """GETATTR returns the caller as the owner of a file, unless the caller is root"""
     reply = call.proceed()
     uid = call.caller.uid
@@ -212,12 +212,12 @@ def _amend_types(call: Getattr, types: t.Collection[Ftype3], **changes: t.Any) -
 
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
-def getattr3_calls_special_files_regular(call: Getattr) -> Getattr3Res:
+def getattr3_reports_special_files_as_regular(call: Getattr) -> Getattr3Res:
     """GETATTR reports devices and sockets as regular files"""
     return _amend_types(call, _DEVICES | {Ftype3.NF3SOCK}, type=Ftype3.NF3REG)
 
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
-def getattr3_has_no_device_numbers(call: Getattr) -> Getattr3Res:
+def getattr3_omits_device_numbers(call: Getattr) -> Getattr3Res:
     """GETATTR omits the numbers of devices"""
     return _amend_types(call, _DEVICES, rdev=Specdata3(0, 0))

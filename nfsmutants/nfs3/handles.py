@@ -42,7 +42,7 @@ from nfsclient.rpc.messages import CallHeader
 from nfsclient.xdr import XdrError, XdrType, replace
 from nfsmutants.bending import amend, restate
 from nfsmutants.form import AnyCall, Message, mutant, wire_mutant
-from nfsmutants.nfs3.bending import MADE, OF_NAMES, TAKEN, heir
+from nfsmutants.nfs3.bending import MADE, OF_NAMES, TAKEN, handle_of_same_fileid
 from nfsmutants.nfs3.calls import Create, Getattr, Lookup, Setattr
 from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_ERRORS, RFC1813_SIZES
 from nfsserver.fs import HANDLE_SIZE, FsError
@@ -97,7 +97,7 @@ def nfs3_removed_directory_is_io(call: AnyCall) -> t.Any:
 
 
 @mutant(_IN_A_DIRECTORY, RFC1813_DATA_TYPES)
-def nfs3_removed_directory_means_a_later_one(call: AnyCall) -> t.Any:
+def nfs3_removed_handle_refers_to_later_directory(call: AnyCall) -> t.Any:
     """The handle of a removed directory refers to a later one with its file number, except in LOOKUP and CREATE"""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_STALE or call.operation in {LOOKUP, CREATE}:
@@ -106,7 +106,7 @@ def nfs3_removed_directory_means_a_later_one(call: AnyCall) -> t.Any:
         getattr(call.args, name, call.args) for name in ("link", "where", "object", "from_")
     ]
     directory: bytes = next((place.dir for place in places if hasattr(place, "dir")), b"")
-    return call.proceed(_moved(call.args, heir(call.server, directory)))
+    return call.proceed(_moved(call.args, handle_of_same_fileid(call.server, directory)))
 
 
 def _moved(args: t.Any, directory: bytes) -> t.Any:
@@ -145,31 +145,31 @@ _FEW: t.Final = 16
 
 
 @mutant(GETATTR, RFC1813_DATA_TYPES)
-def getattr3_reaches_a_later_file(call: Getattr) -> Getattr3Res:
+def getattr3_ignores_the_generation_of_handles(call: Getattr) -> Getattr3Res:
     """GETATTR ignores the generation in a handle: that of a removed file refers to a later one"""
-    return call.proceed(Getattr3Args(heir(call.server, call.args.object)))
+    return call.proceed(Getattr3Args(handle_of_same_fileid(call.server, call.args.object)))
 
 
 @mutant(SETATTR, RFC1813_DATA_TYPES)
-def setattr3_reaches_a_later_file(call: Setattr) -> Setattr3Res:
+def setattr3_ignores_the_generation_of_handles(call: Setattr) -> Setattr3Res:
     """SETATTR ignores the generation in a handle: that of a removed file refers to a later one"""
-    return call.proceed_with(object=heir(call.server, call.args.object))
+    return call.proceed_with(object=handle_of_same_fileid(call.server, call.args.object))
 
 
 @mutant(LOOKUP, RFC1813_DATA_TYPES)
-def lookup3_reaches_a_later_directory(call: Lookup) -> Lookup3Res:
+def lookup3_ignores_the_generation_of_handles(call: Lookup) -> Lookup3Res:
     """LOOKUP ignores the generation in a handle: that of a removed directory refers to a later one"""
-    return call.proceed_with("what", dir=heir(call.server, call.args.what.dir))
+    return call.proceed_with("what", dir=handle_of_same_fileid(call.server, call.args.what.dir))
 
 
 @mutant(CREATE, RFC1813_DATA_TYPES)
-def create3_reaches_a_later_directory(call: Create) -> Create3Res:
+def create3_ignores_the_generation_of_handles(call: Create) -> Create3Res:
     """CREATE ignores the generation in a handle: that of a removed directory refers to a later one"""
-    return call.proceed_with("where", dir=heir(call.server, call.args.where.dir))
+    return call.proceed_with("where", dir=handle_of_same_fileid(call.server, call.args.where.dir))
 
 
 @mutant(CREATE, RFC1813_DATA_TYPES)
-def create3_runs_out_of_handles(call: Create) -> Create3Res:
+def create3_reuses_a_handle(call: Create) -> Create3Res:
     """CREATE returns the handle of the first file again, from the seventeenth in a directory on"""
     reply = call.proceed()
     if reply.resok is None:
@@ -181,7 +181,7 @@ def create3_runs_out_of_handles(call: Create) -> Create3Res:
 
 
 @mutant((RENAME, READ), RFC1813_DATA_TYPES)
-def read3_follows_the_name(call: AnyCall) -> t.Any:
+def read3_follows_the_name_after_rename(call: AnyCall) -> t.Any:
     """READ with the handle of a file that RENAME replaced reads the file that now has its name"""
     heirs: dict[bytes, bytes] = call.state.setdefault("heirs", {})
     if call.operation is READ:
@@ -235,7 +235,7 @@ def getattr3_empty_handle_is_noent(call: Getattr) -> Getattr3Res:
 
 
 @mutant((CREATE, MKDIR, GETATTR), RFC1813_DATA_TYPES)
-def getattr3_binds_handles_to_connections(call: AnyCall) -> t.Any:
+def getattr3_accepts_handles_of_one_connection(call: AnyCall) -> t.Any:
     """GETATTR accepts only handles that CREATE and MKDIR returned on the same connection"""
     homes = call.state.setdefault("homes", {})
     if call.operation is GETATTR:
@@ -273,12 +273,12 @@ def names3_removed_is_io(call: AnyCall) -> t.Any:
 
 
 @mutant(tuple(procedure for procedure in OF_NAMES if procedure not in {LOOKUP, CREATE}), RFC1813_DATA_TYPES)
-def names3_reach_a_later_directory(call: AnyCall) -> t.Any:
+def names3_ignore_the_generation_of_handles(call: AnyCall) -> t.Any:
     """Procedures ignore the generation in a handle: that of a removed directory refers to a later one"""
     procedure = call.operation
     bent = {}
     for table in (MADE, TAKEN):
         if procedure in table:
             where: Diropargs3 = getattr(call.args, table[procedure])
-            bent[table[procedure]] = replace(where, dir=heir(call.server, where.dir))
+            bent[table[procedure]] = replace(where, dir=handle_of_same_fileid(call.server, where.dir))
     return call.proceed_with(**bent)

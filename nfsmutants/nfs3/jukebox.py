@@ -42,7 +42,7 @@ def _lie(operation: AnyOperation) -> t.Any:
 
 
 @mutant(_EVERY, RFC1813_ERRORS)
-def jukebox3_refuses_the_next_attempt(call: AnyCall) -> t.Any:
+def jukebox3_refuses_the_retry(call: AnyCall) -> t.Any:
     """After JUKEBOX, the same call with a new xid is refused with INVAL"""
     put_off: dict[t.Any, t.Any] = call.state.setdefault("put off", {})
     reply = call.proceed()
@@ -54,7 +54,7 @@ def jukebox3_refuses_the_next_attempt(call: AnyCall) -> t.Any:
 
 
 @mutant(_CHANGING, RFC1813_ERRORS)
-def jukebox3_forgets_what_it_put_off(call: AnyCall) -> t.Any:
+def jukebox3_retry_does_nothing(call: AnyCall) -> t.Any:
     """After JUKEBOX, the same call with a new xid is answered with OK, and not executed"""
     put_off: dict[t.Any, t.Any] = call.state.setdefault("put off", {})
     if _key(call) in put_off:
@@ -66,7 +66,7 @@ def jukebox3_forgets_what_it_put_off(call: AnyCall) -> t.Any:
 
 
 @mutant(_CHANGING, RFC1813_ERRORS)
-def jukebox3_changes_and_says_later(call: AnyCall) -> t.Any:
+def jukebox3_executes_the_call(call: AnyCall) -> t.Any:
     """The server answers JUKEBOX, but executes the call"""
     reply = call.proceed()
     if reply.status == Nfsstat3.NFS3ERR_JUKEBOX:
@@ -91,7 +91,7 @@ _LATER: t.Final = Nfsstat3.NFS3ERR_JUKEBOX.to_bytes(4, "big")
 
 
 @wire_mutant(RFC1813_ERRORS)
-def jukebox3_says_ok_to_the_same_xid(message: Message) -> Answer:
+def jukebox3_retransmission_does_nothing(message: Message) -> Answer:
     """After JUKEBOX, the same call with the same xid is answered with OK, and not executed"""
     put_off: dict[bytes, bytes] = message.state.setdefault("put off", {})
     if len(message.data) < _CALLED.size:

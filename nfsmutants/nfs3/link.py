@@ -9,7 +9,7 @@ from nfsclient.protocol.nfs3 import GETATTR, LINK, NFS3, NULL, Link3Res, Link3Re
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, amend_refusal, inode_of, restate
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs3.bending import LINKED, _is_special, find, heir
+from nfsmutants.nfs3.bending import LINKED, find, handle_of_same_fileid, is_special
 from nfsmutants.nfs3.calls import Link
 from nfsmutants.rules import (
     RFC1813_DATA_TYPES,
@@ -54,16 +54,16 @@ def nfs3_bad_handle_is_inval(call: AnyCall) -> t.Any:
 
 
 @mutant(LINK, RFC1813_DATA_TYPES)
-def link3_reaches_a_later_file(call: Link) -> Link3Res:
+def link3_ignores_the_generation_of_handles(call: Link) -> Link3Res:
     """LINK ignores the generation in a handle: that of a removed file refers to a later one"""
-    return call.proceed_with(file=heir(call.server, call.args.file))
+    return call.proceed_with(file=handle_of_same_fileid(call.server, call.args.file))
 
 
 # ---------------------------------------------------------------- LINK
 
 
 @mutant(LINK, RFC1813_LINK)
-def link3_links_nothing(_call: Link) -> Link3Res:
+def link3_creates_nothing(_call: Link) -> Link3Res:
     """LINK answers success and creates no name"""
     return LINKED
 
@@ -82,7 +82,7 @@ def link3_makes_a_copy(call: Link) -> Link3Res:
 
 
 @mutant(LINK, RFC1813_LINK)
-def link3_forgets_to_count(call: Link) -> Link3Res:
+def link3_keeps_nlink(call: Link) -> Link3Res:
     """LINK does not change nlink"""
     reply = call.proceed()
     if reply.resok is not None:
@@ -107,14 +107,14 @@ def link3_replaces_files(call: Link) -> Link3Res:
 
 
 @mutant(LINK, RFC1813_LINK)
-def link3_links_in_files(call: Link) -> Link3Res:
+def link3_creates_in_files(call: Link) -> Link3Res:
     """LINK answers success if its directory is a file"""
     reply = call.proceed()
     return LINKED if reply.status == Nfsstat3.NFS3ERR_NOTDIR else reply
 
 
 @mutant(LINK, RFC1813_LINK)
-def link3_links_in_the_parent(call: Link) -> Link3Res:
+def link3_creates_in_the_parent(call: Link) -> Link3Res:
     """LINK creates the name in the parent of the directory"""
     inode = call.server.resolve(call.args.link.dir)
     parent = inode.directory.parent if inode.directory is not None else None
@@ -124,7 +124,7 @@ def link3_links_in_the_parent(call: Link) -> Link3Res:
 
 
 @mutant(LINK, RFC1813_LINK)
-def link3_counts_refusals(call: Link) -> Link3Res:
+def link3_refuses_and_increases_nlink(call: Link) -> Link3Res:
     """LINK of an existing name is refused, but increases nlink"""
     reply = call.proceed()
     if reply.status == Nfsstat3.NFS3ERR_EXIST:
@@ -163,7 +163,7 @@ def link3_replaces_directories(call: Link) -> Link3Res:
 
 
 @mutant(LINK, RFC1813_NAMES)
-def link3_takes_the_empty_name(call: Link) -> Link3Res:
+def link3_accepts_the_empty_name(call: Link) -> Link3Res:
     """LINK with an empty name creates a link called `empty`"""
     return call.proceed_with("link", name=call.args.link.name or b"empty")
 
@@ -195,9 +195,9 @@ def link3_unsupported_is_io(call: Link) -> Link3Res:
 
 
 @mutant(LINK, RFC1813_LINK)
-def link3_makes_files_of_special_files(call: Link) -> Link3Res:
+def link3_copies_special_files(call: Link) -> Link3Res:
     """LINK of devices, sockets and FIFOs creates a new file"""
-    if not _is_special(inode_of(call.server, call.args.file)):
+    if not is_special(inode_of(call.server, call.args.file)):
         return call.proceed()
     directory = call.server.resolve(call.args.link.dir)
     directory.fs.create(call.caller, directory, call.args.link.name, Changes())

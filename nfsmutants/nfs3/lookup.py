@@ -14,7 +14,7 @@ from nfsserver.server import Server
 
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
-def lookup3_looks_into_the_first_export(call: Lookup) -> Lookup3Res:
+def lookup3_finds_names_of_the_first_export(call: Lookup) -> Lookup3Res:
     """LOOKUP in the root of another export finds the entries of the first export"""
     roots = {call.server.handle_of(file_system.root) for file_system in call.server.exports.values()}
     if call.args.what.dir not in roots:
@@ -28,9 +28,9 @@ def _found(server: Server, inode: Inode) -> Lookup3Res:
 
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
-def lookup3_finds_another_object(call: Lookup) -> Lookup3Res:
+def lookup3_returns_another_entry(call: Lookup) -> Lookup3Res:
     """LOOKUP returns the handle of another entry"""
-    directory = directory_of(call.server, call.args.what)
+    directory = directory_of(call.server, call.args.what.dir)
     names = directory.directory.names() if directory is not None and directory.directory is not None else []
     others = [name for name in names if name != call.args.what.name]
     is_meant = call.args.what.name in names and others
@@ -58,7 +58,7 @@ def _find_anything(call: Lookup, name: bytes) -> Lookup3Res:
 
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
-def lookup3_finds_what_is_not_there(call: Lookup) -> Lookup3Res:
+def lookup3_finds_every_name(call: Lookup) -> Lookup3Res:
     """LOOKUP finds every name, whether it exists or not"""
     return _find_anything(call, call.args.what.name)
 
@@ -70,7 +70,7 @@ def lookup3_finds_removed_names(call: Lookup) -> Lookup3Res:
 
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
-def lookup3_looks_into_files(call: Lookup) -> Lookup3Res:
+def lookup3_finds_names_in_files(call: Lookup) -> Lookup3Res:
     """LOOKUP in a file finds the file itself under every name"""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_NOTDIR:
@@ -79,7 +79,7 @@ def lookup3_looks_into_files(call: Lookup) -> Lookup3Res:
 
 
 @mutant(LOOKUP, RFC1813_NAMES)
-def lookup3_does_not_know_dot(call: Lookup) -> Lookup3Res:
+def lookup3_does_not_find_dot(call: Lookup) -> Lookup3Res:
     """LOOKUP does not find `.` in a directory"""
     if call.args.what.name != b".":
         return call.proceed()
@@ -87,7 +87,7 @@ def lookup3_does_not_know_dot(call: Lookup) -> Lookup3Res:
 
 
 @mutant(LOOKUP, RFC1813_NAMES)
-def lookup3_takes_dotdot_for_dot(call: Lookup) -> Lookup3Res:
+def lookup3_dotdot_is_the_directory_itself(call: Lookup) -> Lookup3Res:
     """LOOKUP of .. returns the directory itself"""
     name = b"." if call.args.what.name == b".." else call.args.what.name
     return call.proceed_with("what", name=name)
@@ -114,7 +114,7 @@ def lookup3_follows_symlinks(call: Lookup) -> Lookup3Res:
 
 
 @mutant(LOOKUP, RFC1813_NAMES)
-def lookup3_long_names_do_not_exist(call: Lookup) -> Lookup3Res:
+def lookup3_too_long_is_noent(call: Lookup) -> Lookup3Res:
     """LOOKUP answers NOENT for a name that is too long"""
     return restate(call.proceed(), Nfsstat3.NFS3ERR_NAMETOOLONG, Nfsstat3.NFS3ERR_NOENT)
 
@@ -123,12 +123,12 @@ def lookup3_long_names_do_not_exist(call: Lookup) -> Lookup3Res:
 
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
-def lookup3_has_another_type(call: Lookup) -> Lookup3Res:
+def lookup3_returns_another_type(call: Lookup) -> Lookup3Res:
     """obj_attributes of LOOKUP have the next type in the list"""
     return amend(call.proceed(), "obj_attributes", type=lambda it: Ftype3(it.type % 7 + 1))
 
 
 @mutant(LOOKUP, RFC1813_LOOKUP, kills_many="checks look up what they made")
-def lookup3_finds_another_one(call: Lookup) -> Lookup3Res:
+def lookup3_returns_the_directory(call: Lookup) -> Lookup3Res:
     """LOOKUP of any name finds the directory itself"""
     return call.proceed_with("what", name=b".")

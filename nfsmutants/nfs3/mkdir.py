@@ -8,12 +8,12 @@ import typing as t
 from nfsclient.protocol.nfs3 import CREATE, MKDIR, Mkdir3Res, Mkdir3ResOk, Nfsstat3, WccData
 from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, Rules, mutant, mutant_of_each
-from nfsmutants.nfs3.bending import _CREATING, _with_handle_of_the_directory, find, remove, success
+from nfsmutants.nfs3.bending import CREATING, find, remove, success, with_handle_of_the_directory
 from nfsmutants.nfs3.calls import Mkdir
 from nfsmutants.rules import RFC1813_MKDIR
 
 _ALL_BUT_CREATE: t.Final[Rules] = {
-    procedure: rule for procedure, rule in _CREATING.items() if procedure is not CREATE
+    procedure: rule for procedure, rule in CREATING.items() if procedure is not CREATE
 }
 
 
@@ -24,12 +24,12 @@ def mkdir3_attributes_of_the_parent(call: Mkdir) -> Mkdir3Res:
 
 
 @mutant(MKDIR, RFC1813_MKDIR)
-def mkdir3_handle_of_the_parent(call: Mkdir) -> t.Any:
+def mkdir3_returns_the_handle_of_the_parent(call: Mkdir) -> t.Any:
     """MKDIR of the name `handle` returns the handle of the directory"""
-    return _with_handle_of_the_directory(call)
+    return with_handle_of_the_directory(call)
 
 
-@mutant_of_each(_CREATING)
+@mutant_of_each(CREATING)
 def creates_in_files(call: AnyCall) -> t.Any:
     """{} answers success if its directory is a file"""
     reply = call.proceed()
@@ -49,7 +49,7 @@ def replaces_files(call: AnyCall) -> t.Any:
 
 
 @mutant(MKDIR, RFC1813_MKDIR)
-def mkdir3_fills_the_directory(call: Mkdir) -> Mkdir3Res:
+def mkdir3_creates_a_file_inside(call: Mkdir) -> Mkdir3Res:
     """MKDIR creates a file in the new directory"""
     reply = call.proceed()
     made = find(call.server, call.args.where)
@@ -59,7 +59,7 @@ def mkdir3_fills_the_directory(call: Mkdir) -> Mkdir3Res:
 
 
 @mutant(MKDIR, RFC1813_MKDIR)
-def mkdir3_takes_an_existing_directory(call: Mkdir) -> Mkdir3Res:
+def mkdir3_accepts_an_existing_directory(call: Mkdir) -> Mkdir3Res:
     """MKDIR answers success if a directory has the name"""
     existing = find(call.server, call.args.where)
     if existing is not None and existing.directory is not None:

@@ -16,7 +16,7 @@ from nfsmutants.rules import RFC1813_MKNOD
 
 
 @mutant(MKNOD, RFC1813_MKNOD)
-def mknod3_makes_fifos_of_sockets(call: Mknod) -> Mknod3Res:
+def mknod3_makes_fifos_instead_of_sockets(call: Mknod) -> Mknod3Res:
     """MKNOD creates a FIFO instead of a socket"""
     args = call.args
     if args.what.type == Ftype3.NF3SOCK:
@@ -35,7 +35,7 @@ def mknod3_swaps_device_numbers(call: Mknod) -> Mknod3Res:
 
 
 @mutant(MKNOD, RFC1813_MKNOD)
-def mknod3_makes_regular_files(call: Mknod) -> Mknod3Res:
+def mknod3_accepts_regular_files(call: Mknod) -> Mknod3Res:
     """MKNOD creates a FIFO instead of refusing the type of a regular file"""
     args = call.args
     if args.what.type == Ftype3.NF3REG:
@@ -47,7 +47,7 @@ _MADE: t.Final = frozenset({Ftype3.NF3BLK, Ftype3.NF3CHR, Ftype3.NF3SOCK, Ftype3
 
 
 @mutant(MKNOD, RFC1813_MKNOD)
-def mknod3_makes_what_it_cannot(call: Mknod) -> Mknod3Res:
+def mknod3_accepts_invalid_types(call: Mknod) -> Mknod3Res:
     """MKNOD creates a FIFO instead of refusing a type, except for regular files"""
     if call.args.what.type in _MADE:
         return call.proceed()

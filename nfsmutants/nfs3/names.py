@@ -26,7 +26,7 @@ _ALIASES: t.Final = (b".", b"..")
 
 
 @mutant((LOOKUP, MKDIR, SYMLINK, MKNOD, RENAME), RFC1813_NAMES)
-def names3_take_the_empty_name(call: AnyCall) -> t.Any:
+def names3_accept_the_empty_name(call: AnyCall) -> t.Any:
     """A call with an empty name is answered with success"""
     procedure = call.operation
     where = getattr(call.args, TAKEN.get(procedure) or MADE[procedure])
@@ -34,20 +34,20 @@ def names3_take_the_empty_name(call: AnyCall) -> t.Any:
 
 
 @mutant(tuple(MADE), RFC1813_NAMES)
-def names3_make_aliases(call: AnyCall) -> t.Any:
+def names3_create_dots_under_other_names(call: AnyCall) -> t.Any:
     """The server creates objects named . and .. under similar names"""
     field = MADE[call.operation]
     where: Diropargs3 = getattr(call.args, field)
-    if where.name not in _ALIASES or directory_of(call.server, where) is None:
+    if where.name not in _ALIASES or directory_of(call.server, where.dir) is None:
         return call.proceed()
     return call.proceed_with(**{field: replace(where, name=where.name + b" ")})
 
 
 @mutant((REMOVE, RENAME), RFC1813_NAMES)
-def names3_empty_by_aliases(call: AnyCall) -> t.Any:
+def names3_dots_empty_the_directory(call: AnyCall) -> t.Any:
     """REMOVE and RENAME of the names . and .. remove the files in that directory"""
     where: Diropargs3 = getattr(call.args, TAKEN[call.operation])
-    directory = directory_of(call.server, where)
+    directory = directory_of(call.server, where.dir)
     if where.name in _ALIASES and directory is not None and directory.directory is not None:
         parent = directory.directory.parent or directory
         remove_all(call, directory if where.name == b"." else parent)
@@ -66,7 +66,7 @@ def _walk_path(server: Server, where: Diropargs3) -> Diropargs3:
 
 
 @mutant(OF_NAMES, RFC1813_DATA_TYPES)
-def names3_walk_paths(call: AnyCall) -> t.Any:
+def names3_follow_paths(call: AnyCall) -> t.Any:
     """A name with a slash is followed as a path"""
     return rewrite_names(call, _walk_path)
 
@@ -82,21 +82,21 @@ def _plain(name: bytes) -> bytes:
 
 
 @mutant(_OF_MADE, RFC1813_NAMES)
-def names3_replace_bytes(call: AnyCall) -> t.Any:
+def names3_replace_non_ascii_bytes(call: AnyCall) -> t.Any:
     """The server replaces bytes of a new name that are not ASCII"""
     return rewrite_names(call, lambda _, where: replace(where, name=_plain(where.name)), taken=False)
 
 
 def _like(server: Server, where: Diropargs3, key: t.Callable[[bytes], bytes]) -> Diropargs3:
     """The first name in the directory with the same key."""
-    inode = directory_of(server, where)
+    inode = directory_of(server, where.dir)
     names = inode.directory.names() if inode is not None and inode.directory is not None else []
     alike = [name for name in names if key(name) == key(where.name)]
     return where if where.name in names or not alike else replace(where, name=alike[0])
 
 
 @mutant(_OF_TAKEN, RFC1813_NAMES)
-def names3_mix_bytes_up(call: AnyCall) -> t.Any:
+def names3_ignore_non_ascii_bytes(call: AnyCall) -> t.Any:
     """The server finds names that differ in bytes that are not ASCII"""
     return rewrite_names(call, lambda server, where: _like(server, where, _plain), made=False)
 
@@ -107,19 +107,19 @@ def _one_more(server: Server, where: Diropargs3) -> Diropargs3:
 
 
 @mutant(_OF_MADE, RFC1813_PATHCONF)
-def names3_are_a_byte_shorter(call: AnyCall) -> t.Any:
+def names3_of_name_max_are_refused(call: AnyCall) -> t.Any:
     """The server refuses a new name of name_max bytes as too long"""
     return rewrite_names(call, _one_more, taken=False)
 
 
 @mutant(_OF_TAKEN, RFC1813_PATHCONF)
-def names3_are_found_a_byte_shorter(call: AnyCall) -> t.Any:
+def names3_of_name_max_are_not_found(call: AnyCall) -> t.Any:
     """The server does not find a name of name_max bytes"""
     return rewrite_names(call, _one_more, made=False)
 
 
 @mutant(OF_NAMES, RFC1813_PATHCONF)
-def names3_are_cut(call: AnyCall) -> t.Any:
+def names3_too_long_are_cut(call: AnyCall) -> t.Any:
     """The server cuts a name that is too long"""
     most = call.server.fs.limits.name_max
     return rewrite_names(call, lambda _, where: replace(where, name=where.name[:most]))

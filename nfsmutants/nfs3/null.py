@@ -31,7 +31,7 @@ def null3_returns_results(call: Null) -> Void:
 
 
 @mutant(NULL, RFC1813_NULL)
-def null3_asks_for_authentication(call: Null) -> Void:
+def null3_requires_authentication(call: Null) -> Void:
     """NULL is refused with AUTH_TOOWEAK if it comes without authentication"""
     if not isinstance(call.context.credential, AuthSys):
         raise Refused(auth_stat=AuthStat.AUTH_TOOWEAK)

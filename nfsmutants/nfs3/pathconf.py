@@ -19,7 +19,7 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend
 from nfsmutants.form import mutant
-from nfsmutants.nfs3.bending import _is_file
+from nfsmutants.nfs3.bending import is_not_directory
 from nfsmutants.nfs3.calls import Create, Lookup, Pathconf, Readdir, Setattr
 from nfsmutants.rules import RFC1813_PATHCONF
 
@@ -52,7 +52,9 @@ def pathconf3_differs_by_type(call: Pathconf) -> Pathconf3Res:
     if reply.resok is None:
         return reply
     resok = reply.resok
-    return amend(reply, linkmax=resok.linkmax - 1) if _is_file(call.server, call.args.object) else reply
+    return (
+        amend(reply, linkmax=resok.linkmax - 1) if is_not_directory(call.server, call.args.object) else reply
+    )
 
 
 @mutant(PATHCONF, RFC1813_PATHCONF)

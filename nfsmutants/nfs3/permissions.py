@@ -8,13 +8,13 @@ import typing as t
 from nfsclient.protocol.nfs3 import READ, READDIR, READDIRPLUS, REMOVE, RENAME, RMDIR, WRITE
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import (
-    _CHANGING,
     MADE,
+    NAME_CHANGES,
     OF_NAMES,
     TAKEN,
-    _is_common,
-    _proceed_without,
     directory_of,
+    is_unprivileged,
+    proceed_without,
 )
 from nfsmutants.rules import RFC1813_PERMISSIONS
 
@@ -30,8 +30,8 @@ def names3_deny_everybody(call: AnyCall) -> t.Any:
     """Nobody may change a directory of another user, whatever its mode"""
     procedure = call.operation
     where = getattr(call.args, MADE.get(procedure) or TAKEN[procedure])
-    directory = directory_of(call.server, where)
-    if directory is None or not _is_common(call.context) or directory.uid == call.caller.uid:
+    directory = directory_of(call.server, where.dir)
+    if directory is None or not is_unprivileged(call.context) or directory.uid == call.caller.uid:
         return call.proceed()
     mode, directory.mode = directory.mode, directory.mode & 0o700
     try:
@@ -43,7 +43,7 @@ def names3_deny_everybody(call: AnyCall) -> t.Any:
 @mutant((REMOVE, RMDIR, RENAME), RFC1813_PERMISSIONS)
 def names3_ignore_the_sticky_bit(call: AnyCall) -> t.Any:
     """Users who may write to a directory may remove the objects of others from it, sticky or not"""
-    directory = directory_of(call.server, getattr(call.args, TAKEN[call.operation]))
+    directory = directory_of(call.server, getattr(call.args, TAKEN[call.operation]).dir)
     if directory is None:
         return call.proceed()
     sticky = directory.mode & 0o1000
@@ -58,14 +58,14 @@ def names3_ignore_the_sticky_bit(call: AnyCall) -> t.Any:
 
 
 @mutant((READ, WRITE, READDIR, READDIRPLUS), RFC1813_PERMISSIONS)
-def nfs3_data_is_for_everybody(call: AnyCall) -> t.Any:
+def nfs3_data_ignores_permissions(call: AnyCall) -> t.Any:
     """READ, WRITE, READDIR and READDIRPLUS ignore permissions"""
     if call.caller.uid == 0:
         return call.proceed()
     return call.proceed_as_root()
 
 
-@mutant(_CHANGING, RFC1813_PERMISSIONS)
-def names3_squash_nobody(call: AnyCall) -> t.Any:
+@mutant(NAME_CHANGES, RFC1813_PERMISSIONS)
+def names3_let_a_squashed_root_change(call: AnyCall) -> t.Any:
     """A squashed root changes the directories of other users like root"""
-    return _proceed_without(call, root_squash=False)
+    return proceed_without(call, root_squash=False)

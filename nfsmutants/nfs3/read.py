@@ -9,7 +9,7 @@ from nfsclient.protocol.nfs3 import CREATE, READ, Ftype3, Nfsstat3, Read3Res, Re
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs3.bending import _FAR, _LARGE, is_special_file, refuse_read
+from nfsmutants.nfs3.bending import FAR, LARGE, is_special_file, refuse_read
 from nfsmutants.nfs3.calls import Read
 from nfsmutants.rules import (
     RFC1813_DATA_TYPES,
@@ -26,29 +26,29 @@ from nfsserver.nfs3.common import Watched, fattr3
 
 
 @mutant(READ, RFC1813_READ)
-def read3_misses_by_one_far_out(call: Read) -> Read3Res:
+def read3_rotates_data_beyond_2g(call: Read) -> Read3Res:
     """READ near 2 GiB and beyond returns its first byte last, or a zero if it reads a single byte"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
     data = bytes(reply.resok.data)
-    if call.args.offset < _FAR:
+    if call.args.offset < FAR:
         return reply
     return amend(reply, data=data[1:] + data[:1]) if len(data) > 1 else amend(reply, data=bytes(len(data)))
 
 
 @mutant(READ, RFC1813_READ)
-def read3_shifts_large_reads(call: Read) -> Read3Res:
+def read3_rotates_large_reads(call: Read) -> Read3Res:
     """READ of more than 64 KiB returns its first byte last"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
     data = bytes(reply.resok.data)
-    return amend(reply, data=data[1:] + data[:1]) if call.args.count > _LARGE else reply
+    return amend(reply, data=data[1:] + data[:1]) if call.args.count > LARGE else reply
 
 
 @mutant(READ, RFC1813_READ)
-def read3_over_udp_loses_the_end(call: Read) -> Read3Res:
+def read3_over_udp_zeroes_the_last_byte(call: Read) -> Read3Res:
     """READ over UDP returns a zero instead of the last byte"""
     reply = call.proceed()
     if reply.resok is None:
@@ -129,7 +129,7 @@ def read3_refuses_count_zero(call: Read) -> Read3Res:
 
 
 @mutant(READ, RFC1813_READ)
-def read3_returns_more_than_asked(call: Read) -> Read3Res:
+def read3_returns_more_than_count(call: Read) -> Read3Res:
     """READ rounds count up to a multiple of four"""
     return call.proceed_with(count=call.args.count + -call.args.count % 4)
 
@@ -175,7 +175,7 @@ def read3_pads_above_rtmax(call: Read) -> Read3Res:
 
 
 @mutant(READ, RFC1813_READ)
-def read3_attributes_tell_another_size(call: Read) -> Read3Res:
+def read3_attributes_have_another_size(call: Read) -> Read3Res:
     """READ returns attributes with the end of the range as size"""
     reply = call.proceed()
     if reply.resok is None or reply.resok.file_attributes is None:
@@ -185,7 +185,7 @@ def read3_attributes_tell_another_size(call: Read) -> Read3Res:
 
 
 @mutant(READ, RFC1813_DATA_TYPES)
-def read3_touches_mtime(call: Read) -> Read3Res:
+def read3_changes_mtime(call: Read) -> Read3Res:
     """READ changes mtime"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
@@ -231,7 +231,7 @@ def read3_reads_symlinks(call: Read) -> Read3Res:
 
 
 @mutant((READ, CREATE), RFC1813_DATA_TYPES)
-def read3_reads_a_later_file(call: AnyCall) -> t.Any:
+def read3_removed_handle_reads_the_newest_file(call: AnyCall) -> t.Any:
     """READ with the handle of a removed file returns the data of the newest file"""
     reply = call.proceed()
     state = call.state

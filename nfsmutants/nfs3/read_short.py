@@ -13,7 +13,7 @@ from nfsmutants.rules import RFC1813_READ
 
 
 @mutant(READ, RFC1813_READ)
-def read3_short_says_eof(call: Read) -> Read3Res:
+def read3_short_returns_eof(call: Read) -> Read3Res:
     """READ that returns fewer bytes than requested returns eof"""
     reply = call.proceed()
     if reply.resok is None or reply.resok.count >= call.args.count:
@@ -22,7 +22,7 @@ def read3_short_says_eof(call: Read) -> Read3Res:
 
 
 @mutant(READ, RFC1813_READ)
-def read3_short_misses_by_one(call: Read) -> Read3Res:
+def read3_short_skips_the_first_byte(call: Read) -> Read3Res:
     """READ that returns fewer bytes than requested skips the first byte"""
     reply = call.proceed()
     if reply.resok is None or reply.resok.eof or reply.resok.count >= call.args.count:

@@ -17,7 +17,7 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, mutant, mutant_of_each
-from nfsmutants.nfs3.bending import _DOTS, _LISTINGS
+from nfsmutants.nfs3.bending import DOTS, LISTINGS
 from nfsmutants.nfs3.calls import Readdir
 from nfsmutants.rules import RFC1813_READDIR
 from nfsserver.nfs3.common import fattr3
@@ -27,7 +27,7 @@ def _is_dots_only(resok: Readdir3ResOk | Readdirplus3ResOk) -> bool:
     return all(entry.name in {b".", b".."} for entry in resok.entries)
 
 
-@mutant_of_each(_LISTINGS)
+@mutant_of_each(LISTINGS)
 def repeats_an_entry(call: AnyCall) -> t.Any:
     """{} repeats the last entry of a page at the beginning of the next page"""
     reply = call.proceed()
@@ -40,14 +40,14 @@ def repeats_an_entry(call: AnyCall) -> t.Any:
     return amend(reply, entries=[*kept, replace(last, cookie=kept[-1].cookie)])
 
 
-@mutant_of_each(_LISTINGS)
+@mutant_of_each(LISTINGS)
 def claims_eof_early(call: AnyCall) -> t.Any:
     """{} returns eof with every page"""
     return amend(call.proceed(), eof=True)
 
 
-@mutant_of_each(_LISTINGS)
-def never_says_eof(call: AnyCall) -> t.Any:
+@mutant_of_each(LISTINGS)
+def never_returns_eof(call: AnyCall) -> t.Any:
     """{} never returns eof in a directory that has entries"""
     reply = call.proceed()
     if reply.resok is None:
@@ -56,8 +56,8 @@ def never_says_eof(call: AnyCall) -> t.Any:
     return reply if resok.entries and _is_dots_only(resok) else amend(reply, eof=False)
 
 
-@mutant_of_each(_LISTINGS)
-def resumes_one_late(call: AnyCall) -> t.Any:
+@mutant_of_each(LISTINGS)
+def skips_the_entry_after_the_cookie(call: AnyCall) -> t.Any:
     """{} omits the entry after the cookie, unless it is the last of a page"""
     ends = call.state.setdefault("ends", set())
     reply = call.proceed()
@@ -71,7 +71,7 @@ def resumes_one_late(call: AnyCall) -> t.Any:
     return amend(reply, entries=entries)
 
 
-@mutant_of_each(_LISTINGS)
+@mutant_of_each(LISTINGS)
 def lists_a_file(call: AnyCall) -> t.Any:
     """{} of an object that is not a directory returns an empty listing"""
     reply = call.proceed()
@@ -117,7 +117,7 @@ def readdir3_lists_removed_entries(call: AnyCall) -> t.Any:
 
 
 @mutant(READDIR, RFC1813_READDIR)
-def readdir3_empty_directory_has_no_end(call: Readdir) -> Readdir3Res:
+def readdir3_empty_directory_lacks_eof(call: Readdir) -> Readdir3Res:
     """READDIR never returns eof in an empty directory"""
     reply = call.proceed()
     if reply.resok is None:
@@ -129,7 +129,7 @@ def readdir3_empty_directory_has_no_end(call: Readdir) -> Readdir3Res:
 
 
 @mutant(READDIR, RFC1813_READDIR)
-def readdir3_restarts_behind_the_end(call: Readdir) -> Readdir3Res:
+def readdir3_restarts_after_the_end(call: Readdir) -> Readdir3Res:
     """READDIR starts again if the cookie is that of the last entry"""
     reply = call.proceed()
     if reply.resok is None or not call.args.cookie or reply.resok.entries:
@@ -138,7 +138,7 @@ def readdir3_restarts_behind_the_end(call: Readdir) -> Readdir3Res:
 
 
 @mutant(READDIR, RFC1813_READDIR)
-def readdir3_loses_its_place_when_entries_go(call: Readdir) -> Readdir3Res:
+def readdir3_skips_an_entry_after_removal(call: Readdir) -> Readdir3Res:
     """READDIR omits the next entry if the directory has become smaller since it returned the cookie"""
     sizes = call.state
     reply = call.proceed()
@@ -153,7 +153,7 @@ def readdir3_loses_its_place_when_entries_go(call: Readdir) -> Readdir3Res:
 
 
 @mutant(READDIR, RFC1813_READDIR)
-def readdir3_says_end_when_too_small(call: Readdir) -> Readdir3Res:
+def readdir3_too_small_returns_eof(call: Readdir) -> Readdir3Res:
     """READDIR returns an empty page with eof if no entry fits into count"""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_TOOSMALL:
@@ -168,7 +168,7 @@ def readdir3_wrong_fileid(call: Readdir) -> Readdir3Res:
     if reply.resok is None:
         return reply
     entries = [
-        replace(entry, fileid=entry.fileid + 1_000_000) if entry.name not in _DOTS else entry
+        replace(entry, fileid=entry.fileid + 1_000_000) if entry.name not in DOTS else entry
         for entry in reply.resok.entries
     ]
     return amend(reply, entries=entries)

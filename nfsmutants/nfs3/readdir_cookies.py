@@ -9,7 +9,7 @@ from nfsclient.protocol.nfs3 import READDIR, READDIRPLUS, Nfsstat3
 from nfsclient.xdr import replace
 from nfsmutants.bending import change
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs3.bending import directory_of_handle
+from nfsmutants.nfs3.bending import directory_of
 from nfsmutants.rules import RFC1813_LISTINGS
 from nfsserver.server import Server
 
@@ -17,12 +17,12 @@ from nfsserver.server import Server
 
 
 def _is_issued(server: Server, args: t.Any) -> bool:
-    inode = directory_of_handle(server, args.dir)
+    inode = directory_of(server, args.dir)
     return inode is None or inode.directory is None or inode.directory.has_issued(args.cookie)
 
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
-def list3_invents_for_cookies(call: AnyCall) -> t.Any:
+def list3_invents_an_entry_for_unknown_cookies(call: AnyCall) -> t.Any:
     """A listing from an invented cookie has an entry that does not exist"""
     reply = call.proceed()
     if not call.args.cookie or _is_issued(call.server, call.args):
@@ -35,7 +35,7 @@ def list3_invents_for_cookies(call: AnyCall) -> t.Any:
 
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
-def list3_begins_again_for_another_verifier(call: AnyCall) -> t.Any:
+def list3_restarts_for_an_unknown_verifier(call: AnyCall) -> t.Any:
     """A listing with an invented verifier starts again"""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_BAD_COOKIE:
@@ -44,7 +44,7 @@ def list3_begins_again_for_another_verifier(call: AnyCall) -> t.Any:
 
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
-def list3_keeps_the_place_itself(call: AnyCall) -> t.Any:
+def list3_ignores_cookies(call: AnyCall) -> t.Any:
     """A listing continues where the last listing of the directory ended, for any client"""
     places: dict[bytes, int] = call.state.setdefault("places", {})
     reply = (
@@ -55,3 +55,18 @@ def list3_keeps_the_place_itself(call: AnyCall) -> t.Any:
     if reply.resok is not None and reply.resok.entries:
         places[bytes(call.args.dir)] = reply.resok.entries[-1].cookie
     return reply
+
+
+@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
+def list3_restarts_after_a_change(call: AnyCall) -> t.Any:
+    """A listing starts again if the directory has changed since the cookie"""
+    args = call.args
+    changes: dict[bytes, int] = call.state.setdefault("changes", {})
+    inode = directory_of(call.server, args.dir)
+    if inode is None:
+        return call.proceed()
+    if args.cookie and changes.get(args.dir, inode.mtime) != inode.mtime:
+        changes[bytes(args.dir)] = inode.mtime
+        return call.proceed(replace(args, cookie=0, cookieverf=bytes(8)))
+    changes[bytes(args.dir)] = inode.mtime
+    return call.proceed()

@@ -28,7 +28,7 @@ _DOTS: t.Final = (b".", b"..")
 
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
-def list3_tidies_names(call: AnyCall) -> t.Any:
+def list3_replaces_special_characters(call: AnyCall) -> t.Any:
     """Listed names have `?` for special characters, and at most 200 bytes"""
     reply = call.proceed()
     if reply.resok is None:
@@ -78,7 +78,7 @@ def list3_wrong_fileid(call: AnyCall) -> t.Any:
 
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
-def list3_lists_what_is_no_directory(call: AnyCall) -> t.Any:
+def list3_lists_special_files(call: AnyCall) -> t.Any:
     """Objects other than directories and regular files have an empty listing"""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_NOTDIR or call.server.resolve(call.args.dir).data is not None:

@@ -9,7 +9,7 @@ from nfsclient.protocol.nfs3 import READDIR, READDIRPLUS, Nfsstat3, Readdir3Args
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs3.bending import directory_of_handle
+from nfsmutants.nfs3.bending import directory_of
 from nfsmutants.rules import RFC1813_LISTINGS
 
 _SMALL: t.Final = 1024
@@ -39,7 +39,7 @@ def list3_ignores_small_counts(call: AnyCall) -> t.Any:
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
 def list3_refuses_huge_counts(call: AnyCall) -> t.Any:
     """A listing limited to 64 KiB or more is refused with INVAL"""
-    if _limit(call.args) < _PLENTY or directory_of_handle(call.server, call.args.dir) is None:
+    if _limit(call.args) < _PLENTY or directory_of(call.server, call.args.dir) is None:
         return call.proceed()
     refused = call.proceed_with(dir=b"")
     return replace(refused, status=Nfsstat3.NFS3ERR_INVAL)
@@ -54,29 +54,11 @@ def list3_over_udp_loses_an_entry(call: AnyCall) -> t.Any:
     return amend(reply, entries=reply.resok.entries[:-1])
 
 
-# ---------------------------------------------------------------- cookies
-
-
-@mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
-def list3_begins_again_after_a_change(call: AnyCall) -> t.Any:
-    """A listing starts again if the directory has changed since the cookie"""
-    args = call.args
-    changes: dict[bytes, int] = call.state.setdefault("changes", {})
-    inode = directory_of_handle(call.server, args.dir)
-    if inode is None:
-        return call.proceed()
-    if args.cookie and changes.get(args.dir, inode.mtime) != inode.mtime:
-        changes[bytes(args.dir)] = inode.mtime
-        return call.proceed(replace(args, cookie=0, cookieverf=bytes(8)))
-    changes[bytes(args.dir)] = inode.mtime
-    return call.proceed()
-
-
 # ---------------------------------------------------------------- entries
 
 
 @mutant((READDIR, READDIRPLUS), RFC1813_LISTINGS)
-def list3_skips_a_name_in_a_crowd(call: AnyCall) -> t.Any:
+def list3_skips_an_entry_of_large_pages(call: AnyCall) -> t.Any:
     """A page of more than 500 entries lacks one of them"""
     reply = call.proceed()
     if reply.resok is None:

@@ -9,12 +9,12 @@ from nfsclient.protocol.nfs3 import READDIRPLUS, Ftype3, Readdirplus3Res
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, change
 from nfsmutants.form import AnyCall, mutant, mutant_of_each
-from nfsmutants.nfs3.bending import _DOTS, _LISTINGS
+from nfsmutants.nfs3.bending import DOTS, LISTINGS
 from nfsmutants.nfs3.calls import Readdirplus
 from nfsmutants.rules import RFC1813_READDIRPLUS
 
 
-@mutant_of_each(_LISTINGS)
+@mutant_of_each(LISTINGS)
 def skips_an_entry(call: AnyCall) -> t.Any:
     """{} omits the last entry of each page but the last"""
     reply = call.proceed()
@@ -42,9 +42,7 @@ def _amend_entries(reply: Readdirplus3Res, **changes: t.Any) -> Readdirplus3Res:
     if reply.resok is None:
         return reply
     page = reply.resok.entries
-    return amend(
-        reply, entries=[entry if entry.name in _DOTS else change(entry, **changes) for entry in page]
-    )
+    return amend(reply, entries=[entry if entry.name in DOTS else change(entry, **changes) for entry in page])
 
 
 @mutant(READDIRPLUS, RFC1813_READDIRPLUS)
@@ -69,7 +67,7 @@ def readdirplus3_handle_of_another(call: Readdirplus) -> Readdirplus3Res:
 
 
 @mutant(READDIRPLUS, RFC1813_READDIRPLUS)
-def readdirplus3_hides_directories(call: Readdirplus) -> Readdirplus3Res:
+def readdirplus3_omits_directories(call: Readdirplus) -> Readdirplus3Res:
     """READDIRPLUS omits directories"""
     reply = call.proceed()
     if reply.resok is None:
@@ -77,6 +75,6 @@ def readdirplus3_hides_directories(call: Readdirplus) -> Readdirplus3Res:
     kept = [
         entry
         for entry in reply.resok.entries
-        if entry.name in _DOTS or entry.name_attributes is None or entry.name_attributes.type != Ftype3.NF3DIR
+        if entry.name in DOTS or entry.name_attributes is None or entry.name_attributes.type != Ftype3.NF3DIR
     ]
     return amend(reply, entries=kept)

@@ -16,7 +16,7 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, amend_refusal, inode_of
 from nfsmutants.form import mutant
-from nfsmutants.nfs3.bending import _is_common
+from nfsmutants.nfs3.bending import is_unprivileged
 from nfsmutants.nfs3.calls import Readlink, Symlink
 from nfsmutants.rules import RFC1813_PERMISSIONS, RFC1813_READLINK
 from nfsserver.fs import Kind
@@ -26,7 +26,7 @@ from nfsserver.nfs3.common import fattr3
 
 
 @mutant(SYMLINK, RFC1813_READLINK)
-def symlink3_tidies_the_data(call: Symlink) -> Symlink3Res:
+def symlink3_merges_slashes(call: Symlink) -> Symlink3Res:
     """SYMLINK stores one slash instead of two"""
     tidy = call.args.symlink.symlink_data.replace(b"//", b"/")
     return call.proceed_with("symlink", symlink_data=tidy)
@@ -66,7 +66,7 @@ def readlink3_reads_files(call: Readlink) -> Readlink3Res:
 @mutant(READLINK, RFC1813_PERMISSIONS)
 def readlink3_needs_permission(call: Readlink) -> Readlink3Res:
     """READLINK is permitted only to the owner of the link"""
-    if _is_common(call.context) and call.server.resolve(call.args.symlink).uid != call.caller.uid:
+    if is_unprivileged(call.context) and call.server.resolve(call.args.symlink).uid != call.caller.uid:
         return Readlink3Res(Nfsstat3.NFS3ERR_ACCES, resfail=Readlink3ResFail(None))
     return call.proceed()
 
@@ -75,7 +75,7 @@ def readlink3_needs_permission(call: Readlink) -> Readlink3Res:
 
 
 @mutant(READLINK, RFC1813_READLINK)
-def readlink3_reads_anything(call: Readlink) -> Readlink3Res:
+def readlink3_reads_non_links(call: Readlink) -> Readlink3Res:
     """READLINK of an object that is neither a link nor a file returns an empty text"""
     inode = inode_of(call.server, call.args.symlink)
     if inode is None or inode.kind in (Kind.SYMLINK, Kind.REGULAR):

@@ -17,7 +17,7 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsmutants.bending import change
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs3.bending import _SPECIAL, REMOVED, _remove_one_more, find, remove_all
+from nfsmutants.nfs3.bending import REMOVED, SPECIAL, find, remove_all, remove_one_more
 from nfsmutants.nfs3.calls import Remove
 from nfsmutants.rules import RFC1813_REMOVE
 from nfsserver.fs import Kind
@@ -36,7 +36,7 @@ def remove3_removes_a_neighbour(call: Remove) -> Remove3Res:
     """REMOVE removes another entry of the directory as well"""
     reply = call.proceed()
     if reply.resok is not None:
-        _remove_one_more(call, call.args.object.dir)
+        remove_one_more(call, call.args.object.dir)
     return reply
 
 
@@ -50,7 +50,7 @@ def remove3_destroys_linked_files(call: Remove) -> Remove3Res:
 
 
 @mutant(REMOVE, RFC1813_REMOVE)
-def remove3_forgets_to_count(call: Remove) -> Remove3Res:
+def remove3_keeps_nlink(call: Remove) -> Remove3Res:
     """REMOVE does not change nlink of a file with other names"""
     inode = find(call.server, call.args.object)
     reply = call.proceed()
@@ -124,5 +124,5 @@ def remove3_keeps_names_taken(call: AnyCall) -> Remove3Res | Create3Res:
 def remove3_keeps_special_files(call: Remove) -> Remove3Res:
     """REMOVE of devices and sockets answers success, and removes nothing"""
     there = find(call.server, call.args.object)
-    keeps = there is not None and there.kind in _SPECIAL - {Kind.FIFO}
+    keeps = there is not None and there.kind in SPECIAL - {Kind.FIFO}
     return REMOVED if keeps else call.proceed()

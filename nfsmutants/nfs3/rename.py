@@ -19,7 +19,7 @@ from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, change, restate
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs3.bending import RENAMED, find, is_directory, remove, remove_all
+from nfsmutants.nfs3.bending import RENAMED, directory_of, find, remove, remove_all
 from nfsmutants.nfs3.calls import Rename
 from nfsmutants.rules import (
     RFC1813_DATA_TYPES,
@@ -43,7 +43,7 @@ def _link_again(server: Server, context: CallContext, inode: Inode, where: Dirop
 
 
 @mutant(RENAME, RFC1813_RENAME)
-def rename3_leaves_the_old_name(call: Rename) -> Rename3Res:
+def rename3_keeps_the_old_name(call: Rename) -> Rename3Res:
     """RENAME of a file within a directory keeps the old name, too"""
     inode = find(call.server, call.args.from_)
     reply = call.proceed()
@@ -85,7 +85,7 @@ def rename3_keeps_the_target(call: Rename) -> Rename3Res:
 
 
 @mutant(RENAME, RFC1813_RENAME)
-def rename3_replaces_no_directories(call: Rename) -> Rename3Res:
+def rename3_over_empty_directory_does_nothing(call: Rename) -> Rename3Res:
     """RENAME over an empty directory answers success and does nothing"""
     target, source = find(call.server, call.args.to), find(call.server, call.args.from_)
     both = target is not None and source is not None and target.directory is not None is not source.directory
@@ -122,7 +122,7 @@ def rename3_replaces_files_by_directories(call: Rename) -> Rename3Res:
 
 
 @mutant((RENAME, LOOKUP), RFC1813_RENAME)
-def rename3_takes_two_steps(call: AnyCall) -> t.Any:
+def rename3_removes_the_target_in_a_first_step(call: AnyCall) -> t.Any:
     """RENAME over a name removes it first: the next LOOKUP of it finds nothing"""
     if call.operation is RENAME:
         is_over = find(call.server, call.args.to) is not None
@@ -157,7 +157,7 @@ def rename3_removes_the_target_first(call: Rename) -> Rename3Res:
 
 
 @mutant(RENAME, RFC1813_RENAME)
-def rename3_loses_directories(call: Rename) -> Rename3Res:
+def rename3_moves_below_itself(call: Rename) -> Rename3Res:
     """RENAME of a directory below itself cuts it off the tree"""
     reply = call.proceed()
     source, parent = find(call.server, call.args.from_), call.server.resolve(call.args.from_.dir).directory
@@ -168,7 +168,7 @@ def rename3_loses_directories(call: Rename) -> Rename3Res:
 
 
 @mutant(RENAME, RFC1813_RENAME)
-def rename3_leaves_a_name_elsewhere(call: Rename) -> Rename3Res:
+def rename3_keeps_the_name_in_the_old_directory(call: Rename) -> Rename3Res:
     """RENAME from another directory keeps the old name, too"""
     args = call.args
     inode = find(call.server, args.from_)
@@ -190,7 +190,7 @@ def rename3_empties_directories(call: Rename) -> Rename3Res:
 
 
 @mutant(RENAME, RFC1813_RENAME)
-def rename3_forgets_the_parent(call: Rename) -> Rename3Res:
+def rename3_keeps_dotdot(call: Rename) -> Rename3Res:
     """RENAME of a directory into another one leaves its .. entry on the old parent"""
     inode = find(call.server, call.args.from_)
     reply = call.proceed()
@@ -230,7 +230,7 @@ def rename3_destroys_replaced_files(call: Rename) -> Rename3Res:
 
 
 @mutant(RENAME, RFC1813_RENAME)
-def rename3_forgets_to_count(call: Rename) -> Rename3Res:
+def rename3_keeps_nlink_of_replaced_files(call: Rename) -> Rename3Res:
     """RENAME over a file that has other names does not change its nlink"""
     target = find(call.server, call.args.to)
     nlink = 0 if target is None else target.nlink
@@ -268,7 +268,7 @@ def rename3_replaces_what_links_point_to(call: Rename) -> Rename3Res:
 
 def _succeed_in_a_file(call: Rename, where: Diropargs3) -> Rename3Res:
     reply = call.proceed()
-    of_file = reply.status == Nfsstat3.NFS3ERR_NOTDIR and not is_directory(call.server, where.dir)
+    of_file = reply.status == Nfsstat3.NFS3ERR_NOTDIR and directory_of(call.server, where.dir) is None
     return RENAMED if of_file else reply
 
 
@@ -285,7 +285,7 @@ def rename3_renames_into_files(call: Rename) -> Rename3Res:
 
 
 @mutant(RENAME, RFC1813_DATA_TYPES)
-def rename3_contradicts_itself(call: Rename) -> Rename3Res:
+def rename3_returns_two_sizes_after(call: Rename) -> Rename3Res:
     """RENAME within one directory returns two different sizes of it"""
     reply = call.proceed()
     if reply.resok is None or call.args.from_.dir != call.args.to.dir:
@@ -308,7 +308,7 @@ def rename3_swaps_the_directories(call: Rename) -> Rename3Res:
 
 
 @mutant(RENAME, RFC1813_NAMES)
-def rename3_takes_the_empty_name(call: Rename) -> Rename3Res:
+def rename3_accepts_the_empty_name(call: Rename) -> Rename3Res:
     """RENAME to an empty name uses the name `empty`"""
     return call.proceed_with("to", name=call.args.to.name or b"empty")
 
@@ -321,7 +321,7 @@ def rename3_cuts_long_names(call: Rename) -> Rename3Res:
 
 
 @mutant((RENAME, LOOKUP), RFC1813_RENAME)
-def rename3_shows_a_third_object(call: AnyCall) -> t.Any:
+def rename3_lookup_after_it_finds_the_directory(call: AnyCall) -> t.Any:
     """After RENAME over a name, the next LOOKUP of it finds the directory"""
     if call.operation is RENAME:
         is_over = find(call.server, call.args.to) is not None
@@ -335,7 +335,7 @@ def rename3_shows_a_third_object(call: AnyCall) -> t.Any:
 
 
 @mutant((RENAME, LOOKUP), RFC1813_RENAME)
-def rename3_unlinks_first(call: AnyCall) -> t.Any:
+def rename3_removes_the_old_name_in_a_first_step(call: AnyCall) -> t.Any:
     """RENAME removes the old name first: the next LOOKUP of the new one finds nothing"""
     if call.operation is RENAME:
         reply = call.proceed()

@@ -7,7 +7,7 @@ from nfsclient.protocol.nfs3 import RENAME, Nfsstat3, Rename3Res, Rename3ResOk, 
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, restate
 from nfsmutants.form import mutant
-from nfsmutants.nfs3.bending import _FILE_OR_DIRECTORY, RENAMED, _is_special, find
+from nfsmutants.nfs3.bending import FILE_OR_DIRECTORY, RENAMED, find, is_special
 from nfsmutants.nfs3.calls import Rename
 from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_RENAME, RFC1813_RENAME_HINTS
 from nfsserver.fs import Kind
@@ -32,7 +32,7 @@ def rename3_before_is_of_the_other_directory(call: Rename) -> Rename3Res:
 
 
 @mutant(RENAME, RFC1813_DATA_TYPES)
-def rename3_contradicts_itself_before(call: Rename) -> Rename3Res:
+def rename3_returns_two_sizes_before(call: Rename) -> Rename3Res:
     """RENAME within one directory returns two different sizes in before"""
     reply = call.proceed()
     if reply.resok is None or call.args.from_.dir != call.args.to.dir:
@@ -41,7 +41,7 @@ def rename3_contradicts_itself_before(call: Rename) -> Rename3Res:
 
 
 @mutant(RENAME, RFC1813_RENAME)
-def rename3_loses_across_exports(call: Rename) -> Rename3Res:
+def rename3_across_exports_removes_the_file(call: Rename) -> Rename3Res:
     """RENAME into another export answers OK and removes the file"""
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_XDEV:
@@ -61,9 +61,9 @@ def rename3_across_exports_is_io(call: Rename) -> Rename3Res:
 
 
 @mutant(RENAME, RFC1813_RENAME)
-def rename3_loses_special_files(call: Rename) -> Rename3Res:
+def rename3_removes_special_files(call: Rename) -> Rename3Res:
     """RENAME of devices, sockets and FIFOs removes them"""
-    if not _is_special(find(call.server, call.args.from_)) or find(call.server, call.args.to) is not None:
+    if not is_special(find(call.server, call.args.from_)) or find(call.server, call.args.to) is not None:
         return call.proceed()
     directory = call.server.resolve(call.args.from_.dir)
     directory.fs.remove(call.caller, directory, call.args.from_.name)
@@ -71,7 +71,7 @@ def rename3_loses_special_files(call: Rename) -> Rename3Res:
 
 
 @mutant(RENAME, RFC1813_RENAME)
-def rename3_replaces_only_files_by_files(call: Rename) -> Rename3Res:
+def rename3_over_other_types_does_nothing(call: Rename) -> Rename3Res:
     """RENAME over another type of object answers success, and does nothing"""
     source, target = find(call.server, call.args.from_), find(call.server, call.args.to)
     if source is None or target is None or source.kind is Kind.DIRECTORY or target.kind is Kind.DIRECTORY:
@@ -80,12 +80,12 @@ def rename3_replaces_only_files_by_files(call: Rename) -> Rename3Res:
 
 
 @mutant(RENAME, RFC1813_RENAME)
-def rename3_mixes_directories_with_others(call: Rename) -> Rename3Res:
+def rename3_replaces_other_types(call: Rename) -> Rename3Res:
     """RENAME of a directory over another type, or the reverse, answers success"""
     kinds = {
         found.kind
         for where in (call.args.from_, call.args.to)
         if (found := find(call.server, where)) is not None
     }
-    mixed = Kind.DIRECTORY in kinds and bool(kinds - _FILE_OR_DIRECTORY)
+    mixed = Kind.DIRECTORY in kinds and bool(kinds - FILE_OR_DIRECTORY)
     return RENAMED if mixed else call.proceed()

@@ -11,11 +11,11 @@ from nfsmutants.bending import change
 from nfsmutants.form import AnyCall, mutant, mutant_of_each
 from nfsmutants.nfs3.bending import (
     RMDIRED,
-    _is_special,
-    _remove_one_more,
+    directory_of,
     find,
-    is_directory,
+    is_special,
     remove_all,
+    remove_one_more,
     success,
 )
 from nfsmutants.nfs3.calls import Rmdir
@@ -23,14 +23,14 @@ from nfsmutants.rules import RFC1813_NAMES, RFC1813_REMOVE, RFC1813_RMDIR
 
 
 @mutant_of_each({REMOVE: RFC1813_REMOVE, RMDIR: RFC1813_RMDIR})
-def removes_what_is_not_there(call: AnyCall) -> t.Any:
+def removes_missing_names(call: AnyCall) -> t.Any:
     """{} answers success for a name that does not exist"""
     reply = call.proceed()
     return success(call) if reply.status == Nfsstat3.NFS3ERR_NOENT else reply
 
 
 @mutant_of_each({REMOVE: RFC1813_NAMES, RMDIR: RFC1813_NAMES})
-def takes_the_empty_name(call: AnyCall) -> t.Any:
+def accepts_the_empty_name(call: AnyCall) -> t.Any:
     """{} of an empty name answers success"""
     return call.proceed() if call.args.object.name else success(call)
 
@@ -57,7 +57,7 @@ def rmdir3_empties_before_refusing(call: Rmdir) -> Rmdir3Res:
 
 
 @mutant(RMDIR, RFC1813_RMDIR)
-def rmdir3_full_is_io(call: Rmdir) -> Rmdir3Res:
+def rmdir3_not_empty_is_io(call: Rmdir) -> Rmdir3Res:
     """RMDIR answers IO for a directory that is not empty"""
     reply = call.proceed()
     if reply.status not in {Nfsstat3.NFS3ERR_NOTEMPTY, Nfsstat3.NFS3ERR_EXIST}:
@@ -80,7 +80,7 @@ def rmdir3_removes_a_neighbour(call: Rmdir) -> Rmdir3Res:
     """RMDIR removes another entry of the directory as well"""
     reply = call.proceed()
     if reply.resok is not None:
-        _remove_one_more(call, call.args.object.dir)
+        remove_one_more(call, call.args.object.dir)
     return reply
 
 
@@ -98,8 +98,8 @@ def rmdir3_follows_symlinks(call: Rmdir) -> Rmdir3Res:
 def rmdir3_removes_from_files(call: Rmdir) -> Rmdir3Res:
     """RMDIR answers success if its directory is a file"""
     reply = call.proceed()
-    from_file = reply.status == Nfsstat3.NFS3ERR_NOTDIR and not is_directory(
-        call.server, call.args.object.dir
+    from_file = (
+        reply.status == Nfsstat3.NFS3ERR_NOTDIR and directory_of(call.server, call.args.object.dir) is None
     )
     return RMDIRED if from_file else reply
 
@@ -128,7 +128,7 @@ def rmdir3_empties_by_dotdot(call: Rmdir) -> Rmdir3Res:
 @mutant(RMDIR, RFC1813_RMDIR)
 def rmdir3_removes_special_files(call: Rmdir) -> Rmdir3Res:
     """RMDIR removes devices, sockets and FIFOs"""
-    if not _is_special(find(call.server, call.args.object)):
+    if not is_special(find(call.server, call.args.object)):
         return call.proceed()
     directory = call.server.resolve(call.args.object.dir)
     directory.fs.remove(call.caller, directory, call.args.object.name)

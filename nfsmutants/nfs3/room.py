@@ -87,7 +87,7 @@ def creations3_no_room_is_io(call: AnyCall) -> t.Any:
 def creations3_no_room_leaves_a_file(call: AnyCall) -> t.Any:
     """Creation without free space is refused, but leaves an empty file with the name"""
     reply = call.proceed()
-    directory = directory_of(call.server, call.args.where)
+    directory = directory_of(call.server, call.args.where.dir)
     if reply.status == Nfsstat3.NFS3ERR_NOSPC and directory is not None:
         file_system = directory.fs
         file_system.leave_free(None, None)

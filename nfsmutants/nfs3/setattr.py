@@ -20,7 +20,7 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.xdr import replace
 from nfsmutants.bending import inode_of, restate
 from nfsmutants.form import mutant
-from nfsmutants.nfs3.bending import _proceed_without, refuse_setattr
+from nfsmutants.nfs3.bending import proceed_without, refuse_setattr
 from nfsmutants.nfs3.calls import Setattr
 from nfsmutants.rules import RFC1813_ERRORS, RFC1813_PERMISSIONS, RFC1813_SETATTR
 from nfsserver.nfs3.common import Watched, nfstime3
@@ -51,7 +51,7 @@ def setattr3_ignores_mode_of_directories(call: Setattr) -> Setattr3Res:
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
-def setattr3_mode_moves_mtime(call: Setattr) -> Setattr3Res:
+def setattr3_mode_changes_mtime(call: Setattr) -> Setattr3Res:
     """SETATTR of a mode changes mtime"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.object)
@@ -159,14 +159,14 @@ def setattr3_atime_sets_mtime(call: Setattr) -> Setattr3Res:
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
-def setattr3_nothing_resets_the_mode(call: Setattr) -> Setattr3Res:
+def setattr3_of_nothing_resets_the_mode(call: Setattr) -> Setattr3Res:
     """SETATTR that sets nothing sets the mode to 0"""
     asked = call.args.new_attributes
     return call.proceed_with("new_attributes", mode=0) if asked == Sattr3() else call.proceed()
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
-def setattr3_takes_the_first_only(call: Setattr) -> Setattr3Res:
+def setattr3_sets_only_the_first_field(call: Setattr) -> Setattr3Res:
     """SETATTR of a mode and a size does not set the size"""
     asked = call.args.new_attributes
     is_both = asked.mode is not None and asked.size is not None
@@ -211,7 +211,7 @@ def setattr3_truncates_before_the_guard(call: Setattr) -> Setattr3Res:
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
-def setattr3_guards_by_mtime(call: Setattr) -> Setattr3Res:
+def setattr3_guard_compares_mtime(call: Setattr) -> Setattr3Res:
     """SETATTR accepts a guard that is the object's mtime"""
     inode = inode_of(call.server, call.args.object)
     if inode is not None and call.args.guard == nfstime3(inode.mtime):
@@ -220,7 +220,7 @@ def setattr3_guards_by_mtime(call: Setattr) -> Setattr3Res:
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
-def setattr3_guards_by_seconds(call: Setattr) -> Setattr3Res:
+def setattr3_guard_compares_seconds_only(call: Setattr) -> Setattr3Res:
     """SETATTR compares the guard with the seconds of ctime, and ignores the nanoseconds"""
     inode, guard = inode_of(call.server, call.args.object), call.args.guard
     if inode is not None and guard is not None and guard.seconds == nfstime3(inode.ctime).seconds:
@@ -229,7 +229,7 @@ def setattr3_guards_by_seconds(call: Setattr) -> Setattr3Res:
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
-def setattr3_guards_unasked(call: Setattr) -> Setattr3Res:
+def setattr3_no_guard_is_not_sync(call: Setattr) -> Setattr3Res:
     """SETATTR of a file's mode without a guard answers NOT_SYNC when its mode was set before"""
     args = call.args
     inode = inode_of(call.server, args.object)
@@ -255,7 +255,7 @@ def setattr3_after_is_before(call: Setattr) -> Setattr3Res:
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
-def setattr3_refusal_shows_what_was_asked(call: Setattr) -> Setattr3Res:
+def setattr3_refusal_returns_the_requested_mode(call: Setattr) -> Setattr3Res:
     """SETATTR that is refused returns the requested mode in its attributes"""
     reply = call.proceed()
     after = None if reply.resfail is None else reply.resfail.obj_wcc.after
@@ -272,12 +272,12 @@ def setattr3_read_only_is_io(call: Setattr) -> Setattr3Res:
 
 
 @mutant(SETATTR, RFC1813_ERRORS)
-def setattr3_read_only_is_no_matter(call: Setattr) -> Setattr3Res:
+def setattr3_ignores_read_only(call: Setattr) -> Setattr3Res:
     """SETATTR on a read-only file system works as on any other"""
-    return _proceed_without(call, read_only=False)
+    return proceed_without(call, read_only=False)
 
 
 @mutant(SETATTR, RFC1813_PERMISSIONS)
-def setattr3_squashes_nobody(call: Setattr) -> Setattr3Res:
+def setattr3_lets_a_squashed_root_change(call: Setattr) -> Setattr3Res:
     """A squashed root changes the attributes of other users' files like root"""
-    return _proceed_without(call, root_squash=False)
+    return proceed_without(call, root_squash=False)

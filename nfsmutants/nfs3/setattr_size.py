@@ -124,7 +124,7 @@ def setattr3_extension_clears_the_data(call: Setattr) -> Setattr3Res:
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
-def setattr3_extension_brings_old_data_back(call: Setattr) -> Setattr3Res:
+def setattr3_extension_restores_old_data(call: Setattr) -> Setattr3Res:
     """SETATTR that extends restores data that an earlier one cut off"""
     args = call.args
     inode, asked = inode_of(call.server, args.object), args.new_attributes.size
@@ -172,13 +172,13 @@ def _take_a_size(call: Setattr, kind: Kind) -> Setattr3Res:
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
-def setattr3_takes_a_size_for_directories(call: Setattr) -> Setattr3Res:
+def setattr3_accepts_a_size_of_directories(call: Setattr) -> Setattr3Res:
     """SETATTR of the size of a directory answers OK, and does nothing"""
     return _take_a_size(call, Kind.DIRECTORY)
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
-def setattr3_takes_a_size_for_fifos(call: Setattr) -> Setattr3Res:
+def setattr3_accepts_a_size_of_fifos(call: Setattr) -> Setattr3Res:
     """SETATTR of the size of a FIFO answers OK, and does nothing"""
     return _take_a_size(call, Kind.FIFO)
 

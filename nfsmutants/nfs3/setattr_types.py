@@ -14,7 +14,7 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsmutants.bending import inode_of
 from nfsmutants.form import mutant
-from nfsmutants.nfs3.bending import _FILE_OR_DIRECTORY, _is_common
+from nfsmutants.nfs3.bending import FILE_OR_DIRECTORY, is_unprivileged
 from nfsmutants.nfs3.calls import Setattr
 from nfsmutants.rules import RFC1813_PERMISSIONS, RFC1813_SETATTR
 from nfsserver.fs import Kind
@@ -29,9 +29,9 @@ def setattr3_denies_nobody(call: Setattr) -> Setattr3Res:
 
 
 @mutant(SETATTR, RFC1813_PERMISSIONS)
-def setattr3_time_is_the_owners_alone(call: Setattr) -> Setattr3Res:
+def setattr3_only_owners_set_server_time(call: Setattr) -> Setattr3Res:
     """Only the owner may set times to the server's time"""
-    if _is_common(call.context) and call.server.resolve(call.args.object).uid != call.caller.uid:
+    if is_unprivileged(call.context) and call.server.resolve(call.args.object).uid != call.caller.uid:
         return Setattr3Res(Nfsstat3.NFS3ERR_PERM, resfail=Setattr3ResFail(WccData()))
     return call.proceed()
 
@@ -40,7 +40,7 @@ def setattr3_time_is_the_owners_alone(call: Setattr) -> Setattr3Res:
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
-def setattr3_changes_only_files(call: Setattr) -> Setattr3Res:
+def setattr3_ignores_non_files(call: Setattr) -> Setattr3Res:
     """SETATTR ignores owners and times of objects other than regular files, and modes of special files"""
     inode = inode_of(call.server, call.args.object)
     if inode is None or inode.kind is Kind.REGULAR:
@@ -51,7 +51,7 @@ def setattr3_changes_only_files(call: Setattr) -> Setattr3Res:
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
-def setattr3_mode_touches_all_else(call: Setattr) -> Setattr3Res:
+def setattr3_mode_changes_mtime_by_seconds(call: Setattr) -> Setattr3Res:
     """SETATTR of a mode changes mtime by seconds"""
     inode = inode_of(call.server, call.args.object)
     if inode is not None and call.args.new_attributes.mode is not None:
@@ -60,18 +60,18 @@ def setattr3_mode_touches_all_else(call: Setattr) -> Setattr3Res:
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
-def setattr3_takes_sizes_of_special_files(call: Setattr) -> Setattr3Res:
+def setattr3_accepts_sizes_of_special_files(call: Setattr) -> Setattr3Res:
     """SETATTR of the size of links, devices and sockets answers success"""
     inode = inode_of(call.server, call.args.object)
-    others = _FILE_OR_DIRECTORY | {Kind.FIFO}
+    others = FILE_OR_DIRECTORY | {Kind.FIFO}
     if inode is None or inode.kind in others or call.args.new_attributes.size is None:
         return call.proceed()
     return Setattr3Res(Nfsstat3.NFS3_OK, Setattr3ResOk(WccData()))
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
-def setattr3_guards_no_special_files(call: Setattr) -> Setattr3Res:
+def setattr3_ignores_guard_of_special_files(call: Setattr) -> Setattr3Res:
     """SETATTR ignores the guard for links and special files"""
     inode = inode_of(call.server, call.args.object)
-    is_meant = inode is not None and inode.kind not in _FILE_OR_DIRECTORY
+    is_meant = inode is not None and inode.kind not in FILE_OR_DIRECTORY
     return call.proceed_with(guard=None) if is_meant else call.proceed()

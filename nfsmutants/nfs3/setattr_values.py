@@ -29,7 +29,7 @@ _LAST_OF_31_BITS: t.Final = 2**31 - 1
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
-def setattr3_mixes_modes_up(call: Setattr) -> Setattr3Res:
+def setattr3_inverts_the_last_mode_bit(call: Setattr) -> Setattr3Res:
     """SETATTR inverts the last bit of modes that give everybody or nobody the right to execute"""
     asked = call.args.new_attributes
     if asked.mode is None or (asked.mode & 0o777 and asked.mode & 0o111 != 0o111):
@@ -59,7 +59,7 @@ def setattr3_stores_other_ids(call: Setattr) -> Setattr3Res:
 
 
 @mutant(SETATTR, RFC1813_SETATTR)
-def setattr3_stops_at_31_bits(call: Setattr) -> Setattr3Res:
+def setattr3_limits_size_to_31_bits(call: Setattr) -> Setattr3Res:
     """SETATTR of a size of 2 GiB or more sets one below that"""
     asked = call.args.new_attributes
     large = asked.size is not None and asked.size >= _LAST_OF_31_BITS
@@ -85,14 +85,14 @@ def _late(time: SetTime) -> SetTime:
 
 
 @mutant(SETATTR, RFC1813_FSINFO)
-def setattr3_is_a_minute_late(call: Setattr) -> Setattr3Res:
+def setattr3_sets_times_a_minute_late(call: Setattr) -> Setattr3Res:
     """SETATTR sets times given by the client a minute later"""
     asked = call.args.new_attributes
     return call.proceed_with("new_attributes", atime=_late(asked.atime), mtime=_late(asked.mtime))
 
 
 @mutant(SETATTR, RFC1813_FSINFO)
-def setattr3_has_one_source_of_time(call: Setattr) -> Setattr3Res:
+def setattr3_sets_both_times_to_the_servers(call: Setattr) -> Setattr3Res:
     """SETATTR of one time to the client's and one to the server's sets both to the server's"""
     asked = call.args.new_attributes
     both = {asked.atime.set_it: asked.atime, asked.mtime.set_it: asked.mtime}

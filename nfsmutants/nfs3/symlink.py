@@ -28,7 +28,7 @@ def symlink3_adds_a_byte(call: Symlink) -> Symlink3Res:
 
 
 @mutant((SYMLINK, READLINK), RFC1813_SYMLINK)
-def symlink3_takes_two_steps(call: AnyCall) -> t.Any:
+def symlink3_stores_the_data_later(call: AnyCall) -> t.Any:
     """SYMLINK creates the link before its data: the first READLINK after it fails"""
     state = call.state
     if isinstance(call.args, Symlink3Args):

@@ -6,17 +6,17 @@ from __future__ import annotations
 import typing as t
 
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs3.bending import _CHANGES, directory_of, name_fields
+from nfsmutants.nfs3.bending import DIRECTORY_CHANGES, directory_of, name_fields
 from nfsmutants.rules import RFC1813_DATA_TYPES
 
 # ---------------------------------------------------------------- directories
 
 
-@mutant(_CHANGES, RFC1813_DATA_TYPES)
-def names3_leave_mtime_of_directories(call: AnyCall) -> t.Any:
+@mutant(DIRECTORY_CHANGES, RFC1813_DATA_TYPES)
+def names3_keep_mtime_of_directories(call: AnyCall) -> t.Any:
     """Calls that change the entries of a directory do not update its mtime"""
     directories = [
-        directory_of(call.server, getattr(call.args, field)) for field in name_fields(call.operation)
+        directory_of(call.server, getattr(call.args, field).dir) for field in name_fields(call.operation)
     ]
     known = [(directory, directory.mtime) for directory in directories if directory is not None]
     reply = call.proceed()

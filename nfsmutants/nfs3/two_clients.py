@@ -14,7 +14,7 @@ from nfsmutants.rules import RFC1813_READ
 
 
 @mutant(READ, RFC1813_READ)
-def read3_remembers_for_each_connection(call: Read) -> Read3Res:
+def read3_caches_data_by_connection(call: Read) -> Read3Res:
     """READ repeats the first data that the connection read from the file, even after changes"""
     args = call.args
     inode = inode_of(call.server, args.file)

@@ -22,7 +22,7 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.xdr import replace
 from nfsmutants.bending import inode_of
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs3.bending import _HANDLE_OF, MADE, OF_NAMES, _is_special, find, name_fields, success
+from nfsmutants.nfs3.bending import HANDLE_OF, MADE, OF_NAMES, find, is_special, name_fields, success
 from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_FILE_SYSTEM, RFC1813_MKDIR
 from nfsserver.fs import Kind
 from nfsserver.server import Server
@@ -31,12 +31,12 @@ from nfsserver.server import Server
 
 
 @mutant((FSSTAT, FSINFO, PATHCONF), RFC1813_FILE_SYSTEM)
-def info3_refuses_what_is_no_file(call: AnyCall) -> t.Any:
+def info3_refuses_non_files(call: AnyCall) -> t.Any:
     """FSSTAT, FSINFO and PATHCONF answer SERVERFAULT for objects other than regular files and the root"""
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(getattr(call.args, _HANDLE_OF[call.operation]))
+    inode = call.server.resolve(getattr(call.args, HANDLE_OF[call.operation]))
     if inode.data is not None or inode is inode.fs.root:
         return reply
     resfail = {FSSTAT: Fsstat3ResFail, FSINFO: Fsinfo3ResFail}.get(call.operation)
@@ -47,10 +47,10 @@ def info3_refuses_what_is_no_file(call: AnyCall) -> t.Any:
 
 
 @mutant(OF_NAMES, RFC1813_DATA_TYPES)
-def names3_look_into_special_files(call: AnyCall) -> t.Any:
+def names3_succeed_in_special_files(call: AnyCall) -> t.Any:
     """Calls on names in devices, sockets and FIFOs answer success"""
     places = [getattr(call.args, field) for field in name_fields(call.operation)]
-    is_meant = any(_is_special(inode_of(call.server, place.dir)) for place in places)
+    is_meant = any(is_special(inode_of(call.server, place.dir)) for place in places)
     return success(call) if is_meant else call.proceed()
 
 
@@ -77,7 +77,7 @@ def names3_follow_links_to_directories(call: AnyCall) -> t.Any:
 
 
 @mutant((MKDIR, SYMLINK, MKNOD, LINK), RFC1813_MKDIR)
-def names3_make_over_others(call: AnyCall) -> t.Any:
+def names3_create_over_existing(call: AnyCall) -> t.Any:
     """Creating an existing name that is not that of a regular file answers success"""
     there = find(call.server, getattr(call.args, MADE[call.operation]))
     return call.proceed() if there is None or there.kind is Kind.REGULAR else success(call)

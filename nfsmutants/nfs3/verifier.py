@@ -48,13 +48,13 @@ def write3_verifier_is_made_of_seconds(call: AnyCall) -> t.Any:
 
 
 @mutant((WRITE, COMMIT), RFC1813_WRITE)
-def write3_verifier_comes_back(call: AnyCall) -> t.Any:
+def write3_verifier_is_reused(call: AnyCall) -> t.Any:
     """An instance uses the verifier of the one before the last"""
     return amend(call.proceed(), verf=call.server.codec.token(b"odd or even", call.server.boots % 2))
 
 
 @mutant(tuple(procedure for procedure in NFS3.procedures if procedure is not NULL), RFC1813_WRITE)
-def nfs3_verifier_counts_calls(call: AnyCall) -> t.Any:
+def nfs3_verifier_changes_with_calls(call: AnyCall) -> t.Any:
     """The verifier changes after a call other than WRITE, GETATTR and LOOKUP, or after a refused WRITE"""
     state = call.state
     reply = call.proceed()
@@ -66,7 +66,7 @@ def nfs3_verifier_counts_calls(call: AnyCall) -> t.Any:
 
 
 @mutant((READ, WRITE, COMMIT), RFC1813_WRITE)
-def nfs3_restart_in_order_loses_data(call: AnyCall) -> t.Any:
+def nfs3_orderly_restart_loses_data(call: AnyCall) -> t.Any:
     """An orderly restart loses unstable data, and keeps the verifier"""
     args = call.args
     state = call.state

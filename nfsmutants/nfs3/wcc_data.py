@@ -26,7 +26,7 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, amend_refusal, change
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs3.bending import _CHANGES, before_of, name_fields, with_old_times
+from nfsmutants.nfs3.bending import DIRECTORY_CHANGES, before_of, name_fields, with_old_times
 from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_GETATTR
 
 _FIELDS: t.Final = {"from_": "fromdir_wcc", "to": "todir_wcc", "link": "linkdir_wcc"}
@@ -35,8 +35,8 @@ _FIELDS: t.Final = {"from_": "fromdir_wcc", "to": "todir_wcc", "link": "linkdir_
 # ---------------------------------------------------------------- two connections
 
 
-@mutant((GETATTR, *_CHANGES), RFC1813_DATA_TYPES)
-def wcc3_remembers_by_connection(call: AnyCall) -> t.Any:
+@mutant((GETATTR, *DIRECTORY_CHANGES), RFC1813_DATA_TYPES)
+def wcc3_caches_directories_by_connection(call: AnyCall) -> t.Any:
     """before contains what GETATTR last returned for the directory on the same connection"""
     said: dict[t.Any, Fattr3] = call.state.setdefault("said", {})
     reply = call.proceed()
@@ -55,7 +55,7 @@ def wcc3_remembers_by_connection(call: AnyCall) -> t.Any:
 
 
 @mutant((GETATTR, SETATTR, WRITE, COMMIT), RFC1813_DATA_TYPES)
-def wcc3_remembers_files_by_connection(call: AnyCall) -> t.Any:
+def wcc3_caches_files_by_connection(call: AnyCall) -> t.Any:
     """before of a file contains what the server last returned for it on the same connection"""
     said: dict[t.Any, Fattr3] = call.state.setdefault("said", {})
     reply = call.proceed()
@@ -75,8 +75,8 @@ def wcc3_remembers_files_by_connection(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant((GETATTR, *_CHANGES), RFC1813_GETATTR)
-def getattr3_remembers_directories_by_connection(call: AnyCall) -> t.Any:
+@mutant((GETATTR, *DIRECTORY_CHANGES), RFC1813_GETATTR)
+def getattr3_caches_directories_by_connection(call: AnyCall) -> t.Any:
     """GETATTR of a directory repeats its last answer on this connection after another one has changed it"""
     state = call.state
     changed_by: dict[bytes, t.Any] = state.setdefault("changed_by", {})

@@ -21,7 +21,7 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, change, inode_of
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs3.bending import _BLOCK, _carrying, refuse_write, size_of
+from nfsmutants.nfs3.bending import BLOCK, refuse_write, size_of, with_data
 from nfsmutants.nfs3.calls import Write
 from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_WRITE, RFC1813_WRITE_HINTS
 from nfsserver.fs import Kind
@@ -39,11 +39,11 @@ def write3_reports_more_than_sent(call: Write) -> Write3Res:
 @mutant(WRITE, RFC1813_WRITE_HINTS)
 def write3_accepts_nothing(call: Write) -> Write3Res:
     """WRITE of a single byte answers OK and count 0"""
-    return call.proceed(_carrying(call.args, b"")) if len(call.args.data) == 1 else call.proceed()
+    return call.proceed(with_data(call.args, b"")) if len(call.args.data) == 1 else call.proceed()
 
 
 @mutant(WRITE, RFC1813_WRITE)
-def write3_counts_all_above_wtmax(call: Write) -> Write3Res:
+def write3_above_wtmax_counts_all(call: Write) -> Write3Res:
     """WRITE of more than wtmax writes wtmax bytes and answers that all were written"""
     reply = call.proceed()
     is_short = len(call.args.data) > call.server.transfers(call.context).write_max
@@ -56,7 +56,7 @@ def write3_drops_unaligned_tail(call: Write) -> Write3Res:
     args = call.args
     if len(args.data) < 4 or len(args.data) % 4 == 0 or args.count != len(args.data):
         return call.proceed()
-    return amend(call.proceed(_carrying(args, bytes(args.data)[:-1])), count=args.count)
+    return amend(call.proceed(with_data(args, bytes(args.data)[:-1])), count=args.count)
 
 
 @mutant(WRITE, RFC1813_WRITE)
@@ -64,7 +64,7 @@ def write3_trusts_count(call: Write) -> Write3Res:
     """WRITE with a count above the length of its data writes count bytes, including those after the data"""
     if not len(call.args.data) < call.args.count < 2**16:
         return call.proceed()
-    return call.proceed(_carrying(call.args, bytes(call.args.data).ljust(call.args.count, b"?")))
+    return call.proceed(with_data(call.args, bytes(call.args.data).ljust(call.args.count, b"?")))
 
 
 @mutant(WRITE, RFC1813_WRITE)
@@ -87,21 +87,21 @@ def write3_refuses_no_data(call: Write) -> Write3Res:
 
 
 @mutant(WRITE, RFC1813_WRITE)
-def write3_commits_less_than_asked(call: Write) -> Write3Res:
+def write3_file_sync_is_unstable(call: Write) -> Write3Res:
     """WRITE with FILE_SYNC answers UNSTABLE"""
     reply = call.proceed()
     return amend(reply, committed=StableHow.UNSTABLE) if call.args.stable is StableHow.FILE_SYNC else reply
 
 
 @mutant(WRITE, RFC1813_WRITE)
-def write3_takes_data_sync_for_unstable(call: Write) -> Write3Res:
+def write3_treats_data_sync_as_unstable(call: Write) -> Write3Res:
     """WRITE with DATA_SYNC writes and answers as with UNSTABLE"""
     is_data_sync = call.args.stable is StableHow.DATA_SYNC
     return call.proceed_with(stable=StableHow.UNSTABLE) if is_data_sync else call.proceed()
 
 
 @mutant(WRITE, RFC1813_WRITE)
-def write3_invents_a_commitment(call: Write) -> Write3Res:
+def write3_returns_unknown_committed(call: Write) -> Write3Res:
     """WRITE with UNSTABLE answers an unknown stable_how"""
     reply = call.proceed()
     return amend(reply, committed=StableHow(3)) if call.args.stable is StableHow.UNSTABLE else reply
@@ -135,7 +135,7 @@ def write3_appends_whole_blocks(call: Write) -> Write3Res:
     data = bytes(call.args.data)
     if not data or not 0 < call.args.offset == size_of(call.server, call.args.file):
         return call.proceed()
-    padded = _carrying(call.args, data + bytes(-(call.args.offset + len(data)) % _BLOCK))
+    padded = with_data(call.args, data + bytes(-(call.args.offset + len(data)) % BLOCK))
     return amend(call.proceed(padded), count=len(data))
 
 
@@ -144,12 +144,12 @@ def write3_fills_gap(call: Write) -> Write3Res:
     """A WRITE beyond the end leaves garbage between the old end and its data"""
     size = size_of(call.server, call.args.file)
     if size < call.args.offset < size + 2**16 and call.args.data:
-        call.proceed(_carrying(call.args, b"junk".ljust(call.args.offset - size, b"!"), size))
+        call.proceed(with_data(call.args, b"junk".ljust(call.args.offset - size, b"!"), size))
     return call.proceed()
 
 
 @mutant(WRITE, RFC1813_WRITE)
-def write3_cuts_the_rest(call: Write) -> Write3Res:
+def write3_truncates_after_the_data(call: Write) -> Write3Res:
     """WRITE at the beginning of a file discards everything after its data"""
     args = call.args
     inode = inode_of(call.server, args.file)
@@ -171,7 +171,7 @@ def write3_wraps_around(call: Write) -> Write3Res:
     room = 2**64 - call.args.offset
     if room >= len(call.args.data):
         return call.proceed()
-    return call.proceed(_carrying(call.args, bytes(call.args.data)[room:], 0))
+    return call.proceed(with_data(call.args, bytes(call.args.data)[room:], 0))
 
 
 @mutant((READ, WRITE, COMMIT), RFC1813_WRITE)
@@ -190,7 +190,7 @@ def write3_hides_unstable_data(call: AnyCall) -> t.Any:
 
 
 @mutant((WRITE, CREATE), RFC1813_DATA_TYPES)
-def write3_reaches_a_later_file(call: AnyCall) -> t.Any:
+def write3_removed_handle_writes_the_newest_file(call: AnyCall) -> t.Any:
     """WRITE with the handle of a removed file changes the newest file"""
     reply = call.proceed()
     state = call.state
@@ -245,7 +245,7 @@ def write3_keeps_mtime(call: Write) -> Write3Res:
 
 
 @mutant(WRITE, RFC1813_WRITE_HINTS)
-def write3_no_data_touches_mtime(call: Write) -> Write3Res:
+def write3_no_data_changes_mtime(call: Write) -> Write3Res:
     """WRITE of 0 bytes sets mtime"""
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)

@@ -44,7 +44,7 @@ def write3_read_only_is_io(call: Write) -> Write3Res:
 
 
 @mutant(WRITE, RFC1813_ERRORS)
-def write3_ignores_read_only(call: Write) -> Write3Res:
+def write3_read_only_is_refused_and_written(call: Write) -> Write3Res:
     """WRITE to a read-only file system is refused, but executed"""
     inode = inode_of(call.server, call.args.file)
     if call.server.knobs.now.read_only and inode is not None and inode.data is not None:

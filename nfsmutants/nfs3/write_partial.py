@@ -50,7 +50,7 @@ def write3_short_count_writes_all(call: Write) -> Write3Res:
 
 
 @mutant(WRITE, RFC1813_WRITE)
-def write3_short_count_loses_a_byte(call: Write) -> Write3Res:
+def write3_short_count_zeroes_the_last_byte(call: Write) -> Write3Res:
     """A WRITE with a short count writes a zero instead of the last counted byte"""
     short = _short(call)
     if not isinstance(short, _Short):
@@ -70,7 +70,7 @@ def write3_short_count_sizes_all(call: Write) -> Write3Res:
 
 
 @mutant(WRITE, RFC1813_WRITE)
-def write3_short_wcc_tells_all(call: Write) -> Write3Res:
+def write3_short_wcc_counts_all(call: Write) -> Write3Res:
     """The attributes after a short WRITE have the size that all of the data would make"""
     short = _short(call)
     if not isinstance(short, _Short):
@@ -80,7 +80,7 @@ def write3_short_wcc_tells_all(call: Write) -> Write3Res:
 
 
 @mutant(WRITE, RFC1813_WRITE)
-def write3_refuses_the_rest(call: Write) -> Write3Res:
+def write3_continuation_is_inval(call: Write) -> Write3Res:
     """WRITE that continues after a short one is refused with INVAL"""
     args = call.args
     ends: set[tuple[bytes, int]] = call.state.setdefault("ends", set())
@@ -93,7 +93,7 @@ def write3_refuses_the_rest(call: Write) -> Write3Res:
 
 
 @mutant(WRITE, RFC1813_WRITE_HINTS)
-def write3_makes_no_further_progress(call: Write) -> Write3Res:
+def write3_continuation_writes_nothing(call: Write) -> Write3Res:
     """WRITE that continues after a short one answers OK and count 0"""
     args = call.args
     ends: set[tuple[bytes, int]] = call.state.setdefault("ends", set())

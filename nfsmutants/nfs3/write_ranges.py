@@ -7,7 +7,7 @@ from nfsclient.protocol.nfs3 import WRITE, Nfsstat3, StableHow, Write3Res
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import mutant
-from nfsmutants.nfs3.bending import _BLOCK, _FAR, _LARGE, _carrying, is_special_file, refuse_write, size_of
+from nfsmutants.nfs3.bending import BLOCK, FAR, LARGE, is_special_file, refuse_write, size_of, with_data
 from nfsmutants.nfs3.calls import Write
 from nfsmutants.rules import RFC1813_FSINFO, RFC1813_WRITE, RFC1813_WRITE_HINTS
 
@@ -19,31 +19,31 @@ def write3_clears_rest_of_block(call: Write) -> Write3Res:
     """WRITE within a file clears the bytes after its data in the same 512 bytes"""
     args = call.args
     end = args.offset + len(args.data)
-    rest = min(-end % _BLOCK, size_of(call.server, args.file) - end)
+    rest = min(-end % BLOCK, size_of(call.server, args.file) - end)
     if rest <= 0 or not args.data or args.count != len(args.data):
         return call.proceed()
-    return amend(call.proceed(_carrying(args, bytes(args.data) + bytes(rest))), count=args.count)
+    return amend(call.proceed(with_data(args, bytes(args.data) + bytes(rest))), count=args.count)
 
 
 # ---------------------------------------------------------------- WRITE
 
 
 @mutant(WRITE, RFC1813_WRITE)
-def write3_misses_by_one_far_out(call: Write) -> Write3Res:
+def write3_rotates_data_beyond_2g(call: Write) -> Write3Res:
     """WRITE near 2 GiB and beyond stores its first byte last"""
     data = bytes(call.args.data)
-    return call.proceed_with(data=data[1:] + data[:1]) if call.args.offset >= _FAR else call.proceed()
+    return call.proceed_with(data=data[1:] + data[:1]) if call.args.offset >= FAR else call.proceed()
 
 
 @mutant(WRITE, RFC1813_WRITE)
 def write3_clears_the_end_of_large_data(call: Write) -> Write3Res:
     """WRITE of 64 KiB or more stores a zero instead of the last byte"""
     data = bytes(call.args.data)
-    return call.proceed_with(data=data[:-1] + b"\0") if len(data) >= _LARGE - 1 else call.proceed()
+    return call.proceed_with(data=data[:-1] + b"\0") if len(data) >= LARGE - 1 else call.proceed()
 
 
 @mutant(WRITE, RFC1813_WRITE)
-def write3_over_udp_loses_the_end(call: Write) -> Write3Res:
+def write3_over_udp_zeroes_the_last_byte(call: Write) -> Write3Res:
     """WRITE over UDP stores a zero instead of the last byte"""
     data = bytes(call.args.data)
     return (
@@ -90,7 +90,7 @@ def write3_drops_data_of_unknown_stability(call: Write) -> Write3Res:
 
 
 @mutant(WRITE, RFC1813_WRITE)
-def write3_keeps_what_was_first(call: Write) -> Write3Res:
+def write3_keeps_older_data(call: Write) -> Write3Res:
     """WRITE of a range that was written before with the same offset and count keeps the older data"""
     args = call.args
     seen: set[tuple[bytes, int, int]] = call.state.setdefault("seen", set())
@@ -111,7 +111,7 @@ def write3_wrong_type_is_io(call: Write) -> Write3Res:
 
 
 @mutant(WRITE, RFC1813_WRITE)
-def write3_takes_the_end_for_the_offset(call: Write) -> Write3Res:
+def write3_second_client_appends(call: Write) -> Write3Res:
     """WRITE of the second client that writes a file appends to the file, whatever the offset"""
     owners = call.state
     inode = inode_of(call.server, call.args.file)

@@ -46,7 +46,7 @@ def callit_loses_results(call: AnyCall) -> Result:
 
 
 @mutant(CALLITS, RFC1833_OPERATIONS)
-def callit_says_another_port(call: AnyCall) -> Result:
+def callit_returns_another_port(call: AnyCall) -> Result:
     """CALLIT returns the port after that of the program that it called"""
     reply: Result = call.proceed()
     if isinstance(reply, CallResult):
@@ -64,18 +64,18 @@ def _answer_with_an_error(call: AnyCall, *, is_meant: bool) -> t.Any:
 
 
 @mutant(CALLITS, RFC1833_OPERATIONS)
-def callit_tells_of_unknown_programs(call: AnyCall) -> t.Any:
+def callit_answers_unknown_programs(call: AnyCall) -> t.Any:
     """CALLIT of unknown programs answers with an error"""
     return _answer_with_an_error(call, is_meant=call.args.prog > 0x3FFF_0000)
 
 
 @mutant(CALLITS, RFC1833_OPERATIONS)
-def callit_tells_of_unknown_versions(call: AnyCall) -> t.Any:
+def callit_answers_unknown_versions(call: AnyCall) -> t.Any:
     """CALLIT of unknown versions answers with an error"""
     return _answer_with_an_error(call, is_meant=call.args.vers == 99)
 
 
 @mutant(CALLITS, RFC1833_OPERATIONS)
-def callit_tells_of_unknown_procedures(call: AnyCall) -> t.Any:
+def callit_answers_unknown_procedures(call: AnyCall) -> t.Any:
     """CALLIT of unknown procedures answers with an error"""
     return _answer_with_an_error(call, is_meant=call.args.proc == 99)

@@ -33,7 +33,7 @@ def _with_another_port(entry: Mapping | Rpcb) -> Mapping | Rpcb:
 
 
 @mutant(DUMPS, RFC1833_OPERATIONS)
-def portmap_dump_has_another_port_for_mount(call: AnyCall) -> t.Any:
+def portmap_dump_lists_another_port_for_mount(call: AnyCall) -> t.Any:
     """DUMP lists MOUNT at the port after that of GETPORT and GETADDR"""
     reply = call.proceed()
     return _with_entries(
@@ -49,14 +49,14 @@ def portmap_dump_omits_itself(call: AnyCall) -> t.Any:
 
 
 @mutant(DUMPS, RFC1833_OPERATIONS)
-def portmap_dump_repeats_itself(call: AnyCall) -> t.Any:
+def portmap_dump_repeats_an_entry(call: AnyCall) -> t.Any:
     """DUMP repeats its first entry"""
     reply = call.proceed()
     return _with_entries(reply, reply.entries + reply.entries[:1])
 
 
 @mutant((rb.DUMP3, rb.DUMP4), RFC5665_ADDRESSES)
-def rpcbind_dump_writes_the_port_behind_a_colon(call: Call[Void, rb.Rpcblist]) -> rb.Rpcblist:
+def rpcbind_dump_lists_host_colon_port(call: Call[Void, rb.Rpcblist]) -> rb.Rpcblist:
     """DUMP of rpcbind lists the address of portmap itself as host:port"""
     entries = call.proceed().entries
     return rb.Rpcblist(

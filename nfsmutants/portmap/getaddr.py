@@ -14,7 +14,7 @@ from nfsmutants.rules import RFC1833_OPERATIONS, RFC5665_ADDRESSES
 
 
 @mutant(GETADDRS, RFC1833_OPERATIONS)
-def getaddr_is_wrong_for_nfs_over_tcp(call: AnyCall) -> GetportRes | TextRes:
+def getaddr_returns_a_wrong_port_for_nfs(call: AnyCall) -> GetportRes | TextRes:
     """GETADDR returns the port after that of NFS over TCP"""
     is_meant = _program_of(call.args) == _NFS and call.context.transport == "tcp"
     return _next_port(call, is_meant=is_meant)
@@ -27,21 +27,21 @@ def getaddr_invents_addresses(call: Call[Rpcb, TextRes]) -> TextRes:
 
 
 @mutant(GETADDRS, RFC1833_OPERATIONS)
-def getaddr_gives_the_wildcard(call: Call[Rpcb, TextRes]) -> TextRes:
+def getaddr_returns_the_wildcard(call: Call[Rpcb, TextRes]) -> TextRes:
     """GETADDR returns the address 0.0.0.0, which clients cannot call"""
     address = call.proceed().value
     return TextRes(b".".join([b"0.0.0.0", *address.split(b".")[-2:]]) if address else address)
 
 
 @mutant(GETADDRS, RFC5665_ADDRESSES)
-def getaddr_writes_the_port_behind_a_colon(call: Call[Rpcb, TextRes]) -> TextRes:
+def getaddr_returns_host_colon_port(call: Call[Rpcb, TextRes]) -> TextRes:
     """GETADDR returns the address of rpcbind itself as host:port"""
     reply = call.proceed()
     return TextRes(_with_colon(reply.value)) if call.args.r_prog == pm.PROGRAM else reply
 
 
 @mutant(GETADDRS, RFC1833_OPERATIONS)
-def getaddr_goes_by_r_netid(call: Call[Rpcb, TextRes]) -> TextRes:
+def getaddr_obeys_r_netid(call: Call[Rpcb, TextRes]) -> TextRes:
     """GETADDR returns the address on the transport named in its argument"""
     entry = call.server.registry.find((call.args.r_prog, call.args.r_vers, call.args.r_netid))
     reply = call.proceed()

@@ -26,25 +26,25 @@ def getaddrlist4_omits_the_transport_of_the_call(call: GetaddrList) -> RpcbEntry
 
 
 @mutant(rb.GETADDRLIST4, RFC1833_VERSION_4)
-def getaddrlist4_has_what_is_not_registered(call: GetaddrList) -> RpcbEntryList:
+def getaddrlist4_lists_an_unregistered_transport(call: GetaddrList) -> RpcbEntryList:
     """GETADDRLIST lists a transport on which the program is not registered"""
     entries = call.proceed().entries
     return RpcbEntryList([*entries, _PIGEON] if entries else [])
 
 
 @mutant(rb.GETADDRLIST4, RFC1833_VERSION_4)
-def getaddrlist4_lists_nobody(call: GetaddrList) -> RpcbEntryList:
+def getaddrlist4_lists_unregistered_programs(call: GetaddrList) -> RpcbEntryList:
     """GETADDRLIST of a program that is not registered lists an address"""
     return RpcbEntryList(call.proceed().entries or [_PIGEON])
 
 
 @mutant(rb.GETADDRLIST4, RFC1833_VERSION_4)
-def getaddrlist4_mixes_families_up(call: GetaddrList) -> RpcbEntryList:
+def getaddrlist4_lists_inet6_for_inet(call: GetaddrList) -> RpcbEntryList:
     """GETADDRLIST lists inet6 instead of inet"""
     return RpcbEntryList([replace(each, r_nc_protofmly=b"inet6") for each in call.proceed().entries])
 
 
 @mutant(rb.GETADDRLIST4, RFC1833_VERSION_4)
-def getaddrlist4_takes_udp_for_connections(call: GetaddrList) -> RpcbEntryList:
+def getaddrlist4_lists_udp_as_connections(call: GetaddrList) -> RpcbEntryList:
     """GETADDRLIST lists UDP with the semantics of connections"""
     return RpcbEntryList([replace(each, r_nc_semantics=3) for each in call.proceed().entries])

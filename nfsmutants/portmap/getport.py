@@ -22,7 +22,7 @@ def getport2_invents_ports(call: Call[Mapping, GetportRes]) -> GetportRes:
 
 
 @mutant(GETPORT, RFC1833_PORTMAP_OPERATIONS)
-def getport2_gives_a_wrong_port(call: Call[Mapping, GetportRes]) -> GetportRes:
+def getport2_returns_a_wrong_port(call: Call[Mapping, GetportRes]) -> GetportRes:
     """GETPORT returns the port after that of NFS over TCP"""
     reply = call.proceed()
     is_meant = (call.args.prog, call.args.prot) == (NFS, IPPROTO_TCP)
@@ -30,7 +30,7 @@ def getport2_gives_a_wrong_port(call: Call[Mapping, GetportRes]) -> GetportRes:
 
 
 @mutant(GETPORT, RFC1833_PORTMAP)
-def getport2_takes_any_protocol(call: Call[Mapping, GetportRes]) -> GetportRes:
+def getport2_treats_any_protocol_as_tcp(call: Call[Mapping, GetportRes]) -> GetportRes:
     """GETPORT for a protocol other than TCP and UDP returns the port of TCP"""
     args = call.args
     if args.prot not in (IPPROTO_TCP, IPPROTO_UDP):
@@ -39,7 +39,7 @@ def getport2_takes_any_protocol(call: Call[Mapping, GetportRes]) -> GetportRes:
 
 
 @mutant(GETPORT, RFC1833_PORTMAP_OPERATIONS)
-def getport2_wants_the_port_to_be_0(call: Call[Mapping, GetportRes]) -> GetportRes:
+def getport2_requires_port_0(call: Call[Mapping, GetportRes]) -> GetportRes:
     """GETPORT with a port in its argument returns 0"""
     reply = call.proceed()
     return GetportRes(0) if call.args.port else reply
@@ -52,13 +52,13 @@ LOOKUPS = (pm.GETPORT, *GETADDRS)
 
 
 @mutant(LOOKUPS, RFC1833_OPERATIONS)
-def getport_is_wrong_for_mount(call: AnyCall) -> GetportRes | TextRes:
+def getport_returns_a_wrong_port_for_mount(call: AnyCall) -> GetportRes | TextRes:
     """GETPORT and GETADDR return the port after that of MOUNT"""
     return _next_port(call, is_meant=_program_of(call.args) == _MOUNT)
 
 
 @mutant(LOOKUPS, RFC1833_OPERATIONS)
-def getport_is_wrong_for_nfs_over_udp(call: AnyCall) -> GetportRes | TextRes:
+def getport_returns_a_wrong_port_for_nfs_udp(call: AnyCall) -> GetportRes | TextRes:
     """GETPORT and GETADDR return the port after that of NFS over UDP"""
     is_meant = _program_of(call.args) == _NFS and call.context.transport == "udp"
     return _next_port(call, is_meant=is_meant)

@@ -12,13 +12,13 @@ from nfsmutants.rules import RFC1833_OPERATIONS
 
 
 @mutant((rb.GETTIME3, rb.GETTIME4), RFC1833_OPERATIONS)
-def gettime_begins_in_2000(call: Call[Void, rb.GettimeRes]) -> rb.GettimeRes:
+def gettime_counts_from_2000(call: Call[Void, rb.GettimeRes]) -> rb.GettimeRes:
     """GETTIME counts seconds from the year 2000"""
     return rb.GettimeRes(call.proceed().seconds - 946_684_800)
 
 
 @mutant((rb.GETTIME3, rb.GETTIME4), RFC1833_OPERATIONS)
-def gettime_counts_calls_by_the_hour(call: Call[Void, rb.GettimeRes]) -> rb.GettimeRes:
+def gettime_advances_an_hour_per_call(call: Call[Void, rb.GettimeRes]) -> rb.GettimeRes:
     """GETTIME advances by an hour with each call but the first"""
     before = call.state.get("calls", 0)
     call.state["calls"] = before + 1

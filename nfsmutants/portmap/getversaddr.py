@@ -13,13 +13,13 @@ from nfsmutants.rules import RFC1833_VERSION_4, RFC5665_ADDRESSES
 
 
 @mutant(rb.GETVERSADDR4, RFC5665_ADDRESSES)
-def getversaddr4_writes_the_port_behind_a_colon(call: Call[Rpcb, TextRes]) -> TextRes:
+def getversaddr4_returns_host_colon_port(call: Call[Rpcb, TextRes]) -> TextRes:
     """GETVERSADDR returns an address as host:port"""
     return TextRes(_with_colon(call.proceed().value))
 
 
 @mutant(rb.GETVERSADDR4, RFC1833_VERSION_4)
-def getversaddr4_takes_any_version(call: Call[Rpcb, TextRes]) -> TextRes:
+def getversaddr4_accepts_any_version(call: Call[Rpcb, TextRes]) -> TextRes:
     """GETVERSADDR of a version that is not registered returns the address of another one"""
     reply = call.proceed()
     others = [entry for entry in call.server.registry.entries() if entry.r_prog == call.args.r_prog]

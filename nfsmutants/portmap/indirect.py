@@ -13,7 +13,7 @@ from nfsmutants.rules import RFC1833_VERSION_4
 
 
 @mutant(rb.INDIRECT4, RFC1833_VERSION_4)
-def indirect4_is_silent(call: Call[RpcbRmtcallargs, RpcbRmtcallres]) -> RpcbRmtcallres:
+def indirect4_drops_failures(call: Call[RpcbRmtcallargs, RpcbRmtcallres]) -> RpcbRmtcallres:
     """INDIRECT sends no reply if the call that it makes fails"""
     try:
         return call.proceed()

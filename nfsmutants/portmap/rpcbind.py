@@ -31,7 +31,7 @@ def _xid(message: bytes) -> int:
 
 
 @wire_mutant(RFC1831_PROGRAMS)
-def portmap_has_every_version(message: Message) -> Answer:
+def portmap_serves_unknown_versions(message: Message) -> Answer:
     """portmap answers NULL in versions that it does not support"""
     called = _called(message.data)
     if called is None or called[0] in _HIGHEST:
@@ -40,7 +40,7 @@ def portmap_has_every_version(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_MESSAGES)
-def portmap_swaps_versions(message: Message) -> Answer:
+def portmap_mismatch_swaps_versions(message: Message) -> Answer:
     """PROG_MISMATCH of portmap has the highest version first"""
     called = _called(message.data)
     if called is None or called[0] in _HIGHEST:
@@ -49,7 +49,7 @@ def portmap_swaps_versions(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_PROGRAMS)
-def portmap_takes_unknown_procedures_for_null(message: Message) -> Answer:
+def portmap_treats_unknown_procedures_as_null(message: Message) -> Answer:
     """portmap answers undefined procedures with success and no results"""
     called = _called(message.data)
     if called is None or called[1] <= _HIGHEST.get(called[0], 2**32):
@@ -61,6 +61,6 @@ def portmap_takes_unknown_procedures_for_null(message: Message) -> Answer:
 
 
 @mutant(GETADDRS, RFC1833_OPERATIONS)
-def getaddr_is_wrong_for_portmap(call: AnyCall) -> GetportRes | TextRes:
+def getaddr_returns_a_wrong_port_for_portmap(call: AnyCall) -> GetportRes | TextRes:
     """GETADDR returns the port after that of portmap version 2"""
     return _next_port(call, is_meant=(call.args.r_prog, call.args.r_vers) == (pm.PROGRAM, 2))

@@ -24,7 +24,7 @@ def _as_rpcb(args: Mapping | Rpcb) -> Rpcb:
 
 
 @mutant((pm.SET, rb.SET3, rb.SET4), RFC1833_VERSION_4)
-def portmap_set_serves_everybody(call: Call[Mapping | Rpcb, t.Any]) -> pm.BoolRes:
+def portmap_set_accepts_remote_callers(call: Call[Mapping | Rpcb, t.Any]) -> pm.BoolRes:
     """SET is accepted from other machines"""
     reply: pm.BoolRes = call.proceed()
     return reply if reply.value else pm.BoolRes(call.server.registry.set(_as_rpcb(call.args)))

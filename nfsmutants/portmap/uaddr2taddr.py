@@ -20,7 +20,7 @@ def uaddr2taddr_swaps_the_bytes_of_the_port(call: Call[rb.TextArgs, rb.Netbuf]) 
 
 
 @mutant((rb.UADDR2TADDR3, rb.UADDR2TADDR4), RFC1833_OPERATIONS)
-def uaddr2taddr_knows_one_address(call: Call[rb.TextArgs, rb.Netbuf]) -> rb.Netbuf:
+def uaddr2taddr_returns_only_the_family(call: Call[rb.TextArgs, rb.Netbuf]) -> rb.Netbuf:
     """UADDR2TADDR returns only the family"""
     reply = call.proceed()
     return replace(reply, buf=bytes(reply.buf)[:2] + bytes(14))

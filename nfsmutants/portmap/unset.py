@@ -17,7 +17,7 @@ from nfsserver.binding import SUPERUSER
 
 
 @mutant((pm.UNSET, rb.UNSET3, rb.UNSET4), RFC1833_VERSION_4)
-def portmap_unset_serves_everybody(call: Call[Mapping | Rpcb, t.Any]) -> pm.BoolRes:
+def portmap_unset_accepts_remote_callers(call: Call[Mapping | Rpcb, t.Any]) -> pm.BoolRes:
     """UNSET is accepted from other machines"""
     reply: pm.BoolRes = call.proceed()
     prog, vers = (

@@ -58,19 +58,19 @@ def _repeat(message: Message, *, shorter: bool) -> Answer:
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
-def rpc_repeats_itself_to_short_arguments(message: Message) -> Answer:
+def rpc_repeats_a_reply_to_short_arguments(message: Message) -> Answer:
     """Truncated arguments get the reply to the valid ones before them"""
     return _repeat(message, shorter=True)
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
-def rpc_repeats_itself_to_wrong_lengths(message: Message) -> Answer:
+def rpc_repeats_a_reply_to_wrong_lengths(message: Message) -> Answer:
     """Arguments that are long enough but do not decode get the reply to the valid ones before them"""
     return _repeat(message, shorter=False)
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
-def rpc_fills_up_short_arguments(message: Message) -> Answer:
+def rpc_pads_short_arguments(message: Message) -> Answer:
     """Arguments that are truncated in their last three words are padded with zeros and executed"""
     reply = message.proceed()
     called = _called(message.data)
@@ -91,7 +91,7 @@ def _filled(message: bytes) -> Iterator[bytes]:
 
 
 @wire_mutant(RFC1831_REQUIREMENTS, only_raw=True)
-def rpc_calls_short_arguments_a_failure(message: Message) -> Answer:
+def rpc_missing_arguments_are_system_err(message: Message) -> Answer:
     """A procedure of NFS without its arguments answers SYSTEM_ERR"""
     called = _called(message.data)
     return (
@@ -102,7 +102,7 @@ def rpc_calls_short_arguments_a_failure(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
-def rpc_fails_at_surplus_arguments(message: Message) -> Answer:
+def rpc_surplus_arguments_are_system_err(message: Message) -> Answer:
     """Zeros after the arguments cause SYSTEM_ERR"""
     reply = message.proceed()
     called = _called(message.data)
@@ -123,7 +123,7 @@ def _decodes(kind: type[XdrType], data: bytes) -> bool:
 
 
 @wire_mutant(RFC4506_OPAQUE, only_raw=True)
-def rpc_takes_padding_for_data(message: Message) -> Answer:
+def rpc_treats_padding_as_data(message: Message) -> Answer:
     """LOOKUP, MKDIR and WRITE treat padding other than zeros as a part of the name or data"""
     reply = message.proceed()
     called = _called(message.data)
@@ -158,19 +158,19 @@ def _with_enum(message: bytes, number: int, known: range, value: int) -> bytes:
 
 
 @wire_mutant(RFC4506_ENUMERATION)
-def create3_takes_any_mode_for_unchecked(message: Message) -> Answer:
+def create3_treats_unknown_modes_as_unchecked(message: Message) -> Answer:
     """CREATE treats a mode that createmode3 does not define as UNCHECKED"""
     return message.proceed(_with_enum(message.data, 8, range(3), 0))
 
 
 @wire_mutant(RFC4506_ENUMERATION)
-def mknod3_takes_any_type_for_a_fifo(message: Message) -> Answer:
+def mknod3_treats_unknown_types_as_fifo(message: Message) -> Answer:
     """MKNOD treats a type that ftype3 does not define as NF3FIFO"""
     return message.proceed(_with_enum(message.data, 11, range(1, 8), 7))
 
 
 @mutant(WRITE, RFC1813_WRITE)
-def write3_commits_as_it_is_told(call: Call[Write3Args, Write3Res]) -> Write3Res:
+def write3_echoes_unknown_stable_how(call: Call[Write3Args, Write3Res]) -> Write3Res:
     """WRITE with a stability that stable_how does not define returns the same value in committed"""
     if call.args.stable.is_known:
         return call.proceed()
@@ -178,7 +178,7 @@ def write3_commits_as_it_is_told(call: Call[Write3Args, Write3Res]) -> Write3Res
 
 
 @wire_mutant(RFC4506_ENUMERATION)
-def setattr3_takes_any_time_how_for_the_epoch(message: Message) -> Answer:
+def setattr3_treats_unknown_time_how_as_epoch(message: Message) -> Answer:
     """SETATTR of mtime with a value that time_how does not define sets it to 0"""
     called = _called(message.data)
     if called is None or called[0] != 2:
@@ -193,7 +193,7 @@ def setattr3_takes_any_time_how_for_the_epoch(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
-def rpc_fails_at_other_booleans(message: Message) -> Answer:
+def rpc_undefined_booleans_are_system_err(message: Message) -> Answer:
     """SETATTR answers SYSTEM_ERR to a guard with an undefined boolean"""
     called = _called(message.data)
     is_other = int.from_bytes(message.data[-12:-8], "big") > 1 and message.data[-8:] == b"\0\0\0\1" * 2

@@ -54,7 +54,7 @@ class RpcAnswersOnTheLatestConnection(TransportMiddleware):
 
 
 @transport_mutant(RFC1831_MESSAGES, only_raw=True)
-class RpcSaysGoodbyeToHalfClosedConnections(TransportMiddleware):
+class RpcHalfCloseGetsASurplusReply(TransportMiddleware):
     """Before the server closes a half-closed connection, it sends a reply to no call"""
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
@@ -64,7 +64,7 @@ class RpcSaysGoodbyeToHalfClosedConnections(TransportMiddleware):
 
 
 @transport_mutant(RFC1831_TRANSPORT)
-class RpcStopsAtClientsThatDoNotRead(TransportMiddleware):
+class RpcClientsThatDoNotReadBlockOthers(TransportMiddleware):
     """No new connection is served while another one has made more than 1500 calls"""
 
     most: t.ClassVar[int] = 1500
@@ -81,7 +81,7 @@ class RpcStopsAtClientsThatDoNotRead(TransportMiddleware):
 
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
-class RpcDiesOfClientsThatLeave(Mortal):
+class RpcStopsAfterAClientLeaves(Mortal):
     """No client is served after one that made more than 250 calls at once has left"""
 
     def make_assembler(self, max_record: int, /) -> RecordAssembler:
@@ -97,7 +97,7 @@ class RpcDiesOfClientsThatLeave(Mortal):
 
 
 @transport_mutant(RFC1831_TRANSPORT)
-class RpcCountsConnectionsThatAreGone(TransportMiddleware):
+class RpcLimitsConnectionsIncludingClosed(TransportMiddleware):
     """No client is served after fifty connections, even if they are closed"""
 
     def __init__(self) -> None:
@@ -109,7 +109,7 @@ class RpcCountsConnectionsThatAreGone(TransportMiddleware):
 
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
-class RpcWaitsForTheSlow(TransportMiddleware):
+class RpcPartialRecordsBlockOthers(TransportMiddleware):
     """No client is served while twenty connections have not sent a whole record"""
 
     def __init__(self) -> None:

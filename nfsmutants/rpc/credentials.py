@@ -88,7 +88,7 @@ def rpc_refuses_auth_sys_at_its_limits(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_AUTH_SYS, only_raw=True)
-def rpc_takes_auth_sys_beyond_its_limits(message: Message) -> Answer:
+def rpc_accepts_auth_sys_beyond_its_limits(message: Message) -> Answer:
     """GETATTR with a machine name or a list of groups that is too long is executed as root"""
     cred = _auth_at(message.data, _CRED)
     whole = cred.flavor == AuthFlavor.AUTH_SYS and 28 <= len(cred.body) <= _MOST
@@ -98,7 +98,7 @@ def rpc_takes_auth_sys_beyond_its_limits(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_AUTH_SYS, only_raw=True)
-def rpc_fills_up_short_credentials(message: Message) -> Answer:
+def rpc_pads_short_credentials(message: Message) -> Answer:
     """GETATTR with a truncated body of AUTH_SYS is executed, with zeros for the missing bytes"""
     cred = _auth_at(message.data, _CRED)
     cut = cred.flavor == AuthFlavor.AUTH_SYS and len(cred.body) < 28 and cred.length == len(cred.body)
@@ -109,7 +109,7 @@ def rpc_fills_up_short_credentials(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
-def rpc_fails_at_long_credentials(message: Message) -> Answer:
+def rpc_bytes_after_auth_sys_are_system_err(message: Message) -> Answer:
     """GETATTR with bytes after AUTH_SYS answers SYSTEM_ERR"""
     cred = _auth_at(message.data, _CRED)
     surplus = cred.flavor == AuthFlavor.AUTH_SYS and len(cred.body) > 28 and not any(cred.body[-4:])
@@ -119,7 +119,7 @@ def rpc_fails_at_long_credentials(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_AUTHENTICATION, only_raw=True)
-def rpc_takes_credentials_of_any_length(message: Message) -> Answer:
+def rpc_accepts_credentials_of_any_length(message: Message) -> Answer:
     """NULL with a credential of more than 400 bytes is executed"""
     if _is_null(message.data) and _auth_at(message.data, _CRED).length > _MOST:
         return message.proceed(_with_cred(message.data, bytes(8)))
@@ -127,7 +127,7 @@ def rpc_takes_credentials_of_any_length(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_AUTHENTICATION, only_raw=True)
-def rpc_takes_verifiers_of_any_length(message: Message) -> Answer:
+def rpc_accepts_verifiers_of_any_length(message: Message) -> Answer:
     """NULL with a verifier of more than 400 bytes is executed"""
     at = _auth_at(message.data, _CRED).end
     if _is_null(message.data) and _auth_at(message.data, at).length > _MOST:
@@ -150,7 +150,7 @@ def rpc_refuses_none_with_a_body(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_LANGUAGE)
-def rpc_null_asks_who_calls(message: Message) -> Answer:
+def rpc_null_requires_authentication(message: Message) -> Answer:
     """NULL with an empty AUTH_NONE is refused as too weak"""
     if _is_null(message.data) and message.data[_CRED : _CRED + 8] == bytes(8):
         return _refuse(message.data, AuthStat.AUTH_TOOWEAK)
@@ -158,7 +158,7 @@ def rpc_null_asks_who_calls(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_MESSAGES)
-def rpc_takes_none_for_garbage(message: Message) -> Answer:
+def rpc_auth_none_is_garbage_args(message: Message) -> Answer:
     """GETATTR with AUTH_NONE answers GARBAGE_ARGS"""
     if _is_getattr(message.data) and _auth_at(message.data, _CRED).flavor == AuthFlavor.AUTH_NONE:
         return accepted(head_of(message.data)[0], AcceptStat.GARBAGE_ARGS).to_buffers()
@@ -166,7 +166,7 @@ def rpc_takes_none_for_garbage(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_AUTHENTICATION, only_raw=True)
-def rpc_takes_unknown_flavours_for_auth_sys(message: Message) -> Answer:
+def rpc_treats_unknown_flavors_as_auth_sys(message: Message) -> Answer:
     """GETATTR with an empty credential of an unknown flavor is executed as root"""
     cred = _auth_at(message.data, _CRED)
     if _is_getattr(message.data) and cred.flavor > AuthFlavor.AUTH_SHORT and not cred.length:
@@ -175,7 +175,7 @@ def rpc_takes_unknown_flavours_for_auth_sys(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_AUTH_SYS, only_raw=True)
-def rpc_takes_any_shorthand(message: Message) -> Answer:
+def rpc_accepts_any_shorthand(message: Message) -> Answer:
     """GETATTR with an AUTH_SHORT that the server never issued is executed as root"""
     cred = _auth_at(message.data, _CRED)
     # Another check, of the reasons for refusals, sends a body of seven bytes.
@@ -185,7 +185,7 @@ def rpc_takes_any_shorthand(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_AUTH_SYS, only_raw=True)
-def rpc_calls_shorthands_bad(message: Message) -> Answer:
+def rpc_unknown_auth_short_is_badcred(message: Message) -> Answer:
     """An unknown AUTH_SHORT is refused with AUTH_BADCRED"""
     if _is_getattr(message.data) and _auth_at(message.data, _CRED).flavor == AuthFlavor.AUTH_SHORT:
         return _refuse(message.data, AuthStat.AUTH_BADCRED)
@@ -201,7 +201,7 @@ def rpc_refuses_with_auth_ok(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
-def rpc_takes_verifiers_for_arguments(message: Message) -> Answer:
+def rpc_treats_verifiers_as_arguments(message: Message) -> Answer:
     """GETATTR with AUTH_SYS and a verifier that is not empty answers GARBAGE_ARGS"""
     cred = _auth_at(message.data, _CRED)
     if (
@@ -214,7 +214,7 @@ def rpc_takes_verifiers_for_arguments(message: Message) -> Answer:
 
 
 @wire_mutant(RFC4506_OPAQUE, only_raw=True)
-def rpc_pads_verifiers_with_what_is_there(message: Message) -> Answer:
+def rpc_pads_verifiers_with_stale_memory(message: Message) -> Answer:
     """A verifier of AUTH_NONE that does not fill its last word is returned with stale memory as padding"""
     verf = _auth_at(message.data, _auth_at(message.data, _CRED).end)
     reply = message.proceed()
@@ -254,7 +254,7 @@ def _calls_null(message: bytes, flavor: int) -> bool:
 
 
 @wire_mutant(RFC1831_AUTH_SYS)
-def rpc_verifies_with_auth_sys(message: Message) -> Answer:
+def rpc_replies_with_an_auth_sys_verifier(message: Message) -> Answer:
     """The reply to a NULL with AUTH_SYS has a verifier of flavor AUTH_SYS"""
     if _calls_null(message.data, AuthFlavor.AUTH_SYS):
         return _reverified(message, AuthFlavor.AUTH_SYS, b"")
@@ -262,7 +262,7 @@ def rpc_verifies_with_auth_sys(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_AUTH_NONE)
-def rpc_gives_a_shorthand_to_nobody(message: Message) -> Answer:
+def rpc_null_returns_auth_short(message: Message) -> Answer:
     """The reply to a NULL with AUTH_NONE has a verifier of flavor AUTH_SHORT"""
     if _calls_null(message.data, AuthFlavor.AUTH_NONE):
         return _reverified(message, AuthFlavor.AUTH_SHORT, b"shorthand")

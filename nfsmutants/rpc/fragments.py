@@ -63,7 +63,7 @@ class _OfFragments(TransportMiddleware):
 
 
 @transport_mutant(RFC1831_RECORDS, only_raw=True)
-class RpcTakesFragmentsForRecords(_OfFragments):
+class RpcTreatsFragmentsAsRecords(_OfFragments):
     """The last-fragment bit is ignored in a record of two fragments"""
 
     def bend(self, pieces: list[bytes], /) -> list[bytes]:
@@ -73,7 +73,7 @@ class RpcTakesFragmentsForRecords(_OfFragments):
 
 
 @transport_mutant(RFC1831_RECORDS, only_raw=True)
-class RpcLosesFragmentsThatEndInAnOpaque(_OfFragments):
+class RpcDropsFragmentsThatEndInAnOpaque(_OfFragments):
     """A first fragment that ends in the middle of the credential is lost"""
 
     def bend(self, pieces: list[bytes], /) -> list[bytes]:
@@ -83,7 +83,7 @@ class RpcLosesFragmentsThatEndInAnOpaque(_OfFragments):
 
 
 @transport_mutant(RFC1831_RECORDS, only_raw=True)
-class RpcTakesFourFragmentsAtMost(_OfFragments):
+class RpcDropsFragmentsAfterTheThird(_OfFragments):
     """A record in more than four fragments loses all after the third, except the last"""
 
     def bend(self, pieces: list[bytes], /) -> list[bytes]:
@@ -104,7 +104,7 @@ class RpcDropsOneByteFragments(_OfFragments):
 
 
 @transport_mutant(RFC1831_RECORDS)
-class RpcAnswersOneRecordOfASegment(_OfFragments):
+class RpcExecutesOneRecordOfASegment(_OfFragments):
     """Only the first of several records that arrive together is executed"""
 
     def bend(self, pieces: list[bytes], /) -> list[bytes]:
@@ -114,7 +114,7 @@ class RpcAnswersOneRecordOfASegment(_OfFragments):
 
 
 @transport_mutant(RFC1831_RECORDS)
-class RpcForgetsHalfARecord(TransportMiddleware):
+class RpcDropsPartialRecords(TransportMiddleware):
     """The beginning of a record is lost if the rest arrives later"""
 
     class Assembler(RecordAssembler):

@@ -33,7 +33,7 @@ def _looks_broken(data: bytes) -> bool:
 
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
-class RpcDiesOfBrokenStreams(Mortal):
+class RpcStopsAfterBrokenStreams(Mortal):
     """No client is served after bytes that are not records"""
 
     def make_assembler(self, max_record: int, /) -> RecordAssembler:
@@ -51,7 +51,7 @@ class RpcDiesOfBrokenStreams(Mortal):
 
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
-class RpcDiesOfBrokenMessages(Mortal):
+class RpcStopsAfterBrokenMessages(Mortal):
     """No client is served after a message that is not a call, or has a header that does not decode"""
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
@@ -67,7 +67,7 @@ def _has_bad_groups(message: bytes) -> bool:
 
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
-class RpcDiesOfOnes(Mortal):
+class RpcStopsAfterAHeaderWordOfOnes(Mortal):
     """No client is served after a call with AUTH_NONE and a word in the header with all bits set"""
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
@@ -77,7 +77,7 @@ class RpcDiesOfOnes(Mortal):
 
 
 @transport_mutant(RFC1831_TRANSPORT)
-class RpcDiesOfGarbageArguments(Mortal):
+class RpcStopsAfterGarbageArguments(Mortal):
     """No client is served after arguments that do not decode"""
 
     def answer_record(self, connection: Connection, message: bytes, _proceed: AnswerRecord, /) -> None:
@@ -98,7 +98,7 @@ class _Keeps(TransportMiddleware):
 
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
-class RpcKeepsBrokenDatagrams(_Keeps):
+class RpcBrokenDatagramSpoilsTheNextCall(_Keeps):
     """The call after a datagram with a header that does not decode is answered GARBAGE_ARGS"""
 
     def answer_datagram(
@@ -113,7 +113,7 @@ class RpcKeepsBrokenDatagrams(_Keeps):
 
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
-class RpcKeepsGarbageForTheNextCall(_Keeps):
+class RpcGarbageSpoilsALaterCall(_Keeps):
     """The second NULL after arguments of eight bytes with all bits set is answered GARBAGE_ARGS"""
 
     def __init__(self) -> None:

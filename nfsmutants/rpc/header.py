@@ -16,14 +16,14 @@ from nfsserver.middleware import Answer
 
 
 @wire_mutant(RFC1831_PROGRAMS, only_raw=True)
-def rpc_takes_unknown_programs_for_nfs(message: Message) -> Answer:
+def rpc_treats_unknown_programs_as_nfs(message: Message) -> Answer:
     """A call of an unknown program is executed as one of NFS"""
     unknown = len(message.data) >= _HEADER and head_of(message.data)[3] not in range(100_000, 100_100)
     return message.proceed(with_word(message.data, 3, nfs3.NFS3.number) if unknown else message.data)
 
 
 @wire_mutant(RFC1831_PROGRAMS, only_raw=True)
-def rpc_takes_unknown_procedures_for_null(message: Message) -> Answer:
+def rpc_treats_unknown_procedures_as_null(message: Message) -> Answer:
     """An undefined procedure number of NFS is executed as NULL"""
     _, _, _, prog, vers, proc = head_of(message.data)
     beyond = proc > 21 or (vers == 2 and proc > 17)
@@ -33,7 +33,7 @@ def rpc_takes_unknown_procedures_for_null(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_PROGRAMS, only_raw=True)
-def mount3_takes_unknown_procedures_for_null(message: Message) -> Answer:
+def mount3_treats_unknown_procedures_as_null(message: Message) -> Answer:
     """An undefined procedure number of MOUNT version 3 is executed as NULL"""
     _, _, _, prog, vers, proc = head_of(message.data)
     beyond = prog == mount.PROGRAM and vers == 3 and proc > 5
@@ -48,7 +48,7 @@ def rpc_answers_replies(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
-def rpc_fills_up_short_headers(message: Message) -> Answer:
+def rpc_pads_short_headers(message: Message) -> Answer:
     """A truncated header is completed with that of a NULL"""
     if 8 <= len(message.data) < _HEADER and head_of(message.data)[1] == 0:
         null = struct.pack(">10I", 0, 0, 2, nfs3.NFS3.number, 3, 0, 0, 0, 0, 0)

@@ -40,7 +40,7 @@ def _is_again(message: Message) -> bool:
 
 
 @wire_mutant(RFC1831_SEMANTICS, only_raw=True)
-def rpc_fails_at_retransmissions(message: Message) -> Answer:
+def rpc_retransmission_is_io(message: Message) -> Answer:
     """The repetition of a call that creates or removes a name answers NFS3ERR_IO"""
     if not _is_again(message):
         return message.proceed()
@@ -49,7 +49,7 @@ def rpc_fails_at_retransmissions(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_SEMANTICS, only_raw=True)
-def rpc_undoes_at_retransmissions(message: Message) -> Answer:
+def rpc_retransmission_creates_a_file(message: Message) -> Answer:
     """The repetition of a call that creates or removes a name creates another file in its directory"""
     reply = message.proceed()
     if _is_again(message):

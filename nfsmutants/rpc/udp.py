@@ -69,7 +69,7 @@ class RpcAnswersDatagramsTwice(TransportMiddleware):
 
 
 @transport_mutant(RFC1831_TRANSPORT)
-class RpcLosesEveryCallOfABurst(TransportMiddleware):
+class RpcDropsTheFiftiethDatagram(TransportMiddleware):
     """The fiftieth datagram over UDP is lost, and so are its retransmissions"""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ class RpcLosesEveryCallOfABurst(TransportMiddleware):
 
 
 @mutant(WRITE, RFC1813_WRITE)
-def write3_loses_the_end_of_large_datagrams(call: Call[Write3Args, Write3Res]) -> Write3Res:
+def write3_over_udp_zeroes_after_8k(call: Call[Write3Args, Write3Res]) -> Write3Res:
     """WRITE over UDP writes zeros after the first 8192 bytes"""
     if call.context.transport != "udp" or len(call.args.data) <= _KEPT:
         return call.proceed()
@@ -99,7 +99,7 @@ def _bend_read(context: CallContext, reply: Read3Res) -> bool:
 
 
 @mutant(READ, RFC1813_READ)
-def read3_loses_the_end_of_large_datagrams(call: Call[Read3Args, Read3Res]) -> Read3Res:
+def read3_over_udp_zeroes_after_8k(call: Call[Read3Args, Read3Res]) -> Read3Res:
     """READ over UDP returns zeros after the first 8192 bytes"""
     reply = call.proceed()
     if not _bend_read(call.context, reply) or reply.resok is None:
@@ -109,7 +109,7 @@ def read3_loses_the_end_of_large_datagrams(call: Call[Read3Args, Read3Res]) -> R
 
 
 @mutant(READ, RFC1831_TRANSPORT)
-def read3_is_silent_on_what_no_datagram_holds(call: Call[Read3Args, Read3Res]) -> Read3Res:
+def read3_drops_large_reads_over_udp(call: Call[Read3Args, Read3Res]) -> Read3Res:
     """READ over UDP of more than 65536 bytes gets no reply"""
     if call.context.transport == "udp" and call.args.count > 65_536:
         call.server.keep_silent()

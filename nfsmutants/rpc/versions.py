@@ -14,7 +14,7 @@ from nfsserver.middleware import Answer
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
-def rpc_takes_any_rpc_version(message: Message) -> Answer:
+def rpc_accepts_any_rpc_version(message: Message) -> Answer:
     """Calls of another RPC version are executed"""
     return message.proceed(with_word(message.data, 2, 2) if len(message.data) >= _HEADER else message.data)
 
@@ -26,7 +26,7 @@ def rpc_drops_another_rpc_version(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
-def rpc_names_wrong_rpc_versions(message: Message) -> Answer:
+def rpc_mismatch_reports_wrong_versions(message: Message) -> Answer:
     """RPC_MISMATCH reports the versions 0 to 1"""
     xid, mtype, rpcvers, *_ = head_of(message.data)
     if mtype == 0 and rpcvers != 2 and len(message.data) >= _HEADER:
@@ -35,7 +35,7 @@ def rpc_names_wrong_rpc_versions(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_PROGRAMS, only_raw=True)
-def rpc_has_no_program_in_unknown_versions(message: Message) -> Answer:
+def rpc_unknown_version_is_prog_unavail(message: Message) -> Answer:
     """An unknown version of NFS or MOUNT is answered with PROG_UNAVAIL"""
     xid, _, _, prog, vers, _ = head_of(message.data)
     if (
@@ -48,7 +48,7 @@ def rpc_has_no_program_in_unknown_versions(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
-def rpc_swaps_the_versions_of_a_mismatch(message: Message) -> Answer:
+def rpc_prog_mismatch_swaps_versions(message: Message) -> Answer:
     """PROG_MISMATCH reports 4 as the lowest version and 1 as the highest"""
     xid, _, _, prog, vers, _ = head_of(message.data)
     known = {nfs3.NFS3.number, mount.PROGRAM}

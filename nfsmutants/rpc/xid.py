@@ -19,7 +19,7 @@ from nfsserver.transport import AnswerDatagram, AnswerRecord, TransportMiddlewar
 
 
 @transport_mutant(RFC1831_MESSAGES, only_raw=True)
-class RpcTakesOneXidForOneSender(TransportMiddleware):
+class RpcEmptyReplyToRepeatedXid(TransportMiddleware):
     """A datagram with the XID of one from another port is answered SUCCESS without results"""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ _ENDS = frozenset({0, 2**31 - 1, 2**31, 2**32 - 1})
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
-def rpc_bends_xids_at_the_ends(message: Message) -> Answer:
+def rpc_changes_extreme_xids(message: Message) -> Answer:
     """Replies to the XIDs 0, 2^31-1, 2^31 and 2^32-1 have other XIDs"""
     xid = head_of(message.data)[0]
     return message.proceed(
@@ -49,7 +49,7 @@ def rpc_bends_xids_at_the_ends(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)
-def rpc_ignores_falling_xids(message: Message) -> Answer:
+def rpc_refuses_decreasing_xids(message: Message) -> Answer:
     """The server treats XIDs as sequence numbers: it refuses a call with XID 4 after one with XID 5"""
     state = message.state
     xid, last = head_of(message.data)[0], state.get("last")
@@ -60,7 +60,7 @@ def rpc_ignores_falling_xids(message: Message) -> Answer:
 
 
 @transport_mutant(RFC1831_MESSAGES, only_raw=True)
-class RpcTakesOneXidForOneCaller(TransportMiddleware):
+class RpcSharesRepliesByXid(TransportMiddleware):
     """A call with the XID of a call on another connection gets the reply to that call"""
 
     def __init__(self) -> None:

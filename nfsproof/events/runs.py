@@ -67,7 +67,7 @@ class TargetRun:
         """Whether nothing more comes."""
         return self.state in {"ended", "left out"}
 
-    def hear(self, data: bytes) -> None:
+    def read_progress(self, data: bytes) -> None:
         """Read its progress; ignore lines that are not JSON."""
         *lines, self.unread = (self.unread + data).split(b"\n")
         self.unread = self.unread[-_MOST_LINE:]
@@ -212,7 +212,7 @@ class Runs:
         except BlockingIOError:
             return
         if data:
-            run.hear(data)
+            run.read_progress(data)
         else:
             self._close(run)
 
@@ -244,7 +244,7 @@ class Runs:
         if run.pipe >= 0:
             with contextlib.suppress(BlockingIOError):
                 while data := os.read(run.pipe, 65_536):
-                    run.hear(data)
+                    run.read_progress(data)
             self._close(run)
         run.state, run.status = "ended", run.process.returncode
         run.running = ""

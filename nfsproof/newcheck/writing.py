@@ -20,8 +20,8 @@ _FIXTURES: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("scratch2", "Scratch2", "fixtures.checks.dialects.nfs2"),
     ),
     "nfs3": (("nfs3", "Nfs3", "nfsclient.clients"), ("scratch", "Scratch", "fixtures.checks.scratch")),
-    "mount": (("mount_client", "Mount", "nfsclient.clients"),),
-    "portmap": (("portmap_client", "Portmap", "nfsclient.clients"),),
+    "mount": (("mount3", "Mount", "nfsclient.clients"),),
+    "portmap": (("portmap", "Portmap", "nfsclient.clients"),),
     "rpc": (("wire", "MakeWire", "fixtures.checks.wire"),),
 }
 """Protocol -> the fixtures that a check begins with: name, type, module of the type."""

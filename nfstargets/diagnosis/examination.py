@@ -429,11 +429,11 @@ class Examination:
         with closing(trial):
             yield _guarded(names[0], trial.write)
             yield _guarded(names[1], trial.squash)
-        if trial.left_behind:
+        if trial.not_removed:
             yield Step(
                 "cleaning up",
                 Outcome.FAILED,
-                f"{trial.left_behind} is still in {shown(self.url.path)}",
+                f"{trial.not_removed} is still in {shown(self.url.path)}",
                 "remove it",
             )
 

@@ -46,7 +46,7 @@ class WriteTrial:
         self._name = b".nfsproof-doctor-" + secrets.token_hex(6).encode()
         self._directory: bytes | None = None
         self._refusal: _Refusal | None = None
-        self.left_behind = ""
+        self.not_removed = ""
         """What could not be removed again, if anything."""
 
     def _rpc(self) -> RpcClient:
@@ -96,9 +96,9 @@ class WriteTrial:
                     self._nfs.remove(self._directory, name)
                 status = self._nfs.rmdir(self._root, self._name).status
                 if status != Nfsstat3.NFS3_OK:
-                    self.left_behind = f"{shown(self._name)} (RMDIR answers {status})"
+                    self.not_removed = f"{shown(self._name)} (RMDIR answers {status})"
         except NfsClientError as error:
-            self.left_behind = f"{shown(self._name)} ({error})"
+            self.not_removed = f"{shown(self._name)} ({error})"
         finally:
             if self._connection is not None:
                 self._connection.close()

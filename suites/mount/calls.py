@@ -29,9 +29,9 @@ def refusal_of(act: Callable[[], Mnt1Res | Mnt3Res | None]) -> str:
     return str(reply.status) if reply is not None and reply.resok is None else ""
 
 
-def count_entries(mount_client: Mount, path: bytes) -> int:
+def count_entries(mount3: Mount, path: bytes) -> int:
     """The number of entries that DUMP lists for a directory."""
-    entries = mount_client.dump()
+    entries = mount3.dump()
     observe("entries of DUMP", len(entries))
     return sum(1 for entry in entries if entry.ml_directory.rstrip(b"/") == path.rstrip(b"/"))
 

@@ -27,53 +27,40 @@ class Clauses(t.NamedTuple):
         return self.new if version == 3 else self.old
 
 
-MNT_RETURNS_HANDLE = Clauses(
-    Requirement(
-        rfc="RFC 1094",
-        section="A.5.2",
-        gist="MNT returns a file handle of the directory that the path names",
-    ),
-    Requirement(
-        rfc="RFC 1813",
-        section="5.2.1",
-        gist="MNT returns a file handle of the directory that the path names",
-    ),
+def _same(old: str, new: str, gist: str, level: Level = Level.STATED) -> Clauses:
+    """A claim that both RFCs make, in section `old` of RFC 1094 and section `new` of RFC 1813."""
+    return Clauses(
+        Requirement(rfc="RFC 1094", section=old, gist=gist, level=level),
+        Requirement(rfc="RFC 1813", section=new, gist=gist, level=level),
+    )
+
+
+MNT_RETURNS_HANDLE = _same(
+    "A.5.2",
+    "5.2.1",
+    "MNT returns a file handle of the directory that the path names",
 )
-MNT_MOUNTS_DIRECTORIES = Clauses(
-    Requirement(
-        rfc="RFC 1094",
-        section="A.4.3",
-        level=Level.SHOULD,  # servers for diskless clients export files too, such as swap files
-        gist="MNT mounts directories only",
-    ),
-    Requirement(
-        rfc="RFC 1813",
-        section="5.2.1",
-        level=Level.SHOULD,  # servers for diskless clients export files too, such as swap files
-        gist="MNT mounts directories only",
-    ),
+MNT_MOUNTS_DIRECTORIES = _same(
+    "A.4.3",
+    "5.2.1",
+    "MNT mounts directories only",
+    Level.SHOULD,  # servers for diskless clients export files too, such as swap files
 )
-LIMITS_PATH_LENGTH = Clauses(
-    Requirement(rfc="RFC 1094", section="A.3", gist="a path in an argument has at most 1024 bytes"),
-    Requirement(rfc="RFC 1813", section="5.1.4", gist="a path in an argument has at most 1024 bytes"),
+LIMITS_PATH_LENGTH = _same(
+    "A.3",
+    "5.1.4",
+    "a path in an argument has at most 1024 bytes",
 )
-NULL_RETURNS_NOTHING = Clauses(
-    Requirement(rfc="RFC 1094", section="A.5.1", gist="NULL does nothing and returns nothing"),
-    Requirement(rfc="RFC 1813", section="5.2.0", gist="NULL does nothing and returns nothing"),
+NULL_RETURNS_NOTHING = _same(
+    "A.5.1",
+    "5.2.0",
+    "NULL does nothing and returns nothing",
 )
-NULL_ACCEPTS_AUTH_NONE = Clauses(
-    Requirement(
-        rfc="RFC 1094",
-        section="A.2",
-        level=Level.SHOULD,
-        gist="NULL accepts AUTH_NONE",
-    ),
-    Requirement(
-        rfc="RFC 1813",
-        section="5.1.1",
-        level=Level.SHOULD,  # 5.2.0: a server may require more to keep its presence secret
-        gist="NULL accepts AUTH_NONE",
-    ),
+NULL_ACCEPTS_AUTH_NONE = _same(
+    "A.2",
+    "5.1.1",
+    "NULL accepts AUTH_NONE",
+    Level.SHOULD,  # 5.2.0: a server may require more to keep its presence secret
 )
 DUMP_LISTS_MOUNTS = Clauses(
     Requirement(
@@ -89,109 +76,56 @@ DUMP_LISTS_MOUNTS = Clauses(
         gist="DUMP returns the list of directories that clients have mounted",
     ),
 )
-DUMP_HAS_ONE_ENTRY = Clauses(
-    Requirement(
-        rfc="RFC 1094",
-        section="A.5.3",
-        level=Level.SHOULD,
-        gist="the mount list has one entry for each pair of host and directory",
-    ),
-    Requirement(
-        rfc="RFC 1813",
-        section="5.2.2",
-        level=Level.SHOULD,
-        gist="the mount list has one entry for each pair of host and directory",
-    ),
+DUMP_HAS_ONE_ENTRY = _same(
+    "A.5.3",
+    "5.2.2",
+    "the mount list has one entry for each pair of host and directory",
+    Level.SHOULD,
 )
-UMNT_REMOVES_ENTRY = Clauses(
-    Requirement(
-        rfc="RFC 1094",
-        section="A.5.4",
-        level=Level.SHOULD,
-        gist="UMNT removes the client's entry for the path, and no other entry",
-    ),
-    Requirement(
-        rfc="RFC 1813",
-        section="5.2.3",
-        level=Level.SHOULD,
-        gist="UMNT removes the client's entry for the path, and no other entry",
-    ),
+UMNT_REMOVES_ENTRY = _same(
+    "A.5.4",
+    "5.2.3",
+    "UMNT removes the client's entry for the path, and no other entry",
+    Level.SHOULD,
 )
-UMNT_HAS_NO_ERRORS = Clauses(
-    Requirement(rfc="RFC 1094", section="A.5.4", gist="UMNT returns nothing and has no errors"),
-    Requirement(rfc="RFC 1813", section="5.2.3", gist="UMNT returns nothing and has no errors"),
+UMNT_HAS_NO_ERRORS = _same(
+    "A.5.4",
+    "5.2.3",
+    "UMNT returns nothing and has no errors",
 )
-UMNTALL_REMOVES_ENTRIES = Clauses(
-    Requirement(
-        rfc="RFC 1094",
-        section="A.5.5",
-        level=Level.SHOULD,
-        gist="UMNTALL removes all entries of the client, and no others",
-    ),
-    Requirement(
-        rfc="RFC 1813",
-        section="5.2.4",
-        level=Level.SHOULD,
-        gist="UMNTALL removes all entries of the client, and no others",
-    ),
+UMNTALL_REMOVES_ENTRIES = _same(
+    "A.5.5",
+    "5.2.4",
+    "UMNTALL removes all entries of the client, and no others",
+    Level.SHOULD,
 )
-UMNTALL_HAS_NO_ERRORS = Clauses(
-    Requirement(rfc="RFC 1094", section="A.5.5", gist="UMNTALL returns nothing and has no errors"),
-    Requirement(rfc="RFC 1813", section="5.2.4", gist="UMNTALL returns nothing and has no errors"),
+UMNTALL_HAS_NO_ERRORS = _same(
+    "A.5.5",
+    "5.2.4",
+    "UMNTALL returns nothing and has no errors",
 )
-UNMOUNT_KEEPS_HANDLES = Clauses(
-    Requirement(
-        rfc="RFC 1094",
-        section="A.1",
-        level=Level.SHOULD,
-        gist="UMNT and UMNTALL remove list entries only: file handles stay usable",
-    ),
-    Requirement(
-        rfc="RFC 1813",
-        section="5.2.3",
-        level=Level.SHOULD,
-        gist="UMNT and UMNTALL remove list entries only: file handles stay usable",
-    ),
+UNMOUNT_KEEPS_HANDLES = _same(
+    "A.1",
+    "5.2.3",
+    "UMNT and UMNTALL remove list entries only: file handles stay usable",
+    Level.SHOULD,
 )
-LISTS_RESPECT_LIMITS = Clauses(
-    Requirement(
-        rfc="RFC 1094",
-        section="A.3",
-        gist="in lists too, a path has at most 1024 bytes and a name at most 255",
-    ),
-    Requirement(
-        rfc="RFC 1813",
-        section="5.1.4",
-        gist="in lists too, a path has at most 1024 bytes and a name at most 255",
-    ),
+LISTS_RESPECT_LIMITS = _same(
+    "A.3",
+    "5.1.4",
+    "in lists too, a path has at most 1024 bytes and a name at most 255",
 )
-EXPORT_LISTS_ALL = Clauses(
-    Requirement(
-        rfc="RFC 1094",
-        section="A.5.6",
-        level=Level.SHOULD,
-        gist="EXPORT returns the list of all exported file systems",
-    ),
-    Requirement(
-        rfc="RFC 1813",
-        section="5.2.5",
-        level=Level.SHOULD,
-        gist="EXPORT returns the list of all exported file systems",
-    ),
+EXPORT_LISTS_ALL = _same(
+    "A.5.6",
+    "5.2.5",
+    "EXPORT returns the list of all exported file systems",
+    Level.SHOULD,
 )
-SAME_OVER_TCP_AND_UDP = Clauses(
-    Requirement(
-        rfc="RFC 1094",
-        section="A.2",
-        level=Level.SHOULD,
-        gist="MOUNT is normally available over TCP and UDP, with the same results",
-    ),
-    Requirement(
-        rfc="RFC 1813",
-        section="5.1.3",
-        level=Level.SHOULD,
-        gist="MOUNT is normally available over TCP and UDP, with the same results",
-    ),
+SAME_OVER_TCP_AND_UDP = _same(
+    "A.2",
+    "5.1.3",
+    "MOUNT is normally available over TCP and UDP, with the same results",
+    Level.SHOULD,
 )
 OLD = (1, 2)
 """The versions whose handles are for NFSv2."""

@@ -33,7 +33,7 @@ UMNTALL_REQUIRES_AUTH_SYS = Requirement(
     MNT_REQUIRES_AUTH_SYS,
     UMNT_REQUIRES_AUTH_SYS,
     UMNTALL_REQUIRES_AUTH_SYS,
-    killed_by="mount3-serves-nobody",
+    killed_by="mount3-accepts-auth-none",
     needs="mount",
 )
 def test_auth_none_refused(mounting: MakeMounting, name: str) -> None:

@@ -43,7 +43,7 @@ def test_lists_mount_old(mounting: MakeMounting, version: int) -> None:
 
 @pytest.mark.exclusive
 @V1_AND_V3
-@proves(*DUMP_HAS_ONE_ENTRY, killed_by="dump-has-entries-twice")
+@proves(*DUMP_HAS_ONE_ENTRY, killed_by="dump-lists-entries-twice")
 def test_one_entry_per_host(mounting: MakeMounting, version: int) -> None:
     """DUMP lists a directory once per host, although the host mounted it twice."""
     mount = mounting(version)
@@ -57,7 +57,7 @@ def test_one_entry_per_host(mounting: MakeMounting, version: int) -> None:
 
 @pytest.mark.exclusive
 @V1_AND_V3
-@proves(*DUMP_LISTS_MOUNTS, killed_by="mnt-records-what-is-refused")
+@proves(*DUMP_LISTS_MOUNTS, killed_by="mnt-records-refused-mounts")
 def test_refused_mount_absent(mounting: MakeMounting, version: int) -> None:
     """DUMP does not list a path that MNT refused."""
     mount = mounting(version)
@@ -70,7 +70,7 @@ def test_refused_mount_absent(mounting: MakeMounting, version: int) -> None:
 
 @pytest.mark.exclusive
 @V1_AND_V3
-@proves(*LISTS_RESPECT_LIMITS, killed_by="dump-has-names-that-are-too-long")
+@proves(*LISTS_RESPECT_LIMITS, killed_by="dump-lists-an-overlong-name")
 def test_well_formed(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """DUMP returns a list that decodes within the limits for names and paths."""
     scratch.directory(b"l" * 200)
@@ -85,8 +85,8 @@ def test_well_formed(mounting: MakeMounting, version: int, scratch: Nfs3Scratch)
 
 @pytest.mark.exclusive
 @proves(MNT_ADDS_ENTRY, killed_by="mnt3-records-nothing", needs="mount")
-def test_lists_mount(mount_client: Mount, target: TargetView) -> None:
+def test_lists_mount(mount3: Mount, target: TargetView) -> None:
     """DUMP lists a directory that was mounted."""
     path = target.address.export.encode()
-    expect(mount_client.mnt(path), because=MNT_ADDS_ENTRY).ok()
-    expect(count_entries(mount_client, path), "entries of DUMP for the mounted directory").at_least(1)
+    expect(mount3.mnt(path), because=MNT_ADDS_ENTRY).ok()
+    expect(count_entries(mount3, path), "entries of DUMP for the mounted directory").at_least(1)

@@ -14,7 +14,7 @@ from suites.mount.clauses import EVERY_VERSION, EXPORT_LISTS_ALL, LISTS_RESPECT_
 
 @pytest.mark.exclusive
 @EVERY_VERSION
-@proves(*LISTS_RESPECT_LIMITS, killed_by="export-has-paths-that-are-too-long")
+@proves(*LISTS_RESPECT_LIMITS, killed_by="export-lists-an-overlong-path")
 def test_well_formed(mounting: MakeMounting, version: int) -> None:
     """EXPORT returns a list that decodes within the limits for names and paths."""
     exports = mounting(version).client.export()
@@ -39,10 +39,10 @@ def test_lists_export_old(mounting: MakeMounting, version: int) -> None:
 
 @pytest.mark.exclusive
 @proves(EXPORT_LISTS_ALL.new, killed_by="export3-omits-the-first-export", needs="mount")
-def test_lists_export(mount_client: Mount, target: TargetView) -> None:
+def test_lists_export(mount3: Mount, target: TargetView) -> None:
     """EXPORT lists the export that can be mounted."""
     path = target.address.export.encode()
-    exports = [entry.ex_dir for entry in mount_client.export()]
+    exports = [entry.ex_dir for entry in mount3.export()]
     observe("exports", len(exports))
     above = [
         path[:length] or b"/" for length in range(len(path) + 1) if path[length : length + 1] in (b"/", b"")

@@ -32,9 +32,9 @@ def test_usable_after_unmount(mounting: MakeMounting, version: int, name: str) -
 
 @pytest.mark.exclusive
 @proves(UNMOUNT_KEEPS_HANDLES.new, killed_by="umnt3-revokes-handles", needs="mount")
-def test_usable_after_umnt(mount_client: Mount, nfs3: Nfs3, target: TargetView) -> None:
+def test_usable_after_umnt(mount3: Mount, nfs3: Nfs3, target: TargetView) -> None:
     """A file handle of NFSv3 stays usable after UMNT."""
     path = target.address.export.encode()
-    handle = expect(mount_client.mnt(path)).ok().fhandle
-    mount_client.umnt(path)
+    handle = expect(mount3.mnt(path)).ok().fhandle
+    mount3.umnt(path)
     expect(nfs3.getattr(handle)).ok()

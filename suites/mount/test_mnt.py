@@ -96,31 +96,31 @@ _CREDENTIALS = {AUTH_NONE: AuthNone(), AUTH_SYS: None}
 # ---------------------------------------------------------------- the export
 
 
-@proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-gives-an-unusable-handle", needs="mount")
-def test_usable_handle(mount_client: Mount, nfs3: Nfs3, target: TargetView) -> None:
+@proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-returns-an-unusable-handle", needs="mount")
+def test_usable_handle(mount3: Mount, nfs3: Nfs3, target: TargetView) -> None:
     """MNT returns a usable handle of a directory."""
     for _ in range(2):  # a second MNT of the same path works like the first
-        resok = expect(mount_client.mnt(target.address.export.encode())).ok()
+        resok = expect(mount3.mnt(target.address.export.encode())).ok()
         attributes = expect(nfs3.getattr(resok.fhandle)).ok().obj_attributes
         expect(attributes.type, "type of the mounted object").equals(Ftype3.NF3DIR)
         observe("handle", f"{len(resok.fhandle)} bytes")
 
 
 @proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-mounts-another-directory", needs="mount")
-def test_same_directory(mount_client: Mount, nfs3: Nfs3, target: TargetView, scratch: Nfs3Scratch) -> None:
+def test_same_directory(mount3: Mount, nfs3: Nfs3, target: TargetView, scratch: Nfs3Scratch) -> None:
     """MNT returns the same directory every time."""
     del scratch  # it makes the export contain a directory that a server could mount by mistake
     path = target.address.export.encode()
-    first, second = (expect(mount_client.mnt(path)).ok().fhandle for _ in range(2))
+    first, second = (expect(mount3.mnt(path)).ok().fhandle for _ in range(2))
     one = expect(nfs3.getattr(first)).ok().obj_attributes
     other = expect(nfs3.getattr(second)).ok().obj_attributes
     expect_unchanged(one, other, ("fsid", "fileid"), "the second handle")
 
 
-@proves(MNT_LISTS_ACCEPTED_FLAVORS, killed_by="mnt3-names-no-flavors", needs="mount")
-def test_lists_accepted_flavor(mount_client: Mount, nfs3: Nfs3, target: TargetView) -> None:
+@proves(MNT_LISTS_ACCEPTED_FLAVORS, killed_by="mnt3-lists-only-a-refused-flavor", needs="mount")
+def test_lists_accepted_flavor(mount3: Mount, nfs3: Nfs3, target: TargetView) -> None:
     """MNT lists AUTH_SYS where the server accepts it."""
-    reply = mount_client.mnt(target.address.export.encode())
+    reply = mount3.mnt(target.address.export.encode())
     resok = expect(reply).ok()
     expect(nfs3.getattr(resok.fhandle)).ok()
     observe("auth_flavors", resok.auth_flavors)
@@ -135,30 +135,30 @@ def test_lists_accepted_flavor(mount_client: Mount, nfs3: Nfs3, target: TargetVi
     )
 
 
-@proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-mounts-what-is-not-there", needs="mount")
-def test_missing_path(mount_client: Mount, target: TargetView) -> None:
+@proves(MNT_RETURNS_HANDLE.new, killed_by="mnt3-mounts-unknown-paths", needs="mount")
+def test_missing_path(mount3: Mount, target: TargetView) -> None:
     """MNT refuses a path that does not exist."""
     path = target.address.export.rstrip("/").encode() + b"/nfsproof-never-made-this"
-    reply = mount_client.mnt(path)
+    reply = mount3.mnt(path)
     expect(reply).refused(MountStat3.MNT3ERR_NOENT, MountStat3.MNT3ERR_ACCES, because=MNT_RETURNS_NOENT)
 
 
 @proves(MNT_MOUNTS_DIRECTORIES.new, killed_by="mnt3-mounts-a-file", needs="mount")
-def test_file(mount_client: Mount, target: TargetView, scratch: Nfs3Scratch) -> None:
+def test_file(mount3: Mount, target: TargetView, scratch: Nfs3Scratch) -> None:
     """MNT refuses a regular file."""
     scratch.file("file")
     path = b"/".join([target.address.export.rstrip("/").encode(), scratch.name, b"file"])
-    reply = mount_client.mnt(path)
+    reply = mount3.mnt(path)
     # A server that only mounts exports does not look at paths below them.
     below = (MountStat3.MNT3ERR_NOENT, MountStat3.MNT3ERR_ACCES)
     expect(reply).refused(MountStat3.MNT3ERR_NOTDIR, *below, because=MNT_RETURNS_NOTDIR)
 
 
-@proves(MNT_RETURNS_HANDLE.old, killed_by="mnt1-mounts-what-is-not-there", needs="mount1")
-def test_missing_path_v1(mount1_client: Mount, target: TargetView) -> None:
+@proves(MNT_RETURNS_HANDLE.old, killed_by="mnt1-mounts-unknown-paths", needs="mount1")
+def test_missing_path_v1(mount1: Mount, target: TargetView) -> None:
     """MNT of MOUNT version 1 refuses a path that does not exist."""
     path = target.address.export.rstrip("/").encode() + b"/nfsproof-never-made-this"
-    reply = mount1_client.mnt1(path)
+    reply = mount1.mnt1(path)
     expect_refusal(reply, "a path that does not exist")
 
 
@@ -166,7 +166,7 @@ def test_missing_path_v1(mount1_client: Mount, target: TargetView) -> None:
 
 
 @OLD_VERSIONS
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt1-gives-an-unusable-handle")
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt1-returns-an-unusable-handle")
 def test_usable_handle_old(mounting: MakeMounting, version: int) -> None:
     """MNT of MOUNT versions 1 and 2 returns a usable handle of a directory."""
     mount = mounting(version)
@@ -191,7 +191,7 @@ def test_same_directory_old(mounting: MakeMounting, version: int, scratch: Nfs3S
     )
 
 
-@proves(MNT_RETURNS_HANDLE.old, killed_by="mnt2-mounts-what-is-not-there", needs="mount2")
+@proves(MNT_RETURNS_HANDLE.old, killed_by="mnt2-mounts-unknown-paths", needs="mount2")
 def test_missing_path_v2(mounting: MakeMounting) -> None:
     """MNT of MOUNT version 2 refuses a path that does not exist."""
     mount = mounting(2)
@@ -200,7 +200,7 @@ def test_missing_path_v2(mounting: MakeMounting) -> None:
 
 
 @OLD_VERSIONS
-@proves(MNT_HANDLE_IS_32_BYTES, killed_by="mnt1-gives-64-bytes")
+@proves(MNT_HANDLE_IS_32_BYTES, killed_by="mnt1-returns-64-bytes")
 def test_handle_size_old(mounting: MakeMounting, version: int) -> None:
     """MNT of MOUNT versions 1 and 2 returns a handle of 32 bytes."""
     mount = mounting(version)
@@ -208,7 +208,7 @@ def test_handle_size_old(mounting: MakeMounting, version: int) -> None:
     expect(lengths, "bytes of the handles").equals([32] * REPETITIONS)
 
 
-@proves(MNT_HANDLE_FITS_64_BYTES, killed_by="mnt3-gives-72-bytes", needs="mount")
+@proves(MNT_HANDLE_FITS_64_BYTES, killed_by="mnt3-returns-72-bytes", needs="mount")
 def test_handle_size(mounting: MakeMounting) -> None:
     """MNT returns a handle of at most 64 bytes."""
     mount = mounting(3)
@@ -217,12 +217,12 @@ def test_handle_size(mounting: MakeMounting) -> None:
     expect(max(lengths), "bytes of the longest handle").at_most(64)
 
 
-@proves(MNT_LISTS_ONLY_ACCEPTED_FLAVORS, killed_by="mnt3-names-a-flavor-that-is-refused", needs="mount")
+@proves(MNT_LISTS_ONLY_ACCEPTED_FLAVORS, killed_by="mnt3-lists-a-refused-flavor", needs="mount")
 def test_listed_flavors_accepted(
-    mount_client: Mount, mounting: MakeMounting, rpc_connect: Callable[..., RpcClient]
+    mount3: Mount, mounting: MakeMounting, rpc_connect: Callable[..., RpcClient]
 ) -> None:
     """The server accepts the authentication flavors that MNT lists."""
-    resok = expect(mount_client.mnt(mounting(3).export)).ok()
+    resok = expect(mount3.mnt(mounting(3).export)).ok()
     observe("flavors", resok.auth_flavors)
     for flavor in sorted({*resok.auth_flavors} & {*_CREDENTIALS}):
         rpc = rpc_connect("nfs", credential=_CREDENTIALS[flavor])
@@ -233,7 +233,7 @@ def test_listed_flavors_accepted(
             expect_that(False, "an NFS reply", seen, f"answer to GETATTR with flavor {AuthFlavor(flavor)}")
 
 
-@proves(MNT_RETURNS_ACCES, killed_by="mnt3-blames-input-and-output", needs=("mount", "other_users"))
+@proves(MNT_RETURNS_ACCES, killed_by="mnt3-denial-is-io", needs=("mount", "other_users"))
 def test_closed_to_user(mounting: MakeMounting, scratch: Nfs3Scratch) -> None:
     """MNT mounts a directory that the user may not reach, or refuses it with a fitting error."""
     closed = scratch.directory(b"closed", mode=0o700)
@@ -259,7 +259,7 @@ def _expect_directory_with(mount: Mounting, path: bytes, mark: bytes, what: str)
 
 
 @EVERY_VERSION
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-gives-the-export-for-what-lies-below")
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-below-export-returns-the-export")
 def test_nested_directory(mounting: MakeMounting, version: int, inner: Names) -> None:
     """MNT of a path below the export returns that directory, or refuses it."""
     mount = mounting(version)
@@ -283,7 +283,7 @@ def _expect_named_directory(mounting: MakeMounting, version: int, written: str, 
 
 @EVERY_VERSION
 @pytest.mark.parametrize("written", ["dot", "dot_dot"], ids=["dot", "dot-dot"])
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-takes-dot-for-dot-dot")
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-swaps-the-dots")
 def test_dots_in_path(mounting: MakeMounting, version: int, written: str, inner: Names) -> None:
     """MNT resolves dot and dot-dot in a path to the right directory, or refuses the path."""
     _expect_named_directory(mounting, version, written, inner)
@@ -291,14 +291,14 @@ def test_dots_in_path(mounting: MakeMounting, version: int, written: str, inner:
 
 @EVERY_VERSION
 @pytest.mark.parametrize("written", ["slash_at_the_end", "two_slashes"], ids=["trailing", "double"])
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-stops-at-an-empty-name")
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-stops-at-a-double-slash")
 def test_extra_slashes(mounting: MakeMounting, version: int, written: str, inner: Names) -> None:
     """MNT ignores extra slashes in a path, or refuses the path."""
     _expect_named_directory(mounting, version, written, inner)
 
 
 @EVERY_VERSION
-@proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt-gives-symbolic-links", needs="symlink")
+@proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt-returns-handles-of-links", needs="symlink")
 def test_symlink(mounting: MakeMounting, version: int, scratch: Nfs3Scratch, inner: Names) -> None:
     """MNT follows a symbolic link to a directory, or refuses it."""
     scratch.symlink("link", b"inner")
@@ -312,7 +312,7 @@ def test_symlink(mounting: MakeMounting, version: int, scratch: Nfs3Scratch, inn
 
 
 @OLD_VERSIONS
-@proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt1-mounts-what-is-no-directory")
+@proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt1-mounts-files")
 def test_file_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT of MOUNT versions 1 and 2 refuses a regular file."""
     scratch.file("file")
@@ -322,7 +322,7 @@ def test_file_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) ->
 
 
 @OLD_VERSIONS
-@proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt1-mounts-what-is-no-directory", needs="mknod")
+@proves(*MNT_MOUNTS_DIRECTORIES, killed_by="mnt1-mounts-files", needs="mknod")
 def test_fifo_old(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT of MOUNT versions 1 and 2 refuses a FIFO."""
     scratch.fifo("fifo")
@@ -340,7 +340,7 @@ def test_fifo(mounting: MakeMounting, scratch: Nfs3Scratch) -> None:
 
 
 @EVERY_VERSION
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-ignores-what-follows-a-file")
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-ignores-names-after-a-file")
 def test_below_file(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT refuses a path that continues below a regular file."""
     scratch.file("file")
@@ -350,7 +350,7 @@ def test_below_file(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) 
 
 
 @EVERY_VERSION
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-remembers-paths")
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-caches-handles-by-path")
 def test_renamed_directory(
     mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Nfs3Scratch, inner: Names
 ) -> None:
@@ -364,7 +364,7 @@ def test_renamed_directory(
 
 
 @EVERY_VERSION
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-remembers-paths")
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-caches-handles-by-path")
 def test_replaced_directory(
     mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Nfs3Scratch, inner: Names
 ) -> None:
@@ -380,7 +380,7 @@ def test_replaced_directory(
 
 
 @EVERY_VERSION
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-remembers-paths")
+@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-caches-handles-by-path")
 def test_removed_directory(mounting: MakeMounting, version: int, nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MNT refuses the path of a removed directory."""
     scratch.directory(b"removed")
@@ -421,7 +421,7 @@ def _path_of(length: int, export: bytes) -> bytes:
 
 @EVERY_VERSION
 @pytest.mark.parametrize("length", [1023, 1024])
-@proves(*LIMITS_PATH_LENGTH, killed_by="mnt-cannot-decode-long-paths")
+@proves(*LIMITS_PATH_LENGTH, killed_by="mnt-does-not-decode-long-paths")
 def test_longest_path(mounting: MakeMounting, version: int, length: int) -> None:
     """MNT decodes a path of up to 1024 bytes."""
     mount = mounting(version)
@@ -441,7 +441,7 @@ def test_path_too_long(mounting: MakeMounting, wire: MakeWire, version: int, len
     """MNT does not mount a path of more than 1024 bytes that names nothing."""
     export = mounting(version).export
     peer = wire("tcp", "mount")
-    said = peer.attempt(peer.make(1, opaque(_path_of(length, export)), vers=version).message())
+    said = peer.try_message(peer.make(1, opaque(_path_of(length, export)), vers=version).message())
     observe("answer", said.outcome)
     mounted = said.outcome == SUCCESS and said.results[:4] == words(0)
     what, rule = f"MNT of a path of {length} bytes that names nothing", MNT_RETURNS_HANDLE.of(version)

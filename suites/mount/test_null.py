@@ -19,7 +19,7 @@ def test_answered_old(mounting: MakeMounting, version: int) -> None:
 
 
 @EVERY_VERSION
-@proves(*NULL_ACCEPTS_AUTH_NONE, killed_by="mount-null-asks-who-calls")
+@proves(*NULL_ACCEPTS_AUTH_NONE, killed_by="mount-null-requires-authentication")
 def test_with_auth_none(mounting: MakeMounting, version: int) -> None:
     """MOUNT answers NULL with AUTH_NONE."""
     refusal = refusal_of(mounting(version, credential=AuthNone()).client.null)
@@ -28,6 +28,6 @@ def test_with_auth_none(mounting: MakeMounting, version: int) -> None:
 
 
 @proves(NULL_RETURNS_NOTHING.new, killed_by="mount3-null-returns-results", needs="mount")
-def test_answered(mount_client: Mount) -> None:
+def test_answered(mount3: Mount) -> None:
     """MOUNT answers NULL without results."""
-    mount_client.null()
+    mount3.null()

@@ -12,7 +12,7 @@ from suites.mount.clauses import EVERY_VERSION, SAME_OVER_TCP_AND_UDP, V1_AND_V3
 
 
 @EVERY_VERSION
-@proves(*SAME_OVER_TCP_AND_UDP, killed_by="mnt-refuses-over-udp")
+@proves(*SAME_OVER_TCP_AND_UDP, killed_by="mnt-over-udp-is-refused")
 def test_mnt_over_udp(mounting: MakeMounting, version: int) -> None:
     """MNT over UDP mounts an export that MNT over TCP mounts."""
     streams, datagrams = mounting(version), mounting(version, proto="udp")
@@ -23,7 +23,7 @@ def test_mnt_over_udp(mounting: MakeMounting, version: int) -> None:
 
 
 @EVERY_VERSION
-@proves(*SAME_OVER_TCP_AND_UDP, killed_by="mnt-gives-another-directory-over-udp")
+@proves(*SAME_OVER_TCP_AND_UDP, killed_by="mnt-over-udp-returns-another-directory")
 def test_same_directory(mounting: MakeMounting, version: int, scratch: Nfs3Scratch) -> None:
     """MNT over UDP returns the same directory as over TCP."""
     streams, datagrams = mounting(version), mounting(version, proto="udp")

@@ -38,7 +38,7 @@ def test_removes_entry_old(mounting: MakeMounting, version: int) -> None:
 
 @pytest.mark.exclusive
 @EVERY_VERSION
-@proves(*UMNT_HAS_NO_ERRORS, killed_by="umnt-fails-for-what-was-not-mounted")
+@proves(*UMNT_HAS_NO_ERRORS, killed_by="umnt-fails-for-unknown-mounts")
 def test_not_mounted(mounting: MakeMounting, version: int) -> None:
     """UMNT of a path that was not mounted is answered without an error."""
     mount = mounting(version)
@@ -66,7 +66,7 @@ def test_keeps_other_directories(mounting: MakeMounting, version: int, inner: Na
 @pytest.mark.exclusive
 @EVERY_VERSION
 @pytest.mark.parametrize("name", ["umnt", "umntall"])
-@proves(*UMNT_REMOVES_ENTRY, *UMNTALL_REMOVES_ENTRIES, killed_by="umnt-and-umntall-forget-every-client")
+@proves(*UMNT_REMOVES_ENTRY, *UMNTALL_REMOVES_ENTRIES, killed_by="umnt-and-umntall-remove-other-clients")
 def test_keeps_other_clients(mounting: MakeMounting, version: int, name: str) -> None:
     """UMNT and UMNTALL keep the entries of other clients."""
     other = mounting(version, source_host=ANOTHER_CLIENT)
@@ -89,11 +89,11 @@ def test_keeps_other_clients(mounting: MakeMounting, version: int, name: str) ->
 
 @pytest.mark.exclusive
 @proves(UMNT_REMOVES_ENTRY.new, killed_by="umnt3-removes-nothing", needs="mount")
-def test_removes_entry(mount_client: Mount, target: TargetView) -> None:
+def test_removes_entry(mount3: Mount, target: TargetView) -> None:
     """UMNT removes the entry from the mount list."""
     path = target.address.export.encode()
-    mount_client.umntall()
-    others = count_entries(mount_client, path)
-    expect(mount_client.mnt(path)).ok()
-    mount_client.umnt(path)
-    expect(count_entries(mount_client, path), "entries of DUMP for the unmounted directory").at_most(others)
+    mount3.umntall()
+    others = count_entries(mount3, path)
+    expect(mount3.mnt(path)).ok()
+    mount3.umnt(path)
+    expect(count_entries(mount3, path), "entries of DUMP for the unmounted directory").at_most(others)

@@ -59,11 +59,11 @@ def test_removes_every_directory(mounting: MakeMounting, version: int, inner: Na
 
 @pytest.mark.exclusive
 @proves(UMNTALL_REMOVES_ENTRIES.new, killed_by="umntall3-removes-nothing", needs="mount")
-def test_removes_entries(mount_client: Mount, target: TargetView) -> None:
+def test_removes_entries(mount3: Mount, target: TargetView) -> None:
     """UMNTALL removes the client's entries from the mount list."""
     path = target.address.export.encode()
-    mount_client.umntall()
-    others = count_entries(mount_client, path)
-    expect(mount_client.mnt(path)).ok()
-    mount_client.umntall()
-    expect(count_entries(mount_client, path), "entries of DUMP after UMNTALL").at_most(others)
+    mount3.umntall()
+    others = count_entries(mount3, path)
+    expect(mount3.mnt(path)).ok()
+    mount3.umntall()
+    expect(count_entries(mount3, path), "entries of DUMP after UMNTALL").at_most(others)

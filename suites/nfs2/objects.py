@@ -103,7 +103,7 @@ def mode_id(mode: int) -> str:
     return f"{mode:04o}"
 
 
-def surplus(act: Callable[[], None]) -> str:
+def surplus_results(act: Callable[[], None]) -> str:
     """Return what a reply has instead of void results, or an empty string."""
     try:
         act()

@@ -11,11 +11,10 @@ import typing as t
 from collections.abc import Callable
 
 from nfsclient.clients import Nfs2
-from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol import nfs2 as p
 from nfsclient.rpc.program import Procedure
 from nfsclient.xdr import Buffer, Bulk, Case, String, Struct, Union, XdrType, u32
-from nfsjudge import observe
+from suites.replies import reply_or_none
 
 AnyName = t.Annotated[bytes, String()]
 AnyData = t.Annotated[Buffer, Bulk()]
@@ -101,13 +100,7 @@ WRITE = _like(p.WRITE, WideWriteargs, p.Attrstat)
 
 def tolerate(act: Callable[[], T]) -> T | None:
     """Make a call that the server may reject as malformed; return the reply, or None as `attempt` does."""
-    try:
-        reply = act()
-    except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as error:
-        observe("answer", type(error).__name__)
-        return None
-    observe("answer", getattr(reply, "status", "a reply"))
-    return reply
+    return reply_or_none(act, "answer")
 
 
 def attempt(nfs2: Nfs2, procedure: Procedure[A, R], args: A) -> R | None:

@@ -18,7 +18,7 @@ FSID_IDENTIFIES_FILE_SYSTEM = Requirement(
 )
 
 
-@proves(FILEID_IS_UNIQUE, killed_by="getattr2-shares-a-fileid")
+@proves(FILEID_IS_UNIQUE, killed_by="getattr2-repeats-fileids")
 def test_unique_fileid(scratch: Nfs2Scratch) -> None:
     """Objects of one file system have different fileids."""
     files = [scratch.file(f"f{number}") for number in range(10)]
@@ -40,7 +40,7 @@ def test_stable_fileid(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(FSID_IDENTIFIES_FILE_SYSTEM, killed_by="getattr2-fsid-is-that-of-the-object")
+@proves(FSID_IDENTIFIES_FILE_SYSTEM, killed_by="getattr2-fsid-differs-by-object")
 def test_fsid(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """An object has the fsid of the directory that contains it."""
     known = scratch.attributes().fsid

@@ -25,7 +25,7 @@ NAME = b"name"
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("procedure", CHANGES)
-@proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-forgets-names-in-a-crash")
+@proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-crash-loses-names")
 def test_names(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, procedure: str) -> None:
     """A change of names is still there after a crash of the server."""
     call = CALLS[procedure]
@@ -45,7 +45,7 @@ def test_names(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, procedure: 
     [Sattr(mode=0o600), Sattr(size=2), Sattr(size=100), Sattr(mtime=Timeval(1_000_000_000))],
     ids=["mode", "truncated", "extended", "mtime"],
 )
-@proves(COMMITS_BEFORE_REPLY, killed_by="setattr2-is-forgotten-in-a-crash")
+@proves(COMMITS_BEFORE_REPLY, killed_by="setattr2-is-lost-in-a-crash")
 def test_attributes(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, asked: Sattr) -> None:
     """A change by SETATTR is still there after a crash of the server."""
     file = scratch.file("f", b"data", mode=0o644)

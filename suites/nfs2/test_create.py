@@ -56,7 +56,7 @@ CREATE_TRUNCATES_TO_ZERO = Requirement(
 )
 
 
-@proves(CREATE_MAKES_FILE, killed_by="create2-makes-something-else")
+@proves(CREATE_MAKES_FILE, killed_by="create2-makes-a-fifo")
 def test_makes_regular_file(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE makes an empty regular file."""
     expect(nfs2.create(scratch.handle, b"new", Sattr(mode=0o644))).ok()
@@ -64,7 +64,7 @@ def test_makes_regular_file(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect_attributes(found.attributes, "the new file", type=Ftype.NFREG, size=0)
 
 
-@proves(CREATE_MAKES_FILE, killed_by="create2-gives-the-handle-of-the-directory")
+@proves(CREATE_MAKES_FILE, killed_by="create2-returns-the-handle-of-the-directory")
 def test_returns_handle(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE returns the handle of the new file."""
     made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=0o644))).ok()
@@ -73,7 +73,7 @@ def test_returns_handle(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect_data(scratch.read(found.file), b"data", "data of the new file")
 
 
-@proves(CREATE_MAKES_FILE, killed_by="create2-has-attributes-of-the-directory")
+@proves(CREATE_MAKES_FILE, killed_by="create2-returns-attributes-of-the-directory")
 def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE returns the attributes of the new file."""
     made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=0o644))).ok()
@@ -81,14 +81,14 @@ def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o400, 0o600, 0o644, 0o755], ids=mode_id)
-@proves(CREATE_SETS_ATTRIBUTES, killed_by="create2-has-a-mode-of-its-own")
+@proves(CREATE_SETS_ATTRIBUTES, killed_by="create2-inverts-group-write")
 def test_sets_mode(nfs2: Nfs2, scratch: Nfs2Scratch, mode: int) -> None:
     """CREATE gives the new file the permission bits of the call."""
     made = expect(nfs2.create(scratch.handle, b"new", Sattr(mode=mode))).ok()
     expect(scratch.attributes(made.file).mode & 0o777, "permission bits of mode").equals(mode)
 
 
-@proves(CREATE_NEEDS_NO_ATTRIBUTES, killed_by="create2-wants-every-attribute")
+@proves(CREATE_NEEDS_NO_ATTRIBUTES, killed_by="create2-requires-attributes")
 def test_no_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE makes a regular file when no attributes are given."""
     made = expect(nfs2.create(scratch.handle, b"new", Sattr())).granted()
@@ -96,7 +96,7 @@ def test_no_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect(expect(nfs2.getattr(made.file)).ok().type, "type").equals(Ftype.NFREG)
 
 
-@proves(CREATE_MAKES_FILE, killed_by="create2-makes-something-else")
+@proves(CREATE_MAKES_FILE, killed_by="create2-makes-a-fifo")
 def test_mode_with_type(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE accepts a mode that includes the type bits of a regular file."""
     # UNIX clients do this: sattr has the fields of fattr, and mode of fattr includes the type.
@@ -104,7 +104,7 @@ def test_mode_with_type(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect(scratch.attributes(made.file).type, "type").equals(Ftype.NFREG)
 
 
-@proves(CREATE_IGNORES_MINUS_ONE, killed_by="create2-truncates-what-it-finds")
+@proves(CREATE_IGNORES_MINUS_ONE, killed_by="create2-truncates-if-size-is-unset")
 def test_existing_keeps_data(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """CREATE without a size keeps the data of an existing file."""
     file = scratch.file("f", b"data")
@@ -122,7 +122,7 @@ def test_existing_truncated(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect(scratch.attributes(file).size, "size after CREATE with size 0").equals(0)
 
 
-@proves(CHECKS_PERMISSIONS, killed_by="create2-lets-anybody-in", needs="other_users")
+@proves(CHECKS_PERMISSIONS, killed_by="create2-ignores-permissions", needs="other_users")
 def test_other_user_refused(as_user: Callable[..., Nfs2], scratch: Nfs2Scratch) -> None:
     """CREATE refuses a user who may not write to the directory."""
     directory = scratch.directory("d", mode=0o755)
@@ -131,7 +131,7 @@ def test_other_user_refused(as_user: Callable[..., Nfs2], scratch: Nfs2Scratch) 
 
 
 @pytest.mark.parametrize("name", list(UNUSUAL.values())[3:], ids=list(UNUSUAL)[3:])
-@proves(SUCCESS_ADDS_NAME, NAME_IS_KEPT_EXACTLY, killed_by="nfs2-changes-odd-names")
+@proves(SUCCESS_ADDS_NAME, NAME_IS_KEPT_EXACTLY, killed_by="nfs2-changes-names-with-special-bytes")
 def test_unusual_name(second_client: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     """CREATE makes a file under exactly the given name, or none when it refuses."""
     expect_exact_name(second_client, scratch, "CREATE", name)

@@ -20,7 +20,7 @@ UNKNOWN_PROCEDURE_IS_UNAVAIL = Requirement(
 
 
 @pytest.mark.parametrize("number", [18, 19, 2**32 - 1], ids=size_id)
-@proves(UNKNOWN_PROCEDURE_IS_UNAVAIL, killed_by="nfs2-has-more-procedures", needs="nfs2")
+@proves(UNKNOWN_PROCEDURE_IS_UNAVAIL, killed_by="nfs2-treats-unknown-procedures-as-null", needs="nfs2")
 def test_unknown_procedure(rpc_connect: Connect, number: int) -> None:
     """A call of an unknown procedure is rejected with an RPC error."""
     rpc = rpc_connect("nfs")

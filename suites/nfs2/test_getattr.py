@@ -23,7 +23,7 @@ BITS = {"file": 0o100000, "directory": 0o040000, "symlink": 0o120000}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(TYPE_NAMES_KIND, killed_by="getattr2-tells-a-wrong-type")
+@proves(TYPE_NAMES_KIND, killed_by="getattr2-reports-everything-as-device")
 def test_type(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """GETATTR returns the type of the object."""
     reply = nfs2.getattr(make(scratch, kind))
@@ -49,7 +49,7 @@ def test_size(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
     expect(reply).field("attributes.size").equals(size)
 
 
-@proves(NLINK_COUNTS_NAMES, killed_by="getattr2-counts-a-name-too-many")
+@proves(NLINK_COUNTS_NAMES, killed_by="getattr2-reports-one-link-too-many")
 def test_new_file_nlink(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """GETATTR returns nlink 1 for a new file."""
     reply = nfs2.getattr(scratch.file("f"))

@@ -83,7 +83,7 @@ def _expect_refusal(nfs2: Nfs2, scratch: Nfs2Scratch, act: str, handle: bytes) -
     ],
     ids=str.lower,
 )
-@proves(REFUSES_INVALID_HANDLE, killed_by="nfs2-takes-handles-of-nobody")
+@proves(REFUSES_INVALID_HANDLE, killed_by="nfs2-accepts-an-invalid-handle")
 def test_never_issued(nfs2: Nfs2, scratch: Nfs2Scratch, act: str) -> None:
     """Procedures refuse a file handle that the server never issued."""
     _expect_refusal(nfs2, scratch, act, b"\xff" * FHSIZE)
@@ -92,7 +92,7 @@ def test_never_issued(nfs2: Nfs2, scratch: Nfs2Scratch, act: str) -> None:
 @pytest.mark.parametrize(
     "act", ["CREATE", "MKDIR", "LOOKUP", "RENAME-to", "SYMLINK", "LINK-to"], ids=str.lower
 )
-@proves(REFUSES_INVALID_HANDLE, killed_by="nfs2-takes-handles-of-removed-directories")
+@proves(REFUSES_INVALID_HANDLE, killed_by="nfs2-uses-removed-directories")
 def test_removed_directory(nfs2: Nfs2, scratch: Nfs2Scratch, act: str) -> None:
     """Procedures refuse to find or add names in a removed directory."""
     directory = scratch.directory("d")
@@ -101,7 +101,7 @@ def test_removed_directory(nfs2: Nfs2, scratch: Nfs2Scratch, act: str) -> None:
 
 
 @pytest.mark.parametrize("at", [0, 8, 16, 31])
-@proves(ALTERED_HANDLE_IS_INVALID, killed_by="nfs2-reads-half-of-a-handle")
+@proves(ALTERED_HANDLE_IS_INVALID, killed_by="nfs2-altered-handle-is-the-root")
 def test_altered(nfs2: Nfs2, scratch: Nfs2Scratch, at: int) -> None:
     """An altered file handle does not reach another file."""
     file = scratch.file("f", b"data")
@@ -117,7 +117,7 @@ def test_altered(nfs2: Nfs2, scratch: Nfs2Scratch, at: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(HANDLE_IDENTIFIES_FILE, killed_by="nfs2-handles-of-renamed-files-go-astray")
+@proves(HANDLE_IDENTIFIES_FILE, killed_by="nfs2-renamed-handle-refers-to-directory")
 def test_renamed_object(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """A file handle refers to the same object after RENAME, or is refused."""
     handle = make(scratch, kind)
@@ -131,7 +131,7 @@ def test_renamed_object(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("kind", KINDS)
-@proves(HANDLE_SURVIVES_RESTART, killed_by="nfs2-forgets-handles-in-a-restart")
+@proves(HANDLE_SURVIVES_RESTART, killed_by="nfs2-restart-invalidates-handles")
 def test_after_restart(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """A file handle refers to the same object after a restart of the server."""
     handle = make(scratch, kind)
@@ -142,10 +142,10 @@ def test_after_restart(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, kin
     expect_same(attributes, known)
 
 
-@proves(MNT_HANDLE_IS_DIRECTORY, killed_by="mnt1-gives-a-handle-of-nothing", needs="mount1")
-def test_from_mount(nfs2: Nfs2, mount1_client: Mount, target: TargetView) -> None:
+@proves(MNT_HANDLE_IS_DIRECTORY, killed_by="mnt1-returns-a-handle-that-nfs2-refuses", needs="mount1")
+def test_from_mount(nfs2: Nfs2, mount1: Mount, target: TargetView) -> None:
     """The file handle that MNT returns is that of a directory."""
-    mounted = mount1_client.mnt1(target.address.export.encode("utf-8", "surrogateescape"))
+    mounted = mount1.mnt1(target.address.export.encode("utf-8", "surrogateescape"))
     if mounted.resok is None:
         skip(f"the export cannot be mounted: MNT answers {mounted.status}")
     reply = nfs2.getattr(mounted.resok)
@@ -153,7 +153,7 @@ def test_from_mount(nfs2: Nfs2, mount1_client: Mount, target: TargetView) -> Non
     expect(reply).field("attributes.type").equals(Ftype.NFDIR)
 
 
-@proves(HANDLE_IS_NEVER_REUSED, killed_by="nfs2-handles-go-to-the-next-file")
+@proves(HANDLE_IS_NEVER_REUSED, killed_by="nfs2-removed-handle-refers-to-next-file")
 def test_never_reused(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """The file handle of a removed file does not reach a new file."""
     # The old handle may still work for a while; the server then reads the removed file.

@@ -73,7 +73,7 @@ def test_shared_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
 
 
 @pytest.mark.parametrize("names", [1, 2, 5])
-@proves(LINK_RAISES_NLINK, killed_by="link2-counts-two-names-at-most", needs="nfs2_hardlink")
+@proves(LINK_RAISES_NLINK, killed_by="link2-keeps-nlink", needs="nfs2_hardlink")
 def test_nlink(nfs2: Nfs2, scratch: Nfs2Scratch, names: int) -> None:
     """LINK increases nlink by one for each new name."""
     file = scratch.file("first")
@@ -83,7 +83,7 @@ def test_nlink(nfs2: Nfs2, scratch: Nfs2Scratch, names: int) -> None:
     expect(scratch.attributes(file).nlink, "nlink after LINK").equals(before + names)
 
 
-@proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-replaces-in-spite-of-it", needs="nfs2_hardlink")
+@proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-refuses-and-increases-nlink", needs="nfs2_hardlink")
 def test_refused_changes_nothing(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """A refused LINK leaves nlink and the existing target unchanged."""
     file = scratch.file("first", b"data")
@@ -103,7 +103,7 @@ def test_directory_below_itself(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect_names(scratch.names(directory), [], "names in the directory")
 
 
-@proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-links-what-is-gone", needs="nfs2_hardlink")
+@proves(REFUSED_LINK_IS_NOT_CREATED, killed_by="link2-creates-removed-files", needs="nfs2_hardlink")
 def test_removed_file(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """LINK of a removed file adds no name when it is refused."""
     file = scratch.file("f", b"data")

@@ -61,7 +61,7 @@ def test_returns_handle(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(LOOKUP_FINDS_NAME, killed_by="lookup2-has-attributes-of-the-directory")
+@proves(LOOKUP_FINDS_NAME, killed_by="lookup2-returns-attributes-of-the-directory")
 def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """LOOKUP returns the attributes of the object with that name."""
     handle = make(scratch, kind)
@@ -75,7 +75,7 @@ def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None
     [b"missing", b"objec", b"object2", b"n" * MAXNAMLEN],
     ids=["other", "shorter", "longer", "longest"],
 )
-@proves(RETURNS_NOENT, killed_by="lookup2-says-nxio")
+@proves(RETURNS_NOENT, killed_by="lookup2-missing-name-is-nxio")
 def test_missing_name(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     """LOOKUP of a missing name returns NOENT."""
     scratch.file("object")
@@ -85,13 +85,13 @@ def test_missing_name(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
 
 
 @pytest.mark.parametrize("kind", NOT_DIRECTORIES)
-@proves(ONLY_DIRECTORIES_HAVE_NAMES, killed_by="lookup2-finds-names-in-anything")
+@proves(ONLY_DIRECTORIES_HAVE_NAMES, killed_by="lookup2-finds-names-in-files")
 def test_not_a_directory(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """LOOKUP refuses an object that is not a directory."""
     expect(nfs2.lookup(make(scratch, kind), b"name")).refused()
 
 
-@proves(RETURNS_NOTDIR, killed_by="lookup2-says-noent-in-a-file")
+@proves(RETURNS_NOTDIR, killed_by="lookup2-file-is-noent")
 def test_file_is_notdir(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """LOOKUP in a regular file returns NOTDIR."""
     reply = nfs2.lookup(scratch.file("f"), b"name")
@@ -131,7 +131,7 @@ def test_illegal_name(second_client: Nfs2, scratch: Nfs2Scratch, name: bytes) ->
 
 
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
-@proves(DOTS_ARE_ALIASES, killed_by="lookup2-takes-dots-for-each-other")
+@proves(DOTS_ARE_ALIASES, killed_by="lookup2-swaps-the-dots")
 def test_dots(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     """LOOKUP of "." and ".." finds the directory and its parent, or is refused."""
     inner = scratch.directory("d")

@@ -32,14 +32,14 @@ def test_makes_directory(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect(found.attributes.type, "type").equals(Ftype.NFDIR)
 
 
-@proves(MKDIR_MAKES_DIRECTORY, killed_by="mkdir2-is-not-empty")
+@proves(MKDIR_MAKES_DIRECTORY, killed_by="mkdir2-creates-a-file-inside")
 def test_new_directory_empty(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """MKDIR makes an empty directory."""
     made = expect(nfs2.mkdir(scratch.handle, b"new", Sattr(mode=0o755))).ok()
     expect_names(scratch.names(made.file), [], "names in the new directory")
 
 
-@proves(MKDIR_MAKES_DIRECTORY, killed_by="mkdir2-gives-the-handle-of-the-parent")
+@proves(MKDIR_MAKES_DIRECTORY, killed_by="mkdir2-returns-the-handle-of-the-parent")
 def test_returns_handle_and_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """MKDIR returns the handle and attributes of the new directory."""
     made = expect(nfs2.mkdir(scratch.handle, b"new", Sattr(mode=0o755))).ok()
@@ -49,7 +49,7 @@ def test_returns_handle_and_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None
 
 
 @pytest.mark.parametrize("mode", [0o500, 0o700, 0o755, 0o777], ids=mode_id)
-@proves(MKDIR_SETS_ATTRIBUTES, killed_by="mkdir2-has-a-mode-of-its-own")
+@proves(MKDIR_SETS_ATTRIBUTES, killed_by="mkdir2-inverts-group-write")
 def test_sets_mode(nfs2: Nfs2, scratch: Nfs2Scratch, mode: int) -> None:
     """MKDIR gives the new directory the permission bits of the call."""
     made = expect(nfs2.mkdir(scratch.handle, b"new", Sattr(mode=mode))).ok()

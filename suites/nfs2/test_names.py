@@ -58,7 +58,7 @@ def _each(cases: list[tuple[str, str]], names: dict[str, bytes]) -> pytest.MarkD
 
 # Every procedure gets the name that most often goes wrong.
 @_each([("space", "CREATE"), ("utf8", "CREATE"), *(("not-utf8", how) for how in ADDING)], UNUSUAL)
-@proves(SUCCESS_ADDS_NAME, NAME_IS_KEPT_EXACTLY, killed_by="nfs2-changes-odd-names")
+@proves(SUCCESS_ADDS_NAME, NAME_IS_KEPT_EXACTLY, killed_by="nfs2-changes-names-with-special-bytes")
 def test_unusual(second_client: Nfs2, scratch: Nfs2Scratch, how: str, name: bytes) -> None:
     """A procedure adds an unusual name exactly as given, or adds nothing when it refuses."""
     expect_exact_name(second_client, scratch, how, name)
@@ -69,7 +69,7 @@ def test_unusual(second_client: Nfs2, scratch: Nfs2Scratch, how: str, name: byte
     [(name, how) for name in ILLEGAL for how in ADDING if how == "CREATE" or name in {"empty", "dotdot"}],
     ILLEGAL,
 )
-@proves(REFUSED_CREATES_NOTHING, BAD_NAME_IS_REFUSED, killed_by="nfs2-creates-in-spite-of-it")
+@proves(REFUSED_CREATES_NOTHING, BAD_NAME_IS_REFUSED, killed_by="nfs2-refuses-a-name-and-creates-another")
 def test_illegal(second_client: Nfs2, scratch: Nfs2Scratch, how: str, name: bytes) -> None:
     """A procedure that gets an illegal name adds no other name."""
     directories = make_directories(second_client, scratch)
@@ -85,7 +85,7 @@ def test_illegal(second_client: Nfs2, scratch: Nfs2Scratch, how: str, name: byte
     [*(("CREATE", kind) for kind in KINDS), *((how, "file") for how in ADDING_NEW)],
     ids=str.lower,
 )
-@proves(EXISTING_OBJECT_STAYS, CREATE_KEEPS_EXISTING_OBJECT, killed_by="nfs2-replaces-what-is-there")
+@proves(EXISTING_OBJECT_STAYS, CREATE_KEEPS_EXISTING_OBJECT, killed_by="nfs2-replaces-existing-names")
 def test_existing_unchanged(nfs2: Nfs2, scratch: Nfs2Scratch, how: str, kind: str) -> None:
     """A procedure that creates a name does not change an existing object of that name."""
     known = scratch.attributes(make(scratch, kind))
@@ -101,7 +101,7 @@ def test_existing_unchanged(nfs2: Nfs2, scratch: Nfs2Scratch, how: str, kind: st
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("how", ADDING_NEW, ids=str.lower)
-@proves(RETURNS_EXIST, killed_by="nfs2-takes-existing-for-new")
+@proves(RETURNS_EXIST, killed_by="nfs2-accepts-existing-names")
 def test_existing_is_exist(nfs2: Nfs2, scratch: Nfs2Scratch, how: str, kind: str) -> None:
     """A procedure that creates a name returns EXIST if the name exists."""
     make(scratch, kind)
@@ -116,7 +116,7 @@ def test_existing_is_exist(nfs2: Nfs2, scratch: Nfs2Scratch, how: str, kind: str
     [*(("CREATE", kind) for kind in NOT_DIRECTORIES), *((how, "file") for how in ADDING if how != "CREATE")],
     ids=str.lower,
 )
-@proves(ONLY_DIRECTORIES_HAVE_NAMES, killed_by="nfs2-takes-anything-for-a-directory")
+@proves(ONLY_DIRECTORIES_HAVE_NAMES, killed_by="nfs2-creates-in-non-directories")
 def test_not_a_directory(nfs2: Nfs2, scratch: Nfs2Scratch, how: str, kind: str) -> None:
     """A procedure refuses to add a name to an object that is not a directory."""
     expect(make_directories(nfs2, scratch).add(how, b"name", make(scratch, kind))).refused()

@@ -39,7 +39,7 @@ def test_udp(rpc_connect: Callable[..., RpcClient]) -> None:
         nfs2.null()
 
 
-@proves(NULL_ALLOWS_AUTH_NONE, killed_by="null2-asks-for-authentication", needs="nfs2")
+@proves(NULL_ALLOWS_AUTH_NONE, killed_by="null2-requires-authentication", needs="nfs2")
 def test_auth_none(rpc_connect: Callable[..., RpcClient]) -> None:
     """NULL accepts a call with AUTH_NONE."""
     refusal: AuthFailed | None = None

@@ -46,7 +46,7 @@ AFTER_END = [SIZE, SIZE + 1, 2**31 - 1, 2**31, 2**32 - 1]
 
 
 @pytest.mark.parametrize(("offset", "count"), RANGES)
-@proves(READ_RETURNS_FILE_DATA, killed_by="read2-is-off-by-one")
+@proves(READ_RETURNS_FILE_DATA, killed_by="read2-returns-a-wrong-first-byte")
 def test_data_at_offset(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int, count: int) -> None:
     """READ returns the data at the given offset."""
     file = scratch.file("f", CONTENT)
@@ -55,7 +55,7 @@ def test_data_at_offset(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int, count: in
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 512, 4096, 8191])
-@proves(READ_RETURNS_UP_TO_COUNT, killed_by="read2-gives-a-byte-too-many")
+@proves(READ_RETURNS_UP_TO_COUNT, killed_by="read2-returns-a-byte-too-many")
 def test_at_most_count(nfs2: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     """READ returns at most count bytes."""
     file = scratch.file("f", CONTENT)
@@ -69,7 +69,7 @@ def test_at_most_count(nfs2: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
 
 
 @pytest.mark.parametrize(("offset", "count"), [*RANGES, (9990, 100)])
-@proves(READ_MAKES_PROGRESS, killed_by="read2-gives-nothing")
+@proves(READ_MAKES_PROGRESS, killed_by="read2-returns-nothing")
 def test_progress(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int, count: int) -> None:
     """READ returns at least one byte before the end of the file."""
     file = scratch.file("f", CONTENT)
@@ -78,7 +78,7 @@ def test_progress(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int, count: int) -> 
 
 
 @pytest.mark.parametrize("offset", AFTER_END, ids=size_id)
-@proves(READ_RETURNS_FILE_DATA, READ_MAKES_PROGRESS, killed_by="read2-goes-on-behind-the-end")
+@proves(READ_RETURNS_FILE_DATA, READ_MAKES_PROGRESS, killed_by="read2-returns-zeros-beyond-the-end")
 def test_offset_after_end(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
     """READ returns no data at or after the end of the file."""
     reply = nfs2.read(scratch.file("f", CONTENT), offset, 100)
@@ -88,7 +88,7 @@ def test_offset_after_end(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None
         expect(len(expect(reply, because=READ_MAKES_PROGRESS).ok().data), "bytes of data").equals(0)
 
 
-@proves(READ_RETURNS_FILE_DATA, killed_by="read2-goes-on-behind-the-end")
+@proves(READ_RETURNS_FILE_DATA, killed_by="read2-returns-zeros-beyond-the-end")
 def test_across_end(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READ across the end of the file returns no more than the file has."""
     file = scratch.file("f", CONTENT)
@@ -97,7 +97,7 @@ def test_across_end(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
 
 
 @pytest.mark.parametrize("totalcount", [1, 2**31, 2**32 - 1], ids=size_id)
-@proves(READ_IGNORES_TOTALCOUNT, killed_by="read2-heeds-totalcount")
+@proves(READ_IGNORES_TOTALCOUNT, killed_by="read2-obeys-totalcount")
 def test_totalcount_ignored(nfs2: Nfs2, scratch: Nfs2Scratch, totalcount: int) -> None:
     """READ ignores totalcount."""
     file = scratch.file("f", b"some data")
@@ -106,7 +106,7 @@ def test_totalcount_ignored(nfs2: Nfs2, scratch: Nfs2Scratch, totalcount: int) -
     expect_data(data, known, f"data with totalcount {totalcount}", at=2)
 
 
-@proves(READ_RETURNS_ATTRIBUTES, killed_by="read2-has-attributes-of-the-data")
+@proves(READ_RETURNS_ATTRIBUTES, killed_by="read2-size-is-the-byte-count")
 def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READ returns the attributes of the file."""
     file = scratch.file("f", CONTENT)
@@ -116,7 +116,7 @@ def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect(returned.mtime, "mtime").equals(known.mtime)
 
 
-@proves(READ_CHANGES_NOTHING, killed_by="read2-consumes")
+@proves(READ_CHANGES_NOTHING, killed_by="read2-clears-the-data")
 def test_no_side_effect(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READ does not change the data and size of the file."""
     file = scratch.file("f", CONTENT)
@@ -128,14 +128,14 @@ def test_no_side_effect(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)
-@proves(READ_NEEDS_FILE, killed_by="read2-reads-anything")
+@proves(READ_NEEDS_FILE, killed_by="read2-reads-non-files")
 def test_not_a_file(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """READ refuses an object that is not a regular file."""
     expect(nfs2.read(make(scratch, kind), 0, 100)).refused()
 
 
 @pytest.mark.parametrize("count", [MAXDATA + 1, 65_536, 2**31, 2**32 - 1], ids=size_id)
-@proves(READ_RETURNS_FILE_DATA, killed_by="read2-large-counts-begin-elsewhere")
+@proves(READ_RETURNS_FILE_DATA, killed_by="read2-large-counts-skip-a-byte")
 def test_huge_count(second_client: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     """READ with a count above 8192 returns the right data or none."""
     file = scratch.file("f", CONTENT)

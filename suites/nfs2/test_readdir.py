@@ -117,7 +117,7 @@ def _fill(scratch: Nfs2Scratch, names: list[bytes]) -> list[bytes]:
 
 
 @pytest.mark.parametrize("count", [SMALL, 1024, 4096, MAXDATA])
-@proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-skips-an-entry")
+@proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-omits-the-last-entry")
 def test_all_entries(nfs2: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     """READDIR lists every entry of the directory."""
     names = _fill(scratch, many_names())
@@ -153,7 +153,7 @@ def test_removed_entry(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-lists-files-only")
+@proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-omits-names-before-a-directory")
 def test_all_types(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """READDIR lists objects of every type."""
     make(scratch, kind)
@@ -186,7 +186,7 @@ def test_count_limit(nfs2: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     expect(size, "bytes of entries").at_most(count)
 
 
-@proves(COOKIE_LEADS_TO_NEXT, killed_by="readdir2-goes-on-one-too-far")
+@proves(COOKIE_LEADS_TO_NEXT, killed_by="readdir2-skips-the-fourth-entry")
 def test_resume_at_cookie(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR continues after the entry whose cookie it gets."""
     _fill(scratch, many_names(FEW))
@@ -197,7 +197,7 @@ def test_resume_at_cookie(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
         expect(rest, f"names after the cookie of entry {at + 1}").equals(names[at + 1 :])
 
 
-@proves(COOKIE_ZERO_IS_START, killed_by="readdir2-goes-on-at-the-beginning")
+@proves(COOKIE_ZERO_IS_START, killed_by="readdir2-lists-a-directory-only-once")
 def test_cookie_zero(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR with a zero cookie starts at the beginning each time."""
     _fill(scratch, many_names(FEW))
@@ -206,7 +206,7 @@ def test_cookie_zero(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect_names(second, first, "names in the second READDIR with cookie 0")
 
 
-@proves(EOF_MARKS_END, killed_by="readdir2-never-ends")
+@proves(EOF_MARKS_END, killed_by="readdir2-never-returns-eof")
 def test_eof_at_end(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR sets eof at the end of the directory."""
     _fill(scratch, many_names(FEW))
@@ -217,7 +217,7 @@ def test_eof_at_end(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
         expect(page.eof, "eof after the last entry").is_true()
 
 
-@proves(EOF_MARKS_END, killed_by="readdir2-ends-early")
+@proves(EOF_MARKS_END, killed_by="readdir2-returns-eof-early")
 def test_no_early_eof(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR does not set eof before the last entry."""
     names = _fill(scratch, many_names())
@@ -229,7 +229,7 @@ def test_no_early_eof(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
 
 
 @pytest.mark.parametrize("count", [SMALL, 1024])
-@proves(READDIR_MAKES_PROGRESS, killed_by="readdir2-has-empty-pages")
+@proves(READDIR_MAKES_PROGRESS, killed_by="readdir2-returns-empty-pages")
 def test_progress(nfs2: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     """READDIR returns entries in every page until it sets eof."""
     _fill(scratch, many_names())
@@ -239,7 +239,7 @@ def test_progress(nfs2: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(READDIR_FILEID_MATCHES, killed_by="readdir2-has-fileids-of-its-own")
+@proves(READDIR_FILEID_MATCHES, killed_by="readdir2-returns-other-fileids")
 def test_fileid(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """READDIR lists the fileid that GETATTR returns."""
     known = scratch.attributes(make(scratch, kind)).fileid
@@ -260,7 +260,7 @@ def test_dot_fileids(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
 
 
 @pytest.mark.parametrize("kind", NOT_DIRECTORIES)
-@proves(READDIR_NEEDS_DIRECTORY, killed_by="readdir2-lists-anything")
+@proves(READDIR_NEEDS_DIRECTORY, killed_by="readdir2-lists-non-directories")
 def test_not_a_directory(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """READDIR refuses an object that is not a directory."""
     expect(nfs2.readdir(make(scratch, kind), START, MAXDATA)).refused()
@@ -277,7 +277,7 @@ def _expect_entries(reply: Readdirres | None, names: set[bytes], scratch: Nfs2Sc
 
 
 @pytest.mark.parametrize("count", [0, 1, 16, 31])
-@proves(READDIR_INVENTS_NO_ENTRY, killed_by="readdir2-answers-garbage-to-odd-wishes")
+@proves(READDIR_INVENTS_NO_ENTRY, killed_by="readdir2-invents-names-for-odd-arguments")
 def test_tiny_count(second_client: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     """READDIR with a tiny count returns no invented entries."""
     names = {*_fill(scratch, many_names(FEW)), *DOTS}
@@ -286,7 +286,7 @@ def test_tiny_count(second_client: Nfs2, scratch: Nfs2Scratch, count: int) -> No
 
 
 @pytest.mark.parametrize("count", [MAXDATA + 1, 2**31, 2**32 - 1], ids=size_id)
-@proves(READDIR_INVENTS_NO_ENTRY, killed_by="readdir2-answers-garbage-to-odd-wishes")
+@proves(READDIR_INVENTS_NO_ENTRY, killed_by="readdir2-invents-names-for-odd-arguments")
 def test_huge_count(second_client: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
     """READDIR with a count above 8192 returns no invented entries."""
     names = {*_fill(scratch, many_names()), *DOTS}
@@ -297,7 +297,7 @@ def test_huge_count(second_client: Nfs2, scratch: Nfs2Scratch, count: int) -> No
 @pytest.mark.parametrize(
     "cookie", [b"\xff" * 4, b"\0\0\0\x63", b"\x12\x34\x56\x78", b"\x80\0\0\0"], ids=bytes.hex
 )
-@proves(READDIR_INVENTS_NO_ENTRY, killed_by="readdir2-answers-garbage-to-odd-wishes")
+@proves(READDIR_INVENTS_NO_ENTRY, killed_by="readdir2-invents-names-for-odd-arguments")
 def test_invented_cookie(nfs2: Nfs2, scratch: Nfs2Scratch, cookie: bytes) -> None:
     """READDIR with an invented cookie returns no invented entries."""
     names = {*_fill(scratch, many_names(FEW)), *DOTS}
@@ -307,7 +307,7 @@ def test_invented_cookie(nfs2: Nfs2, scratch: Nfs2Scratch, cookie: bytes) -> Non
 
 
 @pytest.mark.parametrize("change", ["remove", "add"])
-@proves(STABLE_ENTRIES_COME_ONCE, killed_by="readdir2-counts-positions")
+@proves(STABLE_ENTRIES_COME_ONCE, killed_by="readdir2-treats-cookies-as-positions")
 def test_stable_entries(nfs2: Nfs2, scratch: Nfs2Scratch, change: str) -> None:
     """READDIR lists unchanged entries once while others are added or removed."""
     names = _fill(scratch, many_names())
@@ -328,7 +328,7 @@ def test_stable_entries(nfs2: Nfs2, scratch: Nfs2Scratch, change: str) -> None:
     expect_once(seen, names, "unchanged names in READDIR")
 
 
-@proves(STABLE_ENTRIES_COME_ONCE, killed_by="readdir2-goes-back-from-a-removed-entry")
+@proves(STABLE_ENTRIES_COME_ONCE, killed_by="readdir2-restarts-after-a-removal")
 def test_removed_entry_cookie(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR continues from the cookie of a removed entry, or refuses it."""
     names = _fill(scratch, many_names())
@@ -345,7 +345,7 @@ def test_removed_entry_cookie(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect_once(seen, [name for name in names if name != last.name], "unchanged names in READDIR")
 
 
-@proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-skips-an-entry")
+@proves(READDIR_LISTS_ENTRIES, killed_by="readdir2-omits-the-last-entry")
 def test_large_directory(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READDIR lists all entries of a large directory."""
     names = _fill(scratch, [b"file-%04d" % number for number in range(500)])

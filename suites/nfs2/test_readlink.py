@@ -25,7 +25,7 @@ READLINK_NEEDS_SYMLINK = Requirement(
     [b"name", b"../up", b"/abs/olute", b"a//b/./c/", b"\xff\xfe", b"sp ace", b".", b"x" * 1023],
     ids=["name", "up", "absolute", "not-normal", "not-utf8", "space", "dot", "long"],
 )
-@proves(SYMLINK_TEXT_IS_KEPT, killed_by="readlink2-cleans-the-text", needs="nfs2_symlink")
+@proves(SYMLINK_TEXT_IS_KEPT, killed_by="readlink2-drops-the-last-byte", needs="nfs2_symlink")
 def test_text_unchanged(nfs2: Nfs2, second_client: Nfs2, scratch: Nfs2Scratch, text: bytes) -> None:
     """READLINK returns the text exactly as SYMLINK got it."""
     # An XDR string is ASCII: the server may refuse other bytes as garbage.
@@ -38,7 +38,7 @@ def test_text_unchanged(nfs2: Nfs2, second_client: Nfs2, scratch: Nfs2Scratch, t
 
 
 @pytest.mark.parametrize("kind", ["file", "directory"])
-@proves(READLINK_NEEDS_SYMLINK, killed_by="readlink2-has-a-text-for-everything")
+@proves(READLINK_NEEDS_SYMLINK, killed_by="readlink2-reads-non-links")
 def test_not_a_symlink(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """READLINK refuses an object that is not a symbolic link."""
     # RFC 1094 does not name the error; XNFS has NXIO, others have EINVAL.

@@ -41,7 +41,7 @@ def test_name_gone(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     expect(nfs2.lookup(scratch.handle, b"object")).refused()
 
 
-@proves(REMOVE_REMOVES_ONE_NAME, killed_by="remove2-takes-a-neighbour-along")
+@proves(REMOVE_REMOVES_ONE_NAME, killed_by="remove2-removes-the-last-name")
 def test_other_files_stay(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """REMOVE keeps the other files of the directory."""
     for name in ("a", "b", "c"):
@@ -70,7 +70,7 @@ def test_nlink(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect(scratch.attributes(file).nlink, "nlink after REMOVE of one of three names").equals(2)
 
 
-@proves(RETURNS_NOENT, killed_by="nfs2-removes-what-is-missing")
+@proves(RETURNS_NOENT, killed_by="nfs2-removes-missing-names")
 def test_missing_name(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """REMOVE of a missing name returns NOENT."""
     reply = nfs2.remove(scratch.handle, b"missing")

@@ -88,7 +88,7 @@ def test_data_kept(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect_data(scratch.read(found.file), b"data", "data under the new name")
 
 
-@proves(RENAME_MOVES_ENTRY, killed_by="rename2-keeps-what-it-replaces")
+@proves(RENAME_MOVES_ENTRY, killed_by="rename2-over-existing-does-nothing")
 def test_existing_target(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """RENAME replaces an existing file, or refuses and keeps both files."""
     scratch.file("old", b"old data")
@@ -113,7 +113,7 @@ def test_same_name(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect_data(scratch.read(found.file), b"data")
 
 
-@proves(RENAME_IS_ATOMIC, killed_by="rename2-has-a-middle")
+@proves(RENAME_IS_ATOMIC, killed_by="rename2-lookup-after-it-finds-nothing")
 def test_target_always_exists(
     nfs2: Nfs2, scratch: Nfs2Scratch, rpc_connect: Callable[..., RpcClient]
 ) -> None:
@@ -131,7 +131,7 @@ def test_target_always_exists(
     expect(set(seen), "statuses of LOOKUP of the target during RENAME").equals({Nfsstat2.NFS_OK})
 
 
-@proves(RETURNS_NOENT, killed_by="nfs2-removes-what-is-missing")
+@proves(RETURNS_NOENT, killed_by="nfs2-removes-missing-names")
 def test_missing_name(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """RENAME of a missing name returns NOENT."""
     reply = nfs2.rename(scratch.handle, b"missing", scratch.handle, b"new")
@@ -160,7 +160,9 @@ def test_directory_below_itself(nfs2: Nfs2, scratch: Nfs2Scratch, deep: bool) ->
 
 @pytest.mark.parametrize("kind", NOT_FILES)
 @proves(
-    REFUSED_RENAME_CHANGES_NOTHING, RENAME_KEEPS_NONEMPTY_TARGET, killed_by="rename2-drops-a-full-directory"
+    REFUSED_RENAME_CHANGES_NOTHING,
+    RENAME_KEEPS_NONEMPTY_TARGET,
+    killed_by="rename2-replaces-full-directories",
 )
 def test_non_empty_target(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """RENAME does not replace a directory that is not empty."""

@@ -43,7 +43,7 @@ def test_removes_empty_directory(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
 
 
 @pytest.mark.parametrize("inside", ["file", "directory", "symlink"])
-@proves(RETURNS_NOTEMPTY, killed_by="rmdir2-removes-what-is-not-empty")
+@proves(RETURNS_NOTEMPTY, killed_by="rmdir2-removes-full-directories")
 def test_not_empty(nfs2: Nfs2, scratch: Nfs2Scratch, inside: str) -> None:
     """RMDIR of a directory that is not empty returns NOTEMPTY or EXIST."""
     directory = scratch.directory("d")
@@ -71,7 +71,7 @@ def test_refused_keeps_contents(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
 
 
 @pytest.mark.parametrize("kind", NOT_DIRECTORIES)
-@proves(RMDIR_NEEDS_DIRECTORY, killed_by="rmdir2-removes-anything")
+@proves(RMDIR_NEEDS_DIRECTORY, killed_by="rmdir2-removes-files")
 def test_not_a_directory(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """RMDIR refuses an object that is not a directory, and keeps it."""
     make(scratch, kind)
@@ -81,7 +81,7 @@ def test_not_a_directory(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
 
 
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
-@proves(REFUSED_RMDIR_KEEPS_DIRECTORY, killed_by="rmdir2-takes-dots-for-the-directory")
+@proves(REFUSED_RMDIR_KEEPS_DIRECTORY, killed_by="rmdir2-dots-empty-the-directory")
 def test_dots(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     """RMDIR of "." or ".." removes no directory that is not empty."""
     # Any error is right, and so is success.
@@ -92,7 +92,7 @@ def test_dots(nfs2: Nfs2, scratch: Nfs2Scratch, name: bytes) -> None:
     expect_names(scratch.names(directory), [b"inside"], "names in the directory")
 
 
-@proves(RETURNS_NOENT, killed_by="nfs2-removes-what-is-missing")
+@proves(RETURNS_NOENT, killed_by="nfs2-removes-missing-names")
 def test_missing_name(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """RMDIR of a missing name returns NOENT."""
     reply = nfs2.rmdir(scratch.handle, b"missing")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from nfsclient.clients import Nfs2
 from nfsjudge import Level, Requirement, expect_that, proves
-from suites.nfs2.objects import surplus
+from suites.nfs2.objects import surplus_results
 
 ROOT_RETURNS_NOTHING = Requirement(
     rfc="RFC 1094",
@@ -18,5 +18,5 @@ ROOT_RETURNS_NOTHING = Requirement(
 @proves(ROOT_RETURNS_NOTHING, killed_by="root2-returns-a-status")
 def test_no_results(nfs2: Nfs2) -> None:
     """ROOT returns no results."""
-    wrong = surplus(nfs2.root)
+    wrong = surplus_results(nfs2.root)
     expect_that(not wrong, "no results", wrong, "reply to ROOT")

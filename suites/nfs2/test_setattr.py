@@ -87,7 +87,7 @@ def test_sets_mode(nfs2: Nfs2, scratch: Nfs2Scratch, mode: int) -> None:
     expect(scratch.attributes(file).mode & 0o777, "permission bits of mode").equals(mode)
 
 
-@proves(SETATTR_SETS_FIELDS, killed_by="setattr2-takes-type-bits-for-set-ids")
+@proves(SETATTR_SETS_FIELDS, killed_by="setattr2-type-bits-change-permissions")
 def test_mode_with_type(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """SETATTR accepts a mode that includes the type bits of the file."""
     # UNIX clients do this: sattr has the fields of fattr, and mode of fattr includes the type.
@@ -106,7 +106,7 @@ def test_sets_owner(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> None:
 
 
 @pytest.mark.parametrize("field", ["atime", "mtime"])
-@proves(SETATTR_SETS_FIELDS, SETATTR_KEEPS_ANY_TIME, killed_by="setattr2-sets-the-wrong-time")
+@proves(SETATTR_SETS_FIELDS, SETATTR_KEEPS_ANY_TIME, killed_by="setattr2-swaps-atime-and-mtime")
 def test_sets_time(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> None:
     """SETATTR sets atime and mtime."""
     file = scratch.file("f", b"data")
@@ -118,7 +118,7 @@ def test_sets_time(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, 1, 2**31 - 1, 2**31, 2**32 - 2])
-@proves(SETATTR_KEEPS_ANY_TIME, killed_by="setattr2-has-no-times-at-the-ends")
+@proves(SETATTR_KEEPS_ANY_TIME, killed_by="setattr2-changes-extreme-times")
 def test_extreme_times(nfs2: Nfs2, scratch: Nfs2Scratch, seconds: int) -> None:
     """SETATTR sets times at the ends of the range of seconds."""
     file = scratch.file("f")
@@ -145,7 +145,7 @@ def _other_fields(field: str) -> list[str]:
 
 
 @pytest.mark.parametrize("field", ["mode", "size", "atime", "mtime"])
-@proves(SETATTR_KEEPS_MINUS_ONE_FIELDS, killed_by="setattr2-touches-what-is-minus-1")
+@proves(SETATTR_KEEPS_MINUS_ONE_FIELDS, killed_by="setattr2-sets-an-unset-field")
 def test_other_fields_kept(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> None:
     """SETATTR of one field keeps the fields that are -1."""
     file = scratch.file("f", b"data", mode=0o644)
@@ -155,7 +155,7 @@ def test_other_fields_kept(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> None
 
 
 @pytest.mark.parametrize("field", ["uid", "gid"])
-@proves(SETATTR_KEEPS_MINUS_ONE_FIELDS, killed_by="setattr2-touches-what-is-minus-1", needs="root")
+@proves(SETATTR_KEEPS_MINUS_ONE_FIELDS, killed_by="setattr2-sets-an-unset-field", needs="root")
 def test_owner_change_keeps_others(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> None:
     """SETATTR of the owner or group keeps the fields that are -1."""
     file = scratch.file("f", b"data", mode=0o644)
@@ -165,7 +165,7 @@ def test_owner_change_keeps_others(nfs2: Nfs2, scratch: Nfs2Scratch, field: str)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(SETATTR_KEEPS_MINUS_ONE_FIELDS, killed_by="setattr2-changes-what-nobody-asked")
+@proves(SETATTR_KEEPS_MINUS_ONE_FIELDS, killed_by="setattr2-of-nothing-updates-times")
 def test_all_minus_one(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """SETATTR with every field -1 changes nothing."""
     handle = make(scratch, kind)
@@ -176,7 +176,7 @@ def test_all_minus_one(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     expect(after.mtime, "mtime").equals(before.mtime)
 
 
-@proves(SETATTR_SETS_FIELDS, killed_by="setattr2-sets-one-of-several")
+@proves(SETATTR_SETS_FIELDS, killed_by="setattr2-sets-only-the-first-field")
 def test_sets_several_fields(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """SETATTR sets several fields in one call."""
     file = scratch.file("f", b"data", mode=0o644)
@@ -188,7 +188,7 @@ def test_sets_several_fields(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
 
 
 @pytest.mark.parametrize("field", ["mode", "size", "mtime"])
-@proves(SETATTR_RETURNS_ATTRIBUTES, killed_by="setattr2-answers-as-it-was-before")
+@proves(SETATTR_RETURNS_ATTRIBUTES, killed_by="setattr2-returns-old-attributes")
 def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> None:
     """SETATTR returns the attributes of the file after the change."""
     file = scratch.file("f", b"data", mode=0o644)
@@ -200,7 +200,7 @@ def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, field: str) -> Non
     expect(returned.mtime, "mtime").equals(known.mtime)
 
 
-@proves(CHECKS_PERMISSIONS, killed_by="setattr2-lets-anybody-change-a-mode", needs="other_users")
+@proves(CHECKS_PERMISSIONS, killed_by="setattr2-anybody-changes-the-mode", needs="other_users")
 def test_other_user_refused(as_user: Callable[..., Nfs2], scratch: Nfs2Scratch) -> None:
     """SETATTR refuses to let another user change the mode of a file."""
     file = scratch.file("f", mode=0o644)
@@ -219,7 +219,7 @@ def test_truncate_to_zero(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 4095, 4096, 4097, 9999])
-@proves(SETATTR_SIZE_KEEPS_DATA, killed_by="setattr2-cuts-a-byte-too-much")
+@proves(SETATTR_SIZE_KEEPS_DATA, killed_by="setattr2-truncates-a-byte-too-much")
 def test_truncate(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
     """SETATTR of a smaller size keeps the data below that size and cuts the rest."""
     data = pattern(10_000)
@@ -257,7 +257,7 @@ def test_large_size(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
 
 
 @pytest.mark.parametrize(("small", "large"), [(0, 100), (50, 10_000), (4096, 8192), (5000, 9000)])
-@proves(EXTENDED_PART_IS_ZERO, killed_by="setattr2-shows-old-data")
+@proves(EXTENDED_PART_IS_ZERO, killed_by="setattr2-extension-restores-old-data")
 def test_extend_after_truncate(nfs2: Nfs2, scratch: Nfs2Scratch, small: int, large: int) -> None:
     """SETATTR that extends a truncated file adds zeros, not the old data."""
     file = scratch.file("f", pattern(large))
@@ -270,7 +270,7 @@ def test_extend_after_truncate(nfs2: Nfs2, scratch: Nfs2Scratch, small: int, lar
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)
-@proves(SIZE_IS_FOR_FILES, killed_by="setattr2-empties-what-is-no-file")
+@proves(SIZE_IS_FOR_FILES, killed_by="setattr2-truncates-non-files")
 def test_size_of_non_file(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """SETATTR of a size does not change a directory or symbolic link."""
     handle = make(scratch, kind)

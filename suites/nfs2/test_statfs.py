@@ -51,21 +51,21 @@ def _statfs(nfs2: Nfs2, handle: bytes) -> Statfsres:
     return reply
 
 
-@proves(BSIZE_IS_BLOCK_SIZE, killed_by="statfs2-has-blocks-of-no-bytes")
+@proves(BSIZE_IS_BLOCK_SIZE, killed_by="statfs2-returns-bsize-0")
 def test_bsize(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """STATFS returns a block size of at least one byte."""
     reply = _statfs(nfs2, scratch.handle)
     expect(reply).field("info.bsize").at_least(1)
 
 
-@proves(TSIZE_IS_TRANSFER_SIZE, killed_by="statfs2-wants-no-bytes")
+@proves(TSIZE_IS_TRANSFER_SIZE, killed_by="statfs2-returns-tsize-0")
 def test_tsize(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """STATFS returns a transfer size of at least one byte."""
     reply = _statfs(nfs2, scratch.handle)
     expect(reply).field("info.tsize").at_least(1)
 
 
-@proves(BFREE_COUNTS_FREE_BLOCKS, killed_by="statfs2-frees-more-than-there-is")
+@proves(BFREE_COUNTS_FREE_BLOCKS, killed_by="statfs2-reports-more-free-than-total")
 def test_bfree(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """STATFS returns no more free blocks than blocks."""
     reply = _statfs(nfs2, scratch.handle)
@@ -73,7 +73,7 @@ def test_bfree(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect(reply).field("info.bfree").at_most(info.blocks)
 
 
-@proves(BAVAIL_COUNTS_USABLE_BLOCKS, killed_by="statfs2-gives-users-more-than-is-free")
+@proves(BAVAIL_COUNTS_USABLE_BLOCKS, killed_by="statfs2-reports-more-available-than-free")
 def test_bavail(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """STATFS returns no more available blocks than free blocks."""
     reply = _statfs(nfs2, scratch.handle)
@@ -82,7 +82,7 @@ def test_bavail(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
 
 
 @pytest.mark.parametrize("kind", NOT_DIRECTORIES)
-@proves(STATFS_IS_OF_FILE_SYSTEM, killed_by="statfs2-differs-by-object")
+@proves(STATFS_IS_OF_FILE_SYSTEM, killed_by="statfs2-block-size-differs-by-object")
 def test_any_object(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """STATFS returns the same block size for every object of a file system."""
     known = expect(nfs2.statfs(scratch.handle)).ok()

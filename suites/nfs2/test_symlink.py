@@ -23,7 +23,7 @@ def test_makes_symlink(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect(found.attributes.type, "type").equals(Ftype.NFLNK)
 
 
-@proves(SYMLINK_TEXT_IS_KEPT, killed_by="readlink2-cleans-the-text", needs="nfs2_symlink")
+@proves(SYMLINK_TEXT_IS_KEPT, killed_by="readlink2-drops-the-last-byte", needs="nfs2_symlink")
 def test_longest_text(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """SYMLINK stores a text of 1024 bytes completely or refuses it."""
     # Section 3.5 limits what a call can carry, not what a server must store.

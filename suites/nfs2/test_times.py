@@ -25,7 +25,7 @@ CTIME_CHANGES_WITH_SIZE = Requirement(
 
 
 @pytest.mark.parametrize("name", ["atime", "mtime", "ctime"])
-@proves(MICROSECONDS_STAY_IN_RANGE, killed_by="getattr2-has-too-many-microseconds")
+@proves(MICROSECONDS_STAY_IN_RANGE, killed_by="getattr2-returns-nanoseconds")
 def test_microseconds(nfs2: Nfs2, scratch: Nfs2Scratch, name: str) -> None:
     """Times have less than one million microseconds."""
     reply = nfs2.getattr(scratch.file("f", b"data"))

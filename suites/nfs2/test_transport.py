@@ -30,7 +30,9 @@ def test_udp_data(rpc_connect: Connect, scratch: Nfs2Scratch, size: int) -> None
     expect_data(data, pattern(size)[: len(data)], of="reply")
 
 
-@proves(SAME_OVER_EVERY_TRANSPORT, killed_by="nfs2-has-other-attributes-over-udp", needs=("nfs2", "nfs2_udp"))
+@proves(
+    SAME_OVER_EVERY_TRANSPORT, killed_by="nfs2-over-udp-returns-another-owner", needs=("nfs2", "nfs2_udp")
+)
 def test_udp_attributes(rpc_connect: Connect, scratch: Nfs2Scratch) -> None:
     """GETATTR and LOOKUP return the same attributes over UDP as over TCP."""
     udp = Nfs2(rpc_connect("nfs", proto="udp"))
@@ -39,7 +41,9 @@ def test_udp_attributes(rpc_connect: Connect, scratch: Nfs2Scratch) -> None:
     expect(expect(udp.lookup(scratch.handle, b"f")).ok().attributes.size, "size over UDP").equals(4)
 
 
-@proves(SAME_OVER_EVERY_TRANSPORT, killed_by="nfs2-has-other-attributes-over-udp", needs=("nfs2", "nfs2_udp"))
+@proves(
+    SAME_OVER_EVERY_TRANSPORT, killed_by="nfs2-over-udp-returns-another-owner", needs=("nfs2", "nfs2_udp")
+)
 def test_udp_create(rpc_connect: Connect, scratch: Nfs2Scratch) -> None:
     """CREATE over UDP makes a file that TCP shows."""
     udp = Nfs2(rpc_connect("nfs", proto="udp"))

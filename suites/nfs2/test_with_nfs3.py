@@ -97,7 +97,7 @@ def _attributes(nfs2: Nfs2, directory: bytes, name: bytes = b"object") -> Fattr:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(V3_SEES_SAME_ATTRIBUTES, killed_by="lookup2-owners-are-others")
+@proves(V3_SEES_SAME_ATTRIBUTES, killed_by="lookup2-returns-another-owner")
 def test_attributes(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes, kind: str) -> None:
     """NFSv2 shows the same owner, group, nlink and size as NFSv3."""
     known = v3.scratch.attributes(_make(target, v3.scratch, kind))
@@ -110,7 +110,7 @@ def test_attributes(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: 
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(V3_SEES_SAME_ATTRIBUTES, killed_by="lookup2-modes-are-others")
+@proves(V3_SEES_SAME_ATTRIBUTES, killed_by="lookup2-returns-another-mode")
 def test_permissions(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes, kind: str) -> None:
     """NFSv2 shows the same permission bits as NFSv3."""
     known = v3.scratch.attributes(_make(target, v3.scratch, kind))
@@ -120,7 +120,7 @@ def test_permissions(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(TYPE_NAMES_KIND, killed_by="lookup2-types-are-others")
+@proves(TYPE_NAMES_KIND, killed_by="lookup2-returns-another-type")
 def test_type(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes, kind: str) -> None:
     """NFSv2 shows the same type as NFSv3."""
     known = v3.scratch.attributes(_make(target, v3.scratch, kind))
@@ -129,7 +129,7 @@ def test_type(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes,
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(V3_SEES_SAME_FILEID, killed_by="lookup2-fileids-are-others")
+@proves(V3_SEES_SAME_FILEID, killed_by="lookup2-returns-another-fileid")
 def test_fileid(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes, kind: str) -> None:
     """NFSv2 shows the same fileid as NFSv3 if it fits into 32 bits."""
     known = v3.scratch.attributes(_make(target, v3.scratch, kind)).fileid
@@ -139,7 +139,7 @@ def test_fileid(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: byte
 
 
 @pytest.mark.parametrize("field", ["atime", "mtime", "ctime"])
-@proves(V3_SEES_SAME_ATTRIBUTES, killed_by="lookup2-times-are-others")
+@proves(V3_SEES_SAME_ATTRIBUTES, killed_by="lookup2-returns-other-times")
 def test_times(target: TargetView, nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes, field: str) -> None:
     """NFSv2 shows the same times as NFSv3, to the second."""
     file = _make(target, v3.scratch, "file")
@@ -164,7 +164,7 @@ def _make_special(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
-@proves(TYPE_NAMES_KIND, TYPE_IS_IN_MODE, killed_by="lookup2-special-files-are-links", needs="mknod")
+@proves(TYPE_NAMES_KIND, TYPE_IS_IN_MODE, killed_by="lookup2-reports-special-files-as-links", needs="mknod")
 def test_special_file_type(nfs2: Nfs2, nfs3: Nfs3, v3: Nfs3Dialect, directory: bytes, kind: str) -> None:
     """NFSv2 shows a fitting type for a special file that NFSv3 made."""
     _make_special(nfs3, v3.scratch, kind)
@@ -175,7 +175,7 @@ def test_special_file_type(nfs2: Nfs2, nfs3: Nfs3, v3: Nfs3Dialect, directory: b
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
-@proves(TYPE_IS_IN_MODE, killed_by="lookup2-special-files-are-links", needs="mknod")
+@proves(TYPE_IS_IN_MODE, killed_by="lookup2-reports-special-files-as-links", needs="mknod")
 def test_special_file_mode(nfs2: Nfs2, nfs3: Nfs3, v3: Nfs3Dialect, directory: bytes, kind: str) -> None:
     """NFSv2 shows a mode with the type bits of a special file that NFSv3 made."""
     _make_special(nfs3, v3.scratch, kind)
@@ -185,7 +185,7 @@ def test_special_file_mode(nfs2: Nfs2, nfs3: Nfs3, v3: Nfs3Dialect, directory: b
 
 
 @pytest.mark.parametrize("size", [1, 4097, 100_000])
-@proves(V3_SEES_SAME_DATA, READ_MAKES_PROGRESS, killed_by="read2-has-data-of-its-own")
+@proves(V3_SEES_SAME_DATA, READ_MAKES_PROGRESS, killed_by="read2-inverts-the-data")
 def test_read_v3_data(nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes, size: int) -> None:
     """NFSv2 READ returns the data that NFSv3 wrote."""
     v3.scratch.file("f", pattern(size, salt=7))
@@ -197,7 +197,7 @@ def test_read_v3_data(nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes, size: int) 
 
 
 @pytest.mark.parametrize("size", [1, 4097, MAXDATA])
-@proves(V3_SEES_SAME_DATA, killed_by="write2-writes-data-of-its-own")
+@proves(V3_SEES_SAME_DATA, killed_by="write2-inverts-the-data")
 def test_v3_reads_v2_data(nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes, size: int) -> None:
     """NFSv3 READ returns the data that NFSv2 wrote."""
     handle = v3.scratch.file("f")
@@ -215,7 +215,7 @@ def test_names(nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes) -> None:
     expect_names(list_names(nfs2, directory), v3.scratch.names(), "names in NFSv2")
 
 
-@proves(V3_SEES_SAME_NAMES, killed_by="create2-makes-names-of-its-own")
+@proves(V3_SEES_SAME_NAMES, killed_by="create2-appends-a-version-to-names")
 def test_v3_sees_create(nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes) -> None:
     """NFSv3 lists a file that NFSv2 created."""
     expect(nfs2.create(directory, b"made", Sattr(mode=0o644))).ok()
@@ -231,7 +231,7 @@ def test_v3_sees_remove(nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes) -> None:
 
 
 @pytest.mark.parametrize("text", [b"plain", b"../up//./"], ids=["plain", "odd"])
-@proves(V3_SEES_SAME_DATA, killed_by="readlink2-cleans-the-text", needs=("symlink", "nfs2_symlink"))
+@proves(V3_SEES_SAME_DATA, killed_by="readlink2-drops-the-last-byte", needs=("symlink", "nfs2_symlink"))
 def test_symlink_text(nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes, text: bytes) -> None:
     """NFSv2 READLINK returns the text that NFSv3 SYMLINK stored."""
     v3.scratch.symlink("l", text)
@@ -240,7 +240,7 @@ def test_symlink_text(nfs2: Nfs2, v3: Nfs3Dialect, directory: bytes, text: bytes
 
 
 @pytest.mark.parametrize("size", [2**32, 2**32 + 5, 2**40], ids=["4g", "4g+5", "1t"])
-@proves(LARGE_FILE_IS_KEPT, killed_by="lookup2-cuts-files-to-its-measure")
+@proves(LARGE_FILE_IS_KEPT, killed_by="lookup2-truncates-large-files")
 def test_large_file_kept(nfs2: Nfs2, nfs3: Nfs3, v3: Nfs3Dialect, directory: bytes, size: int) -> None:
     """NFSv2 LOOKUP does not change the size of a file beyond 32 bits."""
     file = v3.scratch.file("f", b"data")

@@ -71,7 +71,7 @@ def _read_at(nfs2: Nfs2, file: bytes, offset: int, size: int) -> bytes:
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 512, 4096, 8191, MAXDATA])
-@proves(WRITE_WRITES_ALL_DATA, killed_by="write2-loses-the-last-byte")
+@proves(WRITE_WRITES_ALL_DATA, killed_by="write2-zeroes-the-last-byte")
 def test_all_data(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
     """WRITE writes all of its data."""
     file, data = scratch.file("f"), pattern(size, salt=3)
@@ -80,7 +80,7 @@ def test_all_data(nfs2: Nfs2, scratch: Nfs2Scratch, size: int) -> None:
 
 
 @pytest.mark.parametrize("offset", [0, 1, 4095, 4096, 8192, 9999, 10_000])
-@proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write2-clears-what-follows")
+@proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write2-clears-the-next-byte")
 def test_other_data_kept(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
     """WRITE keeps the data around the range that it writes."""
     before = pattern(10_000)
@@ -101,7 +101,7 @@ def test_hole_reads_zeros(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None
 
 
 @pytest.mark.parametrize("offset", NEAR_LIMITS, ids=size_id)
-@proves(WRITE_WRITES_ALL_DATA, killed_by="write2-takes-offsets-for-signed")
+@proves(WRITE_WRITES_ALL_DATA, killed_by="write2-offsets-are-signed")
 def test_large_offset(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
     """WRITE stores data at a large offset, or refuses and keeps the file."""
     file = scratch.file("f", b"begin")
@@ -115,7 +115,7 @@ def test_large_offset(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
 
 
 @pytest.mark.parametrize("beginoffset", UNUSED_VALUES, ids=size_id)
-@proves(WRITE_IGNORES_UNUSED_ARGUMENTS, killed_by="write2-heeds-beginoffset")
+@proves(WRITE_IGNORES_UNUSED_ARGUMENTS, killed_by="write2-obeys-beginoffset")
 def test_beginoffset_ignored(nfs2: Nfs2, scratch: Nfs2Scratch, beginoffset: int) -> None:
     """WRITE ignores beginoffset."""
     file = scratch.file("f", b"some data")
@@ -124,7 +124,7 @@ def test_beginoffset_ignored(nfs2: Nfs2, scratch: Nfs2Scratch, beginoffset: int)
 
 
 @pytest.mark.parametrize("totalcount", [0, *UNUSED_VALUES], ids=size_id)
-@proves(WRITE_IGNORES_UNUSED_ARGUMENTS, killed_by="write2-heeds-totalcount")
+@proves(WRITE_IGNORES_UNUSED_ARGUMENTS, killed_by="write2-obeys-totalcount")
 def test_totalcount_ignored(nfs2: Nfs2, scratch: Nfs2Scratch, totalcount: int) -> None:
     """WRITE ignores totalcount."""
     file = scratch.file("f", b"some data")
@@ -133,7 +133,7 @@ def test_totalcount_ignored(nfs2: Nfs2, scratch: Nfs2Scratch, totalcount: int) -
 
 
 @pytest.mark.parametrize("offset", [0, 2, 4, 100])
-@proves(WRITE_RETURNS_ATTRIBUTES, killed_by="write2-answers-as-it-was-before")
+@proves(WRITE_RETURNS_ATTRIBUTES, killed_by="write2-returns-old-attributes")
 def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
     """WRITE returns the attributes of the file after the write."""
     file = scratch.file("f", b"data")
@@ -144,7 +144,7 @@ def test_returns_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> No
     expect(returned.mtime, "mtime").equals(known.mtime)
 
 
-@proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write2-of-nothing-truncates")
+@proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write2-no-data-truncates")
 def test_no_data(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """WRITE of no data does not change the data."""
     file = scratch.file("f", b"some data")
@@ -171,13 +171,13 @@ def test_two_clients_not_mixed(
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)
-@proves(WRITE_NEEDS_FILE, killed_by="write2-takes-anything")
+@proves(WRITE_NEEDS_FILE, killed_by="write2-accepts-non-files")
 def test_not_a_file(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     """WRITE refuses an object that is not a regular file."""
     expect(nfs2.write(make(scratch, kind), 0, b"data")).refused()
 
 
-@proves(WRITE_ABOVE_LIMIT, killed_by="write2-claims-to-take-too-much")
+@proves(WRITE_ABOVE_LIMIT, killed_by="write2-writes-nothing-beyond-8k")
 def test_too_much_data(second_client: Nfs2, scratch: Nfs2Scratch) -> None:
     """WRITE of more than 8192 bytes writes all of them or none."""
     file, data = scratch.file("f", b"data"), pattern(MAXDATA + 4)

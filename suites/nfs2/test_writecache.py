@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from nfsclient.clients import Nfs2
 from nfsjudge import Level, Requirement, expect_that, proves
-from suites.nfs2.objects import surplus
+from suites.nfs2.objects import surplus_results
 
 WRITECACHE_RETURNS_NOTHING = Requirement(
     rfc="RFC 1094",
@@ -18,5 +18,5 @@ WRITECACHE_RETURNS_NOTHING = Requirement(
 @proves(WRITECACHE_RETURNS_NOTHING, killed_by="writecache2-returns-a-status")
 def test_no_results(nfs2: Nfs2) -> None:
     """WRITECACHE returns no results."""
-    wrong = surplus(nfs2.writecache)
+    wrong = surplus_results(nfs2.writecache)
     expect_that(not wrong, "no results", wrong, "reply to WRITECACHE")

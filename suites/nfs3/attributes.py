@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Fattr3, Ftype3, Nfsstat3, Sattr3
-from nfsjudge import Requirement, expect, expect_unchanged, skip, unsupported
+from nfsjudge import Requirement, expect, skip, unsupported
 from nfsjudge.expect import StatusReply
 from suites.nfs3.clauses import DIRECTORY_SIZE_AND_NLINK_ARE_STEADY
 
@@ -60,15 +60,7 @@ EVERYTHING: t.Final = (*STEADY, "mtime", "ctime")
 """Fields of fattr3 that stay the same while nobody uses the object."""
 
 
-def expect_preserved(
-    seen: Fattr3, known: Fattr3, fields: Iterable[str] = EVERYTHING, *, because: Requirement | None = None
-) -> None:
-    """Two replies of GETATTR for one object agree in `fields`."""
-    __tracebackhide__ = True
-    expect_unchanged(known, seen, fields, because=because)
-
-
-def but(*changed: str) -> list[str]:
+def all_fields_except(*changed: str) -> list[str]:
     """`EVERYTHING` without some fields and without ctime, which any change may update."""
     return [name for name in EVERYTHING if name not in {*changed, "ctime"}]
 
@@ -85,7 +77,7 @@ def with_mode(nfs3: Nfs3, handle: bytes, mode: int) -> bytes:
     if _mode(nfs3, handle) != mode:
         nfs3.setattr(handle, Sattr3(mode=mode))
         if _mode(nfs3, handle) != mode:
-            skip(f"SETATTR does not set the mode of the object to {mode:#o}")
+            skip(f"SETATTR does not set the mode of the object to 0{mode:03o}")
     return handle
 
 

@@ -11,6 +11,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.errors import GarbageArgs, SystemErr
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Requirement, expect, observe
+from nfsjudge.answers import answer_name
 from suites.nfs3.limits import name_max_of
 
 R = t.TypeVar("R")
@@ -25,7 +26,7 @@ def reply_if_decoded(nfs3: Nfs3, call: Callable[[], R], what: str) -> R | None:
     try:
         return call()
     except (GarbageArgs, SystemErr) as refusal:
-        observe(what, type(refusal).__name__)
+        observe(what, answer_name(refusal))
         reconnect(nfs3)
         return None
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow, Write3ResOk
-from nfsclient.xdr import Buffer
 from nfsjudge import expect, skip, unsupported
+from nfsjudge.differences import difference_of_data
+from nfsjudge.records import deviation_text
 
 MOST_IN_A_WRITE = 8192
 """Bytes in one WRITE of `put`: below the wtmax of nearly all servers (RFC 1813 section 3.3.19)."""
@@ -21,14 +22,6 @@ def pattern(size: int, salt: int = 0) -> bytes:
     return (period * (size // _PERIOD + 1))[:size]
 
 
-def difference(seen: Buffer, wanted: Buffer) -> int | None:
-    """The first offset where the contents differ; the shorter length if one is a prefix of the other; None if equal."""
-    if seen == wanted:
-        return None
-    shorter = min(len(seen), len(wanted))
-    return next((at for at in range(shorter) if seen[at] != wanted[at]), shorter)
-
-
 def stored(scratch: Nfs3Scratch, name: str, content: bytes) -> bytes:
     """Make a file, verify that it holds `content`, and return its handle.
 
@@ -36,15 +29,16 @@ def stored(scratch: Nfs3Scratch, name: str, content: bytes) -> bytes:
     this one ends as SKIP.
     """
     file = scratch.file(name, content)
-    need_kept(scratch, file, content)
+    need_content(scratch, file, content)
     return file
 
 
-def need_kept(scratch: Nfs3Scratch, file: bytes, content: bytes) -> None:
+def need_content(scratch: Nfs3Scratch, file: bytes, content: bytes) -> None:
     """SKIP the check unless the file holds `content`."""
-    at = difference(scratch.read(file), content)
-    if at is not None:
-        skip(f"READ does not return what was written to the file: the data differ at offset {at}")
+    found = difference_of_data(scratch.read(file), content)
+    if found is not None:
+        text = deviation_text(found.what, [found.expected], found.observed)
+        skip(f"READ does not return what was written to the file: {text}")
 
 
 def read_range(nfs3: Nfs3, file: bytes, offset: int, count: int) -> bytes:
@@ -82,7 +76,7 @@ def _size(nfs3: Nfs3, file: bytes) -> int:
     return reply.resok.obj_attributes.size
 
 
-def committed(nfs3: Nfs3, file: bytes, answers: list[Write3ResOk], offset: int = 0, count: int = 0) -> None:
+def commit(nfs3: Nfs3, file: bytes, answers: list[Write3ResOk], offset: int = 0, count: int = 0) -> None:
     """COMMIT a range of the file, after the WRITEs that returned `answers`.
 
     SKIP if the verifier differs from that of the WRITEs: the server then says that it may have lost data
@@ -94,7 +88,7 @@ def committed(nfs3: Nfs3, file: bytes, answers: list[Write3ResOk], offset: int =
         skip("COMMIT returned another verifier than the WRITEs: the server says that it may have lost data")
 
 
-def put(
+def write_all(
     nfs3: Nfs3, file: bytes, offset: int, data: bytes, stable: StableHow = StableHow.FILE_SYNC
 ) -> list[Write3ResOk]:
     """Write all of `data` in as many WRITEs as the target needs, and return their results.
@@ -127,7 +121,7 @@ class Unstable:
 
     def write(self, nfs3: Nfs3, file: bytes, offset: int, data: bytes) -> None:
         """Write data. What the server has committed at once does not count."""
-        for answer in put(nfs3, file, offset, data, StableHow.UNSTABLE):
+        for answer in write_all(nfs3, file, offset, data, StableHow.UNSTABLE):
             piece, data = data[: answer.count], data[answer.count :]
             if answer.committed == StableHow.UNSTABLE:
                 self._pieces.append((file, offset, piece, answer.verf))
@@ -140,5 +134,5 @@ class Unstable:
         return {
             verf
             for file, offset, data, verf in self._pieces
-            if difference(read_range(nfs3, file, offset, len(data)), data) is not None
+            if read_range(nfs3, file, offset, len(data)) != data
         }

@@ -31,7 +31,7 @@ def fsinfo(nfs3: Nfs3, handle: bytes) -> Fsinfo3ResOk:
     return reply.resok
 
 
-def to_move(limit: int) -> int:
+def transfer_size(limit: int) -> int:
     """How many bytes to transfer in one call if the server allows `limit`."""
     return max(1, min(limit, MOST_AT_ONCE))
 

@@ -48,12 +48,6 @@ class Listing(t.NamedTuple):
         return [entry.name for entry in self.entries if entry.name not in DOTS]
 
 
-def only(listed: t.Iterable[bytes], names: t.Iterable[bytes]) -> list[bytes]:
-    """The listed names that are in `names`, sorted, with repetitions. A server may list other entries as well."""
-    known = set(names)
-    return sorted(name for name in listed if name in known)
-
-
 class PageReply(t.Protocol):
     """The common part of the replies of both procedures."""
 

@@ -59,7 +59,7 @@ def expect_own_handle(nfs3: Nfs3, scratch: Nfs3Scratch, name: bytes, reply: t.An
     expect(reached.fileid, "fileid by GETATTR of obj").equals(known.fileid)
 
 
-def expect_kept(scratch: Nfs3Scratch, name: bytes, data: bytes) -> None:
+def expect_file(scratch: Nfs3Scratch, name: bytes, data: bytes) -> None:
     """Expect a file with this name and data."""
     __tracebackhide__ = True
     handle = expect_found(scratch, name)

@@ -41,11 +41,11 @@ def fill(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterato
 
 
 @pytest.fixture
-def elsewhere(nfs3: Nfs3, scratch: Nfs3Scratch, mount_client: Mount) -> bytes:
+def elsewhere(nfs3: Nfs3, scratch: Nfs3Scratch, mount3: Mount) -> bytes:
     """The root of another export, on another file system. UNSUPPORTED if this client can mount none."""
     home, roots = scratch.attributes().fsid, []
-    for path in exported(mount_client):
-        mounted = mount_client.mnt(path)
+    for path in exported(mount3):
+        mounted = mount3.mnt(path)
         if mounted.resok is None:
             continue
         reply = nfs3.getattr(mounted.resok.fhandle)

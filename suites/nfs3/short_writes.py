@@ -10,10 +10,11 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import StableHow, Write3Res
 from nfsjudge import observe, skip
+from nfsjudge.answers import answer_name
 from suites.nfs3.limits import fsinfo
+from suites.replies import REJECTIONS
 
 MOST_SENT: t.Final = 2 * 1024 * 1024
 """Bytes. Checks of WRITEs above wtmax are skipped if wtmax exceeds this."""
@@ -44,8 +45,8 @@ class Sender:
         """Send one WRITE of up to `most` bytes. None if the server rejected so large a call."""
         try:
             reply = self.nfs3.write(file, offset, data[: self.most], stable)
-        except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
-            observe("WRITE of more than wtmax", type(refusal).__name__)
+        except REJECTIONS as refusal:
+            observe("WRITE of more than wtmax", answer_name(refusal))
             return None
         extent = f"refused with {reply.status}" if reply.resok is None else "short count"
         if reply.resok is not None and reply.resok.count >= min(self.most, len(data)):

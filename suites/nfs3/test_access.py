@@ -125,7 +125,7 @@ def _need_distinct_users(scratch: Nfs3Scratch, handle: bytes) -> None:
 # ---------------------------------------------------------------- the mask
 
 
-@proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-grants-more-than-asked")
+@proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-grants-more-than-requested")
 def test_only_requested_bits(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """ACCESS grants no permission that was not requested."""
     for handle in (scratch.file("f", mode=0o755), scratch.directory("d")):
@@ -135,7 +135,7 @@ def test_only_requested_bits(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
             _expect_access(reply, not granted & ~bit, f"{name} or nothing, as requested")
 
 
-@proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-refuses-to-be-asked-nothing")
+@proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-refuses-an-empty-request")
 def test_empty_mask(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """ACCESS with an empty mask succeeds and grants nothing."""
     reply = nfs3.access(scratch.file("f"), 0)
@@ -158,14 +158,14 @@ def test_undefined_bits(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 # ---------------------------------------------------------------- the owner
 
 
-@proves(CHECKS_PERMISSIONS, killed_by="access3-forgets-extend")
+@proves(CHECKS_PERMISSIONS, killed_by="access3-never-grants-extend")
 def test_owner_of_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """ACCESS grants the owner READ, MODIFY and EXTEND on a file of mode 0600."""
     file = with_mode(nfs3, scratch.file("f"), 0o600)
     _expect_rights(nfs3, file, "of the owner to a file of mode 0600", has="READ MODIFY EXTEND")
 
 
-@proves(CHECKS_PERMISSIONS, killed_by="access3-forgets-lookup")
+@proves(CHECKS_PERMISSIONS, killed_by="access3-never-grants-lookup")
 def test_owner_of_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """ACCESS grants the owner READ, LOOKUP, MODIFY and EXTEND on a directory of mode 0700."""
     directory = with_mode(nfs3, scratch.directory("d"), 0o700)
@@ -204,7 +204,9 @@ def test_private_file(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scr
     )
 
 
-@proves(CHECKS_PERMISSIONS, killed_by="access3-readers-may-modify", needs=("other_users", "distinct_users"))
+@proves(
+    CHECKS_PERMISSIONS, killed_by="access3-grants-modify-to-readers", needs=("other_users", "distinct_users")
+)
 def test_public_file(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
     """ACCESS grants another user READ, but not MODIFY and EXTEND, on a file of mode 0644."""
     file = with_mode(nfs3, scratch.file("f"), 0o644)
@@ -214,7 +216,11 @@ def test_public_file(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scra
     )
 
 
-@proves(CHECKS_PERMISSIONS, killed_by="access3-opens-directories", needs=("other_users", "distinct_users"))
+@proves(
+    CHECKS_PERMISSIONS,
+    killed_by="access3-grants-read-of-any-directory",
+    needs=("other_users", "distinct_users"),
+)
 def test_private_directory(nfs3: Nfs3, as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
     """ACCESS grants another user nothing on a directory of mode 0700."""
     directory = with_mode(nfs3, scratch.directory("d"), 0o700)
@@ -251,7 +257,7 @@ def test_denial_is_ok(as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> Non
     expect(reply).granted()
 
 
-@proves(ACCESS_IS_ACCURATE, killed_by="access3-takes-others-for-the-group", needs="other_users")
+@proves(ACCESS_IS_ACCURATE, killed_by="access3-treats-others-as-group", needs="other_users")
 def test_granted_then_allowed(as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
     """READ and WRITE succeed for a user to whom ACCESS grants them."""
     other = as_user(*STRANGER)
@@ -282,7 +288,7 @@ def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 
 @pytest.mark.parametrize("kind", HAS_NO_DATA)
-@proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-grants-more-than-asked")
+@proves(ACCESS_RETURNS_REQUESTED_BITS, killed_by="access3-grants-more-than-requested")
 def test_only_requested_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """ACCESS grants no permission that was not requested."""
     handle = make(nfs3, scratch, kind)
@@ -293,7 +299,7 @@ def test_only_requested_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) ->
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "regular"])
-@proves(ACCESS_RETURNS_ATTRIBUTES, killed_by="access3-calls-everything-regular")
+@proves(ACCESS_RETURNS_ATTRIBUTES, killed_by="access3-reports-everything-as-regular")
 def test_attributes_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """ACCESS returns the attributes of an object of any type."""
     handle = make(nfs3, scratch, kind)

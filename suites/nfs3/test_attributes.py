@@ -42,9 +42,9 @@ def test_fs_info(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, kind: str) ->
 def test_initial_mode(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str) -> None:
     """A new object has no permission bit that was not requested."""
     mode = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o710)).mode
-    observe("permission bits for mode 0o710", f"{mode & 0o777:#o}")
+    observe("permission bits for mode 0710", f"0{mode & 0o777:03o}")
     expect(mode, "mode of the new object").satisfies(
-        lambda mode: not mode & 0o777 & ~0o710, "no permission bits but 0o710"
+        lambda mode: not mode & 0o777 & ~0o710, "no permission bits but 0710"
     )
 
 

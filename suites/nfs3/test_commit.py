@@ -13,11 +13,21 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow, Write3ResOk
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves, unsupported
+from nfsjudge import (
+    Level,
+    Part,
+    Requirement,
+    expect,
+    expect_data,
+    expect_unchanged,
+    observe,
+    proves,
+    unsupported,
+)
 from suites.nfs3 import file_types
-from suites.nfs3.attributes import expect_preserved, expect_same_object
+from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.clauses import COMMIT_FLUSHES_DATA
-from suites.nfs3.contents import Unstable, committed, need_kept, pattern, put, read_range
+from suites.nfs3.contents import Unstable, commit, need_content, pattern, read_range, write_all
 
 COMMIT_VERIFIER_IS_CONSTANT = Requirement(
     rfc="RFC 1813",
@@ -83,7 +93,7 @@ KNOWN_RANGES: t.Final = {
 
 def _write_unstable(nfs3: Nfs3, file: bytes, data: bytes) -> list[Write3ResOk]:
     """Write `data` with UNSTABLE and return the results."""
-    return put(nfs3, file, 0, data, StableHow.UNSTABLE)
+    return write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
 
 
 @proves(COMMIT_FLUSHES_DATA, killed_by="commit3-drops-data")
@@ -92,7 +102,7 @@ def test_keeps_unstable_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f", pattern(3000))
     data = pattern(10_000, salt=1)
     _write_unstable(nfs3, file, data)
-    need_kept(scratch, file, data)
+    need_content(scratch, file, data)
     expect(nfs3.commit(file)).ok()
     expect_data(scratch.read(file), data)
 
@@ -103,19 +113,19 @@ def test_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) ->
     """Committed data survives a crash."""
     file = scratch.file("f")
     data = pattern(10_000)
-    committed(nfs3, file, _write_unstable(nfs3, file, data))
+    commit(nfs3, file, _write_unstable(nfs3, file, data))
     target.crash()
     seen = read_range(target.client(Nfs3), file, 0, len(data))
     expect_data(seen, data, "data after the crash")
 
 
 @pytest.mark.exclusive
-@proves(COMMIT_FLUSHES_RANGE, killed_by="commit3-flushes-no-ranges")
+@proves(COMMIT_FLUSHES_RANGE, killed_by="commit3-does-not-flush-ranges")
 def test_range_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """A committed range survives a crash."""
     file = scratch.file("f")
     data = pattern(30_000)
-    committed(nfs3, file, _write_unstable(nfs3, file, data), 10_000, 9000)
+    commit(nfs3, file, _write_unstable(nfs3, file, data), 10_000, 9000)
     target.crash()
     seen = read_range(target.client(Nfs3), file, 10_000, 9000)
     expect_data(seen, data[10_000:19_000], "data after the crash", at=10_000)
@@ -163,7 +173,7 @@ def test_partial_range(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("f")
     data = pattern(20_000)
     _write_unstable(nfs3, file, data)
-    need_kept(scratch, file, data)
+    need_content(scratch, file, data)
     expect(nfs3.commit(file, 4097, 5000)).ok()
     expect_data(scratch.read(file), data)
 
@@ -175,7 +185,7 @@ def test_nothing_to_flush(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         expect(nfs3.commit(scratch.file(name, data))).ok()
 
 
-@proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-extends")
+@proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-extends-the-file")
 def test_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """COMMIT of a range beyond the end does not extend the file."""
     file = scratch.file("f")
@@ -215,8 +225,8 @@ def test_wcc_after(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 def test_ranges_keep_data(nfs3: Nfs3, scratch: Nfs3Scratch, where: str) -> None:
     """COMMIT of any range keeps the data and the size of the file."""
     file, data = scratch.file("f"), pattern(10_000)
-    put(nfs3, file, 0, data, StableHow.UNSTABLE)
-    need_kept(scratch, file, data)
+    write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
+    need_content(scratch, file, data)
     observe("COMMIT of the range", nfs3.commit(file, *RANGES[where]).status)
     expect(scratch.attributes(file).size, "size").equals(10_000)
     expect_data(scratch.read(file), data)
@@ -227,7 +237,7 @@ def test_ranges_keep_data(nfs3: Nfs3, scratch: Nfs3Scratch, where: str) -> None:
 def test_ranges_accepted(nfs3: Nfs3, scratch: Nfs3Scratch, where: str) -> None:
     """COMMIT succeeds for any range."""
     file = scratch.file("f")
-    put(nfs3, file, 0, pattern(10_000), StableHow.UNSTABLE)
+    write_all(nfs3, file, 0, pattern(10_000), StableHow.UNSTABLE)
     expect(nfs3.commit(file, *KNOWN_RANGES[where])).ok()
 
 
@@ -235,7 +245,7 @@ def test_ranges_accepted(nfs3: Nfs3, scratch: Nfs3Scratch, where: str) -> None:
 
 
 @pytest.mark.parametrize("kind", file_types.NOT_REGULAR)
-@proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-changes-what-is-no-file")
+@proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-changes-the-mode-of-non-files")
 def test_not_a_file(
     nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], kind: str
 ) -> None:
@@ -247,8 +257,8 @@ def test_not_a_file(
     observe(f"COMMIT of a {kind}", reply.status)
     if reply.status != Nfsstat3.NFS3_OK:
         expect(reply).refused()
-    expect_preserved(
-        scratch.attributes(handle), before, ("type", "mode", "nlink", "uid", "gid", "size", "fileid")
+    expect_unchanged(
+        before, scratch.attributes(handle), ("type", "mode", "nlink", "uid", "gid", "size", "fileid")
     )
 
 
@@ -256,21 +266,21 @@ def test_not_a_file(
 def test_other_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """COMMIT of one file keeps the unstable data of another."""
     file, other, data = scratch.file("f"), scratch.file("other"), pattern(10_000)
-    put(nfs3, file, 0, data, StableHow.UNSTABLE)
-    put(nfs3, other, 0, data, StableHow.UNSTABLE)
-    need_kept(scratch, other, data)
+    write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
+    write_all(nfs3, other, 0, data, StableHow.UNSTABLE)
+    need_content(scratch, other, data)
     expect(nfs3.commit(file)).ok()
     expect_data(scratch.read(other), data, "data of the other file")
 
 
 @pytest.mark.exclusive
-@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-its-own-data")
+@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-only-its-connection")
 def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """COMMIT flushes the data of all clients."""
     file, data = scratch.file("f"), pattern(20_000)
-    answers = put(nfs3, file, 0, data[:10_000], StableHow.UNSTABLE)
-    answers += put(second_client, file, 10_000, data[10_000:], StableHow.UNSTABLE)
-    committed(nfs3, file, answers)
+    answers = write_all(nfs3, file, 0, data[:10_000], StableHow.UNSTABLE)
+    answers += write_all(second_client, file, 10_000, data[10_000:], StableHow.UNSTABLE)
+    commit(nfs3, file, answers)
     target.crash()
     seen = read_range(target.client(Nfs3), file, 0, len(data))
     expect_data(seen, data, "data after the crash")
@@ -281,8 +291,8 @@ def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, targ
 def test_udp(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], where: str) -> None:
     """COMMIT over UDP keeps the data of the file."""
     file, data = scratch.file("f"), pattern(10_000)
-    put(nfs3, file, 0, data, StableHow.UNSTABLE)
-    need_kept(scratch, file, data)
+    write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
+    need_content(scratch, file, data)
     expect(Nfs3(rpc_connect("nfs", proto="udp")).commit(file, *RANGES[where])).ok()
     expect_data(scratch.read(file), data)
 

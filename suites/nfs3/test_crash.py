@@ -16,7 +16,7 @@ from nfsjudge import Level, Requirement, expect, expect_data, expect_names, obse
 from suites.catalogue import second_name
 from suites.nfs3.calls import CALLS
 from suites.nfs3.clauses import COMMIT_FLUSHES_DATA, FILE_SYNC_DATA_IS_STABLE
-from suites.nfs3.contents import committed, pattern, put, read_range
+from suites.nfs3.contents import commit, pattern, read_range, write_all
 from suites.nfs3.times import LONG_AGO, at_client_time
 
 DATA_SYNC_DATA_IS_STABLE = Requirement(
@@ -67,9 +67,9 @@ def _survives(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, write: str, 
     """Make one of the `WRITES`, COMMIT if it is UNSTABLE, crash: the data is still there."""
     before, offset, size = WRITES[write]
     file, data = scratch.file("f", pattern(before)), pattern(size, salt=1)
-    answers = put(nfs3, file, offset, data, stable)
+    answers = write_all(nfs3, file, offset, data, stable)
     if stable is StableHow.UNSTABLE:
-        committed(nfs3, file, answers)
+        commit(nfs3, file, answers)
     target.crash()
     seen = read_range(target.client(Nfs3), file, offset, size)
     expect_data(seen, data, "data after the crash", at=offset)
@@ -108,11 +108,11 @@ def test_committed(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, write: 
 def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """Stable data written over unstable data survives a crash."""
     file, data = scratch.file("f"), pattern(12_000)
-    put(nfs3, file, 0, data, StableHow.UNSTABLE)
+    write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
     levels = {1000: StableHow.FILE_SYNC, 5000: StableHow.DATA_SYNC, 9000: StableHow.FILE_SYNC}
     stable = pattern(500, salt=1)
     for at, level in levels.items():
-        put(nfs3, file, at, stable, level)
+        write_all(nfs3, file, at, stable, level)
     target.crash()
     for at, level in levels.items():
         broken = DATA_SYNC_DATA_IS_STABLE if level is StableHow.DATA_SYNC else FILE_SYNC_DATA_IS_STABLE
@@ -121,11 +121,11 @@ def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetV
 
 
 @pytest.mark.exclusive
-@proves(RECOVERS_FROM_REPEATED_CRASHES, killed_by="write3-stable-data-outlives-one-crash")
+@proves(RECOVERS_FROM_REPEATED_CRASHES, killed_by="write3-second-crash-loses-stable-data")
 def test_repeated_crashes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """Data written with FILE_SYNC survives several crashes in quick succession."""
     file, data = scratch.file("f"), pattern(9000)
-    put(nfs3, file, 0, data, StableHow.FILE_SYNC)
+    write_all(nfs3, file, 0, data, StableHow.FILE_SYNC)
     for _ in range(3):
         target.crash()
     seen = read_range(target.client(Nfs3), file, 0, len(data))
@@ -144,7 +144,7 @@ def _need_handle(nfs3: Nfs3, handle: bytes) -> None:
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("procedure", NAME_CHANGES)
-@proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-names-are-lost-in-a-crash")
+@proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-crash-loses-names")
 def test_names(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, procedure: str) -> None:
     """Created, removed and renamed names survive a crash."""
     call = CALLS[procedure]
@@ -188,7 +188,7 @@ def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, field:
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("control", ["crash", "restart"])
-@proves(SERVER_IS_STATELESS, killed_by="getattr3-handles-end-with-the-instance")
+@proves(SERVER_IS_STATELESS, killed_by="getattr3-handles-are-stale-after-restart")
 def test_handles(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, control: str) -> None:
     """Handles work after a crash or a restart."""
     handles = {"file": scratch.file("f", b"data"), "directory": scratch.directory("d")}

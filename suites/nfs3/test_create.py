@@ -20,14 +20,24 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
 )
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, expect_names, expect_that, observe, proves
+from nfsjudge import (
+    Level,
+    Part,
+    Requirement,
+    expect,
+    expect_names,
+    expect_that,
+    expect_unchanged,
+    observe,
+    proves,
+)
 from nfsjudge.expect import StatusReply
-from suites.nfs3.attributes import EVERYTHING, PROTECTION, expect_preserved, with_mode
+from suites.nfs3.attributes import EVERYTHING, PROTECTION, with_mode
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.clauses import REFUSES_EMPTY_NAMES, RETURNS_EXIST, SETS_INITIAL_ATTRIBUTES
 from suites.nfs3.file_types import KINDS, make
 from suites.nfs3.new_objects import (
-    expect_kept,
+    expect_file,
     expect_not_a_directory,
     expect_object,
     expect_own_attributes,
@@ -118,7 +128,7 @@ def test_unchecked_creates_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 def test_unchecked_file_empty(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A file created by CREATE UNCHECKED is empty."""
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.UNCHECKED, Sattr3(mode=0o644))).ok()
-    expect_kept(scratch, b"file", b"")
+    expect_file(scratch, b"file", b"")
 
 
 @proves(CREATE_RETURNS_ATTRIBUTES, killed_by="create3-attributes-of-the-directory")
@@ -128,7 +138,7 @@ def test_unchecked_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_own_attributes(nfs3, scratch, b"file", reply)
 
 
-@proves(CREATE_RETURNS_HANDLE, killed_by="create3-handle-of-the-directory")
+@proves(CREATE_RETURNS_HANDLE, killed_by="create3-returns-the-handle-of-the-directory")
 def test_unchecked_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE UNCHECKED returns the handle of the new file."""
     reply = nfs3.create(scratch.handle, b"handle", CreateMode3.UNCHECKED, Sattr3(mode=0o640))
@@ -139,9 +149,9 @@ def test_unchecked_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 def test_unchecked_mode(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A file created by CREATE UNCHECKED has no permission bit that was not requested."""
     mode = scratch.attributes(scratch.file("file", mode=0o640)).mode
-    observe("permission bits for mode 0o640", f"{mode & 0o777:#o}")
+    observe("permission bits for mode 0640", f"0{mode & 0o777:03o}")
     expect(mode, "mode of the new file").satisfies(
-        lambda mode: not mode & 0o777 & ~0o640, "no permission bits but 0o640"
+        lambda mode: not mode & 0o777 & ~0o640, "no permission bits but 0640"
     )
 
 
@@ -151,10 +161,10 @@ def test_unchecked_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("file", b"precious")
     reply = nfs3.create(scratch.handle, b"file", CreateMode3.UNCHECKED, Sattr3())
     observe("UNCHECKED on an existing file", reply.status)
-    expect_kept(scratch, b"file", b"precious")
+    expect_file(scratch, b"file", b"precious")
 
 
-@proves(GUARDED_RETURNS_EXIST, killed_by="create3-guarded-takes-existing")
+@proves(GUARDED_RETURNS_EXIST, killed_by="create3-guarded-accepts-existing")
 def test_guarded_existing_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE GUARDED of an existing file fails with NFS3ERR_EXIST."""
     scratch.file("file", b"precious")
@@ -167,10 +177,10 @@ def test_guarded_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE GUARDED does not truncate an existing file."""
     scratch.file("file", b"precious")
     nfs3.create(scratch.handle, b"file", CreateMode3.GUARDED, Sattr3(size=0))
-    expect_kept(scratch, b"file", b"precious")
+    expect_file(scratch, b"file", b"precious")
 
 
-@proves(GUARDED_RETURNS_EXIST, killed_by="create3-guarded-takes-directories")
+@proves(GUARDED_RETURNS_EXIST, killed_by="create3-guarded-accepts-directories")
 def test_guarded_existing_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE GUARDED of an existing directory fails with NFS3ERR_EXIST."""
     scratch.directory("directory")
@@ -188,7 +198,7 @@ def test_exclusive_repeat(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 
 @proves(
-    EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-takes-any-verifier", needs="exclusive_create"
+    EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-accepts-any-verifier", needs="exclusive_create"
 )
 def test_exclusive_other_verifier(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE EXCLUSIVE fails if the file was created with another verifier."""
@@ -197,7 +207,9 @@ def test_exclusive_other_verifier(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
 
 
-@proves(EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-takes-existing", needs="exclusive_create")
+@proves(
+    EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-accepts-existing", needs="exclusive_create"
+)
 def test_exclusive_existing_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE EXCLUSIVE fails if the file was not created by EXCLUSIVE."""
     scratch.file("file", b"precious")
@@ -213,7 +225,7 @@ def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     )
 
 
-@proves(REFUSES_EMPTY_NAMES, killed_by="create3-takes-the-empty-name")
+@proves(REFUSES_EMPTY_NAMES, killed_by="create3-accepts-the-empty-name")
 def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE refuses the empty name."""
     what = "CREATE of the empty name"
@@ -244,7 +256,7 @@ def test_creates_empty_file(nfs3: Nfs3, scratch: Nfs3Scratch, mode: CreateMode3)
     """CREATE GUARDED and EXCLUSIVE create an empty regular file."""
     expect(nfs3.create(scratch.handle, b"file", mode, Sattr3(mode=0o644), VERIFIER)).ok()
     expect_type(nfs3, scratch, b"file", Ftype3.NF3REG)
-    expect_kept(scratch, b"file", b"")
+    expect_file(scratch, b"file", b"")
 
 
 @proves(CREATE_RETURNS_ATTRIBUTES, killed_by="create3-attributes-of-the-directory")
@@ -255,7 +267,7 @@ def test_guarded_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 
 @pytest.mark.parametrize("mode", [CreateMode3.GUARDED, CreateMode3.EXCLUSIVE], ids=["guarded", "exclusive"])
-@proves(CREATE_RETURNS_HANDLE, killed_by="create3-handle-of-the-directory")
+@proves(CREATE_RETURNS_HANDLE, killed_by="create3-returns-the-handle-of-the-directory")
 def test_returns_handle(nfs3: Nfs3, scratch: Nfs3Scratch, mode: CreateMode3) -> None:
     """CREATE GUARDED and EXCLUSIVE return the handle of the new file."""
     reply = nfs3.create(scratch.handle, b"handle", mode, Sattr3(mode=0o640), VERIFIER)
@@ -281,7 +293,7 @@ def test_exclusive_repeat_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.write(scratch.lookup("file") or b"", b"precious")
     reply = nfs3.create(scratch.handle, b"file", CreateMode3.EXCLUSIVE, verf=VERIFIER)
     observe("EXCLUSIVE repeated after a WRITE", reply.status)
-    expect_kept(scratch, b"file", b"precious")
+    expect_file(scratch, b"file", b"precious")
 
 
 @proves(EXCLUSIVE_MAY_BE_REPEATED, killed_by="create3-exclusive-resets-the-mode", needs="exclusive_create")
@@ -325,14 +337,14 @@ def _expect_one_success(replies: list[StatusReply]) -> None:
     )
 
 
-@proves(EXCLUSIVE_CREATES_ONCE, killed_by="create3-exclusive-takes-any-verifier", needs="exclusive_create")
+@proves(EXCLUSIVE_CREATES_ONCE, killed_by="create3-exclusive-accepts-any-verifier", needs="exclusive_create")
 def test_exclusive_race(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> None:
     """Of two simultaneous CREATE EXCLUSIVE with different verifiers, at most one succeeds."""
     hows = [Createhow3(CreateMode3.EXCLUSIVE, verf=verifier) for verifier in (VERIFIER, OTHER_VERIFIER)]
     _expect_one_success(_race(nfs3, rpc_connect, scratch, b"file", hows))
 
 
-@proves(GUARDED_CREATES_ONCE, killed_by="create3-guarded-takes-existing")
+@proves(GUARDED_CREATES_ONCE, killed_by="create3-guarded-accepts-existing")
 def test_guarded_race(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> None:
     """Of two simultaneous CREATE GUARDED, at most one succeeds."""
     hows = [Createhow3(CreateMode3.GUARDED, obj_attributes=Sattr3(mode=0o644)) for _ in range(2)]
@@ -349,18 +361,20 @@ def test_guarded_keeps_object(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> No
     there = make(nfs3, scratch, kind, b"there")
     known = scratch.attributes(there)
     reply = nfs3.create(scratch.handle, b"there", CreateMode3.GUARDED, Sattr3(mode=0o600, size=0))
-    expect_preserved(scratch.attributes(there), known, EVERYTHING)
+    expect_unchanged(known, scratch.attributes(there), EVERYTHING)
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=GUARDED_RETURNS_EXIST)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "regular"])
-@proves(EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-takes-others", needs="exclusive_create")
+@proves(
+    EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-accepts-other-types", needs="exclusive_create"
+)
 def test_exclusive_keeps_object(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """CREATE EXCLUSIVE does not use or change an existing object of another type."""
     there = make(nfs3, scratch, kind, b"there")
     known = scratch.attributes(there)
     reply = nfs3.create(scratch.handle, b"there", CreateMode3.EXCLUSIVE, verf=VERIFIER)
-    expect_preserved(scratch.attributes(there), known, EVERYTHING)
+    expect_unchanged(known, scratch.attributes(there), EVERYTHING)
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
 
 

@@ -26,7 +26,7 @@ def test_rofs(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: str) -> Non
 
 
 @pytest.mark.parametrize("procedure", ONE_OF_EACH)
-@proves(READ_ONLY_IS_UNCHANGED, killed_by="names3-read-only-is-no-matter")
+@proves(READ_ONLY_IS_UNCHANGED, killed_by="names3-ignore-read-only")
 def test_rofs_keeps_names(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: str) -> None:
     """Calls that change names leave a read-only file system unchanged."""
     place.arrange(procedure, b"name")

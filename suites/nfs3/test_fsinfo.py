@@ -104,7 +104,7 @@ def test_time_delta(nfs3: Nfs3, root: bytes) -> None:
     expect(time_delta.nseconds, "time_delta.nseconds").at_most(999_999_999)
 
 
-@proves(STATES_ITS_LIMITS, killed_by="fsinfo3-reads-nothing")
+@proves(STATES_ITS_LIMITS, killed_by="fsinfo3-returns-rtmax-0")
 def test_nonzero_limits(nfs3: Nfs3, root: bytes) -> None:
     """FSINFO returns an rtmax, a wtmax and a maxfilesize above 0."""
     told = fsinfo(nfs3, root)
@@ -115,7 +115,7 @@ def test_nonzero_limits(nfs3: Nfs3, root: bytes) -> None:
 @pytest.mark.parametrize(
     ("preferred", "most"), [("rtpref", "rtmax"), ("wtpref", "wtmax")], ids=["rtpref", "wtpref"]
 )
-@proves(PREFERS_AT_MOST_MAXIMUM, killed_by="fsinfo3-prefers-more-than-it-moves")
+@proves(PREFERS_AT_MOST_MAXIMUM, killed_by="fsinfo3-prefers-more-than-the-maximum")
 def test_preferred_size(nfs3: Nfs3, root: bytes, preferred: str, most: str) -> None:
     """FSINFO prefers no transfer size above its maximum."""
     told = fsinfo(nfs3, root)

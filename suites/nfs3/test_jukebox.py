@@ -67,7 +67,7 @@ def _expect_effect(scratch: Nfs3Scratch, before: Snapshot, call: Call, reply: St
 
 
 @pytest.mark.parametrize("name", DELAYED)
-@proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-next-attempt")
+@proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-retry")
 def test_retry_succeeds(
     rpc_connect: Connect, nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, name: str
 ) -> None:
@@ -81,7 +81,7 @@ def test_retry_succeeds(
 
 
 @pytest.mark.parametrize("name", CHANGES)
-@proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-forgets-what-it-put-off")
+@proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-retry-does-nothing")
 def test_retry_takes_effect(
     rpc_connect: Connect, nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, name: str
 ) -> None:
@@ -98,7 +98,7 @@ def test_retry_takes_effect(
 
 
 @pytest.mark.parametrize("name", CHANGES)
-@proves(JUKEBOX_IS_NOT_COMPLETE, killed_by="jukebox3-changes-and-says-later")
+@proves(JUKEBOX_IS_NOT_COMPLETE, killed_by="jukebox3-executes-the-call")
 def test_no_effect_yet(rpc_connect: Connect, scratch: Nfs3Scratch, knobs: KnobsView, name: str) -> None:
     """A call that gets JUKEBOX has changed nothing yet."""
     call = CALLS[name]
@@ -109,7 +109,7 @@ def test_no_effect_yet(rpc_connect: Connect, scratch: Nfs3Scratch, knobs: KnobsV
 
 
 @pytest.mark.parametrize("name", CHANGES)
-@proves(OK_MEANS_COMPLETED, killed_by="jukebox3-says-ok-to-the-same-xid")
+@proves(OK_MEANS_COMPLETED, killed_by="jukebox3-retransmission-does-nothing")
 def test_same_xid_ok(rpc_connect: Connect, scratch: Nfs3Scratch, knobs: KnobsView, name: str) -> None:
     """NFS3_OK to a retry with the same xid means that the call took effect."""
     call, rpc = CALLS[name], rpc_connect("nfs")
@@ -123,7 +123,7 @@ def test_same_xid_ok(rpc_connect: Connect, scratch: Nfs3Scratch, knobs: KnobsVie
 
 
 @pytest.mark.parametrize("name", CHANGES)
-@proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-next-attempt")
+@proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-retry")
 def test_retry_after_same_xid(
     rpc_connect: Connect, nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, name: str
 ) -> None:
@@ -176,7 +176,7 @@ def test_delegation_no_effect(
 
 
 @pytest.mark.parametrize("name", CONFLICTING)
-@proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-next-attempt")
+@proves(JUKEBOX_CAN_BE_RETRIED, killed_by="jukebox3-refuses-the-retry")
 def test_delegation_returned(
     rpc_connect: Connect, nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, name: str
 ) -> None:

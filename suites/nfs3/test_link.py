@@ -28,7 +28,7 @@ from suites.nfs3.contents import pattern
 from suites.nfs3.exports import remove_if_created
 from suites.nfs3.file_types import SPECIAL, make
 from suites.nfs3.handles import LATER, handle_of_removed
-from suites.nfs3.new_objects import expect_kept, expect_not_a_directory, expect_object, expect_type
+from suites.nfs3.new_objects import expect_file, expect_not_a_directory, expect_object, expect_type
 from suites.nfs3.statuses import GONE, NOT_A_HANDLE, NOT_ALLOWED
 
 LINK_CREATES_A_HARD_LINK = Requirement(
@@ -80,7 +80,7 @@ LINK_RETURNS_XDEV = Requirement(
 )
 
 
-@proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-links-nothing", needs="hardlink")
+@proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-creates-nothing", needs="hardlink")
 def test_same_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK creates another name for the same file."""
     file = scratch.file("file", b"data")
@@ -97,10 +97,10 @@ def test_shared_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     file = scratch.file("file", b"old data")
     expect(nfs3.link(file, scratch.handle, b"link")).ok()
     scratch.write(file, b"new")
-    expect_kept(scratch, b"link", b"new data")
+    expect_file(scratch, b"link", b"new data")
 
 
-@proves(LINK_INCREMENTS_NLINK, killed_by="link3-forgets-to-count", needs="hardlink")
+@proves(LINK_INCREMENTS_NLINK, killed_by="link3-keeps-nlink", needs="hardlink")
 def test_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK increases nlink by one."""
     file = scratch.file("file")
@@ -124,17 +124,17 @@ def test_existing_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK does not replace an existing file."""
     scratch.file("there", b"precious")
     reply = nfs3.link(scratch.file("file", b"data"), scratch.handle, b"there")
-    expect_kept(scratch, b"there", b"precious")
+    expect_file(scratch, b"there", b"precious")
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
 
 
-@proves(LINK_NEEDS_A_DIRECTORY, killed_by="link3-links-in-files", needs="hardlink")
+@proves(LINK_NEEDS_A_DIRECTORY, killed_by="link3-creates-in-files", needs="hardlink")
 def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK with a regular file as the directory fails with NFS3ERR_NOTDIR."""
     expect_not_a_directory(nfs3.link(scratch.file("file"), scratch.file("no directory"), b"link"))
 
 
-@proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-links-in-the-parent", needs="hardlink")
+@proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-creates-in-the-parent", needs="hardlink")
 def test_other_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK creates the name in another directory than that of the file."""
     elsewhere = scratch.directory("elsewhere")
@@ -161,7 +161,7 @@ def test_existing_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
 
 
-@proves(NLINK_COUNTS, killed_by="link3-counts-refusals", needs="hardlink")
+@proves(NLINK_COUNTS, killed_by="link3-refuses-and-increases-nlink", needs="hardlink")
 def test_nlink_after_failure(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A LINK that fails does not change nlink."""
     file = scratch.file("file")
@@ -196,7 +196,7 @@ def test_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_names(created, [b"other"] if linked else [], what, reply=reply, field="status")
 
 
-@proves(REFUSES_EMPTY_NAMES, killed_by="link3-takes-the-empty-name", needs="hardlink")
+@proves(REFUSES_EMPTY_NAMES, killed_by="link3-accepts-the-empty-name", needs="hardlink")
 def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK refuses the empty name."""
     what = "LINK to the empty name"
@@ -227,7 +227,7 @@ def test_stale_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         expect(reply).refused(*GONE, because=RETURNS_STALE)
 
 
-@proves(HANDLE_IS_OF_ONE_FILE, killed_by="link3-reaches-a-later-file", needs="hardlink")
+@proves(HANDLE_IS_OF_ONE_FILE, killed_by="link3-ignores-the-generation-of-handles", needs="hardlink")
 def test_inode_reuse(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK of a removed file does not link a file created later."""
     removed = handle_of_removed(nfs3, scratch, scratch.file("file", b"removed"), b"file")
@@ -289,7 +289,7 @@ def test_notsupp(nfs3: Nfs3, place: Place, knobs: KnobsView) -> None:
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
-@proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-makes-files-of-special-files", needs="hardlink")
+@proves(LINK_CREATES_A_HARD_LINK, killed_by="link3-copies-special-files", needs="hardlink")
 def test_special_file(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """LINK creates another name for a special file."""
     handle = make(nfs3, scratch, kind)

@@ -70,7 +70,7 @@ LOOKUP_SEARCHES_ITS_DIRECTORY = Requirement(
 )
 
 
-@proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-finds-another-object")
+@proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-returns-another-entry")
 def test_finds_object(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP returns the handle of the object with the given name."""
     known = scratch.attributes(scratch.file("wanted"))
@@ -103,7 +103,7 @@ def test_dir_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         expect(reply).field(f"resok.dir_attributes.{name}").equals(getattr(known, name))
 
 
-@proves(LOOKUP_NEEDS_AN_ENTRY, killed_by="lookup3-finds-what-is-not-there")
+@proves(LOOKUP_NEEDS_AN_ENTRY, killed_by="lookup3-finds-every-name")
 def test_missing_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of a name that does not exist fails with NFS3ERR_NOENT."""
     reply = nfs3.lookup(scratch.handle, b"nobody-made-this")
@@ -119,14 +119,14 @@ def test_removed_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=RETURNS_NOENT)
 
 
-@proves(LOOKUP_NEEDS_A_DIRECTORY, killed_by="lookup3-looks-into-files")
+@proves(LOOKUP_NEEDS_A_DIRECTORY, killed_by="lookup3-finds-names-in-files")
 def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP with a regular file as the directory fails with NFS3ERR_NOTDIR."""
     reply = nfs3.lookup(scratch.file("file"), b"name")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
-@proves(DOT_IS_THE_DIRECTORY, killed_by="lookup3-does-not-know-dot")
+@proves(DOT_IS_THE_DIRECTORY, killed_by="lookup3-does-not-find-dot")
 def test_dot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of "." returns the directory itself."""
     resok = expect(nfs3.lookup(scratch.handle, b".")).ok()
@@ -134,7 +134,7 @@ def test_dot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(found.fileid, "fileid of '.'").equals(scratch.attributes().fileid)
 
 
-@proves(DOTDOT_IS_THE_PARENT, killed_by="lookup3-takes-dotdot-for-dot")
+@proves(DOTDOT_IS_THE_PARENT, killed_by="lookup3-dotdot-is-the-directory-itself")
 def test_dotdot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of ".." returns the parent directory."""
     resok = expect(nfs3.lookup(scratch.directory("child"), b"..")).ok()
@@ -143,13 +143,13 @@ def test_dotdot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 
 @proves(EXPORT_HAS_ONE_ROOT, killed_by="lookup3-leaves-the-export", needs="mount")
-def test_dotdot_of_root(nfs3: Nfs3, mount_client: Mount, target: TargetView, scratch: Nfs3Scratch) -> None:
+def test_dotdot_of_root(nfs3: Nfs3, mount3: Mount, target: TargetView, scratch: Nfs3Scratch) -> None:
     """LOOKUP of ".." in the root of the export does not leave the export."""
     del scratch  # it only gives the export a second directory that the server could return by mistake
     path = target.address.export.encode()
-    if path not in exported(mount_client):
+    if path not in exported(mount3):
         skip("EXPORT does not list the mounted path, which may be a subdirectory of an export")
-    root = expect(mount_client.mnt(path)).ok().fhandle
+    root = expect(mount3.mnt(path)).ok().fhandle
     reply = nfs3.lookup(root, b"..")
     observe("LOOKUP of '..' in the root", reply.status)
     if reply.resok is None:
@@ -170,7 +170,7 @@ def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(found.type, "type of the object found").equals(Ftype3.NF3LNK)
 
 
-@proves(LONG_NAMES_RETURN_NAMETOOLONG, killed_by="lookup3-long-names-do-not-exist", needs="no_trunc")
+@proves(LONG_NAMES_RETURN_NAMETOOLONG, killed_by="lookup3-too-long-is-noent", needs="no_trunc")
 def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of a name longer than name_max fails with NFS3ERR_NAMETOOLONG."""
     longest = expect(nfs3.pathconf(scratch.handle)).ok().name_max
@@ -184,7 +184,7 @@ def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 # ---------------------------------------------------------------- another export
 
 
-@proves(LOOKUP_SEARCHES_ITS_DIRECTORY, killed_by="lookup3-looks-into-the-first-export")
+@proves(LOOKUP_SEARCHES_ITS_DIRECTORY, killed_by="lookup3-finds-names-of-the-first-export")
 def test_across_exports(nfs3: Nfs3, scratch: Nfs3Scratch, elsewhere: bytes) -> None:
     """LOOKUP in another export does not find a directory of this one."""
     reply = nfs3.lookup(elsewhere, scratch.name)
@@ -209,7 +209,7 @@ def test_across_exports(nfs3: Nfs3, scratch: Nfs3Scratch, elsewhere: bytes) -> N
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-has-another-type")
+@proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-returns-another-type")
 def test_attributes_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """LOOKUP returns the attributes of an object of any type."""
     handle = make(nfs3, scratch, kind, b"found")
@@ -221,7 +221,7 @@ def test_attributes_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> Non
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-finds-another-one")
+@proves(LOOKUP_RETURNS_HANDLE, killed_by="lookup3-returns-the-directory")
 def test_finds_any_type(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """LOOKUP returns the handle of an object of any type."""
     known = scratch.attributes(make(nfs3, scratch, kind, b"wanted"))

@@ -9,7 +9,7 @@ from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3, Sattr3
 from nfsjudge import Requirement, expect, expect_names, proves
 from suites.nfs3.clauses import RETURNS_EXIST
 from suites.nfs3.new_objects import (
-    expect_kept,
+    expect_file,
     expect_not_a_directory,
     expect_own_attributes,
     expect_own_handle,
@@ -44,7 +44,7 @@ def test_creates_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_type(nfs3, scratch, b"new", Ftype3.NF3DIR)
 
 
-@proves(MKDIR_CREATES_A_DIRECTORY, killed_by="mkdir3-fills-the-directory")
+@proves(MKDIR_CREATES_A_DIRECTORY, killed_by="mkdir3-creates-a-file-inside")
 def test_new_directory_empty(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A directory created by MKDIR is empty."""
     expect(nfs3.mkdir(scratch.handle, b"new", Sattr3(mode=0o755))).ok()
@@ -60,13 +60,13 @@ def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_own_attributes(nfs3, scratch, b"new", nfs3.mkdir(scratch.handle, b"new", Sattr3(mode=0o750)))
 
 
-@proves(MKDIR_RETURNS_HANDLE, killed_by="mkdir3-handle-of-the-parent")
+@proves(MKDIR_RETURNS_HANDLE, killed_by="mkdir3-returns-the-handle-of-the-parent")
 def test_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKDIR returns the handle of the new directory."""
     expect_own_handle(nfs3, scratch, b"handle", nfs3.mkdir(scratch.handle, b"handle", Sattr3(mode=0o750)))
 
 
-@proves(MKDIR_REPLACES_NOTHING, killed_by="mkdir3-takes-an-existing-directory")
+@proves(MKDIR_REPLACES_NOTHING, killed_by="mkdir3-accepts-an-existing-directory")
 def test_existing_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKDIR of an existing directory fails with NFS3ERR_EXIST."""
     scratch.directory("there")
@@ -79,7 +79,7 @@ def test_existing_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKDIR does not replace an existing file."""
     scratch.file("there", b"precious")
     nfs3.mkdir(scratch.handle, b"there", Sattr3(mode=0o755))
-    expect_kept(scratch, b"there", b"precious")
+    expect_file(scratch, b"there", b"precious")
 
 
 @proves(MKDIR_NEEDS_A_DIRECTORY, killed_by="mkdir3-creates-in-files")

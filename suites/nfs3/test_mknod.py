@@ -7,7 +7,6 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Devicedata3, Ftype3, Mknoddata3, Nfsstat3, Sattr3, Specdata3
 from nfsjudge import (
     Level,
@@ -20,16 +19,18 @@ from nfsjudge import (
     proves,
     unsupported,
 )
+from nfsjudge.answers import answer_name
 from suites.nfs3.bad_names import reconnect
 from suites.nfs3.clauses import RETURNS_EXIST
 from suites.nfs3.file_types import FIFO, SOCKET
 from suites.nfs3.new_objects import (
-    expect_kept,
+    expect_file,
     expect_not_a_directory,
     expect_own_attributes,
     expect_own_handle,
     expect_type,
 )
+from suites.replies import REJECTIONS
 
 MKNOD_CREATES_A_SPECIAL_FILE = Requirement(
     rfc="RFC 1813", section="3.3.11", gist="MKNOD creates a special file of the requested type"
@@ -71,7 +72,7 @@ def test_creates_fifo(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_type(nfs3, scratch, b"fifo", Ftype3.NF3FIFO)
 
 
-@proves(MKNOD_CREATES_A_SPECIAL_FILE, killed_by="mknod3-makes-fifos-of-sockets", needs="mknod")
+@proves(MKNOD_CREATES_A_SPECIAL_FILE, killed_by="mknod3-makes-fifos-instead-of-sockets", needs="mknod")
 def test_creates_socket(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD creates a socket."""
     reply = nfs3.mknod(scratch.handle, b"socket", SOCKET)
@@ -97,7 +98,7 @@ def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_own_attributes(nfs3, scratch, b"fifo", nfs3.mknod(scratch.handle, b"fifo", FIFO))
 
 
-@proves(MKNOD_RETURNS_HANDLE, killed_by="mknod3-handle-of-the-directory", needs="mknod")
+@proves(MKNOD_RETURNS_HANDLE, killed_by="mknod3-returns-the-handle-of-the-directory", needs="mknod")
 def test_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD returns the handle of the new special file."""
     expect_own_handle(nfs3, scratch, b"handle", nfs3.mknod(scratch.handle, b"handle", FIFO))
@@ -108,7 +109,7 @@ def test_existing_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD does not replace an existing file."""
     scratch.file("there", b"precious")
     reply = nfs3.mknod(scratch.handle, b"there", FIFO)
-    expect_kept(scratch, b"there", b"precious")
+    expect_file(scratch, b"there", b"precious")
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
 
 
@@ -121,7 +122,7 @@ def test_file_as_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 # ---------------------------------------------------------------- types that MKNOD does not create
 
 
-@proves(MKNOD_REFUSES_OTHER_TYPES, killed_by="mknod3-makes-regular-files", needs="mknod")
+@proves(MKNOD_REFUSES_OTHER_TYPES, killed_by="mknod3-accepts-regular-files", needs="mknod")
 def test_regular_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """MKNOD of a regular file fails with NFS3ERR_BADTYPE."""
     reply = nfs3.mknod(scratch.handle, b"regular", Mknoddata3(Ftype3.NF3REG))
@@ -129,7 +130,7 @@ def test_regular_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 
 @pytest.mark.parametrize("kind", [Ftype3.NF3DIR, Ftype3.NF3LNK], ids=["directory", "symlink"])
-@proves(MKNOD_REFUSES_OTHER_TYPES, killed_by="mknod3-makes-what-it-cannot", needs="mknod")
+@proves(MKNOD_REFUSES_OTHER_TYPES, killed_by="mknod3-accepts-invalid-types", needs="mknod")
 def test_directory_or_symlink(nfs3: Nfs3, scratch: Nfs3Scratch, kind: Ftype3) -> None:
     """MKNOD of a directory or symbolic link fails with NFS3ERR_BADTYPE."""
     reply = nfs3.mknod(scratch.handle, b"node", Mknoddata3(kind))
@@ -138,14 +139,14 @@ def test_directory_or_symlink(nfs3: Nfs3, scratch: Nfs3Scratch, kind: Ftype3) ->
 
 
 @pytest.mark.parametrize("number", [0, 8, 2**31 - 1])
-@proves(MKNOD_REFUSES_OTHER_TYPES, killed_by="mknod3-makes-what-it-cannot", needs="mknod")
+@proves(MKNOD_REFUSES_OTHER_TYPES, killed_by="mknod3-accepts-invalid-types", needs="mknod")
 def test_undefined_type(nfs3: Nfs3, scratch: Nfs3Scratch, number: int) -> None:
     """MKNOD refuses a type that ftype3 does not define."""
     try:
         reply = nfs3.mknod(scratch.handle, b"node", Mknoddata3(Ftype3(number)))
-    except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as error:
+    except REJECTIONS as error:
         # Not a value of the enum: a server may fail to decode it, or close the connection.
-        observe(f"MKNOD of type {number}", type(error).__name__)
+        observe(f"MKNOD of type {number}", answer_name(error))
         reconnect(nfs3)
     else:
         observe(f"MKNOD of type {number}", expect(reply).refused())

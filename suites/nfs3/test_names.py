@@ -8,16 +8,13 @@ error, and may answer success to a call with "." or ".." that does nothing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 
 import pytest
 
 from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
-from nfsclient.errors import ConnectionLost, GarbageArgs, RpcTimeout, SystemErr
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Requirement, expect, expect_names, observe, proves, skip, unsupported
-from nfsjudge.expect import StatusReply
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.calls import CREATING_NAMES, USING_NAMES, Place, procedure_name
 from suites.nfs3.clauses import (
@@ -30,6 +27,7 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.limits import name_max_of
 from suites.nfs3.listing import page, read_all
+from suites.replies import reply_or_none
 
 NAMES_ONE_DIRECTORY_ENTRY = Requirement(
     rfc="RFC 1813",
@@ -90,7 +88,7 @@ def _need_case_sensitivity(nfs3: Nfs3, place: Place) -> None:
 
 
 @pytest.mark.parametrize("procedure", ["mkdir", "symlink", "mknod"])
-@proves(REFUSES_EMPTY_NAMES, killed_by="names3-take-the-empty-name")
+@proves(REFUSES_EMPTY_NAMES, killed_by="names3-accept-the-empty-name")
 def test_empty_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """An operation that creates a name refuses the empty name."""
     what = f"{procedure_name(procedure)} of the empty name"
@@ -100,7 +98,7 @@ def test_empty_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @pytest.mark.parametrize("procedure", ["lookup", "rename_from"])
-@proves(REFUSES_EMPTY_NAMES, killed_by="names3-take-the-empty-name")
+@proves(REFUSES_EMPTY_NAMES, killed_by="names3-accept-the-empty-name")
 def test_empty_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """LOOKUP and RENAME refuse the empty name as the name of an existing object."""
     place.arrange(procedure, b"file")
@@ -118,7 +116,7 @@ def test_empty_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
 @pytest.mark.parametrize("procedure", CREATING_NAMES)
-@proves(DOT_NAMES_ARE_RESERVED, killed_by="names3-make-aliases")
+@proves(DOT_NAMES_ARE_RESERVED, killed_by="names3-create-dots-under-other-names")
 def test_dots_create(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None:
     """No operation creates an entry named "." or ".."."""
     directories = {
@@ -136,7 +134,7 @@ def test_dots_create(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> N
 
 @pytest.mark.parametrize("name", [b".", b".."], ids=["dot", "dotdot"])
 @pytest.mark.parametrize("procedure", ["remove", "rename_from"])
-@proves(DOT_NAMES_ARE_RESERVED, killed_by="names3-empty-by-aliases")
+@proves(DOT_NAMES_ARE_RESERVED, killed_by="names3-dots-empty-the-directory")
 def test_dots_use(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None:
     """REMOVE and RENAME of "." or ".." remove nothing."""
     place.arrange(procedure, b"file")
@@ -152,7 +150,7 @@ def test_dots_use(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None
 
 
 @pytest.mark.parametrize("procedure", CREATING_NAMES)
-@proves(NAMES_ONE_DIRECTORY_ENTRY, killed_by="names3-walk-paths")
+@proves(NAMES_ONE_DIRECTORY_ENTRY, killed_by="names3-follow-paths")
 def test_slash_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name with a slash creates nothing in a subdirectory."""
     below = place.scratch.directory("below", directory=place.here)
@@ -164,7 +162,7 @@ def test_slash_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @pytest.mark.parametrize("procedure", USING_NAMES)
-@proves(NAMES_ONE_DIRECTORY_ENTRY, killed_by="names3-walk-paths")
+@proves(NAMES_ONE_DIRECTORY_ENTRY, killed_by="names3-follow-paths")
 def test_slash_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A name with a slash does not reach an entry of a subdirectory."""
     below = place.scratch.directory("below", directory=place.here)
@@ -198,7 +196,7 @@ def test_nul_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @pytest.mark.parametrize("procedure", CREATING_NAMES)
-@proves(STORES_NAMES_UNCHANGED, killed_by="names3-replace-bytes")
+@proves(STORES_NAMES_UNCHANGED, killed_by="names3-replace-non-ascii-bytes")
 def test_non_utf8_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name that is not UTF-8 is stored unchanged or refused."""
     reply = place.call(nfs3, procedure, NOT_UTF_8)
@@ -212,7 +210,7 @@ def test_non_utf8_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @pytest.mark.parametrize("procedure", USING_NAMES)
-@proves(STORES_NAMES_UNCHANGED, killed_by="names3-mix-bytes-up")
+@proves(STORES_NAMES_UNCHANGED, killed_by="names3-ignore-non-ascii-bytes")
 def test_non_utf8_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """Two different names that are not UTF-8 do not refer to the same entry."""
     place.arrange(procedure, NOT_UTF_8)
@@ -225,7 +223,7 @@ def test_non_utf8_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @pytest.mark.parametrize("procedure", [name for name in CREATING_NAMES if name != "create"])
-@proves(NAME_MAX, killed_by="names3-are-a-byte-shorter")
+@proves(NAME_MAX, killed_by="names3-of-name-max-are-refused")
 def test_name_max_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name may be as long as name_max."""
     name = b"n" * name_max_of(nfs3, place.here)
@@ -236,7 +234,7 @@ def test_name_max_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @pytest.mark.parametrize("procedure", USING_NAMES)
-@proves(NAME_MAX, killed_by="names3-are-found-a-byte-shorter")
+@proves(NAME_MAX, killed_by="names3-of-name-max-are-not-found")
 def test_name_max_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """An entry whose name is as long as name_max can be found, renamed and removed."""
     name = b"n" * name_max_of(nfs3, place.here)
@@ -245,7 +243,7 @@ def test_name_max_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @pytest.mark.parametrize("procedure", ["mkdir", "symlink", "mknod"])
-@proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
+@proves(NO_TRUNC, killed_by="names3-too-long-are-cut", needs="no_trunc")
 def test_over_name_max_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name one byte longer than name_max is refused, not truncated."""
     name = b"n" * (name_max_of(nfs3, place.here) + 1)
@@ -255,7 +253,7 @@ def test_over_name_max_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @pytest.mark.parametrize("procedure", USING_NAMES)
-@proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
+@proves(NO_TRUNC, killed_by="names3-too-long-are-cut", needs="no_trunc")
 def test_over_name_max_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A name longer than name_max does not refer to the entry named by its first bytes."""
     name = b"n" * name_max_of(nfs3, place.here)
@@ -265,26 +263,15 @@ def test_over_name_max_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
 
 
-def _reply_or_none(call: Callable[[], StatusReply], what: str) -> StatusReply | None:
-    """The reply to a call with a name that may be too long for the server to decode; None if it is."""
-    try:
-        reply = call()
-    except (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout) as refusal:
-        observe(what, type(refusal).__name__)
-        return None
-    observe(what, reply.status)
-    return reply
-
-
 @pytest.mark.parametrize(("procedure", "length"), MUCH_TOO_LONG)
-@proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
+@proves(NO_TRUNC, killed_by="names3-too-long-are-cut", needs="no_trunc")
 def test_huge_create(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int) -> None:
     """A new name that is very much longer than name_max is refused, not truncated."""
     longest = name_max_of(nfs3, place.here)
     if longest >= length:
         skip(f"names of {length} bytes are not too long: name_max is {longest}")
     call = functools.partial(place.call, second_client, procedure, b"n" * length)
-    reply = _reply_or_none(call, f"{procedure_name(procedure)} of a name of {length} bytes")
+    reply = reply_or_none(call, f"{procedure_name(procedure)} of a name of {length} bytes")
     expect_names(place.names(), [], "names in the directory")
     if reply is not None:
         expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
@@ -292,7 +279,7 @@ def test_huge_create(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: s
 
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("procedure", ["lookup", "rename_from"])
-@proves(NO_TRUNC, killed_by="names3-are-cut", needs="no_trunc")
+@proves(NO_TRUNC, killed_by="names3-too-long-are-cut", needs="no_trunc")
 def test_huge_use(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int) -> None:
     """A name very much longer than name_max does not refer to any entry."""
     longest = name_max_of(nfs3, place.here)
@@ -300,7 +287,7 @@ def test_huge_use(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str,
         skip(f"names of {length} bytes are not too long: name_max is {longest}")
     place.arrange(procedure, b"n" * longest)
     call = functools.partial(place.call, second_client, procedure, b"n" * length)
-    reply = _reply_or_none(call, f"{procedure_name(procedure)} of a name of {length} bytes")
+    reply = reply_or_none(call, f"{procedure_name(procedure)} of a name of {length} bytes")
     expect_names(place.names(), [b"n" * longest], "names in the directory")
     if reply is not None:
         expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)

@@ -32,7 +32,7 @@ def test_no_results(nfs3: Nfs3) -> None:
         nfs3.null()
 
 
-@proves(NULL_NEEDS_NO_AUTHENTICATION, killed_by="null3-asks-for-authentication")
+@proves(NULL_NEEDS_NO_AUTHENTICATION, killed_by="null3-requires-authentication")
 def test_auth_none(rpc_connect: Callable[..., RpcClient]) -> None:
     """NULL accepts a call with AUTH_NONE."""
     refusal = ""

@@ -39,16 +39,22 @@ DATA_CALLS: t.Final[dict[str, DataCall]] = {
 # ---------------------------------------------------------------- directories
 
 
+def _expect_denied_to_others(as_user: Callable[..., Nfs3], place: Place, procedure: str) -> None:
+    """A call of another user on a name in `place` is refused, and changes no names."""
+    __tracebackhide__ = True
+    known = place.names()
+    reply = place.call(as_user(*STRANGER), procedure, b"name")
+    expect_names(place.names(), known, "names in the directory")
+    expect_denied(reply, f"{procedure_name(procedure)} by another user")
+
+
 @pytest.mark.parametrize("procedure", CHANGING_NAMES)
 @proves(DENIES_WITHOUT_PERMISSION, killed_by="names3-deny-nobody", needs=("other_users", "distinct_users"))
 def test_dir_0755_others(nfs3: Nfs3, as_user: Callable[..., Nfs3], place: Place, procedure: str) -> None:
     """Another user cannot change the entries of a directory of mode 0755."""
     place.arrange(procedure, b"name")
     with_mode(nfs3, place.here, 0o755)
-    known = place.names()
-    reply = place.call(as_user(*STRANGER), procedure, b"name")
-    expect_names(place.names(), known, "names in the directory")
-    expect_denied(reply, f"{procedure_name(procedure)} by another user")
+    _expect_denied_to_others(as_user, place, procedure)
 
 
 @pytest.mark.parametrize("procedure", CHANGING_NAMES)
@@ -85,10 +91,7 @@ def test_dir_0700_others(nfs3: Nfs3, as_user: Callable[..., Nfs3], place: Place,
     """Another user can neither find nor change the entries of a directory of mode 0700."""
     place.arrange(procedure, b"name")
     with_mode(nfs3, place.here, 0o700)
-    known = place.names()
-    reply = place.call(as_user(*STRANGER), procedure, b"name")
-    expect_names(place.names(), known, "names in the directory")
-    expect_denied(reply, f"{procedure_name(procedure)} by another user")
+    _expect_denied_to_others(as_user, place, procedure)
 
 
 @pytest.mark.parametrize("procedure", ["remove", "rmdir", "rename_from"])
@@ -113,7 +116,7 @@ def test_sticky_directory(nfs3: Nfs3, as_user: Callable[..., Nfs3], place: Place
 @proves(
     DENIES_WITHOUT_PERMISSION,
     RETURNS_ACCES_OR_PERM,
-    killed_by="nfs3-data-is-for-everybody",
+    killed_by="nfs3-data-ignores-permissions",
     needs=("other_users", "distinct_users"),
 )
 def test_private_data(nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[..., Nfs3], call: str) -> None:
@@ -128,7 +131,7 @@ def test_private_data(nfs3: Nfs3, scratch: Nfs3Scratch, as_user: Callable[..., N
 
 
 @pytest.mark.parametrize("procedure", ONE_OF_EACH)
-@proves(SQUASHED_ROOT_IS_NOBODY, killed_by="names3-squash-nobody", needs="root")
+@proves(SQUASHED_ROOT_IS_NOBODY, killed_by="names3-let-a-squashed-root-change", needs="root")
 def test_root_squash(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: str) -> None:
     """Squashed root cannot change the entries of another user's directory."""
     place.arrange(procedure, b"name")
@@ -141,7 +144,7 @@ def test_root_squash(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: str)
 
 
 @pytest.mark.parametrize("procedure", ["create", "mkdir"])
-@proves(SQUASHED_ROOT_IS_NOBODY, killed_by="names3-squash-nobody", needs="root")
+@proves(SQUASHED_ROOT_IS_NOBODY, killed_by="names3-let-a-squashed-root-change", needs="root")
 def test_root_squash_owner(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: str) -> None:
     """An object that squashed root creates does not belong to uid 0."""
     knobs.set(root_squash=True)

@@ -26,7 +26,7 @@ FILE_SIZES: t.Final = {name: next(iter(values.values())) + 300 for name, values 
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("knob", KNOBS)
-@proves(READ_EOF_AT_END, killed_by="read3-short-says-eof")
+@proves(READ_EOF_AT_END, killed_by="read3-short-returns-eof")
 def test_short_eof(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, knob: str) -> None:
     """A short READ sets eof only at the end of the file."""
     size = FILE_SIZES[knob]
@@ -41,7 +41,7 @@ def test_short_eof(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, knob: str
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("knob", KNOBS)
-@proves(READ_DATA_AT_OFFSET, killed_by="read3-short-misses-by-one")
+@proves(READ_DATA_AT_OFFSET, killed_by="read3-short-skips-the-first-byte")
 def test_short_rest(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, knob: str) -> None:
     """Repeated short READs return the whole file."""
     content = pattern(FILE_SIZES[knob])

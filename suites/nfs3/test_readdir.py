@@ -84,7 +84,7 @@ def test_no_early_eof(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         expect(reply).field("resok.eof").is_false()
 
 
-@proves(READDIR_EOF_AT_END, killed_by="readdir3-never-says-eof")
+@proves(READDIR_EOF_AT_END, killed_by="readdir3-never-returns-eof")
 def test_eof_at_end(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR sets eof at the end of the directory."""
     for name in many_names(5):
@@ -93,7 +93,7 @@ def test_eof_at_end(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(listing.ended, "eof at the end of the directory").is_true()
 
 
-@proves(READDIR_EOF_AT_END, killed_by="readdir3-empty-directory-has-no-end")
+@proves(READDIR_EOF_AT_END, killed_by="readdir3-empty-directory-lacks-eof")
 def test_empty_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR of an empty directory lists no invented names and sets eof."""
     empty = scratch.directory("empty")
@@ -105,7 +105,7 @@ def test_empty_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     observe("dots", show(sorted(entry.name for entry in listing.entries if entry.name in DOTS)))
 
 
-@proves(READDIR_EOF_AT_END, killed_by="readdir3-restarts-behind-the-end")
+@proves(READDIR_EOF_AT_END, killed_by="readdir3-restarts-after-the-end")
 def test_after_last_cookie(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR after the last cookie returns an empty page with eof."""
     for name in many_names(5):
@@ -117,7 +117,7 @@ def test_after_last_cookie(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).field("resok.eof").is_true()
 
 
-@proves(READDIR_COOKIE_RESUMES, killed_by="readdir3-resumes-one-late")
+@proves(READDIR_COOKIE_RESUMES, killed_by="readdir3-skips-the-entry-after-the-cookie")
 def test_resume_every_cookie(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR resumes after the entry of each cookie."""
     for name in many_names(12):
@@ -132,7 +132,7 @@ def test_resume_every_cookie(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         )
 
 
-@proves(READDIR_SURVIVES_CHANGES, killed_by="readdir3-loses-its-place-when-entries-go")
+@proves(READDIR_SURVIVES_CHANGES, killed_by="readdir3-skips-an-entry-after-removal")
 def test_remove_between_pages(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR lists the remaining entries once when another is removed between pages."""
     names = many_names()
@@ -152,7 +152,7 @@ def test_remove_between_pages(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_names([*listed[1:], *rest.names], set(names) - {listed[0]}, "names that were not removed")
 
 
-@proves(READDIR_COUNT_IS_LIMIT, READDIR_EOF_AT_END, killed_by="readdir3-says-end-when-too-small")
+@proves(READDIR_COUNT_IS_LIMIT, READDIR_EOF_AT_END, killed_by="readdir3-too-small-returns-eof")
 def test_count_too_small(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR with too small a count does not look like the end of the directory."""
     scratch.file("a-name-that-needs-some-room")

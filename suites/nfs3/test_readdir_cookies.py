@@ -88,7 +88,7 @@ def _rest(
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
-@proves(READDIR_SURVIVES_CHANGES, killed_by="list3-begins-again-after-a-change")
+@proves(READDIR_SURVIVES_CHANGES, killed_by="list3-restarts-after-a-change")
 def test_stable_entries(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, change: str) -> None:
     """READDIR and READDIRPLUS list unchanged entries once while the directory changes."""
     first, listed = _first_page(nfs3, scratch, procedure)
@@ -101,7 +101,7 @@ def test_stable_entries(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, change
 
 
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
-@proves(READDIR_COOKIE_RESUMES, killed_by="list3-keeps-the-place-itself")
+@proves(READDIR_COOKIE_RESUMES, killed_by="list3-ignores-cookies")
 def test_concurrent_listings(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """READDIR and READDIRPLUS resume correctly while another client lists the directory."""
     first, listed = _first_page(nfs3, scratch, procedure)
@@ -124,7 +124,7 @@ def test_concurrent_listings(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scrat
 
 @pytest.mark.parametrize("cookie", INVENTED)
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
-@proves(READDIR_LISTS_ENTRIES, killed_by="list3-invents-for-cookies")
+@proves(READDIR_LISTS_ENTRIES, killed_by="list3-invents-an-entry-for-unknown-cookies")
 def test_bad_cookie(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, cookie: str) -> None:
     """READDIR and READDIRPLUS return no invented entries for an invented cookie."""
     for name in many_names(5):
@@ -142,7 +142,7 @@ def test_bad_cookie(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, cookie: st
 
 @pytest.mark.parametrize("verf", [b"\xff" * 8, b"nfsproof"], ids=["ones", "text"])
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
-@proves(READDIR_CHECKS_VERIFIER, killed_by="list3-begins-again-for-another-verifier")
+@proves(READDIR_CHECKS_VERIFIER, killed_by="list3-restarts-for-an-unknown-verifier")
 def test_invented_verifier(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, verf: bytes) -> None:
     """READDIR and READDIRPLUS refuse or ignore an invented cookie verifier."""
     first, listed = _first_page(nfs3, scratch, procedure)
@@ -152,7 +152,7 @@ def test_invented_verifier(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, ver
 
 
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
-@proves(READDIR_CHECKS_VERIFIER, killed_by="list3-begins-again-for-another-verifier")
+@proves(READDIR_CHECKS_VERIFIER, killed_by="list3-restarts-for-an-unknown-verifier")
 def test_foreign_verifier(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """READDIR and READDIRPLUS refuse or ignore the cookie verifier of another directory."""
     first, listed = _first_page(nfs3, scratch, procedure)

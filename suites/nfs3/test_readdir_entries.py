@@ -44,7 +44,7 @@ NOT_DIRECTORIES: t.Final = ("symlink", *file_types.SPECIAL)
 
 @pytest.mark.parametrize("length", [201, 255])
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
-@proves(READDIR_RETURNS_NAMES, killed_by="list3-tidies-names")
+@proves(READDIR_RETURNS_NAMES, killed_by="list3-replaces-special-characters")
 def test_long_names(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, length: int) -> None:
     """READDIR and READDIRPLUS list long names in full."""
     name_max = expect(nfs3.pathconf(scratch.handle)).ok().name_max
@@ -57,7 +57,7 @@ def test_long_names(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, length: in
 
 @pytest.mark.parametrize("what", STRANGE_NAMES)
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
-@proves(READDIR_KEEPS_NAME_BYTES, killed_by="list3-tidies-names")
+@proves(READDIR_KEEPS_NAME_BYTES, killed_by="list3-replaces-special-characters")
 def test_strange_names(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, what: str) -> None:
     """READDIR and READDIRPLUS return unusual names with the bytes that were given."""
     name = STRANGE_NAMES[what]
@@ -104,7 +104,7 @@ def test_dots_fileid(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, dots: str
 
 @pytest.mark.parametrize("kind", NOT_DIRECTORIES)
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
-@proves(READDIR_NEEDS_DIRECTORY, killed_by="list3-lists-what-is-no-directory")
+@proves(READDIR_NEEDS_DIRECTORY, killed_by="list3-lists-special-files")
 def test_notdir(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, kind: str) -> None:
     """READDIR and READDIRPLUS refuse an object that is not a directory."""
     reply = PROCEDURES[procedure](nfs3, file_types.make(nfs3, scratch, kind))

@@ -105,7 +105,7 @@ def test_dtpref_pages(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, procedure: s
 # ---------------------------------------------------------------- large directories
 
 
-@proves(READDIR_LISTS_ENTRIES, killed_by="list3-skips-a-name-in-a-crowd")
+@proves(READDIR_LISTS_ENTRIES, killed_by="list3-skips-an-entry-of-large-pages")
 def test_ten_thousand_entries(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill) -> None:
     """READDIR and READDIRPLUS list each of 10,000 entries once."""
     fill(LARGE_DIRECTORY)
@@ -121,7 +121,7 @@ def test_ten_thousand_entries(nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill) -> N
 
 
 @pytest.mark.parametrize("procedure", PROCEDURES, ids=str.lower)
-@proves(READDIR_SURVIVES_CHANGES, killed_by="list3-begins-again-after-a-change")
+@proves(READDIR_SURVIVES_CHANGES, killed_by="list3-restarts-after-a-change")
 def test_large_stable_entries(
     nfs3: Nfs3, scratch: Nfs3Scratch, fill: Fill, rpc_connect: Callable[..., RpcClient], procedure: str
 ) -> None:

@@ -125,7 +125,7 @@ def test_no_early_eof(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         expect(reply).field("resok.eof").is_false()
 
 
-@proves(READDIRPLUS_EOF_AT_END, killed_by="readdirplus3-never-says-eof", needs="readdirplus")
+@proves(READDIRPLUS_EOF_AT_END, killed_by="readdirplus3-never-returns-eof", needs="readdirplus")
 def test_eof_at_end(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS sets eof at the end of the directory."""
     for name in many_names(5):
@@ -134,7 +134,9 @@ def test_eof_at_end(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(listing.ended, "eof at the end of the directory").is_true()
 
 
-@proves(READDIRPLUS_COOKIE_RESUMES, killed_by="readdirplus3-resumes-one-late", needs="readdirplus")
+@proves(
+    READDIRPLUS_COOKIE_RESUMES, killed_by="readdirplus3-skips-the-entry-after-the-cookie", needs="readdirplus"
+)
 def test_resume_every_cookie(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS resumes after the entry of each cookie."""
     for name in many_names(12):
@@ -191,7 +193,7 @@ def test_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reached.fileid, "fileid that GETATTR returns for name_handle").equals(known.fileid)
 
 
-@proves(READDIRPLUS_MATCHES_READDIR, killed_by="readdirplus3-hides-directories", needs="readdirplus")
+@proves(READDIRPLUS_MATCHES_READDIR, killed_by="readdirplus3-omits-directories", needs="readdirplus")
 def test_same_names_as_readdir(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIRPLUS lists the same names as READDIR."""
     scratch.file("file")

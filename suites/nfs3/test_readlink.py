@@ -46,7 +46,7 @@ def test_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).field("resok.data").equals(b"some/where")
 
 
-@proves(SYMLINK_DATA_IS_NOT_INTERPRETED, killed_by="symlink3-tidies-the-data", needs="symlink")
+@proves(SYMLINK_DATA_IS_NOT_INTERPRETED, killed_by="symlink3-merges-slashes", needs="symlink")
 def test_data_not_normalized(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READLINK returns a path with redundant slashes, dots and blanks unchanged."""
     data = b"//no/./such/..//place/ with blanks "
@@ -95,7 +95,7 @@ def test_other_user(as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> None:
 
 
 @pytest.mark.parametrize("kind", ["directory", *SPECIAL])
-@proves(READLINK_NEEDS_A_SYMLINK, killed_by="readlink3-reads-anything")
+@proves(READLINK_NEEDS_A_SYMLINK, killed_by="readlink3-reads-non-links")
 def test_not_a_symlink(nfs3: Nfs3, scratch: Nfs3Scratch, kind: str) -> None:
     """READLINK of an object that is not a symbolic link fails with NFS3ERR_INVAL."""
     reply = nfs3.readlink(make(nfs3, scratch, kind))

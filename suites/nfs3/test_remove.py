@@ -12,7 +12,7 @@ from nfsjudge import Level, Requirement, expect, expect_names, expect_that, obse
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.clauses import NLINK_COUNTS, REFUSES_EMPTY_NAMES, RETURNS_NOENT, RETURNS_NOTDIR
 from suites.nfs3.file_types import make
-from suites.nfs3.new_objects import expect_kept
+from suites.nfs3.new_objects import expect_file
 
 REMOVE_REMOVES_THE_ENTRY = Requirement(
     rfc="RFC 1813", section="3.3.12", gist="REMOVE removes the entry from the directory"
@@ -50,7 +50,7 @@ def test_other_entries_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("file", b"data")
     scratch.file("neighbour", b"precious")
     expect(nfs3.remove(scratch.handle, b"file")).ok()
-    expect_kept(scratch, b"neighbour", b"precious")
+    expect_file(scratch, b"neighbour", b"precious")
 
 
 @proves(REMOVE_REMOVES_ONE_ENTRY, killed_by="remove3-destroys-linked-files", needs="hardlink")
@@ -58,10 +58,10 @@ def test_other_link_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """A file with two names keeps its data when REMOVE removes one of them."""
     scratch.link(scratch.file("file", b"precious"), "other")
     expect(nfs3.remove(scratch.handle, b"file")).ok()
-    expect_kept(scratch, b"other", b"precious")
+    expect_file(scratch, b"other", b"precious")
 
 
-@proves(NLINK_COUNTS, killed_by="remove3-forgets-to-count", needs="hardlink")
+@proves(NLINK_COUNTS, killed_by="remove3-keeps-nlink", needs="hardlink")
 def test_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE of one of several names decreases nlink by one."""
     file = scratch.file("file")
@@ -78,10 +78,10 @@ def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("target", b"precious")
     scratch.symlink("link", b"target")
     expect(nfs3.remove(scratch.handle, b"link")).ok()
-    expect_kept(scratch, b"target", b"precious")
+    expect_file(scratch, b"target", b"precious")
 
 
-@proves(REMOVE_NEEDS_AN_ENTRY, killed_by="remove3-removes-what-is-not-there")
+@proves(REMOVE_NEEDS_AN_ENTRY, killed_by="remove3-removes-missing-names")
 def test_missing_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE of a name that does not exist fails with NFS3ERR_NOENT."""
     reply = nfs3.remove(scratch.handle, b"nobody-made-this")
@@ -109,7 +109,7 @@ def test_name_reusable(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("again", b"old")
     expect(nfs3.remove(scratch.handle, b"again")).ok()
     expect(nfs3.create(scratch.handle, b"again", CreateMode3.GUARDED, Sattr3(mode=0o644))).ok()
-    expect_kept(scratch, b"again", b"")
+    expect_file(scratch, b"again", b"")
 
 
 @proves(REMOVE_OF_DIRECTORY_MATCHES_STATUS, killed_by="remove3-refuses-and-removes-directories")
@@ -143,7 +143,7 @@ def test_full_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_names(scratch.names(directory), [b"inside"], "names in the directory")
 
 
-@proves(REFUSES_EMPTY_NAMES, killed_by="remove3-takes-the-empty-name")
+@proves(REFUSES_EMPTY_NAMES, killed_by="remove3-accepts-the-empty-name")
 def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """REMOVE refuses the empty name."""
     scratch.file("file")

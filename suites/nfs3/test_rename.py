@@ -42,7 +42,7 @@ from suites.nfs3.clauses import (
     RETURNS_NOTDIR,
 )
 from suites.nfs3.limits import MOST_LINKS, MakeMany
-from suites.nfs3.new_objects import expect_kept, expect_type
+from suites.nfs3.new_objects import expect_file, expect_type
 from suites.nfs3.statuses import INCOMPATIBLE
 
 RENAMES_ATOMICALLY = Requirement(
@@ -95,7 +95,7 @@ def _retry_after_jukebox(nfs3: Nfs3, reply: Rename3Res, source: Diropargs3, targ
         nfs3.rename(source.dir, source.name, target.dir, target.name)
 
 
-@proves(RENAMES_THE_OBJECT, killed_by="rename3-leaves-the-old-name")
+@proves(RENAMES_THE_OBJECT, killed_by="rename3-keeps-the-old-name")
 def test_old_name_gone(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME removes the old name from the directory."""
     scratch.file("old")
@@ -108,7 +108,7 @@ def test_same_object(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME gives the new name to the same object."""
     known = scratch.attributes(scratch.file("old", b"data"))
     expect(nfs3.rename(scratch.handle, b"old", scratch.handle, b"new")).ok()
-    expect_kept(scratch, b"new", b"data")
+    expect_file(scratch, b"new", b"data")
     found = expect(nfs3.lookup(scratch.handle, b"new")).ok()
     expect(scratch.attributes(found.object).fileid, "fileid of the new name").equals(known.fileid)
 
@@ -128,10 +128,10 @@ def test_replaces_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("source", b"source")
     scratch.file("target", b"target")
     expect(nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")).ok()
-    expect_kept(scratch, b"target", b"source")
+    expect_file(scratch, b"target", b"source")
 
 
-@proves(RENAME_REPLACES_TARGET, killed_by="rename3-replaces-no-directories")
+@proves(RENAME_REPLACES_TARGET, killed_by="rename3-over-empty-directory-does-nothing")
 def test_replaces_empty_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME of a directory replaces an empty directory."""
     source = scratch.attributes(scratch.directory("source"))
@@ -168,11 +168,11 @@ def test_directory_over_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.directory("source")
     scratch.file("target", b"precious")
     reply = nfs3.rename(scratch.handle, b"source", scratch.handle, b"target")
-    expect_kept(scratch, b"target", b"precious")
+    expect_file(scratch, b"target", b"precious")
     expect(reply).refused(*INCOMPATIBLE, because=RENAME_RETURNS_EXIST)
 
 
-@proves(RENAMES_ATOMICALLY, killed_by="rename3-takes-two-steps")
+@proves(RENAMES_ATOMICALLY, killed_by="rename3-removes-the-target-in-a-first-step")
 def test_target_always_exists(
     nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]
 ) -> None:
@@ -189,7 +189,7 @@ def test_target_always_exists(
         _retry_after_jukebox(nfs3, other.wait(renaming), source, target)
 
 
-@proves(RENAMES_ATOMICALLY, killed_by="rename3-shows-a-third-object")
+@proves(RENAMES_ATOMICALLY, killed_by="rename3-lookup-after-it-finds-the-directory")
 def test_target_old_or_new(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
     """While RENAME replaces a file, the target name refers to the old or to the new file."""
     other = rpc_connect("nfs")
@@ -209,7 +209,7 @@ def test_target_old_or_new(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callab
         _retry_after_jukebox(nfs3, other.wait(renaming), source, target)
 
 
-@proves(RENAMES_ATOMICALLY, killed_by="rename3-unlinks-first")
+@proves(RENAMES_ATOMICALLY, killed_by="rename3-removes-the-old-name-in-a-first-step")
 def test_source_always_named(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
     """A file has its old or its new name at every moment of a RENAME."""
     other = rpc_connect("nfs")
@@ -238,11 +238,11 @@ def test_missing_source(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME of a name that does not exist does not replace the target."""
     scratch.file("target", b"precious")
     reply = nfs3.rename(scratch.handle, b"nobody-made-this", scratch.handle, b"target")
-    expect_kept(scratch, b"target", b"precious")
+    expect_file(scratch, b"target", b"precious")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=RETURNS_NOENT)
 
 
-@proves(DIRECTORIES_FORM_A_TREE, killed_by="rename3-loses-directories")
+@proves(DIRECTORIES_FORM_A_TREE, killed_by="rename3-moves-below-itself")
 def test_below_itself(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME does not move a directory below itself."""
     directory = scratch.directory("directory")
@@ -252,7 +252,7 @@ def test_below_itself(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).refused()
 
 
-@proves(RENAMES_THE_OBJECT, killed_by="rename3-leaves-a-name-elsewhere")
+@proves(RENAMES_THE_OBJECT, killed_by="rename3-keeps-the-name-in-the-old-directory")
 def test_old_directory_left(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME to another directory removes the old name from the old directory."""
     elsewhere = scratch.directory("elsewhere")
@@ -271,7 +271,7 @@ def test_directory_with_entries(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_names(scratch.names(found.object), [b"inside"], "names in the moved directory")
 
 
-@proves(DOTDOT_IS_THE_PARENT, killed_by="rename3-forgets-the-parent")
+@proves(DOTDOT_IS_THE_PARENT, killed_by="rename3-keeps-dotdot")
 def test_dotdot_updated(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME to another directory makes that directory the ".." of a moved directory."""
     scratch.directory("directory")
@@ -291,7 +291,7 @@ def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.symlink("link", b"target")
     expect(nfs3.rename(scratch.handle, b"link", scratch.handle, b"new")).ok()
     expect_type(nfs3, scratch, b"new", Ftype3.NF3LNK)
-    expect_kept(scratch, b"target", b"precious")
+    expect_file(scratch, b"target", b"precious")
 
 
 @proves(RENAME_REPLACES_TARGET, killed_by="rename3-replaces-what-links-point-to", needs="symlink")
@@ -301,8 +301,8 @@ def test_target_symlink_replaced(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("target", b"precious")
     scratch.symlink("link", b"target")
     expect(nfs3.rename(scratch.handle, b"source", scratch.handle, b"link")).ok()
-    expect_kept(scratch, b"target", b"precious")
-    expect_kept(scratch, b"link", b"source")
+    expect_file(scratch, b"target", b"precious")
+    expect_file(scratch, b"link", b"source")
 
 
 @proves(RENAME_REPLACES_ONE_ENTRY, killed_by="rename3-destroys-replaced-files", needs="hardlink")
@@ -311,10 +311,10 @@ def test_target_other_link_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.file("source", b"source")
     scratch.link(scratch.file("target", b"precious"), "other")
     observe("RENAME", nfs3.rename(scratch.handle, b"source", scratch.handle, b"target").status)
-    expect_kept(scratch, b"other", b"precious")
+    expect_file(scratch, b"other", b"precious")
 
 
-@proves(NLINK_COUNTS, killed_by="rename3-forgets-to-count", needs="hardlink")
+@proves(NLINK_COUNTS, killed_by="rename3-keeps-nlink-of-replaced-files", needs="hardlink")
 def test_target_nlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME decreases nlink of a replaced file by one."""
     scratch.file("source")
@@ -333,7 +333,7 @@ def test_same_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME of a file to its own name succeeds and changes nothing."""
     scratch.file("file", b"precious")
     reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"file")
-    expect_kept(scratch, b"file", b"precious")
+    expect_file(scratch, b"file", b"precious")
     expect(reply).ok()
 
 
@@ -357,11 +357,11 @@ def test_file_as_target_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME with a regular file as the target directory fails with NFS3ERR_NOTDIR."""
     scratch.file("source", b"precious")
     reply = nfs3.rename(scratch.handle, b"source", scratch.file("file"), b"name")
-    expect_kept(scratch, b"source", b"precious")
+    expect_file(scratch, b"source", b"precious")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
-@proves(RENAME_WCC, killed_by="rename3-contradicts-itself")
+@proves(RENAME_WCC, killed_by="rename3-returns-two-sizes-after")
 def test_wcc_same_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME within one directory returns the same attributes in fromdir_wcc and todir_wcc."""
     scratch.file("file")
@@ -386,13 +386,13 @@ def test_wcc_two_directories(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).field("resok.todir_wcc.after.fileid").equals(scratch.attributes(elsewhere).fileid)
 
 
-@proves(REFUSES_EMPTY_NAMES, killed_by="rename3-takes-the-empty-name")
+@proves(REFUSES_EMPTY_NAMES, killed_by="rename3-accepts-the-empty-name")
 def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME refuses the empty name as its target."""
     scratch.file("file", b"precious")
     what = "RENAME to the empty name"
     reply = reply_if_decoded(nfs3, lambda: nfs3.rename(scratch.handle, b"file", scratch.handle, b""), what)
-    expect_kept(scratch, b"file", b"precious")
+    expect_file(scratch, b"file", b"precious")
     expect_name_refused(reply, what)
 
 

@@ -73,7 +73,7 @@ def test_bad_handle(nfs3: Nfs3, place: Place, which: str) -> None:
 @proves(
     RENAME_STAYS_IN_FILE_SYSTEM,
     RENAME_RETURNS_XDEV,
-    killed_by=("rename3-loses-across-exports", "rename3-across-exports-is-io"),
+    killed_by=("rename3-across-exports-removes-the-file", "rename3-across-exports-is-io"),
 )
 def test_across_exports(nfs3: Nfs3, scratch: Nfs3Scratch, elsewhere: bytes) -> None:
     """RENAME into an export on another file system fails and keeps the old name."""
@@ -92,7 +92,7 @@ def test_across_exports(nfs3: Nfs3, scratch: Nfs3Scratch, elsewhere: bytes) -> N
 
 
 @pytest.mark.parametrize("kind", SPECIAL)
-@proves(RENAMES_THE_OBJECT, killed_by="rename3-loses-special-files")
+@proves(RENAMES_THE_OBJECT, killed_by="rename3-removes-special-files")
 def test_special_file(nfs3: Nfs3, place: Place, kind: str) -> None:
     """RENAME moves a special file to another directory."""
     known = place.scratch.attributes(make(nfs3, place.scratch, kind, b"old", directory=place.here))
@@ -104,7 +104,7 @@ def test_special_file(nfs3: Nfs3, place: Place, kind: str) -> None:
 
 
 @pytest.mark.parametrize(("source", "target"), COMPATIBLE_PAIRS)
-@proves(RENAME_REPLACES_TARGET, killed_by="rename3-replaces-only-files-by-files")
+@proves(RENAME_REPLACES_TARGET, killed_by="rename3-over-other-types-does-nothing")
 def test_replaces_target(nfs3: Nfs3, scratch: Nfs3Scratch, source: str, target: str) -> None:
     """RENAME replaces a target that is not a directory if the source is not one either."""
     known = scratch.attributes(make(nfs3, scratch, source, b"source"))
@@ -118,7 +118,7 @@ def test_replaces_target(nfs3: Nfs3, scratch: Nfs3Scratch, source: str, target: 
 
 
 @pytest.mark.parametrize(("source", "target"), MIXED_PAIRS)
-@proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-mixes-directories-with-others")
+@proves(RENAME_NEEDS_COMPATIBLE_TARGET, killed_by="rename3-replaces-other-types")
 def test_mixed_types(nfs3: Nfs3, scratch: Nfs3Scratch, source: str, target: str) -> None:
     """RENAME does not replace a directory by an object of another type, or the reverse."""
     known = [scratch.attributes(make(nfs3, scratch, source, b"source"))]
@@ -147,7 +147,7 @@ def test_wcc_before_two_directories(nfs3: Nfs3, scratch: Nfs3Scratch, arm: str) 
     expect_before(reply, f"resok.{arm}.before", known)
 
 
-@proves(RENAME_WCC, killed_by="rename3-contradicts-itself-before")
+@proves(RENAME_WCC, killed_by="rename3-returns-two-sizes-before")
 def test_wcc_before_same_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME within one directory returns the same before in both wcc_data."""
     scratch.file("file")

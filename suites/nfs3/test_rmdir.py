@@ -12,7 +12,7 @@ from nfsjudge import Level, Part, Requirement, expect, expect_names, expect_that
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.clauses import REFUSES_EMPTY_NAMES, RETURNS_NOENT, RETURNS_NOTDIR
 from suites.nfs3.file_types import SPECIAL, make
-from suites.nfs3.new_objects import expect_kept
+from suites.nfs3.new_objects import expect_file
 
 RMDIR_REMOVES_THE_DIRECTORY = Requirement(
     rfc="RFC 1813", section="3.3.13", gist="RMDIR removes a subdirectory from a directory"
@@ -72,7 +72,7 @@ def test_full_directory_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_names(scratch.names(directory), [b"inside"], "names in the directory")
 
 
-@proves(RMDIR_RETURNS_NOTEMPTY, killed_by="rmdir3-full-is-io")
+@proves(RMDIR_RETURNS_NOTEMPTY, killed_by="rmdir3-not-empty-is-io")
 def test_full_directory_status(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR refuses a non-empty directory with NFS3ERR_NOTEMPTY or NFS3ERR_EXIST."""
     scratch.file("inside", directory=scratch.directory("directory"))
@@ -87,11 +87,11 @@ def test_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR does not remove a regular file."""
     scratch.file("file", b"precious")
     reply = nfs3.rmdir(scratch.handle, b"file")
-    expect_kept(scratch, b"file", b"precious")
+    expect_file(scratch, b"file", b"precious")
     expect(reply).refused(Nfsstat3.NFS3ERR_NOTDIR, because=RETURNS_NOTDIR)
 
 
-@proves(RMDIR_NEEDS_AN_ENTRY, killed_by="rmdir3-removes-what-is-not-there")
+@proves(RMDIR_NEEDS_AN_ENTRY, killed_by="rmdir3-removes-missing-names")
 def test_missing_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR of a name that does not exist fails with NFS3ERR_NOENT."""
     reply = nfs3.rmdir(scratch.handle, b"nobody-made-this")
@@ -104,7 +104,7 @@ def test_other_entries_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     scratch.directory("directory")
     scratch.file("neighbour", b"precious")
     expect(nfs3.rmdir(scratch.handle, b"directory")).ok()
-    expect_kept(scratch, b"neighbour", b"precious")
+    expect_file(scratch, b"neighbour", b"precious")
 
 
 @proves(RMDIR_REMOVES_ONLY_DIRECTORIES, killed_by="rmdir3-follows-symlinks", needs="symlink")
@@ -148,7 +148,7 @@ def test_dotdot(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_names(scratch.names(), [b"directory", b"file"], "names in the parent directory")
 
 
-@proves(REFUSES_EMPTY_NAMES, killed_by="rmdir3-takes-the-empty-name")
+@proves(REFUSES_EMPTY_NAMES, killed_by="rmdir3-accepts-the-empty-name")
 def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR refuses the empty name."""
     what = "RMDIR of the empty name"

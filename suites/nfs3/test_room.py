@@ -20,7 +20,7 @@ from suites.nfs3.clauses import (
     WRITE_KEEPS_OTHER_DATA,
     WRITES_COUNT_BYTES,
 )
-from suites.nfs3.contents import need_kept, pattern, put, read_range, stored
+from suites.nfs3.contents import need_content, pattern, read_range, stored, write_all
 
 RETURNS_DQUOT = Requirement(
     rfc="RFC 1813",
@@ -111,8 +111,8 @@ def test_freed_room(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> Non
 def test_commit_on_full_disk(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """COMMIT that succeeds on a full disk keeps the unstable data written before."""
     file, data = scratch.file("f"), pattern(20_000)
-    put(nfs3, file, 0, data, StableHow.UNSTABLE)
-    need_kept(scratch, file, data)
+    write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
+    need_content(scratch, file, data)
     target.fill_disk()
     observe("WRITE to a full disk", nfs3.write(file, 100_000, data[:8192]).status)
     reply = nfs3.commit(file)

@@ -15,12 +15,13 @@ from nfsjudge import (
     expect,
     expect_data,
     expect_names,
+    expect_unchanged,
     observe,
     proves,
     skip,
     unsupported,
 )
-from suites.nfs3.attributes import expect_change, expect_preserved
+from suites.nfs3.attributes import expect_change
 from suites.nfs3.clauses import EXTENSION_READS_AS_ZEROS, SETATTR_SIZE_IS_OF_FILES, SIZE_CHANGE_KEEPS_DATA
 from suites.nfs3.contents import pattern, read_range
 from suites.nfs3.limits import fsinfo
@@ -144,7 +145,7 @@ def test_extend_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_data(read_range(nfs3, file, 0, 1_000), data, of="range")
 
 
-@proves(EXTENSION_READS_AS_ZEROS, killed_by="setattr3-extension-brings-old-data-back")
+@proves(EXTENSION_READS_AS_ZEROS, killed_by="setattr3-extension-restores-old-data")
 def test_truncate_then_extend(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """Data that SETATTR has truncated does not return when the file is extended again."""
     for kept in (0, 100, 4096, 5_000):
@@ -196,7 +197,7 @@ def test_other_user_size(as_user: Callable[..., Nfs3], scratch: Nfs3Scratch) -> 
 # ---------------------------------------------------------------- objects without a size to set
 
 
-@proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-takes-a-size-for-directories")
+@proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-accepts-a-size-of-directories")
 def test_directory_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR refuses to set the size of a directory."""
     reply = nfs3.setattr(scratch.directory("d"), Sattr3(size=0))
@@ -213,10 +214,10 @@ def test_directory_size_keeps_entries(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     observe("SETATTR of the size of a directory", nfs3.setattr(directory, Sattr3(size=0)).status)
     seen = scratch.attributes(directory)
     expect_names(scratch.names(directory), [b"f"], "names in the directory")
-    expect_preserved(seen, known, ("type", "mode", "nlink", "uid", "gid", "fsid", "fileid"))
+    expect_unchanged(known, seen, ("type", "mode", "nlink", "uid", "gid", "fsid", "fileid"))
 
 
-@proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-takes-a-size-for-fifos", needs="mknod")
+@proves(SETATTR_SIZE_IS_OF_FILES, killed_by="setattr3-accepts-a-size-of-fifos", needs="mknod")
 def test_fifo_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SETATTR refuses to set the size of a FIFO."""
     fifo = scratch.fifo("p")
@@ -225,5 +226,5 @@ def test_fifo_size(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     observe("SETATTR of the size of a FIFO", reply.status)
     if reply.status == Nfsstat3.NFS3ERR_NOTSUPP:
         unsupported(f"the server sets no attributes of FIFOs: SETATTR answers {reply.status}")
-    expect_preserved(scratch.attributes(fifo), known, ("type", "mode", "nlink", "uid", "gid", "size"))
+    expect_unchanged(known, scratch.attributes(fifo), ("type", "mode", "nlink", "uid", "gid", "size"))
     expect(reply).refused()

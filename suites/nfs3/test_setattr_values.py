@@ -73,7 +73,7 @@ def _times(which: str, time: SetTime) -> Sattr3:
 
 
 @pytest.mark.parametrize("mode", MODES, ids=_octal)
-@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-mixes-modes-up")
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-inverts-the-last-mode-bit")
 def test_file_mode_values(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> None:
     """SETATTR of any mode of a file sets the permission bits and adds no others."""
     file = scratch.file("f", mode=0o600)
@@ -89,7 +89,7 @@ def test_file_mode_values(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES, ids=_octal)
-@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-mixes-modes-up")
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-inverts-the-last-mode-bit")
 def test_directory_mode_values(nfs3: Nfs3, scratch: Nfs3Scratch, mode: int) -> None:
     """SETATTR of any mode of a directory sets the permission bits."""
     directory = scratch.directory("d", mode=0o700)
@@ -131,7 +131,7 @@ def test_id_values(nfs3: Nfs3, scratch: Nfs3Scratch, which: str, number: int) ->
 
 
 @pytest.mark.parametrize("size", SIZES.values(), ids=SIZES)
-@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-stops-at-31-bits")
+@proves(SETATTR_SETS_ATTRIBUTES, killed_by="setattr3-limits-size-to-31-bits")
 def test_large_size(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> None:
     """SETATTR stores a large size, or refuses it, and keeps the data."""
     file = scratch.file("f", b"data")
@@ -160,7 +160,7 @@ def test_truncate_large_file(nfs3: Nfs3, scratch: Nfs3Scratch, size: int) -> Non
 
 @pytest.mark.parametrize("seconds", [0, 2**31 - 1, 2**31, 2**32 - 1])
 @pytest.mark.parametrize("which", TIMES)
-@proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-is-a-minute-late", needs="cansettime")
+@proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-sets-times-a-minute-late", needs="cansettime")
 def test_seconds(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, which: str, seconds: int) -> None:
     """SETATTR sets a time to any number of seconds, or refuses it."""
     file = scratch.file("f", b"data")
@@ -172,7 +172,7 @@ def test_seconds(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, which: str, seco
 
 @pytest.mark.parametrize("nseconds", [0, 1, SECOND - 1])
 @pytest.mark.parametrize("which", TIMES)
-@proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-is-a-minute-late", needs="cansettime")
+@proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-sets-times-a-minute-late", needs="cansettime")
 def test_nseconds(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, which: str, nseconds: int) -> None:
     """SETATTR sets the nanoseconds of a time to the accuracy of time_delta."""
     file = scratch.file("f", b"data")
@@ -194,7 +194,7 @@ def test_nseconds_overflow(nfs3: Nfs3, scratch: Nfs3Scratch, which: str, nsecond
 
 
 @pytest.mark.parametrize("which", TIMES)
-@proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-has-one-source-of-time", needs="cansettime")
+@proves(SETS_TIMES_TO_TIME_DELTA, killed_by="setattr3-sets-both-times-to-the-servers", needs="cansettime")
 def test_mixed_time_sources(nfs3: Nfs3, scratch: Nfs3Scratch, which: str) -> None:
     """SETATTR sets one time to the client's and the other to the server's in one call."""
     file = scratch.file("f", b"data")

@@ -9,7 +9,7 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Sattr3
+from nfsclient.protocol.nfs3 import Sattr3, Setattr3Res
 from nfsjudge import expect, proves, unsupported
 from suites.nfs3.attributes import expect_before, expect_change, expect_same_object
 from suites.nfs3.clauses import (
@@ -46,15 +46,21 @@ def test_wcc_before(nfs3: Nfs3, scratch: Nfs3Scratch, what: str) -> None:
     expect_before(reply, "resok.obj_wcc.before", known)
 
 
+def _reply_with_after(nfs3: Nfs3, file: bytes, what: str) -> Setattr3Res:
+    """The reply to a SETATTR that succeeded. UNSUPPORTED without obj_wcc.after."""
+    reply = nfs3.setattr(file, REQUESTS[what])
+    expect_change(reply)
+    if wcc_of(reply, "obj_wcc").after is None:
+        unsupported("SETATTR returned no obj_wcc.after, which is optional")
+    return reply
+
+
 @pytest.mark.parametrize("what", REQUESTS)
 @proves(WCC_AFTER_IS_POST_OPERATION, killed_by="setattr3-after-is-of-another-object")
 def test_wcc_after(nfs3: Nfs3, scratch: Nfs3Scratch, what: str) -> None:
     """wcc_data.after of SETATTR matches GETATTR after the call."""
     file = scratch.file("f", b"some data", mode=0o600)
-    reply = nfs3.setattr(file, REQUESTS[what])
-    expect_change(reply)
-    if wcc_of(reply, "obj_wcc").after is None:
-        unsupported("SETATTR returned no obj_wcc.after, which is optional")
+    reply = _reply_with_after(nfs3, file, what)
     expect_same_object(reply, "resok.obj_wcc.after", scratch.attributes(file))
 
 
@@ -63,10 +69,7 @@ def test_wcc_after(nfs3: Nfs3, scratch: Nfs3Scratch, what: str) -> None:
 def test_wcc_after_times(nfs3: Nfs3, scratch: Nfs3Scratch, what: str) -> None:
     """wcc_data.after of SETATTR has the times that GETATTR returns after the call."""
     file = scratch.file("f", b"some data", mode=0o600)
-    reply = nfs3.setattr(file, REQUESTS[what])
-    expect_change(reply)
-    if wcc_of(reply, "obj_wcc").after is None:
-        unsupported("SETATTR returned no obj_wcc.after, which is optional")
+    reply = _reply_with_after(nfs3, file, what)
     known = scratch.attributes(file)
     for name in ("mtime", "ctime"):
         expect(reply).field(f"resok.obj_wcc.after.{name}").equals(getattr(known, name))

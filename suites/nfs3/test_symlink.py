@@ -24,7 +24,7 @@ from suites.nfs3.clauses import (
     SYMLINK_DATA_IS_NOT_INTERPRETED,
 )
 from suites.nfs3.new_objects import (
-    expect_kept,
+    expect_file,
     expect_not_a_directory,
     expect_own_attributes,
     expect_own_handle,
@@ -97,7 +97,7 @@ def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_own_attributes(nfs3, scratch, b"link", nfs3.symlink(scratch.handle, b"link", b"target"))
 
 
-@proves(SYMLINK_RETURNS_HANDLE, killed_by="symlink3-handle-of-the-directory", needs="symlink")
+@proves(SYMLINK_RETURNS_HANDLE, killed_by="symlink3-returns-the-handle-of-the-directory", needs="symlink")
 def test_handle(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SYMLINK returns the handle of the new symbolic link."""
     expect_own_handle(nfs3, scratch, b"handle", nfs3.symlink(scratch.handle, b"handle", b"target"))
@@ -108,7 +108,7 @@ def test_existing_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """SYMLINK does not replace an existing file."""
     scratch.file("there", b"precious")
     reply = nfs3.symlink(scratch.handle, b"there", b"target")
-    expect_kept(scratch, b"there", b"precious")
+    expect_file(scratch, b"there", b"precious")
     expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
 
 
@@ -148,7 +148,7 @@ def test_stored_data(nfs3: Nfs3, scratch: Nfs3Scratch, target: str) -> None:
     expect(reply, because=because).field("resok.data").equals(TARGETS[target])
 
 
-@proves(SYMLINK_IS_ATOMIC, killed_by="symlink3-takes-two-steps", needs="symlink")
+@proves(SYMLINK_IS_ATOMIC, killed_by="symlink3-stores-the-data-later", needs="symlink")
 def test_atomic(nfs3: Nfs3, rpc_connect: Callable[..., RpcClient], scratch: Nfs3Scratch) -> None:
     """A symbolic link that LOOKUP finds already has its data."""
     other = rpc_connect("nfs")

@@ -20,7 +20,7 @@ DIRECTORY_MTIME_FOLLOWS_ENTRIES = Requirement(
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@proves(DIRECTORY_MTIME_FOLLOWS_ENTRIES, killed_by="names3-leave-mtime-of-directories", needs="cansettime")
+@proves(DIRECTORY_MTIME_FOLLOWS_ENTRIES, killed_by="names3-keep-mtime-of-directories", needs="cansettime")
 def test_directory_mtime(nfs3: Nfs3, place: Place, change: str) -> None:
     """A change of the entries of a directory updates its mtime."""
     place.arrange(change, b"name")

@@ -16,7 +16,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3, StableHow
 from nfsjudge import expect, expect_data, proves, skip
 from suites.nfs3.clauses import READ_RETURNS_CURRENT_DATA
-from suites.nfs3.contents import pattern, put, read_range, stored
+from suites.nfs3.contents import pattern, read_range, stored, write_all
 
 SIZE: t.Final = 6000
 Change: t.TypeAlias = Callable[[Nfs3, Nfs3Scratch, bytes], bytes]
@@ -24,7 +24,7 @@ Change: t.TypeAlias = Callable[[Nfs3, Nfs3Scratch, bytes], bytes]
 
 def _writes(stable: StableHow) -> Change:
     def act(other: Nfs3, _scratch: Nfs3Scratch, file: bytes) -> bytes:
-        put(other, file, 1000, pattern(3000, salt=1), stable)
+        write_all(other, file, 1000, pattern(3000, salt=1), stable)
         return pattern(SIZE)[:1000] + pattern(3000, salt=1) + pattern(SIZE)[4000:]
 
     return act
@@ -41,7 +41,7 @@ def _sets_size(size: int) -> Change:
 
 
 def _appends(other: Nfs3, _scratch: Nfs3Scratch, file: bytes) -> bytes:
-    put(other, file, SIZE, pattern(500, salt=1))
+    write_all(other, file, SIZE, pattern(500, salt=1))
     return pattern(SIZE) + pattern(500, salt=1)
 
 
@@ -55,7 +55,7 @@ CHANGES: t.Final[dict[str, Change]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@proves(READ_RETURNS_CURRENT_DATA, killed_by="read3-remembers-for-each-connection")
+@proves(READ_RETURNS_CURRENT_DATA, killed_by="read3-caches-data-by-connection")
 def test_read_current(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, change: str) -> None:
     """READ returns what another client has changed before."""
     file = stored(scratch, "f", pattern(SIZE))

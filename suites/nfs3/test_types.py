@@ -8,8 +8,8 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
-from nfsjudge import Requirement, expect, expect_names, proves
-from suites.nfs3.attributes import expect_preserved, identity_of
+from nfsjudge import Requirement, expect, expect_names, expect_unchanged, proves
+from suites.nfs3.attributes import EVERYTHING, identity_of
 from suites.nfs3.calls import OF_THE_FILE_SYSTEM, ON_NAMES, Place, call_on
 from suites.nfs3.clauses import RETURNS_EXIST, RETURNS_NOTDIR
 from suites.nfs3.file_types import KINDS, SAMPLE, SPECIAL, make
@@ -54,7 +54,7 @@ IN_A_SPECIAL_FILE = [
 
 @pytest.mark.parametrize("kind", SAMPLE)
 @pytest.mark.parametrize("procedure", OF_THE_FILE_SYSTEM)
-@proves(FS_INFO_FOR_ANY_OBJECT, killed_by="info3-refuses-what-is-no-file")
+@proves(FS_INFO_FOR_ANY_OBJECT, killed_by="info3-refuses-non-files")
 def test_fs_info(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, kind: str) -> None:
     """FSSTAT, FSINFO and PATHCONF accept handles of objects that are not regular files."""
     expect(call_on(nfs3, procedure, make(nfs3, scratch, kind))).ok()
@@ -64,7 +64,7 @@ def test_fs_info(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, kind: str) ->
 
 
 @pytest.mark.parametrize(("procedure", "kind"), IN_A_SPECIAL_FILE)
-@proves(ONLY_DIRECTORIES_HAVE_NAMES, killed_by="names3-look-into-special-files")
+@proves(ONLY_DIRECTORIES_HAVE_NAMES, killed_by="names3-succeed-in-special-files")
 def test_not_a_directory(nfs3: Nfs3, place: Place, procedure: str, kind: str) -> None:
     """An operation on a name in a special file fails with NFS3ERR_NOTDIR."""
     handle = make(nfs3, place.scratch, kind)
@@ -88,13 +88,13 @@ def test_symlink_as_directory(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @pytest.mark.parametrize(("procedure", "kind"), OVER_EXISTING)
-@proves(CREATING_REPLACES_NOTHING, killed_by="names3-make-over-others")
+@proves(CREATING_REPLACES_NOTHING, killed_by="names3-create-over-existing")
 def test_nothing_replaced(nfs3: Nfs3, place: Place, procedure: str, kind: str) -> None:
     """MKDIR, SYMLINK, MKNOD and LINK do not replace an existing object."""
     there = make(nfs3, place.scratch, kind, b"there", directory=place.here)
     known = place.scratch.attributes(there)
     reply = place.call(nfs3, procedure, b"there")
-    expect_preserved(place.scratch.attributes(there), known)
+    expect_unchanged(known, place.scratch.attributes(there), EVERYTHING)
     expect(identity_of(nfs3, place.here, b"there"), "fileid and type of the existing name").equals(
         (known.fileid, KINDS[kind].name)
     )

@@ -20,7 +20,7 @@ from nfsclient.protocol.nfs3 import Sattr3, StableHow
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, observe, proves, show, skip, unsupported
 from suites.nfs3.clauses import VERIFIER_CHANGES_ON_LOSS, VERIFIER_IS_CONSTANT
-from suites.nfs3.contents import Unstable, pattern, put, read_range
+from suites.nfs3.contents import Unstable, pattern, read_range, write_all
 from suites.nfs3.permissions import STRANGER
 
 VERIFIER_IS_UNIQUE = Requirement(
@@ -81,7 +81,7 @@ def _verifier(nfs3: Nfs3, file: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("call", WITHOUT_LOSS)
-@proves(VERIFIER_IS_CONSTANT, killed_by="nfs3-verifier-counts-calls")
+@proves(VERIFIER_IS_CONSTANT, killed_by="nfs3-verifier-changes-with-calls")
 def test_same_after(nfs3: Nfs3, scratch: Nfs3Scratch, call: str) -> None:
     """The write verifier stays the same after calls that lose no data."""
     file, probe = scratch.file("f", b"data"), scratch.file("probe")
@@ -129,7 +129,7 @@ def _write_unstable(nfs3: Nfs3, second: Nfs3, scratch: Nfs3Scratch, how: str, da
         case "after-hole":
             data.write(nfs3, content, 2**20, pattern(5000, salt=1))
         case "after-commit":
-            put(nfs3, content, 0, pattern(5000, salt=1), StableHow.UNSTABLE)
+            write_all(nfs3, content, 0, pattern(5000, salt=1), StableHow.UNSTABLE)
             expect(nfs3.commit(content)).ok()
             data.write(nfs3, content, 0, pattern(5000, salt=2))
         case "closed-connection":
@@ -168,7 +168,7 @@ def test_changes_on_loss(
 @pytest.mark.exclusive
 @proves(
     VERIFIER_IS_UNIQUE,
-    killed_by=("write3-verifier-is-made-of-seconds", "write3-verifier-comes-back"),
+    killed_by=("write3-verifier-is-made-of-seconds", "write3-verifier-is-reused"),
     needs="unstable_writes",
 )
 def test_never_reused(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
@@ -188,7 +188,7 @@ def test_never_reused(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> N
 
 
 @pytest.mark.exclusive
-@proves(VERIFIER_CHANGES_ON_LOSS, killed_by="nfs3-restart-in-order-loses-data", needs="unstable_writes")
+@proves(VERIFIER_CHANGES_ON_LOSS, killed_by="nfs3-orderly-restart-loses-data", needs="unstable_writes")
 def test_clean_restart(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """A clean restart that loses unstable data changes the write verifier."""
     file, probe, data = scratch.file("f"), scratch.file("probe"), Unstable()
@@ -225,7 +225,7 @@ def _looks_like_seconds(verf: bytes, now: int) -> bool:
 def test_when_it_changes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """The verifier changes on loss of data; the run records when else it changes."""
     file, probe, data = scratch.file("f"), scratch.file("probe"), pattern(9000)
-    put(nfs3, file, 0, data, StableHow.UNSTABLE)
+    write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
     crashes = [_verifier(nfs3, probe)]
     for _ in range(2):
         target.crash()

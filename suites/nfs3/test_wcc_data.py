@@ -103,7 +103,7 @@ def test_before_refusal(nfs3: Nfs3, place: Place, change: str) -> None:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-remembers-by-connection")
+@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-caches-directories-by-connection")
 def test_before_two_clients(nfs3: Nfs3, second_client: Nfs3, place: Place, change: str) -> None:
     """wcc_data.before includes a change that another client made."""
     place.arrange(change, b"name")
@@ -120,7 +120,7 @@ def test_before_two_clients(nfs3: Nfs3, second_client: Nfs3, place: Place, chang
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@proves(WCC_AFTER_IS_POST_OPERATION, killed_by="getattr3-remembers-directories-by-connection")
+@proves(WCC_AFTER_IS_POST_OPERATION, killed_by="getattr3-caches-directories-by-connection")
 def test_after_two_clients(nfs3: Nfs3, second_client: Nfs3, place: Place, change: str) -> None:
     """wcc_data.after matches what GETATTR returns to another client."""
     place.arrange(change, b"name")
@@ -153,7 +153,7 @@ _ON_FILES: t.Final[dict[str, tuple[str, Callable[[Nfs3, bytes], StatusReply]]]] 
 
 
 @pytest.mark.parametrize("call", _ON_FILES)
-@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-remembers-files-by-connection")
+@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-caches-files-by-connection")
 def test_file_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, call: str) -> None:
     """wcc_data.before of a file includes a change that another client made."""
     file = scratch.file("f", b"some data")

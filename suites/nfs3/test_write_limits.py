@@ -165,7 +165,7 @@ def test_read_only_status(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView) ->
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("offset", [0, 50, 5000])
-@proves(READ_ONLY_IS_UNCHANGED, killed_by="write3-ignores-read-only")
+@proves(READ_ONLY_IS_UNCHANGED, killed_by="write3-read-only-is-refused-and-written")
 def test_read_only_unchanged(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView, offset: int) -> None:
     """WRITE to a read-only file system changes no data."""
     content = pattern(100)

@@ -58,7 +58,7 @@ def _written(send: Sender, file: bytes, offset: int, data: bytes) -> Write3ResOk
 
 @pytest.mark.exclusive
 @each_cause
-@proves(WRITES_COUNT_BYTES, killed_by="write3-short-count-loses-a-byte")
+@proves(WRITES_COUNT_BYTES, killed_by="write3-short-count-zeroes-the-last-byte")
 def test_short_count(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     """A short WRITE stores the bytes that it counts."""
     file, data = scratch.file("f"), pattern(send.most, salt=1)
@@ -95,7 +95,7 @@ def test_short_size(scratch: Nfs3Scratch, send: Sender) -> None:
 
 @pytest.mark.exclusive
 @each_cause
-@proves(WRITE_WCC_AFTER, killed_by="write3-short-wcc-tells-all")
+@proves(WRITE_WCC_AFTER, killed_by="write3-short-wcc-counts-all")
 def test_short_wcc_after(scratch: Nfs3Scratch, send: Sender) -> None:
     """A short WRITE returns the actual size of the file in file_wcc.after."""
     file = scratch.file("f", pattern(100))
@@ -107,7 +107,7 @@ def test_short_wcc_after(scratch: Nfs3Scratch, send: Sender) -> None:
 
 @pytest.mark.exclusive
 @each_cause
-@proves(WRITE_ACCEPTS_THE_REST, WRITES_COUNT_BYTES, killed_by="write3-refuses-the-rest")
+@proves(WRITE_ACCEPTS_THE_REST, WRITES_COUNT_BYTES, killed_by="write3-continuation-is-inval")
 def test_short_continued(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     """WRITE accepts the data that a short WRITE left over."""
     file, data = scratch.file("f"), pattern(send.most + 4000, salt=1)
@@ -119,7 +119,7 @@ def test_short_continued(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None
 
 @pytest.mark.exclusive
 @each_cause
-@proves(WRITE_MAKES_PROGRESS, WRITES_COUNT_BYTES, killed_by="write3-makes-no-further-progress")
+@proves(WRITE_MAKES_PROGRESS, WRITES_COUNT_BYTES, killed_by="write3-continuation-writes-nothing")
 def test_short_progress(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     """Repeated short WRITEs make progress until all data is stored."""
     file, data = scratch.file("f"), pattern(send.most + 100, salt=1)

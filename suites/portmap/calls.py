@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from fixtures.checks.rpcbind import NOBODYS_PROGRAM
+from fixtures.checks.rpcbind import UNUSED_PROGRAM
 
-UNKNOWN_CALLS = {"program": (NOBODYS_PROGRAM, 1, 0), "version": (0, 99, 0), "procedure": (0, 0, 99)}
+UNKNOWN_CALLS = {"program": (UNUSED_PROGRAM, 1, 0), "version": (0, 99, 0), "procedure": (0, 0, 99)}
 """Unknown part -> program, version and procedure to call.
 
 0 stands for MOUNT's value: for security, few port mappers pass on calls of NFS.

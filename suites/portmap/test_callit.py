@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from fixtures.checks.rpcbind import MakeBinder, MakeRelay, Relay
-from fixtures.checks.wire import AUTH_ERROR, SILENCE, SUCCESS, Said
+from fixtures.checks.rpcbind import MakePortMapper, MakeRelay, Relay
+from fixtures.checks.wire import AUTH_ERROR, SILENCE, SUCCESS, Answer
 from nfsclient.clients import Mount
 from nfsclient.protocol.mount import Exports
 from nfsclient.protocol.portmap import CallResult
@@ -22,12 +22,12 @@ CALLIT_EQUALS_DIRECT_CALL = clause(
 )
 
 
-def _result(said: Said, version: int) -> tuple[int, bytes]:
+def _result(answer: Answer, version: int) -> tuple[int, bytes]:
     """The port and the results in a reply of CALLIT."""
     if version == 2:
-        old = said.decode(CallResult)
+        old = answer.decode(CallResult)
         return old.port, bytes(old.res)
-    new = said.decode(RpcbRmtcallres)
+    new = answer.decode(RpcbRmtcallres)
     return from_universal(new.addr.decode(errors="replace"))[1], bytes(new.results)
 
 
@@ -35,20 +35,24 @@ def _result(said: Said, version: int) -> tuple[int, bytes]:
 @proves(*both(CALLIT_RETURNS_RESULTS), killed_by="callit-adds-to-the-results", needs="callit")
 def test_null(relay: MakeRelay, version: int, nfs_program: tuple[int, int]) -> None:
     """CALLIT of NULL returns empty results."""
-    said = relay(version).null()
-    expect(said.outcome, "answer to CALLIT of NULL", because=CALLIT_RETURNS_RESULTS[version]).equals(SUCCESS)
-    _, results = _result(said, version)
+    answer = relay(version).null()
+    expect(answer.outcome, "answer to CALLIT of NULL", because=CALLIT_RETURNS_RESULTS[version]).equals(
+        SUCCESS
+    )
+    _, results = _result(answer, version)
     expect(results, "results of NULL", because=CALLIT_RETURNS_RESULTS[version]).equals(b"")
 
 
 @EVERY_VERSION
-@proves(*both(CALLIT_RETURNS_PORT), killed_by="callit-says-another-port", needs="callit")
-def test_port(relay: MakeRelay, binder: MakeBinder, version: int, nfs_program: tuple[int, int]) -> None:
+@proves(*both(CALLIT_RETURNS_PORT), killed_by="callit-returns-another-port", needs="callit")
+def test_port(
+    relay: MakeRelay, port_mapper: MakePortMapper, version: int, nfs_program: tuple[int, int]
+) -> None:
     """CALLIT returns the port of the program that it called."""
-    said = relay(version).null()
-    expect(said.outcome, "answer to CALLIT of NULL", because=CALLIT_RETURNS_PORT[version]).equals(SUCCESS)
-    port, _ = _result(said, version)
-    wanted = binder(version, "udp").port(*nfs_program)
+    answer = relay(version).null()
+    expect(answer.outcome, "answer to CALLIT of NULL", because=CALLIT_RETURNS_PORT[version]).equals(SUCCESS)
+    port, _ = _result(answer, version)
+    wanted = port_mapper(version, "udp").port(*nfs_program)
     expect(port, "port of NFS in the reply", because=CALLIT_RETURNS_PORT[version]).equals(wanted)
 
 
@@ -56,44 +60,44 @@ def test_port(relay: MakeRelay, binder: MakeBinder, version: int, nfs_program: t
 @proves(*both(CALLIT_EQUALS_DIRECT_CALL), killed_by="callit-loses-results", needs="callit")
 def test_results(
     relay: MakeRelay,
-    mount_client: Mount,
+    mount3: Mount,
     version: int,
     mount_program: tuple[int, int],
 ) -> None:
     """CALLIT returns the same results as a direct call."""
-    said = relay(version).attempt(*mount_program, 5)
-    if said.outcome != SUCCESS:
-        skip(f"the port mapper does not pass on EXPORT of MOUNT: the answer is {said.outcome}")
-    _, results = _result(said, version)
-    observe("size of the reply", f"{len(said.reply)} bytes")
-    wanted = Exports(mount_client.export()).to_xdr()
+    answer = relay(version).try_call(*mount_program, 5)
+    if answer.outcome != SUCCESS:
+        skip(f"the port mapper does not pass on EXPORT of MOUNT: the answer is {answer.outcome}")
+    _, results = _result(answer, version)
+    observe("size of the reply", f"{len(answer.reply)} bytes")
+    wanted = Exports(mount3.export()).to_xdr()
     expect(results, "results of EXPORT", because=CALLIT_EQUALS_DIRECT_CALL[version]).equals(wanted)
 
 
 def _expect_silence(relay: Relay, version: int, what: str, mount_program: tuple[int, int]) -> None:
-    said = relay.attempt(*unknown_call(what, mount_program))
+    answer = relay.try_call(*unknown_call(what, mount_program))
     rule = CALLIT_IS_SILENT_ON_ERROR[version]
-    observe("answer", said.outcome)
+    observe("answer", answer.outcome)
     # AUTH_ERROR comes from the port mapper itself: it refuses to pass calls on for this client.
-    expect(said.outcome, f"answer to CALLIT of an unknown {what}", because=rule).one_of(SILENCE, AUTH_ERROR)
+    expect(answer.outcome, f"answer to CALLIT of an unknown {what}", because=rule).one_of(SILENCE, AUTH_ERROR)
 
 
 @EVERY_VERSION
-@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-programs", needs="callit")
+@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-answers-unknown-programs", needs="callit")
 def test_unknown_program(relay: MakeRelay, version: int, mount_program: tuple[int, int]) -> None:
     """CALLIT sends no reply when the program is unknown."""
     _expect_silence(relay(version), version, "program", mount_program)
 
 
 @EVERY_VERSION
-@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-versions", needs="callit")
+@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-answers-unknown-versions", needs="callit")
 def test_unknown_version(relay: MakeRelay, version: int, mount_program: tuple[int, int]) -> None:
     """CALLIT sends no reply when the version is unknown."""
     _expect_silence(relay(version), version, "version", mount_program)
 
 
 @EVERY_VERSION
-@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-tells-of-unknown-procedures", needs="callit")
+@proves(*both(CALLIT_IS_SILENT_ON_ERROR), killed_by="callit-answers-unknown-procedures", needs="callit")
 def test_unknown_procedure(relay: MakeRelay, version: int, mount_program: tuple[int, int]) -> None:
     """CALLIT sends no reply when the procedure is unknown."""
     _expect_silence(relay(version), version, "procedure", mount_program)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fixtures.checks.rpcbind import Entry, MakeBinder
+from fixtures.checks.rpcbind import Entry, MakePortMapper
 from fixtures.checks.wire import MOUNT, NFS, Proto
 from nfsclient.protocol.portmap import PROGRAM
 from nfsjudge import Level, expect, expect_once, expect_that, observe, proves, skip
@@ -35,14 +35,14 @@ NETIDS_OF_IP = {"tcp", "udp", "tcp6", "udp6"}
 @proves(
     UNIVERSAL_ADDRESS_OF_IPV4,
     UNIVERSAL_ADDRESS_OF_IPV6,
-    killed_by="rpcbind-dump-writes-the-port-behind-a-colon",
+    killed_by="rpcbind-dump-lists-host-colon-port",
 )
-def test_universal_addresses(binder: MakeBinder, version: int) -> None:
+def test_universal_addresses(port_mapper: MakePortMapper, version: int) -> None:
     """DUMP returns valid universal addresses."""
     # Only well-known programs: others may register any text as their address.
     entries = [
         (each.r_netid.decode(errors="replace"), each.r_addr)
-        for each in binder(version).rpcbind.dump()
+        for each in port_mapper(version).rpcbind.dump()
         if each.r_prog in {PROGRAM, NFS, MOUNT}
     ]
     of_ip = [(netid, address) for netid, address in entries if netid in NETIDS_OF_IP]
@@ -60,10 +60,10 @@ def _of_ip(entries: list[Entry], netid: str) -> set[Entry]:
 
 @TRANSPORTS
 @EVERY_VERSION
-@proves(*both(DUMP_AGREES_WITH_LOOKUP), killed_by="portmap-dump-has-another-port-for-mount")
-def test_agrees_with_lookup(binder: MakeBinder, version: int, proto: Proto) -> None:
+@proves(*both(DUMP_AGREES_WITH_LOOKUP), killed_by="portmap-dump-lists-another-port-for-mount")
+def test_agrees_with_lookup(port_mapper: MakePortMapper, version: int, proto: Proto) -> None:
     """DUMP lists the same ports as GETPORT or GETADDR return."""
-    client, lookup = binder(version, proto), "GETPORT" if version == 2 else "GETADDR"
+    client, lookup = port_mapper(version, proto), "GETPORT" if version == 2 else "GETADDR"
     listed = _of_ip(client.entries(), client.netid)
     found = {Entry(each.prog, each.vers, client.netid, client.port(each.prog, each.vers)) for each in listed}
     observe("entries", len(listed))
@@ -82,9 +82,9 @@ def test_agrees_with_lookup(binder: MakeBinder, version: int, proto: Proto) -> N
 @TRANSPORTS
 @EVERY_VERSION
 @proves(*both(DUMP_LISTS_ALL), killed_by="portmap-dump-omits-itself")
-def test_lists_portmap(binder: MakeBinder, version: int, proto: Proto) -> None:
+def test_lists_portmap(port_mapper: MakePortMapper, version: int, proto: Proto) -> None:
     """DUMP lists the port mapper's own registration."""
-    client = binder(version, proto)
+    client = port_mapper(version, proto)
     port = client.port(PROGRAM, version)
     if not port:
         skip("the port mapper has not registered itself")
@@ -93,10 +93,10 @@ def test_lists_portmap(binder: MakeBinder, version: int, proto: Proto) -> None:
 
 
 @EVERY_VERSION
-@proves(*both(DUMP_HAS_NO_DUPLICATES), killed_by="portmap-dump-repeats-itself")
-def test_no_duplicates(binder: MakeBinder, version: int) -> None:
+@proves(*both(DUMP_HAS_NO_DUPLICATES), killed_by="portmap-dump-repeats-an-entry")
+def test_no_duplicates(port_mapper: MakePortMapper, version: int) -> None:
     """DUMP lists each program, version and transport at most once."""
-    entries = binder(version).entries()
+    entries = port_mapper(version).entries()
     keys = [
         f"program {each.prog} version {each.vers} over {each.netid}"
         for each in entries

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 
-from fixtures.checks.rpcbind import NOBODYS_PROGRAM, MakeBinder
+from fixtures.checks.rpcbind import UNUSED_PROGRAM, MakePortMapper
 from fixtures.checks.wire import Proto
 from nfsclient.protocol.portmap import PROGRAM
 from nfsclient.protocol.rpcbind import from_universal
@@ -41,12 +41,10 @@ GETADDR_IGNORES_NETID = Requirement(
 
 
 @RPCBIND_VERSIONS
-@proves(
-    UNIVERSAL_ADDRESS_OF_IPV4, UNIVERSAL_ADDRESS_OF_IPV6, killed_by="getaddr-writes-the-port-behind-a-colon"
-)
-def test_universal_address(binder: MakeBinder, version: int) -> None:
+@proves(UNIVERSAL_ADDRESS_OF_IPV4, UNIVERSAL_ADDRESS_OF_IPV6, killed_by="getaddr-returns-host-colon-port")
+def test_universal_address(port_mapper: MakePortMapper, version: int) -> None:
     """GETADDR returns a valid universal address."""
-    rpcbind = binder(version)
+    rpcbind = port_mapper(version)
     address = rpcbind.rpcbind.getaddr(PROGRAM, version, rpcbind.netid)
     if not address:
         skip(f"rpcbind has not registered itself for {rpcbind.netid}")
@@ -55,10 +53,10 @@ def test_universal_address(binder: MakeBinder, version: int) -> None:
 
 
 @RPCBIND_VERSIONS
-@proves(GETADDR_RETURNS_CALLABLE_ADDRESS, killed_by="getaddr-gives-the-wildcard")
-def test_callable_address(binder: MakeBinder, version: int, nfs_program: tuple[int, int]) -> None:
+@proves(GETADDR_RETURNS_CALLABLE_ADDRESS, killed_by="getaddr-returns-the-wildcard")
+def test_callable_address(port_mapper: MakePortMapper, version: int, nfs_program: tuple[int, int]) -> None:
     """GETADDR returns an address and port that a client can call."""
-    rpcbind = binder(version)
+    rpcbind = port_mapper(version)
     address = rpcbind.rpcbind.getaddr(*nfs_program, rpcbind.netid)
     if not is_universal(address, rpcbind.netid):
         skip("GETADDR returns no universal address for NFS")
@@ -74,10 +72,10 @@ def test_callable_address(binder: MakeBinder, version: int, nfs_program: tuple[i
 @TRANSPORTS
 @RPCBIND_VERSIONS
 @proves(GETADDR_RETURNS_NOTHING, killed_by="getaddr-invents-addresses")
-def test_unregistered_program(binder: MakeBinder, version: int, proto: Proto) -> None:
+def test_unregistered_program(port_mapper: MakePortMapper, version: int, proto: Proto) -> None:
     """GETADDR returns no address for a program that is not registered."""
-    rpcbind = binder(version, proto)
-    address = rpcbind.rpcbind.getaddr(NOBODYS_PROGRAM, 1, rpcbind.netid)
+    rpcbind = port_mapper(version, proto)
+    address = rpcbind.rpcbind.getaddr(UNUSED_PROGRAM, 1, rpcbind.netid)
     expect(address, "address of a program that is not registered").equals("")
 
 
@@ -85,12 +83,15 @@ def test_unregistered_program(binder: MakeBinder, version: int, proto: Proto) ->
 
 
 @RPCBIND_VERSIONS
-@proves(PROGRAM_AWAITS_CALLS[4], killed_by="getaddr-is-wrong-for-nfs-over-tcp")
+@proves(PROGRAM_AWAITS_CALLS[4], killed_by="getaddr-returns-a-wrong-port-for-nfs")
 def test_nfs_tcp(
-    binder: MakeBinder, version: int, nfs_program: tuple[int, int], why_nobody_answers: WhyNobodyAnswers
+    port_mapper: MakePortMapper,
+    version: int,
+    nfs_program: tuple[int, int],
+    why_nobody_answers: WhyNobodyAnswers,
 ) -> None:
     """NFS over TCP answers at the address that GETADDR returns."""
-    port = binder(version, "tcp").port(*nfs_program)
+    port = port_mapper(version, "tcp").port(*nfs_program)
     if not port:
         skip("NFS is not registered for TCP")
     reason = why_nobody_answers(*nfs_program, port, "tcp")
@@ -99,12 +100,12 @@ def test_nfs_tcp(
 
 @TRANSPORTS
 @RPCBIND_VERSIONS
-@proves(GETADDR_IGNORES_NETID, killed_by="getaddr-goes-by-r-netid")
+@proves(GETADDR_IGNORES_NETID, killed_by="getaddr-obeys-r-netid")
 def test_ignores_netid(
-    binder: MakeBinder, version: int, proto: Proto, mount_program: tuple[int, int]
+    port_mapper: MakePortMapper, version: int, proto: Proto, mount_program: tuple[int, int]
 ) -> None:
     """GETADDR ignores r_netid and returns the address for the transport of the call."""
-    rpcbind = binder(version, proto)
+    rpcbind = port_mapper(version, proto)
     wanted = rpcbind.rpcbind.getaddr(*mount_program, rpcbind.netid)
     if not wanted:
         skip(f"MOUNT is not registered for {rpcbind.netid}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks.rpcbind import NOBODYS_PROGRAM, MakeBinder
+from fixtures.checks.rpcbind import UNUSED_PROGRAM, MakePortMapper
 from fixtures.checks.target import TargetView
 from fixtures.checks.wire import Proto
 from nfsclient.clients import Portmap
@@ -29,18 +29,18 @@ GETPORT_KNOWS_TCP_AND_UDP = Requirement(
 
 
 @proves(GETPORT_RETURNS_0, killed_by="getport2-invents-ports", needs="portmap")
-def test_unregistered_program(portmap_client: Portmap) -> None:
+def test_unregistered_program(portmap: Portmap) -> None:
     """GETPORT returns 0 for a program that is not registered."""
-    port = portmap_client.getport(NOBODYS_PROGRAM, 1, IPPROTO_TCP)
+    port = portmap.getport(UNUSED_PROGRAM, 1, IPPROTO_TCP)
     expect(port, "port of a program that is not registered").equals(0)
 
 
-@proves(PROGRAM_AWAITS_CALLS[2], killed_by="getport2-gives-a-wrong-port", needs="portmap")
-def test_nfs(portmap_client: Portmap, target: TargetView, why_nobody_answers: WhyNobodyAnswers) -> None:
+@proves(PROGRAM_AWAITS_CALLS[2], killed_by="getport2-returns-a-wrong-port", needs="portmap")
+def test_nfs(portmap: Portmap, target: TargetView, why_nobody_answers: WhyNobodyAnswers) -> None:
     """NFS answers at the port that GETPORT returns."""
     proto = target.address.proto
     version = target.address.version
-    port = portmap_client.getport(100003, version, IPPROTO_UDP if proto == "udp" else IPPROTO_TCP)
+    port = portmap.getport(100003, version, IPPROTO_UDP if proto == "udp" else IPPROTO_TCP)
     if not port:
         skip("NFS is not registered")
     if port == target.address.nfs_port:
@@ -54,10 +54,10 @@ def test_nfs(portmap_client: Portmap, target: TargetView, why_nobody_answers: Wh
 
 
 @pytest.mark.parametrize("prot", [0, 1, 99, 2**32 - 1], ids=["0", "1", "99", "4g-1"])
-@proves(GETPORT_KNOWS_TCP_AND_UDP, killed_by="getport2-takes-any-protocol", needs="portmap")
-def test_other_protocols(portmap_client: Portmap, nfs_program: tuple[int, int], prot: int) -> None:
+@proves(GETPORT_KNOWS_TCP_AND_UDP, killed_by="getport2-treats-any-protocol-as-tcp", needs="portmap")
+def test_other_protocols(portmap: Portmap, nfs_program: tuple[int, int], prot: int) -> None:
     """GETPORT returns 0 for a protocol other than TCP and UDP."""
-    port = portmap_client.getport(*nfs_program, prot)
+    port = portmap.getport(*nfs_program, prot)
     expect(port, f"port of NFS from GETPORT with protocol {prot}").equals(0)
 
 
@@ -66,16 +66,16 @@ def test_other_protocols(portmap_client: Portmap, nfs_program: tuple[int, int], 
 
 @TRANSPORTS
 @EVERY_VERSION
-@proves(*both(PROGRAM_AWAITS_CALLS), killed_by="getport-is-wrong-for-mount")
+@proves(*both(PROGRAM_AWAITS_CALLS), killed_by="getport-returns-a-wrong-port-for-mount")
 def test_mount(
-    binder: MakeBinder,
+    port_mapper: MakePortMapper,
     version: int,
     proto: Proto,
     mount_program: tuple[int, int],
     why_nobody_answers: WhyNobodyAnswers,
 ) -> None:
     """MOUNT answers at the port that GETPORT or GETADDR returns."""
-    port = binder(version, proto).port(*mount_program)
+    port = port_mapper(version, proto).port(*mount_program)
     if not port:
         skip(f"MOUNT is not registered for {proto}")
     reason = why_nobody_answers(*mount_program, port, proto)
@@ -84,12 +84,17 @@ def test_mount(
 
 
 @EVERY_VERSION
-@proves(*both(PROGRAM_AWAITS_CALLS), killed_by="getport-is-wrong-for-nfs-over-udp", needs="portmap_udp")
+@proves(
+    *both(PROGRAM_AWAITS_CALLS), killed_by="getport-returns-a-wrong-port-for-nfs-udp", needs="portmap_udp"
+)
 def test_nfs_udp(
-    binder: MakeBinder, version: int, nfs_program: tuple[int, int], why_nobody_answers: WhyNobodyAnswers
+    port_mapper: MakePortMapper,
+    version: int,
+    nfs_program: tuple[int, int],
+    why_nobody_answers: WhyNobodyAnswers,
 ) -> None:
     """NFS over UDP answers at the port that GETPORT or GETADDR returns."""
-    port = binder(version, "udp").port(*nfs_program)
+    port = port_mapper(version, "udp").port(*nfs_program)
     if not port:
         skip("NFS is not registered for UDP")
     reason = why_nobody_answers(*nfs_program, port, "udp")
@@ -97,9 +102,9 @@ def test_nfs_udp(
 
 
 @pytest.mark.parametrize("port", [1, 65535, 2**32 - 1], ids=["1", "65535", "4g-1"])
-@proves(GETPORT_IGNORES_PORT, killed_by="getport2-wants-the-port-to-be-0", needs="portmap")
-def test_ignores_port(portmap_client: Portmap, nfs_program: tuple[int, int], port: int) -> None:
+@proves(GETPORT_IGNORES_PORT, killed_by="getport2-requires-port-0", needs="portmap")
+def test_ignores_port(portmap: Portmap, nfs_program: tuple[int, int], port: int) -> None:
     """GETPORT ignores the port in its arguments."""
-    wanted = portmap_client.getport(*nfs_program, IPPROTO_TCP)
-    reply = portmap_client.call(GETPORT, Mapping(*nfs_program, IPPROTO_TCP, port))
+    wanted = portmap.getport(*nfs_program, IPPROTO_TCP)
+    reply = portmap.call(GETPORT, Mapping(*nfs_program, IPPROTO_TCP, port))
     expect(reply.port, f"port of NFS from GETPORT with port {port}").equals(wanted)

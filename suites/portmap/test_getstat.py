@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fixtures.checks.rpcbind import MakeBinder
+from fixtures.checks.rpcbind import MakePortMapper
 from nfsjudge import Level, Requirement, expect, proves
 from suites.portmap.clauses import EVERY_VERSION
 
@@ -17,10 +17,10 @@ GETSTAT_COUNTS_REQUESTS = Requirement(
 
 @EVERY_VERSION
 @proves(GETSTAT_COUNTS_REQUESTS, killed_by="getstat4-counts-nothing", needs="rpcbind4")
-def test_counts_lookups(binder: MakeBinder, version: int, nfs_program: tuple[int, int]) -> None:
+def test_counts_lookups(port_mapper: MakePortMapper, version: int, nfs_program: tuple[int, int]) -> None:
     """GETSTAT counts the calls that look up a program."""
-    statistics = binder(4).rpcbind
+    statistics = port_mapper(4).rpcbind
     before = statistics.getstat()[version - 2].info[3]
-    binder(version).port(*nfs_program)
+    port_mapper(version).port(*nfs_program)
     after = statistics.getstat()[version - 2].info[3]
     expect(after, f"count of procedure 3 of version {version} in GETSTAT").at_least(before + 1)

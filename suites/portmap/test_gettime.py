@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 
-from fixtures.checks.rpcbind import MakeBinder
+from fixtures.checks.rpcbind import MakePortMapper
 from nfsjudge import Level, Requirement, expect, observe, proves
 from suites.portmap.clauses import RPCBIND_VERSIONS
 
@@ -24,20 +24,20 @@ _DAY = 86_400
 
 
 @RPCBIND_VERSIONS
-@proves(GETTIME_RETURNS_CURRENT_TIME, killed_by="gettime-begins-in-2000")
-def test_current_day(binder: MakeBinder, version: int) -> None:
+@proves(GETTIME_RETURNS_CURRENT_TIME, killed_by="gettime-counts-from-2000")
+def test_current_day(port_mapper: MakePortMapper, version: int) -> None:
     """GETTIME returns the current time, to within a day."""
-    seconds = binder(version).rpcbind.gettime()
+    seconds = port_mapper(version).rpcbind.gettime()
     observe("difference from the clock here", f"{round(seconds - time.time())} s")
     now = int(time.time())
     expect(seconds, "time in seconds since 1970").between(now - _DAY, now + _DAY)
 
 
 @RPCBIND_VERSIONS
-@proves(GETTIME_RETURNS_SECONDS, killed_by="gettime-counts-calls-by-the-hour")
-def test_steady(binder: MakeBinder, version: int) -> None:
+@proves(GETTIME_RETURNS_SECONDS, killed_by="gettime-advances-an-hour-per-call")
+def test_steady(port_mapper: MakePortMapper, version: int) -> None:
     """GETTIME returns times as far apart as the two calls."""
-    rpcbind = binder(version).rpcbind
+    rpcbind = port_mapper(version).rpcbind
     began = time.monotonic()
     first, second = rpcbind.gettime(), rpcbind.gettime()
     passed = int(time.monotonic() - began) + 2

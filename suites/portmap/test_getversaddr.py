@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fixtures.checks.rpcbind import MakeBinder
+from fixtures.checks.rpcbind import MakePortMapper
 from fixtures.checks.wire import Proto
 from nfsjudge import Requirement, expect, observe, proves, skip
 from suites.portmap.addresses import expect_universal
@@ -22,12 +22,12 @@ GETVERSADDR_MATCHES_VERSION = Requirement(
 @proves(
     UNIVERSAL_ADDRESS_OF_IPV4,
     UNIVERSAL_ADDRESS_OF_IPV6,
-    killed_by="getversaddr4-writes-the-port-behind-a-colon",
+    killed_by="getversaddr4-returns-host-colon-port",
     needs="rpcbind4",
 )
-def test_universal_address(binder: MakeBinder, nfs_program: tuple[int, int]) -> None:
+def test_universal_address(port_mapper: MakePortMapper, nfs_program: tuple[int, int]) -> None:
     """GETVERSADDR returns a valid universal address."""
-    rpcbind = binder(4)
+    rpcbind = port_mapper(4)
     address = rpcbind.rpcbind.getversaddr(*nfs_program, rpcbind.netid)
     if not address:
         skip(f"NFS is not registered for {rpcbind.netid}")
@@ -38,10 +38,12 @@ def test_universal_address(binder: MakeBinder, nfs_program: tuple[int, int]) -> 
 
 
 @TRANSPORTS
-@proves(GETVERSADDR_MATCHES_VERSION, killed_by="getversaddr4-takes-any-version", needs="rpcbind4")
-def test_unregistered_version(binder: MakeBinder, proto: Proto, nfs_program: tuple[int, int]) -> None:
+@proves(GETVERSADDR_MATCHES_VERSION, killed_by="getversaddr4-accepts-any-version", needs="rpcbind4")
+def test_unregistered_version(
+    port_mapper: MakePortMapper, proto: Proto, nfs_program: tuple[int, int]
+) -> None:
     """GETVERSADDR returns no address for a version that is not registered."""
-    rpcbind = binder(4, proto)
+    rpcbind = port_mapper(4, proto)
     if any((each.prog, each.vers) == (nfs_program[0], 99) for each in rpcbind.entries()):
         skip("version 99 of NFS is registered")
     observe(

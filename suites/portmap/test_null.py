@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from fixtures.checks.rpcbind import MakeBinder
+from fixtures.checks.rpcbind import MakePortMapper
 from fixtures.checks.wire import Proto
 from nfsjudge import Requirement, proves
 from suites.portmap.clauses import EVERY_VERSION, TRANSPORTS
@@ -16,6 +16,6 @@ NULL_RETURNS_NOTHING = Requirement(
 @TRANSPORTS
 @EVERY_VERSION
 @proves(NULL_RETURNS_NOTHING, killed_by="portmap-null-returns-results")
-def test_answered(binder: MakeBinder, version: int, proto: Proto) -> None:
+def test_answered(port_mapper: MakePortMapper, version: int, proto: Proto) -> None:
     """The port mapper answers NULL without results."""
-    binder(version, proto).null()
+    port_mapper(version, proto).null()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks.rpcbind import MakeBinder
+from fixtures.checks.rpcbind import MakePortMapper
 from fixtures.checks.wire import AUTH_ERROR, PROC_UNAVAIL, PROG_MISMATCH, Proto, Wire
 from nfsclient.protocol.portmap import PROGRAM
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
@@ -36,24 +36,24 @@ VERSIONS_AGREE = clause("all versions of the port mapper return the same registr
 
 @TRANSPORTS
 @pytest.mark.parametrize("version", [0, 5, 77])
-@proves(RETURNS_PROG_MISMATCH, killed_by="portmap-has-every-version", needs="portmap")
-def test_prog_mismatch(binder_wire: Callable[[int, Proto], Wire], proto: Proto, version: int) -> None:
+@proves(RETURNS_PROG_MISMATCH, killed_by="portmap-serves-unknown-versions", needs="portmap")
+def test_prog_mismatch(port_mapper_wire: Callable[[int, Proto], Wire], proto: Proto, version: int) -> None:
     """The port mapper answers a call of an unknown version with PROG_MISMATCH."""
-    wire = binder_wire(2, proto)
-    said = wire.ask(wire.make(vers=version))
-    expect(said.outcome, f"answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
+    wire = port_mapper_wire(2, proto)
+    answer = wire.call(wire.make(vers=version))
+    expect(answer.outcome, f"answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
 
 
 @pytest.mark.parametrize("version", [0, 5, 77])
-@proves(PROG_MISMATCH_HAS_RANGE, killed_by="portmap-swaps-versions", needs="portmap")
-def test_prog_mismatch_range(binder_wire: Callable[[int, Proto], Wire], version: int) -> None:
+@proves(PROG_MISMATCH_HAS_RANGE, killed_by="portmap-mismatch-swaps-versions", needs="portmap")
+def test_prog_mismatch_range(port_mapper_wire: Callable[[int, Proto], Wire], version: int) -> None:
     """The version range in the port mapper's PROG_MISMATCH includes 2."""
-    wire = binder_wire(2, "tcp")
-    said = wire.ask(wire.make(vers=version))
-    if said.low is None or said.high is None or said.outcome != PROG_MISMATCH:
-        skip(f"expected PROG_MISMATCH, got {said.outcome}; another check judges that")
-    observe("versions", (said.low, said.high))
-    expect((said.low, said.high), "versions in PROG_MISMATCH").satisfies(
+    wire = port_mapper_wire(2, "tcp")
+    answer = wire.call(wire.make(vers=version))
+    if answer.low is None or answer.high is None or answer.outcome != PROG_MISMATCH:
+        skip(f"expected PROG_MISMATCH, got {answer.outcome}; another check judges that")
+    observe("versions", (answer.low, answer.high))
+    expect((answer.low, answer.high), "versions in PROG_MISMATCH").satisfies(
         lambda ends: ends[0] <= 2 <= ends[1], "a range that includes 2"
     )
 
@@ -63,12 +63,12 @@ def test_prog_mismatch_range(binder_wire: Callable[[int, Proto], Wire], version:
     [(2, 6), (3, 9), (4, 13), (2, 99), (3, 99), (4, 99)],
     ids=["v2-6", "v3-9", "v4-13", "v2-99", "v3-99", "v4-99"],
 )
-@proves(RETURNS_PROC_UNAVAIL, killed_by="portmap-takes-unknown-procedures-for-null", needs="portmap")
-def test_unknown_procedure(binder_wire: Callable[[int, Proto], Wire], version: int, number: int) -> None:
+@proves(RETURNS_PROC_UNAVAIL, killed_by="portmap-treats-unknown-procedures-as-null", needs="portmap")
+def test_unknown_procedure(port_mapper_wire: Callable[[int, Proto], Wire], version: int, number: int) -> None:
     """The port mapper answers a call of an unknown procedure with PROC_UNAVAIL."""
-    wire = binder_wire(version, "tcp")
-    said = wire.ask(wire.make(number))
-    expect(said.outcome, f"answer to procedure {number} of version {version}").one_of(
+    wire = port_mapper_wire(version, "tcp")
+    answer = wire.call(wire.make(number))
+    expect(answer.outcome, f"answer to procedure {number} of version {version}").one_of(
         PROC_UNAVAIL, AUTH_ERROR
     )
 
@@ -78,10 +78,10 @@ def test_unknown_procedure(binder_wire: Callable[[int, Proto], Wire], version: i
 
 @TRANSPORTS
 @RPCBIND_VERSIONS
-@proves(VERSIONS_AGREE[4], killed_by="getaddr-is-wrong-for-portmap")
-def test_versions_agree(binder: MakeBinder, version: int, proto: Proto) -> None:
+@proves(VERSIONS_AGREE[4], killed_by="getaddr-returns-a-wrong-port-for-portmap")
+def test_versions_agree(port_mapper: MakePortMapper, version: int, proto: Proto) -> None:
     """All versions of the port mapper return the same port for itself."""
-    rpcbind, portmap = binder(version, proto), binder(2, proto)
+    rpcbind, portmap = port_mapper(version, proto), port_mapper(2, proto)
     if rpcbind.netid.endswith("6"):
         skip("portmap version 2 has no IPv6")
     wanted = portmap.port(PROGRAM, 2)

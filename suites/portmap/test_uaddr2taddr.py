@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks.rpcbind import MakeBinder
+from fixtures.checks.rpcbind import MakePortMapper
 from nfsclient.protocol.rpcbind import from_universal
 from nfsjudge import Requirement, expect, expect_that, observe, proves, skip
 from suites.portmap.addresses import is_universal
@@ -32,24 +32,24 @@ def _of_family(address: str, netid: str) -> str:
 @RPCBIND_VERSIONS
 @pytest.mark.parametrize("address", list(ADDRESSES))
 @proves(CONVERTS_ADDRESSES, killed_by="uaddr2taddr-swaps-the-bytes-of-the-port")
-def test_round_trip(binder: MakeBinder, version: int, address: str) -> None:
+def test_round_trip(port_mapper: MakePortMapper, version: int, address: str) -> None:
     """TADDR2UADDR returns the address that was converted with UADDR2TADDR."""
-    rpcbind = binder(version)
-    asked = _of_family(address, rpcbind.netid)
-    form = rpcbind.rpcbind.uaddr2taddr(asked)
+    rpcbind = port_mapper(version)
+    sent = _of_family(address, rpcbind.netid)
+    form = rpcbind.rpcbind.uaddr2taddr(sent)
     if not form.buf:
-        skip(f"UADDR2TADDR does not convert {asked}")
+        skip(f"UADDR2TADDR does not convert {sent}")
     observe("transport address", f"{len(form.buf)} bytes")
     back = rpcbind.rpcbind.taddr2uaddr(bytes(form.buf))
-    same = is_universal(back, rpcbind.netid) and from_universal(back) == from_universal(asked)
-    expect_that(same, asked, back, "address from TADDR2UADDR")
+    same = is_universal(back, rpcbind.netid) and from_universal(back) == from_universal(sent)
+    expect_that(same, sent, back, "address from TADDR2UADDR")
 
 
 @RPCBIND_VERSIONS
-@proves(CONVERTS_ADDRESSES, killed_by="uaddr2taddr-knows-one-address")
-def test_distinct_results(binder: MakeBinder, version: int) -> None:
+@proves(CONVERTS_ADDRESSES, killed_by="uaddr2taddr-returns-only-the-family")
+def test_distinct_results(port_mapper: MakePortMapper, version: int) -> None:
     """UADDR2TADDR converts different addresses to different results."""
-    rpcbind = binder(version)
+    rpcbind = port_mapper(version)
     addresses = [_of_family(address, rpcbind.netid) for address in ADDRESSES]
     forms = {bytes(rpcbind.rpcbind.uaddr2taddr(address).buf) for address in addresses}
     if b"" in forms:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
-from fixtures.checks.wire import PROC_UNAVAIL, SUCCESS, Said, Wire
+from fixtures.checks.wire import PROC_UNAVAIL, SUCCESS, Answer, Wire
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.xdr import XdrType
 from nfsclient.xdr.malform import Malformation, malformations
@@ -29,22 +29,22 @@ def each_call(*names: str) -> pytest.MarkDecorator:
 
 def need_success(peer: Wire, scratch: Nfs3Scratch, call: Call) -> None:
     """End the check unless the call succeeds with valid arguments."""
-    need(call, peer.ask(peer.make(call.procedure.number, call.arranged(scratch, b"no bad").to_xdr())))
+    need(call, peer.call(peer.make(call.procedure.number, call.arranged(scratch, b"no bad").to_xdr())))
 
 
-def succeeded(call: Call, said: Said) -> bool:
+def succeeded(call: Call, answer: Answer) -> bool:
     """Whether the reply reports success. Raises `XdrError` if the results do not decode."""
-    return said.outcome == SUCCESS and said.decode(call.procedure.res).status == Nfsstat3.NFS3_OK
+    return answer.outcome == SUCCESS and answer.decode(call.procedure.res).status == Nfsstat3.NFS3_OK
 
 
-def need(call: Call, said: Said) -> None:
+def need(call: Call, answer: Answer) -> None:
     """End the check unless this is a successful reply to the call."""
     procedure = call.procedure
-    if said.outcome == PROC_UNAVAIL:
+    if answer.outcome == PROC_UNAVAIL:
         unsupported(f"the server answers PROC_UNAVAIL to {procedure.name}")
-    if said.outcome != SUCCESS:
-        skip(f"{procedure.name} with valid arguments fails: the answer is {said.outcome}")
-    status = said.decode(procedure.res).status
+    if answer.outcome != SUCCESS:
+        skip(f"{procedure.name} with valid arguments fails: the answer is {answer.outcome}")
+    status = answer.decode(procedure.res).status
     if status == Nfsstat3.NFS3ERR_NOTSUPP:
         unsupported(f"the server answers NOTSUPP to {procedure.name}")
     if status != Nfsstat3.NFS3_OK:
@@ -74,7 +74,7 @@ _FLAWS: t.Final = {
 _MOST: t.Final = 5
 
 
-def expect_no_success(executed: list[tuple[Malformation, Said]], what: str) -> None:
+def expect_no_success(executed: list[tuple[Malformation, Answer]], what: str) -> None:
     """Expect that no malformed call succeeded; `what` says which calls."""
     __tracebackhide__ = True
     flaws = [_FLAWS[each.flaw].format(each.path.partition(".")[2].replace("_.", ".")) for each, _ in executed]
@@ -91,14 +91,14 @@ def expect_no_success(executed: list[tuple[Malformation, Said]], what: str) -> N
 
 def executed_calls(
     connect: Callable[[], Wire], call: Call, malformed: Iterator[Malformation]
-) -> list[tuple[Malformation, Said]]:
+) -> list[tuple[Malformation, Answer]]:
     """Those malformed calls that succeeded. Reconnects when the server closes the connection."""
     executed = []
     peer = connect()
     for each in malformed:
         if not peer.client.is_open:
             peer = connect()
-        said = peer.attempt(peer.make(call.procedure.number, each.data).message())
-        if succeeded(call, said):
-            executed.append((each, said))
+        answer = peer.try_message(peer.make(call.procedure.number, each.data).message())
+        if succeeded(call, answer):
+            executed.append((each, answer))
     return executed

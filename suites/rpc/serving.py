@@ -14,7 +14,7 @@ from suites.rpc.clauses import SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE
 
 def expect_others_served_after(peer: Wire, stream: bytes, why_not_served: WhyNotServed) -> None:
     with contextlib.suppress(ConnectionLost):
-        peer.send(stream)
+        peer.send_raw(stream)
     expect_others_served([peer], why_not_served)
 
 

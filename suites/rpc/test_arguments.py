@@ -71,7 +71,7 @@ UNDEFINED = [77, 2**31, 2**32 - 1]
 
 
 @each_call()
-@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-short-arguments")
+@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-a-reply-to-short-arguments")
 def test_truncated_no_success(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """A call with truncated arguments does not succeed."""
     need_success(wire(), scratch, call)
@@ -81,7 +81,7 @@ def test_truncated_no_success(wire: MakeWire, scratch: Nfs3Scratch, call: Call) 
 
 
 @each_call()
-@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-wrong-lengths")
+@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-a-reply-to-wrong-lengths")
 def test_length_too_large(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """A call with a length larger than its data or its limit does not succeed."""
     need_success(wire(), scratch, call)
@@ -91,7 +91,7 @@ def test_length_too_large(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> N
 
 
 @each_call("setattr", "write", "create", "mkdir", "symlink", "mknod")
-@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-fills-up-short-arguments")
+@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-pads-short-arguments")
 def test_truncated_no_effect(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """A call with truncated arguments changes nothing in the directory."""
     malformed = list(truncated_encodings(call.arranged(scratch, NAME)))
@@ -108,12 +108,12 @@ def _facts(scratch: Nfs3Scratch, name: bytes) -> str:
 
 
 @each_call("getattr", "lookup", "read", "create", "fsinfo")
-@proves(REPORTS_GARBAGE_ARGS, killed_by="rpc-calls-short-arguments-a-failure", needs="nfs3")
+@proves(REPORTS_GARBAGE_ARGS, killed_by="rpc-missing-arguments-are-system-err", needs="nfs3")
 def test_missing(wire: MakeWire, call: Call) -> None:
     """The server answers a call without arguments with GARBAGE_ARGS, or not at all."""
     peer = wire()
-    said = peer.attempt(peer.make(call.procedure.number, b"").message())
-    expect(said.outcome, f"answer to {call.procedure.name} without arguments").one_of(
+    answer = peer.try_message(peer.make(call.procedure.number, b"").message())
+    expect(answer.outcome, f"answer to {call.procedure.name} without arguments").one_of(
         GARBAGE_ARGS, SILENCE, CLOSED
     )
 
@@ -122,26 +122,26 @@ def test_missing(wire: MakeWire, call: Call) -> None:
 
 
 @pytest.mark.parametrize("size", [4, 400, 60_000])
-@proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-surplus-arguments")
+@proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-surplus-arguments-are-system-err")
 def test_null_with_arguments(wire: MakeWire, size: int) -> None:
     """The server answers NULL with surplus arguments, or refuses it with GARBAGE_ARGS."""
     peer = wire()
-    said = peer.attempt(peer.make(0, bytes(size)).message())
-    observe("answer", said.outcome)
-    expect(said.outcome, f"answer to NULL with {size} bytes of arguments").one_of(
+    answer = peer.try_message(peer.make(0, bytes(size)).message())
+    observe("answer", answer.outcome)
+    expect(answer.outcome, f"answer to NULL with {size} bytes of arguments").one_of(
         SUCCESS, GARBAGE_ARGS, SILENCE, CLOSED
     )
 
 
 @each_call("getattr", "lookup", "access", "read", "write", "create", "fsinfo")
-@proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-surplus-arguments")
+@proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-surplus-arguments-are-system-err")
 def test_trailing_bytes(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> None:
     """The server ignores trailing bytes after the arguments, or answers GARBAGE_ARGS."""
     peer = wire()
     arguments = call.arranged(scratch, NAME).to_xdr()
-    said = peer.attempt(peer.make(call.procedure.number, arguments + bytes(8)).message())
-    observe("answer", said.outcome)
-    expect(said.outcome, f"answer to {call.procedure.name} with 8 bytes after its arguments").one_of(
+    answer = peer.try_message(peer.make(call.procedure.number, arguments + bytes(8)).message())
+    observe("answer", answer.outcome)
+    expect(answer.outcome, f"answer to {call.procedure.name} with 8 bytes after its arguments").one_of(
         SUCCESS, GARBAGE_ARGS, SILENCE, CLOSED
     )
 
@@ -149,39 +149,39 @@ def test_trailing_bytes(wire: MakeWire, scratch: Nfs3Scratch, call: Call) -> Non
 # ---------------------------------------------------------------- padding
 
 
-@proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
+@proves(EXCLUDES_PADDING, killed_by="rpc-treats-padding-as-data")
 def test_padding_in_lookup(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """LOOKUP does not take XDR padding for a part of the name."""
     scratch.file(b"abcde")
     peer = wire()
-    said = peer.attempt(
+    answer = peer.try_message(
         peer.make(3, opaque(scratch.handle) + opaque(b"abcde", padding=b"\x01\x02\x03")).message()
     )
-    observe("answer", said.outcome)
-    status = said.decode(v3.Lookup3Res).status if said.outcome == SUCCESS else None
+    observe("answer", answer.outcome)
+    status = answer.decode(v3.Lookup3Res).status if answer.outcome == SUCCESS else None
     expect(status, "status of LOOKUP of an existing name with nonzero padding").differs_from(
         v3.Nfsstat3.NFS3ERR_NOENT
     )
 
 
-@proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
+@proves(EXCLUDES_PADDING, killed_by="rpc-treats-padding-as-data")
 def test_padding_in_mkdir(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """MKDIR does not take XDR padding for a part of the name."""
     peer = wire()
     name = opaque(b"abcde", padding=b"xyz")
-    said = peer.attempt(peer.make(9, opaque(scratch.handle) + name + MODE_ONLY).message())
-    observe("answer", said.outcome)
+    answer = peer.try_message(peer.make(9, opaque(scratch.handle) + name + MODE_ONLY).message())
+    observe("answer", answer.outcome)
     expect(scratch.names(), "names after MKDIR of 'abcde' with nonzero padding").one_of([], [b"abcde"])
 
 
-@proves(EXCLUDES_PADDING, killed_by="rpc-takes-padding-for-data")
+@proves(EXCLUDES_PADDING, killed_by="rpc-treats-padding-as-data")
 def test_padding_in_write(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """WRITE does not write XDR padding into the file."""
     peer = wire()
     file = scratch.file("f")
     arguments = opaque(file) + words(0, 0, 5, 2) + opaque(b"abcde", padding=b"xyz")
-    said = peer.attempt(peer.make(7, arguments).message())
-    observe("answer", said.outcome)
+    answer = peer.try_message(peer.make(7, arguments).message())
+    observe("answer", answer.outcome)
     expect(scratch.read(file), "data after WRITE of 'abcde' with nonzero padding").satisfies(
         b"abcde".startswith, "'abcde' or its beginning"
     )
@@ -191,80 +191,80 @@ def test_padding_in_write(wire: MakeWire, scratch: Nfs3Scratch) -> None:
 
 
 @pytest.mark.parametrize("mode", [3, *UNDEFINED], ids=short)
-@proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="create3-takes-any-mode-for-unchecked")
+@proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="create3-treats-unknown-modes-as-unchecked")
 def test_unknown_create_mode(wire: MakeWire, scratch: Nfs3Scratch, mode: int) -> None:
     """CREATE with an undefined createmode3 creates nothing."""
     peer = wire()
     name = opaque(scratch.handle) + opaque(NAME)
-    said = peer.attempt(peer.make(8, name + words(mode) + MODE_ONLY).message())
-    observe("answer", said.outcome)
+    answer = peer.try_message(peer.make(8, name + words(mode) + MODE_ONLY).message())
+    observe("answer", answer.outcome)
     expect_names(scratch.names(), [], f"names after CREATE with createmode3 {mode}")
 
 
 @pytest.mark.parametrize("kind", [0, 8, *UNDEFINED], ids=short)
-@proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="mknod3-takes-any-type-for-a-fifo", needs="mknod")
+@proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="mknod3-treats-unknown-types-as-fifo", needs="mknod")
 def test_unknown_mknod_type(wire: MakeWire, scratch: Nfs3Scratch, kind: int) -> None:
     """MKNOD of an undefined file type creates nothing."""
     # Once with the attributes of a FIFO, once with no data at all, as in the default arm of the union.
     for rest in (MODE_ONLY, b""):
         peer = wire()
         name = opaque(scratch.handle) + opaque(NAME)
-        said = peer.attempt(peer.make(11, name + words(kind) + rest).message())
-        observe("answer", said.outcome)
+        answer = peer.try_message(peer.make(11, name + words(kind) + rest).message())
+        observe("answer", answer.outcome)
     expect_names(scratch.names(), [], f"names after MKNOD of type {kind}")
 
 
 @pytest.mark.parametrize("stable", [3, *UNDEFINED], ids=short)
-@proves(WRITE_RETURNS_STABLE_HOW, killed_by="write3-commits-as-it-is-told")
+@proves(WRITE_RETURNS_STABLE_HOW, killed_by="write3-echoes-unknown-stable-how")
 def test_unknown_stable_how(wire: MakeWire, scratch: Nfs3Scratch, stable: int) -> None:
     """WRITE with an undefined stable_how is refused, or returns a defined value in committed."""
     peer = wire()
     arguments = opaque(scratch.file("f")) + words(0, 0, 4, stable) + opaque(b"data")
-    said = peer.attempt(peer.make(7, arguments).message())
-    observe("answer", said.outcome)
-    if not succeeded(CALLS["write"], said):
+    answer = peer.try_message(peer.make(7, arguments).message())
+    observe("answer", answer.outcome)
+    if not succeeded(CALLS["write"], answer):
         return
     observe("answer", "success")
-    reply = said.decode(v3.Write3Res)
+    reply = answer.decode(v3.Write3Res)
     committed: XdrEnum = reply.resok.committed if reply.resok is not None else v3.StableHow.UNSTABLE
-    expect_that(committed.is_known, "a value of stable_how", str(int(committed)), "committed", reply=said)
+    expect_that(committed.is_known, "a value of stable_how", str(int(committed)), "committed", reply=answer)
 
 
 @pytest.mark.parametrize("how", [3, *UNDEFINED], ids=short)
-@proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="setattr3-takes-any-time-how-for-the-epoch")
+@proves(REFUSES_UNDEFINED_ENUM_VALUES, killed_by="setattr3-treats-unknown-time-how-as-epoch")
 def test_unknown_time_how(wire: MakeWire, nfs3: Nfs3, scratch: Nfs3Scratch, how: int) -> None:
     """SETATTR with an undefined time_how does not change mtime."""
     peer = wire()
     file = scratch.file("f")
     before = scratch.attributes(file).mtime
     # A decoder with a default arm reads no time and continues with the guard, so the guard comes next here.
-    said = peer.attempt(peer.make(2, opaque(file) + words(0, 0, 0, 0, 0, how, 0)).message())
-    observe("answer", said.outcome)
+    answer = peer.try_message(peer.make(2, opaque(file) + words(0, 0, 0, 0, 0, how, 0)).message())
+    observe("answer", answer.outcome)
     expect(scratch.attributes(file).mtime, f"mtime after SETATTR with time_how {how}").equals(before)
 
 
 @pytest.mark.parametrize("check", [2, 2**31, 2**32 - 1], ids=short)
-@proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-fails-at-other-booleans")
+@proves(TOLERATES_ODD_ARGUMENTS, killed_by="rpc-undefined-booleans-are-system-err")
 def test_invalid_boolean(wire: MakeWire, scratch: Nfs3Scratch, check: int) -> None:
     """The server accepts a boolean other than 0 and 1, or answers GARBAGE_ARGS."""
     peer = wire()
     file = scratch.file("f")
     arguments = opaque(file) + v3.Sattr3(mode=0o600).to_xdr() + words(check, 1, 1)
-    said = peer.attempt(peer.make(2, arguments).message())
+    answer = peer.try_message(peer.make(2, arguments).message())
     done = scratch.attributes(file).mode & 0o777 == 0o600
-    observe("answer", f"{said.outcome}, {'mode set' if done else 'mode not set'}")
-    expect(said.outcome, f"answer to SETATTR with a guard of {check}").one_of(
+    observe("answer", f"{answer.outcome}, {'mode set' if done else 'mode not set'}")
+    expect(answer.outcome, f"answer to SETATTR with a guard of {check}").one_of(
         SUCCESS, GARBAGE_ARGS, SILENCE, CLOSED
     )
 
 
-@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-itself-to-wrong-lengths")
+@proves(REFUSES_UNDECODABLE_ARGUMENTS, killed_by="rpc-repeats-a-reply-to-wrong-lengths")
 def test_oversized_handle(wire: MakeWire, scratch: Nfs3Scratch) -> None:
     """A file handle of 65 bytes is refused, not truncated."""
     peer = wire()
-    need(CALLS["fsstat"], peer.ask(peer.make(18, opaque(scratch.handle))))
+    need(CALLS["fsstat"], peer.call(peer.make(18, opaque(scratch.handle))))
     handle = scratch.handle + bytes(65 - len(scratch.handle))
-    said = peer.attempt(peer.make(18, opaque(handle)).message())
-    observe("answer", said.outcome)
-    done = succeeded(CALLS["fsstat"], said)
-    expect_that(not done, "an error", "success", "FSSTAT with a handle of 65 bytes", reply=said)
+    answer = peer.try_message(peer.make(18, opaque(handle)).message())
+    observe("answer", answer.outcome)
+    done = succeeded(CALLS["fsstat"], answer)
+    expect_that(not done, "an error", "success", "FSSTAT with a handle of 65 bytes", reply=answer)

@@ -38,21 +38,21 @@ def test_answered_once(wire: MakeWire, count: int) -> None:
     """The server answers each of many pipelined calls exactly once."""
     peer = wire()
     calls = [null_call(peer) for _ in range(count)]
-    peer.send(b"".join(fragment(call.message(), ()) for call in calls))
-    heard = Counter(peer.hear()[:4] for _ in calls)
+    peer.send_raw(b"".join(fragment(call.message(), ()) for call in calls))
+    received = Counter(peer.receive_record()[:4] for _ in calls)
     # Replies may come in any order. Two more calls flush out replies that are sent twice.
     for last in (null_call(peer), null_call(peer)):
-        peer.tell(last.message())
-        while (reply := peer.hear()[:4]) != words(last.xid):
-            heard[reply] += 1
+        peer.send_record(last.message())
+        while (reply := peer.receive_record()[:4]) != words(last.xid):
+            received[reply] += 1
     expected = Counter(words(call.xid) for call in calls)
-    times = Counter(heard[xid] for xid in expected)
-    others = sum((heard - expected).values()) - sum(
+    times = Counter(received[xid] for xid in expected)
+    others = sum((received - expected).values()) - sum(
         (number - 1) * times[number] for number in times if number
     )
     seen = [f"{times[number]} answered {number} times" for number in sorted(times) if number != 1]
     seen += [f"{others} replies to other xids"] if others else []
-    expect_that(heard == expected, "one reply each, and no other", ", ".join(seen), f"{count} calls")
+    expect_that(received == expected, "one reply each, and no other", ", ".join(seen), f"{count} calls")
 
 
 @proves(REPLIES_ON_SAME_CONNECTION, killed_by="rpc-answers-on-the-latest-connection")
@@ -61,41 +61,43 @@ def test_reply_on_same_connection(wire: MakeWire) -> None:
     peers = [wire() for _ in range(3)]
     calls = [null_call(peer) for peer in peers]
     for peer in peers:
-        peer.ask(null_call(peer))
+        peer.call(null_call(peer))
     for peer, call in zip(peers, calls, strict=True):
-        peer.tell(call.message())
-    heard = []
+        peer.send_record(call.message())
+    received = []
     for peer, call in zip(peers, calls, strict=True):
         try:
-            heard.append(peer.hear()[:4] == words(call.xid))
+            received.append(peer.receive_record()[:4] == words(call.xid))
         except RpcTimeout:
-            heard.append(False)
-    seen = f"it on {sum(heard)} of 3 connections"
-    expect_that(all(heard), "the reply on the connection of its call", seen)
+            received.append(False)
+    seen = f"it on {sum(received)} of 3 connections"
+    expect_that(all(received), "the reply on the connection of its call", seen)
 
 
-@proves(SENDS_ONLY_REPLIES, killed_by="rpc-says-goodbye-to-half-closed-connections")
+@proves(SENDS_ONLY_REPLIES, killed_by="rpc-half-close-gets-a-surplus-reply")
 def test_half_close(wire: MakeWire) -> None:
     """After a half-close the server sends nothing but the reply to the call."""
     peer = wire()
     call = null_call(peer)
-    peer.tell(call.message())
+    peer.send_record(call.message())
     peer.half_close()
     # No RFC requires an answer after a half-close.
-    heard: list[bytes] = []
+    received: list[bytes] = []
     try:
         while True:
-            heard.append(peer.hear(min(1.0, peer.client.timeout)))
+            received.append(peer.receive_record(min(1.0, peer.client.timeout)))
     except ConnectionLost:
         observe("connection", "closed by the server")
     except RpcTimeout:
         observe("connection", "left open")
-    observe("half-closed call", "answered" if heard else "not answered")
-    xids = [show_xid(reply) for reply in heard]
+    observe("half-closed call", "answered" if received else "not answered")
+    xids = [show_xid(reply) for reply in received]
     expect(xids, "xids of the messages after a half-close").one_of([], [show_xid(call.message())])
 
 
-@proves(SERVES_OTHERS_MEANWHILE, SERVES_OTHERS_AFTERWARDS, killed_by="rpc-stops-at-clients-that-do-not-read")
+@proves(
+    SERVES_OTHERS_MEANWHILE, SERVES_OTHERS_AFTERWARDS, killed_by="rpc-clients-that-do-not-read-block-others"
+)
 def test_client_never_reads(wire: MakeWire, why_not_served: WhyNotServed) -> None:
     """The server serves other clients while one client does not read its replies."""
     peer = wire()
@@ -104,33 +106,33 @@ def test_client_never_reads(wire: MakeWire, why_not_served: WhyNotServed) -> Non
     expect_others_served_after(peer, null * 2000, why_not_served)
 
 
-@proves(SERVES_OTHERS_AFTERWARDS, killed_by="rpc-dies-of-clients-that-leave")
+@proves(SERVES_OTHERS_AFTERWARDS, killed_by="rpc-stops-after-a-client-leaves")
 def test_client_leaves(wire: MakeWire, why_not_served: WhyNotServed) -> None:
     """The server serves other clients after a client has left with calls outstanding."""
     peer = wire()
-    peer.ask(peer.make())
-    peer.send(b"".join(fragment(peer.make().message(), ()) for _ in range(260)))
+    peer.call(peer.make())
+    peer.send_raw(b"".join(fragment(peer.make().message(), ()) for _ in range(260)))
     peer.client.close()
     expect_served_afterwards(why_not_served)
 
 
-@proves(SERVES_OTHERS_AFTERWARDS, killed_by="rpc-counts-connections-that-are-gone")
+@proves(SERVES_OTHERS_AFTERWARDS, killed_by="rpc-limits-connections-including-closed")
 def test_many_closed(wire: MakeWire, why_not_served: WhyNotServed) -> None:
     """The server serves other clients after many connections were opened and closed."""
     for number in range(60):
         peer = wire()
         if number % 2:
-            peer.send(b"\x80")
+            peer.send_raw(b"\x80")
         peer.client.close()
     expect_served_afterwards(why_not_served)
 
 
 @pytest.mark.parametrize("what", ["nothing", "half-mark", "half-record", "fragment"])
-@proves(SERVES_OTHERS_MEANWHILE, SERVES_OTHERS_AFTERWARDS, killed_by="rpc-waits-for-the-slow")
+@proves(SERVES_OTHERS_MEANWHILE, SERVES_OTHERS_AFTERWARDS, killed_by="rpc-partial-records-block-others")
 def test_slow_clients(wire: MakeWire, why_not_served: WhyNotServed, what: str) -> None:
     """The server serves other clients while slow clients stay connected."""
     peers = [wire() for _ in range(20)]
     start = {"nothing": b"", "half-mark": b"\x80\0", "half-record": words(MARK | 80) + bytes(20)}
     for peer in peers:
-        peer.send(start.get(what, words(20) + bytes(20)))
+        peer.send_raw(start.get(what, words(20) + bytes(20)))
     expect_others_served(peers, why_not_served)

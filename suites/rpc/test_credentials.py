@@ -161,8 +161,8 @@ def test_sys_at_limits(wire: MakeWire, root_arguments: bytes, proto: Proto, what
     """The server accepts AUTH_SYS credentials at the limits of the RFC."""
     peer = wire(proto)
     description, fields = AT_THE_LIMIT[what]
-    said = peer.ask(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer, **fields))))
-    expect(said.outcome, f"answer to GETATTR with AUTH_SYS and {description}").equals(SUCCESS)
+    answer = peer.call(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer, **fields))))
+    expect(answer.outcome, f"answer to GETATTR with AUTH_SYS and {description}").equals(SUCCESS)
 
 
 BEYOND_THE_LIMIT: dict[str, tuple[str, SysBody]] = {
@@ -177,36 +177,50 @@ BEYOND_THE_LIMIT: dict[str, tuple[str, SysBody]] = {
 """Id -> description, and the arguments of `sys_body`."""
 
 
+def _expect_refused(peer: Wire, message: bytes, what: str) -> None:
+    """A message gets one of `REFUSALS`."""
+    __tracebackhide__ = True
+    answer = peer.try_message(message)
+    observe("answer", answer.outcome)
+    expect(answer.outcome, f"answer to {what}").one_of(*REFUSALS)
+
+
 @pytest.mark.parametrize("what", BEYOND_THE_LIMIT)
-@proves(REFUSES_MALFORMED_AUTH_SYS, killed_by="rpc-takes-auth-sys-beyond-its-limits")
+@proves(REFUSES_MALFORMED_AUTH_SYS, killed_by="rpc-accepts-auth-sys-beyond-its-limits")
 def test_sys_beyond_limits(wire: MakeWire, root_arguments: bytes, what: str) -> None:
     """The server refuses AUTH_SYS credentials beyond the limits of the RFC."""
     peer = wire()
     description, fields = BEYOND_THE_LIMIT[what]
-    said = peer.attempt(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer, **fields))).message())
-    observe("answer", said.outcome)
-    expect(said.outcome, f"answer to GETATTR with AUTH_SYS and {description}").one_of(*REFUSALS)
+    _expect_refused(
+        peer,
+        getattr_of(peer, root_arguments, auth(SYS, sys_body(peer, **fields))).message(),
+        f"GETATTR with AUTH_SYS and {description}",
+    )
 
 
 @pytest.mark.parametrize("size", [0, 4, 8, 16, 20, 24])
-@proves(REFUSES_MALFORMED_AUTH_SYS, killed_by="rpc-fills-up-short-credentials")
+@proves(REFUSES_MALFORMED_AUTH_SYS, killed_by="rpc-pads-short-credentials")
 def test_sys_truncated(wire: MakeWire, root_arguments: bytes, size: int) -> None:
     """The server refuses a truncated AUTH_SYS credential."""
     peer = wire()
-    said = peer.attempt(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer)[:size])).message())
-    observe("answer", said.outcome)
-    expect(said.outcome, f"answer to GETATTR with the first {size} of 28 bytes of AUTH_SYS").one_of(*REFUSALS)
+    _expect_refused(
+        peer,
+        getattr_of(peer, root_arguments, auth(SYS, sys_body(peer)[:size])).message(),
+        f"GETATTR with the first {size} of 28 bytes of AUTH_SYS",
+    )
 
 
 @pytest.mark.parametrize("surplus", [4, 12, 372])
-@proves(TOLERATES_SURPLUS_CREDENTIAL, killed_by="rpc-fails-at-long-credentials")
+@proves(TOLERATES_SURPLUS_CREDENTIAL, killed_by="rpc-bytes-after-auth-sys-are-system-err")
 def test_sys_trailing_bytes(wire: MakeWire, root_arguments: bytes, surplus: int) -> None:
     """The server ignores trailing bytes after AUTH_SYS, or refuses the credential."""
     peer = wire()
     body = sys_body(peer) + bytes(surplus)
-    said = peer.attempt(getattr_of(peer, root_arguments, auth(SYS, body)).message())
-    observe("answer", said.outcome)
-    expect(said.outcome, f"answer to GETATTR with {surplus} bytes after AUTH_SYS").one_of(SUCCESS, *REFUSALS)
+    answer = peer.try_message(getattr_of(peer, root_arguments, auth(SYS, body)).message())
+    observe("answer", answer.outcome)
+    expect(answer.outcome, f"answer to GETATTR with {surplus} bytes after AUTH_SYS").one_of(
+        SUCCESS, *REFUSALS
+    )
 
 
 TOO_LONG = {
@@ -220,25 +234,21 @@ TOO_LONG = {
 
 
 @pytest.mark.parametrize("what", TOO_LONG)
-@proves(LIMITS_AUTH_BODY, killed_by="rpc-takes-credentials-of-any-length")
+@proves(LIMITS_AUTH_BODY, killed_by="rpc-accepts-credentials-of-any-length")
 def test_credential_too_long(wire: MakeWire, what: str) -> None:
     """The server refuses a credential of more than 400 bytes."""
     peer = wire()
     description, cred = TOO_LONG[what]
-    said = peer.attempt(peer.make(cred=cred).message())
-    observe("answer", said.outcome)
-    expect(said.outcome, f"answer to NULL with a credential of {description}").one_of(*REFUSALS)
+    _expect_refused(peer, peer.make(cred=cred).message(), f"NULL with a credential of {description}")
 
 
 @pytest.mark.parametrize("what", TOO_LONG)
-@proves(LIMITS_AUTH_BODY, killed_by="rpc-takes-verifiers-of-any-length")
+@proves(LIMITS_AUTH_BODY, killed_by="rpc-accepts-verifiers-of-any-length")
 def test_verifier_too_long(wire: MakeWire, what: str) -> None:
     """The server refuses a verifier of more than 400 bytes."""
     peer = wire()
     description, verf = TOO_LONG[what]
-    said = peer.attempt(peer.make(verf=verf).message())
-    observe("answer", said.outcome)
-    expect(said.outcome, f"answer to NULL with a verifier of {description}").one_of(*REFUSALS)
+    _expect_refused(peer, peer.make(verf=verf).message(), f"NULL with a verifier of {description}")
 
 
 @pytest.mark.parametrize("size", [1, 4, 100, 399, 400])
@@ -246,8 +256,8 @@ def test_verifier_too_long(wire: MakeWire, what: str) -> None:
 def test_none_credential_body(wire: MakeWire, size: int) -> None:
     """The server ignores the body of an AUTH_NONE credential."""
     peer = wire()
-    said = peer.attempt(peer.make(cred=auth(NONE, b"\xa5" * size)).message())
-    expect(said.outcome, f"answer to NULL with AUTH_NONE and a body of {size} bytes").equals(SUCCESS)
+    answer = peer.try_message(peer.make(cred=auth(NONE, b"\xa5" * size)).message())
+    expect(answer.outcome, f"answer to NULL with AUTH_NONE and a body of {size} bytes").equals(SUCCESS)
 
 
 # Multiples of four: another check looks at the padding of an echoed verifier.
@@ -256,57 +266,59 @@ def test_none_credential_body(wire: MakeWire, size: int) -> None:
 def test_none_verifier_body(wire: MakeWire, size: int) -> None:
     """The server ignores the body of an AUTH_NONE verifier."""
     peer = wire()
-    said = peer.attempt(peer.make(verf=auth(NONE, b"\xa5" * size)).message())
-    expect(said.outcome, f"answer to NULL with an AUTH_NONE verifier of {size} bytes").equals(SUCCESS)
+    answer = peer.try_message(peer.make(verf=auth(NONE, b"\xa5" * size)).message())
+    expect(answer.outcome, f"answer to NULL with an AUTH_NONE verifier of {size} bytes").equals(SUCCESS)
 
 
 @pytest.mark.parametrize(("proto", "service"), [("tcp", "nfs"), ("udp", "nfs"), ("tcp", "mount")])
-@proves(NULL_NEEDS_NO_AUTHENTICATION, killed_by="rpc-null-asks-who-calls")
+@proves(NULL_NEEDS_NO_AUTHENTICATION, killed_by="rpc-null-requires-authentication")
 def test_null_with_auth_none(wire: MakeWire, proto: Proto, service: str) -> None:
     """The server answers NULL with AUTH_NONE."""
     peer = wire(proto, "mount" if service == "mount" else "nfs")
-    said = peer.ask(peer.make(cred=auth(NONE)))
-    expect(said.outcome, "answer to NULL with AUTH_NONE").equals(SUCCESS)
+    answer = peer.call(peer.make(cred=auth(NONE)))
+    expect(answer.outcome, "answer to NULL with AUTH_NONE").equals(SUCCESS)
 
 
 @TRANSPORTS
-@proves(REFUSES_IDENTITY_WITH_AUTH_ERROR, killed_by="rpc-takes-none-for-garbage")
+@proves(REFUSES_IDENTITY_WITH_AUTH_ERROR, killed_by="rpc-auth-none-is-garbage-args")
 def test_getattr_with_auth_none(wire: MakeWire, root_arguments: bytes, proto: Proto) -> None:
     """The server executes GETATTR with AUTH_NONE, or refuses it with AUTH_ERROR."""
     peer = wire(proto)
-    said = peer.ask(getattr_of(peer, root_arguments, auth(NONE)))
-    observe("answer", said.outcome)
-    expect(said.outcome, "answer to GETATTR with AUTH_NONE").one_of(SUCCESS, AUTH_ERROR)
+    answer = peer.call(getattr_of(peer, root_arguments, auth(NONE)))
+    observe("answer", answer.outcome)
+    expect(answer.outcome, "answer to GETATTR with AUTH_NONE").one_of(SUCCESS, AUTH_ERROR)
 
 
 @pytest.mark.parametrize("flavor", [3, 6, 7, 99, 390_003, 2**31, 2**32 - 1], ids=short)
-@proves(REPORTS_AUTH_ERROR, killed_by="rpc-takes-unknown-flavours-for-auth-sys")
+@proves(REPORTS_AUTH_ERROR, killed_by="rpc-treats-unknown-flavors-as-auth-sys")
 def test_unknown_flavor(wire: MakeWire, root_arguments: bytes, flavor: int) -> None:
     """The server refuses a credential of an unknown flavor with AUTH_ERROR."""
     # Some servers know a few of these flavors, but an empty body identifies nobody in any of them.
     peer = wire()
-    said = peer.attempt(getattr_of(peer, root_arguments, auth(flavor)).message())
-    observe("answer", said.outcome if said.auth_stat is None else str(AuthStat(said.auth_stat)))
-    expect(said.outcome, f"answer to GETATTR with a credential of flavor {flavor}").equals(AUTH_ERROR)
+    answer = peer.try_message(getattr_of(peer, root_arguments, auth(flavor)).message())
+    observe("answer", answer.outcome if answer.auth_stat is None else str(AuthStat(answer.auth_stat)))
+    expect(answer.outcome, f"answer to GETATTR with a credential of flavor {flavor}").equals(AUTH_ERROR)
 
 
 @pytest.mark.parametrize("body", [b"", bytes(4), b"shorthand", b"\xff" * 400], ids=["0", "4", "9", "400"])
-@proves(REFUSES_UNKNOWN_SHORTHAND, killed_by="rpc-takes-any-shorthand")
+@proves(REFUSES_UNKNOWN_SHORTHAND, killed_by="rpc-accepts-any-shorthand")
 def test_unknown_shorthand(wire: MakeWire, root_arguments: bytes, body: bytes) -> None:
     """The server refuses an AUTH_SHORT credential that it never issued."""
     peer = wire()
-    said = peer.attempt(getattr_of(peer, root_arguments, auth(SHORT, body)).message())
-    expect(said.outcome, "answer to GETATTR with an unknown AUTH_SHORT").one_of(*REFUSALS)
+    answer = peer.try_message(getattr_of(peer, root_arguments, auth(SHORT, body)).message())
+    expect(answer.outcome, "answer to GETATTR with an unknown AUTH_SHORT").one_of(*REFUSALS)
 
 
-@proves(RETURNS_REJECTEDCRED, killed_by="rpc-calls-shorthands-bad")
+@proves(RETURNS_REJECTEDCRED, killed_by="rpc-unknown-auth-short-is-badcred")
 def test_unknown_shorthand_reason(wire: MakeWire, root_arguments: bytes) -> None:
     """The server refuses an unknown AUTH_SHORT credential with AUTH_REJECTEDCRED."""
     peer = wire()
-    said = peer.attempt(getattr_of(peer, root_arguments, auth(SHORT, b"shorthand")).message())
-    if said.auth_stat is None:
-        skip(f"expected AUTH_ERROR, got {said.outcome}; another check judges that")
-    expect(AuthStat(said.auth_stat), "auth_stat of an unknown AUTH_SHORT").equals(AuthStat.AUTH_REJECTEDCRED)
+    answer = peer.try_message(getattr_of(peer, root_arguments, auth(SHORT, b"shorthand")).message())
+    if answer.auth_stat is None:
+        skip(f"expected AUTH_ERROR, got {answer.outcome}; another check judges that")
+    expect(AuthStat(answer.auth_stat), "auth_stat of an unknown AUTH_SHORT").equals(
+        AuthStat.AUTH_REJECTEDCRED
+    )
 
 
 @pytest.mark.parametrize("flavor", [SYS, SHORT, 6, 99], ids=["sys", "short", "gss", "unknown"])
@@ -314,11 +326,11 @@ def test_unknown_shorthand_reason(wire: MakeWire, root_arguments: bytes) -> None
 def test_auth_error_reason(wire: MakeWire, root_arguments: bytes, flavor: int) -> None:
     """AUTH_ERROR gives a reason other than AUTH_OK."""
     peer = wire()
-    said = peer.attempt(getattr_of(peer, root_arguments, auth(flavor, bytes(7))).message())
-    if said.auth_stat is None:
-        skip(f"expected AUTH_ERROR, got {said.outcome}; another check judges that")
-    observe("auth_stat", str(AuthStat(said.auth_stat)))
-    expect(AuthStat(said.auth_stat), "auth_stat of AUTH_ERROR").differs_from(AuthStat.AUTH_OK)
+    answer = peer.try_message(getattr_of(peer, root_arguments, auth(flavor, bytes(7))).message())
+    if answer.auth_stat is None:
+        skip(f"expected AUTH_ERROR, got {answer.outcome}; another check judges that")
+    observe("auth_stat", str(AuthStat(answer.auth_stat)))
+    expect(AuthStat(answer.auth_stat), "auth_stat of AUTH_ERROR").differs_from(AuthStat.AUTH_OK)
 
 
 VERIFIERS = {
@@ -332,31 +344,31 @@ VERIFIERS = {
 
 
 @pytest.mark.parametrize("what", VERIFIERS)
-@proves(REPORTS_AUTH_ERROR, killed_by="rpc-takes-verifiers-for-arguments")
+@proves(REPORTS_AUTH_ERROR, killed_by="rpc-treats-verifiers-as-arguments")
 def test_verifier_with_sys(wire: MakeWire, root_arguments: bytes, what: str) -> None:
     """The server ignores an unexpected verifier of an AUTH_SYS call, or answers AUTH_ERROR."""
     peer = wire()
     description, verf = VERIFIERS[what]
     # AUTH_SYS should come with an empty verifier (appendix A), so a server may not know how to treat these.
-    said = peer.risk(getattr_of(peer, root_arguments, verf=verf))
-    observe("answer", said.outcome)
-    expect(said.outcome, f"answer to GETATTR with AUTH_SYS and a verifier of {description}").one_of(
+    answer = peer.try_call(getattr_of(peer, root_arguments, verf=verf))
+    observe("answer", answer.outcome)
+    expect(answer.outcome, f"answer to GETATTR with AUTH_SYS and a verifier of {description}").one_of(
         SUCCESS, AUTH_ERROR
     )
 
 
-@proves(PADS_WITH_ZEROS, killed_by="rpc-pads-verifiers-with-what-is-there")
+@proves(PADS_WITH_ZEROS, killed_by="rpc-pads-verifiers-with-stale-memory")
 def test_reply_verifier_padding(wire: MakeWire) -> None:
     """The server pads the verifier of a reply with zeros."""
     # Many times, with other data in between: memory that a server does not clear may be zero by chance.
     peer = wire()
     paddings, length = set(), 0
     for size in range(48):
-        between = peer.attempt(peer.make(cred=auth(NONE, b"\xff" * 400)).message())
-        said = peer.attempt(peer.make(verf=auth(NONE, b"v" * (size % 40 * 4 + size % 3 + 1))).message())
-        if {between.outcome, said.outcome} & {CLOSED, SILENCE}:
+        between = peer.try_message(peer.make(cred=auth(NONE, b"\xff" * 400)).message())
+        answer = peer.try_message(peer.make(verf=auth(NONE, b"v" * (size % 40 * 4 + size % 3 + 1))).message())
+        if {between.outcome, answer.outcome} & {CLOSED, SILENCE}:
             skip("the server does not answer calls with a body in AUTH_NONE")
-        reply = said.reply
+        reply = answer.reply
         length = int.from_bytes(reply[16:20], "big") if reply[8:12] == bytes(4) else 0
         paddings.add(reply[20 + length : 20 + length + -length % 4].strip(b"\0"))
     observe("verifier of the reply", "that of the call" if length else "empty")
@@ -365,21 +377,21 @@ def test_reply_verifier_padding(wire: MakeWire) -> None:
 
 
 @TRANSPORTS
-@proves(SYS_REPLY_VERIFIER, killed_by="rpc-verifies-with-auth-sys")
+@proves(SYS_REPLY_VERIFIER, killed_by="rpc-replies-with-an-auth-sys-verifier")
 def test_reply_verifier_sys(wire: MakeWire, proto: Proto) -> None:
     """A reply to AUTH_SYS has a verifier of flavor AUTH_NONE or AUTH_SHORT."""
     peer = wire(proto)
-    verf = peer.ask(peer.make()).verf
+    verf = peer.call(peer.make()).verf
     flavor = None if verf is None else verf.flavor
     expect(flavor, "flavor of the verifier in the reply").one_of(AuthFlavor.AUTH_NONE, AuthFlavor.AUTH_SHORT)
 
 
 @TRANSPORTS
-@proves(NONE_REPLY_VERIFIER, killed_by="rpc-gives-a-shorthand-to-nobody")
+@proves(NONE_REPLY_VERIFIER, killed_by="rpc-null-returns-auth-short")
 def test_reply_verifier_none(wire: MakeWire, proto: Proto) -> None:
     """A reply to AUTH_NONE has a verifier of flavor AUTH_NONE."""
     peer = wire(proto)
-    said = peer.ask(peer.make(cred=words(0, 0)))
-    if said.verf is None:
-        skip(f"the server refuses NULL with AUTH_NONE: it answers {said.outcome}")
-    expect(said.verf.flavor, "flavor of the verifier in the reply").equals(AuthFlavor.AUTH_NONE)
+    answer = peer.call(peer.make(cred=words(0, 0)))
+    if answer.verf is None:
+        skip(f"the server refuses NULL with AUTH_NONE: it answers {answer.outcome}")
+    expect(answer.verf.flavor, "flavor of the verifier in the reply").equals(AuthFlavor.AUTH_NONE)

@@ -35,43 +35,43 @@ def _expect_answers(peer: Wire, calls: Iterable[RawCall], what: str) -> None:
     """Expect that calls already sent are executed. `what` has a place for the number of a call, from 1."""
     __tracebackhide__ = True
     for number, call in enumerate(calls, 1):
-        said = peer.risk(call, told=True)
-        expect(said.outcome, what.format(number)).equals(SUCCESS)
+        answer = peer.try_call(call, sent=True)
+        expect(answer.outcome, what.format(number)).equals(SUCCESS)
 
 
 @pytest.mark.parametrize("cut", [2, 4, 8, 22, 24, 31, 32, 60, 67])
-@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-takes-fragments-for-records")
+@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-treats-fragments-as-records")
 def test_two(wire: MakeWire, cut: int) -> None:
     """The server answers a call that is split into two fragments."""
     peer = wire()
-    said = peer.risk(null_call(peer), [cut])
-    expect(said.outcome, f"answer to a call cut after {cut} of {NULL_CALL_SIZE} bytes").equals(SUCCESS)
+    answer = peer.try_call(null_call(peer), [cut])
+    expect(answer.outcome, f"answer to a call cut after {cut} of {NULL_CALL_SIZE} bytes").equals(SUCCESS)
 
 
-@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-loses-fragments-that-end-in-an-opaque")
+@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-drops-fragments-that-end-in-an-opaque")
 def test_split_anywhere(wire: MakeWire) -> None:
     """The server answers calls that are split into two fragments after any byte."""
     peer = wire()
     calls = [null_call(peer) for _ in range(1, NULL_CALL_SIZE)]
-    peer.send(b"".join(fragment(call.message(), [cut]) for cut, call in enumerate(calls, 1)))
+    peer.send_raw(b"".join(fragment(call.message(), [cut]) for cut, call in enumerate(calls, 1)))
     _expect_answers(peer, calls, f"answer to a call cut after {{}} of {NULL_CALL_SIZE} bytes")
 
 
 @pytest.mark.parametrize("size", [1, 3, 4, 16])
-@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-takes-four-fragments-at-most")
+@proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-drops-fragments-after-the-third")
 def test_many(wire: MakeWire, size: int) -> None:
     """The server answers a call that is split into many small fragments."""
     peer = wire()
-    said = peer.risk(null_call(peer), [size] * (NULL_CALL_SIZE // size))
-    expect(said.outcome, f"answer to a call in fragments of {size} bytes").equals(SUCCESS)
+    answer = peer.try_call(null_call(peer), [size] * (NULL_CALL_SIZE // size))
+    expect(answer.outcome, f"answer to a call in fragments of {size} bytes").equals(SUCCESS)
 
 
 @proves(REASSEMBLES_FRAGMENTS, killed_by="rpc-drops-one-byte-fragments")
 def test_one_byte_ends(wire: MakeWire) -> None:
     """The server answers a call whose first and last fragments have one byte each."""
     peer = wire()
-    said = peer.risk(null_call(peer), [1, NULL_CALL_SIZE - 2])
-    expect(said.outcome, "answer to a call whose first and last fragments have one byte").equals(SUCCESS)
+    answer = peer.try_call(null_call(peer), [1, NULL_CALL_SIZE - 2])
+    expect(answer.outcome, "answer to a call whose first and last fragments have one byte").equals(SUCCESS)
 
 
 EMPTY_FRAGMENTS = {
@@ -90,44 +90,46 @@ def test_empty(wire: MakeWire, where: str) -> None:
     """The server answers a call that has empty fragments."""
     peer = wire()
     description, sizes = EMPTY_FRAGMENTS[where]
-    said = peer.risk(null_call(peer), sizes)
-    expect(said.outcome, f"answer to a call with {description}").equals(SUCCESS)
+    answer = peer.try_call(null_call(peer), sizes)
+    expect(answer.outcome, f"answer to a call with {description}").equals(SUCCESS)
 
 
 @pytest.mark.parametrize("count", [2, 3, 20])
-@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-answers-one-record-of-a-segment")
+@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-executes-one-record-of-a-segment")
 def test_records_in_one_segment(wire: MakeWire, count: int) -> None:
     """The server answers every call of several records sent in one TCP segment."""
     peer = wire()
     calls = [null_call(peer) for _ in range(count)]
-    peer.send(b"".join(fragment(call.message(), ()) for call in calls))
+    peer.send_raw(b"".join(fragment(call.message(), ()) for call in calls))
     _expect_answers(peer, calls, f"answer to call {{}} of {count} in one segment")
 
 
 @pytest.mark.parametrize("cut", [1, 2, 3, 4, 5, 12, 40, 71])
-@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-forgets-half-a-record")
-def test_record_across_segments(wire: MakeWire, passes_by: Callable[[], None], cut: int) -> None:
+@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-drops-partial-records")
+def test_record_across_segments(
+    wire: MakeWire, null_on_other_connection: Callable[[], None], cut: int
+) -> None:
     """The server answers a call whose record is sent in two TCP segments."""
     peer = wire()
     call = null_call(peer)
     stream = fragment(call.message(), ())
-    peer.send(stream[:cut])
+    peer.send_raw(stream[:cut])
     # After this pause the server has most likely read the first segment.
-    passes_by()
-    peer.send(stream[cut:])
-    said = peer.risk(call, told=True)
-    expect(said.outcome, f"answer to a record in two segments, the first of {cut} bytes").equals(SUCCESS)
+    null_on_other_connection()
+    peer.send_raw(stream[cut:])
+    answer = peer.try_call(call, sent=True)
+    expect(answer.outcome, f"answer to a record in two segments, the first of {cut} bytes").equals(SUCCESS)
 
 
-@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-forgets-half-a-record")
-def test_partial_second_record(wire: MakeWire, passes_by: Callable[[], None]) -> None:
+@proves(RECORD_MARKS_DELIMIT, killed_by="rpc-drops-partial-records")
+def test_partial_second_record(wire: MakeWire, null_on_other_connection: Callable[[], None]) -> None:
     """The server answers two calls when the first segment ends within the second record."""
     peer = wire()
     first, second = null_call(peer), null_call(peer)
     stream = fragment(first.message(), ()) + fragment(second.message(), [32])
-    peer.send(stream[:90])
-    passes_by()
-    peer.send(stream[90:])
+    peer.send_raw(stream[:90])
+    null_on_other_connection()
+    peer.send_raw(stream[90:])
     _expect_answers(peer, [first, second], "answer to record {} of 2, the second cut by a segment")
 
 
@@ -138,9 +140,9 @@ def test_empty_record(wire: MakeWire, length: int) -> None:
     # A complete record of zero or one byte: the server may drop it or close the connection.
     peer = wire()
     null = null_call(peer)
-    peer.send(words(MARK | length) + bytes(length) + fragment(null.message(), ()))
+    peer.send_raw(words(MARK | length) + bytes(length) + fragment(null.message(), ()))
     try:
-        reply = peer.hear(min(1.0, peer.client.timeout))
+        reply = peer.receive_record(min(1.0, peer.client.timeout))
     except (ConnectionLost, RpcTimeout) as error:
         observe("empty record", "connection closed" if isinstance(error, ConnectionLost) else "no reply")
         return

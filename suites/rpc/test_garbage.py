@@ -51,7 +51,7 @@ BROKEN_STREAMS = {
 
 
 @pytest.mark.parametrize("stream", BROKEN_STREAMS)
-@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-dies-of-broken-streams")
+@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-stops-after-broken-streams")
 def test_stream(wire: MakeWire, why_not_served: WhyNotServed, stream: str) -> None:
     """The server serves other clients after a broken TCP stream."""
     expect_others_served_after(wire(), BROKEN_STREAMS[stream], why_not_served)
@@ -75,14 +75,14 @@ BROKEN_MESSAGES = {
 
 
 @pytest.mark.parametrize("message", BROKEN_MESSAGES)
-@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-dies-of-broken-messages")
+@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-stops-after-broken-messages")
 def test_message(wire: MakeWire, why_not_served: WhyNotServed, message: str) -> None:
     """The server serves other clients after a broken RPC message."""
     expect_others_served_after(wire(), fragment(BROKEN_MESSAGES[message], ()), why_not_served)
 
 
 @pytest.mark.parametrize("index", range(1, 10))
-@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-dies-of-ones")
+@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-stops-after-a-header-word-of-ones")
 def test_header_word(wire: MakeWire, why_not_served: WhyNotServed, index: int) -> None:
     """The server serves other clients after a call with all bits of a header word set."""
     peer = wire()
@@ -104,13 +104,13 @@ BROKEN_ARGUMENTS = {
 
 
 @pytest.mark.parametrize("arguments", BROKEN_ARGUMENTS)
-@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-dies-of-garbage-arguments")
+@proves(SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE, killed_by="rpc-stops-after-garbage-arguments")
 def test_arguments(wire: MakeWire, why_not_served: WhyNotServed, arguments: str) -> None:
     """The server serves other clients after calls with broken arguments."""
     # One connection per call: a connection that is closed or out of sync then affects no other call.
     peers = [wire() for _ in NFS3_PROCEDURES]
     for number, peer in zip(NFS3_PROCEDURES, peers, strict=True):
-        peer.tell(peer.make(number, BROKEN_ARGUMENTS[arguments]).message())
+        peer.send_record(peer.make(number, BROKEN_ARGUMENTS[arguments]).message())
     expect_others_served(peers, why_not_served)
 
 
@@ -133,26 +133,26 @@ BROKEN_DATAGRAMS = {
 
 
 @pytest.mark.parametrize("what", BROKEN_DATAGRAMS)
-@proves(FORGETS_BROKEN_INPUT, killed_by="rpc-keeps-broken-datagrams", needs="udp")
+@proves(FORGETS_BROKEN_INPUT, killed_by="rpc-broken-datagram-spoils-the-next-call", needs="udp")
 def test_datagram(wire: MakeWire, what: str) -> None:
     """The server answers the next UDP call after a broken datagram."""
     broken, peer = wire("udp"), wire("udp")
-    broken.send(BROKEN_DATAGRAMS[what])
-    said = peer.ask(peer.make())
-    expect(said.outcome, "answer to NULL after a broken datagram").equals(SUCCESS)
+    broken.send_raw(BROKEN_DATAGRAMS[what])
+    answer = peer.call(peer.make())
+    expect(answer.outcome, "answer to NULL after a broken datagram").equals(SUCCESS)
 
 
-@proves(FORGETS_BROKEN_INPUT, killed_by="rpc-keeps-garbage-for-the-next-call")
+@proves(FORGETS_BROKEN_INPUT, killed_by="rpc-garbage-spoils-a-later-call")
 def test_next_call(wire: MakeWire) -> None:
     """The server decodes the next call correctly after a call with broken arguments."""
     # On the same connection, if the server keeps it open.
     peer = wire()
     outcomes = []
     for number in (1, 6, 12, 19):
-        if peer.attempt(peer.make(number, b"\xff" * 8).message()).outcome != GARBAGE_ARGS:
+        if peer.try_message(peer.make(number, b"\xff" * 8).message()).outcome != GARBAGE_ARGS:
             continue
         with contextlib.suppress(ConnectionLost):
-            outcomes.append(peer.ask(peer.make()).outcome)
+            outcomes.append(peer.call(peer.make()).outcome)
         if not peer.client.is_open:
             peer = wire()
     expect(outcomes, "answers to NULL after calls with broken arguments").equals([SUCCESS] * len(outcomes))

@@ -44,12 +44,12 @@ REFUSES_TRUNCATED_HEADER = Requirement(
 
 @TRANSPORTS
 @pytest.mark.parametrize("program", [0, 0x3FFF_FF42, HIGHEST], ids=["0", "0x3fffff42", "4g-1"])
-@proves(RETURNS_PROG_UNAVAIL, killed_by="rpc-takes-unknown-programs-for-nfs")
+@proves(RETURNS_PROG_UNAVAIL, killed_by="rpc-treats-unknown-programs-as-nfs")
 def test_unknown_program(wire: MakeWire, proto: Proto, program: int) -> None:
     """The server answers a call of an unknown program with PROG_UNAVAIL."""
     peer = wire(proto)
-    said = peer.ask(peer.make(prog=program))
-    expect(said.outcome, f"answer to a call of program {program}").one_of(PROG_UNAVAIL, AUTH_ERROR)
+    answer = peer.call(peer.make(prog=program))
+    expect(answer.outcome, f"answer to a call of program {program}").one_of(PROG_UNAVAIL, AUTH_ERROR)
 
 
 PAST_THE_LAST = {2: 18, 3: 22}
@@ -60,32 +60,32 @@ PAST_THE_LAST = {2: 18, 3: 22}
 @pytest.mark.parametrize(
     "beyond", [0, 1, 1000, 2**31, HIGHEST], ids=["last+1", "last+2", "last+1001", "last+2g", "4g-1"]
 )
-@proves(RETURNS_PROC_UNAVAIL, killed_by="rpc-takes-unknown-procedures-for-null")
+@proves(RETURNS_PROC_UNAVAIL, killed_by="rpc-treats-unknown-procedures-as-null")
 def test_unknown_procedure(wire: MakeWire, proto: Proto, beyond: int) -> None:
     """The server answers a call of an unknown NFS procedure with PROC_UNAVAIL."""
     peer = wire(proto)
     number = min(PAST_THE_LAST[peer.version] + beyond, HIGHEST)
-    said = peer.ask(peer.make(number))
-    expect(said.outcome, f"answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
+    answer = peer.call(peer.make(number))
+    expect(answer.outcome, f"answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
 
 
 @pytest.mark.parametrize("number", [18, 22, HIGHEST], ids=short)
-@proves(RETURNS_PROC_UNAVAIL, killed_by="rpc-takes-unknown-procedures-for-null", needs="nfs2")
+@proves(RETURNS_PROC_UNAVAIL, killed_by="rpc-treats-unknown-procedures-as-null", needs="nfs2")
 def test_unknown_procedure_nfs2(wire: MakeWire, number: int) -> None:
     """The server answers a call of an unknown NFSv2 procedure with PROC_UNAVAIL."""
     peer = wire()
-    said = peer.ask(peer.make(number, vers=2))
-    expect(said.outcome, f"answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
+    answer = peer.call(peer.make(number, vers=2))
+    expect(answer.outcome, f"answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
 
 
 # Not 6 and 7: XNFS defines them for versions 1 and 2, and some servers ignore the version when they dispatch.
 @pytest.mark.parametrize("number", [8, 100, HIGHEST], ids=short)
-@proves(RETURNS_PROC_UNAVAIL, killed_by="mount3-takes-unknown-procedures-for-null", needs="mount")
+@proves(RETURNS_PROC_UNAVAIL, killed_by="mount3-treats-unknown-procedures-as-null", needs="mount")
 def test_unknown_procedure_mount(wire: MakeWire, number: int) -> None:
     """The server answers a call of an unknown MOUNT procedure with PROC_UNAVAIL."""
     peer = wire("tcp", "mount")
-    said = peer.ask(peer.make(number))
-    expect(said.outcome, f"answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
+    answer = peer.call(peer.make(number))
+    expect(answer.outcome, f"answer to a call of procedure {number}").one_of(PROC_UNAVAIL, AUTH_ERROR)
 
 
 @TRANSPORTS
@@ -93,18 +93,18 @@ def test_unknown_procedure_mount(wire: MakeWire, number: int) -> None:
 def test_reply_not_answered(wire: MakeWire, proto: Proto) -> None:
     """The server does not answer a reply message."""
     peer = wire(proto)
-    said = peer.attempt(words(0x0BAD_CA11, 1, 0, 0, 0, 0))
-    observe("answer", said.outcome)
-    expect(said.outcome, "answer to a reply message").one_of(SILENCE, CLOSED)
+    answer = peer.try_message(words(0x0BAD_CA11, 1, 0, 0, 0, 0))
+    observe("answer", answer.outcome)
+    expect(answer.outcome, "answer to a reply message").one_of(SILENCE, CLOSED)
 
 
 @pytest.mark.parametrize("size", [8, 12, 16, 20, 24, 28, 32, 36, 38])
-@proves(REFUSES_TRUNCATED_HEADER, killed_by="rpc-fills-up-short-headers")
+@proves(REFUSES_TRUNCATED_HEADER, killed_by="rpc-pads-short-headers")
 def test_truncated(wire: MakeWire, size: int) -> None:
     """The server does not execute a call with a truncated header."""
     peer = wire()
-    said = peer.attempt(peer.make(cred=words(0, 0)).message()[:size])
-    observe("answer", said.outcome)
-    expect(said.outcome, f"answer to the first {size} of 40 bytes of a call").satisfies(
+    answer = peer.try_message(peer.make(cred=words(0, 0)).message()[:size])
+    observe("answer", answer.outcome)
+    expect(answer.outcome, f"answer to the first {size} of 40 bytes of a call").satisfies(
         lambda outcome: outcome != SUCCESS, "an error, no reply or a closed connection"
     )

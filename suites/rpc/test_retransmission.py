@@ -31,13 +31,13 @@ each_change = each_call("create", "mkdir", "symlink", "mknod", "link", "remove",
 
 @TRANSPORTS
 @each_change
-@proves(ANSWERS_RETRANSMISSION, killed_by="rpc-fails-at-retransmissions")
+@proves(ANSWERS_RETRANSMISSION, killed_by="rpc-retransmission-is-io")
 def test_reply(wire: MakeWire, scratch: Nfs3Scratch, proto: Proto, call: Call) -> None:
     """A retransmission gets the first reply, the reply of a second execution, or none."""
     peer = wire(proto)
     message = peer.make(call.procedure.number, call.arranged(scratch, NAME).to_xdr())
-    need(call, peer.ask(message))
-    again = peer.attempt(message.message())
+    need(call, peer.call(message))
+    again = peer.try_message(message.message())
     if again.outcome in {SILENCE, CLOSED}:
         observe("retransmission", again.outcome)
         return
@@ -51,12 +51,12 @@ def test_reply(wire: MakeWire, scratch: Nfs3Scratch, proto: Proto, call: Call) -
 
 @TRANSPORTS
 @each_change
-@proves(EXECUTES_AT_LEAST_ONCE, killed_by="rpc-undoes-at-retransmissions")
+@proves(EXECUTES_AT_LEAST_ONCE, killed_by="rpc-retransmission-creates-a-file")
 def test_effect_remains(wire: MakeWire, scratch: Nfs3Scratch, proto: Proto, call: Call) -> None:
     """A retransmission does not undo the effect of the call."""
     peer = wire(proto)
     message = peer.make(call.procedure.number, call.arranged(scratch, NAME).to_xdr())
-    need(call, peer.ask(message))
-    peer.attempt(message.message())
+    need(call, peer.call(message))
+    peer.try_message(message.message())
     what = f"names after {call.procedure.name} and its retransmission"
     expect_names(scratch.names(), call.names_after(NAME), what)

@@ -39,13 +39,13 @@ PROG_MISMATCH_HAS_RANGE = Requirement(
 
 @TRANSPORTS
 @pytest.mark.parametrize("version", [0, 1, 3, HIGHEST], ids=short)
-@proves(REFUSES_OTHER_RPC_VERSIONS, killed_by="rpc-takes-any-rpc-version")
+@proves(REFUSES_OTHER_RPC_VERSIONS, killed_by="rpc-accepts-any-rpc-version")
 def test_other_rpc_version(wire: MakeWire, proto: Proto, version: int) -> None:
     """The server does not accept a call with an RPC version other than 2."""
     peer = wire(proto)
-    said = peer.attempt(peer.make(rpcvers=version).message())
-    observe("answer", said.outcome)
-    expect(said.outcome, f"answer to a call with RPC version {version}").one_of(
+    answer = peer.try_message(peer.make(rpcvers=version).message())
+    observe("answer", answer.outcome)
+    expect(answer.outcome, f"answer to a call with RPC version {version}").one_of(
         RPC_MISMATCH, AUTH_ERROR, SILENCE, CLOSED
     )
 
@@ -55,19 +55,19 @@ def test_other_rpc_version(wire: MakeWire, proto: Proto, version: int) -> None:
 def test_rpc_mismatch(wire: MakeWire, version: int) -> None:
     """The server answers a call with another RPC version with RPC_MISMATCH."""
     peer = wire()
-    said = peer.attempt(peer.make(rpcvers=version).message())
-    expect(said.outcome, f"answer to a call with RPC version {version}").equals(RPC_MISMATCH)
+    answer = peer.try_message(peer.make(rpcvers=version).message())
+    expect(answer.outcome, f"answer to a call with RPC version {version}").equals(RPC_MISMATCH)
 
 
 @pytest.mark.parametrize("version", [0, 3, HIGHEST], ids=short)
-@proves(RPC_MISMATCH_HAS_RANGE, killed_by="rpc-names-wrong-rpc-versions")
+@proves(RPC_MISMATCH_HAS_RANGE, killed_by="rpc-mismatch-reports-wrong-versions")
 def test_rpc_mismatch_range(wire: MakeWire, version: int) -> None:
     """The version range in RPC_MISMATCH includes 2 and excludes the version refused."""
     peer = wire()
-    said = peer.attempt(peer.make(rpcvers=version).message())
-    if said.low is None or said.high is None or said.outcome != RPC_MISMATCH:
-        skip(f"expected RPC_MISMATCH, got {said.outcome}; another check judges that")
-    versions = (said.low, said.high)
+    answer = peer.try_message(peer.make(rpcvers=version).message())
+    if answer.low is None or answer.high is None or answer.outcome != RPC_MISMATCH:
+        skip(f"expected RPC_MISMATCH, got {answer.outcome}; another check judges that")
+    versions = (answer.low, answer.high)
     observe("versions", versions)
     expect(versions, "versions in RPC_MISMATCH").satisfies(
         lambda ends: ends[0] <= 2 <= ends[1] and not ends[0] <= version <= ends[1],
@@ -77,33 +77,33 @@ def test_rpc_mismatch_range(wire: MakeWire, version: int) -> None:
 
 @TRANSPORTS
 @pytest.mark.parametrize("version", [0, 77, HIGHEST], ids=short)
-@proves(RETURNS_PROG_MISMATCH, killed_by="rpc-has-no-program-in-unknown-versions")
+@proves(RETURNS_PROG_MISMATCH, killed_by="rpc-unknown-version-is-prog-unavail")
 def test_prog_mismatch(wire: MakeWire, proto: Proto, version: int) -> None:
     """The server answers a call of an unknown NFS version with PROG_MISMATCH."""
     peer = wire(proto)
-    said = peer.ask(peer.make(vers=version))
-    expect(said.outcome, f"answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
+    answer = peer.call(peer.make(vers=version))
+    expect(answer.outcome, f"answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
 
 
 @pytest.mark.parametrize("version", [0, 77, HIGHEST], ids=short)
-@proves(RETURNS_PROG_MISMATCH, killed_by="rpc-has-no-program-in-unknown-versions", needs="mount")
+@proves(RETURNS_PROG_MISMATCH, killed_by="rpc-unknown-version-is-prog-unavail", needs="mount")
 def test_prog_mismatch_mount(wire: MakeWire, version: int) -> None:
     """The server answers a call of an unknown MOUNT version with PROG_MISMATCH."""
     peer = wire("tcp", "mount")
-    said = peer.ask(peer.make(vers=version))
-    expect(said.outcome, f"answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
+    answer = peer.call(peer.make(vers=version))
+    expect(answer.outcome, f"answer to a call of version {version}").one_of(PROG_MISMATCH, AUTH_ERROR)
 
 
 @pytest.mark.parametrize("service", ["nfs", "mount"])
 @pytest.mark.parametrize("version", [0, 77, HIGHEST], ids=short)
-@proves(PROG_MISMATCH_HAS_RANGE, killed_by="rpc-swaps-the-versions-of-a-mismatch")
+@proves(PROG_MISMATCH_HAS_RANGE, killed_by="rpc-prog-mismatch-swaps-versions")
 def test_prog_mismatch_range(wire: MakeWire, service: str, version: int) -> None:
     """The version range in PROG_MISMATCH includes a version that the server serves."""
     peer = wire("tcp", "mount" if service == "mount" else "nfs")
-    said = peer.ask(peer.make(vers=version))
-    if said.low is None or said.high is None or said.outcome != PROG_MISMATCH:
-        skip(f"expected PROG_MISMATCH, got {said.outcome}; another check judges that")
-    versions = (said.low, said.high)
+    answer = peer.call(peer.make(vers=version))
+    if answer.low is None or answer.high is None or answer.outcome != PROG_MISMATCH:
+        skip(f"expected PROG_MISMATCH, got {answer.outcome}; another check judges that")
+    versions = (answer.low, answer.high)
     observe("versions", versions)
     # The range may include versions that are refused here: a server may serve them over another transport only.
     expect(versions, "versions in PROG_MISMATCH").satisfies(

@@ -23,13 +23,13 @@ ECHOES_XID = Requirement(
 )
 
 
-@proves(XID_IS_PER_CALLER, killed_by="rpc-takes-one-xid-for-one-sender", needs="udp")
+@proves(XID_IS_PER_CALLER, killed_by="rpc-empty-reply-to-repeated-xid", needs="udp")
 def test_two_udp_ports(wire: MakeWire) -> None:
     """Two UDP clients that use the same xid each get their own reply."""
     first, second = wire("udp"), wire("udp")
     null = first.make()
     unknown = second.make(1000, xid=null.xid)
-    outcomes = [first.ask(null).outcome, second.ask(unknown).outcome]
+    outcomes = [first.call(null).outcome, second.call(unknown).outcome]
     expect(outcomes, "answers to NULL and to procedure 1000 with the same xid").satisfies(
         lambda found: found[0] != PROC_UNAVAIL and found[1] != SUCCESS,
         "the first without PROC_UNAVAIL and the second without SUCCESS",
@@ -38,37 +38,37 @@ def test_two_udp_ports(wire: MakeWire) -> None:
 
 @TRANSPORTS
 @pytest.mark.parametrize("xid", [0, 2**31 - 1, 2**31, HIGHEST], ids=short)
-@proves(ECHOES_XID, killed_by="rpc-bends-xids-at-the-ends")
+@proves(ECHOES_XID, killed_by="rpc-changes-extreme-xids")
 def test_echoed(wire: MakeWire, proto: Proto, xid: int) -> None:
     """A reply has the xid of its call."""
     peer = wire(proto)
     call = peer.make(xid=xid)
-    peer.tell(call.message())
+    peer.send_record(call.message())
     try:
-        reply = peer.hear()
+        reply = peer.receive_record()
     except RpcTimeout:
         # Over UDP the datagram may be lost: `wait` sends it again, and reports a missing reply.
-        reply = peer.wait(call).reply
+        reply = peer.receive_reply(call).reply
     peer.note(call, reply)
     expect(show_xid(reply), "xid of the reply").equals(show_xid(words(xid)))
 
 
-@proves(ECHOES_XID, killed_by="rpc-ignores-falling-xids")
+@proves(ECHOES_XID, killed_by="rpc-refuses-decreasing-xids")
 def test_decreasing(wire: MakeWire) -> None:
     """The server answers calls whose xids decrease."""
     peer = wire()
-    answered = [peer.ask(peer.make(xid=xid)).outcome for xid in (3_000_000_000, 2_000_000_000, 5, 4)]
+    answered = [peer.call(peer.make(xid=xid)).outcome for xid in (3_000_000_000, 2_000_000_000, 5, 4)]
     expect(answered, "answers to calls with decreasing xids").equals([SUCCESS] * 4)
 
 
-@proves(XID_IS_PER_CALLER, killed_by="rpc-takes-one-xid-for-one-caller")
+@proves(XID_IS_PER_CALLER, killed_by="rpc-shares-replies-by-xid")
 def test_two_connections(wire: MakeWire) -> None:
     """Two connections that use the same xid each get their own reply."""
     first, second = wire(), wire()
     call = null_call(first)
     unknown = second.make(1000, xid=call.xid)
-    first.ask(call)
-    said = second.ask(unknown)
-    expect(said.outcome, "answer to procedure 1000 with the xid of another client's NULL").differs_from(
+    first.call(call)
+    answer = second.call(unknown)
+    expect(answer.outcome, "answer to procedure 1000 with the xid of another client's NULL").differs_from(
         SUCCESS
     )

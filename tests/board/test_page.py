@@ -214,7 +214,7 @@ def test_evidence_is_linked_from_where_the_page_will_be(tmp_path: Path) -> None:
     assert beside.data("portion-0-0")["checks"]["0"]["capture"][1] == "evidence/1.pcapng"
 
 
-def test_a_target_behind_a_label_is_not_named() -> None:
+def test_a_target_with_a_label_is_not_named() -> None:
     run = from_records(
         [
             RunRecord("nfs://secret/x", "secret", label="server A"),

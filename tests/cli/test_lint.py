@@ -48,7 +48,7 @@ def test_findings_are_red(rig: Rig, tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 def test_strict(rig: Rig, tmp_path: Path) -> None:
-    rig.mutants.add("getattr3-turns-ctime-back")
+    rig.mutants.add("getattr3-returns-an-old-ctime")
     rig.mutants.add("readdir3-repeats-a-cookie")
     exchanges = play(rig)
     top = exchanges[1].result.resok.obj

@@ -26,9 +26,9 @@ ROOT = Path(__file__).resolve().parents[2]
 FAILING = {
     "nfs3/WRITE/count-limit": ("write3-reports-more-than-sent", "count: "),
     "nfs3/READDIR/count-limit": ("readdir3-exceeds-count", "resok: "),
-    "nfs3/READDIR/eof-at-end": ("readdir3-never-says-eof", "eof: False"),
-    "nfs2/GETATTR/new-file-nlink": ("getattr2-counts-a-name-too-many", "nlink: 2"),
-    "rpc/xid/echoed[4g-1-tcp]": ("rpc-bends-xids-at-the-ends", "heard: "),
+    "nfs3/READDIR/eof-at-end": ("readdir3-never-returns-eof", "eof: False"),
+    "nfs2/GETATTR/new-file-nlink": ("getattr2-reports-one-link-too-many", "nlink: 2"),
+    "rpc/xid/echoed[4g-1-tcp]": ("rpc-changes-extreme-xids", "received: "),
     "mount/DUMP/lists-mount-old[v1]": ("mnt1-records-nothing", "DUMP"),
 }
 """Check -> the mutant that it is to see, and what stands in the line of its script that is marked, or near it."""
@@ -89,7 +89,7 @@ def test_a_script_shows_the_deviation_again(report: Path, bent: str, name: str) 
     assert "not sent" not in out
     assert "not removed: " not in out
     marked = [line for line in out.splitlines() if "    <-- " in line]
-    shown = marked or [line for line in out.splitlines() if line.startswith(("#", "heard", "  #"))]
+    shown = marked or [line for line in out.splitlines() if line.startswith(("#", "received", "  #"))]
     assert any(FAILING[name][1] in line for line in shown), out
     assert f"seen:     {seen(check)}" in out
 

@@ -34,8 +34,8 @@ def bent(request: pytest.FixtureRequest) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("bent", "check", "verdict"),
     [
-        pytest.param("rpc-waits-for-the-slow", SLOW, "NONSTRICT", id="one-client-at-a-time"),
-        pytest.param("rpc-dies-of-broken-streams", BROKEN, "FAIL", id="dead"),
+        pytest.param("rpc-partial-records-block-others", SLOW, "NONSTRICT", id="one-client-at-a-time"),
+        pytest.param("rpc-stops-after-broken-streams", BROKEN, "FAIL", id="dead"),
     ],
     indirect=["bent"],
 )

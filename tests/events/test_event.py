@@ -199,5 +199,5 @@ def test_mistakes_and_outputs_are_told_before_anything_runs(tmp_path: Path) -> N
 )
 def test_what_a_run_says_is_not_trusted(tmp_path: Path, data: bytes) -> None:
     run = TargetRun(TargetEntry("embedded"), tmp_path)
-    run.hear(data)
+    run.read_progress(data)
     assert run.counts == {}

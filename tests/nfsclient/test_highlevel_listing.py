@@ -82,7 +82,7 @@ class TestPages:
             seen.append(entry.name.decode())
         assert seen == NAMES
 
-    def test_a_listing_that_is_given_up_leaves_nothing_behind(self, full: Stage) -> None:
+    def test_a_listing_that_is_given_up_leaves_nothing(self, full: Stage) -> None:
         entries = full.client.scan()
         next(entries)
         entries.close()  # type: ignore[attr-defined]

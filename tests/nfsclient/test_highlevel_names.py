@@ -58,7 +58,7 @@ class TestResolution:
         assert stage.client.readlink("a/again") == "../short/f"
         assert stage.client.readlink(b"a/again") == b"../short/f"
 
-    def test_dot_dot_behind_a_link_leads_where_the_link_led(self, stage: Stage) -> None:
+    def test_dot_dot_after_a_link_leads_where_the_link_led(self, stage: Stage) -> None:
         stage.client.mkdir("a/b", parents=True)
         stage.client.mkdir("c")
         stage.client.symlink("../a/b", "c/l")
@@ -171,7 +171,7 @@ class TestChanges:
         stage.client.write_file("f", b"", mode=0o666)
         assert stage.client.stat("f").mode == 0o600
 
-    def test_exclusive_creation_sets_mode_and_times_behind_it(self, stage: Stage) -> None:
+    def test_exclusive_creation_sets_mode_and_times_afterwards(self, stage: Stage) -> None:
         stage.watch(p.CREATE, p.SETATTR)
         stage.client.open("f", "x", permissions=0o600).close()
         assert [name for name, *_ in stage.calls] == ["CREATE", "SETATTR"]

@@ -215,7 +215,7 @@ def test_a_bad_reply_fails_its_call_and_no_other(
 
 
 @pytest.mark.parametrize("asked", [100, BIG])
-def test_dirty_padding_behind_data_fails_the_call(connect: Connect, asked: int) -> None:
+def test_dirty_padding_after_data_fails_the_call(connect: Connect, asked: int) -> None:
     size = asked // 4 * 4 - 3
 
     def dirty(call: bytes) -> bytes:

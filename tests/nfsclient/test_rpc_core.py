@@ -107,7 +107,7 @@ def test_calls_are_cut_into_fragments_as_asked() -> None:
     assert output.startswith(words(4, FIRST_XID, 0))
 
 
-def test_arguments_that_cannot_be_encoded_leave_nothing_behind() -> None:
+def test_arguments_that_cannot_be_encoded_leave_nothing() -> None:
     core = stream_core()
     with pytest.raises(XdrError, match="number"):
         submit(core, -1)
@@ -193,13 +193,13 @@ def test_a_verifier_of_another_flavour_is_passed_over() -> None:
 def test_replies_that_break_rules_end_their_call_with_an_error(
     message: bytes, kind: type[Exception], text: str
 ) -> None:
-    for behind in (b"", marked(success(101, 1))):
+    for following in (b"", marked(success(101, 1))):
         core = stream_core()
         pending, other = submit(core), submit(core)
-        core.receive(marked(message) + behind, 1.0)
+        core.receive(marked(message) + following, 1.0)
         assert type(pending.error) is kind
         assert text in str(pending.error)
-        assert other.done == bool(behind)
+        assert other.done == bool(following)
 
 
 def test_messages_that_answer_nothing_are_kept() -> None:
@@ -277,7 +277,7 @@ def test_a_call_ends_at_its_deadline() -> None:
     assert core.next_deadline() is None
 
 
-def test_a_reply_behind_the_deadline_is_kept_among_the_strays() -> None:
+def test_a_reply_after_the_deadline_is_kept_among_the_strays() -> None:
     core = stream_core()
     pending = submit(core, timeout=2.0)
     core.handle_timeout(2.0)

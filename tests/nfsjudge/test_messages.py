@@ -88,7 +88,7 @@ def test_a_call_without_an_answer_says_why() -> None:
     )
     call, none = message_records([lost], marks=[Mark(lost)])
     assert "sent 3 times" in call.summary
-    assert none.summary.startswith("no reply: RpcTimeout")
+    assert none.summary.startswith("no reply: NULL\\x1b was not answered")
     assert "\x1b" not in none.summary
     assert none.deviating == [0]
 

@@ -183,11 +183,17 @@ def test_bare_bytes_are_sent_as_they_were_but_for_what_the_server_gave() -> None
     )
     text = script(raw=raw)
     assert "opaque(root3) + b'end!'" in text
-    assert "replay.tell(c1, " in text
-    assert "replay.hear(c1)" in text
-    assert "replay.send(c1, bytes.fromhex('800000ff637574'))" in text or "b'\\x80\\x00\\x00\\xffcut'" in text
-    assert text.index("replay.tell(") < text.index("replay.hear(c1)") < text.index("replay.send(")
-    assert text.rstrip().endswith("replay.hear(c1, 1.0)\nreplay.end()")
+    assert "replay.send_record(c1, " in text
+    assert "replay.receive_record(c1)" in text
+    assert (
+        "replay.send_raw(c1, bytes.fromhex('800000ff637574'))" in text or "b'\\x80\\x00\\x00\\xffcut'" in text
+    )
+    assert (
+        text.index("replay.send_record(")
+        < text.index("replay.receive_record(c1)")
+        < text.index("replay.send_raw(")
+    )
+    assert text.rstrip().endswith("replay.receive_record(c1, 1.0)\nreplay.end()")
 
 
 def test_what_was_done_to_the_server_is_told_in_its_place() -> None:
@@ -197,7 +203,7 @@ def test_what_was_done_to_the_server_is_told_in_its_place() -> None:
 
 def test_a_procedure_that_no_protocol_has_goes_out_as_bytes() -> None:
     strange = Procedure(0x20000001, 1, 9, "STRANGE", Void, Void)
-    assert "replay.tell(c1, b'the call')" in script(exchange(strange, Void(), call=b"the call"))
+    assert "replay.send_record(c1, b'the call')" in script(exchange(strange, Void(), call=b"the call"))
 
 
 def test_a_script_that_would_be_endless_is_not_made() -> None:

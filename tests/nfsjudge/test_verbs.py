@@ -89,7 +89,7 @@ TEXTS: dict[str, Callable[[], object]] = {
     "size and mtime of the directory: expected 5, 1.0, got 4, 2.0": lambda: expect_unchanged(
         attributes(), attributes(4, NEW), ("size", "mtime"), "the directory"
     ),
-    "mode: expected 0o600, got 0o644": lambda: expect_attributes(attributes(), size=5, mode=0o600),
+    "mode: expected 0600, got 0644": lambda: expect_attributes(attributes(), size=5, mode=0o600),
     "addresses: expected universal addresses, got [1] (1 of 2)": lambda: expect_all(
         [1, 2], lambda one: one > 1, "addresses", "universal addresses"
     ),

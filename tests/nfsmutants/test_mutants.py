@@ -289,7 +289,7 @@ def test_commit3_flushes_nothing(bent: Rig) -> None:
     assert bent.nfs3().read(handle, 0, 10).resok.data != b"data"
 
 
-@bends("create3-guarded-takes-existing")
+@bends("create3-guarded-accepts-existing")
 def test_create3_guarded_takes_existing(bent: Rig) -> None:
     bent.file(b"f")
     assert bent.nfs3().create(bent.root, b"f", CreateMode3.GUARDED).status == S.NFS3_OK
@@ -326,7 +326,7 @@ def test_pathconf3_understates_name_max(bent: Rig) -> None:
     assert bent.nfs3().pathconf(bent.root).resok.name_max == 127
 
 
-@bends("mnt3-mounts-what-is-not-there")
+@bends("mnt3-mounts-unknown-paths")
 def test_mnt3_mounts_what_is_not_there(bent: Rig) -> None:
     assert bent.mount().mnt(b"/none").mountinfo is not None
 

@@ -319,7 +319,7 @@ def test_listing_survives_change(fs: FileSystem) -> None:
     assert rest == [entry.name for entry in listing[7:]] + [b"new"]
 
 
-def test_every_cookie_resumes_behind_its_entry(fs: FileSystem) -> None:
+def test_every_cookie_resumes_after_its_entry(fs: FileSystem) -> None:
     for number in range(5):
         fs.create(ALICE, fs.root, b"%d" % number)
     listing = list(fs.readdir(ALICE, fs.root))

@@ -106,8 +106,8 @@ def test_bytes_of_a_check_itself_are_in_the_capture_with_their_record_marks(suit
         @proves(RULE, killed_by=MUTANT)
         def test_raw(wire):
             one = wire()
-            one.send(b"\\x80\\x00\\x00\\x08" + b"notacall")
-            one.ask(one.make())
+            one.send_raw(b"\\x80\\x00\\x00\\x08" + b"notacall")
+            one.call(one.make())
             expect(1, "x").equals(2)
         """
     )

@@ -221,7 +221,7 @@ def test_a_mutant_of_what_typed_clients_never_send_is_for_checks_that_make_bytes
     typed, raw = "suites/nfs3/test_x.py::test_x", "suites/rpc/test_x.py::test_x"
     trace.note(f"{typed}[clean]", Counter(), is_raw=False)
     trace.note(f"{raw}[clean]", Counter(), is_raw=True)
-    name = "rpc-takes-any-rpc-version"
+    name = "rpc-accepts-any-rpc-version"
     assert not trace.may_see(f"{typed}[clean]", name)
     assert trace.may_see(f"{raw}[clean]", name)
 

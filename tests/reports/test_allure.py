@@ -124,7 +124,7 @@ def test_the_history_of_a_check_is_that_of_its_id_and_target(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("target", "is_there"), [("nfs://secret/", False), ("TARGET", True)])
-def test_files_that_tell_the_address_behind_a_label_are_left_out(
+def test_files_that_show_the_address_of_a_label_are_left_out(
     tmp_path: Path, target: str, is_there: bool
 ) -> None:
     (tmp_path / "it.py").write_text("Client('nfs://secret/')")

@@ -243,7 +243,7 @@ def test_an_id_that_comes_twice_is_told(tmp_path: Path) -> None:
     assert "more than once" in problem
 
 
-def test_commands_do_not_tell_the_address_behind_a_label(tmp_path: Path) -> None:
+def test_commands_do_not_show_the_address_of_a_label(tmp_path: Path) -> None:
     again = "bin/nfsproof run 'nfs://secret/export?port=1' nfs3/a/b"
     about = RunRecord("nfs://secret/export?port=1", label="A")
     check = CheckRecord("nfs3/a/b", "FAIL", CLAUSE, ["1"], "2", rerun=again)

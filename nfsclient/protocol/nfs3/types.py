@@ -49,7 +49,7 @@ Size3: t.TypeAlias = u64
 Offset3: t.TypeAlias = u64
 """A position in a file, in bytes."""
 Mode3: t.TypeAlias = u32
-"""Permission bits as in UNIX: 0o7777 has them all (section 2.5, fattr3)."""
+"""Permission bits as in UNIX: 07777 has them all (section 2.5, fattr3)."""
 Count3: t.TypeAlias = u32
 """A number of bytes in one call."""
 

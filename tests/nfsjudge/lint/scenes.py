@@ -202,7 +202,7 @@ def look_at_a_fifo(s: Scene) -> None:
 
 
 @scene("nfs3/write-size")
-def write_behind_the_end(s: Scene) -> None:
+def write_beyond_the_end(s: Scene) -> None:
     s.nfs.write(s.file(b"data"), 4, b"more")
 
 

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""Calls with arguments that a server may refuse below the protocol: their reply, if there is one."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable
+
+from nfsclient.errors import ConnectionLost, GarbageArgs, NfsClientError, RpcTimeout, SystemErr
+from nfsjudge import observe
+from nfsjudge.answers import answer_name
+
+R = t.TypeVar("R")
+
+REJECTIONS: t.Final = (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout)
+"""What may come of a call whose arguments the server does not decode."""
+
+
+def reply_or_none(
+    call: Callable[[], R], what: str, *, rejections: tuple[type[NfsClientError], ...] = REJECTIONS
+) -> R | None:
+    """The reply to a call; None after one of `rejections`. Observes the status, or what came instead, as `what`."""
+    try:
+        reply = call()
+    except rejections as rejection:
+        observe(what, answer_name(rejection))
+        return None
+    observe(what, getattr(reply, "status", "a reply"))
+    return reply
