@@ -69,8 +69,8 @@ from nfsmutants.rules import (
     RFC1813_SYMLINK,
 )
 from nfsserver.fs import FsError, Inode, Kind
+from nfsserver.handlers import ServerApi
 from nfsserver.nfs3.common import Watched
-from nfsserver.server import Server
 
 TAKEN: t.Final[dict[t.Any, str]] = {LOOKUP: "what", REMOVE: "object", RMDIR: "object", RENAME: "from_"}
 """Operation -> the argument with a name that must exist."""
@@ -96,7 +96,7 @@ def name_fields(procedure: t.Any) -> list[str]:
 
 def rewrite_names(
     call: AnyCall,
-    rewrite: t.Callable[[Server, Diropargs3], Diropargs3],
+    rewrite: t.Callable[[ServerApi, Diropargs3], Diropargs3],
     *,
     made: bool = True,
     taken: bool = True,
@@ -112,35 +112,35 @@ def rewrite_names(
     return call.proceed_with(**bent)
 
 
-def directory_of(server: Server, where: Diropargs3) -> Inode | None:
+def directory_of(server: ServerApi, where: Diropargs3) -> Inode | None:
     """The directory of a name; None if its handle is invalid or not that of a directory."""
     inode = inode_of(server, where.dir)
     return None if inode is None or inode.directory is None else inode
 
 
-def is_directory(server: Server, handle: bytes) -> bool:
+def is_directory(server: ServerApi, handle: bytes) -> bool:
     """Whether a handle is that of a directory."""
     inode = inode_of(server, handle)
     return inode is not None and inode.directory is not None
 
 
-def find(server: Server, where: Diropargs3) -> Inode | None:
+def find(server: ServerApi, where: Diropargs3) -> Inode | None:
     """The object of a name; None if it does not exist."""
     directory = directory_of(server, where)
     return None if directory is None or directory.directory is None else directory.directory.get(where.name)
 
 
-def heir(server: Server, handle: bytes) -> bytes:
+def heir(server: ServerApi, handle: bytes) -> bytes:
     """The handle of the object that now has the file number of a removed one; else the same handle."""
     try:
-        identity = server.codec.decode(handle)
+        identity = server.backend.codec.decode(handle)
     except FsError:
         return handle
-    for file_system in server.exports.values():
+    for file_system in server.backend.exports.values():
         if file_system.fsid == identity.export:
             for inode in file_system.inodes():
                 if inode.fileid == identity.fileid:
-                    return server.handle_of(inode)
+                    return server.backend.handle_of(inode)
     return handle
 
 
@@ -149,7 +149,7 @@ def heir(server: Server, handle: bytes) -> bytes:
 
 def remove(call: Call[t.Any, t.Any], where: Diropargs3) -> None:
     """Remove a file or an empty directory, as the caller."""
-    directory, inode = call.server.resolve(where.dir), find(call.server, where)
+    directory, inode = call.backend.resolve(where.dir), find(call.server, where)
     act = directory.fs.remove if inode is None or inode.directory is None else directory.fs.rmdir
     act(call.caller, directory, where.name)
 
@@ -236,7 +236,7 @@ def _with_handle_of_the_directory(call: AnyCall) -> t.Any:
 _BLOCK: t.Final = 512
 
 
-def size_of(server: Server, handle: bytes) -> int:
+def size_of(server: ServerApi, handle: bytes) -> int:
     """The size of a regular file; 0 for anything else."""
     inode = inode_of(server, handle)
     return inode.size if inode is not None and inode.kind is Kind.REGULAR else 0
@@ -254,14 +254,14 @@ _LISTINGS: t.Final[Rules] = {READDIR: RFC1813_READDIR, READDIRPLUS: RFC1813_READ
 _HANDLE_OF: t.Final = {FSSTAT: "fsroot", FSINFO: "fsroot", PATHCONF: "object"}
 
 
-def _is_file(server: Server, handle: bytes) -> bool:
-    return server.resolve(handle).directory is None
+def _is_file(server: ServerApi, handle: bytes) -> bool:
+    return server.backend.resolve(handle).directory is None
 
 
-def directory_of_handle(server: Server, handle: bytes) -> Inode | None:
+def directory_of_handle(server: ServerApi, handle: bytes) -> Inode | None:
     """The directory of a handle; None if it is another object."""
     try:
-        inode = server.resolve(handle)
+        inode = server.backend.resolve(handle)
     except FsError:
         return None
     return inode if inode.directory is not None else None
@@ -277,7 +277,7 @@ _LARGE: t.Final = 2**16
 """Transfers of at least this many bytes count as large."""
 
 
-def is_special_file(server: Server, handle: bytes) -> bool:
+def is_special_file(server: ServerApi, handle: bytes) -> bool:
     """Whether a handle is that of a device, a socket or a FIFO."""
     inode = inode_of(server, handle)
     return inode is not None and inode.kind not in {Kind.REGULAR, Kind.DIRECTORY, Kind.SYMLINK}
@@ -288,7 +288,7 @@ def is_special_file(server: Server, handle: bytes) -> bool:
 
 def _remove_one_more(call: AnyCall, handle: bytes) -> None:
     """Remove the first remaining file or empty directory."""
-    directory = call.server.resolve(handle)
+    directory = call.backend.resolve(handle)
     for name in directory.directory.names() if directory.directory is not None else ():
         with contextlib.suppress(FsError):
             remove(call, Diropargs3(handle, name))
@@ -301,7 +301,7 @@ _CHANGING: t.Final = tuple(procedure for procedure in OF_NAMES if procedure is n
 def _proceed_without(call: Call[A, R], **settings: t.Any) -> R:
     """The answer of a server that ignores some knobs."""
     server = call.server
-    known = [(file_system, file_system.read_only) for file_system in server.exports.values()]
+    known = [(file_system, file_system.read_only) for file_system in server.backend.exports.values()]
     now = server.knobs.now
     server.knobs.now = dataclasses.replace(now, **settings)
     for file_system, _ in known:

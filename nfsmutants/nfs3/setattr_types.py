@@ -31,7 +31,7 @@ def setattr3_denies_nobody(call: Setattr) -> Setattr3Res:
 @mutant(SETATTR, RFC1813_PERMISSIONS)
 def setattr3_time_is_the_owners_alone(call: Setattr) -> Setattr3Res:
     """Only the owner may set times to the server's time"""
-    if _is_common(call.context) and call.server.resolve(call.args.object).uid != call.caller.uid:
+    if _is_common(call.context) and call.backend.resolve(call.args.object).uid != call.caller.uid:
         return Setattr3Res(Nfsstat3.NFS3ERR_PERM, resfail=Setattr3ResFail(WccData()))
     return call.proceed()
 

@@ -35,7 +35,9 @@ def _short(call: Write) -> _Short | Write3Res:
 
 def _with_attributes_now(call: Write, reply: Write3Res) -> Write3Res:
     """The reply with the attributes of the file after the change by the mutant."""
-    return amend(reply, "file_wcc", after=lambda it: it.after and fattr3(call.server.resolve(call.args.file)))
+    return amend(
+        reply, "file_wcc", after=lambda it: it.after and fattr3(call.backend.resolve(call.args.file))
+    )
 
 
 @mutant(WRITE, RFC1813_WRITE)

@@ -88,7 +88,7 @@ def test_reset_goes_back_to_what_the_server_was_made_with(make_rig: t.Callable[.
     rig.server.knobs.set("rtmax", 1024)
     rig.server.knobs.set("read_only", True)
     rig.server.knobs.reset()
-    assert rig.server.limits.read_max == 4096
+    assert rig.server.backend.limits.read_max == 4096
     assert not rig.server.fs.read_only
 
 
