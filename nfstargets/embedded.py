@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.program import AnyOperation
-from nfsserver.fs import FsError, remove_tree_behind, touch_behind
+from nfsserver.fs import FsError, change_locally, remove_tree_locally
 from nfsserver.knobs import Knob, Value
 from nfsserver.server import Server
 from nfstargets.base import Target, TargetAddress, TargetError
@@ -27,7 +27,7 @@ class EmbeddedTarget(Target):
 
     name = "embedded"
     per_worker: ClassVar[bool] = True
-    controls = frozenset({"crash", "restart", "touch_behind", "fill_disk", "knobs"})
+    controls = frozenset({"crash", "restart", "change_locally", "fill_disk", "knobs"})
 
     def __init__(self) -> None:
         self.loop: Loop | None = None
@@ -76,17 +76,17 @@ class EmbeddedTarget(Target):
         """Begin another instance, in order."""
         self.running().restart()
 
-    def touch_behind(self, path: bytes, *, remove: bool = False) -> None:
+    def change_locally(self, path: bytes, *, remove: bool = False) -> None:
         """Change or remove a file without the protocol."""
         try:
-            touch_behind(self.running().fs, path, remove=remove)
+            change_locally(self.running().fs, path, remove=remove)
         except FsError as error:
             raise TargetError(f"{path!r} cannot be changed: {error}") from error
 
     def discard(self, name: bytes) -> bool:
         """Remove it in this process: half of all calls of a run would be for that."""
         try:
-            remove_tree_behind(self.running().fs, name)
+            remove_tree_locally(self.running().fs, name)
         except (FsError, TargetError, KeyError, RecursionError):
             # The last two: a mutant gave a directory two names, or moved it below itself.
             return False

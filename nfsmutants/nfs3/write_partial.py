@@ -12,7 +12,7 @@ from nfsmutants.form import mutant
 from nfsmutants.nfs3.bending import refuse_write
 from nfsmutants.nfs3.calls import Write
 from nfsmutants.rules import RFC1813_WRITE, RFC1813_WRITE_HINTS
-from nfsserver.fs.data import PagedData
+from nfsserver.fs.pages import PagedData
 from nfsserver.nfs3.common import fattr3
 
 

@@ -16,7 +16,7 @@ from nfsclient.protocol.nfs3 import Sattr3, StableHow
 from nfsproof.freedoms import SETTINGS
 from nfsserver import KNOBS, Settings, parse_setting
 from nfsserver.consulted import Consulted
-from nfsserver.fs import touch_behind
+from nfsserver.fs import change_locally
 from nfsserver.services import FREEDOMS
 from tests.nfsserver.conftest import ALICE, Rig
 
@@ -88,10 +88,10 @@ def by_mount(rig: Rig) -> list[object]:
     return [mount.mnt(b"/export"), mount.export(), mount.dump()]
 
 
-def removed_behind(rig: Rig) -> list[object]:
+def removed_locally(rig: Rig) -> list[object]:
     nfs3 = rig.nfs3()
     made = nfs3.create(rig.root, b"file")
-    touch_behind(rig.server.fs, b"file", remove=True)
+    change_locally(rig.server.fs, b"file", remove=True)
     return [made, nfs3.getattr(made.resok.obj)]
 
 
@@ -104,7 +104,7 @@ SCRIPTS: t.Final[tuple[Script, ...]] = (
     what_there_is,
     version_2,
     by_mount,
-    removed_behind,
+    removed_locally,
 )
 ALL: t.Final = (
     *SETTINGS,
@@ -169,7 +169,7 @@ def test_who_cannot_see_a_setting_sees_the_same_with_it(
         ),
         (what_there_is, ("hard_links=no", "rtmax=1048575", "name_max=254"), ("write_accepts=1",)),
         (version_2, ("readdir_page=1", "read_returns=99"), ("write_accepts=1", "jukebox_calls=1")),
-        (removed_behind, ("stale_on_remove=no",), ("quota_bytes=0",)),
+        (removed_locally, ("stale_on_remove=no",), ("quota_bytes=0",)),
     ],
 )
 def test_what_a_script_can_see(

@@ -19,7 +19,7 @@ from nfsclient.protocol.nfs3 import (
     TimeHow,
 )
 from nfsserver import KNOBS, BadKnob, Settings, parse_setting
-from nfsserver.fs import touch_behind
+from nfsserver.fs import change_locally
 from tests.nfsserver.conftest import ALICE, AnyNfs3, Rig
 
 S = Nfsstat3
@@ -406,16 +406,16 @@ def test_files_without_a_name_do_not_outlive_a_crash(rig: Rig) -> None:
 # ---------------------------------------------------------------- outside the protocol
 
 
-def test_files_change_behind_the_protocol(rig: Rig, nfs3: AnyNfs3) -> None:
+def test_files_change_locally(rig: Rig, nfs3: AnyNfs3) -> None:
     directory = nfs3.mkdir(rig.root, b"d").resok.obj
     file = nfs3.create(directory, b"f").resok.obj
     before = nfs3.getattr(file).resok.obj_attributes
     rig.server.knobs.set("read_only", True)
-    touch_behind(rig.server.fs, b"d/f")
+    change_locally(rig.server.fs, b"d/f")
     after = nfs3.getattr(file).resok.obj_attributes
     assert after.size > before.size
     assert after.mtime != before.mtime
-    touch_behind(rig.server.fs, b"/d/f", remove=True)
+    change_locally(rig.server.fs, b"/d/f", remove=True)
     assert nfs3.getattr(file).status == S.NFS3ERR_STALE
     assert nfs3.lookup(directory, b"f").status == S.NFS3ERR_NOENT
     assert rig.server.fs.read_only

@@ -7,18 +7,18 @@ import typing as t
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from nfsserver.fs.data import Stability
 from nfsserver.fs.inode import Inode
+from nfsserver.fs.pages import Stability
 from nfsserver.fs.permissions import SUPERUSER
 from nfsserver.fs.rules import require_directory
 
 if t.TYPE_CHECKING:
     from nfsserver.fs.filesystem import FileSystem
 
-ADDED: t.Final = b"changed behind the protocol"
+ADDED: t.Final = b"changed by a local program\n"
 
 
-def touch_behind(file_system: FileSystem, path: bytes, *, remove: bool = False) -> None:
+def change_locally(file_system: FileSystem, path: bytes, *, remove: bool = False) -> None:
     """Let the regular file at `path`, from the root on, grow by `ADDED`, or remove it.
 
     That an export is read-only binds its clients, not other programs. Raises `FsError` as LOOKUP, WRITE and REMOVE do.
@@ -35,7 +35,7 @@ def touch_behind(file_system: FileSystem, path: bytes, *, remove: bool = False) 
         file_system.write(SUPERUSER, inode, inode.size, ADDED, Stability.FILE_SYNC)
 
 
-def remove_tree_behind(file_system: FileSystem, name: bytes) -> None:
+def remove_tree_locally(file_system: FileSystem, name: bytes) -> None:
     """Remove a directory of the root with all that is in it; nothing if there is none. Raises `FsError`."""
     inode = require_directory(file_system.root).get(name)
     if inode is None or inode.directory is None:
