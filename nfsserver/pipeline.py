@@ -2,8 +2,8 @@
 """The way of one operation through the server: middleware, then what knobs put around it, then its handler.
 
 Every call enters it as the operation that its procedure is. The handler of a compound sends each operation that the
-call carries through it again, from its own table of operations, with a context that names the operation and has the
-shared state. So a mutant or a knob of one operation works in a compound as it does in a call.
+call carries through it again (`ServerApi.perform`), from its own table of operations, with a context that names the
+operation and has the shared state. So a mutant or a knob of one operation works in a compound as it does in a call.
 """
 
 from __future__ import annotations
