@@ -22,7 +22,7 @@ from nfsserver.fs import (
     Limits,
     SystemClock,
 )
-from nfsserver.knobs import Knobs, Settings
+from nfsserver.knobs import Knobs
 from nfsserver.transfers import Transfers
 
 
@@ -51,7 +51,7 @@ class Backend:
         self.codec = HandleCodec(secrets.randbits(128) if seed is None else seed)
         self.boots = 1
         """The number of this instance of the service. Every restart and every crash begins another one."""
-        self._settings = Settings()
+        self._knobs = Knobs({}, lambda: None)
 
     # ------------------------------------------------------------ objects
 
@@ -80,9 +80,10 @@ class Backend:
         if not isinstance(credential, AuthSys):
             return ANONYMOUS
         caller = Caller(credential.uid, credential.gid, frozenset(credential.gids))
-        if self._settings.all_squash:
+        now = self._knobs.now  # not what `obey` saw: middleware may set it for one call
+        if now.all_squash:
             return ANONYMOUS
-        return caller.squashed() if self._settings.root_squash else caller
+        return caller.squashed() if now.root_squash else caller
 
     def transfers(self, context: CallContext) -> Transfers:
         """What one call may carry."""
@@ -90,7 +91,7 @@ class Backend:
 
     def obey(self, knobs: Knobs, noted: Callable[[Limits], Limits] | None = None) -> None:
         """Change limits and file systems to the values of the knobs. `noted` makes limits that note their use."""
-        self._settings = now = knobs.now
+        self._knobs, now = knobs, knobs.now
         limits = replace(self._usual_limits, **knobs.limits())
         self.limits = limits if noted is None else noted(limits)
         for file_system in self.exports.values():

@@ -67,7 +67,7 @@ class Target(ABC):
     is_throwaway: ClassVar[bool] = False
     """True: its export is made for the run and goes with it."""
     controls: frozenset[str] = frozenset()
-    """What may be done to it from outside: "crash", "restart", "change_locally", "fill_disk", "knobs"; may be empty."""
+    """What nfsproof can do to it from outside: "crash", "restart", "touch_locally", "fill_disk", "knobs"."""
     log_path: Path | None = None
     """The server's own log, if there is one on this machine. Who wants to keep it sets a place before start()."""
 
@@ -91,13 +91,13 @@ class Target(ABC):
         """Stops it in order and starts it, or brings it back when it has died; returns when it answers."""
         raise TargetError(f"{self.name} has no control 'restart'")
 
-    def change_locally(self, path: bytes, *, remove: bool = False) -> None:
+    def touch_locally(self, path: bytes, *, remove: bool = False) -> None:
         """Lets the regular file at `path` below the export grow without NFS, as another program on the server might.
 
         With `remove` it is removed instead.
         """
         what = "remove" if remove else "change"
-        raise TargetError(f"{self.name} has no control 'change_locally': it cannot {what} {path!r}")
+        raise TargetError(f"{self.name} has no control 'touch_locally': it cannot {what} {path!r}")
 
     def discard(self, name: bytes) -> bool:
         """Removes a directory of the export with all that is in it without NFS; False where that cannot be done.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.program import AnyOperation
-from nfsserver.fs import FsError, change_locally, remove_tree_locally
+from nfsserver.fs import FsError, remove_tree_locally, touch_locally
 from nfsserver.knobs import Knob, Value
 from nfsserver.server import Server
 from nfstargets.base import Target, TargetAddress, TargetError
@@ -27,7 +27,7 @@ class EmbeddedTarget(Target):
 
     name = "embedded"
     per_worker: ClassVar[bool] = True
-    controls = frozenset({"crash", "restart", "change_locally", "fill_disk", "knobs"})
+    controls = frozenset({"crash", "restart", "touch_locally", "fill_disk", "knobs"})
 
     def __init__(self) -> None:
         self.loop: Loop | None = None
@@ -76,10 +76,10 @@ class EmbeddedTarget(Target):
         """Begin another instance, in order."""
         self.running().restart()
 
-    def change_locally(self, path: bytes, *, remove: bool = False) -> None:
+    def touch_locally(self, path: bytes, *, remove: bool = False) -> None:
         """Change or remove a file without the protocol."""
         try:
-            change_locally(self.running().fs, path, remove=remove)
+            touch_locally(self.running().fs, path, remove=remove)
         except FsError as error:
             raise TargetError(f"{path!r} cannot be changed: {error}") from error
 

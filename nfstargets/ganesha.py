@@ -86,7 +86,7 @@ class GaneshaTarget(ProgramTarget):
         self.kind = kind or ("vfs" if can_act_for_others() else "mem")
         super().__init__(f"ganesha:{self.kind}", "ganesha")
         if self.kind == "vfs":
-            self.controls = self.controls | {"change_locally"}
+            self.controls = self.controls | {"touch_locally"}
         self._installation: Installation | None = None
         self._version = ""
         self._file_system = ""
@@ -107,7 +107,7 @@ class GaneshaTarget(ProgramTarget):
         nfs_port, mount_port = ports
         return TargetAddress(host=HOST, nfs_port=nfs_port, mount_port=mount_port, export=f"/{self.kind}")
 
-    def change_locally(self, path: bytes, *, remove: bool = False) -> None:
+    def touch_locally(self, path: bytes, *, remove: bool = False) -> None:
         """Changes or removes a file in the folder that is exported, as the server's mount namespace sees it."""
         server = self._running()
         if self.kind != "vfs" or server.pid is None:
@@ -118,7 +118,7 @@ class GaneshaTarget(ProgramTarget):
                 place.unlink()
                 return
             with place.open("ab") as file:
-                file.write(b"changed by a local program\n")
+                file.write(b"changed without the protocol")
         except OSError as error:
             raise TargetError(f"{place} cannot be changed: {error.strerror}") from error
 

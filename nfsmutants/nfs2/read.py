@@ -46,7 +46,7 @@ def read2_gives_nothing(call: Read) -> Readres:
 
 
 @mutant(READ, RFC1094_READ, kills_many="checks see by READ what is in a file")
-def read2_goes_on_after_the_end(call: Read) -> Readres:
+def read2_goes_on_behind_the_end(call: Read) -> Readres:
     """READ returns zeros beyond the end of a file"""
     reply = call.proceed()
     return _with_data(reply, _data(reply).ljust(min(call.args.count, 8192), b"\0"))

@@ -129,7 +129,7 @@ def readdir3_empty_directory_has_no_end(call: Readdir) -> Readdir3Res:
 
 
 @mutant(READDIR, RFC1813_READDIR)
-def readdir3_restarts_after_the_end(call: Readdir) -> Readdir3Res:
+def readdir3_restarts_behind_the_end(call: Readdir) -> Readdir3Res:
     """READDIR starts again if the cookie is that of the last entry"""
     reply = call.proceed()
     if reply.resok is None or not call.args.cookie or reply.resok.entries:

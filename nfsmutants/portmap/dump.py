@@ -56,7 +56,7 @@ def portmap_dump_repeats_itself(call: AnyCall) -> t.Any:
 
 
 @mutant((rb.DUMP3, rb.DUMP4), RFC5665_ADDRESSES)
-def rpcbind_dump_writes_the_port_after_a_colon(call: Call[Void, rb.Rpcblist]) -> rb.Rpcblist:
+def rpcbind_dump_writes_the_port_behind_a_colon(call: Call[Void, rb.Rpcblist]) -> rb.Rpcblist:
     """DUMP of rpcbind lists the address of portmap itself as host:port"""
     entries = call.proceed().entries
     return rb.Rpcblist(

@@ -34,7 +34,7 @@ def getaddr_gives_the_wildcard(call: Call[Rpcb, TextRes]) -> TextRes:
 
 
 @mutant(GETADDRS, RFC5665_ADDRESSES)
-def getaddr_writes_the_port_after_a_colon(call: Call[Rpcb, TextRes]) -> TextRes:
+def getaddr_writes_the_port_behind_a_colon(call: Call[Rpcb, TextRes]) -> TextRes:
     """GETADDR returns the address of rpcbind itself as host:port"""
     reply = call.proceed()
     return TextRes(_with_colon(reply.value)) if call.args.r_prog == pm.PROGRAM else reply

@@ -13,7 +13,7 @@ from nfsmutants.rules import RFC1833_VERSION_4, RFC5665_ADDRESSES
 
 
 @mutant(rb.GETVERSADDR4, RFC5665_ADDRESSES)
-def getversaddr4_writes_the_port_after_a_colon(call: Call[Rpcb, TextRes]) -> TextRes:
+def getversaddr4_writes_the_port_behind_a_colon(call: Call[Rpcb, TextRes]) -> TextRes:
     """GETVERSADDR returns an address as host:port"""
     return TextRes(_with_colon(call.proceed().value))
 

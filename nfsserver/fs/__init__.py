@@ -10,7 +10,7 @@ from nfsserver.fs.filesystem import FileSystem
 from nfsserver.fs.handles import HANDLE_SIZE, HandleCodec, Identity
 from nfsserver.fs.inode import Directory, Entry, Inode, Kind
 from nfsserver.fs.limits import Limits, Statistics
-from nfsserver.fs.local import change_locally, remove_tree_locally
+from nfsserver.fs.local import remove_tree_locally, touch_locally
 from nfsserver.fs.pages import PAGE, PagedData, Stability
 from nfsserver.fs.permissions import ANONYMOUS, NOBODY, SUPERUSER, Access, Caller
 from nfsserver.fs.unchecked import create_unchecked
@@ -44,7 +44,7 @@ __all__ = [
     "Statistics",
     "SystemClock",
     "Time",
-    "change_locally",
     "create_unchecked",
     "remove_tree_locally",
+    "touch_locally",
 ]

@@ -15,10 +15,10 @@ from nfsserver.fs.rules import require_directory
 if t.TYPE_CHECKING:
     from nfsserver.fs.filesystem import FileSystem
 
-ADDED: t.Final = b"changed by a local program\n"
+ADDED: t.Final = b"changed without the protocol"
 
 
-def change_locally(file_system: FileSystem, path: bytes, *, remove: bool = False) -> None:
+def touch_locally(file_system: FileSystem, path: bytes, *, remove: bool = False) -> None:
     """Let the regular file at `path`, from the root on, grow by `ADDED`, or remove it.
 
     That an export is read-only binds its clients, not other programs. Raises `FsError` as LOOKUP, WRITE and REMOVE do.

@@ -78,7 +78,7 @@ def test_progress(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int, count: int) -> 
 
 
 @pytest.mark.parametrize("offset", AFTER_END, ids=size_id)
-@proves(READ_RETURNS_FILE_DATA, READ_MAKES_PROGRESS, killed_by="read2-goes-on-after-the-end")
+@proves(READ_RETURNS_FILE_DATA, READ_MAKES_PROGRESS, killed_by="read2-goes-on-behind-the-end")
 def test_offset_after_end(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None:
     """READ returns no data at or after the end of the file."""
     reply = nfs2.read(scratch.file("f", CONTENT), offset, 100)
@@ -88,7 +88,7 @@ def test_offset_after_end(nfs2: Nfs2, scratch: Nfs2Scratch, offset: int) -> None
         expect(len(expect(reply, because=READ_MAKES_PROGRESS).ok().data), "bytes of data").equals(0)
 
 
-@proves(READ_RETURNS_FILE_DATA, killed_by="read2-goes-on-after-the-end")
+@proves(READ_RETURNS_FILE_DATA, killed_by="read2-goes-on-behind-the-end")
 def test_across_end(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     """READ across the end of the file returns no more than the file has."""
     file = scratch.file("f", CONTENT)

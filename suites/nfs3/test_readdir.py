@@ -105,7 +105,7 @@ def test_empty_directory(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     observe("dots", show(sorted(entry.name for entry in listing.entries if entry.name in DOTS)))
 
 
-@proves(READDIR_EOF_AT_END, killed_by="readdir3-restarts-after-the-end")
+@proves(READDIR_EOF_AT_END, killed_by="readdir3-restarts-behind-the-end")
 def test_after_last_cookie(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """READDIR after the last cookie returns an empty page with eof."""
     for name in many_names(5):

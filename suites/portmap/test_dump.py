@@ -35,7 +35,7 @@ NETIDS_OF_IP = {"tcp", "udp", "tcp6", "udp6"}
 @proves(
     UNIVERSAL_ADDRESS_OF_IPV4,
     UNIVERSAL_ADDRESS_OF_IPV6,
-    killed_by="rpcbind-dump-writes-the-port-after-a-colon",
+    killed_by="rpcbind-dump-writes-the-port-behind-a-colon",
 )
 def test_universal_addresses(binder: MakeBinder, version: int) -> None:
     """DUMP returns valid universal addresses."""

@@ -42,7 +42,7 @@ GETADDR_IGNORES_NETID = Requirement(
 
 @RPCBIND_VERSIONS
 @proves(
-    UNIVERSAL_ADDRESS_OF_IPV4, UNIVERSAL_ADDRESS_OF_IPV6, killed_by="getaddr-writes-the-port-after-a-colon"
+    UNIVERSAL_ADDRESS_OF_IPV4, UNIVERSAL_ADDRESS_OF_IPV6, killed_by="getaddr-writes-the-port-behind-a-colon"
 )
 def test_universal_address(binder: MakeBinder, version: int) -> None:
     """GETADDR returns a valid universal address."""

@@ -22,7 +22,7 @@ GETVERSADDR_MATCHES_VERSION = Requirement(
 @proves(
     UNIVERSAL_ADDRESS_OF_IPV4,
     UNIVERSAL_ADDRESS_OF_IPV6,
-    killed_by="getversaddr4-writes-the-port-after-a-colon",
+    killed_by="getversaddr4-writes-the-port-behind-a-colon",
     needs="rpcbind4",
 )
 def test_universal_address(binder: MakeBinder, nfs_program: tuple[int, int]) -> None:

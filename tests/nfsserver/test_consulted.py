@@ -16,7 +16,7 @@ from nfsclient.protocol.nfs3 import Sattr3, StableHow
 from nfsproof.freedoms import SETTINGS
 from nfsserver import KNOBS, Settings, parse_setting
 from nfsserver.consulted import Consulted
-from nfsserver.fs import change_locally
+from nfsserver.fs import touch_locally
 from nfsserver.services import FREEDOMS
 from tests.nfsserver.conftest import ALICE, Rig
 
@@ -91,7 +91,7 @@ def by_mount(rig: Rig) -> list[object]:
 def removed_locally(rig: Rig) -> list[object]:
     nfs3 = rig.nfs3()
     made = nfs3.create(rig.root, b"file")
-    change_locally(rig.server.fs, b"file", remove=True)
+    touch_locally(rig.server.fs, b"file", remove=True)
     return [made, nfs3.getattr(made.resok.obj)]
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import typing as t
 
 import pytest
@@ -19,7 +20,7 @@ from nfsclient.protocol.nfs3 import (
     TimeHow,
 )
 from nfsserver import KNOBS, BadKnob, Settings, parse_setting
-from nfsserver.fs import change_locally
+from nfsserver.fs import touch_locally
 from tests.nfsserver.conftest import ALICE, AnyNfs3, Rig
 
 S = Nfsstat3
@@ -369,6 +370,15 @@ def test_squashing(rig: Rig) -> None:
     assert rig.nfs3(ALICE).create(rig.root, b"b").resok.obj_attributes.uid == nobody
 
 
+def test_settings_of_one_call_squash_its_caller(rig: Rig) -> None:
+    """Middleware may replace `now` for one call, without a change of the knobs."""
+    usual = rig.server.knobs.now
+    rig.server.knobs.now = dataclasses.replace(usual, root_squash=True)
+    assert rig.nfs3().create(rig.root, b"squashed").resok.obj_attributes.uid == 65534
+    rig.server.knobs.now = usual
+    assert rig.nfs3().create(rig.root, b"root").resok.obj_attributes.uid == 0
+
+
 def test_case_does_not_count(rig: Rig, nfs3: AnyNfs3) -> None:
     rig.server.knobs.set("case_insensitive", True)
     file = rig.file(b"Name")
@@ -406,16 +416,16 @@ def test_files_without_a_name_do_not_outlive_a_crash(rig: Rig) -> None:
 # ---------------------------------------------------------------- outside the protocol
 
 
-def test_files_change_locally(rig: Rig, nfs3: AnyNfs3) -> None:
+def test_files_change_without_the_protocol(rig: Rig, nfs3: AnyNfs3) -> None:
     directory = nfs3.mkdir(rig.root, b"d").resok.obj
     file = nfs3.create(directory, b"f").resok.obj
     before = nfs3.getattr(file).resok.obj_attributes
     rig.server.knobs.set("read_only", True)
-    change_locally(rig.server.fs, b"d/f")
+    touch_locally(rig.server.fs, b"d/f")
     after = nfs3.getattr(file).resok.obj_attributes
     assert after.size > before.size
     assert after.mtime != before.mtime
-    change_locally(rig.server.fs, b"/d/f", remove=True)
+    touch_locally(rig.server.fs, b"/d/f", remove=True)
     assert nfs3.getattr(file).status == S.NFS3ERR_STALE
     assert nfs3.lookup(directory, b"f").status == S.NFS3ERR_NOENT
     assert rig.server.fs.read_only

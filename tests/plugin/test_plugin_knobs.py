@@ -30,9 +30,9 @@ CHECKS = """
     @proves(RULE, killed_by=MUTANT)
     def test_e_touched(scratch, target):
         handle = scratch.file("f", b"12345")
-        target.change_locally(scratch.name + b"/f")
+        target.touch_locally(scratch.name + b"/f")
         expect(scratch.attributes(handle).size, "size").at_least(6)
-        target.change_locally(scratch.name + b"/f", remove=True)
+        target.touch_locally(scratch.name + b"/f", remove=True)
         expect(scratch.lookup("f"), "the handle").is_absent()
 
     @proves(RULE, killed_by=MUTANT)
