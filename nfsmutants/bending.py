@@ -7,7 +7,7 @@ import typing as t
 
 from nfsclient.xdr import Union, XdrType, replace, shape_of
 from nfsserver.fs import FsError, Inode
-from nfsserver.server import Server
+from nfsserver.handlers import ServerApi
 
 X = t.TypeVar("X", bound=XdrType)
 
@@ -60,15 +60,15 @@ def count(state: dict[str, t.Any]) -> int:
     return int(state["count"])
 
 
-def inode_of(server: Server, handle: bytes) -> Inode | None:
+def inode_of(server: ServerApi, handle: bytes) -> Inode | None:
     """The object of a handle; None if the handle is invalid or stale."""
     try:
-        return server.resolve(handle)
+        return server.backend.resolve(handle)
     except FsError:
         return None
 
 
-def child_of(server: Server, directory: bytes, name: bytes) -> Inode | None:
+def child_of(server: ServerApi, directory: bytes, name: bytes) -> Inode | None:
     """The object of a name in the directory of a handle; None if it does not exist."""
     parent = inode_of(server, directory)
     return None if parent is None or parent.directory is None else parent.directory.get(name)

@@ -31,9 +31,10 @@ from nfsclient.rpc.service import CallContext
 from nfsclient.rpc.sockets import Address
 from nfsclient.xdr import XdrType
 from nfsmutants.bending import change
+from nfsserver.backend import Backend
 from nfsserver.fs import Caller
+from nfsserver.handlers import ServerApi
 from nfsserver.middleware import Answer, Proceed, ProceedMessage
-from nfsserver.server import Server
 from nfsserver.transport import TransportMiddleware
 
 A = t.TypeVar("A", bound=XdrType)
@@ -50,7 +51,7 @@ State: t.TypeAlias = dict[str, t.Any]
 class Call(t.Generic[A, R]):
     """One operation, in a call or in a compound, on its way to the handler."""
 
-    server: Server
+    server: ServerApi
     context: CallContext
     args: A
     state: State
@@ -81,9 +82,14 @@ class Call(t.Generic[A, R]):
         return self.context.peer
 
     @property
+    def backend(self) -> Backend:
+        """What all protocols of the server share: handles, objects, boots, limits."""
+        return self.server.backend
+
+    @property
     def caller(self) -> Caller:
         """The user who makes the call."""
-        return self.server.caller(self.context)
+        return self.server.backend.caller(self.context)
 
 
 AnyCall: t.TypeAlias = Call[t.Any, t.Any]
@@ -93,7 +99,7 @@ AnyCall: t.TypeAlias = Call[t.Any, t.Any]
 class Message:
     """One RPC message, from its header to the end of the arguments."""
 
-    server: Server
+    server: ServerApi
     data: bytes
     state: State
     handler: ProceedMessage

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, MutableSet
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext
 from nfsmutants.form import Call, Message, Mutant, State, find_mutant
+from nfsserver.handlers import ServerApi
 from nfsserver.middleware import Answer, AnyAroundCall, AroundMessage, ProceedMessage
 from nfsserver.server import Server
 from nfsserver.transport import TransportMiddleware
@@ -76,10 +77,10 @@ class _ActiveMutant:
         self.transport = None if mutant.transport is None else mutant.transport()
         self._state: State = {}
 
-    def around_call(self, server: Server, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+    def around_call(self, server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
         assert self.mutant.on_call is not None
         return self.mutant.on_call(Call(server, context, args, self._state, proceed))
 
-    def around_message(self, server: Server, message: bytes, proceed: ProceedMessage) -> Answer:
+    def around_message(self, server: ServerApi, message: bytes, proceed: ProceedMessage) -> Answer:
         assert self.mutant.on_message is not None
         return self.mutant.on_message(Message(server, message, self._state, proceed))

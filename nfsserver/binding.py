@@ -10,10 +10,9 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import socket
-import struct
 import typing as t
 
-from nfsclient.protocol.portmap import IPPROTO_TCP, IPPROTO_UDP, PROGRAM
+from nfsclient.protocol.portmap import IPPROTO_TCP, IPPROTO_UDP
 from nfsclient.protocol.rpcbind import (
     RPCBSTAT_HIGHPROC,
     Rpcb,
@@ -25,11 +24,7 @@ from nfsclient.protocol.rpcbind import (
     to_universal,
 )
 from nfsclient.rpc.auth import AuthSys
-from nfsclient.rpc.messages import AcceptStat, AuthStat, ReplyHeader
-from nfsclient.rpc.service import CallContext, Refused
-
-if t.TYPE_CHECKING:
-    from nfsserver.server import Server
+from nfsclient.rpc.service import CallContext
 
 Key: t.TypeAlias = tuple[int, int, bytes]
 """Program, version, netid."""
@@ -38,14 +33,8 @@ MAX_REGISTRATIONS = 1024
 """Registrations that callers may SET."""
 MAX_COUNTED = 256
 """Programs and calls of which statistics are kept, each."""
-MAX_PASSED_ON = 512
-"""Bytes of results that CALLIT and similar procedures return over UDP, where the source address may be forged."""
 SUPERUSER = b"superuser"
 """Owner of what this server itself has registered, and of what user 0 has."""
-
-_CALL_START = struct.Struct(">6I")
-"""xid, CALL, RPC version, program, version, procedure."""
-_RELAYED: t.Final = {AcceptStat.PROC_UNAVAIL, AcceptStat.GARBAGE_ARGS, AcceptStat.SYSTEM_ERR}
 
 
 class Netid(t.NamedTuple):
@@ -219,57 +208,3 @@ class Statistics:
             for (prog, vers, proc, netid, indirect), (good, bad) in self._passed.items()
         ]
         return RpcbStat(list(self._calls), self.sets, self.unsets, asked, passed)
-
-
-class Wanted(t.NamedTuple):
-    """A call to be passed on."""
-
-    prog: int
-    vers: int
-    proc: int
-    args: bytes
-
-
-def pass_on(server: Server, context: CallContext, wanted: Wanted, *, indirect: bool = False) -> bytes:
-    """The results of a call to a program of this server, made for the caller. Raises `Refused` when it fails.
-
-    The port mapper itself is not called, so that calls do not nest; services that others have SET run elsewhere, and
-    are not called either. Results beyond `MAX_PASSED_ON` are withheld over UDP, against amplification attacks.
-    """
-    counted = (wanted.prog, wanted.vers, wanted.proc, netid_of(context), indirect)
-    statistics = server.registry.statistics[context.version]
-    try:
-        results = _call(server, context, wanted)
-    except Refused:
-        statistics.count_passed(counted, False)
-        raise
-    statistics.count_passed(counted, True)
-    return results
-
-
-def _call(server: Server, context: CallContext, wanted: Wanted) -> bytes:
-    """Make the call. Raises `Refused`."""
-    if wanted.prog == PROGRAM:
-        raise Refused(accept_stat=AcceptStat.PROG_UNAVAIL)
-    credential, verifier = context.credential.opaque()
-    header = _CALL_START.pack(context.xid, 0, 2, wanted.prog, wanted.vers, wanted.proc)
-    message = header + credential + verifier + wanted.args
-    results = _results(server.dispatcher.answer(message, context.peer, context.transport))
-    if context.transport == "udp" and len(results) > MAX_PASSED_ON:
-        raise Refused(accept_stat=AcceptStat.SYSTEM_ERR)
-    return results
-
-
-def _results(answer: t.Sequence[t.Any] | None) -> bytes:
-    """The results in a reply. Raises `Refused` as the reply does."""
-    if answer is None:
-        raise Refused(accept_stat=AcceptStat.PROG_UNAVAIL)
-    reply = b"".join(answer)
-    header, end = ReplyHeader.unpack_from(reply, 0)
-    accepted = header.body.areply
-    if accepted is None:
-        raise Refused(auth_stat=AuthStat.AUTH_TOOWEAK)
-    stat = accepted.reply_data.stat
-    if stat != AcceptStat.SUCCESS:
-        raise Refused(accept_stat=stat if stat in _RELAYED else AcceptStat.PROG_UNAVAIL)
-    return reply[end:]

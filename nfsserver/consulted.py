@@ -44,6 +44,11 @@ class Consulted:
     def clear(self) -> None:
         self.__init__()  # type: ignore[misc]
 
+    def turned(self, limits: Limits) -> Limits:
+        """A knob was set: the limits from now on, which note here what they decide."""
+        self.is_turned = True
+        return NotedLimits.of(limits, self)
+
     def note_size(self, name: str, size: int) -> None:
         """A size was compared with a limit."""
         self.sizes[name] = max(size, self.sizes.get(name, 0))

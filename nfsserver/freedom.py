@@ -7,17 +7,15 @@ import typing as t
 from collections.abc import Callable, Iterable
 
 from nfsclient.rpc.program import AnyOperation
+from nfsserver.handlers import ServerApi
 from nfsserver.knobs import KNOBS, Settings
-
-if t.TYPE_CHECKING:
-    from nfsserver.middleware import AnyAroundCall
-    from nfsserver.server import Server
+from nfsserver.middleware import AnyAroundCall
 
 Mark: t.TypeAlias = int | bytes
 """What decides whether a freedom changes a call: a size, or the name of a file."""
 
 
-def _nothing(_server: Server, _args: t.Any) -> Iterable[Mark]:
+def _nothing(_server: ServerApi, _args: t.Any) -> Iterable[Mark]:
     return ()
 
 
@@ -40,7 +38,7 @@ class Freedom(t.NamedTuple):
     operations: tuple[AnyOperation, ...]
     knobs: tuple[str, ...]
     middleware: AnyAroundCall
-    of_call: Callable[[Server, t.Any], Iterable[Mark]] = _nothing
+    of_call: Callable[[ServerApi, t.Any], Iterable[Mark]] = _nothing
     of_reply: Callable[[t.Any], Iterable[Mark]] = _is_answered
     differs: Callable[[Settings, t.Any], bool] = _always
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which function answers which operation."""
+"""Which function answers which operation, and what such a function sees of its server."""
 
 from __future__ import annotations
 
@@ -7,22 +7,46 @@ import typing as t
 from collections.abc import Callable, Mapping
 
 from nfsclient.rpc.program import AnyOperation, Operation
-from nfsclient.rpc.service import CallContext
+from nfsclient.rpc.service import CallContext, Dispatcher
 from nfsclient.xdr import XdrType
-
-if t.TYPE_CHECKING:
-    from nfsserver.server import Server
+from nfsserver.backend import Backend
+from nfsserver.binding import Registry
+from nfsserver.knobs import Knobs
+from nfsserver.mounts import Mounts
 
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
 
-Handler: t.TypeAlias = "Callable[[Server, CallContext, t.Any], t.Any]"
+
+class ServerApi(t.Protocol):
+    """What handlers and middleware may use of the `Server`.
+
+    The server imports the tables of handlers. Handlers import this instead of the server, so there is no circle.
+    """
+
+    backend: Backend
+    knobs: Knobs
+    mounts: Mounts
+    registry: Registry
+    dispatcher: Dispatcher
+    """Answers a message without the middleware around messages, as CALLIT needs it."""
+
+    def perform(
+        self, operation: AnyOperation, handler: Handler, context: CallContext, args: t.Any, /
+    ) -> t.Any:
+        """The result of one operation of a compound, through all that is around operations."""
+
+    def keep_silent(self) -> None:
+        """Called by a handler: its call gets no answer at all."""
+
+
+Handler: t.TypeAlias = Callable[[ServerApi, CallContext, t.Any], t.Any]
 """How an operation is answered: (server, context, decoded arguments) -> result."""
 Handlers: t.TypeAlias = Mapping[AnyOperation, Handler]
 
 
 def answers(
-    operation: Operation[A, R], handler: Callable[[Server, CallContext, A], R]
+    operation: Operation[A, R], handler: Callable[[ServerApi, CallContext, A], R]
 ) -> tuple[AnyOperation, Handler]:
     """One row of a table of handlers; a type checker sees that the types are those of the operation."""
     return operation, handler

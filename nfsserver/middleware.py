@@ -13,24 +13,22 @@ from collections.abc import Callable, Sequence
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import Buffer, XdrType
+from nfsserver.handlers import ServerApi
 from nfsserver.transport import TransportMiddleware
-
-if t.TYPE_CHECKING:
-    from nfsserver.server import Server
 
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
 
 Proceed: t.TypeAlias = Callable[[CallContext, A], R]
 """The rest of the chain: other middleware, then the handler."""
-AroundCall: t.TypeAlias = "Callable[[Server, CallContext, A, Proceed[A, R]], R]"
+AroundCall: t.TypeAlias = Callable[[ServerApi, CallContext, A, Proceed[A, R]], R]
 """(server, context, decoded arguments, proceed) -> result."""
-AnyAroundCall: t.TypeAlias = "AroundCall[t.Any, t.Any]"
+AnyAroundCall: t.TypeAlias = AroundCall[t.Any, t.Any]
 
 Answer: t.TypeAlias = list[Buffer] | None
 """What goes back on the wire, without record marks; None for silence."""
 ProceedMessage: t.TypeAlias = Callable[[bytes], Answer]
-AroundMessage: t.TypeAlias = "Callable[[Server, bytes, ProceedMessage], Answer]"
+AroundMessage: t.TypeAlias = Callable[[ServerApi, bytes, ProceedMessage], Answer]
 """(server, message, proceed) -> answer."""
 
 

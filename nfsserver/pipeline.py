@@ -2,8 +2,8 @@
 """The way of one operation through the server: middleware, then what knobs put around it, then its handler.
 
 Every call enters it as the operation that its procedure is. The handler of a compound sends each operation that the
-call carries through it again, from its own table of operations, with a context that names the operation and has the
-shared state. So a mutant or a knob of one operation works in a compound as it does in a call.
+call carries through it again (`ServerApi.perform`), from its own table of operations, with a context that names the
+operation and has the shared state. So a mutant or a knob of one operation works in a compound as it does in a call.
 """
 
 from __future__ import annotations
@@ -17,13 +17,11 @@ from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext, Refused
 from nfsserver.consulted import Consulted
 from nfsserver.freedom import Freedom
-from nfsserver.handlers import Handler
+from nfsserver.handlers import Handler, ServerApi
 from nfsserver.knobs import Settings
 from nfsserver.middleware import AnyAroundCall, AroundMessage, Middleware
+from nfsserver.services import Service, require_user
 from nfsserver.transport import TransportMiddleware
-
-if t.TYPE_CHECKING:
-    from nfsserver.server import Server
 
 _OF_FILES: t.Final = frozenset({nfs3.NFS3.number, mount.MOUNT3.number})
 """The programs whose operations have to do with files, NULL aside."""
@@ -35,7 +33,7 @@ Admit: t.TypeAlias = Callable[[CallContext], Refused | None]
 class Pipeline:
     """What is around the handlers of a server, and how often each operation was performed."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: ServerApi) -> None:
         self._server = server
         self._middleware: list[Middleware] = []
         self._freedoms: list[Freedom] = []
@@ -44,6 +42,17 @@ class Pipeline:
         """Notes what knobs decide; None if nobody wants to know."""
         self.performed: Counter[AnyOperation] = Counter()
         """Operation -> how often it was performed, until somebody clears it."""
+
+    def answerers(self, service: Service) -> dict[int, _Answer]:
+        """What answers the calls of a program, by procedure number."""
+        return {
+            operation.number: self._answerer(operation, handler, operation in service.authenticated)
+            for operation, handler in service.handlers.items()
+        }
+
+    def _answerer(self, operation: AnyOperation, handler: Handler, authenticated: bool) -> _Answer:
+        admit = require_user if authenticated else None
+        return lambda context, args: self.perform(operation, handler, context, args, admit)
 
     def perform(
         self,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 
 from nfsclient.protocol import portmap as protocol
 from nfsclient.protocol.portmap import (
@@ -19,14 +20,9 @@ from nfsclient.protocol.rpcbind import Rpcb, to_universal
 from nfsclient.rpc.program import AnyOperation, Procedure
 from nfsclient.rpc.service import CallContext, Refused
 from nfsclient.xdr import Void, XdrType
-from nfsserver.binding import OF_PROTOCOL, Wanted, netid_of, owner_of, pass_on, port_of
-from nfsserver.handlers import Handler, Handlers, answers
-
-if t.TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from nfsserver.binding import Registry
-    from nfsserver.server import Server
+from nfsserver.binding import OF_PROTOCOL, Registry, netid_of, owner_of, port_of
+from nfsserver.forwarding import Wanted, pass_on
+from nfsserver.handlers import Handler, Handlers, ServerApi, answers
 
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
@@ -36,18 +32,18 @@ _LAST_PORT = 65_535
 
 
 def counted(
-    procedure: Procedure[A, R], handler: Callable[[Server, CallContext, A], R]
+    procedure: Procedure[A, R], handler: Callable[[ServerApi, CallContext, A], R]
 ) -> tuple[AnyOperation, Handler]:
     """One row of a table of handlers, whose calls are in the statistics of their version."""
 
-    def count(server: Server, context: CallContext, args: A) -> R:
+    def count(server: ServerApi, context: CallContext, args: A) -> R:
         server.registry.statistics[procedure.version].count(procedure.number)
         return handler(server, context, args)
 
     return answers(procedure, count)
 
 
-def null(_server: Server, _context: CallContext, _args: Void) -> Void:
+def null(_server: ServerApi, _context: CallContext, _args: Void) -> Void:
     """NULL of any version."""
     return Void()
 
@@ -70,7 +66,7 @@ def mappings(registry: Registry) -> list[Mapping]:
     return list(shown.values())
 
 
-def set_(server: Server, context: CallContext, args: Mapping) -> BoolRes:
+def set_(server: ServerApi, context: CallContext, args: Mapping) -> BoolRes:
     """SET, from this machine only."""
     registry = server.registry
     netids = OF_PROTOCOL.get(args.prot)
@@ -84,7 +80,7 @@ def set_(server: Server, context: CallContext, args: Mapping) -> BoolRes:
     return BoolRes(done)
 
 
-def unset(server: Server, context: CallContext, args: Mapping) -> BoolRes:
+def unset(server: ServerApi, context: CallContext, args: Mapping) -> BoolRes:
     """UNSET, from this machine only; of every protocol, whatever the call says."""
     registry = server.registry
     if not registry.is_local(context):
@@ -95,7 +91,7 @@ def unset(server: Server, context: CallContext, args: Mapping) -> BoolRes:
     return BoolRes(done)
 
 
-def getport(server: Server, context: CallContext, args: Mapping) -> GetportRes:
+def getport(server: ServerApi, context: CallContext, args: Mapping) -> GetportRes:
     """GETPORT; 0 for what is not registered in exactly this version and protocol."""
     port = _port(server.registry, args)
     netid = OF_PROTOCOL.get(args.prot, (netid_of(context),))[0]
@@ -103,11 +99,11 @@ def getport(server: Server, context: CallContext, args: Mapping) -> GetportRes:
     return GetportRes(port)
 
 
-def dump(server: Server, _context: CallContext, _args: Void) -> Pmaplist:
+def dump(server: ServerApi, _context: CallContext, _args: Void) -> Pmaplist:
     return Pmaplist(mappings(server.registry))
 
 
-def callit(server: Server, context: CallContext, args: CallArgs) -> CallResult:
+def callit(server: ServerApi, context: CallContext, args: CallArgs) -> CallResult:
     """CALLIT: call a program of this server for the caller; silent unless that succeeds."""
     wanted = Wanted(args.prog, args.vers, args.proc, args.args)
     try:

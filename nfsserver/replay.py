@@ -28,9 +28,13 @@ class ReplayCache:
     A call with the same xid and other bytes is another call. The cache is volatile: a restart empties it.
     """
 
-    def __init__(self, procedures: t.Iterable[AnyOperation]) -> None:
-        self._keys = {(each.program, each.version, each.number) for each in procedures}
+    def __init__(self) -> None:
+        self._keys: set[tuple[int, int, int]] = set()
         self._replies: OrderedDict[tuple[Address, str, bytes], bytes] = OrderedDict()
+
+    def add(self, procedures: t.Iterable[AnyOperation]) -> None:
+        """Cover these procedures too."""
+        self._keys.update((each.program, each.version, each.number) for each in procedures)
 
     def covers(self, message: Buffer) -> bool:
         """Whether a message calls one of the procedures."""

@@ -30,12 +30,10 @@ from nfsclient.protocol.rpcbind import (
 )
 from nfsclient.rpc.service import CallContext, Refused
 from nfsclient.xdr import Void, replace
-from nfsserver.binding import NETIDS, Wanted, netid_of, owner_of, pass_on, reachable
-from nfsserver.handlers import Handlers
+from nfsserver.binding import NETIDS, netid_of, owner_of, reachable
+from nfsserver.forwarding import Wanted, pass_on
+from nfsserver.handlers import Handlers, ServerApi
 from nfsserver.portmap import counted, null
-
-if t.TYPE_CHECKING:
-    from nfsserver.server import Server
 
 _SOCKADDR_IN = struct.Struct("=H2s4s8x")
 """Family, port, address, padding: the form that Linux gives to addresses of IPv4."""
@@ -43,7 +41,7 @@ _SOCKADDR_IN6 = struct.Struct("=H2s4x16s4x")
 """Family, port, flow, address, scope."""
 
 
-def set_(server: Server, context: CallContext, args: Rpcb) -> BoolRes:
+def set_(server: ServerApi, context: CallContext, args: Rpcb) -> BoolRes:
     """SET, from this machine only."""
     registry = server.registry
     done = registry.is_local(context) and registry.set(replace(args, r_owner=owner_of(context)))
@@ -51,7 +49,7 @@ def set_(server: Server, context: CallContext, args: Rpcb) -> BoolRes:
     return BoolRes(done)
 
 
-def unset(server: Server, context: CallContext, args: Rpcb) -> BoolRes:
+def unset(server: ServerApi, context: CallContext, args: Rpcb) -> BoolRes:
     """UNSET, from this machine only; without a netid of every transport."""
     registry = server.registry
     netids = (args.r_netid,) if args.r_netid else tuple(NETIDS)
@@ -60,7 +58,7 @@ def unset(server: Server, context: CallContext, args: Rpcb) -> BoolRes:
     return BoolRes(done)
 
 
-def getaddr(server: Server, context: CallContext, args: Rpcb) -> TextRes:
+def getaddr(server: ServerApi, context: CallContext, args: Rpcb) -> TextRes:
     """GETADDR and GETVERSADDR: the address on the transport of the call, of exactly this version, or nothing."""
     key = (args.r_prog, args.r_vers, netid_of(context))
     entry = server.registry.find(key)
@@ -68,11 +66,11 @@ def getaddr(server: Server, context: CallContext, args: Rpcb) -> TextRes:
     return TextRes(reachable(entry, context))
 
 
-def dump(server: Server, _context: CallContext, _args: Void) -> Rpcblist:
+def dump(server: ServerApi, _context: CallContext, _args: Void) -> Rpcblist:
     return Rpcblist(server.registry.entries())
 
 
-def callit(server: Server, context: CallContext, args: RpcbRmtcallargs) -> RpcbRmtcallres:
+def callit(server: ServerApi, context: CallContext, args: RpcbRmtcallargs) -> RpcbRmtcallres:
     """CALLIT, or BCAST: call a program of this server for the caller; silent unless that succeeds."""
     try:
         return indirect(server, context, args)
@@ -81,7 +79,7 @@ def callit(server: Server, context: CallContext, args: RpcbRmtcallargs) -> RpcbR
         return RpcbRmtcallres(b"", b"")
 
 
-def indirect(server: Server, context: CallContext, args: RpcbRmtcallargs) -> RpcbRmtcallres:
+def indirect(server: ServerApi, context: CallContext, args: RpcbRmtcallargs) -> RpcbRmtcallres:
     """INDIRECT: the same, but failures are reported as errors of RPC."""
     is_indirect = context.operation is protocol.INDIRECT4
     wanted = Wanted(args.prog, args.vers, args.proc, args.args)
@@ -90,11 +88,11 @@ def indirect(server: Server, context: CallContext, args: RpcbRmtcallargs) -> Rpc
     return RpcbRmtcallres(reachable(entry, context), results)
 
 
-def gettime(server: Server, _context: CallContext, _args: Void) -> GettimeRes:
-    return GettimeRes(server.clock.now_ns() // 1_000_000_000 & 0xFFFF_FFFF)
+def gettime(server: ServerApi, _context: CallContext, _args: Void) -> GettimeRes:
+    return GettimeRes(server.backend.clock.now_ns() // 1_000_000_000 & 0xFFFF_FFFF)
 
 
-def uaddr2taddr(_server: Server, _context: CallContext, args: TextArgs) -> Netbuf:
+def uaddr2taddr(_server: ServerApi, _context: CallContext, args: TextArgs) -> Netbuf:
     """UADDR2TADDR: the `sockaddr` of Linux; empty for what is no universal address."""
     try:
         host, port = from_universal(args.value.decode("ascii"))
@@ -108,7 +106,7 @@ def uaddr2taddr(_server: Server, _context: CallContext, args: TextArgs) -> Netbu
     return Netbuf(len(data), data)
 
 
-def taddr2uaddr(_server: Server, _context: CallContext, args: Netbuf) -> TextRes:
+def taddr2uaddr(_server: ServerApi, _context: CallContext, args: Netbuf) -> TextRes:
     """TADDR2UADDR: the inverse; empty for what is no such `sockaddr`."""
     for form, family in ((_SOCKADDR_IN, socket.AF_INET), (_SOCKADDR_IN6, socket.AF_INET6)):
         if len(args.buf) == form.size:
@@ -119,7 +117,7 @@ def taddr2uaddr(_server: Server, _context: CallContext, args: Netbuf) -> TextRes
     return TextRes(b"")
 
 
-def getaddrlist(server: Server, context: CallContext, args: Rpcb) -> RpcbEntryList:
+def getaddrlist(server: ServerApi, context: CallContext, args: Rpcb) -> RpcbEntryList:
     """GETADDRLIST: every transport of this version of the program."""
     found = [
         RpcbEntry(reachable(entry, context), entry.r_netid, *NETIDS[entry.r_netid])
@@ -129,7 +127,7 @@ def getaddrlist(server: Server, context: CallContext, args: Rpcb) -> RpcbEntryLi
     return RpcbEntryList(found)
 
 
-def getstat(server: Server, _context: CallContext, _args: Void) -> RpcbStatByvers:
+def getstat(server: ServerApi, _context: CallContext, _args: Void) -> RpcbStatByvers:
     return RpcbStatByvers([each.result() for _, each in sorted(server.registry.statistics.items())])
 
 

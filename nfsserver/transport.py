@@ -18,6 +18,8 @@ from nfsclient.rpc.sockets import Address
 AnswerRecord: t.TypeAlias = Callable[[Connection, bytes], None]
 AnswerDatagram: t.TypeAlias = Callable[[socket.socket, bytes, t.Any], None]
 
+_BINDING_ATTEMPTS = 20
+
 
 class TransportMiddleware:
     """Changes nothing. Subclasses override what they change."""
@@ -83,3 +85,23 @@ def _around_record(one: TransportMiddleware, proceed: AnswerRecord) -> AnswerRec
 
 def _around_datagram(one: TransportMiddleware, proceed: AnswerDatagram) -> AnswerDatagram:
     return lambda sock, message, peer: one.answer_datagram(sock, message, peer, proceed)
+
+
+def listen(
+    make: Callable[[], SurroundedRpcServer], host: str, port: int, *, udp: bool
+) -> tuple[SurroundedRpcServer, Address]:
+    """A new RPC server that listens on one port, over TCP and UDP, and its address. Raises OSError."""
+    for attempt in range(_BINDING_ATTEMPTS):
+        rpc = make()
+        try:
+            address = rpc.listen_tcp(host, port)
+            if udp:
+                rpc.listen_udp(host, address[1])
+        except OSError:
+            # An ephemeral port that is free for TCP may be taken for UDP: draw another one.
+            rpc.close()
+            if port or attempt == _BINDING_ATTEMPTS - 1:
+                raise
+        else:
+            return rpc, address
+    raise AssertionError

@@ -34,6 +34,7 @@ from nfsmutants.bending import amend
 from nfsmutants.form import Call, mutant
 from nfsserver import Server
 from nfsserver.freedom import Freedom
+from nfsserver.handlers import ServerApi
 from reports.text import totals
 from tests import toy
 from tests.toy import ADD, COMPOUND, GET, PUT, TOY, ToyOp, ToyStat, add, did, exchange, get, got, put
@@ -68,7 +69,7 @@ class Rig:
         return self.rpc.call(COMPOUND, toy.CompoundArgs(0, list(asked))).resarray
 
 
-def add_less(server: Server, context: CallContext, args: toy.NumberArgs, proceed: t.Any) -> t.Any:
+def add_less(server: ServerApi, context: CallContext, args: toy.NumberArgs, proceed: t.Any) -> t.Any:
     """ADD takes no more than a knob says."""
     most = server.knobs.now.read_returns or args.value
     return proceed(context, replace(args, value=min(args.value, most)))
@@ -81,7 +82,7 @@ def rig() -> Iterator[Rig]:
     rig.rpc.close()
     rig.server.close()
     rig.loop.close()
-    assert not rig.server.faults
+    assert not rig.server.messages.faults
 
 
 def test_a_compound_performs_its_operations_and_stops_at_an_error(rig: Rig) -> None:
@@ -121,7 +122,7 @@ def test_a_knob_is_around_an_operation_inside_a_compound(rig: Rig) -> None:
 def test_what_is_interposed_sees_operations_of_compounds(rig: Rig) -> None:
     seen = []
 
-    def note(_server: Server, context: CallContext, args: toy.NumberArgs, proceed: t.Any) -> t.Any:
+    def note(_server: ServerApi, context: CallContext, args: toy.NumberArgs, proceed: t.Any) -> t.Any:
         seen.append((context.operation, args.value))
         return proceed(context, args)
 

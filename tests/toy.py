@@ -16,8 +16,8 @@ from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import AnyOperation, Operation, Procedure, Program, Step
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import Array, Case, Struct, Union, Void, XdrEnum, u32
-from nfsserver.handlers import Handlers, answers
-from nfsserver.server import Server, Service
+from nfsserver.handlers import Handlers, ServerApi, answers
+from nfsserver.services import Service
 
 PROGRAM, VERSION = 0x20000077, 1
 
@@ -134,12 +134,12 @@ class Register:
     value: int = 0
 
 
-def _put(_server: Server, context: CallContext, args: NumberArgs) -> StatusRes:
+def _put(_server: ServerApi, context: CallContext, args: NumberArgs) -> StatusRes:
     context.state.value = args.value
     return StatusRes(ToyStat.OK)
 
 
-def _add(_server: Server, context: CallContext, args: NumberArgs) -> StatusRes:
+def _add(_server: ServerApi, context: CallContext, args: NumberArgs) -> StatusRes:
     total = context.state.value + args.value
     if total > 100:
         return StatusRes(ToyStat.FULL)
@@ -147,21 +147,21 @@ def _add(_server: Server, context: CallContext, args: NumberArgs) -> StatusRes:
     return StatusRes(ToyStat.OK)
 
 
-def _get(_server: Server, context: CallContext, _args: GetArgs) -> GetRes:
+def _get(_server: ServerApi, context: CallContext, _args: GetArgs) -> GetRes:
     return GetRes(ToyStat.OK, GetOk(context.state.value))
 
 
 HANDLERS: t.Final[Handlers] = dict([answers(PUT, _put), answers(ADD, _add), answers(GET, _get)])
 
 
-def _compound(server: Server, context: CallContext, args: CompoundArgs) -> CompoundRes:
+def _compound(server: ServerApi, context: CallContext, args: CompoundArgs) -> CompoundRes:
     register = Register()
     reply = CompoundRes(ToyStat.OK, [])
     for asked in args.argarray:
         operation = OPERATIONS[asked.argop]
         inner = dataclasses.replace(context, operation=operation, state=register)
         arm = arm_of(operation)
-        result = server.pipeline.perform(operation, HANDLERS[operation], inner, getattr(asked, arm))
+        result = server.perform(operation, HANDLERS[operation], inner, getattr(asked, arm))
         reply.resarray.append(ResOp(asked.argop, **{arm: result}))
         reply.status = result.status
         if reply.status is not ToyStat.OK:

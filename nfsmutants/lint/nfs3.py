@@ -13,14 +13,14 @@ from nfsmutants.form import mutant
 from nfsmutants.nfs3.calls import Access, Create, Getattr, Link, Readdir, Readlink, Remove, Write
 from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_ERRORS, RFC1813_READDIR
 from nfsserver.fs import FsError, Kind
-from nfsserver.server import Server
+from nfsserver.handlers import ServerApi
 
 _EOPNOTSUPP: t.Final = 95
 
 
-def _is(server: Server, handle: bytes, kind: Kind) -> bool:
+def _is(server: ServerApi, handle: bytes, kind: Kind) -> bool:
     try:
-        return server.resolve(handle).kind is kind
+        return server.backend.resolve(handle).kind is kind
     except FsError:
         return False
 

@@ -35,7 +35,7 @@ Res: t.TypeAlias = Mnt1Res | Mnt3Res
 
 def gives(call: AnyCall, inode: Inode) -> Res:
     """Success with the handle of `inode`, in the version of the call."""
-    handle = call.server.handle_of(inode)
+    handle = call.backend.handle_of(inode)
     if call.context.version == 3:
         return Mnt3Res(MountStat3.MNT3_OK, Mountres3Ok(handle, [AUTH_SYS]))
     return Mnt1Res(MountStat1.OK, handle)
@@ -43,7 +43,7 @@ def gives(call: AnyCall, inode: Inode) -> Res:
 
 def first_directory(call: AnyCall) -> Inode | None:
     """The first directory in the export."""
-    entries = call.server.fs.readdir(call.caller, call.server.fs.root, 0)
+    entries = call.backend.fs.readdir(call.caller, call.backend.fs.root, 0)
     below = [entry.inode for entry in entries if entry.name not in {b".", b".."}]
     return next((inode for inode in below if inode.directory is not None), None)
 

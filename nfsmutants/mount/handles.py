@@ -23,7 +23,7 @@ def umnt_and_umntall_revoke_handles(call: AnyCall) -> t.Any:
     if call.context.program == PROGRAM:
         state["unmounted"] = True
         return call.proceed()
-    root = call.server.handle_of(call.server.fs.root)
+    root = call.backend.handle_of(call.backend.fs.root)
     if not state.get("unmounted") or call.args.to_xdr()[-FHSIZE:] != root[-FHSIZE:]:
         return call.proceed()
     return (
@@ -39,7 +39,7 @@ def umnt3_revokes_handles(call: AnyCall) -> Void | Getattr3Res:
     state = call.state
     if not isinstance(call.args, Getattr3Args):
         state["unmounted"] = True
-    elif state.get("unmounted") and call.args.object == call.server.handle_of(call.server.fs.root):
+    elif state.get("unmounted") and call.args.object == call.backend.handle_of(call.backend.fs.root):
         return Getattr3Res(Nfsstat3.NFS3ERR_STALE)
     result: Void | Getattr3Res = call.proceed()
     return result

@@ -65,7 +65,7 @@ def mnt2_mounts_unknown_paths(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     reply = call.proceed()
     if reply.resok is not None:
         return reply
-    return Mnt1Res(MountStat1.OK, call.server.handle_of(call.server.fs.root))
+    return Mnt1Res(MountStat1.OK, call.backend.handle_of(call.backend.fs.root))
 
 
 @wire_mutant(RFC1094_MOUNT_HANDLE, kills_many="whatever is mounted by these versions begins with MNT")
@@ -115,7 +115,7 @@ def mnt3_mounts_unknown_paths(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     reply = call.proceed()
     if reply.fhs_status != MountStat3.MNT3ERR_NOENT:
         return reply
-    return Mnt3Res(MountStat3.MNT3_OK, Mountres3Ok(call.server.handle_of(call.server.fs.root), [AUTH_SYS]))
+    return Mnt3Res(MountStat3.MNT3_OK, Mountres3Ok(call.backend.handle_of(call.backend.fs.root), [AUTH_SYS]))
 
 
 @mutant(
@@ -126,7 +126,7 @@ def mnt1_mounts_unknown_paths(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     reply = call.proceed()
     if reply.directory is not None:
         return reply
-    return Mnt1Res(MountStat1.OK, call.server.handle_of(call.server.fs.root))
+    return Mnt1Res(MountStat1.OK, call.backend.handle_of(call.backend.fs.root))
 
 
 @mutant(MNT3, RFC1813_MNT)
@@ -135,7 +135,7 @@ def mnt3_mounts_a_file(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     reply = call.proceed()
     if reply.fhs_status != MountStat3.MNT3ERR_NOTDIR:
         return reply
-    return Mnt3Res(MountStat3.MNT3_OK, Mountres3Ok(call.server.handle_of(call.server.fs.root), [AUTH_SYS]))
+    return Mnt3Res(MountStat3.MNT3_OK, Mountres3Ok(call.backend.handle_of(call.backend.fs.root), [AUTH_SYS]))
 
 
 @mutant(MNT3, RFC1813_MNT, kills_many="whatever is mounted begins with MNT")
@@ -151,7 +151,7 @@ def mnt3_mounts_another_directory(call: Call[DirpathArgs, Mnt3Res]) -> Mnt3Res:
     other = first_directory(call)
     if count(call.state) % 2 or other is None:
         return reply
-    return amend(reply, fhandle=call.server.handle_of(other))
+    return amend(reply, fhandle=call.backend.handle_of(other))
 
 
 @mutant(MNT3, RFC1813_MNT)
@@ -165,10 +165,10 @@ ALL = (MNT1, MNT2, MNT3)
 
 def _below(call: AnyCall, names: t.Sequence[bytes]) -> Inode | None:
     """The object that a path names; the first of `names` is the export."""
-    inode = call.server.fs.root
+    inode = call.backend.fs.root
     try:
         for name in names[1:]:
-            inode = call.server.fs.lookup(call.caller, inode, name)
+            inode = call.backend.fs.lookup(call.caller, inode, name)
     except FsError:
         return None
     return inode
@@ -178,7 +178,7 @@ def _below(call: AnyCall, names: t.Sequence[bytes]) -> Inode | None:
 def mnt_below_export_returns_the_export(call: Call[DirpathArgs, Res]) -> Res:
     """MNT answers the path of a directory below an export with the handle of the export"""
     reply = call.proceed()
-    return reply if reply.resok is None else gives(call, call.server.fs.root)
+    return reply if reply.resok is None else gives(call, call.backend.fs.root)
 
 
 @mutant(ALL, RFC1813_MNT)
@@ -217,7 +217,7 @@ def mnt1_mounts_files(call: Call[DirpathArgs, Res]) -> Res:
     """MNT of versions 1 and 2 answers NOTDIR with the handle of the export instead"""
     reply = call.proceed()
     is_refused = int(reply.status) == MountStat3.MNT3ERR_NOTDIR
-    return gives(call, call.server.fs.root) if is_refused else reply
+    return gives(call, call.backend.fs.root) if is_refused else reply
 
 
 @mutant(ALL, RFC1813_MNT)
@@ -264,7 +264,9 @@ def mnt_cuts_long_paths(message: Message) -> Answer:
     length = int.from_bytes(message.data[end : end + 4], "big")
     if (header.prog, header.proc) != (PROGRAM, 1) or length <= 1024:
         return message.proceed()
-    return message.proceed(message.data[:end] + DirpathArgs(next(iter(message.server.exports))).to_xdr())
+    return message.proceed(
+        message.data[:end] + DirpathArgs(next(iter(message.server.backend.exports))).to_xdr()
+    )
 
 
 def _invent_a_status(call: Call[DirpathArgs, Mnt3Res], *, is_meant: bool) -> Mnt3Res:

@@ -12,8 +12,8 @@ from nfsclient.rpc.messages import CallHeader
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.xdr import Void, replace, u32
 from nfsserver.fs import SUPERUSER, FsError, Inode
+from nfsserver.handlers import ServerApi
 from nfsserver.nfs2.common import fattr
-from nfsserver.server import Server
 
 
 def place_of(args: t.Any) -> Diropargs:
@@ -35,12 +35,12 @@ def with_place(args: t.Any, **changes: object) -> t.Any:
     return replace(args, **changes)
 
 
-def found(server: Server, inode: Inode) -> Diropres:
+def found(server: ServerApi, inode: Inode) -> Diropres:
     """Success with an object."""
-    return Diropres(Nfsstat2.NFS_OK, Diropok(server.handle_of(inode), fattr(inode)))
+    return Diropres(Nfsstat2.NFS_OK, Diropok(server.backend.handle_of(inode), fattr(inode)))
 
 
-def success(server: Server, operation: AnyOperation, inode: Inode) -> t.Any:
+def success(server: ServerApi, operation: AnyOperation, inode: Inode) -> t.Any:
     """The result of an operation that succeeds and returns an object."""
     return found(server, inode) if operation.res is Diropres else StatRes(Nfsstat2.NFS_OK)
 

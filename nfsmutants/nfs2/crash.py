@@ -30,19 +30,19 @@ from nfsmutants.nfs2.bending import place_of
 from nfsmutants.nfs2.calls import Write
 from nfsmutants.rules import RFC1094_PROCEDURES
 from nfsserver.fs import SUPERUSER, FsError, Inode, Stability
+from nfsserver.handlers import ServerApi
 from nfsserver.nfs2.common import fattr
-from nfsserver.server import Server
 
 _CHANGING: t.Final = (CREATE, MKDIR, SYMLINK, LINK, REMOVE, RMDIR, RENAME)
 
 
-def _undo(server: Server, state: dict[str, t.Any]) -> None:
+def _undo(server: ServerApi, state: dict[str, t.Any]) -> None:
     """In the first call after a crash, undo the changes recorded before it."""
-    if state.setdefault("boots", server.boots) != server.boots:
+    if state.setdefault("boots", server.backend.boots) != server.backend.boots:
         for undo in reversed(state.pop("undoing", [])):
             with contextlib.suppress(FsError):
                 undo()
-        state["boots"] = server.boots
+        state["boots"] = server.backend.boots
 
 
 def _undoing(

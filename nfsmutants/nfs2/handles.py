@@ -51,7 +51,7 @@ def nfs2_accepts_an_invalid_handle(call: AnyCall) -> t.Any:
     reply = call.proceed()
     if reply.status != Nfsstat2.NFSERR_STALE or b"\xff" * FHSIZE not in call.args.to_xdr():
         return reply
-    root, kind = call.server.fs.root, call.operation.res
+    root, kind = call.backend.fs.root, call.operation.res
     empty: dict[object, object] = {
         Attrstat: fattr(root),
         Readlinkres: b"",
@@ -67,7 +67,7 @@ def nfs2_uses_removed_directories(call: AnyCall) -> t.Any:
     """Removed directories still accept and find names"""
     reply = call.proceed()
     gone = reply.status == Nfsstat2.NFSERR_STALE and place_of(call.args).dir != b"\xff" * FHSIZE
-    return success(call.server, call.operation, call.server.fs.root) if gone else reply
+    return success(call.server, call.operation, call.backend.fs.root) if gone else reply
 
 
 @mutant(GETATTR, RFC1094_STATUS)
@@ -75,7 +75,7 @@ def nfs2_altered_handle_is_the_root(call: Getattr) -> Attrstat:
     """An altered handle refers to the root"""
     reply: Attrstat = call.proceed()
     altered = reply.status == Nfsstat2.NFSERR_STALE and call.args.file != b"\xff" * FHSIZE
-    return Attrstat(Nfsstat2.NFS_OK, fattr(call.server.fs.root)) if altered else reply
+    return Attrstat(Nfsstat2.NFS_OK, fattr(call.backend.fs.root)) if altered else reply
 
 
 @mutant((RENAME, GETATTR), RFC1094_HANDLES)
@@ -86,7 +86,7 @@ def nfs2_renamed_handle_refers_to_directory(call: AnyCall) -> t.Any:
     if isinstance(args, Renameargs):
         inode = child_of(call.server, args.from_.dir, args.from_.name)
         if inode is not None:
-            astray[call.server.handle_of(inode)] = args.from_.dir
+            astray[call.backend.handle_of(inode)] = args.from_.dir
         return call.proceed()
     return call.proceed(replace(args, file=astray.get(args.file, args.file)))
 
@@ -95,7 +95,7 @@ def nfs2_renamed_handle_refers_to_directory(call: AnyCall) -> t.Any:
 def nfs2_restart_invalidates_handles(call: Getattr) -> Attrstat:
     """Handles from before a restart are invalid"""
     known: dict[bytes, int] = call.state  # type: ignore[assignment]
-    if known.setdefault(call.args.file, call.server.boots) != call.server.boots:
+    if known.setdefault(call.args.file, call.backend.boots) != call.backend.boots:
         return Attrstat(Nfsstat2.NFSERR_STALE)
     reply: Attrstat = call.proceed()
     return reply
@@ -117,7 +117,7 @@ def nfs2_removed_handle_refers_to_next_file(call: AnyCall) -> t.Any:
     state = call.state
     if call.operation is REMOVE:
         inode = child_of(call.server, call.args.dir, call.args.name)
-        state["old"] = None if inode is None else call.server.handle_of(inode)
+        state["old"] = None if inode is None else call.backend.handle_of(inode)
     elif call.operation is READ and call.args.file == state.get("old") and "new" in state:
         return call.proceed_with(file=state["new"])
     reply = call.proceed()

@@ -13,12 +13,12 @@ from nfsmutants.nfs2.bending import _DOTS, done, empty_directory, remove_tree
 from nfsmutants.nfs2.calls import Rename
 from nfsmutants.rules import RFC1094_NAMES, RFC1094_RENAME
 from nfsserver.fs import Inode
-from nfsserver.server import Server
+from nfsserver.handlers import ServerApi
 
 # ---------------------------------------------------------------- RENAME
 
 
-def _source(server: Server, args: Renameargs) -> Inode | None:
+def _source(server: ServerApi, args: Renameargs) -> Inode | None:
     return child_of(server, args.from_.dir, args.from_.name)
 
 

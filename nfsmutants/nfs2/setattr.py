@@ -12,8 +12,8 @@ from nfsmutants.form import mutant
 from nfsmutants.nfs2.calls import Setattr
 from nfsmutants.rules import RFC1094_PERMISSIONS, RFC1094_SATTR, RFC1094_SETATTR
 from nfsserver.fs import SUPERUSER, Changes, FsError, Inode, Kind
+from nfsserver.handlers import ServerApi
 from nfsserver.nfs2.common import fattr
-from nfsserver.server import Server
 
 _OLDEST: t.Final = frozenset({0, 1, 2**31 - 1, 2**31, 2**32 - 2})
 
@@ -104,7 +104,7 @@ def setattr2_of_nothing_updates_times(call: Setattr) -> Attrstat:
     reply = call.proceed()
     inode = inode_of(call.server, call.args.file)
     if inode is not None and not _given(call.args.attributes):
-        inode.mtime = call.server.fs.stamp() + 10**9
+        inode.mtime = call.backend.fs.stamp() + 10**9
     return reply
 
 
@@ -148,7 +148,7 @@ def setattr2_ignores_size_0(call: Setattr) -> Attrstat:
     return call.proceed_with("attributes", size=IGNORED) if call.args.attributes.size == 0 else call.proceed()
 
 
-def _file(server: Server, args: Sattrargs) -> Inode | None:
+def _file(server: ServerApi, args: Sattrargs) -> Inode | None:
     inode = inode_of(server, args.file)
     return inode if inode is not None and inode.data is not None else None
 

@@ -127,5 +127,5 @@ def write2_writes_nothing_beyond_8k(message: Message) -> Answer:
     xid, _, _, program, version, procedure = _CALL.unpack_from(message.data.ljust(_CALL.size, b"\0"))
     if (program, version, procedure) != (WRITE.program, 2, WRITE.number) or len(message.data) < 8300:
         return message.proceed()
-    reply = Attrstat(Nfsstat2.NFS_OK, fattr(message.server.fs.root))
+    reply = Attrstat(Nfsstat2.NFS_OK, fattr(message.server.backend.fs.root))
     return [*accepted(xid, AcceptStat.SUCCESS).to_buffers(), reply.to_xdr()]

@@ -47,7 +47,7 @@ def access3_never_grants_extend(call: Access) -> Access3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     granted = reply.resok.access
     return amend(reply, access=granted & ~ACCESS3_EXTEND) if inode.directory is None else reply
 
@@ -70,7 +70,7 @@ def access3_executes_anything(call: Access) -> Access3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     granted = reply.resok.access
     is_owners_file = inode.directory is None and call.caller.uid == inode.uid
     return amend(reply, access=granted | call.args.access & ACCESS3_EXECUTE) if is_owners_file else reply
@@ -92,7 +92,7 @@ def access3_grants_modify_to_readers(call: Access) -> Access3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     granted = reply.resok.access
     if (
         inode.kind is Kind.REGULAR
@@ -110,7 +110,7 @@ def access3_grants_read_of_any_directory(call: Access) -> Access3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     granted = reply.resok.access
     if inode.directory is None:
         return reply
@@ -123,7 +123,7 @@ def access3_ignores_groups(call: Access) -> Access3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     is_by_list = inode.gid in call.caller.groups and inode.gid != call.caller.gid
     return (
         amend(reply, access=0)
@@ -138,7 +138,7 @@ def access3_treats_others_as_group(call: Access) -> Access3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     granted = reply.resok.access
     if inode.directory is None and _is_other(call.caller, inode) and inode.mode & 0o040:
         return amend(reply, access=granted | call.args.access & ACCESS3_READ)
@@ -175,7 +175,7 @@ def access3_denies_with_an_error(call: Access) -> Access3Res:
 @mutant(ACCESS, RFC1813_ACCESS)
 def access3_attributes_of_the_root(call: Access) -> Access3Res:
     """ACCESS returns the attributes of the export's root for every object"""
-    return amend(call.proceed(), obj_attributes=fattr3(call.server.fs.root))
+    return amend(call.proceed(), obj_attributes=fattr3(call.backend.fs.root))
 
 
 # ---------------------------------------------------------------- GETATTR, LOOKUP, ACCESS, READLINK

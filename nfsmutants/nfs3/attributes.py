@@ -45,6 +45,6 @@ def info3_attributes_of_the_root(call: AnyCall) -> t.Any:
     """FSSTAT, FSINFO and PATHCONF return the attributes of the export's root, except for regular files"""
     reply = call.proceed()
     handle = getattr(call.args, HANDLE_OF[call.operation])
-    if reply.resok is None or call.server.resolve(handle).data is not None:
+    if reply.resok is None or call.backend.resolve(handle).data is not None:
         return reply
-    return amend(reply, obj_attributes=fattr3(call.server.fs.root))
+    return amend(reply, obj_attributes=fattr3(call.backend.fs.root))

@@ -69,8 +69,8 @@ from nfsmutants.rules import (
     RFC1813_SYMLINK,
 )
 from nfsserver.fs import FsError, Inode, Kind
+from nfsserver.handlers import ServerApi
 from nfsserver.nfs3.common import Watched
-from nfsserver.server import Server
 
 TAKEN: t.Final[dict[t.Any, str]] = {LOOKUP: "what", REMOVE: "object", RMDIR: "object", RENAME: "from_"}
 """Operation -> the argument with a name that must exist."""
@@ -96,7 +96,7 @@ def name_fields(procedure: t.Any) -> list[str]:
 
 def rewrite_names(
     call: AnyCall,
-    rewrite: t.Callable[[Server, Diropargs3], Diropargs3],
+    rewrite: t.Callable[[ServerApi, Diropargs3], Diropargs3],
     *,
     made: bool = True,
     taken: bool = True,
@@ -112,28 +112,28 @@ def rewrite_names(
     return call.proceed_with(**bent)
 
 
-def directory_of(server: Server, handle: bytes) -> Inode | None:
+def directory_of(server: ServerApi, handle: bytes) -> Inode | None:
     """The directory of a handle; None if the handle is invalid, or that of another object."""
     inode = inode_of(server, handle)
     return None if inode is None or inode.directory is None else inode
 
 
-def find(server: Server, where: Diropargs3) -> Inode | None:
+def find(server: ServerApi, where: Diropargs3) -> Inode | None:
     """The object of a name; None if it does not exist."""
     return child_of(server, where.dir, where.name)
 
 
-def handle_of_same_fileid(server: Server, handle: bytes) -> bytes:
+def handle_of_same_fileid(server: ServerApi, handle: bytes) -> bytes:
     """The handle of the object that now has the file number of a removed one; else the same handle."""
     try:
-        identity = server.codec.decode(handle)
+        identity = server.backend.codec.decode(handle)
     except FsError:
         return handle
-    for file_system in server.exports.values():
+    for file_system in server.backend.exports.values():
         if file_system.fsid == identity.export:
             for inode in file_system.inodes():
                 if inode.fileid == identity.fileid:
-                    return server.handle_of(inode)
+                    return server.backend.handle_of(inode)
     return handle
 
 
@@ -142,7 +142,7 @@ def handle_of_same_fileid(server: Server, handle: bytes) -> bytes:
 
 def remove(call: Call[t.Any, t.Any], where: Diropargs3) -> None:
     """Remove a file or an empty directory, as the caller."""
-    directory, inode = call.server.resolve(where.dir), find(call.server, where)
+    directory, inode = call.backend.resolve(where.dir), find(call.server, where)
     act = directory.fs.remove if inode is None or inode.directory is None else directory.fs.rmdir
     act(call.caller, directory, where.name)
 
@@ -229,7 +229,7 @@ def with_handle_of_the_directory(call: AnyCall) -> t.Any:
 BLOCK: t.Final = 512
 
 
-def size_of(server: Server, handle: bytes) -> int:
+def size_of(server: ServerApi, handle: bytes) -> int:
     """The size of a regular file; 0 for anything else."""
     inode = inode_of(server, handle)
     return inode.size if inode is not None and inode.kind is Kind.REGULAR else 0
@@ -247,8 +247,8 @@ LISTINGS: t.Final[Rules] = {READDIR: RFC1813_READDIR, READDIRPLUS: RFC1813_READD
 HANDLE_OF: t.Final = {FSSTAT: "fsroot", FSINFO: "fsroot", PATHCONF: "object"}
 
 
-def is_not_directory(server: Server, handle: bytes) -> bool:
-    return server.resolve(handle).directory is None
+def is_not_directory(server: ServerApi, handle: bytes) -> bool:
+    return server.backend.resolve(handle).directory is None
 
 
 def is_unprivileged(context: CallContext) -> bool:
@@ -261,7 +261,7 @@ LARGE: t.Final = 2**16
 """Transfers of at least this many bytes count as large."""
 
 
-def is_special_file(server: Server, handle: bytes) -> bool:
+def is_special_file(server: ServerApi, handle: bytes) -> bool:
     """Whether a handle is that of a device, a socket or a FIFO."""
     inode = inode_of(server, handle)
     return inode is not None and inode.kind not in {Kind.REGULAR, Kind.DIRECTORY, Kind.SYMLINK}
@@ -272,7 +272,7 @@ def is_special_file(server: Server, handle: bytes) -> bool:
 
 def remove_one_more(call: AnyCall, handle: bytes) -> None:
     """Remove the first remaining file or empty directory."""
-    directory = call.server.resolve(handle)
+    directory = call.backend.resolve(handle)
     for name in directory.directory.names() if directory.directory is not None else ():
         with contextlib.suppress(FsError):
             remove(call, Diropargs3(handle, name))
@@ -285,7 +285,7 @@ NAME_CHANGES: t.Final = tuple(procedure for procedure in OF_NAMES if procedure i
 def proceed_without(call: Call[A, R], **settings: t.Any) -> R:
     """The answer of a server that ignores some knobs."""
     server = call.server
-    known = [(file_system, file_system.read_only) for file_system in server.exports.values()]
+    known = [(file_system, file_system.read_only) for file_system in server.backend.exports.values()]
     now = server.knobs.now
     server.knobs.now = dataclasses.replace(now, **settings)
     for file_system, _ in known:

@@ -12,20 +12,20 @@ from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.calls import Commit
 from nfsmutants.rules import RFC1813_COMMIT, RFC1813_COMMIT_HINTS, RFC1813_DATA_TYPES
 from nfsserver.fs import FsError, Inode, Kind
+from nfsserver.handlers import ServerApi
 from nfsserver.nfs3.common import Watched, nfstime3
-from nfsserver.server import Server
 
 
-def _file(server: Server, handle: bytes) -> Inode | None:
+def _file(server: ServerApi, handle: bytes) -> Inode | None:
     """The regular file of a handle."""
     try:
-        inode = server.resolve(handle)
+        inode = server.backend.resolve(handle)
     except FsError:
         return None
     return inode if inode.kind is Kind.REGULAR else None
 
 
-def _refusal(server: Server, args: Commit3Args) -> Commit3Res:
+def _refusal(server: ServerApi, args: Commit3Args) -> Commit3Res:
     wcc = Watched(server, args.file).wcc()
     return Commit3Res(Nfsstat3.NFS3ERR_INVAL, resfail=Commit3ResFail(wcc))
 
@@ -38,13 +38,13 @@ def commit3_changes_verifier(call: Commit) -> Commit3Res:
         return reply
     state = call.state
     state["calls"] = state.get("calls", 0) + 1
-    return amend(reply, verf=call.server.codec.token(b"wrong", state["calls"]))
+    return amend(reply, verf=call.backend.codec.token(b"wrong", state["calls"]))
 
 
 @mutant(COMMIT, RFC1813_COMMIT)
 def commit3_has_its_own_verifier(call: Commit) -> Commit3Res:
     """COMMIT always returns the same verifier, but not that of WRITE"""
-    return amend(call.proceed(), verf=call.server.codec.token(b"commit", call.server.boots))
+    return amend(call.proceed(), verf=call.backend.codec.token(b"commit", call.backend.boots))
 
 
 @mutant(COMMIT, RFC1813_COMMIT)
@@ -137,7 +137,7 @@ def commit3_verifier_survives_crash(call: AnyCall) -> t.Any:
 def commit3_drops_other_files(call: Commit) -> Commit3Res:
     """COMMIT of a file discards the uncommitted data of all others"""
     committed = inode_of(call.server, call.args.file)
-    for inode in call.server.fs.inodes():
+    for inode in call.backend.fs.inodes():
         if inode is not committed:
             inode.crash()
     return call.proceed()

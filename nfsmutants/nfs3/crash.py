@@ -41,7 +41,7 @@ from nfsmutants.rules import (
 )
 from nfsserver.fs import Changes, FsError
 from nfsserver.fs.permissions import SUPERUSER
-from nfsserver.server import Server
+from nfsserver.handlers import ServerApi
 
 
 @mutant(COMMIT, RFC1813_COMMIT)
@@ -78,14 +78,14 @@ def write3_second_crash_loses_stable_data(call: AnyCall) -> t.Any:
     stable = call.state
     inode, file = inode_of(call.server, call.args.file), call.args.file.hex()
     if (
-        call.server.boots - stable.get(file, call.server.boots) > 1
+        call.backend.boots - stable.get(file, call.backend.boots) > 1
         and inode is not None
         and inode.data is not None
     ):
         inode.data.truncate(0)
         del stable[file]
     if call.operation is WRITE and call.args.stable is StableHow.FILE_SYNC:
-        stable[file] = call.server.boots
+        stable[file] = call.backend.boots
     return call.proceed()
 
 
@@ -93,13 +93,13 @@ Undo: t.TypeAlias = Callable[[], object]
 _NAMING: t.Final = (CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME, LINK)
 
 
-def _undo_of(server: Server, procedure: t.Any, args: t.Any) -> Undo:
+def _undo_of(server: ServerApi, procedure: t.Any, args: t.Any) -> Undo:
     """Return a function that undoes an operation on names; a removed object comes back empty."""
     if procedure is RENAME:
-        source, target = server.resolve(args.from_.dir), server.resolve(args.to.dir)
+        source, target = server.backend.resolve(args.from_.dir), server.backend.resolve(args.to.dir)
         return lambda: source.fs.rename(SUPERUSER, target, args.to.name, source, args.from_.name)
     place = args.link if procedure is LINK else args.object if procedure in {REMOVE, RMDIR} else args.where
-    directory, name = server.resolve(place.dir), place.name
+    directory, name = server.backend.resolve(place.dir), place.name
     if procedure is REMOVE:
         return lambda: directory.fs.create(SUPERUSER, directory, name)
     if procedure is RMDIR:
@@ -114,14 +114,14 @@ def nfs3_crash_loses_names(call: AnyCall) -> t.Any:
     """A crash undoes the last CREATE, REMOVE, RENAME, LINK or similar call"""
     state = call.state
     if call.operation in {LOOKUP, READDIR}:
-        if state.get("boots", call.server.boots) != call.server.boots:
-            state["boots"] = call.server.boots
+        if state.get("boots", call.backend.boots) != call.backend.boots:
+            state["boots"] = call.backend.boots
             with contextlib.suppress(FsError):
                 state["undo"]()
         return call.proceed()
     reply = call.proceed()
     if reply.status == Nfsstat3.NFS3_OK:
-        state["boots"], state["undo"] = call.server.boots, _undo_of(call.server, call.operation, call.args)
+        state["boots"], state["undo"] = call.backend.boots, _undo_of(call.server, call.operation, call.args)
     return reply
 
 
@@ -133,8 +133,8 @@ def setattr3_is_lost_in_a_crash(call: AnyCall) -> t.Any:
     if inode is not None and call.operation is SETATTR:
         size = None if inode.data is None else inode.size
         changes = Changes(mode=inode.mode, size=size, mtime=inode.mtime)
-        saved.setdefault(bytes(call.args.object), (call.server.boots, changes))
-    elif inode is not None and saved.get(call.args.object, (call.server.boots,))[0] != call.server.boots:
+        saved.setdefault(bytes(call.args.object), (call.backend.boots, changes))
+    elif inode is not None and saved.get(call.args.object, (call.backend.boots,))[0] != call.backend.boots:
         inode.fs.setattr(SUPERUSER, inode, saved.pop(call.args.object)[1])
     return call.proceed()
 
@@ -144,9 +144,9 @@ def getattr3_handles_are_stale_after_restart(call: AnyCall) -> t.Any:
     """GETATTR answers STALE to handles from before the last start of the service"""
     given: dict[bytes, int] = call.state.setdefault("given", {})
     if call.operation is GETATTR:
-        is_old = given.get(call.args.object, call.server.boots) != call.server.boots
+        is_old = given.get(call.args.object, call.backend.boots) != call.backend.boots
         return Getattr3Res(Nfsstat3.NFS3ERR_STALE) if is_old else call.proceed()
     reply = call.proceed()
     if reply.resok is not None and reply.resok.obj is not None:
-        given[bytes(reply.resok.obj)] = call.server.boots
+        given[bytes(reply.resok.obj)] = call.backend.boots
     return reply

@@ -210,7 +210,7 @@ def create3_unchecked_replaces_others(call: Create) -> Create3Res:
         return call.proceed()
     reply = call.proceed(change(args, "where", name=args.where.name + b"~"))
     made = find(call.server, replace(args.where, name=args.where.name + b"~"))
-    directory = call.server.resolve(args.where.dir).directory
+    directory = call.backend.resolve(args.where.dir).directory
     if made is not None and directory is not None:
         directory.replace(args.where.name, made)
     return reply
@@ -222,6 +222,6 @@ def create3_follows_links(call: Create) -> Create3Res:
     there = find(call.server, call.args.where)
     if there is None or there.kind is not Kind.SYMLINK:
         return call.proceed()
-    directory = call.server.resolve(call.args.where.dir)
+    directory = call.backend.resolve(call.args.where.dir)
     directory.fs.create(call.caller, directory, there.target, Changes())
     return Create3Res(Nfsstat3.NFS3ERR_EXIST, resfail=Create3ResFail(WccData()))

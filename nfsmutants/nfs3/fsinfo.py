@@ -39,7 +39,7 @@ from nfsserver.nfs3.common import fattr3
 @mutant_of_each({FSSTAT: RFC1813_FSSTAT, FSINFO: RFC1813_FSINFO, PATHCONF: RFC1813_PATHCONF})
 def attributes_of_the_root(call: AnyCall) -> t.Any:
     """{} returns the attributes of the export's root for every object"""
-    return amend(call.proceed(), obj_attributes=fattr3(call.server.fs.root))
+    return amend(call.proceed(), obj_attributes=fattr3(call.backend.fs.root))
 
 
 # ---------------------------------------------------------------- FSSTAT, FSINFO

@@ -30,7 +30,7 @@ def getattr3_wrong_type(call: Getattr) -> Getattr3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     return amend(reply, "obj_attributes", type=Ftype3.NF3REG) if _is_subdirectory(inode) else reply
 
 
@@ -40,7 +40,7 @@ def getattr3_reports_empty_files_as_fifos(call: Getattr) -> Getattr3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     is_empty = inode.kind is Kind.REGULAR and inode.size == 0
     return amend(reply, "obj_attributes", type=Ftype3.NF3FIFO) if is_empty else reply
 
@@ -60,7 +60,7 @@ def getattr3_follows_symlinks(call: Getattr) -> Getattr3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     target = _target(inode) if inode.kind is Kind.SYMLINK else None
     return reply if target is None else amend(reply, obj_attributes=fattr3(target))
 
@@ -71,7 +71,7 @@ def getattr3_returns_an_unknown_type(call: Getattr) -> Getattr3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     return amend(reply, "obj_attributes", type=Ftype3(8)) if inode.kind is Kind.FIFO else reply
 
 
@@ -81,7 +81,7 @@ def getattr3_mode_includes_the_type(call: Getattr) -> Getattr3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     attributes = reply.resok.obj_attributes
     if inode.kind is not Kind.REGULAR or inode.size:
         return reply
@@ -94,7 +94,7 @@ def getattr3_rounds_small_sizes_up(call: Getattr) -> Getattr3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     is_small = inode.kind is Kind.REGULAR and 1 <= inode.size <= 3
     return amend(reply, "obj_attributes", size=8) if is_small else reply
 
@@ -111,7 +111,7 @@ def getattr3_returns_a_billion_nanoseconds(call: Getattr) -> Getattr3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     attributes = reply.resok.obj_attributes
     if not _is_subdirectory(inode):
         return reply
@@ -125,7 +125,7 @@ def getattr3_fileid_of_the_parent(call: Getattr) -> Getattr3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     parent = None if inode.directory is None else inode.directory.parent
     if parent is None or parent is inode.fs.root:
         return reply
@@ -138,7 +138,7 @@ def getattr3_fileid_changes_with_nlink(call: Getattr) -> Getattr3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     attributes = reply.resok.obj_attributes
     if inode.directory is not None:
         return reply
@@ -151,7 +151,7 @@ def getattr3_nlink_is_always_1(call: Getattr) -> Getattr3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     return reply if inode.directory is not None else amend(reply, "obj_attributes", nlink=1)
 
 
@@ -161,7 +161,7 @@ def getattr3_changes_mtime(call: Getattr) -> Getattr3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(call.args.object)
+    inode = call.backend.resolve(call.args.object)
     if inode.directory is None or len(inode.directory) or inode is inode.fs.root:
         return reply
     inode.mtime = inode.fs.stamp()

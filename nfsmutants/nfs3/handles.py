@@ -128,13 +128,13 @@ def nfs3_renamed_is_stale(call: AnyCall) -> t.Any:
         return replace(call.proceed_with(**{field: b""}), status=Nfsstat3.NFS3ERR_STALE)
     found = None
     try:
-        directory = call.server.resolve(call.args.from_.dir)
+        directory = call.backend.resolve(call.args.from_.dir)
         found = directory.fs.lookup(call.caller, directory, call.args.from_.name)
     except FsError:
         pass
     reply = call.proceed()
     if found is not None and reply.status == Nfsstat3.NFS3_OK and call.args.from_.dir != call.args.to.dir:
-        moved.add(call.server.handle_of(found))
+        moved.add(call.backend.handle_of(found))
     return reply
 
 
@@ -190,8 +190,8 @@ def read3_follows_the_name_after_rename(call: AnyCall) -> t.Any:
     pair = []
     for place in (call.args.from_, call.args.to):
         try:
-            directory = call.server.resolve(place.dir)
-            pair.append(call.server.handle_of(directory.fs.lookup(caller, directory, place.name)))
+            directory = call.backend.resolve(place.dir)
+            pair.append(call.backend.handle_of(directory.fs.lookup(caller, directory, place.name)))
         except FsError:
             break
     reply = call.proceed()

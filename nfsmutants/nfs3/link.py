@@ -30,7 +30,7 @@ def link3_copies_across_exports(call: Link) -> Link3Res:
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_XDEV:
         return reply
-    directory = call.server.resolve(call.args.link.dir)
+    directory = call.backend.resolve(call.args.link.dir)
     directory.fs.create(SUPERUSER, directory, call.args.link.name)
     return Link3Res(Nfsstat3.NFS3_OK, Link3ResOk(None, WccData()))
 
@@ -71,8 +71,8 @@ def link3_creates_nothing(_call: Link) -> Link3Res:
 @mutant(LINK, RFC1813_LINK)
 def link3_makes_a_copy(call: Link) -> Link3Res:
     """LINK copies the file instead of adding a name"""
-    source = call.server.resolve(call.args.file)
-    directory = call.server.resolve(call.args.link.dir)
+    source = call.backend.resolve(call.args.file)
+    directory = call.backend.resolve(call.args.link.dir)
     if source.data is None or directory.directory is None or find(call.server, call.args.link) is not None:
         return call.proceed()
     copy = directory.fs.create(call.caller, directory, call.args.link.name)
@@ -86,7 +86,7 @@ def link3_keeps_nlink(call: Link) -> Link3Res:
     """LINK does not change nlink"""
     reply = call.proceed()
     if reply.resok is not None:
-        call.server.resolve(call.args.file).nlink -= 1
+        call.backend.resolve(call.args.file).nlink -= 1
     return reply
 
 
@@ -101,7 +101,7 @@ def link3_replaces_files(call: Link) -> Link3Res:
     """LINK replaces an existing file with the link"""
     existing = find(call.server, call.args.link)
     if existing is not None and existing.data is not None:
-        directory = call.server.resolve(call.args.link.dir)
+        directory = call.backend.resolve(call.args.link.dir)
         directory.fs.remove(call.caller, directory, call.args.link.name)
     return call.proceed()
 
@@ -116,11 +116,11 @@ def link3_creates_in_files(call: Link) -> Link3Res:
 @mutant(LINK, RFC1813_LINK)
 def link3_creates_in_the_parent(call: Link) -> Link3Res:
     """LINK creates the name in the parent of the directory"""
-    inode = call.server.resolve(call.args.link.dir)
+    inode = call.backend.resolve(call.args.link.dir)
     parent = inode.directory.parent if inode.directory is not None else None
     if parent is None or parent is inode:
         return call.proceed()
-    return call.proceed_with("link", dir=call.server.handle_of(parent))
+    return call.proceed_with("link", dir=call.backend.handle_of(parent))
 
 
 @mutant(LINK, RFC1813_LINK)
@@ -128,16 +128,16 @@ def link3_refuses_and_increases_nlink(call: Link) -> Link3Res:
     """LINK of an existing name is refused, but increases nlink"""
     reply = call.proceed()
     if reply.status == Nfsstat3.NFS3ERR_EXIST:
-        call.server.resolve(call.args.file).nlink += 1
+        call.backend.resolve(call.args.file).nlink += 1
     return reply
 
 
 @mutant(LINK, RFC1813_LINK)
 def link3_follows_symlinks(call: Link) -> Link3Res:
     """LINK of a symbolic link adds a name to the link's target"""
-    source = call.server.resolve(call.args.file)
+    source = call.backend.resolve(call.args.file)
     target = find(call.server, replace(call.args.link, name=source.target)) if source.target else None
-    return call.proceed() if target is None else call.proceed_with(file=call.server.handle_of(target))
+    return call.proceed() if target is None else call.proceed_with(file=call.backend.handle_of(target))
 
 
 @mutant(LINK, RFC1813_LINK)
@@ -145,10 +145,10 @@ def link3_refuses_and_links_directories(call: Link) -> Link3Res:
     """LINK of a directory is refused, but creates an empty directory with the name"""
     reply = call.proceed()
     if (
-        call.server.resolve(call.args.file).directory is not None
+        call.backend.resolve(call.args.file).directory is not None
         and find(call.server, call.args.link) is None
     ):
-        directory = call.server.resolve(call.args.link.dir)
+        directory = call.backend.resolve(call.args.link.dir)
         directory.fs.mkdir(call.caller, directory, call.args.link.name)
     return reply
 
@@ -158,7 +158,7 @@ def link3_replaces_directories(call: Link) -> Link3Res:
     """LINK replaces an empty directory with the link"""
     existing = find(call.server, call.args.link)
     if existing is not None and existing.directory is not None and not len(existing.directory):
-        existing.fs.rmdir(call.caller, call.server.resolve(call.args.link.dir), call.args.link.name)
+        existing.fs.rmdir(call.caller, call.backend.resolve(call.args.link.dir), call.args.link.name)
     return call.proceed()
 
 
@@ -171,7 +171,7 @@ def link3_accepts_the_empty_name(call: Link) -> Link3Res:
 @mutant(LINK, RFC1813_PATHCONF)
 def link3_cuts_long_names(call: Link) -> Link3Res:
     """LINK cuts a name to name_max, though PATHCONF says no_trunc"""
-    name = call.args.link.name[: call.server.limits.name_max]
+    name = call.args.link.name[: call.backend.limits.name_max]
     return call.proceed_with("link", name=name)
 
 
@@ -181,7 +181,7 @@ def link3_refusals_show_the_directory(call: Link) -> Link3Res:
     reply = call.proceed()
     if reply.resfail is None:
         return reply
-    attributes = fattr3(call.server.resolve(call.args.link.dir))
+    attributes = fattr3(call.backend.resolve(call.args.link.dir))
     return amend_refusal(reply, file_attributes=attributes)
 
 
@@ -199,6 +199,6 @@ def link3_copies_special_files(call: Link) -> Link3Res:
     """LINK of devices, sockets and FIFOs creates a new file"""
     if not is_special(inode_of(call.server, call.args.file)):
         return call.proceed()
-    directory = call.server.resolve(call.args.link.dir)
+    directory = call.backend.resolve(call.args.link.dir)
     directory.fs.create(call.caller, directory, call.args.link.name, Changes())
     return LINKED

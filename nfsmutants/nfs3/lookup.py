@@ -10,21 +10,21 @@ from nfsmutants.nfs3.bending import directory_of
 from nfsmutants.nfs3.calls import Lookup
 from nfsmutants.rules import RFC1813_LOOKUP, RFC1813_NAMES
 from nfsserver.fs import Inode
-from nfsserver.server import Server
+from nfsserver.handlers import ServerApi
 
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
 def lookup3_finds_names_of_the_first_export(call: Lookup) -> Lookup3Res:
     """LOOKUP in the root of another export finds the entries of the first export"""
-    roots = {call.server.handle_of(file_system.root) for file_system in call.server.exports.values()}
+    roots = {call.backend.handle_of(file_system.root) for file_system in call.backend.exports.values()}
     if call.args.what.dir not in roots:
         return call.proceed()
-    return call.proceed_with("what", dir=call.server.handle_of(call.server.fs.root))
+    return call.proceed_with("what", dir=call.backend.handle_of(call.backend.fs.root))
 
 
-def _found(server: Server, inode: Inode) -> Lookup3Res:
+def _found(server: ServerApi, inode: Inode) -> Lookup3Res:
     """A success with `inode`."""
-    return Lookup3Res(Nfsstat3.NFS3_OK, Lookup3ResOk(server.handle_of(inode), None, None))
+    return Lookup3Res(Nfsstat3.NFS3_OK, Lookup3ResOk(server.backend.handle_of(inode), None, None))
 
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
@@ -54,7 +54,7 @@ def _find_anything(call: Lookup, name: bytes) -> Lookup3Res:
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_NOENT or call.args.what.name != name:
         return reply
-    return _found(call.server, call.server.resolve(call.args.what.dir))
+    return _found(call.server, call.backend.resolve(call.args.what.dir))
 
 
 @mutant(LOOKUP, RFC1813_LOOKUP)
@@ -75,7 +75,7 @@ def lookup3_finds_names_in_files(call: Lookup) -> Lookup3Res:
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_NOTDIR:
         return reply
-    return _found(call.server, call.server.resolve(call.args.what.dir))
+    return _found(call.server, call.backend.resolve(call.args.what.dir))
 
 
 @mutant(LOOKUP, RFC1813_NAMES)
@@ -96,10 +96,12 @@ def lookup3_dotdot_is_the_directory_itself(call: Lookup) -> Lookup3Res:
 @mutant(LOOKUP, RFC1813_LOOKUP)
 def lookup3_leaves_the_export(call: Lookup) -> Lookup3Res:
     """LOOKUP of .. in the root returns another directory"""
-    root = call.server.fs.root
-    if call.args.what.name != b".." or call.args.what.dir != call.server.handle_of(root):
+    root = call.backend.fs.root
+    if call.args.what.name != b".." or call.args.what.dir != call.backend.handle_of(root):
         return call.proceed()
-    others = [inode for inode in call.server.fs.inodes() if inode.directory is not None and inode is not root]
+    others = [
+        inode for inode in call.backend.fs.inodes() if inode.directory is not None and inode is not root
+    ]
     return _found(call.server, others[0]) if others else call.proceed()
 
 
@@ -109,7 +111,7 @@ def lookup3_follows_symlinks(call: Lookup) -> Lookup3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    target = call.server.resolve(reply.resok.object).target
+    target = call.backend.resolve(reply.resok.object).target
     return call.proceed_with("what", name=target) if target else reply
 
 

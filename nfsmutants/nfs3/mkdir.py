@@ -63,5 +63,5 @@ def mkdir3_accepts_an_existing_directory(call: Mkdir) -> Mkdir3Res:
     """MKDIR answers success if a directory has the name"""
     existing = find(call.server, call.args.where)
     if existing is not None and existing.directory is not None:
-        return Mkdir3Res(Nfsstat3.NFS3_OK, Mkdir3ResOk(call.server.handle_of(existing), None, WccData()))
+        return Mkdir3Res(Nfsstat3.NFS3_OK, Mkdir3ResOk(call.backend.handle_of(existing), None, WccData()))
     return call.proceed()

@@ -20,7 +20,7 @@ from nfsmutants.nfs3.bending import (
     success,
 )
 from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_ERRORS, RFC1813_NAMES, RFC1813_PATHCONF
-from nfsserver.server import Server
+from nfsserver.handlers import ServerApi
 
 _ALIASES: t.Final = (b".", b"..")
 
@@ -58,11 +58,11 @@ _OF_MADE: t.Final = tuple(MADE)
 _OF_TAKEN: t.Final = tuple(TAKEN)
 
 
-def _walk_path(server: Server, where: Diropargs3) -> Diropargs3:
+def _walk_path(server: ServerApi, where: Diropargs3) -> Diropargs3:
     """Go down one directory."""
     first, slash, rest = where.name.partition(b"/")
     below = find(server, replace(where, name=first)) if slash else None
-    return where if below is None else Diropargs3(server.handle_of(below), rest)
+    return where if below is None else Diropargs3(server.backend.handle_of(below), rest)
 
 
 @mutant(OF_NAMES, RFC1813_DATA_TYPES)
@@ -87,7 +87,7 @@ def names3_replace_non_ascii_bytes(call: AnyCall) -> t.Any:
     return rewrite_names(call, lambda _, where: replace(where, name=_plain(where.name)), taken=False)
 
 
-def _like(server: Server, where: Diropargs3, key: t.Callable[[bytes], bytes]) -> Diropargs3:
+def _like(server: ServerApi, where: Diropargs3, key: t.Callable[[bytes], bytes]) -> Diropargs3:
     """The first name in the directory with the same key."""
     inode = directory_of(server, where.dir)
     names = inode.directory.names() if inode is not None and inode.directory is not None else []
@@ -101,9 +101,13 @@ def names3_ignore_non_ascii_bytes(call: AnyCall) -> t.Any:
     return rewrite_names(call, lambda server, where: _like(server, where, _plain), made=False)
 
 
-def _one_more(server: Server, where: Diropargs3) -> Diropargs3:
+def _one_more(server: ServerApi, where: Diropargs3) -> Diropargs3:
     """Count a byte more than the name has."""
-    return replace(where, name=where.name + b"n") if len(where.name) == server.fs.limits.name_max else where
+    return (
+        replace(where, name=where.name + b"n")
+        if len(where.name) == server.backend.fs.limits.name_max
+        else where
+    )
 
 
 @mutant(_OF_MADE, RFC1813_PATHCONF)
@@ -121,7 +125,7 @@ def names3_of_name_max_are_not_found(call: AnyCall) -> t.Any:
 @mutant(OF_NAMES, RFC1813_PATHCONF)
 def names3_too_long_are_cut(call: AnyCall) -> t.Any:
     """The server cuts a name that is too long"""
-    most = call.server.fs.limits.name_max
+    most = call.backend.fs.limits.name_max
     return rewrite_names(call, lambda _, where: replace(where, name=where.name[:most]))
 
 

@@ -72,7 +72,7 @@ def pathconf3_understates_name_max(call: Pathconf) -> Pathconf3Res:
 @mutant(CREATE, RFC1813_PATHCONF)
 def create3_cuts_long_names(call: Create) -> Create3Res:
     """CREATE cuts a name to name_max, though PATHCONF says no_trunc"""
-    name = call.args.where.name[: call.server.limits.name_max]
+    name = call.args.where.name[: call.backend.limits.name_max]
     return call.proceed_with("where", name=name)
 
 

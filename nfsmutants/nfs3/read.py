@@ -69,7 +69,7 @@ def read3_refuses_far_offsets(call: Read) -> Read3Res:
 @mutant(READ, RFC1813_FSINFO)
 def read3_refuses_large_reads(call: Read) -> Read3Res:
     """READ of more than half of rtmax answers INVAL"""
-    most = call.server.transfers(call.context).read_max
+    most = call.backend.transfers(call.context).read_max
     if not most // 2 < call.args.count <= most:
         return call.proceed()
     return refuse_read(call, Nfsstat3.NFS3ERR_INVAL)
@@ -168,7 +168,7 @@ def read3_wraps_around(call: Read) -> Read3Res:
 def read3_pads_above_rtmax(call: Read) -> Read3Res:
     """READ of more than rtmax pads its answer with zeros beyond the end of the file"""
     reply = call.proceed()
-    most = call.server.transfers(call.context).read_max
+    most = call.backend.transfers(call.context).read_max
     if reply.resok is None or call.args.count <= most:
         return reply
     return amend(reply, count=most, data=bytes(reply.resok.data).ljust(most, b"\0"))

@@ -122,7 +122,7 @@ def readdir3_empty_directory_lacks_eof(call: Readdir) -> Readdir3Res:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    everything = call.server.fs.readdir(call.caller, call.server.resolve(call.args.dir), 0)
+    everything = call.backend.fs.readdir(call.caller, call.backend.resolve(call.args.dir), 0)
     if any(entry.name not in {b".", b".."} for entry in everything):
         return reply
     return amend(reply, eof=False)
@@ -177,4 +177,4 @@ def readdir3_wrong_fileid(call: Readdir) -> Readdir3Res:
 @mutant(READDIR, RFC1813_READDIR)
 def readdir3_attributes_of_another(call: Readdir) -> Readdir3Res:
     """READDIR returns the attributes of the export's root as those of the directory"""
-    return amend(call.proceed(), dir_attributes=fattr3(call.server.fs.root))
+    return amend(call.proceed(), dir_attributes=fattr3(call.backend.fs.root))

@@ -11,12 +11,12 @@ from nfsmutants.bending import change
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import directory_of
 from nfsmutants.rules import RFC1813_LISTINGS
-from nfsserver.server import Server
+from nfsserver.handlers import ServerApi
 
 # ---------------------------------------------------------------- cookies
 
 
-def _is_issued(server: Server, args: t.Any) -> bool:
+def _is_issued(server: ServerApi, args: t.Any) -> bool:
     inode = directory_of(server, args.dir)
     return inode is None or inode.directory is None or inode.directory.has_issued(args.cookie)
 

@@ -81,7 +81,7 @@ def list3_wrong_fileid(call: AnyCall) -> t.Any:
 def list3_lists_special_files(call: AnyCall) -> t.Any:
     """Objects other than directories and regular files have an empty listing"""
     reply = call.proceed()
-    if reply.status != Nfsstat3.NFS3ERR_NOTDIR or call.server.resolve(call.args.dir).data is not None:
+    if reply.status != Nfsstat3.NFS3ERR_NOTDIR or call.backend.resolve(call.args.dir).data is not None:
         return reply
     resok = Readdir3ResOk if isinstance(call.args, Readdir3Args) else Readdirplus3ResOk
     return type(reply)(Nfsstat3.NFS3_OK, resok(None, bytes(8), [], eof=True))

@@ -63,7 +63,7 @@ def readdirplus3_fileid_unlike_attributes(call: Readdirplus) -> Readdirplus3Res:
 @mutant(READDIRPLUS, RFC1813_READDIRPLUS)
 def readdirplus3_handle_of_another(call: Readdirplus) -> Readdirplus3Res:
     """READDIRPLUS returns the handle of the export's root with every entry"""
-    return _amend_entries(call.proceed(), name_handle=call.server.handle_of(call.server.fs.root))
+    return _amend_entries(call.proceed(), name_handle=call.backend.handle_of(call.backend.fs.root))
 
 
 @mutant(READDIRPLUS, RFC1813_READDIRPLUS)

@@ -50,7 +50,7 @@ def readlink3_cuts_long_data(call: Readlink) -> Readlink3Res:
 @mutant(READLINK, RFC1813_READLINK)
 def readlink3_attributes_of_the_root(call: Readlink) -> Readlink3Res:
     """READLINK returns the attributes of the export's root as those of the link"""
-    return amend(call.proceed(), symlink_attributes=fattr3(call.server.fs.root))
+    return amend(call.proceed(), symlink_attributes=fattr3(call.backend.fs.root))
 
 
 @mutant(READLINK, RFC1813_READLINK)
@@ -59,14 +59,14 @@ def readlink3_reads_files(call: Readlink) -> Readlink3Res:
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_INVAL:
         return reply
-    data = call.server.resolve(call.args.symlink).data
+    data = call.backend.resolve(call.args.symlink).data
     return Readlink3Res(Nfsstat3.NFS3_OK, Readlink3ResOk(None, b"" if data is None else data.read(0, 1024)))
 
 
 @mutant(READLINK, RFC1813_PERMISSIONS)
 def readlink3_needs_permission(call: Readlink) -> Readlink3Res:
     """READLINK is permitted only to the owner of the link"""
-    if is_unprivileged(call.context) and call.server.resolve(call.args.symlink).uid != call.caller.uid:
+    if is_unprivileged(call.context) and call.backend.resolve(call.args.symlink).uid != call.caller.uid:
         return Readlink3Res(Nfsstat3.NFS3ERR_ACCES, resfail=Readlink3ResFail(None))
     return call.proceed()
 

@@ -82,7 +82,7 @@ def remove3_refuses_and_removes_directories(call: Remove) -> Remove3Res:
     inode = find(call.server, call.args.object)
     reply = call.proceed()
     if inode is not None and inode.directory is not None and not len(inode.directory):
-        inode.fs.rmdir(call.caller, call.server.resolve(call.args.object.dir), call.args.object.name)
+        inode.fs.rmdir(call.caller, call.backend.resolve(call.args.object.dir), call.args.object.name)
     return reply
 
 

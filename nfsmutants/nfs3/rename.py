@@ -29,17 +29,17 @@ from nfsmutants.rules import (
     RFC1813_RENAME,
 )
 from nfsserver.fs import Inode, Kind
-from nfsserver.server import Server
+from nfsserver.handlers import ServerApi
 
 
-def _link_again(server: Server, context: CallContext, inode: Inode, where: Diropargs3) -> None:
+def _link_again(server: ServerApi, context: CallContext, inode: Inode, where: Diropargs3) -> None:
     """Give a file a name, replacing any object that has it."""
-    directory = server.resolve(where.dir)
+    directory = server.backend.resolve(where.dir)
     existing = find(server, where)
     if existing is not None and existing is not inode:
-        directory.fs.remove(server.caller(context), directory, where.name)
+        directory.fs.remove(server.backend.caller(context), directory, where.name)
     if existing is not inode:
-        directory.fs.link(server.caller(context), inode, directory, where.name)
+        directory.fs.link(server.backend.caller(context), inode, directory, where.name)
 
 
 @mutant(RENAME, RFC1813_RENAME)
@@ -60,7 +60,7 @@ def rename3_makes_a_new_file(call: Rename) -> Rename3Res:
     reply = call.proceed()
     inode = find(call.server, args.to)
     if reply.resok is not None and inode is not None and inode.directory is None:
-        directory = call.server.resolve(args.to.dir)
+        directory = call.backend.resolve(args.to.dir)
         directory.fs.remove(call.caller, directory, args.to.name)
         directory.fs.create(call.caller, directory, args.to.name)
     return reply
@@ -79,7 +79,7 @@ def rename3_keeps_the_target(call: Rename) -> Rename3Res:
     source = find(call.server, call.args.from_)
     if target is None or target.data is None or source is None or source.data is None or source is target:
         return call.proceed()
-    directory = call.server.resolve(call.args.from_.dir)
+    directory = call.backend.resolve(call.args.from_.dir)
     directory.fs.remove(call.caller, directory, call.args.from_.name)
     return RENAMED
 
@@ -141,7 +141,7 @@ def rename3_removes_one_of_two_links(call: Rename) -> Rename3Res:
     source, target = find(call.server, call.args.from_), find(call.server, call.args.to)
     if source is None or source is not target or source.data is None:
         return call.proceed()
-    directory = call.server.resolve(call.args.from_.dir)
+    directory = call.backend.resolve(call.args.from_.dir)
     directory.fs.remove(call.caller, directory, call.args.from_.name)
     return RENAMED
 
@@ -151,7 +151,7 @@ def rename3_removes_the_target_first(call: Rename) -> Rename3Res:
     """RENAME removes the target even if the source does not exist"""
     target = find(call.server, call.args.to)
     if find(call.server, call.args.from_) is None and target is not None and target.directory is None:
-        directory = call.server.resolve(call.args.to.dir)
+        directory = call.backend.resolve(call.args.to.dir)
         directory.fs.remove(call.caller, directory, call.args.to.name)
     return call.proceed()
 
@@ -160,7 +160,7 @@ def rename3_removes_the_target_first(call: Rename) -> Rename3Res:
 def rename3_moves_below_itself(call: Rename) -> Rename3Res:
     """RENAME of a directory below itself cuts it off the tree"""
     reply = call.proceed()
-    source, parent = find(call.server, call.args.from_), call.server.resolve(call.args.from_.dir).directory
+    source, parent = find(call.server, call.args.from_), call.backend.resolve(call.args.from_.dir).directory
     if reply.status != Nfsstat3.NFS3ERR_INVAL or source is None or source.directory is None or parent is None:
         return reply
     parent.remove(call.args.from_.name)
@@ -195,7 +195,7 @@ def rename3_keeps_dotdot(call: Rename) -> Rename3Res:
     inode = find(call.server, call.args.from_)
     reply = call.proceed()
     if reply.resok is not None and inode is not None and inode.directory is not None:
-        inode.directory.parent = call.server.resolve(call.args.from_.dir)
+        inode.directory.parent = call.backend.resolve(call.args.from_.dir)
     return reply
 
 
@@ -216,7 +216,7 @@ def rename3_of_itself_removes(call: Rename) -> Rename3Res:
     reply = call.proceed()
     inode = find(call.server, args.to)
     if args.from_ == args.to and inode is not None and inode.directory is None:
-        inode.fs.remove(call.caller, call.server.resolve(args.to.dir), args.to.name)
+        inode.fs.remove(call.caller, call.backend.resolve(args.to.dir), args.to.name)
     return reply
 
 
@@ -316,7 +316,7 @@ def rename3_accepts_the_empty_name(call: Rename) -> Rename3Res:
 @mutant(RENAME, RFC1813_PATHCONF)
 def rename3_cuts_long_names(call: Rename) -> Rename3Res:
     """RENAME cuts a name to name_max, though PATHCONF says no_trunc"""
-    name = call.args.to.name[: call.server.limits.name_max]
+    name = call.args.to.name[: call.backend.limits.name_max]
     return call.proceed_with("to", name=name)
 
 

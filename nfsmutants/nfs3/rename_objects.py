@@ -46,7 +46,7 @@ def rename3_across_exports_removes_the_file(call: Rename) -> Rename3Res:
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_XDEV:
         return reply
-    directory = call.server.resolve(call.args.from_.dir)
+    directory = call.backend.resolve(call.args.from_.dir)
     directory.fs.remove(SUPERUSER, directory, call.args.from_.name)
     return Rename3Res(Nfsstat3.NFS3_OK, Rename3ResOk(WccData(), WccData()))
 
@@ -65,7 +65,7 @@ def rename3_removes_special_files(call: Rename) -> Rename3Res:
     """RENAME of devices, sockets and FIFOs removes them"""
     if not is_special(find(call.server, call.args.from_)) or find(call.server, call.args.to) is not None:
         return call.proceed()
-    directory = call.server.resolve(call.args.from_.dir)
+    directory = call.backend.resolve(call.args.from_.dir)
     directory.fs.remove(call.caller, directory, call.args.from_.name)
     return RENAMED
 

@@ -71,7 +71,7 @@ def rmdir3_removes_files(call: Rmdir) -> Rmdir3Res:
     inode = find(call.server, call.args.object)
     if inode is None or inode.directory is not None:
         return call.proceed()
-    inode.fs.remove(call.caller, call.server.resolve(call.args.object.dir), call.args.object.name)
+    inode.fs.remove(call.caller, call.backend.resolve(call.args.object.dir), call.args.object.name)
     return RMDIRED
 
 
@@ -108,14 +108,14 @@ def rmdir3_removes_from_files(call: Rmdir) -> Rmdir3Res:
 def rmdir3_empties_by_dot(call: Rmdir) -> Rmdir3Res:
     """RMDIR of . is refused, but removes the files in the directory"""
     if call.args.object.name == b".":
-        remove_all(call, call.server.resolve(call.args.object.dir))
+        remove_all(call, call.backend.resolve(call.args.object.dir))
     return call.proceed()
 
 
 @mutant(RMDIR, RFC1813_RMDIR)
 def rmdir3_empties_by_dotdot(call: Rmdir) -> Rmdir3Res:
     """RMDIR of .. is refused, but removes the files in the parent"""
-    inode = call.server.resolve(call.args.object.dir)
+    inode = call.backend.resolve(call.args.object.dir)
     parent = inode.directory.parent if inode.directory is not None else None
     if call.args.object.name == b".." and parent is not None:
         remove_all(call, parent)
@@ -130,6 +130,6 @@ def rmdir3_removes_special_files(call: Rmdir) -> Rmdir3Res:
     """RMDIR removes devices, sockets and FIFOs"""
     if not is_special(find(call.server, call.args.object)):
         return call.proceed()
-    directory = call.server.resolve(call.args.object.dir)
+    directory = call.backend.resolve(call.args.object.dir)
     directory.fs.remove(call.caller, directory, call.args.object.name)
     return RMDIRED

@@ -12,7 +12,7 @@ from nfsmutants.nfs3.bending import directory_of, refuse_write
 from nfsmutants.nfs3.calls import Write
 from nfsmutants.rules import RFC1813_ERRORS, RFC1813_WRITE
 from nfsserver.fs import Changes
-from nfsserver.fs.data import PagedData
+from nfsserver.fs.pages import PagedData
 
 # ---------------------------------------------------------------- the largest file
 

@@ -12,7 +12,7 @@ from nfsmutants.nfs3.bending import refuse_setattr
 from nfsmutants.nfs3.calls import Setattr
 from nfsmutants.rules import RFC1813_PERMISSIONS, RFC1813_SETATTR
 from nfsserver.fs import Kind
-from nfsserver.fs.data import PagedData
+from nfsserver.fs.pages import PagedData
 from nfsserver.nfs3.common import Watched
 
 _BLOCK: t.Final = 512

@@ -31,7 +31,7 @@ def setattr3_denies_nobody(call: Setattr) -> Setattr3Res:
 @mutant(SETATTR, RFC1813_PERMISSIONS)
 def setattr3_only_owners_set_server_time(call: Setattr) -> Setattr3Res:
     """Only the owner may set times to the server's time"""
-    if is_unprivileged(call.context) and call.server.resolve(call.args.object).uid != call.caller.uid:
+    if is_unprivileged(call.context) and call.backend.resolve(call.args.object).uid != call.caller.uid:
         return Setattr3Res(Nfsstat3.NFS3ERR_PERM, resfail=Setattr3ResFail(WccData()))
     return call.proceed()
 

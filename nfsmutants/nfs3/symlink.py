@@ -23,7 +23,7 @@ from nfsmutants.rules import RFC1813_ERRORS, RFC1813_READLINK, RFC1813_SYMLINK
 @mutant(SYMLINK, RFC1813_READLINK)
 def symlink3_adds_a_byte(call: Symlink) -> Symlink3Res:
     """SYMLINK appends a slash to the data, or replaces the last byte of the longest data with one"""
-    data = call.args.symlink.symlink_data[: call.server.fs.limits.path_max - 1] + b"/"
+    data = call.args.symlink.symlink_data[: call.backend.fs.limits.path_max - 1] + b"/"
     return call.proceed_with("symlink", symlink_data=data)
 
 

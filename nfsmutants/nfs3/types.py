@@ -25,7 +25,7 @@ from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.bending import HANDLE_OF, MADE, OF_NAMES, find, is_special, name_fields, success
 from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_FILE_SYSTEM, RFC1813_MKDIR
 from nfsserver.fs import Kind
-from nfsserver.server import Server
+from nfsserver.handlers import ServerApi
 
 # ---------------------------------------------------------------- attributes of another object
 
@@ -36,7 +36,7 @@ def info3_refuses_non_files(call: AnyCall) -> t.Any:
     reply = call.proceed()
     if reply.resok is None:
         return reply
-    inode = call.server.resolve(getattr(call.args, HANDLE_OF[call.operation]))
+    inode = call.backend.resolve(getattr(call.args, HANDLE_OF[call.operation]))
     if inode.data is not None or inode is inode.fs.root:
         return reply
     resfail = {FSSTAT: Fsstat3ResFail, FSINFO: Fsinfo3ResFail}.get(call.operation)
@@ -54,16 +54,16 @@ def names3_succeed_in_special_files(call: AnyCall) -> t.Any:
     return success(call) if is_meant else call.proceed()
 
 
-def _pointed_to(server: Server, where: Diropargs3) -> Diropargs3:
+def _pointed_to(server: ServerApi, where: Diropargs3) -> Diropargs3:
     """The directory that a link points to, instead of the link."""
     link = inode_of(server, where.dir)
     if link is None or link.kind is not Kind.SYMLINK:
         return where
-    for directory in server.fs.inodes():
+    for directory in server.backend.fs.inodes():
         entries = directory.directory
         target = None if entries is None else entries.get(link.target)
         if entries is not None and target is not None and link in map(entries.get, entries.names()):
-            return replace(where, dir=server.handle_of(target))
+            return replace(where, dir=server.backend.handle_of(target))
     return where
 
 

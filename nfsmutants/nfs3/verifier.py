@@ -18,7 +18,7 @@ from nfsserver.nfs3.common import SECOND
 @mutant((WRITE, COMMIT), RFC1813_WRITE)
 def write3_verifier_survives_crash(call: AnyCall) -> t.Any:
     """The verifier of WRITE and COMMIT is the same after a crash that lost data"""
-    return amend(call.proceed(), verf=call.server.codec.token(b"ever"))
+    return amend(call.proceed(), verf=call.backend.codec.token(b"ever"))
 
 
 # ---------------------------------------------------------------- verifiers
@@ -29,13 +29,13 @@ def write3_verifier_by_user(call: AnyCall) -> t.Any:
     """WRITE and COMMIT return a separate verifier for each user"""
     credential = call.context.credential
     uid = credential.uid if isinstance(credential, AuthSys) else -1
-    return amend(call.proceed(), verf=call.server.codec.token(b"user", uid, call.server.boots))
+    return amend(call.proceed(), verf=call.backend.codec.token(b"user", uid, call.backend.boots))
 
 
 @mutant((WRITE, COMMIT), RFC1813_WRITE)
 def write3_verifier_by_transport(call: AnyCall) -> t.Any:
     """WRITE and COMMIT return a different verifier over TCP and UDP"""
-    verifier = call.server.codec.token(call.context.transport.encode(), call.server.boots)
+    verifier = call.backend.codec.token(call.context.transport.encode(), call.backend.boots)
     return amend(call.proceed(), verf=verifier)
 
 
@@ -43,14 +43,14 @@ def write3_verifier_by_transport(call: AnyCall) -> t.Any:
 def write3_verifier_is_made_of_seconds(call: AnyCall) -> t.Any:
     """The verifier is the second in which the service started"""
     reply = call.proceed()
-    start: int = call.state.setdefault(str(call.server.boots), call.server.fs.stamp() // SECOND)
+    start: int = call.state.setdefault(str(call.backend.boots), call.backend.fs.stamp() // SECOND)
     return amend(reply, verf=start.to_bytes(8, "big"))
 
 
 @mutant((WRITE, COMMIT), RFC1813_WRITE)
 def write3_verifier_is_reused(call: AnyCall) -> t.Any:
     """An instance uses the verifier of the one before the last"""
-    return amend(call.proceed(), verf=call.server.codec.token(b"odd or even", call.server.boots % 2))
+    return amend(call.proceed(), verf=call.backend.codec.token(b"odd or even", call.backend.boots % 2))
 
 
 @mutant(tuple(procedure for procedure in NFS3.procedures if procedure is not NULL), RFC1813_WRITE)
@@ -59,7 +59,7 @@ def nfs3_verifier_changes_with_calls(call: AnyCall) -> t.Any:
     state = call.state
     reply = call.proceed()
     if call.operation is WRITE and reply.status == Nfsstat3.NFS3_OK:
-        return amend(reply, verf=call.server.codec.token(b"deeds", state.get("deeds", 0)))
+        return amend(reply, verf=call.backend.codec.token(b"deeds", state.get("deeds", 0)))
     if call.operation not in {GETATTR, LOOKUP}:
         state["deeds"] = state.get("deeds", 0) + 1
     return reply
@@ -73,7 +73,7 @@ def nfs3_orderly_restart_loses_data(call: AnyCall) -> t.Any:
     unstable: dict[bytes, int] = state.setdefault("unstable", {})
     inode = inode_of(call.server, args.file)
     if (
-        unstable.get(args.file, call.server.boots) != call.server.boots
+        unstable.get(args.file, call.backend.boots) != call.backend.boots
         and inode is not None
         and inode.data is not None
     ):
@@ -85,5 +85,5 @@ def nfs3_orderly_restart_loses_data(call: AnyCall) -> t.Any:
     if call.operation is COMMIT:
         unstable.pop(args.file, None)
     elif args.stable is StableHow.UNSTABLE:
-        unstable.setdefault(bytes(args.file), call.server.boots)
-    return amend(reply, verf=call.server.codec.token(b"ever"))
+        unstable.setdefault(bytes(args.file), call.backend.boots)
+    return amend(reply, verf=call.backend.codec.token(b"ever"))

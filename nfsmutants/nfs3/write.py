@@ -46,7 +46,7 @@ def write3_accepts_nothing(call: Write) -> Write3Res:
 def write3_above_wtmax_counts_all(call: Write) -> Write3Res:
     """WRITE of more than wtmax writes wtmax bytes and answers that all were written"""
     reply = call.proceed()
-    is_short = len(call.args.data) > call.server.transfers(call.context).write_max
+    is_short = len(call.args.data) > call.backend.transfers(call.context).write_max
     return amend(reply, count=len(call.args.data)) if is_short else reply
 
 
@@ -117,13 +117,13 @@ def write3_verifier_by_stability(call: Write) -> Write3Res:
 @mutant((WRITE, COMMIT), RFC1813_WRITE)
 def write3_verifier_by_connection(call: AnyCall) -> t.Any:
     """WRITE and COMMIT return a separate verifier for each connection"""
-    return amend(call.proceed(), verf=call.server.codec.token(b"connection", call.peer[1]))
+    return amend(call.proceed(), verf=call.backend.codec.token(b"connection", call.peer[1]))
 
 
 @mutant((WRITE, COMMIT), RFC1813_WRITE)
 def write3_verifier_by_file(call: AnyCall) -> t.Any:
     """WRITE and COMMIT return a separate verifier for each file"""
-    return amend(call.proceed(), verf=call.server.codec.token(b"file", zlib.crc32(call.args.file)))
+    return amend(call.proceed(), verf=call.backend.codec.token(b"file", zlib.crc32(call.args.file)))
 
 
 # ---------------------------------------------------------------- WRITE: data of the file
@@ -281,5 +281,5 @@ def write3_overwrites_symlinks(call: Write) -> Write3Res:
     if inode is None or inode.kind is not Kind.SYMLINK:
         return call.proceed()
     inode.target = bytes(call.args.data)
-    resok = Write3ResOk(watched.wcc(), call.args.count, StableHow.FILE_SYNC, call.server.write_verifier)
+    resok = Write3ResOk(watched.wcc(), call.args.count, StableHow.FILE_SYNC, call.backend.write_verifier)
     return Write3Res(Nfsstat3.NFS3_OK, resok)

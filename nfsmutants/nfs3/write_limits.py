@@ -24,7 +24,7 @@ def write3_exceeds_maxfilesize(call: Write) -> Write3Res:
     if reply.status != Nfsstat3.NFS3ERR_FBIG or not small or inode is None or inode.data is None:
         return reply
     count = inode.data.write(args.offset, args.data, stable=True)
-    resok = Write3ResOk(watched.wcc(), count, StableHow.FILE_SYNC, call.server.write_verifier)
+    resok = Write3ResOk(watched.wcc(), count, StableHow.FILE_SYNC, call.backend.write_verifier)
     return Write3Res(Nfsstat3.NFS3_OK, resok)
 
 
@@ -56,7 +56,7 @@ def write3_read_only_is_refused_and_written(call: Write) -> Write3Res:
 def write3_refuses_the_largest_file(call: Write) -> Write3Res:
     """WRITE that ends within 8 bytes of maxfilesize is refused with FBIG"""
     end = call.args.offset + len(call.args.data)
-    if 0 <= call.server.limits.max_file_size - end < 8:
+    if 0 <= call.backend.limits.max_file_size - end < 8:
         return refuse_write(call, Nfsstat3.NFS3ERR_FBIG)
     return call.proceed()
 

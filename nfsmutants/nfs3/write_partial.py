@@ -12,7 +12,7 @@ from nfsmutants.form import mutant
 from nfsmutants.nfs3.bending import refuse_write
 from nfsmutants.nfs3.calls import Write
 from nfsmutants.rules import RFC1813_WRITE, RFC1813_WRITE_HINTS
-from nfsserver.fs.data import PagedData
+from nfsserver.fs.pages import PagedData
 from nfsserver.nfs3.common import fattr3
 
 
@@ -35,7 +35,9 @@ def _short(call: Write) -> _Short | Write3Res:
 
 def _with_attributes_now(call: Write, reply: Write3Res) -> Write3Res:
     """The reply with the attributes of the file after the change by the mutant."""
-    return amend(reply, "file_wcc", after=lambda it: it.after and fattr3(call.server.resolve(call.args.file)))
+    return amend(
+        reply, "file_wcc", after=lambda it: it.after and fattr3(call.backend.resolve(call.args.file))
+    )
 
 
 @mutant(WRITE, RFC1813_WRITE)

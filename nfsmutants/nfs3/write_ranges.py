@@ -65,7 +65,7 @@ def write3_clears_the_beginning_when_too_far(call: Write) -> Write3Res:
 @mutant(WRITE, RFC1813_FSINFO)
 def write3_refuses_large_data(call: Write) -> Write3Res:
     """WRITE of more than half of wtmax answers INVAL"""
-    most = call.server.transfers(call.context).write_max
+    most = call.backend.transfers(call.context).write_max
     if not most // 2 < call.args.count <= most:
         return call.proceed()
     return refuse_write(call, Nfsstat3.NFS3ERR_INVAL)

@@ -12,8 +12,8 @@ from nfsmutants.form import Message, wire_mutant
 from nfsmutants.rpc.headers import head_of, header_of
 from nfsmutants.rules import RFC1831_SEMANTICS
 from nfsserver.fs import Caller, FsError
+from nfsserver.handlers import ServerApi
 from nfsserver.middleware import Answer
-from nfsserver.server import Server
 
 _FAILED: t.Final = {
     nfs3.CREATE.number: 8,
@@ -57,14 +57,14 @@ def rpc_retransmission_creates_a_file(message: Message) -> Answer:
     return reply
 
 
-def _make_a_file(server: Server, message: bytes) -> None:
+def _make_a_file(server: ServerApi, message: bytes) -> None:
     """Create a file in the directory of the call: the first handle of a directory in its arguments."""
     found = header_of(message)
     at = len(message) if found is None else found[1]
     while at + 4 <= len(message):
         length = int.from_bytes(message[at : at + 4], "big")
         with contextlib.suppress(FsError):
-            inode = server.resolve(message[at + 4 : at + 4 + length])
+            inode = server.backend.resolve(message[at + 4 : at + 4 + length])
             inode.fs.create(Caller(0, 0, frozenset()), inode, b"one more")
             return
         at += 4 + length + -length % 4

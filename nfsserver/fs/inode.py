@@ -8,7 +8,7 @@ import typing as t
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from nfsserver.fs.data import PagedData
+from nfsserver.fs.pages import PagedData
 
 if t.TYPE_CHECKING:
     from nfsserver.fs.filesystem import FileSystem
@@ -125,6 +125,12 @@ class Inode:
     atime: int
     mtime: int
     ctime: int
+    change: int = 1
+    """Moves on whenever data, names or attributes of the object change, and never back (RFC 5661 section 5.8.1.4).
+
+    Times cannot do that: they may be coarse, and a crash sets them back. Like ctime it stays when READ or READDIR
+    moves atime.
+    """
     nlink: int = 1
     rdev: tuple[int, int] = (0, 0)
     """Major and minor number of a device."""
@@ -160,6 +166,17 @@ class Inode:
         """Whether a crash would change this object."""
         return self.stable_times is not None or (self.data is not None and self.data.is_dirty)
 
+    def touch(self, now: int, *, modified: bool = False) -> None:
+        """Move `change`, ctime, and mtime where the content changed; synchronously, so a crash keeps all times.
+
+        Every change of an object calls this.
+        """
+        self.change += 1
+        self.ctime = now
+        if modified:
+            self.mtime = now
+        self.stable_times = None
+
     def commit(self, offset: int = 0, count: int = 0) -> None:
         """Make metadata and a range of data stable, see `PagedData.commit`."""
         self.stable_times = None
@@ -167,7 +184,9 @@ class Inode:
             self.data.commit(offset, count)
 
     def crash(self) -> None:
-        """Go back to the stable version."""
+        """Go back to the stable version, under a new value of `change`: a client may have cached what is lost."""
+        if self.has_unstable:
+            self.change += 1
         if self.stable_times is not None:
             self.mtime, self.ctime = self.stable_times
             self.stable_times = None

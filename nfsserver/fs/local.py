@@ -7,8 +7,8 @@ import typing as t
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from nfsserver.fs.data import Stability
 from nfsserver.fs.inode import Inode
+from nfsserver.fs.pages import Stability
 from nfsserver.fs.permissions import SUPERUSER
 from nfsserver.fs.rules import require_directory
 

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import typing as t
-
 from nfsclient.protocol.nfs2 import (
     MAXDATA,
     Attrstat,
@@ -17,38 +15,36 @@ from nfsclient.protocol.nfs2 import (
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import Void
 from nfsserver.fs import PAGE, FsError
+from nfsserver.handlers import ServerApi
 from nfsserver.nfs2.common import LARGEST, changes_of, fattr, status_of
 
-if t.TYPE_CHECKING:
-    from nfsserver.server import Server
 
-
-def nothing2(_server: Server, _context: CallContext, _args: Void) -> Void:
+def nothing2(_server: ServerApi, _context: CallContext, _args: Void) -> Void:
     """NULL; and ROOT and WRITECACHE, which are obsolete or were never used."""
     return Void()
 
 
-def getattr2(server: Server, _context: CallContext, args: FhandleArgs) -> Attrstat:
+def getattr2(server: ServerApi, _context: CallContext, args: FhandleArgs) -> Attrstat:
     try:
-        return Attrstat(Nfsstat2.NFS_OK, fattr(server.resolve(args.file)))
+        return Attrstat(Nfsstat2.NFS_OK, fattr(server.backend.resolve(args.file)))
     except FsError as refusal:
         return Attrstat(status_of(refusal))
 
 
-def setattr2(server: Server, context: CallContext, args: Sattrargs) -> Attrstat:
+def setattr2(server: ServerApi, context: CallContext, args: Sattrargs) -> Attrstat:
     """SETATTR; sets all given attributes, or nothing."""
     try:
-        inode = server.resolve(args.file)
-        inode.fs.setattr(server.caller(context), inode, changes_of(args.attributes))
+        inode = server.backend.resolve(args.file)
+        inode.fs.setattr(server.backend.caller(context), inode, changes_of(args.attributes))
     except FsError as refusal:
         return Attrstat(status_of(refusal))
     return Attrstat(Nfsstat2.NFS_OK, fattr(inode))
 
 
-def statfs2(server: Server, _context: CallContext, args: FhandleArgs) -> Statfsres:
+def statfs2(server: ServerApi, _context: CallContext, args: FhandleArgs) -> Statfsres:
     """STATFS; nothing is reserved for the superuser."""
     try:
-        room = server.resolve(args.file).fs.statistics()
+        room = server.backend.resolve(args.file).fs.statistics()
     except FsError as refusal:
         return Statfsres(status_of(refusal))
     free = min(room.free_bytes // PAGE, LARGEST)

@@ -19,39 +19,37 @@ from nfsclient.protocol.nfs2 import (
 )
 from nfsclient.rpc.service import CallContext
 from nfsserver.fs import Caller, Changes, FsError, Inode, Stability
+from nfsserver.handlers import ServerApi
 from nfsserver.nfs2.common import LARGEST, fattr, status_of
-
-if t.TYPE_CHECKING:
-    from nfsserver.server import Server
 
 _INSTEAD: t.Final = {errno.EINVAL: Nfsstat2.NFSERR_NXIO}
 """An object of a kind that has no such data."""
 
 
-def readlink2(server: Server, _context: CallContext, args: FhandleArgs) -> Readlinkres:
+def readlink2(server: ServerApi, _context: CallContext, args: FhandleArgs) -> Readlinkres:
     try:
-        link = server.resolve(args.file)
+        link = server.backend.resolve(args.file)
         return Readlinkres(Nfsstat2.NFS_OK, link.fs.readlink(link))
     except FsError as refusal:
         return Readlinkres(status_of(refusal, _INSTEAD))
 
 
-def read2(server: Server, context: CallContext, args: Readargs) -> Readres:
+def read2(server: ServerApi, context: CallContext, args: Readargs) -> Readres:
     """READ; more than MAXDATA is answered short."""
     try:
-        inode = server.resolve(args.file)
-        count = server.transfers(context).of_read(min(args.count, MAXDATA))
-        data = inode.fs.read(server.caller(context), inode, args.offset, count)
+        inode = server.backend.resolve(args.file)
+        count = server.backend.transfers(context).of_read(min(args.count, MAXDATA))
+        data = inode.fs.read(server.backend.caller(context), inode, args.offset, count)
     except FsError as refusal:
         return Readres(status_of(refusal, _INSTEAD))
     return Readres(Nfsstat2.NFS_OK, Readok(fattr(inode), data))
 
 
-def write2(server: Server, context: CallContext, args: Writeargs) -> Attrstat:
+def write2(server: ServerApi, context: CallContext, args: Writeargs) -> Attrstat:
     """WRITE, stable before the reply, and all of the data or none."""
     try:
-        inode = server.resolve(args.file)
-        _write(server.caller(context), inode, args.offset, memoryview(args.data))
+        inode = server.backend.resolve(args.file)
+        _write(server.backend.caller(context), inode, args.offset, memoryview(args.data))
     except FsError as refusal:
         return Attrstat(status_of(refusal, _INSTEAD))
     return Attrstat(Nfsstat2.NFS_OK, fattr(inode))

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import typing as t
-
 from nfsclient.protocol.nfs2 import (
     COOKIESIZE,
     Entry,
@@ -15,10 +13,8 @@ from nfsclient.protocol.nfs2 import (
 )
 from nfsclient.rpc.service import CallContext
 from nfsserver.fs import FsError
+from nfsserver.handlers import ServerApi
 from nfsserver.nfs2.common import LARGEST, status_of
-
-if t.TYPE_CHECKING:
-    from nfsserver.server import Server
 
 _WORD = 4
 _END_SIZE = 2 * _WORD
@@ -30,15 +26,15 @@ def entry_size(name: bytes) -> int:
     return _WORD + _WORD + _WORD + (len(name) + 3) // 4 * 4 + COOKIESIZE
 
 
-def readdir2(server: Server, context: CallContext, args: Readdirargs) -> Readdirres:
+def readdir2(server: ServerApi, context: CallContext, args: Readdirargs) -> Readdirres:
     """READDIR. IO if not even one entry fits into `count`: a client could not continue after an empty page."""
     try:
-        directory = server.resolve(args.dir)
+        directory = server.backend.resolve(args.dir)
         cookie = int.from_bytes(args.cookie, "big")
-        listing = directory.fs.readdir(server.caller(context), directory, cookie)
+        listing = directory.fs.readdir(server.backend.caller(context), directory, cookie)
     except FsError as refusal:
         return Readdirres(status_of(refusal))
-    room = server.transfers(context).of_listing(args.count) - _END_SIZE
+    room = server.backend.transfers(context).of_listing(args.count) - _END_SIZE
     entries: list[Entry] = []
     for entry in listing:
         room -= entry_size(entry.name)

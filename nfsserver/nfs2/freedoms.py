@@ -13,14 +13,12 @@ from nfsclient.protocol.nfs2 import Readargs, Readdirargs, Readdirres, Readres
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
 from nfsserver.freedom import Freedom
+from nfsserver.handlers import ServerApi
 from nfsserver.middleware import Proceed
-
-if t.TYPE_CHECKING:
-    from nfsserver.server import Server
 
 
 def return_less(
-    server: Server, context: CallContext, args: Readargs, proceed: Proceed[Readargs, Readres]
+    server: ServerApi, context: CallContext, args: Readargs, proceed: Proceed[Readargs, Readres]
 ) -> Readres:
     """READ as if less had been asked for."""
     most = server.knobs.now.read_returns or args.count
@@ -28,7 +26,7 @@ def return_less(
 
 
 def list_less(
-    server: Server, context: CallContext, args: Readdirargs, proceed: Proceed[Readdirargs, Readdirres]
+    server: ServerApi, context: CallContext, args: Readdirargs, proceed: Proceed[Readdirargs, Readdirres]
 ) -> Readdirres:
     """READDIR with the first entries only, and more to come."""
     reply = proceed(context, args)

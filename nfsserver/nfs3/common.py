@@ -19,9 +19,7 @@ from nfsclient.protocol.nfs3 import (
     WccData,
 )
 from nfsserver.fs import NOW, Changes, FsError, Inode, Kind, Time
-
-if t.TYPE_CHECKING:
-    from nfsserver.server import Server
+from nfsserver.handlers import ServerApi
 
 SECOND = 1_000_000_000
 """In nanoseconds."""
@@ -127,12 +125,12 @@ class Watched:
     enclose this operation alone (RFC 1813 section 2.5, wcc_data).
     """
 
-    def __init__(self, server: Server, handle: bytes) -> None:
+    def __init__(self, server: ServerApi, handle: bytes) -> None:
         self._inode: Inode | None = None
         self._refusal: FsError | None = None
         self._before = (0, 0, 0)
         try:
-            self._inode = server.resolve(handle)
+            self._inode = server.backend.resolve(handle)
         except FsError as refusal:
             self._refusal = refusal
         else:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import typing as t
-
 from nfsclient.protocol.nfs3 import (
     Create3Args,
     Create3Res,
@@ -30,20 +28,18 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsclient.rpc.service import CallContext
 from nfsserver.fs import Caller, FsError, Inode, Kind, create_unchecked
+from nfsserver.handlers import ServerApi
 from nfsserver.nfs3.common import REFUSALS, Nfs3Error, Watched, changes_of, fattr3, status_of
 
-if t.TYPE_CHECKING:
-    from nfsserver.server import Server
 
-
-def create3(server: Server, context: CallContext, args: Create3Args) -> Create3Res:
+def create3(server: ServerApi, context: CallContext, args: Create3Args) -> Create3Res:
     """CREATE in its three modes."""
     directory = Watched(server, args.where.dir)
     try:
-        inode = _create(server.caller(context), directory.inode, args)
+        inode = _create(server.backend.caller(context), directory.inode, args)
     except FsError as refusal:
         return Create3Res(status_of(refusal), resfail=Create3ResFail(directory.wcc()))
-    resok = Create3ResOk(server.handle_of(inode), fattr3(inode), directory.wcc())
+    resok = Create3ResOk(server.backend.handle_of(inode), fattr3(inode), directory.wcc())
     return Create3Res(Nfsstat3.NFS3_OK, resok)
 
 
@@ -55,42 +51,46 @@ def _create(caller: Caller, directory: Inode, args: Create3Args) -> Inode:
     return make(caller, directory, args.where.name, changes)
 
 
-def mkdir3(server: Server, context: CallContext, args: Mkdir3Args) -> Mkdir3Res:
+def mkdir3(server: ServerApi, context: CallContext, args: Mkdir3Args) -> Mkdir3Res:
     directory = Watched(server, args.where.dir)
     try:
         parent = directory.inode
         changes = changes_of(args.attributes)
-        inode = parent.fs.mkdir(server.caller(context), parent, args.where.name, changes)
+        inode = parent.fs.mkdir(server.backend.caller(context), parent, args.where.name, changes)
     except FsError as refusal:
         return Mkdir3Res(status_of(refusal), resfail=Mkdir3ResFail(directory.wcc()))
-    return Mkdir3Res(Nfsstat3.NFS3_OK, Mkdir3ResOk(server.handle_of(inode), fattr3(inode), directory.wcc()))
+    return Mkdir3Res(
+        Nfsstat3.NFS3_OK, Mkdir3ResOk(server.backend.handle_of(inode), fattr3(inode), directory.wcc())
+    )
 
 
-def symlink3(server: Server, context: CallContext, args: Symlink3Args) -> Symlink3Res:
+def symlink3(server: ServerApi, context: CallContext, args: Symlink3Args) -> Symlink3Res:
     """SYMLINK; the link and its data appear in one step."""
     directory = Watched(server, args.where.dir)
     try:
         parent = directory.inode
         changes = changes_of(args.symlink.symlink_attributes)
         target = args.symlink.symlink_data
-        inode = parent.fs.symlink(server.caller(context), parent, args.where.name, target, changes)
+        inode = parent.fs.symlink(server.backend.caller(context), parent, args.where.name, target, changes)
     except FsError as refusal:
         return Symlink3Res(status_of(refusal), resfail=Symlink3ResFail(directory.wcc()))
-    resok = Symlink3ResOk(server.handle_of(inode), fattr3(inode), directory.wcc())
+    resok = Symlink3ResOk(server.backend.handle_of(inode), fattr3(inode), directory.wcc())
     return Symlink3Res(Nfsstat3.NFS3_OK, resok)
 
 
-def mknod3(server: Server, context: CallContext, args: Mknod3Args) -> Mknod3Res:
+def mknod3(server: ServerApi, context: CallContext, args: Mknod3Args) -> Mknod3Res:
     """MKNOD; REG, DIR and LNK, and types outside ftype3, are BADTYPE."""
     directory = Watched(server, args.where.dir)
     try:
         parent = directory.inode
         kind, attributes, rdev = _special(args.what)
         changes = changes_of(attributes)
-        inode = parent.fs.mknod(server.caller(context), parent, args.where.name, kind, rdev, changes)
+        inode = parent.fs.mknod(server.backend.caller(context), parent, args.where.name, kind, rdev, changes)
     except REFUSALS as refusal:
         return Mknod3Res(status_of(refusal), resfail=Mknod3ResFail(directory.wcc()))
-    return Mknod3Res(Nfsstat3.NFS3_OK, Mknod3ResOk(server.handle_of(inode), fattr3(inode), directory.wcc()))
+    return Mknod3Res(
+        Nfsstat3.NFS3_OK, Mknod3ResOk(server.backend.handle_of(inode), fattr3(inode), directory.wcc())
+    )
 
 
 def _special(what: Mknoddata3) -> tuple[Kind, Sattr3, tuple[int, int]]:

@@ -26,10 +26,8 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsclient.rpc.service import CallContext
 from nfsserver.fs import HANDLE_SIZE, Entry, Inode
+from nfsserver.handlers import ServerApi
 from nfsserver.nfs3.common import REFUSALS, Nfs3Error, Watched, fattr3, status_of
-
-if t.TYPE_CHECKING:
-    from nfsserver.server import Server
 
 _WORD = 4
 _FATTR3_SIZE = 84
@@ -49,8 +47,8 @@ class _Page(t.NamedTuple):
     eof: bool
 
 
-def _verifier(server: Server, directory: Inode) -> bytes:
-    return server.codec.token(b"readdir", directory.fs.fsid, directory.fileid, directory.generation)
+def _verifier(server: ServerApi, directory: Inode) -> bytes:
+    return server.backend.codec.token(b"readdir", directory.fs.fsid, directory.fileid, directory.generation)
 
 
 class _Room(t.NamedTuple):
@@ -61,15 +59,15 @@ class _Room(t.NamedTuple):
 
 
 def _page(
-    server: Server, context: CallContext, directory: Inode, cookie: int, verifier: bytes, room: _Room
+    server: ServerApi, context: CallContext, directory: Inode, cookie: int, verifier: bytes, room: _Room
 ) -> _Page:
     """The entries after `cookie` that fit. TOOSMALL: there is an entry, and not even it fits."""
     dircount, maxcount, extra = room
-    listing = directory.fs.readdir(server.caller(context), directory, cookie)
+    listing = directory.fs.readdir(server.backend.caller(context), directory, cookie)
     issued = directory.directory is not None and directory.directory.has_issued(cookie)
     if cookie and (not issued or verifier != _verifier(server, directory)):
         raise Nfs3Error(Nfsstat3.NFS3ERR_BAD_COOKIE)
-    maxcount = server.transfers(context).of_listing(maxcount) - _RESOK_SIZE
+    maxcount = server.backend.transfers(context).of_listing(maxcount) - _RESOK_SIZE
     entries: list[Entry] = []
     for entry in listing:
         size = entry_size(entry)
@@ -85,7 +83,7 @@ def _page(
     return _Page(entries, eof=True)
 
 
-def readdir3(server: Server, context: CallContext, args: Readdir3Args) -> Readdir3Res:
+def readdir3(server: ServerApi, context: CallContext, args: Readdir3Args) -> Readdir3Res:
     watched = Watched(server, args.dir)
     try:
         directory = watched.inode
@@ -98,7 +96,7 @@ def readdir3(server: Server, context: CallContext, args: Readdir3Args) -> Readdi
     return Readdir3Res(Nfsstat3.NFS3_OK, resok)
 
 
-def readdirplus3(server: Server, context: CallContext, args: Readdirplus3Args) -> Readdirplus3Res:
+def readdirplus3(server: ServerApi, context: CallContext, args: Readdirplus3Args) -> Readdirplus3Res:
     """READDIRPLUS; every entry with attributes and handle."""
     watched = Watched(server, args.dir)
     try:
@@ -109,7 +107,11 @@ def readdirplus3(server: Server, context: CallContext, args: Readdirplus3Args) -
         return Readdirplus3Res(status_of(refusal), resfail=Readdirplus3ResFail(watched.attributes()))
     entries = [
         Entryplus3(
-            entry.inode.fileid, entry.name, entry.cookie, fattr3(entry.inode), server.handle_of(entry.inode)
+            entry.inode.fileid,
+            entry.name,
+            entry.cookie,
+            fattr3(entry.inode),
+            server.backend.handle_of(entry.inode),
         )
         for entry in page.entries
     ]

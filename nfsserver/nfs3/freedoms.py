@@ -27,11 +27,9 @@ from nfsclient.xdr import Struct, Union, XdrType, fields_of, replace, shape_of
 from nfsclient.xdr.kinds import OpaqueNode, OptionalNode, StructNode
 from nfsserver.freedom import Freedom
 from nfsserver.fs import FsError, Inode
+from nfsserver.handlers import ServerApi
 from nfsserver.knobs import Settings
 from nfsserver.middleware import Proceed
-
-if t.TYPE_CHECKING:
-    from nfsserver.server import Server
 
 _EVERY: t.Final = tuple(procedure for procedure in protocol.NFS3.procedures if procedure is not protocol.NULL)
 _LISTINGS: t.Final = (protocol.READDIR, protocol.READDIRPLUS)
@@ -55,7 +53,7 @@ _MOST_REMEMBERED = 100_000
 
 
 def accept_less(
-    server: Server, context: CallContext, args: Write3Args, proceed: Proceed[Write3Args, Write3Res]
+    server: ServerApi, context: CallContext, args: Write3Args, proceed: Proceed[Write3Args, Write3Res]
 ) -> Write3Res:
     """WRITE as if only the beginning had been sent."""
     size = min(args.count, len(args.data))
@@ -74,14 +72,14 @@ def _accepts_less(now: Settings, size: int) -> bool:
 
 
 def return_less(
-    server: Server, context: CallContext, args: Read3Args, proceed: Proceed[Read3Args, Read3Res]
+    server: ServerApi, context: CallContext, args: Read3Args, proceed: Proceed[Read3Args, Read3Res]
 ) -> Read3Res:
     """READ as if less had been asked for."""
     most = server.knobs.now.read_returns or args.count
     return proceed(context, replace(args, count=min(args.count, most)))
 
 
-def list_less(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
+def list_less(server: ServerApi, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
     """READDIR and READDIRPLUS with the first entries only, and more to come."""
     reply = proceed(context, args)
     most = server.knobs.now.readdir_page
@@ -93,7 +91,7 @@ def list_less(server: Server, context: CallContext, args: t.Any, proceed: Procee
 # ---------------------------------------------------------------- what is withheld
 
 
-def withhold(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
+def withhold(server: ServerApi, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
     """Remove the optional parts of a reply that knobs withhold."""
     return _without(proceed(context, args), server.knobs.now)
 
@@ -142,14 +140,14 @@ def place_of(inode: Inode) -> Name:
     return directory.fileid, directory.generation, name
 
 
-def _inode(server: Server, handle: bytes) -> Inode | None:
+def _inode(server: ServerApi, handle: bytes) -> Inode | None:
     try:
-        return server.resolve(handle)
+        return server.backend.resolve(handle)
     except FsError:
         return None
 
 
-def places(server: Server, args: XdrType) -> Iterator[Name]:
+def places(server: ServerApi, args: XdrType) -> Iterator[Name]:
     """The files that a call is about: those of its handles, and those that it names in directories."""
     for name, _ in fields_of(type(args)):
         value = getattr(args, name)
@@ -178,18 +176,18 @@ def _later(context: CallContext) -> t.Any:
     return reply_with_nothing(context.operation.res, Nfsstat3.NFS3ERR_JUKEBOX)
 
 
-def _is_early(server: Server, place: Name) -> bool:
+def _is_early(server: ServerApi, place: Name) -> bool:
     """Whether a file is not available yet; counts the call."""
     now, memory = server.knobs.now, server.knobs.memory
     if len(memory) > _MOST_REMEMBERED:
         memory.clear()
-    calls, first = memory.get(place, (0, server.clock.now_ns()))
+    calls, first = memory.get(place, (0, server.backend.clock.now_ns()))
     memory[place] = (calls + 1, first)
-    elapsed = server.clock.now_ns() - first
+    elapsed = server.backend.clock.now_ns() - first
     return bool(calls < now.jukebox_calls or elapsed < now.jukebox_seconds * 1e9)
 
 
-def jukebox(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
+def jukebox(server: ServerApi, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
     """JUKEBOX for the first calls about a file, or for a while."""
     now = server.knobs.now
     if now.jukebox_calls or now.jukebox_seconds:
@@ -199,11 +197,11 @@ def jukebox(server: Server, context: CallContext, args: t.Any, proceed: Proceed[
     return proceed(context, args)
 
 
-def _names(server: Server, args: t.Any) -> list[bytes]:
+def _names(server: ServerApi, args: t.Any) -> list[bytes]:
     return [name for _, _, name in places(server, args)]
 
 
-def _names_of_data(server: Server, args: t.Any) -> list[bytes]:
+def _names_of_data(server: ServerApi, args: t.Any) -> list[bytes]:
     return _names(server, args) if _needs_data(args) else []
 
 
@@ -220,14 +218,14 @@ def _entries(reply: t.Any) -> list[int]:
     return [len(reply.resok.entries) if reply.resok is not None else 0]
 
 
-def recall(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
+def recall(server: ServerApi, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
     """JUKEBOX for calls that must wait until a delegation is returned."""
     if any(_matches(place[2], server.knobs.now.delegated_names) for place in places(server, args)):
         return _later(context)
     return proceed(context, args)
 
 
-def fetch(server: Server, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
+def fetch(server: ServerApi, context: CallContext, args: t.Any, proceed: Proceed[t.Any, t.Any]) -> t.Any:
     """JUKEBOX for the first call that needs the data of an offline file."""
     now, memory = server.knobs.now, server.knobs.memory
     away = [

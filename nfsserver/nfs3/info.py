@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import typing as t
-
 from nfsclient.protocol.nfs3 import (
     FSF3_CANSETTIME,
     FSF3_HOMOGENEOUS,
@@ -27,18 +25,16 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import Void
 from nfsserver.fs import PAGE, FsError
+from nfsserver.handlers import ServerApi
 from nfsserver.nfs3.common import Watched, nfstime3, status_of
 
-if t.TYPE_CHECKING:
-    from nfsserver.server import Server
 
-
-def null3(_server: Server, _context: CallContext, _args: Void) -> Void:
+def null3(_server: ServerApi, _context: CallContext, _args: Void) -> Void:
     """NULL, of any program."""
     return Void()
 
 
-def fsstat3(server: Server, _context: CallContext, args: Fsstat3Args) -> Fsstat3Res:
+def fsstat3(server: ServerApi, _context: CallContext, args: Fsstat3Args) -> Fsstat3Res:
     """FSSTAT; nothing is reserved, so every caller has all free space."""
     watched = Watched(server, args.fsroot)
     try:
@@ -58,14 +54,14 @@ def fsstat3(server: Server, _context: CallContext, args: Fsstat3Args) -> Fsstat3
     return Fsstat3Res(Nfsstat3.NFS3_OK, resok)
 
 
-def fsinfo3(server: Server, context: CallContext, args: Fsinfo3Args) -> Fsinfo3Res:
+def fsinfo3(server: ServerApi, context: CallContext, args: Fsinfo3Args) -> Fsinfo3Res:
     """FSINFO; transfer sizes are those of the transport that asks."""
     watched = Watched(server, args.fsroot)
     try:
         limits = watched.inode.fs.limits
     except FsError as refusal:
         return Fsinfo3Res(status_of(refusal), resfail=Fsinfo3ResFail(watched.attributes()))
-    transfers = server.transfers(context)
+    transfers = server.backend.transfers(context)
     resok = Fsinfo3ResOk(
         obj_attributes=watched.attributes(),
         rtmax=transfers.read_max,
@@ -87,7 +83,7 @@ def fsinfo3(server: Server, context: CallContext, args: Fsinfo3Args) -> Fsinfo3R
     return Fsinfo3Res(Nfsstat3.NFS3_OK, resok)
 
 
-def pathconf3(server: Server, _context: CallContext, args: Pathconf3Args) -> Pathconf3Res:
+def pathconf3(server: ServerApi, _context: CallContext, args: Pathconf3Args) -> Pathconf3Res:
     """PATHCONF; the same for every object."""
     watched = Watched(server, args.object)
     try:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import typing as t
-
 from nfsclient.protocol.nfs3 import (
     Lookup3Args,
     Lookup3Res,
@@ -18,24 +16,22 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsclient.rpc.service import CallContext
 from nfsserver.fs import FsError
+from nfsserver.handlers import ServerApi
 from nfsserver.nfs3.common import Watched, fattr3, status_of
 
-if t.TYPE_CHECKING:
-    from nfsserver.server import Server
 
-
-def lookup3(server: Server, context: CallContext, args: Lookup3Args) -> Lookup3Res:
+def lookup3(server: ServerApi, context: CallContext, args: Lookup3Args) -> Lookup3Res:
     """LOOKUP; symbolic links are not followed."""
     directory = Watched(server, args.what.dir)
     try:
-        found = directory.inode.fs.lookup(server.caller(context), directory.inode, args.what.name)
+        found = directory.inode.fs.lookup(server.backend.caller(context), directory.inode, args.what.name)
     except FsError as refusal:
         return Lookup3Res(status_of(refusal), resfail=Lookup3ResFail(directory.attributes()))
-    resok = Lookup3ResOk(server.handle_of(found), fattr3(found), directory.attributes())
+    resok = Lookup3ResOk(server.backend.handle_of(found), fattr3(found), directory.attributes())
     return Lookup3Res(Nfsstat3.NFS3_OK, resok)
 
 
-def readlink3(server: Server, _context: CallContext, args: Readlink3Args) -> Readlink3Res:
+def readlink3(server: ServerApi, _context: CallContext, args: Readlink3Args) -> Readlink3Res:
     link = Watched(server, args.symlink)
     try:
         target = link.inode.fs.readlink(link.inode)

@@ -17,6 +17,7 @@ from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.service import CallContext
 from nfsserver import ManualClock, Server
+from nfsserver.handlers import ServerApi
 
 if t.TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,7 +52,7 @@ class Stage:
         self.calls: list[tuple[str, t.Any, int]] = []
         self._watches: dict[Procedure[t.Any, t.Any], Callable[[], None]] = {}
         rpc = connect_tcp("127.0.0.1", self.server.port, loop=self.loop, credential=AuthSys(0, 0))
-        self.root = self.server.handle_of(self.server.fs.root)
+        self.root = self.server.backend.handle_of(self.server.fs.root)
         self.client = NfsClient(rpc, self.root, base=b"/export", patience=self.pauses.patience())
 
     def limit(self, **sizes: int) -> None:
@@ -73,7 +74,7 @@ class Stage:
         if unwatch is not None or middleware is None:
             self._watches[procedure] = self.server.interpose(procedure, self._note)
 
-    def _note(self, _server: Server, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+    def _note(self, _server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
         self.calls.append((context.operation.name, args, context.xid))
         return proceed(context, args)
 
@@ -85,7 +86,7 @@ class Stage:
         """Give these answers to the next calls, one each; then the server answers by itself again."""
         left = deque(answers)
 
-        def middleware(_server: Server, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+        def middleware(_server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
             if not left:
                 return proceed(context, args)
             answer = left.popleft()
@@ -96,7 +97,7 @@ class Stage:
     def bend(self, procedure: Procedure[t.Any, t.Any], change: Callable[[t.Any], None]) -> None:
         """Let `change` alter every successful result of a procedure."""
 
-        def middleware(_server: Server, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+        def middleware(_server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
             reply = proceed(context, args)
             if reply.resok is not None:
                 change(reply.resok)
@@ -107,7 +108,7 @@ class Stage:
     def lose_uncommitted_data(self) -> None:
         """What a crash does to data, without ending connections."""
         self.server.fs.crash()
-        self.server.boots += 1
+        self.server.backend.boots += 1
 
     def close(self) -> None:
         self.client.close()
@@ -120,4 +121,4 @@ def stage() -> Iterator[Stage]:
     made = Stage()
     yield made
     made.close()
-    assert [str(error) for _, error in made.server.faults] == []
+    assert [str(error) for _, error in made.server.messages.faults] == []

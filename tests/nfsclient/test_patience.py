@@ -62,7 +62,7 @@ def test_each_attempt_is_a_call_with_an_xid_of_its_own() -> None:
     exchanges: list[Exchange] = []
     with connect_tcp("127.0.0.1", server.port, loop=loop, credential=AuthSys(0, 0)) as rpc:
         rpc.on_exchange = exchanges.append
-        root = server.handle_of(server.fs.root)
+        root = server.backend.handle_of(server.fs.root)
         reply = Nfs3(rpc, patience=pauses.patience(first=0.1)).mkdir(root, b"d")
     assert reply.status == p.Nfsstat3.NFS3_OK
     assert len({exchange.xid for exchange in exchanges}) == len(exchanges) == 4

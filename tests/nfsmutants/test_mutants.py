@@ -32,6 +32,7 @@ from nfsmutants.bending import amend, change, restate
 from nfsmutants.form import AnyCall, Message, WrongDeclaration, mutant, mutant_of_each, wire_mutant
 from nfsmutants.nfs3.calls import Getattr
 from nfsserver import Server
+from nfsserver.handlers import ServerApi
 from nfsserver.nfs2.common import fattr
 from tests.nfsserver.conftest import AnyNfs3, Rig
 
@@ -157,7 +158,7 @@ def test_middleware_nests(rig: Rig, nfs3: AnyNfs3, root: bytes) -> None:
     order: list[str] = []
 
     def note(name: str) -> t.Any:
-        def middleware(_server: Server, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+        def middleware(_server: ServerApi, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
             order.append(name)
             return proceed(context, args)
 
@@ -175,7 +176,7 @@ def test_middleware_nests(rig: Rig, nfs3: AnyNfs3, root: bytes) -> None:
 def test_middleware_reaches_null(rig: Rig, nfs3: AnyNfs3) -> None:
     peers: list[str] = []
 
-    def note(_server: Server, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
+    def note(_server: ServerApi, context: t.Any, args: t.Any, proceed: t.Any) -> t.Any:
         peers.append(context.peer[0])
         return proceed(context, args)
 
@@ -212,7 +213,7 @@ def test_faults_of_middleware_are_kept(nfs3: AnyNfs3, rig: Rig, root: bytes) -> 
     rig.server.interpose(GETATTR, fail)
     with pytest.raises(SystemErr):
         nfs3.getattr(root)
-    procedure, error = rig.server.faults.pop()
+    procedure, error = rig.server.messages.faults.pop()
     assert procedure is GETATTR
     assert isinstance(error, ZeroDivisionError)
 
@@ -228,9 +229,13 @@ def test_wire_mutants_bend_bytes(scratch_registry: None, rig: Rig) -> None:
         bent: list[Buffer] = [bytes([whole[0] ^ 0x80]) + whole[1:]]
         return bent
 
-    right = rig.server.answer(b"\0" * 4 + b"\0" * 4 + b"\0" * 3 + b"\3" + bytes(40), ("127.0.0.1", 1), "tcp")
+    right = rig.server.messages.answer(
+        b"\0" * 4 + b"\0" * 4 + b"\0" * 3 + b"\3" + bytes(40), ("127.0.0.1", 1), "tcp"
+    )
     rig.mutants.add("rpc-answers-another-xid")
-    wrong = rig.server.answer(b"\0" * 4 + b"\0" * 4 + b"\0" * 3 + b"\3" + bytes(40), ("127.0.0.1", 1), "tcp")
+    wrong = rig.server.messages.answer(
+        b"\0" * 4 + b"\0" * 4 + b"\0" * 3 + b"\3" + bytes(40), ("127.0.0.1", 1), "tcp"
+    )
     assert right is not None
     assert wrong is not None
     assert b"".join(wrong)[0] == 0x80 ^ b"".join(right)[0]
@@ -343,5 +348,5 @@ def test_faults_of_wire_mutants_are_silence(scratch_registry: None, rig: Rig) ->
         raise ZeroDivisionError
 
     rig.mutants.add("rpc-fails")
-    assert rig.server.answer(bytes(40), ("127.0.0.1", 1), "tcp") is None
-    assert rig.server.faults.pop()[0] is None
+    assert rig.server.messages.answer(bytes(40), ("127.0.0.1", 1), "tcp") is None
+    assert rig.server.messages.faults.pop()[0] is None

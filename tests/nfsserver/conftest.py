@@ -59,7 +59,7 @@ class Rig:
 
     @property
     def root(self) -> bytes:
-        return self.server.handle_of(self.server.fs.root)
+        return self.server.backend.handle_of(self.server.fs.root)
 
     def file(self, name: bytes, data: bytes = b"", credential: Credential = ROOT_USER) -> bytes:
         """A new file in the root directory with stable data; its handle."""
@@ -74,7 +74,7 @@ class Rig:
             client.close()
         self.server.close()
         self.loop.close()
-        assert not self.server.faults
+        assert not self.server.messages.faults
 
 
 @pytest.fixture

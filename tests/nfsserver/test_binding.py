@@ -17,7 +17,8 @@ from nfsclient.rpc.auth import AuthNone, Credential
 from nfsclient.rpc.messages import CallHeader, MsgType, OpaqueAuth, ReplyHeader
 from nfsclient.xdr import Void, XdrType
 from nfsserver import Server
-from nfsserver.binding import MAX_PASSED_ON, MAX_REGISTRATIONS
+from nfsserver.binding import MAX_REGISTRATIONS
+from nfsserver.forwarding import MAX_PASSED_ON
 from tests.nfsserver.conftest import ALICE, BOB, HOSTS, ROOT_USER, Rig
 
 VERSIONS = (3, 4)
@@ -31,7 +32,7 @@ def _rpcbind(rig: Rig, version: int = 4, credential: Credential = ROOT_USER, pro
 def _from_afar(rig: Rig, procedure: t.Any, args: XdrType, peer: str = "192.0.2.7") -> t.Any:
     """The result of a call from another machine."""
     message = _call(procedure, args)
-    answer = rig.server.answer(message, (peer, 700), "udp")
+    answer = rig.server.messages.answer(message, (peer, 700), "udp")
     assert answer is not None
     reply = b"".join(answer)
     _, end = ReplyHeader.unpack_from(reply, 0)
@@ -283,4 +284,4 @@ def test_nothing_long_is_passed_on_over_udp(make_rig: t.Callable[..., Rig]) -> N
 
 
 def test_the_clock_is_that_of_the_machine_unless_said() -> None:
-    assert abs(Server().clock.now_ns() - time.time_ns()) < 10**9
+    assert abs(Server().backend.clock.now_ns() - time.time_ns()) < 10**9

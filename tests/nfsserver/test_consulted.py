@@ -17,7 +17,7 @@ from nfsproof.freedoms import SETTINGS
 from nfsserver import KNOBS, Settings, parse_setting
 from nfsserver.consulted import Consulted
 from nfsserver.fs import touch_locally
-from nfsserver.server import FREEDOMS
+from nfsserver.services import FREEDOMS
 from tests.nfsserver.conftest import ALICE, Rig
 
 Script: t.TypeAlias = Callable[[Rig], list[object]]

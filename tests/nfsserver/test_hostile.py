@@ -43,8 +43,8 @@ def message_of(procedure: AnyProcedure, arguments: bytes, credential: bytes = CR
 
 def answer(rig: Rig, message: bytes) -> bytes | None:
     """The answer of the server, which must be a valid reply; no handler may have failed."""
-    reply = rig.server.answer(message, PEER, "tcp")
-    assert list(rig.server.faults) == []
+    reply = rig.server.messages.answer(message, PEER, "tcp")
+    assert list(rig.server.messages.faults) == []
     if reply is None:
         return None
     data = b"".join(reply)
@@ -132,4 +132,4 @@ def test_streams_and_datagrams_leave_it_serving_others(rig: Rig, pieces: list[by
         for proto in ("tcp", "udp"):
             with rig.rpc(proto=proto) as rpc:
                 Nfs3(rpc).null()
-    assert [error for _, error in rig.server.faults] == []
+    assert [error for _, error in rig.server.messages.faults] == []

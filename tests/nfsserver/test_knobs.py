@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import typing as t
 
 import pytest
@@ -88,7 +89,7 @@ def test_reset_goes_back_to_what_the_server_was_made_with(make_rig: t.Callable[.
     rig.server.knobs.set("rtmax", 1024)
     rig.server.knobs.set("read_only", True)
     rig.server.knobs.reset()
-    assert rig.server.limits.read_max == 4096
+    assert rig.server.backend.limits.read_max == 4096
     assert not rig.server.fs.read_only
 
 
@@ -367,6 +368,15 @@ def test_squashing(rig: Rig) -> None:
     assert rig.nfs3(ALICE).create(rig.root, b"a").resok.obj_attributes.uid == 1000
     rig.server.knobs.set("all_squash", True)
     assert rig.nfs3(ALICE).create(rig.root, b"b").resok.obj_attributes.uid == nobody
+
+
+def test_settings_of_one_call_squash_its_caller(rig: Rig) -> None:
+    """Middleware may replace `now` for one call, without a change of the knobs."""
+    usual = rig.server.knobs.now
+    rig.server.knobs.now = dataclasses.replace(usual, root_squash=True)
+    assert rig.nfs3().create(rig.root, b"squashed").resok.obj_attributes.uid == 65534
+    rig.server.knobs.now = usual
+    assert rig.nfs3().create(rig.root, b"root").resok.obj_attributes.uid == 0
 
 
 def test_case_does_not_count(rig: Rig, nfs3: AnyNfs3) -> None:

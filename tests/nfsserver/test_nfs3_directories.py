@@ -138,7 +138,7 @@ def test_link(rig: Rig, nfs3: AnyNfs3, root: bytes) -> None:
 def test_exports_are_devices_apart(make_rig: t.Callable[..., Rig]) -> None:
     rig = make_rig(exports=("/a", "/b"))
     nfs3 = rig.nfs3()
-    other = rig.server.handle_of(rig.server.exports[b"/b"].root)
+    other = rig.server.backend.handle_of(rig.server.backend.exports[b"/b"].root)
     handle = rig.file(b"f")
     assert nfs3.link(handle, other, b"f").status == S.NFS3ERR_XDEV
     assert nfs3.rename(rig.root, b"f", other, b"f").status == S.NFS3ERR_XDEV

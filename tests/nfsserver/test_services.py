@@ -132,11 +132,13 @@ def test_long_paths(rig: Rig, version: int) -> None:
 def test_the_mount_list_tells_clients_apart(rig: Rig) -> None:
     call = _call(mount.MNT3, mount.DirpathArgs(b"/export").to_xdr())
     for host in ("192.0.2.1", "192.0.2.2"):
-        rig.server.answer(call, (host, 700), "udp")
+        rig.server.messages.answer(call, (host, 700), "udp")
     rig.mount().mnt(b"/export")
     rig.mount().umntall()
     assert [body.ml_hostname for body in rig.mount().dump()] == [b"192.0.2.1", b"192.0.2.2"]
-    rig.server.answer(_call(mount.UMNT3, mount.DirpathArgs(b"/export").to_xdr()), ("192.0.2.2", 700), "udp")
+    rig.server.messages.answer(
+        _call(mount.UMNT3, mount.DirpathArgs(b"/export").to_xdr()), ("192.0.2.2", 700), "udp"
+    )
     assert [body.ml_hostname for body in rig.mount().dump()] == [b"192.0.2.1"]
 
 
@@ -224,9 +226,9 @@ def test_without_udp() -> None:
 
 def test_seeds() -> None:
     first, second, third = Server(seed=1), Server(seed=1), Server()
-    handles = [server.handle_of(server.fs.root) for server in (first, second, third)]
+    handles = [server.backend.handle_of(server.fs.root) for server in (first, second, third)]
     assert handles[0] == handles[1] != handles[2]
-    assert first.write_verifier != third.write_verifier
+    assert first.backend.write_verifier != third.backend.write_verifier
 
 
 # ---------------------------------------------------------------- what is no call
@@ -311,17 +313,17 @@ def _samples(root: bytes) -> dict[str, t.Any]:
 def test_malformed_arguments_stop_nothing(rig: Rig, root: bytes, name: str) -> None:
     procedure = nfs3.NFS3.by_name[name]
     for bent in malformations(_samples(root)[name]):
-        answer = rig.server.answer(_call(procedure, bent.data), ("127.0.0.1", 1), "tcp")
+        answer = rig.server.messages.answer(_call(procedure, bent.data), ("127.0.0.1", 1), "tcp")
         assert answer is not None
-    assert not rig.server.faults
+    assert not rig.server.messages.faults
     _alive(rig)
 
 
 def test_truncated_and_stretched_calls_stop_nothing(rig: Rig, root: bytes) -> None:
     whole = _call(nfs3.GETATTR, nfs3.Getattr3Args(root).to_xdr())
     for length in range(len(whole)):
-        rig.server.answer(whole[:length], ("127.0.0.1", 1), "udp")
-    rig.server.answer(whole + bytes(4), ("127.0.0.1", 1), "udp")
+        rig.server.messages.answer(whole[:length], ("127.0.0.1", 1), "udp")
+    rig.server.messages.answer(whole + bytes(4), ("127.0.0.1", 1), "udp")
     client = rig.rpc()
     client.send_raw(b"\xff\xff\xff\xff" + whole)  # a record of 2 GiB
     _alive(rig)
@@ -342,9 +344,9 @@ def _status(answer: t.Any) -> int:
 def test_retransmitted_calls_run_once(rig: Rig, root: bytes) -> None:
     rig.file(b"f")
     peer = ("127.0.0.1", 1000)
-    first = rig.server.answer(_remove(root, 1), peer, "udp")
+    first = rig.server.messages.answer(_remove(root, 1), peer, "udp")
     rig.file(b"f")
-    assert first == rig.server.answer(_remove(root, 1), peer, "udp")
+    assert first == rig.server.messages.answer(_remove(root, 1), peer, "udp")
     assert _status(first) == 0
     assert rig.nfs3().lookup(root, b"f").status == nfs3.Nfsstat3.NFS3_OK
 
@@ -352,24 +354,26 @@ def test_retransmitted_calls_run_once(rig: Rig, root: bytes) -> None:
 def test_other_calls_are_no_retransmissions(rig: Rig, root: bytes) -> None:
     rig.file(b"f")
     peer = ("127.0.0.1", 1000)
-    assert _status(rig.server.answer(_remove(root, 1), peer, "udp")) == 0
+    assert _status(rig.server.messages.answer(_remove(root, 1), peer, "udp")) == 0
     for xid, other, proto in ((2, peer, "udp"), (1, ("127.0.0.1", 1001), "udp"), (1, peer, "tcp")):
-        again = rig.server.answer(_remove(root, xid), other, t.cast("t.Literal['tcp', 'udp']", proto))
+        again = rig.server.messages.answer(
+            _remove(root, xid), other, t.cast("t.Literal['tcp', 'udp']", proto)
+        )
         assert _status(again) == nfs3.Nfsstat3.NFS3ERR_NOENT
 
 
 def test_restart_forgets_replies(rig: Rig, root: bytes) -> None:
     rig.file(b"f")
     peer = ("127.0.0.1", 1000)
-    rig.server.answer(_remove(root, 1), peer, "udp")
+    rig.server.messages.answer(_remove(root, 1), peer, "udp")
     rig.server.restart()
-    again = rig.server.answer(_remove(root, 1), peer, "udp")
+    again = rig.server.messages.answer(_remove(root, 1), peer, "udp")
     assert _status(again) == nfs3.Nfsstat3.NFS3ERR_NOENT
 
 
 def test_the_cache_is_bounded(rig: Rig, root: bytes) -> None:
     for xid in range(2000):
-        rig.server.answer(_remove(root, xid), ("127.0.0.1", 1000), "udp")
+        rig.server.messages.answer(_remove(root, xid), ("127.0.0.1", 1000), "udp")
     rig.file(b"f")
-    assert _status(rig.server.answer(_remove(root, 1999), ("127.0.0.1", 1000), "udp")) != 0
-    assert _status(rig.server.answer(_remove(root, 0), ("127.0.0.1", 1000), "udp")) == 0
+    assert _status(rig.server.messages.answer(_remove(root, 1999), ("127.0.0.1", 1000), "udp")) != 0
+    assert _status(rig.server.messages.answer(_remove(root, 0), ("127.0.0.1", 1000), "udp")) == 0

@@ -21,6 +21,7 @@ from nfsclient.rpc.service import CallContext, Dispatcher, Refused
 from nfsclient.rpc.sockets import Address
 from nfsclient.xdr import Buffer
 from nfsserver import Server
+from nfsserver.handlers import ServerApi
 from nfstargets.diagnosis import Diagnosis, Outcome, diagnose, examination
 from nfstargets.diagnosis.report import Step
 
@@ -229,7 +230,7 @@ def test_a_version_range_that_contains_3(clinic: Clinic) -> None:
 def test_rpcbind_without_mount_still_finds_nfs(clinic: Clinic) -> None:
     server = clinic.server()
 
-    def hide_mount(_server: Server, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+    def hide_mount(_server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
         return GetportRes(0) if args.prog == mount.PROGRAM else proceed(context, args)
 
     server.interpose(GETPORT, hide_mount)
@@ -245,7 +246,7 @@ def test_rpcbind_without_mount_still_finds_nfs(clinic: Clinic) -> None:
 
 
 def only_below_1024(server: Server, *procedures: t.Any) -> None:
-    def guard(_server: Server, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+    def guard(_server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
         if context.peer[1] >= 1024:
             raise Refused(auth_stat=AuthStat.AUTH_TOOWEAK)
         return proceed(context, args)
@@ -255,7 +256,7 @@ def only_below_1024(server: Server, *procedures: t.Any) -> None:
 
 
 def mnt_below_1024(server: Server) -> None:
-    def guard(_server: Server, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+    def guard(_server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
         if context.peer[1] >= 1024:
             return mount.Mnt3Res(mount.MountStat3.MNT3ERR_ACCES)
         return proceed(context, args)
@@ -264,7 +265,7 @@ def mnt_below_1024(server: Server) -> None:
 
 
 def getattr_below_1024(server: Server) -> None:
-    def guard(_server: Server, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
+    def guard(_server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
         if context.peer[1] >= 1024:
             return nfs3.Getattr3Res(Nfsstat3.NFS3ERR_PERM)
         return proceed(context, args)

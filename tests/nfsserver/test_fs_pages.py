@@ -11,8 +11,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from nfsserver.fs.data import PAGE, PageBudget, PagedData
 from nfsserver.fs.errors import FsError
+from nfsserver.fs.pages import PAGE, PageBudget, PagedData
 
 OFFSETS = st.integers(0, 4 * PAGE)
 PIECES = st.builds(lambda byte, count: bytes([byte]) * count, st.integers(1, 255), st.integers(1, 2 * PAGE))

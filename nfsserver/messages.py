@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT
+"""The way of one RPC message through the server: middleware around messages, the replay cache, the dispatcher.
+
+The dispatcher decodes the call and finds its procedure; `Pipeline.perform` answers it.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections import deque
+
+from nfsclient.rpc.program import AnyOperation
+from nfsclient.rpc.service import CallContext, Dispatcher
+from nfsclient.rpc.sockets import Address
+from nfsserver.handlers import ServerApi
+from nfsserver.middleware import Answer, AroundMessage, ProceedMessage
+from nfsserver.pipeline import Pipeline
+from nfsserver.replay import ReplayCache
+
+Transport: t.TypeAlias = t.Literal["tcp", "udp"]
+
+_KEPT_FAULTS = 100
+
+
+class Messages:
+    """Answers messages, from any connection or datagram."""
+
+    def __init__(self, server: ServerApi, pipeline: Pipeline) -> None:
+        self._server = server
+        self._pipeline = pipeline
+        self.dispatcher = Dispatcher(self._note_fault)
+        self.replays = ReplayCache()
+        self.faults: deque[tuple[AnyOperation | None, Exception]] = deque(maxlen=_KEPT_FAULTS)
+        """Exceptions of handlers, which callers saw as SYSTEM_ERR: faults of this server, or of middleware.
+
+        Those of middleware around messages have no operation, and callers saw silence.
+        """
+        self._silenced = False
+
+    def answer(self, message: bytes, peer: Address, transport: Transport) -> Answer:
+        """The reply to one RPC message, through the middleware around messages; None for silence."""
+
+        def dispatch(message: bytes) -> Answer:
+            return self._dispatch(message, peer, transport)
+
+        around = self._pipeline.around_messages()
+        if not around:
+            return dispatch(message)
+        proceed: ProceedMessage = dispatch
+        for one in around:
+            proceed = self._around(one, proceed)
+        try:
+            return proceed(message)
+        except Exception as error:  # noqa: BLE001  (a fault of middleware must not stop the service)
+            self.faults.append((None, error))
+            return None
+
+    def _around(self, around: AroundMessage, proceed: ProceedMessage) -> ProceedMessage:
+        return lambda message: around(self._server, message, proceed)
+
+    def _dispatch(self, message: bytes, peer: Address, transport: Transport) -> Answer:
+        self._silenced = False
+        if not self.replays.covers(message):
+            reply = self.dispatcher.answer(message, peer, transport)
+            return None if self._silenced else reply
+        key = self.replays.key(message, peer, transport)
+        known = self.replays.find(key)
+        if known is None:
+            reply = self.dispatcher.answer(message, peer, transport)
+            if reply is None:
+                return None
+            known = b"".join(reply)
+            self.replays.remember(key, known)
+        return [known]
+
+    def keep_silent(self) -> None:
+        """The call that is being answered gets no answer at all."""
+        self._silenced = True
+
+    def _note_fault(self, context: CallContext, error: Exception) -> None:
+        self.faults.append((context.operation, error))
