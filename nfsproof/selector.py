@@ -6,7 +6,6 @@ Imports no pytest: `nfsproof event` reads words of its file without it.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 from collections import defaultdict
@@ -14,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fixtures.ids import id_of
+from nfsclient.similar import similar
 from nfstargets import TARGETS
 from reports.idlist import IdList, function_of
 
@@ -124,12 +124,12 @@ class Selector:
         return f"no check has the id {word}{self._near(word.strip('/'))}"
 
     def _near(self, name: str) -> str:
-        ids = sorted(self._nodes)
-        groups = sorted({"/".join(known.split("/")[:depth]) for known in ids for depth in (1, 2)})
-        by_lower = {one.lower(): one for one in (*groups, *ids)}
-        near = [by_lower[one] for one in difflib.get_close_matches(name.lower(), list(by_lower), n=3)]
+        server, colon, option = name.partition(":")
+        servers = [] if "/" in name else [f"{one}{colon}{option}" for one in similar(server, TARGETS)]
+        groups = {"/".join(known.split("/")[:depth]) for known in self._nodes for depth in (1, 2)}
+        near = [*servers, *similar(name, groups | self._nodes.keys())]
         if near:
-            return f"; similar: {', '.join(near)}"
+            return f"; similar: {', '.join(near[:3])}"
         listed = "; nfsproof run --list-requirements lists them"
         return (
             listed

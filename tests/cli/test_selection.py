@@ -115,6 +115,8 @@ def test_an_unknown_name_is_refused(word: str, selector: Selector) -> None:
             r"nfs3/WRITE/works has no parameters \[sctp\]; there are \[tcp\], \[udp\]",
         ),
         ("nfs3/transport/removed", "the check nfs3/transport/removed was removed"),
+        ("ganehsa", "no check has the id ganehsa; similar: ganesha"),
+        ("ganehsa:mem", "no check has the id ganehsa:mem; similar: ganesha:mem"),
     ],
 )
 def test_what_there_is_is_said(word: str, told: str, selector: Selector) -> None:
