@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from nfsjudge.records import FindingRecord, StatisticsRecord, failure_text
+from nfsjudge.verdict import VERDICTS
 from reports.plain import printable
-from reports.run import VERDICTS, Run
+from reports.run import Run
 
 _IN_FULL = ("FAIL", "VOID", "NONSTRICT")
 _LATENCIES = {"mean ms": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "max": "max"}

@@ -25,8 +25,9 @@ from nfsproof.exits import Trouble
     "--mutant", "mutants", multiple=True, metavar="NAME", help="Break a rule of an RFC; may be repeated."
 )
 @click.option(
-    "--set", "knobs", multiple=True, metavar="NAME=VALUE", help="Set a legal choice; may be repeated."
+    "--knob", "knobs", multiple=True, metavar="NAME=VALUE", help="Set a legal choice; may be repeated."
 )
+@click.option("--set", "settings", multiple=True, hidden=True)  # an old name of --knob
 @click.option("--root-squash", is_flag=True, help="Treat root as nobody.")
 @click.option("--udp/--no-udp", default=True, show_default=True, help="Also serve UDP.")
 @click.option("--list-mutants", is_flag=True, help="Print every mutant with the clause that it breaks.")
@@ -37,6 +38,7 @@ def serve(
     exports: tuple[str, ...],
     mutants: tuple[str, ...],
     knobs: tuple[str, ...],
+    settings: tuple[str, ...],
     root_squash: bool,
     udp: bool,
     list_mutants: bool,
@@ -61,7 +63,7 @@ def serve(
         port=port,
         exports=exports or ("/export",),
         mutants=mutants,
-        knobs=knobs,
+        knobs=(*knobs, *settings),
         root_squash=root_squash,
         udp=udp,
     )

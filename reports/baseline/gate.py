@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nfsjudge.records import CheckRecord, FindingRecord, deviation
-from reports.baseline.model import VERDICTS, Baseline, Entry, glob
+from nfsjudge.verdict import VERDICTS
+from reports.baseline.model import Baseline, Entry, glob
 from reports.baseline.symptoms import TooSlow, finds
 from reports.idlist import IdList, known_ids
 from reports.plain import printable, shortened

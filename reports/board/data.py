@@ -22,10 +22,11 @@ from nfsjudge.records import (
     elsewhere_lines,
     seen,
 )
+from nfsjudge.verdict import VERDICTS
 from reports.board.safe import clause_url, inside, visible, visible_line
 from reports.changes import MEANINGS as CHANGES
 from reports.changes import change, lasting, symptom
-from reports.run import MEANINGS, VERDICTS, Run, distinct_labels
+from reports.run import MEANINGS, Run, distinct_labels
 
 SYMBOLS = {"FAIL": "✗", "VOID": "?", "NONSTRICT": "!", "SKIP": "»", "UNSUPPORTED": "○", "PASS": "✓"}
 """The symbol next to the word, or instead of it in narrow columns."""

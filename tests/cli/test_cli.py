@@ -76,7 +76,14 @@ def test_the_help_of_run_has_every_option_of_a_run(capsys: pytest.CaptureFixture
     text = capsys.readouterr().out
     # --strict stands for --strict-should; the others are for those who work on nfsproof.
     left_out = {name for name in named if f"{name} " not in text}
-    assert left_out == {"--strict-should", "--ids", "--mutants", "--write-knob-trace", "--knob-trace"}
+    assert left_out == {
+        "--strict-should",
+        "--ids",
+        "--mutants",
+        "--write-knob-trace",
+        "--knob-trace",
+        "--set",
+    }
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ from nfsjudge.records import (
     RunRecord,
     to_line,
 )
-from reports.run import VERDICTS, Run, from_records
+from nfsjudge.verdict import VERDICTS
+from reports.run import Run, from_records
 
 CLAUSE = RequirementRecord("RFC 1813", "3.3.7", "IMPLEMENTATION", "SHOULD", "a gist with <angles> & more")
 HOSTILE = '<script>alert("x")</script>'
