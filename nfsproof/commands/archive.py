@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from nfsjudge.wording import count
 from nfsproof import starter
 from nfsproof.commands.shared import READS
 from nfsproof.exits import Trouble
@@ -51,4 +52,4 @@ def archive(
     for problem in packed.problems:
         click.echo(f"nfsproof: warning: {problem}", err=True)
     told = "nothing hidden" if with_hosts else f"label: {packed.manifest.label or 'none'}"
-    click.echo(f"written: {packed.file} ({len(packed.manifest.files)} files, {told})")
+    click.echo(f"written: {packed.file} ({count(len(packed.manifest.files), 'file')}, {told})")

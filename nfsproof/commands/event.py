@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from nfsjudge.wording import count
 from nfsproof import starter
 from nfsproof.exits import Exit, Trouble
 
@@ -38,8 +39,7 @@ def event(file: Path, output: Path | None, only_check: bool) -> int:
     except events.BadEvent as error:
         raise Trouble(str(error)) from error
     if only_check:
-        number = len(found.targets)
-        click.echo(f"{file}: {number} {'target' if number == 1 else 'targets'}")
+        click.echo(f"{file}: {count(len(found.targets), 'target')}")
         return int(Exit.OK)
     try:
         return events.hold(

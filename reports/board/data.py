@@ -23,6 +23,7 @@ from nfsjudge.records import (
     seen,
 )
 from nfsjudge.verdict import VERDICTS
+from nfsjudge.wording import count
 from reports.board.safe import clause_url, inside, visible, visible_line
 from reports.changes import MEANINGS as CHANGES
 from reports.changes import change, lasting, symptom
@@ -237,7 +238,7 @@ def _differences(run: Run) -> list[str]:
     """What is not as the baseline of the run says: the first of them, and how many more."""
     told = [f"baseline: {one}" for one in run.differences[:_DIFFERENCES]]
     more = len(run.differences) - len(told)
-    return [*told, f"baseline: {more} more differences"] if more else told
+    return [*told, f"baseline: {count(more, 'more difference')}"] if more else told
 
 
 def _about(run: Run, label: str, folder: str | None) -> Plain:
