@@ -30,7 +30,21 @@ from nfsproof.commands.shared import EPILOG
 from nfsproof.exits import Exit, Trouble
 
 
+class _ReaderLeft(Exception):
+    """Nobody reads the output any more: `| head`."""
+
+
+class _Commands(click.Group):
+    def invoke(self, ctx: click.Context) -> object:
+        """Let no BrokenPipeError reach click, which would end the process with 1: a check failed."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _ReaderLeft from error
+
+
 @click.group(
+    cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog=EPILOG,
 )
@@ -74,10 +88,25 @@ for _command in (
     commands.add_command(_command)
 
 
+_RUNS = frozenset({"run", "selftest", "event", "reproduce"})
+"""Commands whose exit status is a verdict: cut short, there is none."""
+
+
+def _reader_left(args: Sequence[str]) -> int:
+    """The exit status after `| head`. Nothing can be written any more, not even by a flush at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for output in (sys.stdout, sys.__stdout__):  # pytest may not have put its own back
+        if output is not None:
+            os.dup2(nowhere, output.fileno())
+            output.flush()
+    return int(Exit.INTERRUPTED if _RUNS & set(args[:1]) else Exit.OK)
+
+
 def run_command_line(args: Sequence[str]) -> int:
     """Parse and run a command; return the exit status. Mistakes of the user give one line, not a traceback."""
     try:
         result = commands.main(args=list(args), prog_name="nfsproof", standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Exit as end:
         return end.exit_code
     except Trouble as error:
@@ -89,10 +118,8 @@ def run_command_line(args: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("nfsproof: interrupted", err=True)
         return int(Exit.INTERRUPTED)
-    except BrokenPipeError:
-        # The reader has gone (`| head`): nothing can be written any more, not even by a flush at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(Exit.OK)
+    except (_ReaderLeft, BrokenPipeError):
+        return _reader_left(args)
     except OSError as error:
         if error.errno != errno.ENOSPC or error.filename is not None:
             raise
