@@ -382,7 +382,8 @@ def test_a_disk_that_fills_up_ends_the_run_in_one_line(suite: Suite) -> None:
     )
     outcome = suite.run_apart()
     assert outcome.exit_code == 3
-    assert "the records cannot be written" in outcome.text
+    assert f"ERROR: the report is incomplete: {suite.report}/records.jsonl: " in outcome.text
+    assert outcome.text.count("records.jsonl: ") == 1
     assert "Traceback" not in outcome.text
     kept = (suite.report / "records.jsonl").read_text()
     assert "nfs3/fake/a" in kept
