@@ -98,7 +98,7 @@ def as_url(url: NfsUrl | str, versions: t.Collection[int] = (3,)) -> NfsUrl:
     parsed = NfsUrl.parse(url) if isinstance(url, str) else url
     if parsed.version not in versions:
         wanted = " or ".join(map(str, sorted(versions)))
-        raise UrlError(f"expected version={wanted}, saw {parsed}; other versions are not there yet")
+        raise UrlError(f"expected version={wanted}, saw version={parsed.version} in {parsed}")
     return parsed
 
 

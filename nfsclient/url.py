@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from urllib.parse import quote_from_bytes, unquote, unquote_to_bytes
 
 from nfsclient.errors import UrlError
+from nfsclient.similar import similar_text
 
 _SCHEME = "nfs"
 _MAX_ID = 0xFFFF_FFFF
@@ -216,8 +217,9 @@ def _parse_parameter(name: str, value: str, text: str) -> dict[str, t.Any]:
             return {"proto": _one_of(name, value, dict(zip(_PROTOS, _PROTOS, strict=True)), text)}
         case "secure":
             return {"secure": _one_of(name, value, {"0": False, "1": True}, text)}
-    known = ", ".join(sorted({*_NUMBERS, "version", "proto", "secure"}))
-    raise UrlError(f"expected one of the parameters {known}, saw {name!r} in {text!r}")
+    known = sorted({*_NUMBERS, "version", "proto", "secure"})
+    near = similar_text(name, known)
+    raise UrlError(f"expected one of the parameters {', '.join(known)}, saw {name!r} in {text!r}{near}")
 
 
 T = t.TypeVar("T")

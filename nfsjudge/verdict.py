@@ -28,6 +28,10 @@ class Verdict(enum.StrEnum):
         return list(Verdict).index(self)
 
 
+VERDICTS = tuple(str(verdict) for verdict in reversed(Verdict))
+"""The order of every table and list for people: what deserves a look first, first."""
+
+
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """The heaviest of several; PASS if there is none."""
     return max(verdicts, key=lambda verdict: verdict.weight, default=Verdict.PASS)

@@ -29,6 +29,7 @@ from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.program import AnyOperation, Operation
 from nfsclient.rpc.service import CallContext
 from nfsclient.rpc.sockets import Address
+from nfsclient.similar import similar_text
 from nfsclient.xdr import XdrType
 from nfsmutants.bending import change
 from nfsserver.backend import Backend
@@ -136,7 +137,10 @@ class UnknownMutant(LookupError):
     """A name that no mutant has."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"no mutant is named {name!r}; `nfsproof serve --list-mutants` shows all names")
+        near = similar_text(name, _registry)
+        super().__init__(
+            f"no mutant is named {name!r}{near}; `nfsproof serve --list-mutants` shows all names"
+        )
         self.name = name
 
 

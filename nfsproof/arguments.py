@@ -6,7 +6,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-MOUNT_SYNTAX = re.compile(r"(?P<host>[\w.-]+|\[[0-9A-Fa-f:]+\]):(?P<path>/(?!/).*)")
+MOUNT_SYNTAX = re.compile(
+    r"(?P<host>[\w.-]+|\[[0-9A-Fa-f:]+\]|[0-9A-Fa-f:]*:[0-9A-Fa-f:]*):(?P<path>/(?!/).*)"
+)
+SCHEME_ONLY = re.compile(r"nfs:(?!//[^/])/*(?P<path>.*)", re.IGNORECASE)
+"""A URL without its host."""
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -21,7 +25,7 @@ def split_target(
 
     The target is a URL anywhere, or one of `named` (or `name:choice`) in front.
     `option` is the value of --target. Returns the target, or None, and the other words in their order. Raises
-    ArgumentError for two targets and for `host:/export`.
+    ArgumentError for two targets, for `host:/export` and for a URL without a host.
     """
     targets = [] if option is None else [option]
     rest = []
@@ -31,10 +35,12 @@ def split_target(
         else:
             rest.append(word)
     for word in (*targets, *rest):
+        if scheme := SCHEME_ONLY.fullmatch(word):
+            raise ArgumentError(f"{word} has no host; write nfs://HOST/{scheme['path']}")
         if mount_like := MOUNT_SYNTAX.fullmatch(word):
-            raise ArgumentError(
-                f"{word} is the syntax of mount; write nfs://{mount_like['host']}{mount_like['path']}"
-            )
+            host = mount_like["host"]
+            host = f"[{host}]" if ":" in host and not host.startswith("[") else host
+            raise ArgumentError(f"{word} is the syntax of mount; write nfs://{host}{mount_like['path']}")
     if len(targets) > 1:
         raise ArgumentError(f"expected one target, got {', '.join(targets)}")
     return (targets[0] if targets else None), rest

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nfsjudge.wording import count
 from nfsproof.exits import Exit
 from reports import Run, load
 from reports.baseline import find_baseline, gate_lines, hold_against, load_baseline
@@ -84,8 +85,8 @@ def _hold_whole(run: Run, folder: Path) -> None:
         raise CannotUpdate(f"{folder}: {printable(why)}; {whole}, finished")
     if missing := not_judged(run, _promised()):
         raise CannotUpdate(
-            f"{folder}: {len(missing)} checks of this version of nfsproof were not judged, such as {missing[0]}; "
-            f"{whole}, of the same version"
+            f"{folder}: the run did not judge {count(len(missing), 'check')} of this version of nfsproof, "
+            f"such as {missing[0]}; {whole}, of the same version"
         )
 
 

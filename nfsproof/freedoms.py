@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nfsjudge.wording import count
 from nfsproof import starter
 from nfsproof.exits import Exit
 from nfsserver.knobs import KNOBS, draw
@@ -192,7 +193,7 @@ def try_all(arguments: Sequence[str], say: Callable[[str], None], only: str = ""
                 return int(Exit.FAIL)
             traced = ["--knob-trace", str(trace)]
         good = [_tell(outcome, say) for outcome in outcomes(chosen, [*traced, *arguments], place)]
-    say(f"{len(chosen)} settings, {good.count(False)} red")
+    say(f"{count(len(chosen), 'setting')}, {good.count(False)} red")
     return int(Exit.OK if good and all(good) else Exit.FAIL)
 
 

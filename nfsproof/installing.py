@@ -11,6 +11,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from nfsclient.similar import similar_text
 from nfstargets.cache import InstallError, cache_folder, find_installation, home_of, install
 from nfstargets.recipes import RECIPES
 
@@ -31,7 +32,8 @@ def install_by_name(name: str, echo: Callable[[str], None]) -> Path:
     """Installs one server of the table; its folder. Raises InstallError, KeyboardInterrupt after tidying up."""
     recipe = RECIPES.get(name)
     if recipe is None:
-        raise InstallError(f"{name} cannot be installed; those that can: {', '.join(RECIPES)}")
+        near = similar_text(name, RECIPES)
+        raise InstallError(f"{name} cannot be installed{near}; servers that can: {', '.join(RECIPES)}")
     if (home := find_installation(recipe)) is not None:
         echo(f"{recipe.name} {recipe.version} is installed: {home}")
         return home

@@ -10,6 +10,7 @@ from pathlib import Path
 from nfsjudge.captured import BadCapture, Reading, Statistics
 from nfsjudge.lint import Finding, Rule, all_rules
 from nfsjudge.transcript import full_lines
+from nfsjudge.wording import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +57,18 @@ def lint_file(path: Path, *, alone: bool) -> Told:
 
 def _head(path: Path, statistics: Statistics) -> Iterator[str]:
     exchanges = sum(statistics.exchanges.values())
-    yield f"{path}: {statistics.packets} packets, {exchanges} calls of RPC"
-    for name, count in sorted(statistics.exchanges.items()):
-        yield f"  {name}: {count}"
+    yield f"{path}: {count(statistics.packets, 'packet')}, {count(exchanges, 'call')} of RPC"
+    for name, number in sorted(statistics.exchanges.items()):
+        yield f"  {name}: {number}"
     notes = {
         "calls without a reply": statistics.unanswered,
         "replies to calls that the capture lacks": statistics.unmatched,
         "truncated packets (capture with a snapshot length of 0)": statistics.cut,
         "gaps in streams": statistics.lost,
     }
-    for text, count in notes.items():
-        if count:
-            yield f"  {text}: {count}"
+    for text, number in notes.items():
+        if number:
+            yield f"  {text}: {number}"
 
 
 def _lines(finding: Finding) -> Iterator[str]:
@@ -92,5 +93,5 @@ def _end(findings: list[Finding]) -> str:
         severity: sum(one.severity == severity for one in findings)
         for severity in ("FAIL", "NONSTRICT", "INFO")
     }
-    told = ", ".join(f"{count} {severity}" for severity, count in counts.items() if count)
+    told = ", ".join(f"{number} {severity}" for severity, number in counts.items() if number)
     return f"\nrules broken: {told or 'none'}"

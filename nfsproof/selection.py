@@ -9,6 +9,7 @@ options are not taken for names of checks. Each worker of xdist does the same.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,9 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     try:
         found = [argument for word in words for argument in selector.translate(word)]
+        if not hasattr(config, "workerinput"):
+            for text in filter(None, map(selector.renamed, words)):
+                sys.stderr.write(f"nfsproof: {text}\n")
     except UnknownCheck as error:
         raise pytest.UsageError(str(error)) from error
     if getattr(config.option, "mutants", ""):

@@ -6,7 +6,6 @@ Imports no pytest: `nfsproof event` reads words of its file without it.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import re
 from collections import defaultdict
@@ -14,9 +13,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from fixtures.ids import id_of
+from nfsclient.similar import similar
+from nfsjudge.wording import count
 from nfstargets import TARGETS
 from reports.idlist import IdList, function_of
 
+_MOST_NEW_IDS = 3
 _FUNCTION = re.compile(r"^def (test_\w+)\(", re.MULTILINE)
 
 
@@ -71,13 +73,30 @@ class Selector:
         if separator or path.endswith(".py") or Path(path).is_absolute():
             return [self._path(path) + separator + name]
         wanted = word.strip("/").lower()
-        olds = {old.lower(): one for old, one in self._list.old_names.items()}
-        found = _fitting(wanted, self._names) or _fitting(wanted, olds) or self._not_listed(wanted)
+        found = _fitting(wanted, self._names) or _fitting(wanted, self._olds) or self._not_listed(wanted)
         if found:
             return self._arguments(found)
         if word.strip("/") and Path(self._path(path)).is_dir():
             return [self._path(path)]
         raise UnknownCheck(self._why(word, wanted))
+
+    def renamed(self, word: str) -> str:
+        """What the checks are called now that a word names by old ids, in one sentence; empty if it has none."""
+        wanted = word.strip("/").lower()
+        if "::" in word or _fitting(wanted, self._names):
+            return ""
+        now = list(dict.fromkeys(_fitting(wanted, self._olds)))
+        functions = list(dict.fromkeys(map(function_of, now)))
+        shown = now if len(now) == 1 else functions
+        more = (
+            f" and {count(len(shown) - _MOST_NEW_IDS, 'other check')}" if len(shown) > _MOST_NEW_IDS else ""
+        )
+        return f"{word} is now called {', '.join(shown[:_MOST_NEW_IDS])}{more}" if now else ""
+
+    @functools.cached_property
+    def _olds(self) -> dict[str, str]:
+        """Old ids in lower case -> the ids of now."""
+        return {old.lower(): one for old, one in self._list.old_names.items()}
 
     def _path(self, path: str) -> str:
         """Node ids in reports begin with suites/: found from any folder."""
@@ -118,18 +137,30 @@ class Selector:
         if function in self._nodes and "[" in wanted:
             given = word.strip("/")[len(function) :]
             return f"{function} has no parameters {given}; there are {_some(self._listed.get(function, ()))}"
-        removed = {one.lower() for one in self._list.gone}
-        if wanted in removed or function_of(wanted) in removed:
-            return f"the check {word} was removed"
+        if text := self._removed(word, wanted):
+            return text
         return f"no check has the id {word}{self._near(word.strip('/'))}"
 
+    def _removed(self, word: str, wanted: str) -> str:
+        """That a check was removed, and which checks are left of its function; empty if it was not."""
+        known = {one.lower(): one for one in (*self._list.gone, *self._list.renamed)}
+        old = known.get(wanted, known.get(function_of(wanted), ""))
+        if not old:
+            return ""
+        last = self._list.current(old)
+        left = self._list.current(function_of(last))
+        way = f" (last called {last})" if last != old and left not in self._nodes else ""
+        return f"the check {word} was removed{way}" + (
+            f"; {left} is left of it" if left in self._nodes else ""
+        )
+
     def _near(self, name: str) -> str:
-        ids = sorted(self._nodes)
-        groups = sorted({"/".join(known.split("/")[:depth]) for known in ids for depth in (1, 2)})
-        by_lower = {one.lower(): one for one in (*groups, *ids)}
-        near = [by_lower[one] for one in difflib.get_close_matches(name.lower(), list(by_lower), n=3)]
+        server, colon, option = name.partition(":")
+        servers = [] if "/" in name else [f"{one}{colon}{option}" for one in similar(server, TARGETS)]
+        groups = {"/".join(known.split("/")[:depth]) for known in self._nodes for depth in (1, 2)}
+        near = [*servers, *similar(name, groups | self._nodes.keys())]
         if near:
-            return f"; similar: {', '.join(near)}"
+            return f"; similar: {', '.join(near[:3])}"
         listed = "; nfsproof run --list-requirements lists them"
         return (
             listed

@@ -6,10 +6,11 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fixtures.plugin.evidence import rerun_command
 from nfsclient.rpc.loop import Loop
+from nfsclient.url import NfsUrl
 from nfsmutants import Mutants, UnknownMutant, all_mutants
 from nfsserver import KNOBS, BadKnob, Server, parse_setting
 from nfsserver.serve import serve
@@ -78,7 +79,9 @@ def _announcer(offer: Offer, say: Callable[[str], None]) -> Callable[[Server], N
             say(f"mutants: {name}")
         for setting in offer.knobs:
             say(f"knobs: {setting}")
-        say(f"run the checks on it: {rerun_command(server.url)}")
+        ask = replace(NfsUrl.parse(server.url), rpcbindport=server.port)
+        say(f"portmap and rpcbind: port {server.port} of the same address")
+        say(f"run the checks on it: {rerun_command(str(ask))}")
         say("press Ctrl-C to stop")
 
     return announce

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from nfsclient.similar import similar_text
+
 Value: t.TypeAlias = int | float | bool | str | None
 """A value of a knob. None is the default of some."""
 
@@ -383,7 +385,10 @@ def find_knob(name: str) -> Knob:
     try:
         return KNOBS[name]
     except KeyError:
-        raise BadKnob(f"no knob is named {name!r}; `nfsproof serve --list-knobs` shows all names") from None
+        near = similar_text(name, KNOBS)
+        raise BadKnob(
+            f"no knob is named {name!r}{near}; `nfsproof serve --list-knobs` shows all names"
+        ) from None
 
 
 def parse_setting(text: str) -> tuple[str, Value]:

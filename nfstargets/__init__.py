@@ -6,6 +6,7 @@ from __future__ import annotations
 from functools import partial
 from importlib import import_module
 
+from nfsclient.similar import similar_text
 from nfstargets.base import Target, TargetAddress, TargetError
 from nfstargets.recipes import RECIPES
 
@@ -34,7 +35,8 @@ def make_target(text: str) -> Target:
     place = TARGETS.get(name)
     if place is None:
         known = ", ".join(sorted(TARGETS))
-        raise TargetError(f"unknown target {text!r}: expected nfs://HOST/EXPORT or one of {known}")
+        near = similar_text(name, TARGETS)
+        raise TargetError(f"unknown target {text!r}{near}; expected nfs://HOST/EXPORT or one of {known}")
     module_name, _, class_name = place.partition(":")
     try:
         factory = getattr(import_module(module_name), class_name)

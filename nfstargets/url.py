@@ -30,7 +30,7 @@ class UrlTarget(Target):
         try:
             endpoint = discover(self.url)
         except NfsClientError as error:
-            raise TargetError(f"{self.name} cannot be reached: {error}") from error
+            raise TargetError(str(error)) from error
         url = self.url
         asked_rpcbind = url.nfs_port is None or url.mountport is None
         self._address = TargetAddress(

@@ -16,10 +16,11 @@ from collections.abc import Sequence
 from xml.etree import ElementTree as ET
 
 from nfsjudge.records import ProcedureStatistics
+from nfsjudge.verdict import VERDICTS
 from reports.coverage.sections import CoveredDocument, cover_sections
 from reports.coverage.tables import read_tables
 from reports.plain import legal_in_xml, printable, shortened
-from reports.run import VERDICTS, Run, distinct_labels
+from reports.run import Run, distinct_labels
 
 _COLOURS: t.Final = {
     "FAIL": "#d1453b",

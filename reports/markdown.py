@@ -12,9 +12,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, elsewhere_lines, seen
+from nfsjudge.verdict import VERDICTS
 from reports.excerpt import excerpt
 from reports.plain import clause_url, printable, shortened
-from reports.run import MEANINGS, VERDICTS, Run, distinct_labels
+from reports.run import MEANINGS, Run, distinct_labels
 
 LIMIT = 60_000
 """Characters. GitHub takes 65,536 in a comment, and 1 MiB in the summary of a job."""

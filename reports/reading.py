@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from nfsjudge.records import AnyRecord, BadRecord, CheckRecord, FindingRecord, from_line
+from nfsjudge.verdict import VERDICTS
 from reports.archived import BadArchive, find_archives, is_archive, replace_folder, stem, unpack
 from reports.idlist import known_ids
 from reports.plain import shortened
-from reports.run import VERDICTS, Run, from_records
+from reports.run import Run, from_records
 
 MAX_LINE = 32 * 2**20
 """Bytes. A check that keeps all its messages has some hundred thousand."""

@@ -16,10 +16,8 @@ from nfsjudge.records import (
     RunRecord,
     StatisticsRecord,
 )
+from nfsjudge.verdict import VERDICTS
 from reports.idlist import IdList
-
-VERDICTS = ("FAIL", "VOID", "NONSTRICT", "SKIP", "UNSUPPORTED", "PASS")
-"""What deserves a look first, first."""
 
 MEANINGS = {
     "PASS": "the claim holds",

@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from nfsjudge.records import FindingRecord, StatisticsRecord, failure_text
+from nfsjudge.verdict import VERDICTS
+from nfsjudge.wording import count
 from reports.plain import printable
-from reports.run import VERDICTS, Run
+from reports.run import Run
 
 _IN_FULL = ("FAIL", "VOID", "NONSTRICT")
 _LATENCIES = {"mean ms": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "max": "max"}
@@ -99,14 +101,14 @@ def totals(statistics: StatisticsRecord) -> str:
     resent = sum(one.retransmissions for one in rows)
     sent, received = sum(one.bytes_sent for one in rows), sum(one.bytes_received for one in rows)
     return (
-        f"{calls} calls, {calls - replies} without a reply, {resent} retransmissions, "
+        f"{count(calls, 'call')}, {calls - replies} without a reply, {count(resent, 'retransmission')}, "
         f"{in_bytes(sent)} sent, {in_bytes(received)} received"
     )
 
 
-def in_bytes(count: int) -> str:
+def in_bytes(number: int) -> str:
     """A number of bytes in a few characters: ``812``, ``1.2 K``, ``34 M``."""
-    size = float(count)
+    size = float(number)
     for unit in ("", " K", " M", " G"):
         if size < 1000 or unit == " G":
             return f"{size:.0f}{unit}" if size >= 10 or not unit else f"{size:.1f}{unit}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nfsclient.errors import UrlError
+from nfsclient.similar import similar_text
 from nfsclient.url import NfsUrl
 from nfsproof.archiving.packing import slug
 from reports.archived import ENDINGS
@@ -200,7 +201,10 @@ class _Reader(Places):
                 raise self.bad(start, "target", str(error)) from error
         elif target.partition(":")[0] not in self._known.targets:
             raise self.bad(
-                start, "target", f"expected nfs://HOST/EXPORT or one of {names}, seen {target!r:.80}"
+                start,
+                "target",
+                f"expected nfs://HOST/EXPORT or one of {names}, seen {target!r:.80}"
+                + similar_text(target.partition(":")[0], self._known.targets),
             )
         return target
 
@@ -220,7 +224,8 @@ class _Reader(Places):
     def _capability(self, name: str) -> None:
         if name not in self._known.capabilities:
             raise LookupError(
-                f"unknown capability {name}; there are {', '.join(sorted(self._known.capabilities))}"
+                f"unknown capability {name}{similar_text(name, self._known.capabilities)}; "
+                f"there are {', '.join(sorted(self._known.capabilities))}"
             )
 
     def _baseline(self, table: dict[str, t.Any], start: int) -> str:

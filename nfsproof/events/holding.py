@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 from nfsjudge.records import BadRecord
+from nfsjudge.wording import count
 from nfsproof import archiving, reporting
 from nfsproof.events.file import Event
 from nfsproof.events.runs import OUTPUT, Runs, TargetRun
@@ -92,7 +93,7 @@ def look_back(run: TargetRun) -> None:
     run.counts = dict(found.counts())
     executed = sum(number for verdict, number in run.counts.items() if verdict not in {"SKIP", "UNSUPPORTED"})
     if executed < run.entry.floor:
-        few = f"{executed} checks executed, expected {run.entry.floor} at least"
+        few = f"{count(executed, 'check')} executed, expected {run.entry.floor} at least"
         run.remark = "; ".join(one for one in (run.remark or found.ending, few) if one)
         if run.status in {Exit.OK, Exit.VOID, Exit.BASELINE}:
             run.status = Exit.FAIL

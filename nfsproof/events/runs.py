@@ -266,7 +266,8 @@ def _last_words(run: TargetRun) -> str:
     """Why a run came to nothing, from what it printed."""
     with contextlib.suppress(OSError):
         lines = (run.folder / OUTPUT).read_text(encoding="utf-8", errors="replace").splitlines()
-        told = [line for line in lines if line.startswith(("ERROR: ", "nfsproof: "))] or lines[-1:]
-        if told:
-            return told[0].removeprefix("ERROR: ").removeprefix("nfsproof: ")
+        for prefix in ("ERROR: ", "nfsproof: ", ""):  # a line of nfsproof may also be a warning
+            told = [line.removeprefix(prefix) for line in lines if line.startswith(prefix)]
+            if told:
+                return told[0] if prefix else told[-1]
     return f"exit status {run.status}"

@@ -13,6 +13,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from nfsjudge.wording import count
 from nfsproof.events.runs import TargetRun
 from reports.plain import printable
 
@@ -130,6 +131,6 @@ class PlainDisplay:
 
 def _line(run: TargetRun) -> str:
     counts = ", ".join(f"{verdict} {run.counts[verdict]}" for verdict in _VERDICTS if run.counts.get(verdict))
-    done = f"{run.done} of {run.total} checks" if run.total else ""
+    done = f"{run.done} of {count(run.total, 'check')}" if run.total else ""
     parts = "; ".join(one for one in (done, counts, run.remark) if one)
     return printable(f"{run.entry.name}: {run.state}{': ' if parts else ''}{parts}")

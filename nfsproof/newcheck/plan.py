@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import importlib
 import re
 import typing as t
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from fixtures.ids import MODULES, id_of, operations, subject_of, violations
 from nfsclient.rpc.program import Procedure
+from nfsclient.similar import similar_text
 from nfsproof.newcheck.source import Source
 from nfsproof.unfilled import MARK, NAME
 from reports.idlist import IdList
@@ -169,8 +169,7 @@ def _parts(check_id: str, root: Path) -> tuple[str, str, str]:
 
 
 def _near(word: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, sorted(known), n=3, cutoff=0.5)
-    return f"; similar: {', '.join(near)}" if near else ""
+    return similar_text(word, known, cutoff=0.5)
 
 
 def _check_texts(wish: Wish) -> None:

@@ -14,12 +14,15 @@ from nfsproof.newcheck.source import Source, call_lines
 from nfsproof.unfilled import MARK, NAME
 
 _LONGEST_MODULE = 600
-_FIXTURES: dict[str, tuple[tuple[str, str, str], ...]] = {
+FIXTURES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "nfs2": (
         ("nfs2", "Nfs2", "nfsclient.clients"),
-        ("scratch2", "Scratch2", "fixtures.checks.dialects.nfs2"),
+        ("scratch", "Nfs2Scratch", "fixtures.checks.dialects.nfs2"),
     ),
-    "nfs3": (("nfs3", "Nfs3", "nfsclient.clients"), ("scratch", "Scratch", "fixtures.checks.scratch")),
+    "nfs3": (
+        ("nfs3", "Nfs3", "nfsclient.clients"),
+        ("scratch", "Nfs3Scratch", "fixtures.checks.dialects.nfs3"),
+    ),
     "mount": (("mount3", "Mount", "nfsclient.clients"),),
     "portmap": (("portmap", "Portmap", "nfsclient.clients"),),
     "rpc": (("wire", "MakeWire", "fixtures.checks.wire"),),
@@ -85,7 +88,7 @@ def _mutant_header(plan: Plan) -> str:
 
 
 def _add_check(plan: Plan, suite: Source) -> None:
-    fixtures = _FIXTURES[plan.protocol]
+    fixtures = FIXTURES[plan.protocol]
     for _, type_name, module in fixtures:
         suite.add_import(module, type_name)
     suite.add_import("nfsjudge", "proves")

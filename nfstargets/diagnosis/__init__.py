@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from nfsclient.discovery import as_url
 from nfsclient.errors import UrlError
 from nfsclient.rpc.loop import Loop
+from nfsclient.url import NfsUrl
 from nfstargets.diagnosis.examination import Examination
 from nfstargets.diagnosis.report import Diagnosis, Outcome, Step
 
 __all__ = ["Diagnosis", "Outcome", "Step", "diagnose"]
 
+_VERSION = 3
 PATIENCE = 10.0
 """Seconds that a diagnosis takes at most, or hardly more."""
 
@@ -30,11 +31,14 @@ def diagnose(url: str, *, patience: float = PATIENCE, loop: Loop | None = None) 
         with closing(Loop()) as own:
             return diagnose(url, patience=patience, loop=own)
     try:
-        parsed = as_url(url)
+        parsed = NfsUrl.parse(url)
     except UrlError as error:
         seen, _, advice = str(error).rpartition("; ")
         step = Step(
             "URL", Outcome.FAILED, seen or advice, advice if seen else "write it as nfs://HOST/EXPORT"
         )
         return Diagnosis(url, (step,))
+    if parsed.version != _VERSION:
+        seen = f"version={parsed.version}, but the doctor tests NFSv{_VERSION} only"
+        return Diagnosis(url, (Step("URL", Outcome.FAILED, seen, "leave out version="),))
     return Diagnosis(url, tuple(Examination(parsed, loop, patience).steps()))

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from nfsjudge.records import CheckRecord, FindingRecord, deviation
-from reports.baseline.model import VERDICTS, Baseline, Entry, glob
+from nfsjudge.verdict import VERDICTS
+from nfsjudge.wording import count
+from reports.baseline.model import Baseline, Entry, glob
 from reports.baseline.symptoms import TooSlow, finds
 from reports.idlist import IdList, known_ids
 from reports.plain import printable, shortened
@@ -297,7 +299,7 @@ def _missing(run: Run, baseline: Baseline, match: Match, promised: Collection[st
         yield Difference(Kind.VANISHED, one, "the check was not judged")
     executed = sum(1 for record in run.checks if record.verdict not in _NOT_EXECUTED)
     if executed < baseline.floor:
-        text = f"{executed} checks were executed, expected at least {baseline.floor}"
+        text = f"{count(executed, 'check')} executed, expected at least {baseline.floor}"
         yield Difference(Kind.FLOOR, "the run", text)
 
 
@@ -311,7 +313,7 @@ def gate_lines(
     waiting = sum(1 for entry in baseline.entries if not entry.is_explained)
     wait = f", {waiting} of its entries without a reason" if waiting else ""
     if not found:
-        told = f"{known} known {'deviation' if known == 1 else 'deviations'}"
+        told = count(known, "known deviation")
         return [f"the run agrees with the baseline ({baseline.name}): {told}{wait}"]
-    many = "1 difference" if len(found) == 1 else f"{len(found)} differences"
+    many = count(len(found), "difference")
     return [*(str(one) for one in found), f"{many} from the baseline {baseline.name}{wait}"]

@@ -14,9 +14,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nfsjudge.verdict import VERDICTS
 from reports.places import Places
 
-VERDICTS = ("FAIL", "VOID", "NONSTRICT", "SKIP", "UNSUPPORTED", "PASS")
 CATEGORIES = {
     "proto": "the server deviates from the RFC",
     "feature": "the server lacks a feature that the check needs, and does not report that as the RFC says",

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 import tomlkit
 from tomlkit.items import AoT, Array, Table
 
+from nfsjudge.verdict import VERDICTS
 from reports.baseline.gate import (
     LINT,
     Difference,
@@ -24,7 +25,7 @@ from reports.baseline.gate import (
     holds_lint,
     unlisted_in,
 )
-from reports.baseline.model import UNEXPLAINED, VERDICTS, BadBaseline, Baseline, Entry, glob, parse_baseline
+from reports.baseline.model import UNEXPLAINED, BadBaseline, Baseline, Entry, glob, parse_baseline
 from reports.idlist import IdList, known_ids
 from reports.plain import printable
 from reports.run import Run

@@ -22,10 +22,12 @@ from nfsjudge.records import (
     elsewhere_lines,
     seen,
 )
+from nfsjudge.verdict import VERDICTS
+from nfsjudge.wording import count
 from reports.board.safe import clause_url, inside, visible, visible_line
 from reports.changes import MEANINGS as CHANGES
 from reports.changes import change, lasting, symptom
-from reports.run import MEANINGS, VERDICTS, Run, distinct_labels
+from reports.run import MEANINGS, Run, distinct_labels
 
 SYMBOLS = {"FAIL": "✗", "VOID": "?", "NONSTRICT": "!", "SKIP": "»", "UNSUPPORTED": "○", "PASS": "✓"}
 """The symbol next to the word, or instead of it in narrow columns."""
@@ -236,7 +238,7 @@ def _differences(run: Run) -> list[str]:
     """What is not as the baseline of the run says: the first of them, and how many more."""
     told = [f"baseline: {one}" for one in run.differences[:_DIFFERENCES]]
     more = len(run.differences) - len(told)
-    return [*told, f"baseline: {more} more differences"] if more else told
+    return [*told, f"baseline: {count(more, 'more difference')}"] if more else told
 
 
 def _about(run: Run, label: str, folder: str | None) -> Plain:

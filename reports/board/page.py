@@ -14,11 +14,12 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
+from nfsjudge.verdict import VERDICTS
 from reports.board.charts import drawing
 from reports.board.data import SYMBOLS, Board, build
 from reports.board.safe import json_block, visible, visible_line
 from reports.charts import charts_of
-from reports.run import MEANINGS, VERDICTS, Run
+from reports.run import MEANINGS, Run
 
 _ASSETS = Path(__file__).parent / "assets"
 _SCRIPTS = (

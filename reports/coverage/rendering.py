@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from nfsjudge.records import RequirementRecord
+from nfsjudge.verdict import VERDICTS
 from reports.coverage.errors import ErrorCoverage, Pair, cover_errors
 from reports.coverage.sections import (
     Claim,
@@ -27,7 +28,7 @@ from reports.coverage.sections import (
 )
 from reports.coverage.tables import read_error_tables, read_tables
 from reports.plain import printable
-from reports.run import VERDICTS, Run
+from reports.run import Run
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _NAMED = 3

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfsjudge.records import CheckRecord, EndRecord, FindingRecord, RunRecord, failure_text
+from nfsjudge.verdict import VERDICTS
 from reports import changes
 from reports.baseline import (
     BadBaseline,
@@ -23,7 +24,7 @@ from reports.baseline import (
     shipped,
     symptoms,
 )
-from reports.baseline.model import UNEXPLAINED, VERDICTS, glob
+from reports.baseline.model import UNEXPLAINED, glob
 from reports.baseline.update import updated
 from reports.compare import compare
 from reports.run import Run

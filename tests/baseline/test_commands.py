@@ -39,7 +39,7 @@ def run_in(folder: Path, records: Iterable[AnyRecord] = (*GREEN, EndRecord(1)), 
         (
             (GREEN[0], GREEN[1], EndRecord(1)),
             "",
-            "1 checks of this version of nfsproof were not judged, such as a/b/d",
+            "the run did not judge 1 check of this version of nfsproof, such as a/b/d",
         ),
         ((RunRecord("mine", is_partial=True), *GREEN[1:], EndRecord(1)), "", "only some of the checks"),
         ((*GREEN, EndRecord(1)), '{"kind":"che', "line 5, the last one, is incomplete"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from nfsjudge.verdict import VERDICTS
 from reports.changes import MEANINGS, change, symptom
-from reports.run import VERDICTS
 from tests.board.records import check
 
 

@@ -39,10 +39,16 @@ def test_two_targets_are_one_too_many() -> None:
 
 @pytest.mark.parametrize(
     ("word", "url"),
-    [("server:/data", "nfs://server/data"), ("[::1]:/", "nfs://[::1]/")],
-    ids=["name", "ipv6"],
+    [("server:/data", "nfs://server/data"), ("[::1]:/", "nfs://[::1]/"), ("::1:/e", "nfs://[::1]/e")],
+    ids=["name", "ipv6", "ipv6-without-brackets"],
 )
 def test_the_syntax_of_mount_is_translated(word: str, url: str) -> None:
     with pytest.raises(ArgumentError) as caught:
         split_target([word], NAMED)
     assert url in str(caught.value)
+
+
+@pytest.mark.parametrize("word", ["nfs:/foo", "nfs:foo", "nfs:///foo", "NFS:/foo"])
+def test_a_scheme_is_no_host(word: str) -> None:
+    with pytest.raises(ArgumentError, match=f"^{word} has no host; write nfs://HOST/foo$"):
+        split_target([word], NAMED)

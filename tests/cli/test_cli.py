@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -76,7 +77,14 @@ def test_the_help_of_run_has_every_option_of_a_run(capsys: pytest.CaptureFixture
     text = capsys.readouterr().out
     # --strict stands for --strict-should; the others are for those who work on nfsproof.
     left_out = {name for name in named if f"{name} " not in text}
-    assert left_out == {"--strict-should", "--ids", "--mutants", "--write-knob-trace", "--knob-trace"}
+    assert left_out == {
+        "--strict-should",
+        "--ids",
+        "--mutants",
+        "--write-knob-trace",
+        "--knob-trace",
+        "--set",
+    }
 
 
 @pytest.mark.parametrize(
@@ -127,6 +135,28 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
         timeout=AT_MOST,
     )
     assert ended.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "status"),
+    [("serve --list-mutants", Exit.OK), ("run --list-requirements", Exit.INTERRUPTED)],
+    ids=["list", "run"],
+)
+def test_a_run_without_its_reader_is_not_green(words: str, status: Exit) -> None:
+    """The output is longer than a pipe holds, and nobody reads it."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as output:
+        ended = subprocess.run(
+            [sys.executable, "-P", "-m", "nfsproof", *words.split()],
+            cwd=ROOT,
+            env={"PYTHONPATH": str(ROOT)},
+            stdout=output,
+            stderr=subprocess.PIPE,
+            check=False,
+            timeout=AT_MOST,
+        )
+    assert (ended.returncode, ended.stderr) == (status, b"")
 
 
 def test_without_its_dependencies_it_names_the_launcher(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
 from nfsproof.newcheck import CannotMake, Wish, make_plan, write_check
 from nfsproof.newcheck.source import Source
+from nfsproof.newcheck.writing import FIXTURES
 from nfsproof.unfilled import unfilled
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,6 +87,14 @@ EVERY_PROTOCOL = [
 ]
 
 
+@pytest.mark.parametrize("protocol", sorted(FIXTURES))
+def test_the_types_of_fixtures_exist_and_other_checks_use_them(protocol: str) -> None:
+    files = [one.read_text() for one in (ROOT / "suites" / protocol).glob("test_*.py")]
+    for name, kind, module in FIXTURES[protocol]:
+        assert hasattr(importlib.import_module(module), kind)
+        assert any(f"{name}: {kind}" in text for text in files)
+
+
 @pytest.mark.parametrize("wish", EVERY_PROTOCOL, ids=lambda wish: wish.id)
 def test_what_is_written_is_red_and_nothing_else_is_wrong(root: Path, wish: Wish) -> None:
     new_check(root, wish)
@@ -102,7 +112,7 @@ def test_check_clause_and_mutant_stand_where_they_belong(root: Path) -> None:
     mutants = definitions(root / "nfsmutants/nfs3/rename.py")
     assert suite["test_keeps_it"] == (
         '@proves(KEEPS_IT_FILL_IN, killed_by="rename3-fill-in-keeps-it")\n'
-        "def test_keeps_it(nfs3: Nfs3, scratch: Scratch) -> None:\n"
+        "def test_keeps_it(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:\n"
         '    """RENAME keeps it."""\n'
         "    FILL_IN(nfs3, scratch)  # arrange, do one act, judge one thing with expect()"
     )

@@ -40,6 +40,9 @@ mount/MNT/is-right
 # gone: nfs3/transport/it_works_by[TCP *] -> nfs3/WRITE/works[tcp]
 # gone: nfs3/transport/it_works_by[UDP] -> nfs3/WRITE/works[udp]
 # gone: nfs3/transport/removed
+# gone: nfs3/ranges/it_is_far[1-gib]
+# gone: nfs3/ranges/it_went -> nfs3/READ/went
+# gone: nfs3/READ/went
 """
 
 
@@ -93,6 +96,24 @@ def test_a_name_is_found(word: str, found: list[str], selector: Selector) -> Non
     assert sorted(selector.translate(word)) == sorted(str(selector.suites / place) for place in found)
 
 
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        ("nfs3/ranges/it_is_far", "nfs3/ranges/it_is_far is now called nfs3/READ/far-away"),
+        (
+            "nfs3/Ranges/it_is_far[2-gib]",
+            "nfs3/Ranges/it_is_far[2-gib] is now called nfs3/READ/far-away[2-gib]",
+        ),
+        ("nfs3/ranges", "nfs3/ranges is now called nfs3/READ/far-away, nfs3/READ/works"),
+        ("nfs3/READ/works", ""),
+        ("nfs3/READ", ""),
+        ("suites/nfs3/test_read.py::test_works", ""),
+    ],
+)
+def test_an_old_name_has_a_new_one(word: str, text: str, selector: Selector) -> None:
+    assert selector.renamed(word) == text
+
+
 def test_what_lies_in_the_current_folder_stays_a_path(selector: Selector, tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").touch()
     assert selector.translate("test_mine.py::test_x") == ["test_mine.py::test_x"]
@@ -114,7 +135,17 @@ def test_an_unknown_name_is_refused(word: str, selector: Selector) -> None:
             "nfs3/WRITE/works[sctp]",
             r"nfs3/WRITE/works has no parameters \[sctp\]; there are \[tcp\], \[udp\]",
         ),
-        ("nfs3/transport/removed", "the check nfs3/transport/removed was removed"),
+        ("nfs3/transport/removed", "^the check nfs3/transport/removed was removed$"),
+        (
+            "nfs3/ranges/it_is_far[1-gib]",
+            r"^the check nfs3/ranges/it_is_far\[1-gib\] was removed; nfs3/READ/far-away is left of it$",
+        ),
+        (
+            "nfs3/ranges/it_went",
+            r"^the check nfs3/ranges/it_went was removed \(last called nfs3/READ/went\)$",
+        ),
+        ("ganehsa", "no check has the id ganehsa; similar: ganesha"),
+        ("ganehsa:mem", "no check has the id ganehsa:mem; similar: ganesha:mem"),
     ],
 )
 def test_what_there_is_is_said(word: str, told: str, selector: Selector) -> None:
@@ -127,6 +158,13 @@ def test_a_word_that_is_neither_check_nor_server_is_told_what_both_are(selector:
         UnknownCheck, match=r"--list-requirements.*: embedded, ganesha.* or nfs://HOST/EXPORT"
     ):
         selector.translate("my-host")
+
+
+def test_an_old_name_on_the_command_line_is_reported_once() -> None:
+    old, new = next(iter(sorted(known_ids().old_names.items())))
+    command = [sys.executable, "-m", "nfsproof", "run", old, "--collect-only", "-q"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=120)
+    assert done.stderr == f"nfsproof: {old} is now called {new}\n"
 
 
 def selected(*words: str) -> list[str]:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,7 +67,9 @@ def test_it_answers_and_ends_in_order(number: signal.Signals, serve: Serve) -> N
     assert process.wait(timeout=AT_MOST) == 0
     assert process.stdout is not None
     assert process.stderr is not None
-    assert f"bin/nfsproof run '{url}'" in process.stdout.read()
+    text = process.stdout.read()
+    assert f"portmap and rpcbind: port {url.nfs_port} of the same address\n" in text
+    assert f"bin/nfsproof run '{replace(url, rpcbindport=url.nfs_port)}'" in text
     assert process.stderr.read() == ""
 
 
@@ -75,6 +78,14 @@ def test_it_says_how_it_is_bent(serve: Serve) -> None:
     assert url_of(process).path == b"/a b"
     assert process.stdout is not None
     assert process.stdout.readline() == "mutants: write3-reports-more-than-sent\n"
+
+
+@pytest.mark.parametrize("option", ["--knob", "--set"])
+def test_a_knob_is_set_by_the_option_of_run_and_by_its_old_name(option: str, serve: Serve) -> None:
+    process = serve(option, "write_accepts=100")
+    url_of(process)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "knobs: write_accepts=100\n"
 
 
 def test_every_mutant_is_listed_with_its_clause(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,8 +120,11 @@ def test_a_host_without_an_address_is_said(capsys: pytest.CaptureFixture[str]) -
         (["--mutant", "x"], "--list-mutants"),
         (["--export", "x"], "/export"),
         (["--port", "99999"], "not in the range 0<=x<=65535"),
-        (["--set", "x=1"], "--list-knobs"),
-        (["--set", "write_accepts=few"], "write_accepts is a whole number of at least 1, or none, not 'few'"),
+        (["--knob", "x=1"], "--list-knobs"),
+        (
+            ["--knob", "write_accepts=few"],
+            "write_accepts is a whole number of at least 1, or none, not 'few'",
+        ),
     ],
     ids=["mutant", "export", "port", "knob", "value"],
 )

@@ -103,7 +103,7 @@ def test_a_target_that_does_not_answer_is_wrong_usage(tmp_path: Path) -> None:
 def test_a_check_may_follow_the_mutants_option(tmp_path: Path) -> None:
     ended = run("--mutants", CHECK, cwd=tmp_path, command="selftest")
     assert ended.returncode == Exit.OK, ended.stdout + ended.stderr
-    assert "1 checks, 1 mutants named, 1 killed" in ended.stdout
+    assert "1 check, 1 mutant named, 1 killed" in ended.stdout
 
 
 @pytest.mark.parametrize("words", [("-n", "3"), ("-n0",), ("--pdb",), ("-x", "-s"), ("--collect-only",)])

@@ -63,7 +63,10 @@ def test_settings_are_parsed(text: str, value: object) -> None:
     ("text", "said"),
     [
         ("write_accepts", "a knob is set by NAME=VALUE, not 'write_accepts'"),
-        ("writes=1", "no knob is named 'writes'; `nfsproof serve --list-knobs` shows all names"),
+        (
+            "writes=1",
+            "no knob is named 'writes'; similar: write_accepts; `nfsproof serve --list-knobs` shows all names",
+        ),
         ("write_accepts=0", "write_accepts is a whole number of at least 1, or none, not 0"),
         ("write_accepts=many", "write_accepts is a whole number of at least 1, or none, not 'many'"),
         ("read_only=perhaps", "read_only is yes or no, not 'perhaps'"),

@@ -182,6 +182,6 @@ def test_the_list_tells_what_is_there(cache: Path, recipe: Recipe) -> None:
 
 def test_an_unknown_server_is_a_usage_error(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run_command_line(["install", "nosuch"]) == 4
-    assert "those that can: go-nfs" in capsys.readouterr().err
+    assert "servers that can: go-nfs" in capsys.readouterr().err
     assert cli.run_command_line(["install"]) == 4
     assert not cache.exists()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import socket
 import types
 
 import pytest
@@ -59,7 +60,6 @@ def chosen(suite: Suite, *options: str) -> set[str]:
         (["--section=3.3.1", "--section=2.2.9"], {"finds", "calls", "helped"}),
         (["--level=must"], {"names[write-file]", "names[dir]"}),
         (["--level=SHOULD,MUST"], {"finds", "names[write-file]", "names[dir]"}),
-        (["--section=3.3.1", "--level=SHOULD"], set()),
         (["--procedure=LOOKUP"], ALL),
         (["--procedure=write"], {"names[write-file]"}),
         (["--procedure=rename"], {"calls"}),
@@ -86,7 +86,12 @@ def test_checks_are_chosen(suite: Suite, options: list[str], found: set[str]) ->
         ("--section=some", "--section: expected 3.3.14, RFC 1813 3.3.14 or rfc1813:3.3.14, seen 'some'"),
         (
             "--procedure=WROTE",
-            "none of the checks is about WROTE; they are about LINK, LOOKUP, RENAME, WRITE",
+            "none of the checks is about WROTE; similar: WRITE",
+        ),
+        ("--procedure=NULL", "is about NULL; they are about LINK, LOOKUP, RENAME, WRITE"),
+        (
+            "--level=MAY",
+            "--level: none of the checks has a requirement of level MAY; their levels are MUST, ",
         ),
         ("--level=HIGH", "--level: unknown level 'HIGH'; there are MUST, SHOULD, MAY, STATED"),
     ],
@@ -96,6 +101,29 @@ def test_what_there_is_not_is_refused_with_what_there_is(suite: Suite, option: s
     outcome = suite.run(option)
     assert outcome.exit_code == 4
     assert told in outcome.text
+    assert not suite.report.exists()
+
+
+def test_values_that_fit_no_check_together_are_refused(suite: Suite) -> None:
+    suite.write(LOOKUP, "suites/nfs3/test_lookup_fake.py")
+    outcome = suite.run("--section=3.3.1", "--level=SHOULD", "--procedure=write")
+    assert outcome.exit_code == 4
+    assert "no check matches all of --section 3.3.1, --procedure write, --level SHOULD" in outcome.text
+
+
+def test_a_wrong_choice_is_refused_before_the_target_is_contacted(suite: Suite) -> None:
+    suite.write(LOOKUP, "suites/nfs3/test_lookup_fake.py")
+    suite.report.mkdir()
+    (suite.report / "records.jsonl").write_text("an earlier run\n")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        url = f"nfs://127.0.0.1/export?nfsport={port}&mountport={port}"
+        outcome = suite.run("--section=3.3.99", f"--target={url}")
+        listener.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            listener.accept()
+    assert outcome.exit_code == 4
+    assert (suite.report / "records.jsonl").read_text() == "an earlier run\n"
 
 
 def test_workers_refuse_as_well(suite: Suite) -> None:

@@ -56,7 +56,7 @@ def test_a_check_that_sees_its_mutant(suite: Suite, workers: list[str]) -> None:
     suite.write(SEES_IT)
     outcome = suite.run_apart("--mutants", *workers)
     assert outcome.exit_code == 0
-    assert "1 checks, 1 mutants named, 1 killed" in outcome.text
+    assert "1 check, 1 mutant named, 1 killed" in outcome.text
     assert "SURVIVED" not in outcome.text
     assert "2 passed" in outcome.text
 
@@ -244,7 +244,7 @@ def test_what_is_left_out_leaves_fixtures_in_order(suite: Suite) -> None:
     suite.write(body, "suites/nfs3/test_other.py")
     outcome = suite.run_apart("--mutants=matrix", "-Werror")
     assert outcome.exit_code == 0
-    assert "4 checks, 1 mutants named, 1 killed" in outcome.text
+    assert "4 checks, 1 mutant named, 1 killed" in outcome.text
 
 
 def test_the_table_is_left_in_a_report_folder_that_is_named(suite: Suite) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from nfsjudge.records import CheckRecord, EndRecord, RunRecord
+from nfsjudge.verdict import VERDICTS
 from tests.plugin.conftest import Suite
 from tests.plugin.test_plugin_verdicts import check
 
@@ -43,7 +44,74 @@ def test_header_and_summary(suite: Suite) -> None:
     assert f"report: {suite.report}" in outcome.text
     assert "to test your server: bin/nfsproof run nfs://HOST/EXPORT" in outcome.text
     (row,) = [line.split() for line in outcome.text.splitlines() if line.startswith("nfs3 ")]
-    assert row[1] == row[-1] == "2"
+    assert row[-2:] == ["2", "2"]
+
+
+def test_columns_of_the_terminal_are_those_of_the_report(suite: Suite) -> None:
+    suite.write(GREEN)
+    outcome = suite.run()
+    heads = [
+        line.split()[1:7]
+        for text in (outcome.text, (outcome.report / "report.txt").read_text())
+        for line in text.splitlines()
+        if line.startswith("protocol ")
+    ]
+    assert heads == [list(VERDICTS)] * 2
+
+
+def test_reasons_of_checks_that_did_not_run_are_grouped(suite: Suite) -> None:
+    some = "".join(check(f"other_{number}", f"skip('reason {number}')") for number in range(11))
+    more = "".join(check(f"more_{number}", "unsupported('no links: none at all')") for number in range(2))
+    suite.write(GREEN + some + more + check("three", "skip('reason 3')"))
+    lines = suite.run().text.splitlines()
+    first = lines.index("SKIP        2 checks: reason 3")
+    assert lines[first + 1] == "UNSUPPORTED 2 checks: no links: none at all"
+    assert lines[first + 2] == "SKIP        1 check: reason 0"
+    assert lines[first + 9] == "and 3 other reasons (3 checks): report.txt"
+
+
+def test_the_path_of_the_report_has_no_dots(suite: Suite) -> None:
+    suite.write(GREEN)
+    dots = suite.report / ".." / "other"
+    outcome = suite.run(f"--report={dots}")
+    assert f"report: {suite.report.parent / 'other'}\n" in outcome.text + "\n"
+
+
+URL = "nfs://127.0.0.1/export?nfsport={port}&mountport={port}"
+
+
+def test_a_target_that_does_not_answer_is_diagnosed_once(suite: Suite) -> None:
+    suite.write(GREEN)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    outcome = suite.run(f"--target={URL.format(port=port)}")
+    assert outcome.exit_code == 4
+    assert (
+        f"ERROR: the target does not answer: no connection to port {port}: Connection refused" in outcome.text
+    )
+    assert outcome.text.count(f"no connection to port {port}: Connection refused") == 2  # of NFS and of MOUNT
+    assert outcome.text.count("Connection refused") == 2
+    assert f"all steps: bin/nfsproof doctor '{URL.format(port=port)}'" in outcome.text
+
+
+@pytest.mark.parametrize(
+    ("url", "text"),
+    [
+        (
+            "http://h/e",
+            "ERROR: expected a URL as in nfs://host/export, saw 'http://h/e'; begin it with nfs://",
+        ),
+        ("nfs://h/e?version=4", "ERROR: expected version=2 or 3, saw version=4 in nfs://h/e?version=4"),
+        ("nfs://h/e?nfsprt=1", "saw 'nfsprt' in 'nfs://h/e?nfsprt=1'; similar: nfsport"),
+    ],
+)
+def test_a_wrong_url_is_one_line(suite: Suite, url: str, text: str) -> None:
+    suite.write(GREEN)
+    outcome = suite.run(f"--target={url}")
+    assert outcome.exit_code == 4
+    (line,) = filter(None, outcome.text.splitlines())
+    assert text in line
+    assert not suite.report.exists()
 
 
 def test_the_report_folder_holds_the_page_as_well(suite: Suite) -> None:
@@ -259,6 +327,29 @@ def test_signals_end_a_run_in_order(suite: Suite, number: signal.Signals, worker
     assert "nfs3/fake/a-first" in (suite.report / "report.html").read_text()
 
 
+@pytest.mark.parametrize("workers", [[], ["-p", "xdist.plugin", "-n2"]], ids=["serial", "xdist"])
+def test_an_interrupt_ends_with_one_line(suite: Suite, workers: list[str]) -> None:
+    suite.write(
+        WAITING.format(
+            in_same_process=not workers,
+            records=str(suite.report / "records.jsonl"),
+            victim="os.getppid()" if workers else "os.getpid()",
+            number=int(signal.SIGINT),
+        )
+    )
+    outcome = suite.run_apart(*workers)
+    assert outcome.exit_code == 2
+    assert f"interrupted after 1 of 2 checks; the report in {suite.report} is partial" in outcome.text
+    assert "KeyboardInterrupt" not in outcome.text
+    assert "!!!" not in outcome.text
+
+
+def test_the_place_of_an_interrupt_is_shown_on_request(suite: Suite) -> None:
+    suite.write(check("a", "raise KeyboardInterrupt"))
+    assert "KeyboardInterrupt" in suite.run_apart("--full-trace").text
+    assert "interrupted before the first check was finished" in suite.run_apart().text
+
+
 @pytest.mark.parametrize("moment", ["pytest_keyboard_interrupt", "pytest_terminal_summary"])
 def test_a_second_interrupt_does_not_make_the_report_say_that_nothing_is_red(
     suite: Suite, moment: str
@@ -291,7 +382,8 @@ def test_a_disk_that_fills_up_ends_the_run_in_one_line(suite: Suite) -> None:
     )
     outcome = suite.run_apart()
     assert outcome.exit_code == 3
-    assert "the records cannot be written" in outcome.text
+    assert f"ERROR: the report is incomplete: {suite.report}/records.jsonl: " in outcome.text
+    assert outcome.text.count("records.jsonl: ") == 1
     assert "Traceback" not in outcome.text
     kept = (suite.report / "records.jsonl").read_text()
     assert "nfs3/fake/a" in kept

@@ -14,9 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfsjudge.records import AnyRecord, CheckRecord, EndRecord, FindingRecord, RequirementRecord, RunRecord
+from nfsjudge.verdict import VERDICTS
 from reports import allure
 from reports.allure import CATEGORIES, STATUSES, category_rules, write_allure
-from reports.run import VERDICTS, Run, from_records
+from reports.run import Run, from_records
 
 CLAUSE = RequirementRecord("RFC 1813", "3.3.7", "DESCRIPTION", "STATED", "a gist")
 TEXT = st.text(st.characters(codec="utf-8"), max_size=30)

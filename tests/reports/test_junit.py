@@ -10,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfsjudge.records import AnyRecord, CheckRecord, EndRecord, FindingRecord, RequirementRecord, RunRecord
+from nfsjudge.verdict import VERDICTS
 from reports.junit import render_junit
 from reports.plain import legal_in_xml
-from reports.run import VERDICTS, Run, from_records
+from reports.run import Run, from_records
 
 CLAUSE = RequirementRecord("RFC 1813", "3.3.7", "DESCRIPTION", "STATED", "a gist")
 TEXT = st.text(st.characters(codec="utf-8"), max_size=40)

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from nfsjudge.records import AnyRecord, CheckRecord, EndRecord, FindingRecord, RequirementRecord, RunRecord
+from nfsjudge.verdict import VERDICTS
 from reports.markdown import LIMIT, as_code, render_markdown
 from reports.plain import printable
-from reports.run import VERDICTS, Run, from_records
+from reports.run import Run, from_records
 
 CLAUSE = RequirementRecord("RFC 1813", "3.3.7", "DESCRIPTION", "STATED", "a gist")
 NASTY = st.text(

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof doctor`: why a server does not answer."""
+
+from __future__ import annotations
+
+import click
+
+from nfsproof import starter
+from nfsproof.exits import Exit, Trouble
+
+
+@click.command(epilog="Exit status: 0 the server can be tested; 4 it cannot.")
+@click.argument("url", metavar="URL")
+def doctor(url: str) -> int:
+    """Find out why a server does not answer.
+
+    Tests each step, from the name of the host to root squash, and prints what to do. For the write test it creates a
+    small directory below the export and removes it again.
+    """
+    starter.put_home_first()
+    from nfsproof import doctor as clinic
+    from nfstargets import TARGETS
+
+    if url.partition(":")[0] in TARGETS:
+        raise Trouble(f"expected a URL; {url} is a server that nfsproof starts: try nfsproof run {url}")
+    diagnosis = clinic.diagnose(url)
+    click.echo(diagnosis.render())
+    return int(Exit.OK if diagnosis.healthy else Exit.USAGE)

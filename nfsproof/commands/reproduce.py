@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof reproduce`: one check of a run again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from nfsproof import starter
+from nfsproof.exits import Exit, Trouble
+
+
+@click.command(
+    epilog="Exit status: the same as nfsproof run for this check. With --script: 0 if all messages were sent, whatever "
+    "the server answered; 4 if the server was not reached."
+)
+@click.argument("name", metavar="ID")
+@click.option(
+    "--report",
+    "folder",
+    metavar="DIR",
+    default="nfsproof-report",
+    show_default=True,
+    type=click.Path(path_type=Path),
+    help="Folder of the run.",
+)
+@click.option("--target", metavar="TARGET", help="Use this server instead of the one of the run.")
+@click.option("--script", is_flag=True, help="Run the script of the check instead of the check.")
+@click.option("--print", "show", is_flag=True, help="Print the script, run nothing.")
+def reproduce(name: str, folder: Path, target: str | None, script: bool, show: bool) -> int:
+    """Run one check of a run again.
+
+    ID is the id of a check, the beginning of one, or a rule of the lint (then the first check that broke it). With
+    --script, the script in the report sends the same messages and prints every reply. If the report came from someone
+    else, read the script first (--print).
+    """
+    starter.put_home_first()
+    from nfsjudge.records import BadRecord
+    from nfsproof import reproducing
+
+    try:
+        found = reproducing.find(name, folder)
+        if show:
+            click.echo(reproducing.script_path(found).read_text(encoding="ascii"), nl=False)
+            return int(Exit.OK)
+        return reproducing.run_script(found, target) if script else reproducing.run_again(found, target)
+    except FileNotFoundError as error:
+        raise Trouble(
+            f"expected the records of a run, but {error.filename} does not exist; name the folder with --report DIR"
+        ) from error
+    except (OSError, BadRecord, ValueError, reproducing.CannotReproduce) as error:
+        raise Trouble(str(error)) from error

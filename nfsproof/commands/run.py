@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof run`: the checks on a server."""
+
+from __future__ import annotations
+
+import click
+
+from nfsproof import starter
+from nfsproof.commands.shared import EPILOG, PASS_ON
+from nfsproof.exits import Trouble
+
+
+@click.command(context_settings=PASS_ON, options_metavar="[OPTIONS]", epilog=EPILOG)
+@click.option("--target", metavar="TARGET", help="The target; the same as the first argument.")
+@click.option("--strict", is_flag=True, help="A broken SHOULD (NONSTRICT) is red.")
+@click.argument(
+    "arguments", nargs=-1, type=click.UNPROCESSED, metavar="[TARGET] [CHECK ...] [PYTEST OPTION ...]"
+)
+def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
+    """Run the checks on a server.
+
+    TARGET is a URL, nfs://HOST[:PORT]/EXPORT[?PARAMETERS], or the name of a server that nfsproof starts and stops:
+    embedded (the default), ganesha, ganesha:mem, or a server of `nfsproof install --list`.
+    CHECK is an id (nfs3/RENAME/mixed-types[directory-fifo]), the beginning of ids (nfs3/RENAME), a pattern
+    (nfs3/READ*), an old id or a file. Case does not matter. The default is all checks.
+
+    \b
+    Which checks run:
+      --section 3.3.14          checks of this section or below; also RFC 1813 3.3.14, rfc1813:3.3.14
+      --procedure RENAME        checks that are about this procedure, or call it
+      --level MUST,STATED       checks of requirements with these levels (also SHOULD, MAY)
+    What makes the run red:
+      --baseline FILE           only differences from this file, or from a baseline of nfsproof
+      --require CAPABILITY,...  the target lacks one of these capabilities
+      --lint fail|report|off    rules for every call and reply: red, printed only, off [fail]
+    What the run writes:
+      --report DIR              folder of the records and reports [nfsproof-report]
+      --evidence failure|always|never
+                                which checks keep a capture and a script [failure]
+      --label TEXT              name of the target in reports, instead of its address
+    How it runs:
+      --progress auto|rich|plain|off
+      --call-timeout SECONDS    longest time for one call [10]
+      --knob NAME=VALUE         set a legal choice of the embedded server; may be repeated
+      --list-requirements       print the requirements with their checks, run nothing
+
+    All other options go to pytest: -x (stop at the first failure), -n 2 (two workers), -k, -v, --junitxml=FILE.
+    `nfsproof run -- --help` lists them.
+    """
+    starter.put_home_first()
+    from nfsproof.arguments import ArgumentError, split_target
+    from nfstargets import TARGETS
+
+    try:
+        found, rest = split_target(arguments, tuple(TARGETS), target)
+    except ArgumentError as error:
+        raise Trouble(str(error)) from error
+    strictly = ["--strict-should"] if strict else []
+    return starter.run_suite(["--target", found or "embedded", *strictly, *rest])

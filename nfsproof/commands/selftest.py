@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+"""`nfsproof selftest`: nfsproof's own tests, mutants and knobs."""
+
+from __future__ import annotations
+
+import click
+
+from nfsproof import starter
+from nfsproof.commands.shared import PASS_ON
+
+
+@click.command(
+    context_settings=PASS_ON,
+    epilog="Exit status: the same as nfsproof run; 1: a test failed, or a mutant survived.",
+)
+@click.option(
+    "--mutants",
+    is_flag=False,
+    flag_value="pairs",
+    metavar="[pairs|sample|matrix]",
+    help="Run each check on the clean server and on the mutants that it names; "
+    "=sample: also on some other mutants; =matrix: on all mutants.",
+)
+@click.option(
+    "--knobs",
+    is_flag=False,
+    flag_value="",
+    metavar="[TEXT]",
+    help="For each legal choice of the server, run the checks that can see it; =TEXT: only choices that contain TEXT; "
+    "=all: all checks with all choices.",
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[PYTEST ARGUMENT ...]")
+def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...]) -> int:
+    """Test nfsproof itself.
+
+    In a checkout this runs the project's own tests, with a worker for each processor unless -n or a part of them is
+    chosen. The wheel does not contain them: there, and with --mutants, each check runs on the clean embedded server,
+    where it must pass, and on its mutants, where it must fail.
+    """
+    if knobs is not None:
+        starter.put_home_first()
+        from nfsproof import freedoms
+
+        return freedoms.try_all(arguments, click.echo, knobs)
+    if mutants not in {None, "pairs", "sample", "matrix"}:
+        # `--mutants nfs3/WRITE`: the parser reads the next word as the value of the option.
+        mutants, arguments = "pairs", (str(mutants), *arguments)
+    if mutants is None and starter.is_checkout():
+        return starter.run_own_tests(arguments)
+    if mutants is None:
+        click.echo(
+            "nfsproof: only a checkout contains the project's own tests; running the checks on their mutants",
+            err=True,
+        )
+    return starter.run_suite([f"--mutants={mutants or 'pairs'}", *arguments])
