@@ -194,6 +194,23 @@ def with_old_times(wcc: WccData) -> WccData:
     return wcc if before is None else change(wcc, "after", mtime=before.mtime, ctime=before.ctime)
 
 
+_HANDLES: t.Final = (
+    *("object", "file", "symlink", "dir", "fsroot"),
+    *("what.dir", "where.dir", "object.dir", "from_.dir", "link.dir"),
+)
+"""Where arguments have the handle that a call is about."""
+
+
+def refuse(call: AnyCall, status: Nfsstat3) -> t.Any:
+    """Refuse a call without effect, and without attributes: the refusal of an invalid handle with another status."""
+    for path in _HANDLES:
+        parent, _, name = path.rpartition(".")
+        found = getattr(call.args, parent, None) if parent else call.args
+        if isinstance(getattr(found, name, None), bytes):
+            return replace(call.proceed_with(parent, **{name: b""}), status=status)
+    raise LookupError(f"the arguments of {call.operation.name} have no handle")
+
+
 def refuse_read(call: Call[Read3Args, Read3Res], status: Nfsstat3) -> Read3Res:
     """Refuse a READ, with the attributes of its object."""
     return Read3Res(status, resfail=Read3ResFail(Watched(call.server, call.args.file).attributes()))

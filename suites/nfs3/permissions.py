@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
+from nfsclient.clients import Nfs3
 from nfsjudge import Level, Requirement, expect, observe
 from nfsjudge.expect import StatusReply
 from suites.nfs3.clauses import DENIES_WITHOUT_PERMISSION
@@ -22,6 +23,12 @@ GROUP: t.Final = 4343
 """A group that the stranger may be made a member of."""
 ONE_OF_EACH: t.Final = ("create", "link", "rename_to", "remove")
 """Samples of all procedures, for servers that decide in one place: one creates, one removes, two have two handles."""
+
+
+def access_of(nfs3: Nfs3, handle: bytes, mask: int) -> int:
+    """Those of the permissions in `mask` that ACCESS grants the user of this client. Ends the check if ACCESS fails."""
+    __tracebackhide__ = True
+    return expect(nfs3.access(handle, mask)).ok().access & mask
 
 
 def expect_denied(reply: StatusReply, what: str) -> None:
