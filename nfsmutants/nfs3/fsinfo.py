@@ -28,7 +28,7 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, mutant, mutant_of_each
-from nfsmutants.nfs3.bending import is_not_directory
+from nfsmutants.nfs3.bending import is_not_directory, refuse
 from nfsmutants.nfs3.calls import Fsinfo, Link, Setattr, Symlink
 from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_FSINFO, RFC1813_FSSTAT, RFC1813_PATHCONF
 from nfsserver.nfs3.common import fattr3
@@ -75,6 +75,13 @@ def link3_is_not_supported(_call: Link) -> Link3Res:
 def symlink3_is_not_supported(_call: Symlink) -> Symlink3Res:
     """SYMLINK answers NOTSUPP though FSINFO claims symbolic links"""
     return Symlink3Res(Nfsstat3.NFS3ERR_NOTSUPP, resfail=Symlink3ResFail(WccData()))
+
+
+@mutant_of_each({LINK: RFC1813_FSINFO, SYMLINK: RFC1813_FSINFO})
+def fails_after_linking(call: AnyCall) -> t.Any:
+    """{} creates the link and answers SERVERFAULT, though FSINFO claims such links"""
+    reply = call.proceed()
+    return refuse(call, Nfsstat3.NFS3ERR_SERVERFAULT) if reply.status == Nfsstat3.NFS3_OK else reply
 
 
 @mutant(SETATTR, RFC1813_FSINFO)

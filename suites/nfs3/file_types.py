@@ -32,12 +32,13 @@ DEVICE: t.Final = Specdata3(240, 7)
 """The numbers of the devices that `make` creates."""
 FIFO: t.Final = Mknoddata3(Ftype3.NF3FIFO, pipe_attributes=Sattr3(mode=0o644))
 SOCKET: t.Final = Mknoddata3(Ftype3.NF3SOCK, pipe_attributes=Sattr3(mode=0o644))
-_NODES: t.Final = {
+NODES: t.Final = {
     "fifo": FIFO,
     "socket": SOCKET,
     "block": Mknoddata3(Ftype3.NF3BLK, device=Devicedata3(Sattr3(mode=0o644), DEVICE)),
     "character": Mknoddata3(Ftype3.NF3CHR, device=Devicedata3(Sattr3(mode=0o644), DEVICE)),
 }
+"""The arguments of MKNOD for each type in `SPECIAL`."""
 
 
 def make(
@@ -63,7 +64,7 @@ def make(
     if kind == "symlink":
         return scratch.symlink(name, data, directory=directory)
     where = directory or scratch.handle
-    reply = nfs3.mknod(where, as_name(name), _NODES[kind])
+    reply = nfs3.mknod(where, as_name(name), NODES[kind])
     if reply.status in {Nfsstat3.NFS3ERR_NOTSUPP, Nfsstat3.NFS3ERR_BADTYPE}:
         unsupported(f"MKNOD of a {kind} answers {reply.status}")
     if reply.resok is None:

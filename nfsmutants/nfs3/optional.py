@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs3/test_optional.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import CREATE, LINK, MKNOD, READDIRPLUS, SYMLINK, CreateMode3, Nfsstat3
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.bending import refuse
+from nfsmutants.rules import RFC1813_SYNCHRONOUS
+
+
+@mutant((SYMLINK, LINK, MKNOD, CREATE, READDIRPLUS), RFC1813_SYNCHRONOUS)
+def nfs3_optional_is_a_fault(call: AnyCall) -> t.Any:
+    """What the server does not support answers SERVERFAULT: SYMLINK, LINK, MKNOD, READDIRPLUS, EXCLUSIVE"""
+    if call.operation is CREATE and call.args.how.mode != CreateMode3.EXCLUSIVE:
+        return call.proceed()
+    return refuse(call, Nfsstat3.NFS3ERR_SERVERFAULT)
