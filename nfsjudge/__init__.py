@@ -6,6 +6,7 @@ from __future__ import annotations
 from nfsjudge import policy
 from nfsjudge.expect import expect, expect_error
 from nfsjudge.outcome import (
+    Damage,
     Nonconformance,
     Proof,
     Skipped,
@@ -31,6 +32,7 @@ from nfsjudge.verbs import (
 from nfsjudge.verdict import Verdict, worst
 
 __all__ = [
+    "Damage",
     "Level",
     "Nonconformance",
     "Part",

@@ -45,6 +45,10 @@ class Nonconformance(AssertionError):
         self.claim = claim
 
 
+class Damage(Nonconformance):
+    """Something is gone or broken that the target had acknowledged: FAIL in set-up too. It names its clause."""
+
+
 class Unsupported(Exception):
     """The check needs something optional, and the target refused it correctly."""
 

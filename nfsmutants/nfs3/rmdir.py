@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.protocol.nfs3 import REMOVE, RMDIR, Nfsstat3, Rmdir3Res
+from nfsclient.protocol.nfs3 import READ, REMOVE, RMDIR, Nfsstat3, Rmdir3Res
 from nfsclient.xdr import replace
 from nfsmutants.bending import change
 from nfsmutants.form import AnyCall, mutant, mutant_of_each
@@ -14,12 +14,14 @@ from nfsmutants.nfs3.bending import (
     directory_of,
     find,
     is_special,
+    refuse_read,
     remove_all,
     remove_one_more,
     success,
 )
 from nfsmutants.nfs3.calls import Rmdir
 from nfsmutants.rules import RFC1813_NAMES, RFC1813_REMOVE, RFC1813_RMDIR
+from nfsserver.fs import Caller
 
 
 @mutant_of_each({REMOVE: RFC1813_REMOVE, RMDIR: RFC1813_RMDIR})
@@ -133,3 +135,35 @@ def rmdir3_removes_special_files(call: Rmdir) -> Rmdir3Res:
     directory = call.backend.resolve(call.args.object.dir)
     directory.fs.remove(call.caller, directory, call.args.object.name)
     return RMDIRED
+
+
+# ---------------------------------------------------------------- damage
+
+
+@mutant((RMDIR, READ), RFC1813_RMDIR)
+def rmdir3_destroys_data(call: AnyCall) -> t.Any:
+    """RMDIR of a file is refused, but destroys its blocks: READ answers IO"""
+    destroyed: set[bytes] = call.state.setdefault("destroyed", set())
+    if call.operation is READ:
+        is_lost = call.args.file in destroyed
+        return refuse_read(call, Nfsstat3.NFS3ERR_IO) if is_lost else call.proceed()
+    inode = find(call.server, call.args.object)
+    if inode is not None and inode.directory is None:
+        destroyed.add(call.backend.handle_of(inode))
+    return call.proceed()
+
+
+@mutant(RMDIR, RFC1813_RMDIR)
+def rmdir3_removes_the_parent(call: Rmdir) -> Rmdir3Res:
+    """RMDIR removes the parent directory as well, with all that is in it"""
+    parent = directory_of(call.server, call.args.object)
+    reply = call.proceed()
+    if reply.resok is None or parent is None or parent.directory is None:
+        return reply
+    remove_all(call, parent)
+    above = parent.directory.parent
+    entries = above.directory if above is not None else None
+    if above is not None and entries is not None:
+        name = next(name for name in entries.names() if entries.get(name) is parent)
+        parent.fs.rmdir(Caller(0, 0), above, name)
+    return reply

@@ -82,7 +82,7 @@ def test_full_directory_status(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).status(Nfsstat3.NFS3ERR_NOTEMPTY, Nfsstat3.NFS3ERR_EXIST)
 
 
-@proves(RMDIR_REMOVES_ONLY_DIRECTORIES, killed_by="rmdir3-removes-files")
+@proves(RMDIR_REMOVES_ONLY_DIRECTORIES, killed_by=("rmdir3-removes-files", "rmdir3-destroys-data"))
 def test_file_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR does not remove a regular file."""
     scratch.file("file", b"precious")
@@ -98,7 +98,7 @@ def test_missing_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(reply).refused(Nfsstat3.NFS3ERR_NOENT, because=RETURNS_NOENT)
 
 
-@proves(RMDIR_REMOVES_ONE_ENTRY, killed_by="rmdir3-removes-a-neighbour")
+@proves(RMDIR_REMOVES_ONE_ENTRY, killed_by=("rmdir3-removes-a-neighbour", "rmdir3-removes-the-parent"))
 def test_other_entries_kept(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RMDIR does not remove other entries of the directory."""
     scratch.directory("directory")
