@@ -201,14 +201,19 @@ _HANDLES: t.Final = (
 """Where arguments have the handle that a call is about."""
 
 
-def refuse(call: AnyCall, status: Nfsstat3) -> t.Any:
-    """Refuse a call without effect, and without attributes: the refusal of an invalid handle with another status."""
+def proceed_by(call: AnyCall, handle: bytes) -> t.Any:
+    """The answer to the same call with another handle in the place of the first one."""
     for path in _HANDLES:
         parent, _, name = path.rpartition(".")
         found = getattr(call.args, parent, None) if parent else call.args
         if isinstance(getattr(found, name, None), bytes):
-            return replace(call.proceed_with(parent, **{name: b""}), status=status)
+            return call.proceed_with(parent, **{name: handle})
     raise LookupError(f"the arguments of {call.operation.name} have no handle")
+
+
+def refuse(call: AnyCall, status: Nfsstat3) -> t.Any:
+    """Refuse a call without effect, and without attributes: the refusal of an invalid handle with another status."""
+    return replace(proceed_by(call, b""), status=status)
 
 
 def refuse_read(call: Call[Read3Args, Read3Res], status: Nfsstat3) -> Read3Res:

@@ -42,7 +42,7 @@ from nfsclient.rpc.messages import CallHeader
 from nfsclient.xdr import XdrError, XdrType, replace
 from nfsmutants.bending import amend, restate
 from nfsmutants.form import AnyCall, Message, mutant, wire_mutant
-from nfsmutants.nfs3.bending import MADE, OF_NAMES, TAKEN, handle_of_same_fileid
+from nfsmutants.nfs3.bending import MADE, OF_NAMES, TAKEN, handle_of_same_fileid, proceed_by
 from nfsmutants.nfs3.calls import Create, Getattr, Lookup, Setattr
 from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_ERRORS, RFC1813_SIZES
 from nfsserver.fs import HANDLE_SIZE, FsError
@@ -88,6 +88,15 @@ def nfs3_altered_handle_is_notempty(call: AnyCall) -> t.Any:
     if len(_first_handle(call.args)) != HANDLE_SIZE:
         return reply
     return restate(reply, Nfsstat3.NFS3ERR_BADHANDLE, Nfsstat3.NFS3ERR_NOTEMPTY)
+
+
+@mutant(_EVERY, RFC1813_ERRORS)
+def nfs3_invalid_handle_is_the_root(call: AnyCall) -> t.Any:
+    """Every procedure takes a handle that it cannot decode for that of the root, except the empty one"""
+    reply = call.proceed()
+    if reply.status != Nfsstat3.NFS3ERR_BADHANDLE or not _first_handle(call.args):
+        return reply
+    return proceed_by(call, call.server.handle_of(call.server.fs.root))
 
 
 @mutant(_IN_A_DIRECTORY, RFC1813_DATA_TYPES)

@@ -45,6 +45,16 @@ def try_handle(nfs3: Nfs3, call: str, handle: bytes) -> StatusReply | None:
         return None
 
 
+def altered_handles(handle: bytes) -> dict[str, bytes]:
+    """Handles that a server has not returned, made from one that it has: of other lengths, with other bytes."""
+    right = len(handle)
+    lengths = {1, 4, right // 2, right - 1, min(64, right + 1), 64} - {0, right}
+    made = {f"{length} bytes": handle[:length].ljust(length, b"\0") for length in sorted(lengths)}
+    for at in sorted({0, right // 3, right // 2, right - 1} & set(range(right))):
+        made[f"byte {at}"] = handle[:at] + bytes([handle[at] ^ 1 << at % 8]) + handle[at + 1 :]
+    return made | {"zeros": bytes(right), "ones": b"\xff" * right}
+
+
 def expect_bad_handle(
     replies: Mapping[str, StatusReply | None], because: Requirement, *, right: StatusReply | None = None
 ) -> None:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""The default floor: a run that could judge less than half of what the server serves is not green.
+
+A server that denies one basic operation, or is full, makes most checks SKIP. That no check failed then says little.
+What a server lacks by its capabilities is not counted, nor is what needs the embedded server.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections import Counter
+from collections.abc import Iterable
+
+from nfsjudge.records import CheckRecord
+
+_FEWEST: t.Final = 50
+"""Checks of one protocol that say something about a share: whoever runs a few knows which."""
+_JUDGED: t.Final = frozenset({"PASS", "FAIL", "NONSTRICT"})
+_NOT_JUDGED: t.Final = frozenset({"SKIP", "VOID"})
+_MOST_REASONS: t.Final = 2
+_LACKS: t.Final = "the target lacks "
+
+
+def too_little(checks: Iterable[CheckRecord]) -> list[str]:
+    """A line for each protocol of which less than half could be judged, with the most frequent reasons."""
+    judged, left = Counter[str](), Counter[str]()
+    reasons: dict[str, Counter[str]] = {}
+    for check in checks:
+        if check.verdict in _JUDGED:
+            judged[check.protocol] += 1
+        elif _counts(check):
+            left[check.protocol] += 1
+            # What is before the last colon names objects of the check.
+            reasons.setdefault(check.protocol, Counter())[check.reason.rpartition(": ")[2]] += 1
+    return [
+        _line(protocol, judged[protocol], judged[protocol] + count, reasons[protocol])
+        for protocol, count in sorted(left.items())
+        if judged[protocol] < count and judged[protocol] + count >= _FEWEST
+    ]
+
+
+def _counts(check: CheckRecord) -> bool:
+    """Whether a check without a verdict on the server is about something that the server serves."""
+    if check.verdict in _NOT_JUDGED:
+        return True
+    # A procedure that every server has, answered with NOTSUPP.
+    is_refused = "NOTSUPP" in check.reason and not check.reason.startswith(_LACKS)
+    return check.verdict == "UNSUPPORTED" and is_refused
+
+
+def _line(protocol: str, judged: int, all_of_them: int, reasons: Counter[str]) -> str:
+    most = ", ".join(f"{reason} ({count})" for reason, count in reasons.most_common(_MOST_REASONS))
+    share = 100 * judged // all_of_them
+    return f"{protocol}: only {judged} of {all_of_them} checks ({share} %) could be judged: {most}"
