@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT
+"""Servers that break one thing in every call, also while fixtures set up: a run on them is not green, and says why.
+
+`selftest --mutants` shows that a named check catches its mutant, which is on during the call of that check only. A
+real server is broken all the time: probes and fixtures meet the damage first.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import typing as t
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from nfsjudge.records import CheckRecord
+from reports import load
+from reports.run import Run
+from tests.waiting import AT_MOST
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
+PROGRAM = (sys.executable, "-P", "-m", "nfsproof")
+
+
+@dataclass
+class Ended:
+    """A run on a broken server that is over."""
+
+    status: int
+    text: str
+    run: Run
+
+    def of(self, verdict: str) -> set[str]:
+        """The ids of the checks with this verdict."""
+        return {check.id for check in self.run.checks if check.verdict == verdict}
+
+    def first_of_summary(self) -> str:
+        """The first line below the heading of the verdicts."""
+        lines = self.text.splitlines()
+        return lines[next(at for at, line in enumerate(lines) if " verdicts " in line) + 1]
+
+
+RunOn: t.TypeAlias = Callable[..., Ended]
+
+
+@pytest.fixture
+def run_on(tmp_path: Path) -> Iterator[RunOn]:
+    """Runs checks on a server with the given options of `nfsproof serve`, by its URL."""
+    servers: list[subprocess.Popen[str]] = []
+
+    def run(options: tuple[str, ...], *checks: str) -> Ended:
+        server = subprocess.Popen(
+            [*PROGRAM, "serve", "--port", "0", *options], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True
+        )
+        servers.append(server)
+        assert server.stdout is not None
+        url = server.stdout.readline().split()[1]
+        done = subprocess.run(
+            [*PROGRAM, "run", url, *checks, f"--report={tmp_path / 'report'}", "--evidence=never"],
+            env=ENVIRONMENT,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=AT_MOST,
+            check=False,
+        )
+        return Ended(done.returncode, done.stdout, load(tmp_path / "report"))
+
+    yield run
+    for server in servers:
+        server.kill()
+        server.communicate()
+
+
+def _with(*mutants: str) -> tuple[str, ...]:
+    return tuple(f"--mutant={name}" for name in mutants)
+
+
+# ---------------------------------------------------------------- denial and lack of room
+
+
+@pytest.mark.parametrize(
+    ("procedure", "checks"),
+    [
+        ("read", ("nfs3/READ",)),
+        ("write", ("nfs3/WRITE",)),
+        ("setattr", ("nfs3/SETATTR",)),
+        ("rename", ("nfs3/RENAME",)),
+        ("lookup", ("nfs3/LOOKUP",)),
+        ("readdir", ("nfs3/READDIR",)),
+        ("create", ("nfs3/CREATE",)),
+    ],
+)
+def test_a_procedure_that_is_denied_to_everybody_is_red(
+    run_on: RunOn, procedure: str, checks: tuple[str, ...]
+) -> None:
+    ended = run_on(_with(f"{procedure}3-denies-everybody"), *checks, "nfs3/grants")
+    assert ended.status == 1, ended.text
+    assert f"nfs3/grants/{procedure}" in ended.of("FAIL")
+    if procedure in {"read", "write", "setattr", "rename", "create"}:
+        assert f"lacks writable ({procedure.upper()} answers NFS3ERR_ACCES)" in ended.text or procedure == "create"
+
+
+def test_a_commit_that_never_has_room_is_red(run_on: RunOn) -> None:
+    ended = run_on(_with("commit3-never-has-room"), "nfs3/COMMIT", "nfs3/grants")
+    assert ended.status == 1
+    assert "nfs3/grants/commit" in ended.of("FAIL")
+
+
+def test_a_server_that_removes_nothing_is_reported_once(run_on: RunOn) -> None:
+    broken = _with("remove3-denies-everybody", "rmdir3-denies-everybody")
+    ended = run_on(broken, "nfs3/REMOVE", "nfs3/RMDIR", "nfs3/MKDIR", "nfs3/grants")
+    assert ended.status == 1
+    assert ended.of("FAIL") == {"nfs3/grants/remove", "nfs3/grants/rmdir"}
+    assert not ended.of("VOID")
+    assert "lacks removable (fails: REMOVE answers NFS3ERR_ACCES)" in ended.text
+
+
+def test_too_little_to_judge_is_said_first_and_not_green(run_on: RunOn) -> None:
+    ended = run_on(("--set=read_only=yes",), "nfs3/WRITE")
+    assert ended.status == 10
+    assert not ended.of("FAIL")
+    first = ended.first_of_summary()
+    assert first.startswith("NOT JUDGED nfs3: only 0 of ")
+    assert "(0 %) could be judged: MKDIR answers NFS3ERR_ROFS (" in first
+
+
+# ---------------------------------------------------------------- what looks like a lack
+
+
+@pytest.mark.parametrize(
+    ("name", "capability", "checks", "claim"),
+    [
+        ("symlink", "symlink", "nfs3/SYMLINK", "symlinks-claimed"),
+        ("link", "hardlink", "nfs3/LINK", "hard-links-claimed"),
+    ],
+)
+def test_an_error_is_no_lack(run_on: RunOn, name: str, capability: str, checks: str, claim: str) -> None:
+    chosen = (checks, "nfs3/FSINFO", "nfs3/optional", "nfs3/refusals")
+    ended = run_on(_with(f"{name}3-fails-after-linking"), *chosen)
+    assert ended.status == 1
+    assert {f"nfs3/optional/works-or-notsupp[{name}]", f"nfs3/FSINFO/{claim}"} <= ended.of("FAIL")
+    assert f"nfs3/refusals/leave-nothing[{name}]" in ended.of("NONSTRICT")
+    needing = [check for check in ended.run.checks if check.reason.startswith(f"{capability} fails: ")]
+    assert needing
+    assert {check.verdict for check in needing} == {"SKIP"}
+    assert not _lacking(ended, capability)
+
+
+@pytest.mark.parametrize("name", ["mknod", "exclusive", "readdirplus"])
+def test_an_error_of_another_optional_procedure_is_red(run_on: RunOn, name: str) -> None:
+    ended = run_on(_with("nfs3-optional-is-a-fault"), "nfs3/optional", "nfs3/MKNOD", "nfs3/READDIRPLUS")
+    assert ended.status == 1
+    assert f"nfs3/optional/works-or-notsupp[{name}]" in ended.of("FAIL")
+    for capability in ("mknod", "readdirplus", "exclusive_create"):
+        assert not _lacking(ended, capability)
+
+
+def _lacking(ended: Ended, capability: str) -> list[CheckRecord]:
+    """The checks that did not run because the server is said to lack something."""
+    return [check for check in ended.run.checks if check.reason.startswith(f"the target lacks {capability}:")]
+
+
+def test_what_is_not_supported_is_lacking(run_on: RunOn) -> None:
+    ended = run_on(("--set=symlinks=no",), "nfs3/SYMLINK", "nfs3/optional", "nfs3/FSINFO")
+    assert ended.status == 0
+    assert _lacking(ended, "symlink")
+    assert "nfs3/optional/works-or-notsupp[symlink]" in ended.of("UNSUPPORTED")
+
+
+# ---------------------------------------------------------------- damage
+
+
+@pytest.mark.parametrize(
+    ("mutant", "check"),
+    [
+        ("rmdir3-destroys-data", "nfs3/RMDIR/file-kept"),
+        ("rmdir3-removes-the-parent", "nfs3/RMDIR/other-entries-kept"),
+        ("rmdir3-removes-files", "nfs3/RMDIR/file-kept"),
+    ],
+)
+def test_damage_outranks_what_cannot_be_arranged(run_on: RunOn, mutant: str, check: str) -> None:
+    ended = run_on(_with(mutant), "nfs3/RMDIR")
+    assert ended.status == 1
+    assert check in ended.of("FAIL")
+
+
+# ---------------------------------------------------------------- handles
+
+
+def test_a_server_that_takes_any_handle_for_its_root_is_red(run_on: RunOn) -> None:
+    chosen = ("nfs3/handles", "nfs3/LINK", "nfs3/RENAME")
+    ended = run_on(_with("nfs3-invalid-handle-is-the-root"), *chosen)
+    assert ended.status == 1
+    assert "nfs3/handles/invalid-is-none" in ended.of("NONSTRICT")
