@@ -26,7 +26,7 @@ EXIT_CODES = {
     Exit.INTERNAL: "internal error",
     Exit.USAGE: "wrong usage, or the target does not answer",
     Exit.NOTHING: "no check was selected",
-    Exit.VOID: "no check failed but one could not be judged (VOID)",
+    Exit.VOID: "no check failed but one could not be judged (VOID), or too few could",
     Exit.BASELINE: "the run differs from its baseline",
 }
 

@@ -13,8 +13,8 @@ from reports.run import Run
 _IN_FULL = ("FAIL", "VOID", "NONSTRICT")
 _LATENCIES = {"mean ms": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "max": "max"}
 _WITH_REASON = ("SKIP", "UNSUPPORTED")
-_NOT_JUDGED = 10
-"""The exit code of a run that could not judge everything."""
+_WITH_FLOOR = frozenset({1, 10})
+"""The exit codes of runs that were not interrupted, and were not compared with a baseline, which has its own floor."""
 
 
 def render_text(run: Run) -> str:
@@ -47,7 +47,7 @@ def _head(run: Run) -> str:
     if run.about is not None and run.about.version:
         lines.append(f"suite:   nfsproof {run.about.version}")
     lines.append(f"ended:   {run.ending}")
-    if run.end is not None and run.end.exit_code == _NOT_JUDGED:
+    if run.end is not None and run.end.exit_code in _WITH_FLOOR:
         lines += [f"floor:   {text}" for text in too_little(run.checks)]
     if run.rules_told:
         lines.append(f"lint:    rules broken in the exchanges: {run.rules_told}")

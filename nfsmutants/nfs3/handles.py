@@ -96,7 +96,7 @@ def nfs3_invalid_handle_is_the_root(call: AnyCall) -> t.Any:
     reply = call.proceed()
     if reply.status != Nfsstat3.NFS3ERR_BADHANDLE or not _first_handle(call.args):
         return reply
-    return proceed_by(call, call.server.handle_of(call.server.fs.root))
+    return proceed_by(call, call.backend.handle_of(call.backend.fs.root))
 
 
 @mutant(_IN_A_DIRECTORY, RFC1813_DATA_TYPES)

@@ -156,7 +156,7 @@ def rmdir3_destroys_data(call: AnyCall) -> t.Any:
 @mutant(RMDIR, RFC1813_RMDIR)
 def rmdir3_removes_the_parent(call: Rmdir) -> Rmdir3Res:
     """RMDIR removes the parent directory as well, with all that is in it"""
-    parent = directory_of(call.server, call.args.object)
+    parent = directory_of(call.server, call.args.object.dir)
     reply = call.proceed()
     if reply.resok is None or parent is None or parent.directory is None:
         return reply
