@@ -19,6 +19,7 @@ _JUDGED: t.Final = frozenset({"PASS", "FAIL", "NONSTRICT"})
 _NOT_JUDGED: t.Final = frozenset({"SKIP", "VOID"})
 _MOST_REASONS: t.Final = 2
 _LACKS: t.Final = "the target lacks "
+_REFUSALS: t.Final = ("NOTSUPP", "PROC_UNAVAIL")
 
 
 def too_little(checks: Iterable[CheckRecord]) -> list[str]:
@@ -43,8 +44,8 @@ def _counts(check: CheckRecord) -> bool:
     """Whether a check without a verdict on the server is about something that the server serves."""
     if check.verdict in _NOT_JUDGED:
         return True
-    # A procedure that every server has, answered with NOTSUPP.
-    is_refused = "NOTSUPP" in check.reason and not check.reason.startswith(_LACKS)
+    # A procedure that every server has, answered as if the server lacked it.
+    is_refused = any(word in check.reason for word in _REFUSALS) and not check.reason.startswith(_LACKS)
     return check.verdict == "UNSUPPORTED" and is_refused
 
 

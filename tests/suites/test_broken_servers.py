@@ -112,7 +112,7 @@ def test_a_server_that_removes_nothing_is_reported_once(run_on: RunOn) -> None:
 
 
 def test_too_little_to_judge_is_said_first_and_not_green(run_on: RunOn) -> None:
-    ended = run_on(("--set=read_only=yes",), "nfs3/WRITE")
+    ended = run_on(("--knob=read_only=yes",), "nfs3/WRITE")
     assert ended.status == 10
     assert not ended.of("FAIL")
     first = ended.first_of_summary()
@@ -153,7 +153,7 @@ def _lacking(ended: Ended, capability: str) -> list[CheckRecord]:
 
 
 def test_what_is_not_supported_is_lacking(run_on: RunOn) -> None:
-    ended = run_on(("--set=symlinks=no",), "nfs3/SYMLINK", "nfs3/optional", "nfs3/FSINFO")
+    ended = run_on(("--knob=symlinks=no",), "nfs3/SYMLINK", "nfs3/optional", "nfs3/FSINFO")
     assert ended.status == 0
     assert _lacking(ended, "symlink")
     assert "nfs3/optional/works-or-notsupp[symlink]" in ended.of("UNSUPPORTED")
