@@ -65,6 +65,12 @@ WCC_BEFORE_IS_PRE_OPERATION = Requirement(
     section="2.5",
     gist="wcc_data.before has the size, mtime and ctime of the object from before the operation",
 )
+WCC_BEFORE_HAS_OLD_TIMES = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    level=Level.SHOULD,  # some file systems update the times of a directory later
+    gist="wcc_data.before should have the times of the directory from before the operation",
+)
 WCC_AFTER_IS_POST_OPERATION = Requirement(
     rfc="RFC 1813",
     section="2.5",
@@ -396,6 +402,14 @@ SETS_TIMES_TO_TIME_DELTA = Requirement(
     rfc="RFC 1813",
     section="3.3.19",
     gist="if FSF3_CANSETTIME is set, SETATTR sets a time as requested, to the accuracy of time_delta",
+)
+
+
+MAXFILESIZE_IS_LIMIT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.19",
+    level=Level.SHOULD,  # RFC 1813 asks for a best effort only
+    gist="maxfilesize is the maximum size of a file",
 )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Fsinfo3ResOk
-from nfsjudge import expect, skip
+from nfsjudge import expect, skip, unsupported
 
 MOST_AT_ONCE: t.Final = 1024 * 1024
 """Bytes: the checks send and read no more in one call, even if the server allows it."""
@@ -19,6 +19,9 @@ LONGEST_NAME: t.Final = 4096
 FAR: t.Final = {"2^31": 2**31, "2^32": 2**32, "2^40": 2**40, "2^53": 2**53, "2^63-9": 2**63 - 9}
 """Offsets at the limits of arithmetic with fewer than 64 bits. The data is in the 8 bytes before and after."""
 FAR_IDS: t.Final = ("2g", "4g", "1t", "8p", "int64max-8")
+WITHIN: t.Final = {"2^31": 2**31 + 8, "2^32": 2**32 + 8, "2^40": 2**40 + 8}
+"""Sizes that a server refuses if it has fewer bits for them than it says in maxfilesize."""
+WITHIN_IDS: t.Final = FAR_IDS[: len(WITHIN)]
 MakeMany: t.TypeAlias = Callable[[bytes, int], t.Any]
 """(handle, count) -> the first reply that is not OK, or None: makes many links or subdirectories."""
 
@@ -29,6 +32,16 @@ def fsinfo(nfs3: Nfs3, handle: bytes) -> Fsinfo3ResOk:
     if reply.resok is None:
         skip(f"the limits of the server are unknown: FSINFO answers {reply.status}")
     return reply.resok
+
+
+def need_size(nfs3: Nfs3, file: bytes, size: int) -> None:
+    """UNSUPPORTED if a file of this size is larger than maxfilesize, or cannot have gaps."""
+    most = fsinfo(nfs3, file).maxfilesize
+    if size > most:
+        unsupported(f"maxfilesize is {most}: this check makes a file of {size} bytes")
+    near = nfs3.write(file, 10_000, b"data")
+    if near.resok is None:
+        unsupported(f"files cannot have gaps: WRITE beyond the end answers {near.status}")
 
 
 def transfer_size(limit: int) -> int:
