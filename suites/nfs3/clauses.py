@@ -420,6 +420,12 @@ NO_TRUNC = Requirement(
     section="3.3.20",
     gist="with no_trunc, a name longer than name_max is refused with NFS3ERR_NAMETOOLONG, not truncated",
 )
+TREATS_LONG_NAMES_ALIKE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.20",
+    level=Level.SHOULD,  # with no_trunc FALSE, it is the refusal that contradicts PATHCONF
+    gist="no_trunc is one answer for all: long names should be refused in every procedure, or truncated in every one",
+)
 NAME_MAX = Requirement(
     rfc="RFC 1813",
     section="3.3.20",

@@ -8,7 +8,13 @@ from collections.abc import Callable
 
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Fsinfo3ResOk
-from nfsjudge import expect, skip, unsupported
+from nfsjudge import Requirement, expect, skip, unsupported
+from suites.nfs3.clauses import (
+    LONG_NAMES_RETURN_NAMETOOLONG,
+    NO_TRUNC,
+    RETURNS_NAMETOOLONG,
+    TREATS_LONG_NAMES_ALIKE,
+)
 
 MOST_AT_ONCE: t.Final = 1024 * 1024
 """Bytes: the checks send and read no more in one call, even if the server allows it."""
@@ -56,6 +62,38 @@ def need_name_max(name_max: int) -> int:
     return name_max
 
 
+class NameLimit(t.NamedTuple):
+    """What PATHCONF says of long names, and the clauses for longer ones.
+
+    Without no_trunc, checks run on servers that refuse long names all the same. Truncation is then what the server
+    says, so that no clause but SHOULD forbids it.
+    """
+
+    name_max: int
+    no_trunc: bool
+
+    @property
+    def effect(self) -> Requirement:
+        """A longer name is used, whole or truncated."""
+        return NO_TRUNC if self.no_trunc else TREATS_LONG_NAMES_ALIKE
+
+    @property
+    def status(self) -> Requirement:
+        """A longer name is refused with another error than NAMETOOLONG."""
+        return LONG_NAMES_RETURN_NAMETOOLONG if self.no_trunc else RETURNS_NAMETOOLONG
+
+    @property
+    def status_if_new(self) -> Requirement:
+        """The same for the name of a new object."""
+        return NO_TRUNC if self.no_trunc else RETURNS_NAMETOOLONG
+
+
+def name_limit_of(nfs3: Nfs3, directory: bytes) -> NameLimit:
+    """What PATHCONF says of long names. SKIP if name_max is missing or unlimited."""
+    told = expect(nfs3.pathconf(directory)).ok()
+    return NameLimit(need_name_max(told.name_max), told.no_trunc)
+
+
 def name_max_of(nfs3: Nfs3, directory: bytes) -> int:
     """name_max of PATHCONF. SKIP if it is missing or unlimited."""
-    return need_name_max(expect(nfs3.pathconf(directory)).ok().name_max)
+    return name_limit_of(nfs3, directory).name_max
