@@ -52,14 +52,14 @@ def fill(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterato
 
 
 @pytest.fixture
-def wait_for_tick(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> WaitForTick:
+def wait_for_tick(root: bytes, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> WaitForTick:
     """Waits until the clock of the server ticks. It writes to another file to see the clock."""
 
     def wait(time: Nfstime3) -> None:
         rpc = rpc_connect("nfs")
         rpc.on_exchange = None  # keep hundreds of calls out of the evidence
         nfs3, enough = Nfs3(rpc), nanoseconds(time) + tick_after(time)
-        delta = fsinfo(nfs3, scratch.handle).time_delta
+        delta = fsinfo(nfs3, root).time_delta
         if nanoseconds(delta) > 2 * SECOND:
             skip(f"time_delta is {show(delta)} seconds: this check does not wait for the next tick")
         clock, end = scratch.file("clock"), rpc.loop.clock() + LONGEST_TICK

@@ -20,8 +20,10 @@ from nfsjudge.expect import StatusReply
 from suites.nfs3.attributes import expect_before, expect_same_object, with_mode
 from suites.nfs3.calls import Place, call_on, procedure_name
 from suites.nfs3.clauses import (
+    DIRECTORY_SIZE_AND_NLINK_ARE_STEADY,
     WCC_AFTER_HAS_NEW_TIMES,
     WCC_AFTER_IS_POST_OPERATION,
+    WCC_BEFORE_HAS_OLD_TIMES,
     WCC_BEFORE_IS_PRE_OPERATION,
 )
 from suites.nfs3.permissions import STRANGER
@@ -45,7 +47,11 @@ RETURNING_WCC: t.Final = ("create", "mkdir", "symlink", "mknod", "remove", "rmdi
 
 
 @pytest.mark.parametrize("change", VARIANTS)
-@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by=("wcc3-before-has-another-size", "wcc3-before-is-from-after"))
+@proves(
+    WCC_BEFORE_HAS_OLD_TIMES,
+    DIRECTORY_SIZE_AND_NLINK_ARE_STEADY,
+    killed_by=("wcc3-before-has-another-size", "wcc3-before-is-from-after"),
+)
 def test_before(nfs3: Nfs3, place: Place, change: str) -> None:
     """wcc_data.before of a directory matches GETATTR before the change."""
     arrange_entry(place, change, b"name")
@@ -96,7 +102,9 @@ def test_after_times(nfs3: Nfs3, place: Place, change: str) -> None:
 
 
 @pytest.mark.parametrize("change", REFUSED)
-@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-refusals-have-another-size")
+@proves(
+    WCC_BEFORE_HAS_OLD_TIMES, DIRECTORY_SIZE_AND_NLINK_ARE_STEADY, killed_by="wcc3-refusals-have-another-size"
+)
 def test_before_refusal(nfs3: Nfs3, place: Place, change: str) -> None:
     """wcc_data.before of a refused call matches the attributes of the directory."""
     place.arrange("lookup", EXISTING)
@@ -114,7 +122,9 @@ def test_before_refusal(nfs3: Nfs3, place: Place, change: str) -> None:
 
 
 @pytest.mark.parametrize("change", [*VARIANTS, "create_existing"])
-@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-caches-directories-by-connection")
+@proves(
+    WCC_BEFORE_HAS_OLD_TIMES, DIRECTORY_SIZE_AND_NLINK_ARE_STEADY, killed_by="wcc3-caches-directories-by-connection"
+)
 def test_before_two_clients(nfs3: Nfs3, second_client: Nfs3, place: Place, change: str) -> None:
     """wcc_data.before includes a change that another client made."""
     arrange_entry(place, change, b"name")
