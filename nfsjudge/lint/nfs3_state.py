@@ -149,7 +149,7 @@ def attributes_agree(case: Case) -> Breach | None:
     killed_by=(
         "setattr3-before-is-after",
         "commit3-before-has-no-size",
-        "wcc3-remembers-files-by-connection",
+        "wcc3-caches-files-by-connection",
     ),
 )
 def wcc_before(case: Case) -> Breach | None:
@@ -161,7 +161,7 @@ def wcc_before(case: Case) -> Breach | None:
     "nfs3/wcc-before-directory",
     BEFORE_OF_DIRECTORIES,
     of=ALL,
-    killed_by=("wcc3-before-is-from-after", "wcc3-remembers-by-connection"),
+    killed_by=("wcc3-before-is-from-after", "wcc3-caches-directories-by-connection"),
 )
 def wcc_before_directory(case: Case) -> Breach | None:
     """A `before` of a directory that differs from its last attributes: one of the two is wrong."""
@@ -329,7 +329,7 @@ def link_nlink(case: Case) -> Breach | None:
     "nfs3/guard-ignored",
     GUARD_IS_COMPARED,
     of=(nfs3.SETATTR,),
-    killed_by=("setattr3-ignores-guard", "setattr3-guards-by-seconds"),
+    killed_by=("setattr3-ignores-guard", "setattr3-guard-compares-seconds-only"),
 )
 def guard_ignored(case: Case) -> Breach | None:
     """OK though the guard is hours away from ctime, or is an earlier ctime of the object."""

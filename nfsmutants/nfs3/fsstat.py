@@ -25,11 +25,11 @@ def fsstat3_refuses_a_file(call: Fsstat) -> t.Any:
 
 @mutant(FSSTAT, RFC1813_FSSTAT)
 def fsstat3_frees_more_than_all(call: Fsstat) -> Fsstat3Res:
-    """FSSTAT returns the free space of the disk, and the size of a smaller file system, which is 0 where unknown"""
+    """FSSTAT returns 0 for all space and all file slots, though some are free"""
     return amend(call.proceed(), tbytes=0, tfiles=0)
 
 
 @mutant(FSSTAT, RFC1813_FSSTAT)
 def fsstat3_usable_space_wraps(call: Fsstat) -> Fsstat3Res:
-    """FSSTAT subtracts what is reserved from what is free, and the result below zero becomes a huge number"""
+    """FSSTAT returns a number below zero for the available space and file slots: unsigned, it is huge"""
     return amend(call.proceed(), abytes=2**64 - 4096, afiles=2**64 - 10)

@@ -123,7 +123,9 @@ def test_before_refusal(nfs3: Nfs3, place: Place, change: str) -> None:
 
 @pytest.mark.parametrize("change", [*VARIANTS, "create_existing"])
 @proves(
-    WCC_BEFORE_HAS_OLD_TIMES, DIRECTORY_SIZE_AND_NLINK_ARE_STEADY, killed_by="wcc3-caches-directories-by-connection"
+    WCC_BEFORE_HAS_OLD_TIMES,
+    DIRECTORY_SIZE_AND_NLINK_ARE_STEADY,
+    killed_by="wcc3-caches-directories-by-connection",
 )
 def test_before_two_clients(nfs3: Nfs3, second_client: Nfs3, place: Place, change: str) -> None:
     """wcc_data.before includes a change that another client made."""

@@ -11,7 +11,7 @@ from suites.nfs3.test_pathconf import test_no_trunc as check_no_trunc
 from tests.nfsserver.conftest import Rig, rig
 
 __all__ = ["rig"]
-SAYS_SO, TRUNCATES = "pathconf3-denies-no-trunc", "names3-are-cut"
+SAYS_SO, TRUNCATES = "pathconf3-denies-no-trunc", "names3-too-long-are-cut"
 
 
 @pytest.mark.parametrize("mutants", [(), (SAYS_SO, TRUNCATES)], ids=["refuses", "truncates"])
