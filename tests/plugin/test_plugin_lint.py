@@ -143,7 +143,7 @@ def test_what_is_worse_than_the_verdict_of_the_check_is_found(suite: Suite) -> N
 
 
 def test_a_reply_that_a_check_failed_for_contradicts_no_later_one(suite: Suite) -> None:
-    """The size that GETATTR told was wrong: the right one in a later reply is no second fault."""
+    """The size that GETATTR returned was wrong: the right one in a later reply is no second fault."""
     suite.write(
         BENT
         + """
