@@ -121,7 +121,7 @@ def test_before_refusal(nfs3: Nfs3, place: Place, change: str) -> None:
 # ---------------------------------------------------------------- two clients
 
 
-@pytest.mark.parametrize("change", [*VARIANTS, "create_existing"])
+@pytest.mark.parametrize("change", [*VARIANTS, "existing"])
 @proves(
     WCC_BEFORE_HAS_OLD_TIMES,
     DIRECTORY_SIZE_AND_NLINK_ARE_STEADY,

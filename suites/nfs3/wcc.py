@@ -15,10 +15,10 @@ CHANGES: t.Final = (
     *("rename_from", "rename_to", "link"),
 )
 """Calls that change `Place.here`."""
-VARIANTS: t.Final = (*CHANGES, "create_unchecked", "create_exclusive", "rename_over")
+VARIANTS: t.Final = (*CHANGES, "unchecked", "exclusive", "rename_over")
 """Calls for `change_entry`: `CHANGES` and their variants. The names of `rename_over` are both in `Place.here`.
 
-There is also `create_existing`, UNCHECKED with a name that exists. It changes nothing.
+There is also `existing`, UNCHECKED with a name that exists. It changes nothing.
 """
 _OVER: t.Final = b"renamed over another"
 _VERIFIER: t.Final = b"nfsproof"
@@ -43,15 +43,15 @@ def arrange_entry(place: Place, call: str, name: bytes) -> None:
     """Create what a call of `VARIANTS` needs."""
     if call == "rename_over":
         place.arrange("remove", _OVER)
-    place.arrange("remove" if call in {"create_existing", "rename_over"} else call, name)
+    place.arrange("remove" if call in {"existing", "rename_over"} else call, name)
 
 
 def change_entry(nfs3: Nfs3, place: Place, call: str, name: bytes) -> t.Any:
     """The reply to a call of `VARIANTS` in `Place.here`."""
     match call:
-        case "create_unchecked" | "create_existing":
+        case "unchecked" | "existing":
             return nfs3.create(place.here, name, CreateMode3.UNCHECKED, Sattr3(mode=0o644))
-        case "create_exclusive":
+        case "exclusive":
             return nfs3.create(place.here, name, CreateMode3.EXCLUSIVE, verf=_VERIFIER)
         case "rename_over":
             return nfs3.rename(place.here, _OVER, place.here, name)
