@@ -11,7 +11,7 @@ import enum
 import functools
 import itertools
 import typing as t
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nfsclient.protocol import mount, nfs2, nfs3, portmap
@@ -19,7 +19,7 @@ from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import AnyOperation, Program, Step
 from nfsjudge.lint import nfs2_views, nfs3_views
 from nfsjudge.lint.case import Case, View
-from nfsjudge.lint.rule import Finding, Rule, all_rules
+from nfsjudge.lint.rule import SEVERITIES, Finding, Rule, Severity, all_rules
 from nfsjudge.lint.world import Source, World
 
 _SLOW: t.Final = 0.4
@@ -172,10 +172,10 @@ class _ByOthers:
 class Linter:
     """Judges exchanges as they come; `findings` has what was found, one for each rule."""
 
-    def __init__(self, *, others: bool = False, excused: Collection[int] = ()) -> None:
+    def __init__(self, *, others: bool = False, excused: Mapping[int, Severity] | None = None) -> None:
         self.others = others
-        self.excused = excused
-        """Exchanges, by `id`, that are learned from but not judged."""
+        self.excused = {} if excused is None else excused
+        """Exchanges, by `id`, that a check judged, with its verdict. What they say is not believed."""
         self.findings: dict[str, Finding] = {}
         self.worlds: dict[tuple[str, int], World] = {}
         """By address and version of NFS."""
@@ -235,7 +235,10 @@ class Linter:
             if touched is not None:
                 world.disturbed = touched.by_others(unit.actor)
             world.source = Source(unit.number, unit.exchange.credential)
-            unit.protocol.learn(world, unit.step, unit.views(), is_shared=touched is not None)
+            # What a check failed for is not reported again as a contradiction to later replies.
+            is_excused = id(unit.exchange) in self.excused
+            views = [] if is_excused else unit.views()
+            unit.protocol.learn(world, unit.step, views, is_shared=is_excused or touched is not None)
         world.disturbed = ()
         for other in self.worlds.values():
             if other is not world:  # two addresses may be of one server
@@ -296,8 +299,6 @@ class Linter:
             world, views = self._world(exchange), unit.views()
             if touched is not None:
                 world.disturbed = touched.by_others(unit.actor)
-        if id(exchange) in self.excused:
-            return
         if not exchange.is_compound:
             self._hold(unit, rules_for(exchange.procedure), Case(exchange, world, step, views))
             return
@@ -309,7 +310,10 @@ class Linter:
             self._hold(unit, rules_for(step.operation, of_all=False), Case(exchange, world, step, views))
 
     def _hold(self, unit: _Unit, rules: Iterable[Rule], case: Case) -> None:
+        excused = self.excused.get(id(case.exchange))
         for rule in rules:
+            if excused is not None and SEVERITIES.index(rule.severity) <= SEVERITIES.index(excused):
+                continue
             breach = rule.look(case)
             if breach is None:
                 continue
@@ -372,13 +376,13 @@ def lint(
     events: Iterable[Event] = (),
     *,
     others: bool = False,
-    excused: Collection[int] = (),
+    excused: Mapping[int, Severity] | None = None,
 ) -> list[Finding]:
     """What is wrong with exchanges, judged together: one finding for each rule that was broken.
 
     `events` happened to the target outside the protocol. `others` says that somebody else may use the objects
     unseen: then no exchange is compared with an earlier one, except for what nobody may change.
-    `excused` are exchanges, by `id`, that something else judged.
+    `excused` are exchanges, by `id`, that a check judged, with its verdict: the lint reports only what is worse.
     """
     linter = Linter(others=others, excused=excused)
     waiting = sorted(events, key=lambda event: event.at, reverse=True)

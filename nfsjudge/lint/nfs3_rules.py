@@ -28,6 +28,10 @@ def _clause(
     return Requirement(rfc="RFC 1813", section=section, gist=gist, level=level, part=part)
 
 
+UNLIMITED: t.Final = 2**64 - 1
+"""What file systems without a limit return for the number of file slots."""
+
+
 # ---------------------------------------------------------------- statuses
 
 
@@ -275,6 +279,35 @@ def read_eof(case: Case) -> Breach | None:
         return None
     seen = f"eof is {str(ok.eof).upper()} at {end} of {attributes.size} bytes"
     return Breach(f"eof is {str(not ok.eof).upper()}", seen, "resok.eof")
+
+
+# ---------------------------------------------------------------- FSSTAT
+
+FREE_IS_PART = _clause(
+    "3.3.18",
+    "free space is a part of all space, and what the user may use is a part of what is free",
+    Level.SHOULD,
+)
+
+
+@rule("nfs3/fsstat-order", FREE_IS_PART, of=(nfs3.FSSTAT,), killed_by="fsstat3-frees-more-than-all")
+def fsstat_order(case: Case) -> Breach | None:
+    """More available than free, or more free than there is in all."""
+    if case.ok is None:
+        return None
+    for what in ("bytes", "files"):
+        total, free, usable = (getattr(case.ok, f"{name}{what}") for name in ("t", "f", "a"))
+        if what == "files" and free == UNLIMITED:
+            continue
+        if usable > free:
+            return Breach(
+                f"at most {free} (f{what})", f"a{what} is {usable}, f{what} {free}", f"resok.a{what}"
+            )
+        if free > total:
+            return Breach(
+                f"at most {total} (t{what})", f"f{what} is {free}, t{what} {total}", f"resok.f{what}"
+            )
+    return None
 
 
 # ---------------------------------------------------------------- READDIR and READDIRPLUS

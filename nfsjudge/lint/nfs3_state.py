@@ -6,17 +6,24 @@ What was said before binds only while nothing that is seen, and nobody unseen, c
 
 from __future__ import annotations
 
+import re
 import typing as t
+from operator import attrgetter
 
 from nfsclient.protocol import nfs3
 from nfsclient.protocol.nfs2 import Timeval
 from nfsclient.protocol.nfs3 import (
+    ACCESS3_EXTEND,
+    ACCESS3_LOOKUP,
+    ACCESS3_MODIFY,
+    ACCESS3_READ,
     FSF3_LINK,
     FSF3_SYMLINK,
     CreateMode3,
     Ftype3,
     Nfsstat3,
     Nfstime3,
+    Sattr3,
     StableHow,
     WccAttr,
 )
@@ -24,10 +31,15 @@ from nfsjudge.lint.case import Attributes, Case, View
 from nfsjudge.lint.nfs3_rules import ALL
 from nfsjudge.lint.nfs3_views import MAKERS, sets_times
 from nfsjudge.lint.rule import Breach, rule
-from nfsjudge.lint.world import Source, is_directory, same_user
+from nfsjudge.lint.world import Source, is_directory, moment, same_user
 from nfsjudge.requirement import Level, Requirement
 
 _HOUR: t.Final = 3600
+_SECOND: t.Final = 1_000_000_000
+_TICK: t.Final = 25_000_000
+"""Nanoseconds: clocks of servers tick at least this often, unless their times show that they are coarser."""
+_COARSE_TICK: t.Final = 2 * _SECOND
+"""The same where times have whole seconds, and between times of two objects, which two clocks may give."""
 
 
 def _clause(section: str, gist: str, level: Level = Level.STATED) -> Requirement:
@@ -44,6 +56,16 @@ ATTRIBUTES_AGREE = _clause(
 )
 BEFORE_IS_BEFORE = _clause(
     "2.5", "the attributes before an operation are those that the object had: nothing changed them since"
+)
+BEFORE_OF_DIRECTORIES = _clause(
+    "2.5",
+    "the size and times of a directory before an operation are those that it had, unless they are updated later",
+    Level.SHOULD,
+)
+CTIME_MOVES = _clause(
+    "2.5",
+    "writing to a file, or changing its size, changes its ctime in addition to its mtime",
+    Level.SHOULD,  # what changed the file is not known here
 )
 TIMES_GO_ON = _clause(
     "2.5",
@@ -124,20 +146,42 @@ def attributes_agree(case: Case) -> Breach | None:
     "nfs3/wcc-before",
     BEFORE_IS_BEFORE,
     of=ALL,
-    killed_by=("setattr3-before-is-after", "commit3-before-has-no-size"),
+    killed_by=(
+        "setattr3-before-is-after",
+        "commit3-before-has-no-size",
+        "wcc3-caches-files-by-connection",
+    ),
 )
 def wcc_before(case: Case) -> Breach | None:
-    """A `before` that is not what the object was."""
+    """A `before` that differs from the last attributes: one of the two is wrong."""
+    return _before_differs(case, of_directories=False)
+
+
+@rule(
+    "nfs3/wcc-before-directory",
+    BEFORE_OF_DIRECTORIES,
+    of=ALL,
+    killed_by=("wcc3-before-is-from-after", "wcc3-caches-directories-by-connection"),
+)
+def wcc_before_directory(case: Case) -> Breach | None:
+    """A `before` of a directory that differs from its last attributes: one of the two is wrong."""
+    return _before_differs(case, of_directories=True)
+
+
+def _before_differs(case: Case, *, of_directories: bool) -> Breach | None:
     for view in case.views:
         if view.before is None:
             continue
         facts = case.known(view.handle)
-        if facts is None or facts.attributes is None or is_directory(facts.attributes):
-            continue  # times of directories may be brought up to date by and by
+        if facts is None or facts.attributes is None or is_directory(facts.attributes) is not of_directories:
+            continue
         name = _differs(view.before, facts.attributes, drifts=case.world.is_any(view.handle, "drifts"))
         if name is not None:
             was, now = _show(getattr(facts.attributes, name)), _show(getattr(view.before, name))
-            seen = f"before.{name} is {now}, and {name} was {was} with nothing in between that changes it"
+            seen = (
+                f"before.{name} is {now}, and {name} was {was} with nothing in between that changes it: "
+                f"this `before`, or the earlier {name}, is wrong"
+            )
             return Breach(f"{name} is {was}", seen, f"{view.path}.before.{name}", _number(facts.source))
     return None
 
@@ -187,6 +231,38 @@ def ctime_backwards(case: Case) -> Breach | None:
                 "ctime does not go back", seen, f"{view.path}{_after(view)}.ctime", facts.latest[1].number
             )
     return None
+
+
+@rule("nfs3/ctime-stands", CTIME_MOVES, of=ALL, killed_by="write3-keeps-ctime")
+def ctime_stands(case: Case) -> Breach | None:
+    """A ctime that stays what it was, though the size or the mtime of the file changed at least a tick later."""
+    world = case.world
+    if world.unseen or world.odd_times or sets_times(case.step):
+        return None
+    for view in case.views:
+        facts = world.facts.get(view.handle)
+        if view.after is None or facts is None or facts.latest is None or world.first(view.handle) is None:
+            continue
+        was, source = facts.latest
+        if view.after.ctime != was.ctime or view.after.type != _REGULAR or not case.is_alone(view.handle):
+            continue
+        if any(world.is_any(view.handle, what) for what in ("mtime_set", "undefined", "unstable")):
+            continue
+        name = next((one for one in ("mtime", "size") if getattr(view.after, one) != getattr(was, one)), None)
+        if name is not None and _ticked(was, view.after, facts.clock):
+            before, now = _show(getattr(was, name)), _show(getattr(view.after, name))
+            seen = f"ctime is {_show(was.ctime)} as before, and {name} was {before} and is {now}"
+            return Breach("another ctime", seen, f"{view.path}{_after(view)}.ctime", source.number)
+    return None
+
+
+def _ticked(was: Attributes, now: Attributes, clock: int | None) -> bool:
+    """Whether times that the server chose show that a file changed at least a tick after its ctime."""
+    ctime = moment(was.ctime)
+    tick = _TICK if ctime % _SECOND else _COARSE_TICK
+    if now.mtime != was.mtime and moment(now.mtime) >= ctime + tick:
+        return True
+    return clock is not None and clock >= ctime + _COARSE_TICK
 
 
 # ---------------------------------------------------------------- what changes have to show
@@ -249,16 +325,22 @@ def link_nlink(case: Case) -> Breach | None:
     )
 
 
-@rule("nfs3/guard-ignored", GUARD_IS_COMPARED, of=(nfs3.SETATTR,), killed_by="setattr3-ignores-guard")
+@rule(
+    "nfs3/guard-ignored",
+    GUARD_IS_COMPARED,
+    of=(nfs3.SETATTR,),
+    killed_by=("setattr3-ignores-guard", "setattr3-guard-compares-seconds-only"),
+)
 def guard_ignored(case: Case) -> Breach | None:
-    """OK though the guard is hours away from ctime."""
+    """OK though the guard is hours away from ctime, or is an earlier ctime of the object."""
     if case.ok is None or case.args is None or case.args.guard is None:
         return None
     facts = case.known(case.args.object)
     if facts is None or facts.attributes is None or case.world.is_any(case.args.object, "drifts"):
         return None
     known, guard = facts.attributes.ctime, case.args.guard
-    if abs(known.seconds - guard.seconds) < _HOUR:
+    is_earlier = facts.earlier_ctime == guard and abs(moment(known) - moment(guard)) >= _TICK
+    if not is_earlier and abs(known.seconds - guard.seconds) < _HOUR:
         return None
     seen = f"OK with guard {_show(guard)}, and ctime was {_show(known)}"
     return Breach("NFS3ERR_NOT_SYNC", seen, "status", _number(facts.source))
@@ -266,11 +348,33 @@ def guard_ignored(case: Case) -> Breach | None:
 
 # ---------------------------------------------------------------- statuses that contradict
 
+GRANTED_IS_ALLOWED = _clause(
+    "3.3.4",
+    "ACCESS returns what the user is allowed to do, until the server revokes it: nothing changed the object since",
+    Level.SHOULD,
+)
 EXIST_OF_ABSENT = _clause("2.6", "EXIST says that the file specified already exists", Level.SHOULD)
 NOENT_OF_PRESENT = _clause("2.6", "NOENT says that the name specified does not exist", Level.SHOULD)
 FSINFO_IS_KEPT = _clause(
     "3.3.19", "a file system with FSF_LINK or FSF_SYMLINK supports hard or symbolic links"
 )
+_WRITING: t.Final = ACCESS3_MODIFY | ACCESS3_EXTEND
+_MAKING: t.Final = ACCESS3_LOOKUP | _WRITING
+_RIGHTS: t.Final[dict[t.Any, tuple[str, int, int]]] = {
+    nfs3.READ: ("file", _REGULAR, ACCESS3_READ),
+    nfs3.WRITE: ("file", _REGULAR, _WRITING),
+    nfs3.READDIR: ("dir", _DIRECTORY, ACCESS3_READ),
+    nfs3.READDIRPLUS: ("dir", _DIRECTORY, ACCESS3_READ | ACCESS3_LOOKUP),
+    nfs3.LOOKUP: ("what.dir", _DIRECTORY, ACCESS3_LOOKUP),
+    nfs3.CREATE: ("where.dir", _DIRECTORY, _MAKING),
+    nfs3.MKDIR: ("where.dir", _DIRECTORY, _MAKING),
+}
+"""Operation -> the handle in its arguments, the type of that object, and the rights that allow the operation.
+
+Removing and renaming are not among them: rights to the entry, or a sticky bit, may forbid these.
+"""
+_PLAIN_NAME: t.Final = re.compile(rb"[A-Za-z0-9_-]{1,64}")
+"""Names that any server can store: it may refuse others with ACCES (RFC 1813 section 3.2)."""
 VERIFIER_STAYS = _clause(
     "3.3.7", "a write verifier changes where uncommitted data may have been lost, and may change", Level.MAY
 )
@@ -283,6 +387,44 @@ def said_of(case: Case, where: t.Any) -> tuple[bool, Source] | None:
     if said is None or name in {b"", b".", b".."} or b"/" in name or not case.is_alone(where.dir):
         return None
     return said if same_user(said[1], case.exchange) else None
+
+
+def _is_plain(case: Case) -> bool:
+    """Whether only rights to the object can be a reason for denying the call."""
+    args = case.args
+    if case.operation is nfs3.CREATE and args.how.mode is not CreateMode3.GUARDED:
+        return False  # a file of this name may exist, and not be writable
+    if case.operation in {nfs3.CREATE, nfs3.MKDIR}:
+        new: Sattr3 = args.how.obj_attributes if case.operation is nfs3.CREATE else args.attributes
+        sets = (new.uid, new.gid, new.size)
+        if sets_times(case.step) or any(one is not None for one in sets) or (new.mode or 0) & ~0o777:
+            return False
+    where = getattr(args, "where", None) or getattr(args, "what", None)
+    return where is None or _PLAIN_NAME.fullmatch(bytes(where.name)) is not None
+
+
+@rule(
+    "nfs3/denied-though-granted",
+    GRANTED_IS_ALLOWED,
+    of=tuple(_RIGHTS),
+    killed_by="read3-denies-what-access-granted",
+)
+def denied_though_granted(case: Case) -> Breach | None:
+    """A denial of what ACCESS granted to the same user, though nothing changed the object since."""
+    if case.args is None or case.status not in {Nfsstat3.NFS3ERR_ACCES, Nfsstat3.NFS3ERR_PERM}:
+        return None
+    path, kind, rights = _RIGHTS[case.operation]
+    handle: bytes = attrgetter(path)(case.args)
+    first, facts = case.world.first(handle), case.world.facts.get(handle)
+    if first is None or first.type != kind or facts is None or facts.granted is None:
+        return None
+    granted, source, epoch = facts.granted
+    if epoch != case.world.epoch or not case.is_alone(handle) or not same_user(source, case.exchange):
+        return None
+    if granted & rights != rights or not _is_plain(case):
+        return None
+    seen = f"{case.status.name}, and ACCESS granted {granted:#x} to this user"
+    return Breach("the call is allowed", seen, "status", source.number)
 
 
 @rule("nfs3/exist-of-absent", EXIST_OF_ABSENT, of=MAKERS, killed_by="create3-guarded-always-exists")

@@ -171,7 +171,7 @@ def _note_sets(world: World, step: Step) -> None:
     elif operation is nfs3.WRITE:
         resok = getattr(step.result, "resok", None)
         if resok is None or resok.committed is not StableHow.FILE_SYNC:
-            world.drift(args.file)
+            world.drift(args.file, unstable=True)
     elif operation is nfs3.SETATTR:
         new = args.new_attributes
         for handle in world.handles_like(args.object):
@@ -247,5 +247,7 @@ def _note_results(world: World, step: Step) -> None:
         first = world.first(args.file)
         if first is not None:
             world.verifiers[first.fsid] = (bytes(result.resok.verf), world.source)
+    elif operation is nfs3.ACCESS:
+        world.of(args.object).granted = (result.resok.access & args.access, world.source, world.epoch)
     elif operation is nfs3.FSINFO and result.resok.obj_attributes is not None:
         world.properties[result.resok.obj_attributes.fsid] = (result.resok.properties, world.source)

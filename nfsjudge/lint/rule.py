@@ -15,6 +15,8 @@ if t.TYPE_CHECKING:
     from nfsjudge.lint.case import Case
 
 Severity: t.TypeAlias = t.Literal["FAIL", "NONSTRICT", "INFO"]
+SEVERITIES: t.Final[tuple[Severity, ...]] = ("INFO", "NONSTRICT", "FAIL")
+"""From the lightest to the worst."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Collection, Container, Iterable
 
-from nfsclient.protocol.nfs3 import Ftype3
+from nfsclient.protocol.nfs2 import Timeval
+from nfsclient.protocol.nfs3 import Ftype3, Nfstime3
 from nfsclient.rpc.exchange import Exchange
 from nfsjudge.lint.case import Attributes, View
 
@@ -20,6 +21,10 @@ MOST_HANDLES = 50_000
 
 Identity: t.TypeAlias = tuple[int, int]
 """fsid and fileid."""
+AnyTime: t.TypeAlias = Nfstime3 | Timeval
+Moment: t.TypeAlias = int
+"""A time in nanoseconds."""
+_SECOND: t.Final = 1_000_000_000
 
 
 class Source(t.NamedTuple):
@@ -34,16 +39,20 @@ class Facts:
 
     __slots__ = (
         "attributes",
+        "clock",
         "drifts",
+        "earlier_ctime",
         "epoch",
         "first",
         "generation",
+        "granted",
         "is_ours",
         "latest",
         "mtime_set",
         "origin",
         "source",
         "undefined",
+        "unstable",
     )
 
     def __init__(self) -> None:
@@ -58,11 +67,19 @@ class Facts:
         """Where `attributes` were seen."""
         self.latest: tuple[Attributes, Source] | None = None
         """The latest, whatever has happened since."""
+        self.clock: Moment | None = None
+        """What the clock of the server had reached when `latest` was seen."""
+        self.earlier_ctime: AnyTime | None = None
+        """The last ctime that was seen before the one in `latest`."""
+        self.granted: tuple[int, Source, int] | None = None
+        """What ACCESS granted, to whom, and the epoch; None where something may have changed the object since."""
         self.epoch = -1
         self.is_ours = False
         """Made within the exchanges, where nobody else knows of it."""
         self.drifts = False
-        """Times may move by themselves: data was written that was not committed."""
+        """Times may move by themselves: data was written that was not committed, or something was read."""
+        self.unstable = False
+        """Data was written that was not committed: its times may be updated later, one by one."""
         self.mtime_set = False
         """A client has set times."""
         self.undefined = False
@@ -90,6 +107,10 @@ class World:
         """fsid -> the write verifier seen last."""
         self.properties: dict[int, tuple[int, Source]] = {}
         """fsid -> properties of FSINFO."""
+        self.clock: Moment | None = None
+        """The latest time that the server itself chose for an object."""
+        self.unseen = False
+        """A call that is not of this world, or one that came twice, may have changed objects and set times."""
         self.odd_times = False
         """A client has set times that are none, or times may hold an exclusive verifier anywhere."""
 
@@ -125,7 +146,7 @@ class World:
             return None
         return None if self.is_any(handle, "undefined") else facts
 
-    def is_any(self, handle: bytes, what: t.Literal["drifts", "mtime_set", "undefined"]) -> bool:
+    def is_any(self, handle: bytes, what: t.Literal["drifts", "mtime_set", "undefined", "unstable"]) -> bool:
         """Whether something is said of a handle, or of another one of the same object."""
         return any(getattr(self.facts[one], what) for one in self.handles_like(handle) if one in self.facts)
 
@@ -141,16 +162,19 @@ class World:
 
     # ------------------------------------------------------------ learning
 
-    def drift(self, handle: bytes) -> None:
-        """From now on, times of the object may move by themselves."""
+    def drift(self, handle: bytes, *, unstable: bool = False) -> None:
+        """From now on, times of the object may move by themselves; `unstable` after data that is not committed."""
         for one in self.handles_like(handle):
-            self.of(one).drifts = True
+            facts = self.of(one)
+            facts.drifts = True
+            facts.unstable |= unstable
 
     def identify(self, handle: bytes, attributes: Attributes) -> Facts:
         """Note which object a handle is of."""
         facts = self.of(handle)
         if facts.first is None or facts.generation != self.generation:
             facts.first, facts.origin, facts.generation = attributes, self.source, self.generation
+            facts.latest = facts.earlier_ctime = None
             self.aliases.setdefault((attributes.fsid, attributes.fileid), set()).add(handle)
         return facts
 
@@ -158,7 +182,14 @@ class World:
         """Keep the latest attributes."""
         facts = self.identify(handle, attributes)
         facts.attributes, facts.source, facts.epoch = attributes, self.source, self.epoch
+        if facts.latest is not None and facts.latest[0].ctime != attributes.ctime:
+            facts.earlier_ctime = facts.latest[0].ctime
         facts.latest = (attributes, self.source)
+        is_odd = self.odd_times or self.unseen
+        if facts.is_ours and not is_odd and not facts.mtime_set and not facts.undefined:
+            # Another object may have a time that a client chose, also as a copy in ctime (RFC 1813 section 1.6).
+            self.clock = max(self.clock or 0, moment(attributes.mtime), moment(attributes.ctime))
+        facts.clock = self.clock
 
     def note(self, views: Iterable[View], changed: Collection[bytes] | None) -> None:
         """A reply came: which objects it speaks of, and which the call may have changed (None: any)."""
@@ -186,7 +217,7 @@ class World:
             self.touch_all()
             return
         for one in self.handles_like(handle):
-            self.facts[one].attributes = None
+            self.facts[one].attributes = self.facts[one].granted = None
 
     def touch_all(self) -> None:
         """Anything may have changed."""
@@ -195,6 +226,7 @@ class World:
 
     def forget(self, handles: Collection[bytes] | None) -> None:
         """These objects may have changed, or (None) any, and be gone."""
+        self.unseen |= handles is None or bool(handles)
         if handles is None:
             self.removed()
             return
@@ -216,7 +248,8 @@ class World:
         """Nothing that was said before binds the server any more; others know as little of our objects as before."""
         self.removed()
         for facts in self.facts.values():
-            facts.latest = None
+            facts.latest = facts.earlier_ctime = None
+        self.clock = None
         self.verifiers.clear()
         self.properties.clear()
 
@@ -224,6 +257,12 @@ class World:
 def same_user(source: Source, exchange: Exchange) -> bool:
     """Whether two calls were made with the same credential."""
     return source.credential is exchange.credential or source.credential == exchange.credential
+
+
+def moment(time: AnyTime) -> Moment:
+    """A time of either version in nanoseconds."""
+    fraction = 1000 * time.useconds if isinstance(time, Timeval) else time.nseconds
+    return time.seconds * _SECOND + fraction
 
 
 def is_directory(attributes: Attributes) -> bool:

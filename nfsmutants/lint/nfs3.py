@@ -9,9 +9,10 @@ from nfsclient.protocol import nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Nfsstat3, Nfstime3, Readdir3ResOk, WccData
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend
-from nfsmutants.form import mutant
+from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.bending import refuse_read
 from nfsmutants.nfs3.calls import Access, Create, Getattr, Link, Readdir, Readlink, Remove, Write
-from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_ERRORS, RFC1813_READDIR
+from nfsmutants.rules import RFC1813_ACCESS, RFC1813_DATA_TYPES, RFC1813_ERRORS, RFC1813_READDIR
 from nfsserver.fs import FsError, Kind
 from nfsserver.handlers import ServerApi
 
@@ -39,6 +40,17 @@ def access3_answers_bad_cookie(call: Access) -> nfs3.Access3Res:
     if not _is(call.server, call.args.object, Kind.SOCKET):
         return call.proceed()
     return nfs3.Access3Res(Nfsstat3.NFS3ERR_BAD_COOKIE, resfail=nfs3.Access3ResFail())
+
+
+@mutant((nfs3.ACCESS, nfs3.READ), RFC1813_ACCESS)
+def read3_denies_what_access_granted(call: AnyCall) -> t.Any:
+    """READ of a file answers ACCES after ACCESS granted it"""
+    asked: set[bytes] = call.state.setdefault("asked", set())
+    if call.operation is nfs3.ACCESS:
+        asked.add(call.args.object)
+    elif call.args.file in asked:
+        return refuse_read(call, Nfsstat3.NFS3ERR_ACCES)
+    return call.proceed()
 
 
 @mutant(nfs3.WRITE, RFC1813_ERRORS)

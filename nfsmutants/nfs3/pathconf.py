@@ -69,6 +69,12 @@ def pathconf3_understates_name_max(call: Pathconf) -> Pathconf3Res:
     return amend(call.proceed(), name_max=lambda it: it.name_max // 2)
 
 
+@mutant(PATHCONF, RFC1813_PATHCONF)
+def pathconf3_denies_no_trunc(call: Pathconf) -> Pathconf3Res:
+    """PATHCONF returns no_trunc FALSE, though long names are refused"""
+    return amend(call.proceed(), no_trunc=False)
+
+
 @mutant(CREATE, RFC1813_PATHCONF)
 def create3_cuts_long_names(call: Create) -> Create3Res:
     """CREATE cuts a name to name_max, though PATHCONF says no_trunc"""

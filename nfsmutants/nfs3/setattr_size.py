@@ -10,7 +10,7 @@ from nfsmutants.bending import inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.bending import refuse_setattr
 from nfsmutants.nfs3.calls import Setattr
-from nfsmutants.rules import RFC1813_PERMISSIONS, RFC1813_SETATTR
+from nfsmutants.rules import RFC1813_FSINFO, RFC1813_PERMISSIONS, RFC1813_SETATTR
 from nfsserver.fs import Kind
 from nfsserver.fs.pages import PagedData
 from nfsserver.nfs3.common import Watched
@@ -149,6 +149,14 @@ def setattr3_refuses_to_extend(call: Setattr) -> Setattr3Res:
     """SETATTR answers INVAL to a size above that of the file, up to 4 GiB"""
     inode, asked = inode_of(call.server, call.args.object), call.args.new_attributes.size
     if inode is not None and asked is not None and 0 < inode.size < asked < 1 << 32:
+        return refuse_setattr(call, Nfsstat3.NFS3ERR_INVAL)
+    return call.proceed()
+
+
+@mutant(SETATTR, RFC1813_FSINFO)
+def setattr3_refuses_2_gib(call: Setattr) -> Setattr3Res:
+    """SETATTR answers INVAL to a size above 2 GiB, though maxfilesize is larger"""
+    if (call.args.new_attributes.size or 0) > 2**31:
         return refuse_setattr(call, Nfsstat3.NFS3ERR_INVAL)
     return call.proceed()
 

@@ -61,6 +61,14 @@ def write3_refuses_the_largest_file(call: Write) -> Write3Res:
     return call.proceed()
 
 
+@mutant(WRITE, RFC1813_FSINFO)
+def write3_refuses_2_gib(call: Write) -> Write3Res:
+    """WRITE that ends beyond 2 GiB is refused with FBIG, though maxfilesize is larger"""
+    if call.args.offset + len(call.args.data) > 2**31:
+        return refuse_write(call, Nfsstat3.NFS3ERR_FBIG)
+    return call.proceed()
+
+
 # ---------------------------------------------------------------- permission
 
 

@@ -10,7 +10,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Fattr3, Ftype3, Nfsstat3, Sattr3
 from nfsjudge import Requirement, expect, skip, unsupported
 from nfsjudge.expect import StatusReply
-from suites.nfs3.clauses import DIRECTORY_SIZE_AND_NLINK_ARE_STEADY
+from suites.nfs3.clauses import DIRECTORY_SIZE_AND_NLINK_ARE_STEADY, WCC_BEFORE_HAS_OLD_TIMES
 
 STEADY: t.Final = ("type", "mode", "nlink", "uid", "gid", "size", "fsid", "fileid")
 """Fields of fattr3 that stay the same while nobody changes the object; `used` and the times may change.
@@ -51,7 +51,8 @@ def expect_before(
     """The wcc_attr at `path` of a reply agrees with a GETATTR before the call. Nobody changed the object in between."""
     __tracebackhide__ = True
     for name, broken in _fields(("size", "mtime", "ctime"), known, because):
-        expect(reply, because=broken).field(f"{path}.{name}").equals(getattr(known, name))
+        times = WCC_BEFORE_HAS_OLD_TIMES if known.type is Ftype3.NF3DIR and name != "size" else broken
+        expect(reply, because=times).field(f"{path}.{name}").equals(getattr(known, name))
 
 
 PROTECTION: t.Final = 0o7777

@@ -65,6 +65,12 @@ WCC_BEFORE_IS_PRE_OPERATION = Requirement(
     section="2.5",
     gist="wcc_data.before has the size, mtime and ctime of the object from before the operation",
 )
+WCC_BEFORE_HAS_OLD_TIMES = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    level=Level.SHOULD,  # some file systems update the times of a directory later
+    gist="wcc_data.before should have the times of the directory from before the operation",
+)
 WCC_AFTER_IS_POST_OPERATION = Requirement(
     rfc="RFC 1813",
     section="2.5",
@@ -399,12 +405,26 @@ SETS_TIMES_TO_TIME_DELTA = Requirement(
 )
 
 
+MAXFILESIZE_IS_LIMIT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.19",
+    level=Level.SHOULD,  # RFC 1813 asks for a best effort only
+    gist="maxfilesize is the maximum size of a file",
+)
+
+
 # ---------------------------------------------------------------- section 3.3.20: PATHCONF
 
 NO_TRUNC = Requirement(
     rfc="RFC 1813",
     section="3.3.20",
     gist="with no_trunc, a name longer than name_max is refused with NFS3ERR_NAMETOOLONG, not truncated",
+)
+TREATS_LONG_NAMES_ALIKE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.20",
+    level=Level.SHOULD,  # with no_trunc FALSE, it is the refusal that contradicts PATHCONF
+    gist="no_trunc is one answer for all: long names should be refused in every procedure, or truncated in every one",
 )
 NAME_MAX = Requirement(
     rfc="RFC 1813",

@@ -7,8 +7,14 @@ import typing as t
 from collections.abc import Callable
 
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Fsinfo3ResOk
-from nfsjudge import expect, skip
+from nfsclient.protocol.nfs3 import Fsinfo3ResOk, Nfsstat3
+from nfsjudge import Requirement, expect, skip, unsupported
+from suites.nfs3.clauses import (
+    LONG_NAMES_RETURN_NAMETOOLONG,
+    NO_TRUNC,
+    RETURNS_NAMETOOLONG,
+    TREATS_LONG_NAMES_ALIKE,
+)
 
 MOST_AT_ONCE: t.Final = 1024 * 1024
 """Bytes: the checks send and read no more in one call, even if the server allows it."""
@@ -19,6 +25,9 @@ LONGEST_NAME: t.Final = 4096
 FAR: t.Final = {"2^31": 2**31, "2^32": 2**32, "2^40": 2**40, "2^53": 2**53, "2^63-9": 2**63 - 9}
 """Offsets at the limits of arithmetic with fewer than 64 bits. The data is in the 8 bytes before and after."""
 FAR_IDS: t.Final = ("2g", "4g", "1t", "8p", "int64max-8")
+WITHIN: t.Final = {"2^31": 2**31 + 8, "2^32": 2**32 + 8, "2^40": 2**40 + 8}
+"""Sizes that a server refuses if it has fewer bits for them than it says in maxfilesize."""
+WITHIN_IDS: t.Final = FAR_IDS[: len(WITHIN)]
 MakeMany: t.TypeAlias = Callable[[bytes, int], t.Any]
 """(handle, count) -> the first reply that is not OK, or None: makes many links or subdirectories."""
 
@@ -29,6 +38,18 @@ def fsinfo(nfs3: Nfs3, handle: bytes) -> Fsinfo3ResOk:
     if reply.resok is None:
         skip(f"the limits of the server are unknown: FSINFO answers {reply.status}")
     return reply.resok
+
+
+def need_size(nfs3: Nfs3, root: bytes, file: bytes, size: int) -> None:
+    """UNSUPPORTED if a file of this size is larger than maxfilesize, or cannot have gaps."""
+    most = fsinfo(nfs3, root).maxfilesize
+    if size > most:
+        unsupported(f"maxfilesize is {most}: this check makes a file of {size} bytes")
+    near = nfs3.write(file, 10_000, b"data")
+    if near.status == Nfsstat3.NFS3ERR_INVAL:
+        unsupported(f"files cannot have gaps: WRITE beyond the end answers {near.status}")
+    if near.resok is None:
+        skip(f"the file cannot be written: WRITE answers {near.status}")
 
 
 def transfer_size(limit: int) -> int:
@@ -43,6 +64,38 @@ def need_name_max(name_max: int) -> int:
     return name_max
 
 
+class NameLimit(t.NamedTuple):
+    """What PATHCONF says of long names, and the clauses for longer ones.
+
+    Without no_trunc, checks run on servers that refuse long names all the same. Truncation is then what the server
+    says, so that no clause but SHOULD forbids it.
+    """
+
+    name_max: int
+    no_trunc: bool
+
+    @property
+    def effect(self) -> Requirement:
+        """A longer name is used, whole or truncated."""
+        return NO_TRUNC if self.no_trunc else TREATS_LONG_NAMES_ALIKE
+
+    @property
+    def status(self) -> Requirement:
+        """A longer name is refused with another error than NAMETOOLONG."""
+        return LONG_NAMES_RETURN_NAMETOOLONG if self.no_trunc else RETURNS_NAMETOOLONG
+
+    @property
+    def status_if_new(self) -> Requirement:
+        """The same for the name of a new object."""
+        return NO_TRUNC if self.no_trunc else RETURNS_NAMETOOLONG
+
+
+def name_limit_of(nfs3: Nfs3, directory: bytes) -> NameLimit:
+    """What PATHCONF says of long names. SKIP if name_max is missing or unlimited."""
+    told = expect(nfs3.pathconf(directory)).ok()
+    return NameLimit(need_name_max(told.name_max), told.no_trunc)
+
+
 def name_max_of(nfs3: Nfs3, directory: bytes) -> int:
     """name_max of PATHCONF. SKIP if it is missing or unlimited."""
-    return need_name_max(expect(nfs3.pathconf(directory)).ok().name_max)
+    return name_limit_of(nfs3, directory).name_max

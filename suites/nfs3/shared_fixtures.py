@@ -9,12 +9,23 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Mount, Nfs3
-from nfsclient.protocol.nfs3 import CREATE, Create3Args, Createhow3, CreateMode3, Diropargs3, Sattr3
+from nfsclient.protocol.nfs3 import (
+    CREATE,
+    Create3Args,
+    Createhow3,
+    CreateMode3,
+    Diropargs3,
+    Nfstime3,
+    Sattr3,
+    StableHow,
+)
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import unsupported
+from nfsjudge import show, skip, unsupported
 from suites.nfs3.calls import Place
 from suites.nfs3.exports import exported
+from suites.nfs3.limits import fsinfo
 from suites.nfs3.listing import Fill, call_in_bulk, remove_all
+from suites.nfs3.times import LONGEST_TICK, SECOND, WaitForTick, nanoseconds, tick_after
 
 
 @pytest.fixture
@@ -38,6 +49,32 @@ def fill(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterato
     yield create
     if rpc.is_open:
         remove_all(rpc, scratch.handle, made)
+
+
+@pytest.fixture
+def wait_for_tick(root: bytes, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> WaitForTick:
+    """Waits until the clock of the server ticks. It writes to another file to see the clock."""
+
+    def wait(time: Nfstime3) -> None:
+        rpc = rpc_connect("nfs")
+        rpc.on_exchange = None  # keep hundreds of calls out of the evidence
+        nfs3, enough = Nfs3(rpc), nanoseconds(time) + tick_after(time)
+        delta = fsinfo(nfs3, root).time_delta
+        if nanoseconds(delta) > 2 * SECOND:
+            skip(f"time_delta is {show(delta)} seconds: this check does not wait for the next tick")
+        clock, end = scratch.file("clock"), rpc.loop.clock() + LONGEST_TICK
+        while rpc.loop.clock() < end:
+            reply = nfs3.write(clock, 0, b"tick", StableHow.FILE_SYNC)
+            seen = nfs3.getattr(clock)
+            if reply.resok is None or seen.resok is None:
+                skip(
+                    f"the clock of the server is unknown: WRITE answers {reply.status}, GETATTR {seen.status}"
+                )
+            if nanoseconds(seen.resok.obj_attributes.mtime) >= enough:
+                return
+        skip(f"no WRITE gave a file a time after {show(time)} within {LONGEST_TICK:g} seconds")
+
+    return wait
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ NO_PERMISSION: t.Final = (Nfsstat3.NFS3ERR_ACCES, Nfsstat3.NFS3ERR_PERM)
 """Servers use either."""
 NOT_ALLOWED: t.Final = (*NO_PERMISSION, Nfsstat3.NFS3ERR_ROFS)
 """Many servers check permissions and read-only exports before anything else."""
+NO_SPACE: t.Final = (Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_DQUOT)
 GONE: t.Final = (Nfsstat3.NFS3ERR_STALE, Nfsstat3.NFS3ERR_NOENT)
 """Many systems answer NOENT for any name in a removed directory, before they check the directory itself."""
 NOT_A_HANDLE: t.Final = (

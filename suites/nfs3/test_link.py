@@ -11,7 +11,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Ftype3, Nfsstat3
 from nfsjudge import Level, Part, Requirement, expect, expect_names, observe, proves, unsupported
 from suites.nfs3.attributes import expect_same_object
-from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded, too_long_name
+from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.calls import Place
 from suites.nfs3.clauses import (
     BAD_HANDLE_REACHES_NOTHING,
@@ -23,11 +23,13 @@ from suites.nfs3.clauses import (
     RETURNS_EXIST,
     RETURNS_NOTSUPP,
     RETURNS_STALE,
+    TREATS_LONG_NAMES_ALIKE,
 )
 from suites.nfs3.contents import pattern
 from suites.nfs3.exports import remove_if_created
 from suites.nfs3.file_types import SPECIAL, make
 from suites.nfs3.handles import LATER, handle_of_removed
+from suites.nfs3.limits import name_limit_of
 from suites.nfs3.new_objects import expect_file, expect_not_a_directory, expect_object, expect_type
 from suites.nfs3.statuses import GONE, NOT_A_HANDLE, NOT_ALLOWED
 
@@ -205,13 +207,18 @@ def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_name_refused(reply, what)
 
 
-@proves(NO_TRUNC, killed_by="link3-cuts-long-names", needs=("hardlink", "no_trunc"))
+@proves(
+    NO_TRUNC,
+    TREATS_LONG_NAMES_ALIKE,
+    killed_by="link3-cuts-long-names",
+    needs=("hardlink", "no_trunc"),
+)
 def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LINK refuses a name longer than name_max."""
-    name = too_long_name(nfs3, scratch)
-    reply = nfs3.link(scratch.file("file"), scratch.handle, name)
-    expect_names(scratch.names(), [b"file"], "names in the directory")
-    expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=NO_TRUNC)
+    limit = name_limit_of(nfs3, scratch.handle)
+    reply = nfs3.link(scratch.file("file"), scratch.handle, b"n" * (limit.name_max + 1))
+    expect_names(scratch.names(), [b"file"], "names in the directory", because=limit.effect)
+    expect(reply, because=limit.effect).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=limit.status_if_new)
 
 
 # ---------------------------------------------------------------- stale handles

@@ -25,12 +25,13 @@ from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.clauses import (
     DOTDOT_IS_THE_PARENT,
     LONG_NAMES_RETURN_NAMETOOLONG,
+    RETURNS_NAMETOOLONG,
     RETURNS_NOENT,
     RETURNS_NOTDIR,
 )
 from suites.nfs3.exports import exported
 from suites.nfs3.file_types import KINDS, make
-from suites.nfs3.limits import LONGEST_NAME
+from suites.nfs3.limits import name_limit_of
 
 LOOKUP_RETURNS_HANDLE = Requirement(
     rfc="RFC 1813",
@@ -170,15 +171,17 @@ def test_symlink_not_followed(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(found.type, "type of the object found").equals(Ftype3.NF3LNK)
 
 
-@proves(LONG_NAMES_RETURN_NAMETOOLONG, killed_by="lookup3-too-long-is-noent", needs="no_trunc")
+@proves(
+    LONG_NAMES_RETURN_NAMETOOLONG,
+    RETURNS_NAMETOOLONG,
+    killed_by="lookup3-too-long-is-noent",
+    needs="no_trunc",
+)
 def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """LOOKUP of a name longer than name_max fails with NFS3ERR_NAMETOOLONG."""
-    longest = expect(nfs3.pathconf(scratch.handle)).ok().name_max
-    observe("name_max", longest)
-    if longest > LONGEST_NAME:
-        skip(f"PATHCONF returns name_max {longest}: the check tries no name as long")
-    reply = nfs3.lookup(scratch.handle, b"n" * (longest + 1))
-    expect(reply).status(Nfsstat3.NFS3ERR_NAMETOOLONG)
+    limit = name_limit_of(nfs3, scratch.handle)
+    reply = nfs3.lookup(scratch.handle, b"n" * (limit.name_max + 1))
+    expect(reply, because=limit.status).status(Nfsstat3.NFS3ERR_NAMETOOLONG)
 
 
 # ---------------------------------------------------------------- another export

@@ -19,13 +19,13 @@ from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.calls import CREATING_NAMES, USING_NAMES, Place, procedure_name
 from suites.nfs3.clauses import (
     CASE_SENSITIVE,
-    LONG_NAMES_RETURN_NAMETOOLONG,
     NAME_MAX,
     NO_TRUNC,
     REFUSES_EMPTY_NAMES,
     RETURNS_NAMETOOLONG,
+    TREATS_LONG_NAMES_ALIKE,
 )
-from suites.nfs3.limits import name_max_of
+from suites.nfs3.limits import name_limit_of, name_max_of
 from suites.nfs3.listing import page, read_all
 from suites.replies import reply_or_none
 
@@ -243,54 +243,56 @@ def test_name_max_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @pytest.mark.parametrize("procedure", ["mkdir", "symlink", "mknod"])
-@proves(NO_TRUNC, killed_by="names3-too-long-are-cut", needs="no_trunc")
+@proves(NO_TRUNC, TREATS_LONG_NAMES_ALIKE, killed_by="names3-too-long-are-cut", needs="no_trunc")
 def test_over_name_max_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name one byte longer than name_max is refused, not truncated."""
-    name = b"n" * (name_max_of(nfs3, place.here) + 1)
-    reply = place.call(nfs3, procedure, name)
-    expect_names(place.names(), [], "names in the directory")
-    expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=NO_TRUNC)
+    limit = name_limit_of(nfs3, place.here)
+    reply = place.call(nfs3, procedure, b"n" * (limit.name_max + 1))
+    expect_names(place.names(), [], "names in the directory", because=limit.effect)
+    expect(reply, because=limit.effect).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=limit.status_if_new)
 
 
 @pytest.mark.parametrize("procedure", USING_NAMES)
-@proves(NO_TRUNC, killed_by="names3-too-long-are-cut", needs="no_trunc")
+@proves(NO_TRUNC, TREATS_LONG_NAMES_ALIKE, killed_by="names3-too-long-are-cut", needs="no_trunc")
 def test_over_name_max_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A name longer than name_max does not refer to the entry named by its first bytes."""
-    name = b"n" * name_max_of(nfs3, place.here)
+    limit = name_limit_of(nfs3, place.here)
+    name = b"n" * limit.name_max
     place.arrange(procedure, name)
     reply = place.call(nfs3, procedure, name + b"n")
-    expect_names(place.names(), [name], "names in the directory")
-    expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
+    expect_names(place.names(), [name], "names in the directory", because=limit.effect)
+    expect(reply, because=limit.effect).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=limit.status)
 
 
 @pytest.mark.parametrize(("procedure", "length"), MUCH_TOO_LONG)
-@proves(NO_TRUNC, killed_by="names3-too-long-are-cut", needs="no_trunc")
+@proves(NO_TRUNC, TREATS_LONG_NAMES_ALIKE, killed_by="names3-too-long-are-cut", needs="no_trunc")
 def test_huge_create(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int) -> None:
     """A new name that is very much longer than name_max is refused, not truncated."""
-    longest = name_max_of(nfs3, place.here)
-    if longest >= length:
-        skip(f"names of {length} bytes are not too long: name_max is {longest}")
+    limit = name_limit_of(nfs3, place.here)
+    if limit.name_max >= length:
+        skip(f"names of {length} bytes are not too long: name_max is {limit.name_max}")
     call = functools.partial(place.call, second_client, procedure, b"n" * length)
     reply = reply_or_none(call, f"{procedure_name(procedure)} of a name of {length} bytes")
-    expect_names(place.names(), [], "names in the directory")
+    expect_names(place.names(), [], "names in the directory", because=limit.effect)
     if reply is not None:
-        expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
+        expect(reply, because=limit.effect).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=limit.status)
 
 
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("procedure", ["lookup", "rename_from"])
-@proves(NO_TRUNC, killed_by="names3-too-long-are-cut", needs="no_trunc")
+@proves(NO_TRUNC, TREATS_LONG_NAMES_ALIKE, killed_by="names3-too-long-are-cut", needs="no_trunc")
 def test_huge_use(nfs3: Nfs3, second_client: Nfs3, place: Place, procedure: str, length: int) -> None:
     """A name very much longer than name_max does not refer to any entry."""
-    longest = name_max_of(nfs3, place.here)
-    if longest >= length:
-        skip(f"names of {length} bytes are not too long: name_max is {longest}")
-    place.arrange(procedure, b"n" * longest)
+    limit = name_limit_of(nfs3, place.here)
+    if limit.name_max >= length:
+        skip(f"names of {length} bytes are not too long: name_max is {limit.name_max}")
+    name = b"n" * limit.name_max
+    place.arrange(procedure, name)
     call = functools.partial(place.call, second_client, procedure, b"n" * length)
     reply = reply_or_none(call, f"{procedure_name(procedure)} of a name of {length} bytes")
-    expect_names(place.names(), [b"n" * longest], "names in the directory")
+    expect_names(place.names(), [name], "names in the directory", because=limit.effect)
     if reply is not None:
-        expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=LONG_NAMES_RETURN_NAMETOOLONG)
+        expect(reply, because=limit.effect).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=limit.status)
 
 
 # ---------------------------------------------------------------- case

@@ -26,7 +26,7 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Part, Requirement, expect, expect_names, observe, proves, show, skip, unsupported
 from suites.nfs3.attributes import expect_same_object
-from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded, too_long_name
+from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.clauses import (
     DOTDOT_IS_THE_PARENT,
     NLINK_COUNTS,
@@ -40,8 +40,9 @@ from suites.nfs3.clauses import (
     RETURNS_MLINK,
     RETURNS_NOENT,
     RETURNS_NOTDIR,
+    TREATS_LONG_NAMES_ALIKE,
 )
-from suites.nfs3.limits import MOST_LINKS, MakeMany
+from suites.nfs3.limits import MOST_LINKS, MakeMany, name_limit_of
 from suites.nfs3.new_objects import expect_file, expect_type
 from suites.nfs3.statuses import INCOMPATIBLE
 
@@ -396,14 +397,14 @@ def test_empty_name(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_name_refused(reply, what)
 
 
-@proves(NO_TRUNC, killed_by="rename3-cuts-long-names", needs="no_trunc")
+@proves(NO_TRUNC, TREATS_LONG_NAMES_ALIKE, killed_by="rename3-cuts-long-names", needs="no_trunc")
 def test_name_too_long(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """RENAME refuses a target name longer than name_max."""
-    name = too_long_name(nfs3, scratch)
+    limit = name_limit_of(nfs3, scratch.handle)
     scratch.file("file", b"precious")
-    reply = nfs3.rename(scratch.handle, b"file", scratch.handle, name)
-    expect_names(scratch.names(), [b"file"], "names in the directory")
-    expect(reply).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=NO_TRUNC)
+    reply = nfs3.rename(scratch.handle, b"file", scratch.handle, b"n" * (limit.name_max + 1))
+    expect_names(scratch.names(), [b"file"], "names in the directory", because=limit.effect)
+    expect(reply, because=limit.effect).refused(Nfsstat3.NFS3ERR_NAMETOOLONG, because=limit.status_if_new)
 
 
 # ---------------------------------------------------------------- linkmax

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3
@@ -22,9 +24,14 @@ from nfsjudge import (
     unsupported,
 )
 from suites.nfs3.attributes import expect_change
-from suites.nfs3.clauses import EXTENSION_READS_AS_ZEROS, SETATTR_SIZE_IS_OF_FILES, SIZE_CHANGE_KEEPS_DATA
+from suites.nfs3.clauses import (
+    EXTENSION_READS_AS_ZEROS,
+    MAXFILESIZE_IS_LIMIT,
+    SETATTR_SIZE_IS_OF_FILES,
+    SIZE_CHANGE_KEEPS_DATA,
+)
 from suites.nfs3.contents import pattern, read_range
-from suites.nfs3.limits import fsinfo
+from suites.nfs3.limits import WITHIN, WITHIN_IDS, fsinfo, need_size
 from suites.nfs3.permissions import STRANGER
 from suites.nfs3.times import LONG_AGO, make_old
 
@@ -125,6 +132,15 @@ def test_extend(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     for size in (5, 4096, 10_001):
         _extend(nfs3, file, size)
         expect(scratch.attributes(file).size, "size").equals(size)
+
+
+@pytest.mark.parametrize("place", WITHIN, ids=WITHIN_IDS)
+@proves(MAXFILESIZE_IS_LIMIT, killed_by="setattr3-refuses-2-gib")
+def test_within_maxfilesize(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, place: str) -> None:
+    """SETATTR of a size below maxfilesize is not refused as too large."""
+    file = scratch.file("f")
+    need_size(nfs3, root, file, WITHIN[place])
+    expect(nfs3.setattr(file, Sattr3(size=WITHIN[place]))).granted()
 
 
 @proves(EXTENSION_READS_AS_ZEROS, killed_by="setattr3-extends-with-garbage")

@@ -1,15 +1,30 @@
 # SPDX-License-Identifier: MIT
-"""Times of directories (RFC 1813 section 2.5): what moves mtime."""
+"""Times (RFC 1813 section 2.5): what moves ctime of a file, and mtime of a directory."""
 
 from __future__ import annotations
 
+import typing as t
+
 import pytest
 
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsjudge import Level, Requirement, expect, proves
+from nfsclient.protocol.nfs3 import Sattr3, StableHow
+from nfsjudge import Level, Requirement, expect, proves, show, skip, unsupported
+from suites.nfs3.attributes import expect_change
 from suites.nfs3.calls import Place
-from suites.nfs3.times import LONG_AGO, make_old
+from suites.nfs3.times import LONG_AGO, WaitForTick, make_old, nanoseconds
 from suites.nfs3.wcc import CHANGES, wcc_field, wcc_of
+
+WRITE_MOVES_CTIME = Requirement(
+    rfc="RFC 1813", section="2.5", gist="writing to a file changes its ctime in addition to its mtime"
+)
+SETATTR_MOVES_CTIME = Requirement(
+    rfc="RFC 1813",
+    section="2.5",
+    level=Level.SHOULD,  # a server may have to simulate ctime (section 1.6)
+    gist="ctime is the time when the attributes of the file were last changed",
+)
 
 DIRECTORY_MTIME_FOLLOWS_ENTRIES = Requirement(
     rfc="RFC 1813",
@@ -17,6 +32,42 @@ DIRECTORY_MTIME_FOLLOWS_ENTRIES = Requirement(
     level=Level.SHOULD,  # section 2.5 defines mtime for the data of files only
     gist="a change of its entries should update the mtime of a directory",
 )
+ATTRIBUTES: t.Final = {"mode": Sattr3(mode=0o640), "owner": Sattr3(uid=4242)}
+
+
+@proves(WRITE_MOVES_CTIME, killed_by="write3-keeps-ctime")
+def test_write_ctime(nfs3: Nfs3, scratch: Nfs3Scratch, wait_for_tick: WaitForTick) -> None:
+    """WRITE updates ctime."""
+    file = scratch.file("f", b"data")
+    before = scratch.attributes(file)
+    wait_for_tick(before.ctime)
+    expect(nfs3.write(file, 0, b"DATA", StableHow.FILE_SYNC)).ok()
+    after = scratch.attributes(file)
+    if nanoseconds(after.mtime) <= nanoseconds(before.ctime):
+        skip(
+            f"WRITE sets mtime to {show(after.mtime)}, before the ctime that the file had: nothing shows a change"
+        )
+    expect(after.ctime, "ctime").differs_from(before.ctime)
+
+
+@pytest.mark.parametrize("what", ATTRIBUTES)
+@proves(SETATTR_MOVES_CTIME, killed_by="setattr3-keeps-ctime", needs="cansettime")
+def test_setattr_ctime(nfs3: Nfs3, scratch: Nfs3Scratch, wait_for_tick: WaitForTick, what: str) -> None:
+    """SETATTR of the mode or the owner updates ctime."""
+    file = scratch.file("f", b"data", mode=0o600)
+    make_old(nfs3, file)
+    before = scratch.attributes(file)
+    if before.ctime == LONG_AGO:
+        unsupported("the server returns mtime as ctime: SETATTR of mtime changed both")
+    wait_for_tick(before.ctime)
+    expect_change(nfs3.setattr(file, ATTRIBUTES[what]))
+    after = scratch.attributes(file)
+    if (after.mode, after.uid) == (before.mode, before.uid):
+        skip("SETATTR succeeds and changes nothing: other checks judge that")
+    expect(after.ctime, "ctime").differs_from(before.ctime)
+
+
+# ---------------------------------------------------------------- directories
 
 
 @pytest.mark.parametrize("change", CHANGES)

@@ -14,18 +14,31 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Sattr3, StableHow
+from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3, StableHow
 from nfsjudge import expect, observe, proves, skip, unsupported
 from nfsjudge.expect import StatusReply
-from suites.nfs3.attributes import expect_before, expect_same_object
+from suites.nfs3.attributes import expect_before, expect_same_object, with_mode
 from suites.nfs3.calls import Place, call_on, procedure_name
 from suites.nfs3.clauses import (
+    DIRECTORY_SIZE_AND_NLINK_ARE_STEADY,
     WCC_AFTER_HAS_NEW_TIMES,
     WCC_AFTER_IS_POST_OPERATION,
+    WCC_BEFORE_HAS_OLD_TIMES,
     WCC_BEFORE_IS_PRE_OPERATION,
 )
+from suites.nfs3.permissions import STRANGER
 from suites.nfs3.times import LONG_AGO, make_old
-from suites.nfs3.wcc import CHANGES, EXISTING, REFUSED, refused_call, wcc_field, wcc_of
+from suites.nfs3.wcc import (
+    CHANGES,
+    EXISTING,
+    REFUSED,
+    VARIANTS,
+    arrange_entry,
+    change_entry,
+    refused_call,
+    wcc_field,
+    wcc_of,
+)
 
 RETURNING_WCC: t.Final = ("create", "mkdir", "symlink", "mknod", "remove", "rmdir", "rename", "link")
 
@@ -33,24 +46,28 @@ RETURNING_WCC: t.Final = ("create", "mkdir", "symlink", "mknod", "remove", "rmdi
 # ---------------------------------------------------------------- changes and refusals
 
 
-@pytest.mark.parametrize("change", CHANGES)
-@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by=("wcc3-before-has-another-size", "wcc3-before-is-from-after"))
+@pytest.mark.parametrize("change", VARIANTS)
+@proves(
+    WCC_BEFORE_HAS_OLD_TIMES,
+    DIRECTORY_SIZE_AND_NLINK_ARE_STEADY,
+    killed_by=("wcc3-before-has-another-size", "wcc3-before-is-from-after"),
+)
 def test_before(nfs3: Nfs3, place: Place, change: str) -> None:
     """wcc_data.before of a directory matches GETATTR before the change."""
-    place.arrange(change, b"name")
+    arrange_entry(place, change, b"name")
     known = place.scratch.attributes(place.here)
-    reply = place.call(nfs3, change, b"name")
+    reply = change_entry(nfs3, place, change, b"name")
     if wcc_of(reply, wcc_field(change)).before is None:
         unsupported("the server returned no wcc_data.before, which is optional")
     expect_before(reply, f"resok.{wcc_field(change)}.before", known)
 
 
-@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("change", VARIANTS)
 @proves(WCC_AFTER_IS_POST_OPERATION, killed_by=("wcc3-after-is-of-another-object", "wcc3-after-is-stale"))
 def test_after(nfs3: Nfs3, place: Place, change: str) -> None:
     """wcc_data.after of a directory matches GETATTR after the change."""
-    place.arrange(change, b"name")
-    reply = place.call(nfs3, change, b"name")
+    arrange_entry(place, change, b"name")
+    reply = change_entry(nfs3, place, change, b"name")
     if wcc_of(reply, wcc_field(change)).after is None:
         unsupported("the server returned no wcc_data.after, which is optional")
     expect_same_object(reply, f"resok.{wcc_field(change)}.after", place.scratch.attributes(place.here))
@@ -85,7 +102,9 @@ def test_after_times(nfs3: Nfs3, place: Place, change: str) -> None:
 
 
 @pytest.mark.parametrize("change", REFUSED)
-@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-refusals-have-another-size")
+@proves(
+    WCC_BEFORE_HAS_OLD_TIMES, DIRECTORY_SIZE_AND_NLINK_ARE_STEADY, killed_by="wcc3-refusals-have-another-size"
+)
 def test_before_refusal(nfs3: Nfs3, place: Place, change: str) -> None:
     """wcc_data.before of a refused call matches the attributes of the directory."""
     place.arrange("lookup", EXISTING)
@@ -102,18 +121,22 @@ def test_before_refusal(nfs3: Nfs3, place: Place, change: str) -> None:
 # ---------------------------------------------------------------- two clients
 
 
-@pytest.mark.parametrize("change", CHANGES)
-@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-caches-directories-by-connection")
+@pytest.mark.parametrize("change", [*VARIANTS, "existing"])
+@proves(
+    WCC_BEFORE_HAS_OLD_TIMES,
+    DIRECTORY_SIZE_AND_NLINK_ARE_STEADY,
+    killed_by="wcc3-caches-directories-by-connection",
+)
 def test_before_two_clients(nfs3: Nfs3, second_client: Nfs3, place: Place, change: str) -> None:
     """wcc_data.before includes a change that another client made."""
-    place.arrange(change, b"name")
+    arrange_entry(place, change, b"name")
     make_old(second_client, place.here)
     expect(nfs3.getattr(place.here)).ok()  # what this client may cache
     made = second_client.mkdir(place.here, b"of-the-other-client", Sattr3(mode=0o755))
     if made.resok is None:
         skip(f"the other client cannot change the directory: MKDIR answers {made.status}")
     known = expect(second_client.getattr(place.here)).ok().obj_attributes
-    reply = place.call(nfs3, change, b"name")
+    reply = change_entry(nfs3, place, change, b"name")
     if wcc_of(reply, wcc_field(change)).before is None:
         unsupported("the server returned no wcc_data.before, which is optional")
     expect_before(reply, f"resok.{wcc_field(change)}.before", known)
@@ -139,39 +162,58 @@ def test_after_two_clients(nfs3: Nfs3, second_client: Nfs3, place: Place, change
 
 _ON_FILES: t.Final[dict[str, tuple[str, Callable[[Nfs3, bytes], StatusReply]]]] = {
     "write": (
-        "resok.file_wcc",
+        "file_wcc",
         lambda nfs3, file: nfs3.write(file, offset=0, data=b"mine", stable=StableHow.FILE_SYNC),
     ),
-    "setattr": ("resok.obj_wcc", lambda nfs3, file: nfs3.setattr(file, Sattr3(mode=0o640))),
+    "write-refused": ("file_wcc", lambda nfs3, file: nfs3.write(file, offset=2**63, data=b"mine")),
+    "setattr": ("obj_wcc", lambda nfs3, file: nfs3.setattr(file, Sattr3(mode=0o640))),
     "setattr-refused": (
-        "resfail.obj_wcc",
+        "obj_wcc",
         lambda nfs3, file: nfs3.setattr(file, Sattr3(mode=0o600), guard=LONG_AGO),
     ),
-    "commit": ("resok.file_wcc", lambda nfs3, file: nfs3.commit(file)),
+    "commit": ("file_wcc", lambda nfs3, file: nfs3.commit(file)),
 }
 """Calls on a file with wcc_data in their replies, and the field that contains it."""
 
 
-@pytest.mark.parametrize("call", _ON_FILES)
-@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-caches-files-by-connection")
-def test_file_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, call: str) -> None:
-    """wcc_data.before of a file includes a change that another client made."""
-    file = scratch.file("f", b"some data")
+def _expect_other_clients_change(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, call: str) -> None:
+    """Expect `before` of a call to show what another client changed since this one got the attributes."""
+    __tracebackhide__ = True
+    file = with_mode(second_client, scratch.file("f", b"some data"), 0o600)
     expect(nfs3.getattr(file)).ok()  # what this client may cache
     # FILE_SYNC: after an UNSTABLE WRITE the server may update the times later.
     longer = second_client.write(file, offset=0, data=b"longer than before", stable=StableHow.FILE_SYNC)
     if longer.resok is None:
         skip(f"the other client cannot change the file: WRITE answers {longer.status}")
     known = expect(second_client.getattr(file)).ok().obj_attributes
-    path, act = _ON_FILES[call]
+    field, act = _ON_FILES[call]
     reply = act(nfs3, file)
-    arm, _, name = path.partition(".")
+    observe(f"{call} after a change by another client", reply.status)
+    arm = "resok" if reply.status == Nfsstat3.NFS3_OK else "resfail"
     results = getattr(reply, arm)
-    if results is None:
-        skip(f"the call was not answered as this check needs it: {reply.status}")
-    if getattr(results, name).before is None:
-        unsupported("the server withholds the attributes from before")
-    expect_before(reply, f"{path}.before", known)
+    if results is None or getattr(results, field).before is None:
+        unsupported("the server returned no wcc_data.before, which is optional")
+    expect_before(reply, f"{arm}.{field}.before", known)
+
+
+@pytest.mark.parametrize("call", _ON_FILES)
+@proves(WCC_BEFORE_IS_PRE_OPERATION, killed_by="wcc3-caches-files-by-connection")
+def test_file_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, call: str) -> None:
+    """wcc_data.before of a file includes a change that another client made."""
+    _expect_other_clients_change(nfs3, second_client, scratch, call)
+
+
+@pytest.mark.parametrize("call", ["write", "setattr", "commit"])
+@proves(
+    WCC_BEFORE_IS_PRE_OPERATION,
+    killed_by="wcc3-caches-files-by-connection",
+    needs=("other_users", "distinct_users"),
+)
+def test_file_denied(
+    second_client: Nfs3, scratch: Nfs3Scratch, as_user: Callable[..., Nfs3], call: str
+) -> None:
+    """wcc_data.before of a call without permission includes a change that another user made."""
+    _expect_other_clients_change(as_user(*STRANGER), second_client, scratch, call)
 
 
 # ---------------------------------------------------------------- calls on a file instead of a directory

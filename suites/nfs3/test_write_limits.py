@@ -15,13 +15,14 @@ from nfsclient.protocol.nfs3 import Nfsstat3, StableHow
 from nfsjudge import Level, Requirement, expect, expect_data, observe, proves, skip
 from suites.nfs3.attributes import with_mode
 from suites.nfs3.clauses import (
+    MAXFILESIZE_IS_LIMIT,
     READ_ONLY_IS_UNCHANGED,
     RETURNS_ROFS,
     WRITE_KEEPS_OTHER_DATA,
     WRITES_COUNT_BYTES,
 )
 from suites.nfs3.contents import pattern, read_range, stored
-from suites.nfs3.limits import fsinfo
+from suites.nfs3.limits import WITHIN, WITHIN_IDS, fsinfo, need_size
 from suites.nfs3.permissions import STRANGER
 from suites.nfs3.statuses import NO_PERMISSION, NOT_ALLOWED
 
@@ -29,12 +30,6 @@ DENIED_WRITE_CHANGES_NOTHING = Requirement(
     rfc="RFC 1813",
     section="2.6",
     gist="a WRITE that fails with NFS3ERR_ACCES or NFS3ERR_PERM writes nothing",
-)
-MAXFILESIZE_IS_LIMIT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    level=Level.SHOULD,  # RFC 1813 asks for a best effort only
-    gist="maxfilesize is the maximum size of a file",
 )
 RETURNS_FBIG = Requirement(
     rfc="RFC 1813",
@@ -136,6 +131,15 @@ def test_maxfilesize_allowed(nfs3: Nfs3, scratch: Nfs3Scratch, knobs: KnobsView,
     count = expect(nfs3.write(file, offset, data)).granted().count
     seen = read_range(nfs3, file, offset, count)
     expect_data(seen, data[:count], at=offset, because=WRITES_COUNT_BYTES)
+
+
+@pytest.mark.parametrize("place", WITHIN, ids=WITHIN_IDS)
+@proves(MAXFILESIZE_IS_LIMIT, killed_by="write3-refuses-2-gib")
+def test_within_maxfilesize(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, place: str) -> None:
+    """WRITE that ends below maxfilesize is not refused as too large."""
+    file = scratch.file("f")
+    need_size(nfs3, root, file, WITHIN[place])
+    expect(nfs3.write(file, WITHIN[place] - 16, pattern(16))).granted()
 
 
 @pytest.mark.exclusive

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable
 
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, Fattr3, Nfstime3, Sattr3, SetTime, TimeHow
@@ -18,6 +19,19 @@ SECOND: t.Final = 1_000_000_000
 """A second in nanoseconds."""
 A_DAY: t.Final = 86_400
 """A day in seconds."""
+
+
+TICK: t.Final = 25_000_000
+"""Nanoseconds: clocks of file systems tick at least this often, unless their times show that they are coarser."""
+LONGEST_TICK: t.Final = 4.0
+"""Seconds that a check waits for a tick."""
+WaitForTick: t.TypeAlias = Callable[[Nfstime3], None]
+"""Returns when the server's clock has passed a time by so much that a change is given a later one, or ends as SKIP."""
+
+
+def tick_after(time: Nfstime3) -> int:
+    """How many nanoseconds later a change must have another time: two seconds if the time has whole seconds."""
+    return TICK if time.nseconds else 2 * SECOND
 
 
 def at_client_time(time: Nfstime3) -> SetTime:

@@ -107,6 +107,60 @@ def test_what_the_check_itself_failed_for_is_not_found_again(suite: Suite) -> No
     assert findings(outcome) == []
 
 
+def test_what_the_check_saw_in_a_value_is_not_found_again(suite: Suite) -> None:
+    """The check judges a part of the reply that it holds in a variable, and the lint would find the same."""
+    suite.write(
+        BENT
+        + """
+    @proves(RULE, killed_by=MUTANT)
+    def test_seen(nfs3, scratch, bent):
+        file = scratch.file("f")
+        bent("write3-reports-more-than-sent")
+        resok = nfs3.write(file, 0, b"data").resok
+        expect(resok.count, "count").at_most(4)
+"""
+    )
+    outcome = suite.run()
+    assert outcome.verdicts == {"seen": "FAIL"}
+    assert findings(outcome) == []
+
+
+def test_what_is_worse_than_the_verdict_of_the_check_is_found(suite: Suite) -> None:
+    suite.write(
+        BENT
+        + """
+    @proves(ADVICE, killed_by=MUTANT)
+    def test_seen(nfs3, scratch, bent):
+        file = scratch.file("f")
+        bent("write3-reports-more-than-sent")
+        reply = nfs3.write(file, 0, b"data")
+        expect(reply).field("resok.count").at_most(4)
+"""
+    )
+    outcome = suite.run()
+    assert outcome.verdicts == {"seen": "NONSTRICT"}
+    assert [one.id for one in findings(outcome)] == ["lint/nfs3/write-count"]
+
+
+def test_a_reply_that_a_check_failed_for_contradicts_no_later_one(suite: Suite) -> None:
+    """The size that GETATTR returned was wrong: the right one in a later reply is no second fault."""
+    suite.write(
+        BENT
+        + """
+    @proves(RULE, killed_by=MUTANT)
+    def test_seen(nfs3, scratch, bent, request):
+        file = scratch.file("f", b"xy")
+        bent("getattr3-rounds-small-sizes-up")
+        reply = nfs3.getattr(file)
+        request.addfinalizer(lambda: nfs3.access(file, 1))
+        expect(reply).field("resok.obj_attributes.size").equals(2)
+"""
+    )
+    outcome = suite.run()
+    assert outcome.verdicts == {"seen": "FAIL"}
+    assert findings(outcome) == []
+
+
 def test_a_legal_rarity_is_an_observation(suite: Suite) -> None:
     suite.write("""
         @proves(RULE, killed_by=MUTANT)

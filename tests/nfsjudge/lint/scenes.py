@@ -13,6 +13,7 @@ from nfsclient.protocol import nfs3 as p
 from nfsclient.protocol.nfs2 import Sattr
 from nfsclient.protocol.nfs3 import CreateMode3, Ftype3, Mknoddata3, Nfstime3, Sattr3, StableHow
 from nfsclient.rpc.auth import RawCredential
+from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import Procedure
 from nfsclient.xdr import Void
@@ -27,12 +28,17 @@ class Scene:
     def __init__(self, rig: Rig) -> None:
         self.rig = rig
         self.exchanges: list[Exchange] = []
-        self.rpc = rig.rpc(ROOT_USER)
-        self.rpc.on_exchange = self.exchanges.append
+        self.rpc = self.connection()
         self.nfs: t.Any = Nfs3(self.rpc)
         made: t.Any = self.nfs.mkdir(rig.root, b"scene")
         self.top: bytes = made.resok.obj
         self.count = 0
+
+    def connection(self) -> RpcClient:
+        """Another recorded connection."""
+        rpc = self.rig.rpc(ROOT_USER)
+        rpc.on_exchange = self.exchanges.append
+        return rpc
 
     def name(self) -> bytes:
         """A name that is not taken."""
@@ -194,6 +200,29 @@ def two_changes(s: Scene) -> None:
     s.rig.clock.advance(1)
     s.nfs.setattr(file, Sattr3(mode=0o640))
     s.nfs.commit(file)
+    other: t.Any = Nfs3(s.connection())
+    other.setattr(file, Sattr3(size=1))
+    other.getattr(file)
+    s.nfs.setattr(file, Sattr3(mode=0o600))
+
+
+@scene("nfs3/wcc-before-directory")
+def two_clients_change_a_directory(s: Scene) -> None:
+    other: t.Any = Nfs3(s.connection())
+    s.nfs.getattr(s.top)
+    s.rig.clock.advance(1)
+    other.mkdir(s.top, s.name())
+    other.getattr(s.top)
+    s.rig.clock.advance(1)
+    s.nfs.mkdir(s.top, s.name())
+
+
+@scene("nfs3/ctime-stands")
+def write_later(s: Scene) -> None:
+    file = s.file(b"data")
+    s.nfs.getattr(file)
+    s.rig.clock.advance(0.1)
+    s.nfs.write(file, 0, b"DATA")
 
 
 @scene("nfs3/ctime-backwards")
@@ -221,6 +250,28 @@ def wrong_guard(s: Scene) -> None:
     handle = s.file()
     known = s.nfs.getattr(handle).resok.obj_attributes.ctime
     s.nfs.setattr(handle, Sattr3(mode=0o600), Nfstime3(known.seconds ^ 1 << 18))
+    s.rig.clock.advance(1 - s.rig.clock.now_ns() % 10**9 / 1e9)
+    s.nfs.setattr(handle, Sattr3(mode=0o640))
+    known = s.nfs.getattr(handle).resok.obj_attributes.ctime
+    s.rig.clock.advance(0.1)
+    s.nfs.setattr(handle, Sattr3(mode=0o644))
+    s.nfs.setattr(handle, Sattr3(mode=0o600), known)
+
+
+@scene("nfs3/denied-though-granted")
+def read_what_is_granted(s: Scene) -> None:
+    file, directory = s.file(b"data"), s.directory()
+    for handle in (file, directory):
+        s.nfs.getattr(handle)
+        s.nfs.access(handle, 0x3F)
+    s.nfs.read(file, 0, 4)
+    s.nfs.readdir(directory, 0, bytes(8), 4096)
+    s.nfs.create(directory, b"plain", GUARDED)
+
+
+@scene("nfs3/fsstat-order")
+def free_space(s: Scene) -> None:
+    s.nfs.fsstat(s.top)
 
 
 @scene("nfs3/exist-of-absent")

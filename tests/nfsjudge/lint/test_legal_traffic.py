@@ -82,6 +82,7 @@ class Monkey:
             (p.LINK, p.Link3Args(handle, other)),
             (p.READDIR, p.Readdir3Args(c(self.directories), 0, bytes(8), c([200, 512, 4096]))),
             (p.READDIRPLUS, p.Readdirplus3Args(c(self.directories), 0, bytes(8), 512, c([600, 4096]))),
+            (p.FSSTAT, p.Fsstat3Args(handle)),
             (p.FSINFO, p.Fsinfo3Args(handle)),
             (p.PATHCONF, p.Pathconf3Args(handle)),
         ]
@@ -250,3 +251,51 @@ def test_ctime_may_be_a_copy_of_mtime(rig: Rig) -> None:
         reply = nfs.setattr(file, new)
         reply.resok.obj_wcc.after.ctime = p.Nfstime3(5)
     assert [one for one in accused(monkey.exchanges, []) if "ctime-backwards" in one] == []
+
+
+def _quiet(rig: Rig) -> tuple[Monkey, t.Any, bytes]:
+    """A client, and a file that only it knows."""
+    monkey = Monkey(rig, 0, "tcp")
+    nfs: t.Any = Nfs3(monkey.rpcs[0])
+    return monkey, nfs, nfs.create(monkey.directories[0], b"f", CreateMode3.GUARDED).resok.obj
+
+
+def test_ctime_may_have_whole_seconds_where_mtime_has_less(rig: Rig) -> None:
+    monkey, nfs, file = _quiet(rig)
+    rig.clock.advance(1 - rig.clock.now_ns() % 10**9 / 1e9)
+    for _ in range(8):
+        reply = nfs.write(file, 0, b"data")
+        reply.resok.file_wcc.before = None
+        reply.resok.file_wcc.after.ctime.nseconds = 0
+        rig.clock.advance(0.1)
+    assert accused(monkey.exchanges, []) == []
+
+
+def test_a_time_that_a_client_chose_shows_no_tick(rig: Rig) -> None:
+    """ctime stays while mtime leaps: the clock of the server may not have moved in between."""
+    monkey, nfs, file = _quiet(rig)
+    known = nfs.getattr(file).resok.obj_attributes.ctime
+    for seconds in (2**31, 5, 2**30):
+        reply = nfs.setattr(file, Sattr3(mtime=client_time(seconds)))
+        reply.resok.obj_wcc.before, reply.resok.obj_wcc.after.ctime = None, known
+        nfs.getattr(file).resok.obj_attributes.ctime = known
+    assert accused(monkey.exchanges, []) == []
+
+
+def test_what_was_granted_may_be_denied_after_a_change(rig: Rig) -> None:
+    monkey, nfs, file = _quiet(rig)
+    alice: t.Any = Nfs3(monkey.rpcs[1])
+    nfs.setattr(file, Sattr3(mode=0o644))
+    alice.getattr(file)
+    granted = alice.access(file, 63).resok.access
+    nfs.setattr(file, Sattr3(mode=0o600))
+    denied = alice.read(file, 0, 1).status
+    assert (granted & 1, denied) == (1, p.Nfsstat3.NFS3ERR_ACCES)
+    assert accused(monkey.exchanges, []) == []
+
+
+def test_file_slots_may_be_unlimited(rig: Rig) -> None:
+    monkey, nfs, file = _quiet(rig)
+    resok = nfs.fsstat(file).resok
+    resok.tfiles, resok.ffiles, resok.afiles = 7, 2**64 - 1, 2**64 - 1
+    assert accused(monkey.exchanges, []) == []
