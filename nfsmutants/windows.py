@@ -5,7 +5,7 @@ The embedded server completes each call before the next one, so nothing in it ca
 window: at `yield` its call waits with half of its work done, and other connections see that state.
 
     @mutant_in_steps(RENAME, RFC1813_RENAME)
-    def rename3_takes_two_steps(call: Rename) -> Steps[Rename3Res]:
+    def rename3_removes_the_target_in_a_first_step(call: Rename) -> Steps[Rename3Res]:
         \"\"\"RENAME over a file removes it before it moves the source\"\"\"
         remove(call, call.args.to)
         yield

@@ -76,7 +76,7 @@ def nfs2_crash_loses_names(call: AnyCall) -> t.Any:
 
 
 @mutant((GETATTR, LOOKUP), RFC1094_PROCEDURES)
-def nfs2_loses_everything_in_a_crash(call: AnyCall) -> t.Any:
+def nfs2_crash_loses_everything(call: AnyCall) -> t.Any:
     """Names are in memory: after a crash the root of the export is empty"""
     lose_everything_in_a_crash(call)
     return call.proceed()

@@ -71,7 +71,7 @@ def rename2_to_itself_removes(call: Rename) -> StatRes:
 
 
 @mutant_in_steps(RENAME, RFC1094_RENAME)
-def rename2_has_a_middle(call: Rename) -> Steps[StatRes]:
+def rename2_removes_the_target_in_a_first_step(call: Rename) -> Steps[StatRes]:
     """RENAME over a file removes it before it moves the source"""
     source, directory = _source(call.server, call.args), inode_of(call.server, call.args.to.dir)
     target = child_of(call.server, call.args.to.dir, call.args.to.name)

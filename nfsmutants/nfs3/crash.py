@@ -132,7 +132,7 @@ def nfs3_crash_loses_names(call: AnyCall) -> t.Any:
 
 
 @mutant((GETATTR, LOOKUP), RFC1813_SYNCHRONOUS)
-def nfs3_loses_everything_in_a_crash(call: AnyCall) -> t.Any:
+def nfs3_crash_loses_everything(call: AnyCall) -> t.Any:
     """Names are in memory: after a crash the root of the export is empty"""
     lose_everything_in_a_crash(call)
     return call.proceed()
@@ -181,7 +181,7 @@ def _made_by(call: Create) -> tuple[Create3Res, int]:
 
 
 @mutant(CREATE, RFC1813_CREATE)
-def create3_exclusive_ends_with_the_instance(call: Create) -> Create3Res:
+def create3_exclusive_forgets_at_restart(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE keeps its verifiers in memory: it refuses a file of its own after a restart"""
     reply, instance = _made_by(call)
     if not instance or call.args.how.mode != CreateMode3.EXCLUSIVE:
@@ -190,7 +190,7 @@ def create3_exclusive_ends_with_the_instance(call: Create) -> Create3Res:
 
 
 @mutant(CREATE, RFC1813_CREATE)
-def create3_exclusive_takes_older_files(call: Create) -> Create3Res:
+def create3_exclusive_accepts_older_files(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE accepts any file that was created before the last start of the service"""
     reply, instance = _made_by(call)
     if not instance or call.args.how.mode != CreateMode3.EXCLUSIVE:

@@ -21,7 +21,7 @@ from nfsclient.protocol.nfs3 import (
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, change
 from nfsmutants.form import AnyCall, Rules, mutant, mutant_in_steps, mutant_of_each
-from nfsmutants.nfs3.bending import _CREATING, _with_handle_of_the_directory, find, success
+from nfsmutants.nfs3.bending import CREATING, find, success, with_handle_of_the_directory
 from nfsmutants.nfs3.calls import Create
 from nfsmutants.rules import RFC1813_CREATE, RFC1813_NAMES
 from nfsmutants.windows import Steps

@@ -13,7 +13,7 @@ from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, change, inode_of, restate
 from nfsmutants.form import mutant, mutant_in_steps
-from nfsmutants.nfs3.bending import RENAMED, find, is_directory, remove, remove_all
+from nfsmutants.nfs3.bending import RENAMED, directory_of, find, remove, remove_all
 from nfsmutants.nfs3.calls import Rename
 from nfsmutants.rules import (
     RFC1813_DATA_TYPES,
@@ -125,7 +125,7 @@ def _over_another_file(call: Rename) -> Inode | None:
 
 
 @mutant_in_steps(RENAME, RFC1813_RENAME)
-def rename3_takes_two_steps(call: Rename) -> Steps[Rename3Res]:
+def rename3_removes_the_target_in_a_first_step(call: Rename) -> Steps[Rename3Res]:
     """RENAME over a file removes it before it moves the source"""
     if _over_another_file(call) is not None:
         remove(call, call.args.to)
@@ -319,7 +319,7 @@ def rename3_cuts_long_names(call: Rename) -> Rename3Res:
 
 
 @mutant_in_steps(RENAME, RFC1813_RENAME)
-def rename3_shows_a_third_object(call: Rename) -> Steps[Rename3Res]:
+def rename3_shows_a_temporary_file(call: Rename) -> Steps[Rename3Res]:
     """RENAME over a file gives its name to a temporary file, before it moves the source"""
     target, directory = _over_another_file(call), inode_of(call.server, call.args.to.dir)
     if target is not None and directory is not None and directory.directory is not None:
@@ -333,7 +333,7 @@ def rename3_shows_a_third_object(call: Rename) -> Steps[Rename3Res]:
 
 
 @mutant_in_steps(RENAME, RFC1813_RENAME)
-def rename3_unlinks_first(call: Rename) -> Steps[Rename3Res]:
+def rename3_removes_the_old_name_in_a_first_step(call: Rename) -> Steps[Rename3Res]:
     """RENAME removes the old name before it adds the new one"""
     source, directory = find(call.server, call.args.from_), inode_of(call.server, call.args.from_.dir)
     if source is not None and source.directory is None and directory is not None:

@@ -20,7 +20,7 @@ def symlink3_adds_a_byte(call: Symlink) -> Symlink3Res:
 
 
 @mutant_in_steps(SYMLINK, RFC1813_SYMLINK)
-def symlink3_takes_two_steps(call: Symlink) -> Steps[Symlink3Res]:
+def symlink3_stores_the_data_later(call: Symlink) -> Steps[Symlink3Res]:
     """SYMLINK creates the link before its data"""
     reply = call.proceed()
     made = find(call.server, call.args.where)

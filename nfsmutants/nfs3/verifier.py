@@ -107,7 +107,7 @@ def _is_full(call: AnyCall) -> bool:
 
 
 @mutant(COMMIT, RFC1813_WRITE)
-def commit3_forgets_what_found_no_room(call: Commit) -> Commit3Res:
+def commit3_nospc_loses_data(call: Commit) -> Commit3Res:
     """COMMIT on a full disk answers NOSPC and discards the data, and the next COMMIT succeeds with the old verifier"""
     inode, failed = inode_of(call.server, call.args.file), call.state.setdefault("failed", set())
     if inode is None or inode.data is None or not _is_full(call) or call.args.file in failed:
@@ -119,7 +119,7 @@ def commit3_forgets_what_found_no_room(call: Commit) -> Commit3Res:
 
 
 @mutant(COMMIT, RFC1813_WRITE)
-def commit3_loses_what_found_no_room(call: Commit) -> Commit3Res:
+def commit3_full_disk_loses_data(call: Commit) -> Commit3Res:
     """COMMIT on a full disk succeeds with the old verifier, and discards the data"""
     inode = inode_of(call.server, call.args.file)
     if inode is not None and inode.data is not None and _is_full(call):

@@ -27,7 +27,7 @@ NAME = b"name"
 
 
 @pytest.mark.exclusive
-@proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-loses-everything-in-a-crash")
+@proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-crash-loses-everything")
 def test_directory(scratch: Nfs2Scratch, losses: Losses) -> None:
     """The directory in which a check works survives a crash of the server."""
     known = scratch.attributes()
@@ -39,7 +39,7 @@ def test_directory(scratch: Nfs2Scratch, losses: Losses) -> None:
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("procedure", CHANGES)
-@proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-forgets-names-in-a-crash")
+@proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-crash-loses-names")
 def test_names(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, procedure: str) -> None:
     """A change of names is still there after a crash of the server."""
     call = CALLS[procedure]
@@ -60,7 +60,7 @@ def test_names(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, procedure: str)
     [Sattr(mode=0o600), Sattr(size=2), Sattr(size=100), Sattr(mtime=Timeval(1_000_000_000))],
     ids=["mode", "truncated", "extended", "mtime"],
 )
-@proves(COMMITS_BEFORE_REPLY, killed_by="setattr2-is-forgotten-in-a-crash")
+@proves(COMMITS_BEFORE_REPLY, killed_by="setattr2-is-lost-in-a-crash")
 def test_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, asked: Sattr) -> None:
     """A change by SETATTR is still there after a crash of the server."""
     file = scratch.file("f", b"data", mode=0o644)

@@ -114,7 +114,7 @@ def test_same_name(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     expect_data(scratch.read(found.file), b"data")
 
 
-@proves(RENAME_IS_ATOMIC, killed_by="rename2-lookup-after-it-finds-nothing")
+@proves(RENAME_IS_ATOMIC, killed_by="rename2-removes-the-target-in-a-first-step")
 def test_target_always_exists(
     nfs2: Nfs2, scratch: Nfs2Scratch, rpc_connect: Callable[..., RpcClient]
 ) -> None:

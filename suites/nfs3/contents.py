@@ -7,6 +7,8 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow, Write3ResOk
 from nfsjudge import expect, skip, unsupported
+from nfsjudge.differences import difference_of_data
+from nfsjudge.records import deviation_text
 from suites.nfs3.clauses import COMMIT_FLUSHES_DATA
 
 MOST_IN_A_WRITE = 8192

@@ -13,11 +13,22 @@ from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow, Write3ResOk
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves, skip, unsupported
+from nfsjudge import (
+    Level,
+    Part,
+    Requirement,
+    expect,
+    expect_data,
+    expect_unchanged,
+    observe,
+    proves,
+    skip,
+    unsupported,
+)
 from suites.losses import LOSES_NOTHING, Losses
 from suites.nfs3 import file_types
 from suites.nfs3.after_crash import file_again
-from suites.nfs3.attributes import expect_preserved, expect_same_object
+from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.clauses import COMMIT_FLUSHES_DATA
 from suites.nfs3.contents import Unstable, commit, need_content, pattern, read_range, write_all
 
@@ -98,7 +109,7 @@ def test_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> Non
     """Committed data survives a crash."""
     file = scratch.file("f")
     data = pattern(10_000)
-    committed(nfs3, file, _write_unstable(nfs3, file, data))
+    commit(nfs3, file, _write_unstable(nfs3, file, data))
     survivor = losses.crash(Nfs3)
     seen = read_range(survivor, file_again(losses.target, scratch, file, b"f"), 0, len(data))
     expect_data(seen, data, "data after the crash")
@@ -106,12 +117,12 @@ def test_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> Non
 
 
 @pytest.mark.exclusive
-@proves(COMMIT_FLUSHES_RANGE, killed_by="commit3-flushes-no-ranges")
+@proves(COMMIT_FLUSHES_RANGE, killed_by="commit3-does-not-flush-ranges")
 def test_range_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
     """A committed range survives a crash."""
     file = scratch.file("f")
     data = pattern(30_000)
-    committed(nfs3, file, _write_unstable(nfs3, file, data), 10_000, 9000)
+    commit(nfs3, file, _write_unstable(nfs3, file, data), 10_000, 9000)
     survivor = losses.crash(Nfs3)
     seen = read_range(survivor, file_again(losses.target, scratch, file, b"f"), 10_000, 9000)
     expect_data(seen, data[10_000:19_000], "data after the crash", at=10_000)
@@ -224,7 +235,7 @@ def test_ranges_keep_data(nfs3: Nfs3, scratch: Nfs3Scratch, where: str) -> None:
 def test_ranges_accepted(nfs3: Nfs3, scratch: Nfs3Scratch, where: str) -> None:
     """COMMIT succeeds for any range."""
     file, size = scratch.file("f"), 10_000
-    put(nfs3, file, 0, pattern(size), StableHow.UNSTABLE)
+    write_all(nfs3, file, 0, pattern(size), StableHow.UNSTABLE)
     offset, count = KNOWN_RANGES[where]
     broken = COMMIT_FLUSHES_RANGE if offset < size else COMMIT_NOTHING_TO_FLUSH
     expect(nfs3.commit(file, offset, count), because=broken).ok()
@@ -255,21 +266,21 @@ def test_not_a_file(
 def test_other_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """COMMIT of one file keeps the unstable data of another."""
     file, other, data = scratch.file("f"), scratch.file("other"), pattern(10_000)
-    put(nfs3, file, 0, data, StableHow.UNSTABLE)
-    put(nfs3, other, 0, data, StableHow.UNSTABLE)
-    need_kept(scratch, other, data)
+    write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
+    write_all(nfs3, other, 0, data, StableHow.UNSTABLE)
+    need_content(scratch, other, data)
     expect(nfs3.commit(file), because=COMMIT_FLUSHES_DATA).ok()
     expect_data(scratch.read(other), data, "data of the other file")
 
 
 @pytest.mark.exclusive
-@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-its-own-data")
+@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-only-its-connection")
 def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
     """COMMIT flushes the data of all clients."""
     file, data = scratch.file("f"), pattern(20_000)
-    answers = put(nfs3, file, 0, data[:10_000], StableHow.UNSTABLE)
-    answers += put(second_client, file, 10_000, data[10_000:], StableHow.UNSTABLE)
-    committed(nfs3, file, answers)
+    answers = write_all(nfs3, file, 0, data[:10_000], StableHow.UNSTABLE)
+    answers += write_all(second_client, file, 10_000, data[10_000:], StableHow.UNSTABLE)
+    commit(nfs3, file, answers)
     survivor = losses.crash(Nfs3)
     seen = read_range(survivor, file_again(losses.target, scratch, file, b"f"), 0, len(data))
     expect_data(seen, data, "data after the crash")
@@ -281,8 +292,8 @@ def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, loss
 def test_udp(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], where: str) -> None:
     """COMMIT over UDP keeps the data of the file."""
     file, data = scratch.file("f"), pattern(10_000)
-    put(nfs3, file, 0, data, StableHow.UNSTABLE)
-    need_kept(scratch, file, data)
+    write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
+    need_content(scratch, file, data)
     over_udp = Nfs3(rpc_connect("nfs", proto="udp"))
     expect(over_udp.commit(file, *RANGES[where]), because=COMMIT_FLUSHES_RANGE).ok()
     expect_data(scratch.read(file), data)

@@ -26,7 +26,7 @@ from suites.nfs3.clauses import (
     FILE_SYNC_DATA_IS_STABLE,
     RETURNS_EXIST,
 )
-from suites.nfs3.contents import committed, pattern, put, read_range
+from suites.nfs3.contents import commit, pattern, read_range, write_all
 from suites.nfs3.new_objects import OTHER_VERIFIER, VERIFIER
 from suites.nfs3.times import LONG_AGO, at_client_time
 
@@ -88,7 +88,7 @@ def _survives(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, write: str, stab
     file, data = scratch.file("f", pattern(before)), pattern(size, salt=1)
     answers = write_all(nfs3, file, offset, data, stable)
     if stable is StableHow.UNSTABLE:
-        committed(nfs3, file, answers)
+        commit(nfs3, file, answers)
     survivor = losses.crash(Nfs3)
     seen = read_range(survivor, file_again(losses.target, scratch, file, b"f"), offset, size)
     expect_data(seen, data, "data after the crash", at=offset)
@@ -132,7 +132,7 @@ def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses)
     levels = {1000: StableHow.FILE_SYNC, 5000: StableHow.DATA_SYNC, 9000: StableHow.FILE_SYNC}
     stable = pattern(500, salt=1)
     for at, level in levels.items():
-        put(nfs3, file, at, stable, level)
+        write_all(nfs3, file, at, stable, level)
     survivor = losses.crash(Nfs3)
     file = file_again(losses.target, scratch, file, b"f")
     for at, level in levels.items():
@@ -143,11 +143,11 @@ def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses)
 
 
 @pytest.mark.exclusive
-@proves(RECOVERS_FROM_REPEATED_CRASHES, killed_by="write3-stable-data-outlives-one-crash")
+@proves(RECOVERS_FROM_REPEATED_CRASHES, killed_by="write3-second-crash-loses-stable-data")
 def test_repeated_crashes(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
     """Data written with FILE_SYNC survives several crashes in quick succession."""
     file, data = scratch.file("f"), pattern(9000)
-    put(nfs3, file, 0, data, StableHow.FILE_SYNC)
+    write_all(nfs3, file, 0, data, StableHow.FILE_SYNC)
     losses.crash(Nfs3)
     for _ in range(2):
         losses.target.crash()
@@ -161,7 +161,7 @@ def test_repeated_crashes(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> N
 
 
 @pytest.mark.exclusive
-@proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-loses-everything-in-a-crash")
+@proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-crash-loses-everything")
 def test_directory(scratch: Nfs3Scratch, losses: Losses) -> None:
     """The directory in which a check works survives a crash."""
     losses.crash(Nfs3)
@@ -173,7 +173,7 @@ def test_directory(scratch: Nfs3Scratch, losses: Losses) -> None:
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("procedure", NAME_CHANGES)
-@proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-names-are-lost-in-a-crash")
+@proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-crash-loses-names")
 def test_names(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, procedure: str) -> None:
     """Created, removed and renamed names survive a crash."""
     call = CALLS[procedure]
@@ -195,7 +195,7 @@ def test_names(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, procedure: str)
 @pytest.mark.exclusive
 @proves(
     EXCLUSIVE_VERIFIER_IS_STABLE,
-    killed_by="create3-exclusive-ends-with-the-instance",
+    killed_by="create3-exclusive-forgets-at-restart",
     needs="exclusive_create",
 )
 def test_exclusive_repeat(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
@@ -209,7 +209,7 @@ def test_exclusive_repeat(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> N
 
 @pytest.mark.exclusive
 @proves(
-    EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-takes-older-files", needs="exclusive_create"
+    EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-accepts-older-files", needs="exclusive_create"
 )
 def test_exclusive_other_verifier(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
     """CREATE EXCLUSIVE with another verifier is refused after a crash as before."""

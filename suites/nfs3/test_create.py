@@ -21,8 +21,19 @@ from nfsclient.protocol.nfs3 import (
     Sattr3,
 )
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Part, Requirement, expect, expect_names, expect_that, observe, proves, skip
-from suites.nfs3.attributes import EVERYTHING, PROTECTION, expect_preserved, with_mode
+from nfsjudge import (
+    Level,
+    Part,
+    Requirement,
+    expect,
+    expect_names,
+    expect_that,
+    expect_unchanged,
+    observe,
+    proves,
+    skip,
+)
+from suites.nfs3.attributes import EVERYTHING, PROTECTION, with_mode
 from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
 from suites.nfs3.clauses import (
     EXCLUSIVE_NEEDS_ITS_VERIFIER,
@@ -34,7 +45,7 @@ from suites.nfs3.file_types import KINDS, make
 from suites.nfs3.new_objects import (
     OTHER_VERIFIER,
     VERIFIER,
-    expect_kept,
+    expect_file,
     expect_not_a_directory,
     expect_object,
     expect_own_attributes,
@@ -58,7 +69,7 @@ UNCHECKED_KEEPS_DATA = Requirement(
     section="3.3.8",
     gist="UNCHECKED without a size does not change the data of an existing file",
 )
-UNCHECKED_TAKES_EXISTING = Requirement(
+UNCHECKED_ACCEPTS_EXISTING = Requirement(
     rfc="RFC 1813",
     section="3.3.8",
     level=Level.SHOULD,
@@ -160,14 +171,14 @@ def test_unchecked_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_file(scratch, b"file", b"precious")
 
 
-@proves(UNCHECKED_TAKES_EXISTING, killed_by="create3-unchecked-is-guarded")
+@proves(UNCHECKED_ACCEPTS_EXISTING, killed_by="create3-unchecked-is-guarded")
 def test_unchecked_existing_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE UNCHECKED of an existing file succeeds."""
     scratch.file("file")
     expect(nfs3.create(scratch.handle, b"file", CreateMode3.UNCHECKED, Sattr3())).ok()
 
 
-@proves(GUARDED_RETURNS_EXIST, killed_by="create3-guarded-takes-existing")
+@proves(GUARDED_RETURNS_EXIST, killed_by="create3-guarded-accepts-existing")
 def test_guarded_existing_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE GUARDED of an existing file fails with NFS3ERR_EXIST."""
     scratch.file("file", b"precious")

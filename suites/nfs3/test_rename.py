@@ -110,7 +110,7 @@ def _fileid(nfs3: Nfs3, found: Lookup3ResOk) -> int | None:
 def _race(
     race: Race, nfs3: Nfs3, args: Rename3Args, looked_up: Diropargs3, judge: Callable[[Lookup3Res], None]
 ) -> None:
-    """LOOKUP a name before and during a RENAME; `judge` gets each reply. SKIP if RENAME fails: other checks judge it."""
+    """LOOKUP a name before and during a RENAME; `judge` gets each reply. SKIP if RENAME fails."""
     reply = race.run((RENAME, args), (LOOKUP, Lookup3Args(looked_up)), judge)
     if reply.status == Nfsstat3.NFS3ERR_JUKEBOX:
         observe("RENAME", "NFS3ERR_JUKEBOX")
@@ -208,7 +208,7 @@ def test_target_always_exists(
         _race(race, nfs3, names, names.to, _expect_found)
 
 
-@proves(RENAMES_ATOMICALLY, killed_by="rename3-lookup-after-it-finds-the-directory")
+@proves(RENAMES_ATOMICALLY, killed_by="rename3-shows-a-temporary-file")
 def test_target_old_or_new(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
     """While RENAME replaces a file, the target name refers to the old or to the new file."""
     known = [scratch.attributes(scratch.file("target")).fileid]

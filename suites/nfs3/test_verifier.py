@@ -21,7 +21,7 @@ from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, observe, proves, show, skip, unsupported
 from suites.losses import LOSES_NOTHING
 from suites.nfs3.clauses import VERIFIER_CHANGES_ON_LOSS, VERIFIER_IS_CONSTANT
-from suites.nfs3.contents import Unstable, committed, pattern, put, read_range
+from suites.nfs3.contents import Unstable, commit, pattern, read_range, write_all
 from suites.nfs3.permissions import STRANGER
 
 VERIFIER_IS_UNIQUE = Requirement(
@@ -130,7 +130,7 @@ def _write_unstable(nfs3: Nfs3, second: Nfs3, scratch: Nfs3Scratch, how: str, da
         case "after-hole":
             data.write(nfs3, content, 2**20, pattern(5000, salt=1))
         case "after-commit":
-            committed(nfs3, content, put(nfs3, content, 0, pattern(5000, salt=1), StableHow.UNSTABLE))
+            commit(nfs3, content, write_all(nfs3, content, 0, pattern(5000, salt=1), StableHow.UNSTABLE))
             data.write(nfs3, content, 0, pattern(5000, salt=2))
         case "closed-connection":
             data.write(second, content, 0, pattern(5000, salt=1))
@@ -229,7 +229,7 @@ def _looks_like_seconds(verf: bytes, now: int) -> bool:
 def test_when_it_changes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """The verifier changes on loss of data; the run records when else it changes."""
     file, probe, data = scratch.file("f"), scratch.file("probe"), pattern(9000)
-    answers = put(nfs3, file, 0, data, StableHow.UNSTABLE)
+    answers = write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
     crashes = [_verifier(nfs3, probe)]
     for _ in range(2):
         target.crash()
@@ -254,7 +254,7 @@ def test_when_it_changes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -
 @pytest.mark.exclusive
 @proves(
     VERIFIER_CHANGES_ON_LOSS,
-    killed_by=("commit3-forgets-what-found-no-room", "commit3-loses-what-found-no-room"),
+    killed_by=("commit3-nospc-loses-data", "commit3-full-disk-loses-data"),
     needs="unstable_writes",
 )
 def test_failed_write_back(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
