@@ -70,7 +70,7 @@ class Window(TransportMiddleware):
         """The connection whose call is being answered; None outside of `answer_record`."""
 
     def step(self, context: CallContext, begin: Callable[[], Steps[R]]) -> R:
-        """The reply, if the call has come to its end. Raises `_Waits` if it has not."""
+        """The reply, if the call is complete. Raises `_Waits` if it is not."""
         key = context.peer, context.xid
         steps: Steps[R] = self._begun.pop(key) if key in self._begun else begin()
         try:

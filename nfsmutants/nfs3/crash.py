@@ -182,7 +182,7 @@ def _made_by(call: Create) -> tuple[Create3Res, int]:
 
 @mutant(CREATE, RFC1813_CREATE)
 def create3_exclusive_forgets_at_restart(call: Create) -> Create3Res:
-    """CREATE in mode EXCLUSIVE keeps its verifiers in memory: it refuses a file of its own after a restart"""
+    """CREATE in mode EXCLUSIVE keeps its verifiers in memory: it refuses the files that it created before a restart"""
     reply, instance = _made_by(call)
     if not instance or call.args.how.mode != CreateMode3.EXCLUSIVE:
         return reply
