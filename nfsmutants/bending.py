@@ -6,8 +6,11 @@ from __future__ import annotations
 import typing as t
 
 from nfsclient.xdr import Union, XdrType, replace, shape_of
-from nfsserver.fs import FsError, Inode
+from nfsserver.fs import FsError, Inode, remove_tree_locally
 from nfsserver.handlers import ServerApi
+
+if t.TYPE_CHECKING:
+    from nfsmutants.form import AnyCall
 
 X = t.TypeVar("X", bound=XdrType)
 
@@ -72,3 +75,14 @@ def child_of(server: ServerApi, directory: bytes, name: bytes) -> Inode | None:
     """The object of a name in the directory of a handle; None if it does not exist."""
     parent = inode_of(server, directory)
     return None if parent is None or parent.directory is None else parent.directory.get(name)
+
+
+def lose_everything_in_a_crash(call: AnyCall) -> None:
+    """Remove all directories of the root in the first call after a restart of the service."""
+    boots = call.backend.boots
+    if call.state.setdefault("boots", boots) == boots:
+        return
+    call.state["boots"] = boots
+    root = call.backend.fs.root
+    for name in root.directory.names() if root.directory is not None else ():
+        remove_tree_locally(root.fs, name)

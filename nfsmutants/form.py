@@ -14,6 +14,7 @@ arguments, or one that it builds itself.
 `wire_mutant` is for mutants that change bytes (RPC headers, malformed replies): its function gets a `Message`.
 `transport_mutant` is for mutants of fragments, connections and datagrams. It decorates a class instead of a function:
 `RpcAnswersTwice` is the mutant ``rpc-answers-twice``. `mutant_of_each` makes one mutant per operation.
+`mutant_in_steps` is for races: its function is a generator, and other calls come between its steps (`windows`).
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from nfsclient.rpc.sockets import Address
 from nfsclient.similar import similar_text
 from nfsclient.xdr import XdrType
 from nfsmutants.bending import change
+from nfsmutants.windows import Steps
 from nfsserver.backend import Backend
 from nfsserver.fs import Caller
 from nfsserver.handlers import ServerApi
@@ -111,6 +113,7 @@ class Message:
 
 
 OnCall: t.TypeAlias = Callable[[Call[A, R]], R]
+OnCallInSteps: t.TypeAlias = Callable[[Call[A, R]], Steps[R]]
 AnyOnCall: t.TypeAlias = Callable[[t.Any], t.Any]
 OnMessage: t.TypeAlias = Callable[[Message], Answer]
 
@@ -127,6 +130,8 @@ class Mutant:
     on_call: AnyOnCall | None = field(default=None, kw_only=True)
     on_message: OnMessage | None = field(default=None, kw_only=True)
     transport: type[TransportMiddleware] | None = field(default=None, kw_only=True)
+    in_steps: bool = field(default=False, kw_only=True)
+    """`on_call` is a generator function: other calls come between its steps."""
     only_raw: bool = field(default=False, kw_only=True)
     """Changes nothing that a typed client sends or receives: only checks that build their own bytes can detect it."""
     kills_many: str = field(default="", kw_only=True)
@@ -203,6 +208,20 @@ def mutant(
     def register(on_call: AnyOnCall) -> AnyOnCall:
         name, gist = _name_of(on_call), _gist_of(on_call)
         _register(Mutant(name, gist, rule, bent, on_call=on_call, kills_many=kills_many))
+        return on_call
+
+    return register
+
+
+def mutant_in_steps(
+    operation: Operation[A, R], rule: str, *, kills_many: str = ""
+) -> Callable[[OnCallInSteps[A, R]], OnCallInSteps[A, R]]:
+    """Register a generator function of a `Call`: at each `yield`, the server answers other calls."""
+
+    def register(on_call: OnCallInSteps[A, R]) -> OnCallInSteps[A, R]:
+        name, gist = _name_of(on_call), _gist_of(on_call)
+        made = Mutant(name, gist, rule, (operation,), on_call=on_call, in_steps=True, kills_many=kills_many)
+        _register(made)
         return on_call
 
     return register

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, MutableSet
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext
 from nfsmutants.form import Call, Message, Mutant, State, find_mutant
+from nfsmutants.windows import Window
 from nfsserver.handlers import ServerApi
 from nfsserver.middleware import Answer, AnyAroundCall, AroundMessage, ProceedMessage
 from nfsserver.server import Server
@@ -74,12 +75,17 @@ class _ActiveMutant:
 
     def __init__(self, mutant: Mutant) -> None:
         self.mutant = mutant
-        self.transport = None if mutant.transport is None else mutant.transport()
+        self._window = Window() if mutant.in_steps else None
+        self.transport = self._window if mutant.transport is None else mutant.transport()
         self._state: State = {}
 
     def around_call(self, server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:
-        assert self.mutant.on_call is not None
-        return self.mutant.on_call(Call(server, context, args, self._state, proceed))
+        on_call = self.mutant.on_call
+        assert on_call is not None
+        call = Call(server, context, args, self._state, proceed)
+        if self._window is None:
+            return on_call(call)
+        return self._window.step(context, lambda: on_call(call))
 
     def around_message(self, server: ServerApi, message: bytes, proceed: ProceedMessage) -> Answer:
         assert self.mutant.on_message is not None

@@ -24,7 +24,7 @@ from nfsclient.protocol.nfs2 import (
     Nfsstat2,
 )
 from nfsclient.rpc.service import CallContext
-from nfsmutants.bending import inode_of
+from nfsmutants.bending import inode_of, lose_everything_in_a_crash
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs2.bending import place_of
 from nfsmutants.nfs2.calls import Write
@@ -73,6 +73,13 @@ def nfs2_crash_loses_names(call: AnyCall) -> t.Any:
         if directory is not None:
             state.setdefault("undoing", []).append(_undoing(call.context, call.args, directory, source))
     return reply
+
+
+@mutant((GETATTR, LOOKUP), RFC1094_PROCEDURES)
+def nfs2_crash_loses_everything(call: AnyCall) -> t.Any:
+    """Names are in memory: after a crash the root of the export is empty"""
+    lose_everything_in_a_crash(call)
+    return call.proceed()
 
 
 @mutant((SETATTR, GETATTR, LOOKUP), RFC1094_PROCEDURES)

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import contextlib
-import typing as t
 
-from nfsclient.protocol.nfs2 import LOOKUP, RENAME, Diropres, Nfsstat2, Renameargs, StatRes
+from nfsclient.protocol.nfs2 import RENAME, Nfsstat2, Renameargs, StatRes
 from nfsmutants.bending import child_of, inode_of
-from nfsmutants.form import AnyCall, mutant
+from nfsmutants.form import mutant, mutant_in_steps
 from nfsmutants.nfs2.bending import _DOTS, done, empty_directory, remove_tree
 from nfsmutants.nfs2.calls import Rename
 from nfsmutants.rules import RFC1094_NAMES, RFC1094_RENAME
+from nfsmutants.windows import Steps
 from nfsserver.fs import Inode
 from nfsserver.handlers import ServerApi
 
@@ -70,19 +70,15 @@ def rename2_to_itself_removes(call: Rename) -> StatRes:
     return call.proceed()
 
 
-@mutant((RENAME, LOOKUP), RFC1094_RENAME)
-def rename2_lookup_after_it_finds_nothing(call: AnyCall) -> t.Any:
-    """The first LOOKUP after a RENAME over a file finds nothing"""
-    state = call.state
-    if call.operation is RENAME:
-        taken = child_of(call.server, call.args.to.dir, call.args.to.name)
-        reply = call.proceed()
-        if taken is not None and reply.status == Nfsstat2.NFS_OK:
-            state["middle"] = call.args.to
-        return reply
-    if call.args == state.get("middle"):
-        del state["middle"]
-        return Diropres(Nfsstat2.NFSERR_NOENT)
+@mutant_in_steps(RENAME, RFC1094_RENAME)
+def rename2_removes_the_target_in_a_first_step(call: Rename) -> Steps[StatRes]:
+    """RENAME over a file removes it before it moves the source"""
+    source, directory = _source(call.server, call.args), inode_of(call.server, call.args.to.dir)
+    target = child_of(call.server, call.args.to.dir, call.args.to.name)
+    is_over = source is not None and target is not None and source is not target
+    if is_over and directory is not None:
+        remove_tree(directory, call.args.to.name)
+        yield
     return call.proceed()
 
 

@@ -4,22 +4,18 @@
 from __future__ import annotations
 
 import struct
-import typing as t
 
 from nfsclient.protocol.nfs2 import WRITE, Attrstat, Nfsstat2
 from nfsclient.rpc.messages import AcceptStat, accepted
 from nfsclient.xdr import replace
 from nfsmutants.bending import inode_of
-from nfsmutants.form import Message, mutant, wire_mutant
+from nfsmutants.form import Message, mutant, mutant_in_steps, wire_mutant
 from nfsmutants.nfs2.calls import Write
 from nfsmutants.rules import RFC1094_WRITE
+from nfsmutants.windows import Steps
 from nfsserver.fs import Kind
 from nfsserver.middleware import Answer
 from nfsserver.nfs2.common import fattr
-
-if t.TYPE_CHECKING:
-    from nfsclient.rpc.sockets import Address
-
 
 # ---------------------------------------------------------------- WRITE
 
@@ -96,17 +92,15 @@ def write2_no_data_truncates(call: Write) -> Attrstat:
     return call.proceed()
 
 
-@mutant(WRITE, RFC1094_WRITE)
-def write2_mixes_clients(call: Write) -> Attrstat:
-    """WRITE keeps the second half of the data that another client wrote to the same range"""
-    args = call.args
-    last: dict[object, Address] = call.state.setdefault("last", {})
-    place = (args.file, args.offset, len(args.data))
-    known = last.get(place)
-    last[place] = call.peer
-    if known is None or known == call.peer:
+@mutant_in_steps(WRITE, RFC1094_WRITE)
+def write2_mixes_clients(call: Write) -> Steps[Attrstat]:
+    """WRITE writes its data in two halves"""
+    data, offset = bytes(call.args.data), call.args.offset
+    half = len(data) // 2
+    if not half or call.proceed_with(data=data[:half]).status != Nfsstat2.NFS_OK:
         return call.proceed()
-    return call.proceed(replace(args, data=bytes(args.data)[: len(args.data) // 2]))
+    yield
+    return call.proceed_with(data=data[half:], offset=offset + half)
 
 
 @mutant(WRITE, RFC1094_WRITE)

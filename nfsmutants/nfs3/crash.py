@@ -24,22 +24,28 @@ from nfsclient.protocol.nfs3 import (
     SYMLINK,
     WRITE,
     Commit3Res,
+    Create3Res,
+    Create3ResFail,
+    CreateMode3,
     Getattr3Res,
     Nfsstat3,
     StableHow,
+    WccData,
     Write3Res,
 )
-from nfsmutants.bending import amend, inode_of
+from nfsmutants.bending import amend, inode_of, lose_everything_in_a_crash
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs3.calls import Commit, Write
+from nfsmutants.nfs3.bending import find, success
+from nfsmutants.nfs3.calls import Commit, Create, Write
 from nfsmutants.rules import (
     RFC1813_COMMIT,
+    RFC1813_CREATE,
     RFC1813_STABLE_CHANGES,
     RFC1813_STABLE_DATA,
     RFC1813_SYNCHRONOUS,
     RFC1813_WRITE,
 )
-from nfsserver.fs import Changes, FsError
+from nfsserver.fs import Changes, FsError, Inode
 from nfsserver.fs.permissions import SUPERUSER
 from nfsserver.handlers import ServerApi
 
@@ -125,6 +131,13 @@ def nfs3_crash_loses_names(call: AnyCall) -> t.Any:
     return reply
 
 
+@mutant((GETATTR, LOOKUP), RFC1813_SYNCHRONOUS)
+def nfs3_crash_loses_everything(call: AnyCall) -> t.Any:
+    """Names are in memory: after a crash the root of the export is empty"""
+    lose_everything_in_a_crash(call)
+    return call.proceed()
+
+
 @mutant((SETATTR, GETATTR), RFC1813_STABLE_CHANGES)
 def setattr3_is_lost_in_a_crash(call: AnyCall) -> t.Any:
     """A crash undoes the mode, size and mtime that SETATTR set"""
@@ -150,3 +163,36 @@ def getattr3_handles_are_stale_after_restart(call: AnyCall) -> t.Any:
     if reply.resok is not None and reply.resok.obj is not None:
         given[bytes(reply.resok.obj)] = call.backend.boots
     return reply
+
+
+# ---------------------------------------------------------------- EXCLUSIVE CREATE
+
+
+def _made_by(call: Create) -> tuple[Create3Res, int]:
+    """The reply, and the instance of the service in which the file of the name was created, 0 if in the present one."""
+    instances: dict[Inode, int] = call.state.setdefault("instances", {})
+    existing = find(call.server, call.args.where)
+    reply = call.proceed()
+    made = find(call.server, call.args.where)
+    if existing is None and made is not None:
+        instances[made] = call.backend.boots
+    instance = 0 if existing is None else instances.get(existing, 0)
+    return reply, 0 if instance == call.backend.boots else instance
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_exclusive_forgets_at_restart(call: Create) -> Create3Res:
+    """CREATE in mode EXCLUSIVE keeps its verifiers in memory: it refuses the files that it created before a restart"""
+    reply, instance = _made_by(call)
+    if not instance or call.args.how.mode != CreateMode3.EXCLUSIVE:
+        return reply
+    return Create3Res(Nfsstat3.NFS3ERR_EXIST, resfail=Create3ResFail(WccData()))
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_exclusive_accepts_older_files(call: Create) -> Create3Res:
+    """CREATE in mode EXCLUSIVE accepts any file that was created before the last start of the service"""
+    reply, instance = _made_by(call)
+    if not instance or call.args.how.mode != CreateMode3.EXCLUSIVE:
+        return reply
+    return t.cast("Create3Res", success(call))

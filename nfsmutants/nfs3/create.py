@@ -20,10 +20,11 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, change
-from nfsmutants.form import AnyCall, Rules, mutant, mutant_of_each
+from nfsmutants.form import AnyCall, Rules, mutant, mutant_in_steps, mutant_of_each
 from nfsmutants.nfs3.bending import CREATING, find, success, with_handle_of_the_directory
 from nfsmutants.nfs3.calls import Create
 from nfsmutants.rules import RFC1813_CREATE, RFC1813_NAMES
+from nfsmutants.windows import Steps
 from nfsserver.fs import Changes, Inode, Kind
 
 _ALL_BUT_MKDIR: t.Final[Rules] = {
@@ -87,6 +88,15 @@ def create3_unchecked_truncates(call: Create) -> Create3Res:
 
 
 @mutant(CREATE, RFC1813_CREATE)
+def create3_unchecked_is_guarded(call: Create) -> Create3Res:
+    """CREATE in mode UNCHECKED of an existing name answers EXIST"""
+    args = call.args
+    if args.how.mode == CreateMode3.UNCHECKED:
+        args = change(args, "how", mode=CreateMode3.GUARDED)
+    return call.proceed(args)
+
+
+@mutant(CREATE, RFC1813_CREATE)
 def create3_guarded_truncates(call: Create) -> Create3Res:
     """CREATE in mode GUARDED answers EXIST and empties the file"""
     return _truncate_existing(call, CreateMode3.GUARDED)
@@ -97,6 +107,16 @@ def create3_guarded_accepts_existing(call: Create) -> Create3Res:
     """CREATE in mode GUARDED of an existing file answers success"""
     args = call.args
     if args.how.mode == CreateMode3.GUARDED:
+        args = change(args, "how", mode=CreateMode3.UNCHECKED)
+    return call.proceed(args)
+
+
+@mutant_in_steps(CREATE, RFC1813_CREATE)
+def create3_guarded_creates_later(call: Create) -> Steps[Create3Res]:
+    """CREATE in mode GUARDED first checks for the file, then creates it or takes the one that is there by then"""
+    args = call.args
+    if args.how.mode == CreateMode3.GUARDED and find(call.server, args.where) is None:
+        yield
         args = change(args, "how", mode=CreateMode3.UNCHECKED)
     return call.proceed(args)
 
@@ -133,6 +153,16 @@ def create3_exclusive_accepts_any_verifier(call: Create) -> Create3Res:
         if call.args.how.mode == CreateMode3.EXCLUSIVE and made_so
         else call.proceed()
     )
+
+
+@mutant_in_steps(CREATE, RFC1813_CREATE)
+def create3_exclusive_creates_later(call: Create) -> Steps[Create3Res]:
+    """CREATE in mode EXCLUSIVE first checks for the file, then creates it or takes the one that is there by then"""
+    args = call.args
+    if args.how.mode == CreateMode3.EXCLUSIVE and find(call.server, args.where) is None:
+        yield
+        args = args if find(call.server, args.where) is None else _as_unchecked(args)
+    return call.proceed(args)
 
 
 @mutant(CREATE, RFC1813_CREATE)

@@ -3,22 +3,16 @@
 
 from __future__ import annotations
 
-import typing as t
-
 from nfsclient.protocol.nfs3 import (
-    LOOKUP,
     RENAME,
     Diropargs3,
-    Lookup3Res,
-    Lookup3ResFail,
-    Lookup3ResOk,
     Nfsstat3,
     Rename3Res,
 )
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import replace
-from nfsmutants.bending import amend, change, restate
-from nfsmutants.form import AnyCall, mutant
+from nfsmutants.bending import amend, change, inode_of, restate
+from nfsmutants.form import mutant, mutant_in_steps
 from nfsmutants.nfs3.bending import RENAMED, directory_of, find, remove, remove_all
 from nfsmutants.nfs3.calls import Rename
 from nfsmutants.rules import (
@@ -28,6 +22,7 @@ from nfsmutants.rules import (
     RFC1813_PATHCONF,
     RFC1813_RENAME,
 )
+from nfsmutants.windows import Steps
 from nfsserver.fs import Inode, Kind
 from nfsserver.handlers import ServerApi
 
@@ -121,18 +116,21 @@ def rename3_replaces_files_by_directories(call: Rename) -> Rename3Res:
     return _clear_the_way(call, for_directory=True, of_directory=False)
 
 
-@mutant((RENAME, LOOKUP), RFC1813_RENAME)
-def rename3_removes_the_target_in_a_first_step(call: AnyCall) -> t.Any:
-    """RENAME over a name removes it first: the next LOOKUP of it finds nothing"""
-    if call.operation is RENAME:
-        is_over = find(call.server, call.args.to) is not None
-        reply = call.proceed()
-        call.state["between"] = call.args.to if is_over and reply.resok is not None else None
-        return reply
-    if call.args.what != call.state.get("between"):
-        return call.proceed()
-    call.state["between"] = None
-    return Lookup3Res(Nfsstat3.NFS3ERR_NOENT, resfail=Lookup3ResFail(None))
+def _over_another_file(call: Rename) -> Inode | None:
+    """The file that the call replaces by another one; None if it does anything else."""
+    source, target = find(call.server, call.args.from_), find(call.server, call.args.to)
+    if source is None or target is None or source is target:
+        return None
+    return target if source.directory is None is target.directory else None
+
+
+@mutant_in_steps(RENAME, RFC1813_RENAME)
+def rename3_removes_the_target_in_a_first_step(call: Rename) -> Steps[Rename3Res]:
+    """RENAME over a file removes it before it moves the source"""
+    if _over_another_file(call) is not None:
+        remove(call, call.args.to)
+        yield
+    return call.proceed()
 
 
 @mutant(RENAME, RFC1813_RENAME)
@@ -320,28 +318,29 @@ def rename3_cuts_long_names(call: Rename) -> Rename3Res:
     return call.proceed_with("to", name=name)
 
 
-@mutant((RENAME, LOOKUP), RFC1813_RENAME)
-def rename3_lookup_after_it_finds_the_directory(call: AnyCall) -> t.Any:
-    """After RENAME over a name, the next LOOKUP of it finds the directory"""
-    if call.operation is RENAME:
-        is_over = find(call.server, call.args.to) is not None
-        reply = call.proceed()
-        call.state["between"] = call.args.to if is_over and reply.resok is not None else None
-        return reply
-    if call.args.what != call.state.get("between"):
-        return call.proceed()
-    call.state["between"] = None
-    return Lookup3Res(Nfsstat3.NFS3_OK, Lookup3ResOk(call.args.what.dir, None, None))
+@mutant_in_steps(RENAME, RFC1813_RENAME)
+def rename3_shows_a_temporary_file(call: Rename) -> Steps[Rename3Res]:
+    """RENAME over a file gives its name to a temporary file, before it moves the source"""
+    target, directory = _over_another_file(call), inode_of(call.server, call.args.to.dir)
+    if target is not None and directory is not None and directory.directory is not None:
+        entries, temporary = directory.directory, call.args.to.name + b"~"
+        entries.replace(call.args.to.name, directory.fs.create(call.caller, directory, temporary))
+        yield
+        if entries.get(call.args.to.name) is entries.get(temporary):
+            entries.replace(call.args.to.name, target)
+        directory.fs.remove(call.caller, directory, temporary)
+    return call.proceed()
 
 
-@mutant((RENAME, LOOKUP), RFC1813_RENAME)
-def rename3_removes_the_old_name_in_a_first_step(call: AnyCall) -> t.Any:
-    """RENAME removes the old name first: the next LOOKUP of the new one finds nothing"""
-    if call.operation is RENAME:
-        reply = call.proceed()
-        call.state["between"] = call.args.to if reply.resok is not None else None
-        return reply
-    if call.args.what != call.state.get("between"):
-        return call.proceed()
-    call.state["between"] = None
-    return Lookup3Res(Nfsstat3.NFS3ERR_NOENT, resfail=Lookup3ResFail(None))
+@mutant_in_steps(RENAME, RFC1813_RENAME)
+def rename3_removes_the_old_name_in_a_first_step(call: Rename) -> Steps[Rename3Res]:
+    """RENAME removes the old name before it adds the new one"""
+    source, directory = find(call.server, call.args.from_), inode_of(call.server, call.args.from_.dir)
+    if source is not None and source.directory is None and directory is not None:
+        entries, name = directory.directory, call.args.from_.name
+        assert entries is not None
+        entries.remove(name)
+        yield
+        if entries.get(name) is None:
+            entries.add(name, source)
+    return call.proceed()

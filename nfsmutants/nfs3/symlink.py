@@ -3,21 +3,13 @@
 
 from __future__ import annotations
 
-import typing as t
-
-from nfsclient.protocol.nfs3 import (
-    READLINK,
-    SYMLINK,
-    Nfsstat3,
-    Readlink3Res,
-    Readlink3ResFail,
-    Symlink3Args,
-    Symlink3Res,
-)
+from nfsclient.protocol.nfs3 import SYMLINK, Nfsstat3, Symlink3Res
 from nfsmutants.bending import restate
-from nfsmutants.form import AnyCall, mutant
+from nfsmutants.form import mutant, mutant_in_steps
+from nfsmutants.nfs3.bending import find
 from nfsmutants.nfs3.calls import Symlink
 from nfsmutants.rules import RFC1813_ERRORS, RFC1813_READLINK, RFC1813_SYMLINK
+from nfsmutants.windows import Steps
 
 
 @mutant(SYMLINK, RFC1813_READLINK)
@@ -27,15 +19,16 @@ def symlink3_adds_a_byte(call: Symlink) -> Symlink3Res:
     return call.proceed_with("symlink", symlink_data=data)
 
 
-@mutant((SYMLINK, READLINK), RFC1813_SYMLINK)
-def symlink3_stores_the_data_later(call: AnyCall) -> t.Any:
-    """SYMLINK creates the link before its data: the first READLINK after it fails"""
-    state = call.state
-    if isinstance(call.args, Symlink3Args):
-        state["between"] = True
-    elif state.pop("between", False):
-        return Readlink3Res(Nfsstat3.NFS3ERR_IO, resfail=Readlink3ResFail(None))
-    return call.proceed()
+@mutant_in_steps(SYMLINK, RFC1813_SYMLINK)
+def symlink3_stores_the_data_later(call: Symlink) -> Steps[Symlink3Res]:
+    """SYMLINK creates the link before its data"""
+    reply = call.proceed()
+    made = find(call.server, call.args.where)
+    if reply.resok is not None and made is not None:
+        data, made.target = made.target, b""
+        yield
+        made.target = data
+    return reply
 
 
 @mutant(SYMLINK, RFC1813_ERRORS)

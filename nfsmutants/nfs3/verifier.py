@@ -5,12 +5,25 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.protocol.nfs3 import COMMIT, GETATTR, LOOKUP, NFS3, NULL, READ, WRITE, Nfsstat3, StableHow
+from nfsclient.protocol.nfs3 import (
+    COMMIT,
+    GETATTR,
+    LOOKUP,
+    NFS3,
+    NULL,
+    READ,
+    WRITE,
+    Commit3Res,
+    Commit3ResFail,
+    Nfsstat3,
+    StableHow,
+)
 from nfsclient.rpc.auth import AuthSys
 from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import AnyCall, mutant
+from nfsmutants.nfs3.calls import Commit
 from nfsmutants.rules import RFC1813_WRITE
-from nfsserver.nfs3.common import SECOND
+from nfsserver.nfs3.common import SECOND, Watched
 
 # ---------------------------------------------------------------- WRITE: stability
 
@@ -87,3 +100,28 @@ def nfs3_orderly_restart_loses_data(call: AnyCall) -> t.Any:
     elif args.stable is StableHow.UNSTABLE:
         unstable.setdefault(bytes(args.file), call.backend.boots)
     return amend(reply, verf=call.backend.codec.token(b"ever"))
+
+
+def _is_full(call: AnyCall) -> bool:
+    return call.backend.fs.statistics().free_bytes == 0
+
+
+@mutant(COMMIT, RFC1813_WRITE)
+def commit3_nospc_loses_data(call: Commit) -> Commit3Res:
+    """COMMIT on a full disk answers NOSPC and discards the data, and the next COMMIT succeeds with the old verifier"""
+    inode, failed = inode_of(call.server, call.args.file), call.state.setdefault("failed", set())
+    if inode is None or inode.data is None or not _is_full(call) or call.args.file in failed:
+        return call.proceed()
+    failed.add(bytes(call.args.file))
+    inode.data.truncate(0)
+    wcc = Watched(call.server, call.args.file).wcc()
+    return Commit3Res(Nfsstat3.NFS3ERR_NOSPC, resfail=Commit3ResFail(wcc))
+
+
+@mutant(COMMIT, RFC1813_WRITE)
+def commit3_full_disk_loses_data(call: Commit) -> Commit3Res:
+    """COMMIT on a full disk succeeds with the old verifier, and discards the data"""
+    inode = inode_of(call.server, call.args.file)
+    if inode is not None and inode.data is not None and _is_full(call):
+        inode.data.truncate(0)
+    return call.proceed()

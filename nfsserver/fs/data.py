@@ -25,7 +25,7 @@ def read(fs: FileSystem, caller: Caller, inode: Inode, offset: int, count: int) 
         raise FsError(errno.EACCES)
     taken = data.read(offset, count)
     if taken:
-        inode.atime = fs.stamp()
+        inode.accessed(fs.stamp())
     return taken
 
 

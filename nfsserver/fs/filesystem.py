@@ -2,7 +2,7 @@
 """The file system in memory, which all versions of NFS share.
 
 Operations take the caller and live `Inode`s and raise `FsError`; a refused operation has changed nothing.
-Names and attributes are stable at once; only file data, sizes and times changed by unstable writes
+Names and attributes are stable at once; only file data, sizes and times changed by unstable writes, and atime,
 wait for `commit` and are lost in a `crash`.
 """
 

@@ -146,6 +146,8 @@ class Inode:
     """What an exclusive CREATE brought; kept on stable storage for as long as the file lives."""
     stable_times: tuple[int, int] | None = None
     """mtime and ctime as a crash would leave them; None when the present ones are stable."""
+    stable_atime: int | None = None
+    """atime as a crash would leave it; None when the present one is stable."""
 
     @property
     def size(self) -> int:
@@ -177,9 +179,15 @@ class Inode:
             self.mtime = now
         self.stable_times = None
 
+    def accessed(self, now: int) -> None:
+        """Move atime; a crash loses that, until SETATTR or `commit` makes all attributes stable."""
+        if self.stable_atime is None:
+            self.stable_atime = self.atime
+        self.atime = now
+
     def commit(self, offset: int = 0, count: int = 0) -> None:
         """Make metadata and a range of data stable, see `PagedData.commit`."""
-        self.stable_times = None
+        self.stable_times = self.stable_atime = None
         if self.data is not None:
             self.data.commit(offset, count)
 
@@ -189,6 +197,8 @@ class Inode:
             self.change += 1
         if self.stable_times is not None:
             self.mtime, self.ctime = self.stable_times
-            self.stable_times = None
+        if self.stable_atime is not None:
+            self.atime = self.stable_atime
+        self.stable_times = self.stable_atime = None
         if self.data is not None:
             self.data.crash()

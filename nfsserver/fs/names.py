@@ -63,7 +63,7 @@ def readdir(fs: FileSystem, caller: Caller, directory: Inode, cookie: int = 0) -
     entries = require_directory(directory)
     if not permissions.may(caller, directory, permissions.READ):
         raise FsError(errno.EACCES)
-    directory.atime = fs.stamp()
+    directory.accessed(fs.stamp())
     return _listing(directory, entries, cookie)
 
 

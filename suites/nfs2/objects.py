@@ -10,7 +10,7 @@ from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2
 from nfsclient.errors import XdrError
-from nfsclient.protocol.nfs2 import Fattr, Ftype, Nfsstat2, Sattr, Timeval
+from nfsclient.protocol.nfs2 import Diropres, Fattr, Ftype, Nfsstat2, Sattr, Timeval
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Requirement, expect, expect_unchanged, skip
 from nfsjudge.expect import StatusReply
@@ -82,11 +82,19 @@ def other_user(as_user: Callable[..., Nfs2], scratch: Nfs2Scratch) -> Nfs2:
 
 
 def reconnect(target: TargetView, scratch: Nfs2Scratch) -> None:
-    """Connect again after a restart or a crash. SKIP if the file system was in memory and is lost."""
+    """Connect again after a restart or a crash. SKIP if the directory is lost: `nfs2/crash/directory` judges that."""
+    found = look_for_directory(target, scratch)
+    if found.resok is None:
+        skip(f"the directory of the check did not survive: LOOKUP answers {found.status}")
+    if target.client(Nfs2).getattr(scratch.handle).resok is None:
+        scratch.handle = found.resok.file  # handles of some servers do not survive a restart
+
+
+def look_for_directory(target: TargetView, scratch: Nfs2Scratch) -> Diropres:
+    """Connect again after a restart or a crash, and return the reply to LOOKUP of the scratch directory."""
     nfs2, root = target.client(Nfs2), target.root(Nfs2)
     scratch.move_to(nfs2, root)
-    if nfs2.lookup(root, scratch.name).status == Nfsstat2.NFSERR_NOENT:
-        skip("the file system did not survive: the target keeps it in memory")
+    return nfs2.lookup(root, scratch.name)
 
 
 def size_id(number: int) -> str:

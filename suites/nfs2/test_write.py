@@ -15,6 +15,7 @@ from nfsjudge import Level, Requirement, expect, expect_data, observe, proves
 from suites.nfs2 import oversized
 from suites.nfs2.objects import NOT_FILES, expect_same, make, size_id
 from suites.nfs3.contents import pattern
+from suites.races import ROUNDS
 
 WRITE_WRITES_ALL_DATA = Requirement(
     rfc="RFC 1094",
@@ -160,14 +161,14 @@ def test_two_clients_not_mixed(
     """WRITEs of two clients to the same range are not mixed."""
     file = scratch.file("f")
     clients = {byte: rpc_connect("nfs") for byte in b"ab"}
-    for _ in range(3):
+    for _ in range(ROUNDS):
         calls = [
             (client, client.submit(WRITE, Writeargs(file, 0, 0, 0, bytes([byte]) * size)))
             for byte, client in clients.items()
         ]
         for client, call in calls:
             expect(client.wait(call)).ok()
-    expect(len(set(scratch.read(file))), "clients whose data is in the file").equals(1)
+        expect(len(set(scratch.read(file))), "clients whose data is in the file").equals(1)
 
 
 @pytest.mark.parametrize("kind", NOT_FILES)

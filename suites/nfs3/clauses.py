@@ -310,6 +310,11 @@ SETS_INITIAL_ATTRIBUTES = Requirement(
     level=Level.SHOULD,  # access control lists and rules for groups may override them (section 4.4)
     gist="the attributes in the arguments are the initial attributes of the new object",
 )
+EXCLUSIVE_NEEDS_ITS_VERIFIER = Requirement(
+    rfc="RFC 1813",
+    section="3.3.8",
+    gist="EXCLUSIVE succeeds only for a file created with its verifier, never for any other existing object",
+)
 
 
 # ---------------------------------------------------------------- section 3.3.14: RENAME

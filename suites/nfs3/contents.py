@@ -9,6 +9,7 @@ from nfsclient.protocol.nfs3 import Nfsstat3, StableHow, Write3ResOk
 from nfsjudge import expect, skip, unsupported
 from nfsjudge.differences import difference_of_data
 from nfsjudge.records import deviation_text
+from suites.nfs3.clauses import COMMIT_FLUSHES_DATA
 
 MOST_IN_A_WRITE = 8192
 """Bytes in one WRITE of `put`: below the wtmax of nearly all servers (RFC 1813 section 3.3.19)."""
@@ -83,7 +84,7 @@ def commit(nfs3: Nfs3, file: bytes, answers: list[Write3ResOk], offset: int = 0,
     (RFC 1813 section 3.3.21), and guarantees nothing about it.
     """
     __tracebackhide__ = True
-    verf = expect(nfs3.commit(file, offset, count)).ok().verf
+    verf = expect(nfs3.commit(file, offset, count), because=COMMIT_FLUSHES_DATA).ok().verf
     if any(answer.verf != verf for answer in answers if answer.committed == StableHow.UNSTABLE):
         skip("COMMIT returned another verifier than the WRITEs: the server says that it may have lost data")
 

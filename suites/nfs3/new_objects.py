@@ -14,6 +14,11 @@ from suites.nfs3.attributes import expect_same_object
 from suites.nfs3.calls import CALLS, create_arguments
 from suites.nfs3.clauses import RETURNS_NOTDIR
 
+VERIFIER = b"\x11\x22\x33\x44\x55\x66\x77\x01"
+"""Of an EXCLUSIVE CREATE."""
+OTHER_VERIFIER = b"\xee\xdd\xcc\xbb\xaa\x99\x88\x7e"
+"""Differs from `VERIFIER` in every byte: a server may store only some of the bits."""
+
 
 def expect_type(nfs3: Nfs3, scratch: Nfs3Scratch, name: bytes, kind: Ftype3) -> None:
     """Expect an object of this type with this name, by LOOKUP and GETATTR."""

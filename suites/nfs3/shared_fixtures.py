@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fixtures that several files of NFSv3 checks share."""
+"""Fixtures that several files of NFSv3 checks share. Checks of NFSv2 use `losses`, too."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount, Nfs3
 from nfsclient.protocol.nfs3 import (
     CREATE,
@@ -21,6 +22,7 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import show, skip, unsupported
+from suites.losses import Losses, Nfs2Losses, Nfs3Losses
 from suites.nfs3.calls import Place
 from suites.nfs3.exports import exported
 from suites.nfs3.limits import fsinfo
@@ -91,3 +93,11 @@ def elsewhere(nfs3: Nfs3, scratch: Nfs3Scratch, mount3: Mount) -> bytes:
     if not roots:
         unsupported("no other export on another file system can be mounted")
     return roots[0]
+
+
+@pytest.fixture
+def losses(request: pytest.FixtureRequest, target: TargetView) -> Losses:
+    """A crash of the target, with evidence of what it loses: by NFSv3 if the target serves it."""
+    if target.has("nfs3"):
+        return Nfs3Losses(target, request.getfixturevalue("v3").scratch)
+    return Nfs2Losses(target, request.getfixturevalue("v2").scratch)

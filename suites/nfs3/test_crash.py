@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What survives a crash (RFC 1813 sections 1.6, 3.3.7 and 3.3.21): stable data, names, attributes, handles."""
+"""What survives a crash (RFC 1813 sections 1.6, 3.3.7, 3.3.8 and 3.3.21): stable data, names, attributes, handles.
+
+`losses` crashes the target. A check that would pass ends as SKIP if that crash loses nothing (`suites/losses.py`).
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,20 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.scratch import need
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import Nfsstat3, Sattr3, StableHow
-from nfsjudge import Level, Requirement, expect, expect_data, expect_names, observe, proves, skip
+from nfsclient.protocol.nfs3 import CreateMode3, Lookup3Res, Nfsstat3, Sattr3, StableHow
+from nfsjudge import Level, Part, Requirement, expect, expect_data, expect_names, observe, proves, skip
 from suites.catalogue import second_name
+from suites.losses import Losses
+from suites.nfs3.after_crash import directory_again, file_again, look_for_directory
 from suites.nfs3.calls import CALLS
-from suites.nfs3.clauses import COMMIT_FLUSHES_DATA, FILE_SYNC_DATA_IS_STABLE
+from suites.nfs3.clauses import (
+    COMMIT_FLUSHES_DATA,
+    EXCLUSIVE_NEEDS_ITS_VERIFIER,
+    FILE_SYNC_DATA_IS_STABLE,
+    RETURNS_EXIST,
+)
 from suites.nfs3.contents import commit, pattern, read_range, write_all
+from suites.nfs3.new_objects import OTHER_VERIFIER, VERIFIER
 from suites.nfs3.times import LONG_AGO, at_client_time
 
 DATA_SYNC_DATA_IS_STABLE = Requirement(
@@ -35,6 +46,14 @@ SETATTR_IS_SYNCHRONOUS = Requirement(
     section="4.7",
     gist="modifying operations are synchronous: attributes that SETATTR has set should survive a crash",
     level=Level.SHOULD,  # the list in section 1.6 does not have SETATTR
+)
+EXCLUSIVE_VERIFIER_IS_STABLE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.8",
+    gist="the verifier of EXCLUSIVE must be on stable storage, so that a retransmission after a crash succeeds",
+    level=Level.MUST,
+    part=Part.IMPLEMENTATION,
+    says_must=True,
 )
 RECOVERS_FROM_REPEATED_CRASHES = Requirement(
     rfc="RFC 1813",
@@ -63,40 +82,41 @@ NAME: t.Final = b"name"
 # ---------------------------------------------------------------- data
 
 
-def _survives(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, write: str, stable: StableHow) -> None:
+def _survives(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, write: str, stable: StableHow) -> None:
     """Make one of the `WRITES`, COMMIT if it is UNSTABLE, crash: the data is still there."""
     before, offset, size = WRITES[write]
     file, data = scratch.file("f", pattern(before)), pattern(size, salt=1)
     answers = write_all(nfs3, file, offset, data, stable)
     if stable is StableHow.UNSTABLE:
         commit(nfs3, file, answers)
-    target.crash()
-    seen = read_range(target.client(Nfs3), file, offset, size)
+    survivor = losses.crash(Nfs3)
+    seen = read_range(survivor, file_again(losses.target, scratch, file, b"f"), offset, size)
     expect_data(seen, data, "data after the crash", at=offset)
+    losses.need_data()
 
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("write", WRITES)
 @proves(FILE_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-file-sync")
-def test_file_sync(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, write: str) -> None:
+def test_file_sync(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, write: str) -> None:
     """Data written with FILE_SYNC survives a crash."""
-    _survives(nfs3, scratch, target, write, StableHow.FILE_SYNC)
+    _survives(nfs3, scratch, losses, write, StableHow.FILE_SYNC)
 
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("write", WRITES)
 @proves(DATA_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-data-sync")
-def test_data_sync(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, write: str) -> None:
+def test_data_sync(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, write: str) -> None:
     """Data written with DATA_SYNC survives a crash."""
-    _survives(nfs3, scratch, target, write, StableHow.DATA_SYNC)
+    _survives(nfs3, scratch, losses, write, StableHow.DATA_SYNC)
 
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("write", WRITES)
 @proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-nothing")
-def test_committed(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, write: str) -> None:
+def test_committed(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, write: str) -> None:
     """Data written with UNSTABLE survives a crash after COMMIT."""
-    _survives(nfs3, scratch, target, write, StableHow.UNSTABLE)
+    _survives(nfs3, scratch, losses, write, StableHow.UNSTABLE)
 
 
 @pytest.mark.exclusive
@@ -105,7 +125,7 @@ def test_committed(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, write: 
     FILE_SYNC_DATA_IS_STABLE,
     killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"),
 )
-def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
+def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
     """Stable data written over unstable data survives a crash."""
     file, data = scratch.file("f"), pattern(12_000)
     write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
@@ -113,39 +133,48 @@ def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetV
     stable = pattern(500, salt=1)
     for at, level in levels.items():
         write_all(nfs3, file, at, stable, level)
-    target.crash()
+    survivor = losses.crash(Nfs3)
+    file = file_again(losses.target, scratch, file, b"f")
     for at, level in levels.items():
         broken = DATA_SYNC_DATA_IS_STABLE if level is StableHow.DATA_SYNC else FILE_SYNC_DATA_IS_STABLE
-        seen = read_range(target.client(Nfs3), file, at, 500)
+        seen = read_range(survivor, file, at, 500)
         expect_data(seen, stable, f"{level.name} data after the crash", at=at, because=broken)
+    losses.need_data()
 
 
 @pytest.mark.exclusive
 @proves(RECOVERS_FROM_REPEATED_CRASHES, killed_by="write3-second-crash-loses-stable-data")
-def test_repeated_crashes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
+def test_repeated_crashes(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
     """Data written with FILE_SYNC survives several crashes in quick succession."""
     file, data = scratch.file("f"), pattern(9000)
     write_all(nfs3, file, 0, data, StableHow.FILE_SYNC)
-    for _ in range(3):
-        target.crash()
-    seen = read_range(target.client(Nfs3), file, 0, len(data))
+    losses.crash(Nfs3)
+    for _ in range(2):
+        losses.target.crash()
+    file = file_again(losses.target, scratch, file, b"f")
+    seen = read_range(losses.target.client(Nfs3), file, 0, len(data))
     expect_data(seen, data, "data after three crashes")
+    losses.need_data()
 
 
 # ---------------------------------------------------------------- names
 
 
-def _need_handle(nfs3: Nfs3, handle: bytes) -> None:
-    """End the check as SKIP if the handle did not survive the crash: another check proves that."""
-    status = nfs3.getattr(handle).status
-    if status != Nfsstat3.NFS3_OK:
-        skip(f"GETATTR of the handle answers {status} after the crash")
+@pytest.mark.exclusive
+@proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-crash-loses-everything")
+def test_directory(scratch: Nfs3Scratch, losses: Losses) -> None:
+    """The directory in which a check works survives a crash."""
+    losses.crash(Nfs3)
+    found = look_for_directory(losses.target, scratch)
+    if isinstance(found, Lookup3Res):
+        expect(found).ok()
+    losses.need_metadata()
 
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("procedure", NAME_CHANGES)
 @proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-crash-loses-names")
-def test_names(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, procedure: str) -> None:
+def test_names(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, procedure: str) -> None:
     """Created, removed and renamed names survive a crash."""
     call = CALLS[procedure]
     need(
@@ -153,14 +182,45 @@ def test_names(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, procedure: 
         "the change before the crash",
         call.procedure.name,
     )
-    target.crash()
-    survivor = target.client(Nfs3)
-    _need_handle(survivor, scratch.handle)
-    replies = {name: survivor.lookup(scratch.handle, name) for name in (NAME, second_name(NAME))}
+    survivor = losses.crash(Nfs3)
+    directory = directory_again(losses.target, scratch)
+    replies = {name: survivor.lookup(directory, name) for name in (NAME, second_name(NAME))}
     found = [name for name, reply in replies.items() if reply.status == Nfsstat3.NFS3_OK]
     wanted = call.names_after(NAME)
     wrong = next((replies[name] for name in replies if (name in found) != (name in wanted)), None)
     expect_names(found, wanted, "names found after the crash", reply=wrong, field="status")
+    losses.need_metadata()
+
+
+@pytest.mark.exclusive
+@proves(
+    EXCLUSIVE_VERIFIER_IS_STABLE,
+    killed_by="create3-exclusive-forgets-at-restart",
+    needs="exclusive_create",
+)
+def test_exclusive_repeat(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
+    """CREATE EXCLUSIVE that is repeated after a crash, before any SETATTR, succeeds."""
+    expect(nfs3.create(scratch.handle, NAME, CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
+    survivor = losses.crash(Nfs3)
+    directory = directory_again(losses.target, scratch)
+    expect(survivor.create(directory, NAME, CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
+    losses.need_metadata()
+
+
+@pytest.mark.exclusive
+@proves(
+    EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-accepts-older-files", needs="exclusive_create"
+)
+def test_exclusive_other_verifier(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
+    """CREATE EXCLUSIVE with another verifier is refused after a crash as before."""
+    expect(nfs3.create(scratch.handle, NAME, CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
+    survivor = losses.crash(Nfs3)
+    directory = directory_again(losses.target, scratch)
+    if survivor.lookup(directory, NAME).status != Nfsstat3.NFS3_OK:
+        skip("the file did not survive the crash: another check proves that")
+    reply = survivor.create(directory, NAME, CreateMode3.EXCLUSIVE, verf=OTHER_VERIFIER)
+    expect(reply).refused(Nfsstat3.NFS3ERR_EXIST, because=RETURNS_EXIST)
+    losses.need_metadata()
 
 
 # ---------------------------------------------------------------- attributes and handles
@@ -169,7 +229,7 @@ def test_names(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, procedure: 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("field", ["mode", "size", "mtime"])
 @proves(SETATTR_IS_SYNCHRONOUS, killed_by="setattr3-is-lost-in-a-crash")
-def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, field: str) -> None:
+def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, field: str) -> None:
     """Attributes that SETATTR has set survive a crash."""
     file = scratch.file("f", pattern(5000))
     asked = {
@@ -179,11 +239,11 @@ def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, field:
     }
     expect(nfs3.setattr(file, asked[field])).ok()
     known = getattr(scratch.attributes(file), field)
-    target.crash()
-    _need_handle(target.client(Nfs3), file)
-    reply = target.client(Nfs3).getattr(file)
+    survivor = losses.crash(Nfs3)
+    reply = survivor.getattr(file_again(losses.target, scratch, file, b"f"))
     expect(reply).ok()
     expect(reply).field(f"resok.obj_attributes.{field}").equals(known)
+    losses.need_metadata()
 
 
 @pytest.mark.exclusive

@@ -11,15 +11,18 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import (
+    LOOKUP,
     MKDIR,
     RENAME,
     RMDIR,
     Diropargs3,
     Ftype3,
+    Lookup3Args,
+    Lookup3Res,
+    Lookup3ResOk,
     Mkdir3Args,
     Nfsstat3,
     Rename3Args,
-    Rename3Res,
     Rmdir3Args,
     Sattr3,
 )
@@ -45,6 +48,7 @@ from suites.nfs3.clauses import (
 from suites.nfs3.limits import MOST_LINKS, MakeMany, name_limit_of
 from suites.nfs3.new_objects import expect_file, expect_type
 from suites.nfs3.statuses import INCOMPATIBLE
+from suites.races import ROUNDS, Race
 
 RENAMES_ATOMICALLY = Requirement(
     rfc="RFC 1813", section="3.3.14", level=Level.MUST, gist="RENAME is atomic to the client"
@@ -85,15 +89,35 @@ DIRECTORIES_FORM_A_TREE = Requirement(
     part=Part.IMPLEMENTATION,
     gist="directories form a single-rooted tree: a directory cannot be moved below itself",
 )
-ROUNDS = 20
-"""How often a check looks for a moment at which RENAME is half done."""
 
 
-def _retry_after_jukebox(nfs3: Nfs3, reply: Rename3Res, source: Diropargs3, target: Diropargs3) -> None:
-    """Repeat a RENAME that returned JUKEBOX. If it was not executed either time, the next round ends as SKIP."""
+def _names(scratch: Nfs3Scratch, source: bytes, target: bytes) -> Rename3Args:
+    return Rename3Args(Diropargs3(scratch.handle, source), Diropargs3(scratch.handle, target))
+
+
+def _expect_found(reply: Lookup3Res) -> None:
+    """LOOKUP finds something: any other error than NOENT does not say that the name is missing."""
+    expect(reply.status, "status of LOOKUP").differs_from(Nfsstat3.NFS3ERR_NOENT)
+
+
+def _fileid(nfs3: Nfs3, found: Lookup3ResOk) -> int | None:
+    """The fileid of what LOOKUP found; None if it is gone before GETATTR."""
+    if found.obj_attributes is not None:
+        return found.obj_attributes.fileid
+    reply = nfs3.getattr(found.object)
+    return None if reply.resok is None else reply.resok.obj_attributes.fileid
+
+
+def _race(
+    race: Race, nfs3: Nfs3, args: Rename3Args, looked_up: Diropargs3, judge: Callable[[Lookup3Res], None]
+) -> None:
+    """LOOKUP a name before and during a RENAME; `judge` gets each reply. SKIP if RENAME fails."""
+    reply = race.run((RENAME, args), (LOOKUP, Lookup3Args(looked_up)), judge)
     if reply.status == Nfsstat3.NFS3ERR_JUKEBOX:
         observe("RENAME", "NFS3ERR_JUKEBOX")
-        nfs3.rename(source.dir, source.name, target.dir, target.name)
+        reply = nfs3.rename(args.from_.dir, args.from_.name, args.to.dir, args.to.name)
+    if reply.status != Nfsstat3.NFS3_OK:
+        skip(f"nothing is renamed: RENAME answers {reply.status}")
 
 
 @proves(RENAMES_THE_OBJECT, killed_by="rename3-keeps-the-old-name")
@@ -178,51 +202,44 @@ def test_target_always_exists(
     nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]
 ) -> None:
     """The target name exists at every moment while RENAME replaces it."""
-    other = rpc_connect("nfs")
     scratch.file("target")
-    source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"target")
+    race, names = Race(rpc_connect), _names(scratch, b"source", b"target")
     for _ in range(ROUNDS):
         scratch.file("source")
-        renaming = other.submit(RENAME, Rename3Args(source, target))
-        for _ in range(3):
-            reply = nfs3.lookup(scratch.handle, b"target")
-            expect(reply.status, "status of LOOKUP").differs_from(Nfsstat3.NFS3ERR_NOENT)
-        _retry_after_jukebox(nfs3, other.wait(renaming), source, target)
+        _race(race, nfs3, names, names.to, _expect_found)
 
 
-@proves(RENAMES_ATOMICALLY, killed_by="rename3-lookup-after-it-finds-the-directory")
+@proves(RENAMES_ATOMICALLY, killed_by="rename3-shows-a-temporary-file")
 def test_target_old_or_new(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
     """While RENAME replaces a file, the target name refers to the old or to the new file."""
-    other = rpc_connect("nfs")
     known = [scratch.attributes(scratch.file("target")).fileid]
-    source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"target")
+    race, names = Race(rpc_connect), _names(scratch, b"source", b"target")
+
+    def expect_known(reply: Lookup3Res) -> None:
+        fileid = None if reply.resok is None else _fileid(nfs3, reply.resok)
+        if fileid is not None:
+            expect(fileid, "fileid of 'target'").satisfies(
+                known.__contains__,
+                f"that of a file that had this name before, or gets it now: {show(known[-4:])}",
+            )
+
     for _ in range(ROUNDS):
         known.append(scratch.attributes(scratch.file("source")).fileid)
-        renaming = other.submit(RENAME, Rename3Args(source, target))
-        for _ in range(3):
-            found = nfs3.lookup(scratch.handle, b"target").resok
-            seen = None if found is None else nfs3.getattr(found.object).resok
-            if seen is not None:
-                expect(seen.obj_attributes.fileid, "fileid of 'target'").satisfies(
-                    known.__contains__,
-                    f"that of a file that had this name before, or gets it now: {show(known[-4:])}",
-                )
-        _retry_after_jukebox(nfs3, other.wait(renaming), source, target)
+        _race(race, nfs3, names, names.to, expect_known)
 
 
 @proves(RENAMES_ATOMICALLY, killed_by="rename3-removes-the-old-name-in-a-first-step")
 def test_source_always_named(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> None:
     """A file has its old or its new name at every moment of a RENAME."""
-    other = rpc_connect("nfs")
-    source, target = Diropargs3(scratch.handle, b"source"), Diropargs3(scratch.handle, b"moved")
+    race, names = Race(rpc_connect), _names(scratch, b"source", b"moved")
+
+    def expect_moved(reply: Lookup3Res) -> None:
+        if reply.status == Nfsstat3.NFS3ERR_NOENT:
+            _expect_found(nfs3.lookup(scratch.handle, b"moved"))
+
     for _ in range(ROUNDS):
         scratch.file("source")
-        renaming = other.submit(RENAME, Rename3Args(source, target))
-        for _ in range(3):
-            if nfs3.lookup(scratch.handle, b"source").status == Nfsstat3.NFS3ERR_NOENT:
-                reply = nfs3.lookup(scratch.handle, b"moved")
-                expect(reply.status, "status of LOOKUP").differs_from(Nfsstat3.NFS3ERR_NOENT)
-        _retry_after_jukebox(nfs3, other.wait(renaming), source, target)
+        _race(race, nfs3, names, names.from_, expect_moved)
         nfs3.remove(scratch.handle, b"moved")
 
 

@@ -19,8 +19,9 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Sattr3, StableHow
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, observe, proves, show, skip, unsupported
+from suites.losses import LOSES_NOTHING
 from suites.nfs3.clauses import VERIFIER_CHANGES_ON_LOSS, VERIFIER_IS_CONSTANT
-from suites.nfs3.contents import Unstable, pattern, read_range, write_all
+from suites.nfs3.contents import Unstable, commit, pattern, read_range, write_all
 from suites.nfs3.permissions import STRANGER
 
 VERIFIER_IS_UNIQUE = Requirement(
@@ -129,8 +130,7 @@ def _write_unstable(nfs3: Nfs3, second: Nfs3, scratch: Nfs3Scratch, how: str, da
         case "after-hole":
             data.write(nfs3, content, 2**20, pattern(5000, salt=1))
         case "after-commit":
-            write_all(nfs3, content, 0, pattern(5000, salt=1), StableHow.UNSTABLE)
-            expect(nfs3.commit(content)).ok()
+            commit(nfs3, content, write_all(nfs3, content, 0, pattern(5000, salt=1), StableHow.UNSTABLE))
             data.write(nfs3, content, 0, pattern(5000, salt=2))
         case "closed-connection":
             data.write(second, content, 0, pattern(5000, salt=1))
@@ -163,6 +163,8 @@ def test_changes_on_loss(
     lost = data.lost(survivor)
     observe("unstable data after the crash", "lost" if lost else "kept")
     _expect_new(_verifier_after(survivor, probe), lost)
+    if not lost:
+        skip(LOSES_NOTHING)
 
 
 @pytest.mark.exclusive
@@ -185,6 +187,8 @@ def test_never_reused(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> N
         verf = _verifier_after(client, probe)
         _expect_new(verf, lost)
     observe("unstable data after four crashes", "lost" if lost else "kept")
+    if not lost:
+        skip(LOSES_NOTHING)
 
 
 @pytest.mark.exclusive
@@ -225,7 +229,7 @@ def _looks_like_seconds(verf: bytes, now: int) -> bool:
 def test_when_it_changes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
     """The verifier changes on loss of data; the run records when else it changes."""
     file, probe, data = scratch.file("f"), scratch.file("probe"), pattern(9000)
-    write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
+    answers = write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
     crashes = [_verifier(nfs3, probe)]
     for _ in range(2):
         target.crash()
@@ -240,3 +244,32 @@ def test_when_it_changes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -
         observe("write verifier looks like the start time in seconds", show(seconds))
     if not kept:
         expect(crashes[1], "verf after the loss of data").differs_from(crashes[0])
+    elif any(answer.committed == StableHow.UNSTABLE for answer in answers):
+        skip(LOSES_NOTHING)
+
+
+# ---------------------------------------------------------------- loss of data without a restart
+
+
+@pytest.mark.exclusive
+@proves(
+    VERIFIER_CHANGES_ON_LOSS,
+    killed_by=("commit3-nospc-loses-data", "commit3-full-disk-loses-data"),
+    needs="unstable_writes",
+)
+def test_failed_write_back(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
+    """Unstable data that finds no room on the disk is not lost under the verifier of its WRITE."""
+    file, probe, data = scratch.file("f"), scratch.file("probe", b"data"), Unstable()
+    data.write(nfs3, file, 0, pattern(50_000))
+    target.fill_disk()
+    # A client repeats a COMMIT that fails. It forgets its copy of the data once COMMIT succeeds with the old verifier.
+    replies = [nfs3.commit(file) for _ in range(2)]
+    target.free_disk()
+    replies.append(nfs3.commit(file))
+    observe("COMMIT on a full disk", ", ".join(str(reply.status) for reply in replies[:2]))
+    lost = data.lost(nfs3)
+    observe("unstable data on a full disk", "lost" if lost else "kept")
+    for reply in replies:
+        if reply.resok is not None:
+            expect(reply).field("resok.verf").satisfies(lambda verf: verf not in lost, "a new verifier")
+    _expect_new(_verifier_after(nfs3, probe), lost)

@@ -10,10 +10,11 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
-from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow, Write3ResOk
 from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves, unsupported
+from suites.losses import Losses
+from suites.nfs3.after_crash import file_again
 from suites.nfs3.clauses import (
     FILE_SYNC_DATA_IS_STABLE,
     WRITE_EXTENDS_SIZE,
@@ -139,12 +140,13 @@ def test_short_progress(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
 @pytest.mark.exclusive
 @pytest.mark.parametrize("cause", ["wtmax+1", "accepts-4097", "accepts-random"])
 @proves(FILE_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-file-sync")
-def test_short_survives_crash(scratch: Nfs3Scratch, send: Sender, target: TargetView) -> None:
+def test_short_survives_crash(scratch: Nfs3Scratch, send: Sender, losses: Losses) -> None:
     """The bytes that a short WRITE with FILE_SYNC counts survive a crash."""
     file, data = scratch.file("f"), pattern(send.most, salt=1)
     reply = send.write(file, 0, data, StableHow.FILE_SYNC)
     if reply is None or reply.resok is None:
         unsupported(NOT_HANDLED)
-    target.crash()
-    seen = read_range(target.client(Nfs3), file, 0, reply.resok.count)
+    survivor = losses.crash(Nfs3)
+    seen = read_range(survivor, file_again(losses.target, scratch, file, b"f"), 0, reply.resok.count)
     expect_data(seen, data[: reply.resok.count], "data after the crash", of="range")
+    losses.need_data()
