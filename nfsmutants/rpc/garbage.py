@@ -14,6 +14,7 @@ from nfsmutants.rpc.bending import Mortal
 from nfsmutants.rpc.headers import head_of, header_of
 from nfsmutants.rules import RFC1831_TRANSPORT
 from nfsserver.middleware import Answer
+from nfsserver.server import Server
 from nfsserver.transport import AnswerDatagram, AnswerRecord, TransportMiddleware
 
 _ONES = 2**32 - 1
@@ -65,7 +66,7 @@ def rpc_restarts_after_broken_messages(message: Message) -> Answer:
     """A message that is not a call, or has a header that does not decode, crashes the server, which is started again"""
     if not _is_broken(message.data):
         return message.proceed()
-    message.server.crash()
+    t.cast("Server", message.server).crash()
     return None
 
 
