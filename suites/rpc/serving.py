@@ -32,7 +32,8 @@ def expect_others_served(peers: Iterable[Wire], why_not_served: WhyNotServed) ->
 
 def observe_meanwhile(why_not_served: WhyNotServed) -> None:
     """Observe whether others are served now: a server may serve one client at a time (RFC 1831 section 3)."""
-    observe("others meanwhile", "served" if why_not_served(meanwhile=True) is None else "not served")
+    reason = why_not_served(meanwhile=True)
+    observe("others meanwhile", "served" if reason is None else f"not served: {reason}")
 
 
 def expect_served_afterwards(why_not_served: WhyNotServed) -> None:
