@@ -3,26 +3,33 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import typing as t
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 
 import pytest
 
 from fixtures.checks.bystanders import WhyNotServed
 from fixtures.checks.mounting import Mounting
 from fixtures.checks.wire import NFS, SILENCE, SUCCESS, RawCall, Wire, words
-from nfsclient.errors import ConnectFailed, RpcTimeout
+from nfsclient.clients import Mount
+from nfsclient.errors import ConnectFailed, RpcTimeout, SystemErr
 from nfsclient.protocol.mount import DUMP3, Mountlist
 from nfsclient.rpc.auth import AuthSys
-from nfsclient.rpc.blocking import RpcClient, connect_tcp
+from nfsclient.rpc.blocking import RpcClient, connect_tcp, connect_udp
 from nfsclient.rpc.loop import Loop
+from nfsclient.rpc.messages import AcceptStat
 from nfsclient.rpc.server import Connection
-from nfsclient.rpc.service import CallContext
+from nfsclient.rpc.service import CallContext, Refused
+from nfsclient.url import NfsUrl
 from nfsclient.xdr import Void
 from nfsjudge import Skipped
 from nfsserver import Server
 from nfsserver.middleware import AnyAroundCall, AroundMessage
 from nfsserver.transport import AnswerRecord, TransportMiddleware
+from tests.plugin.conftest import ROOT, Suite
 
 LATE = 1234
 """The XID of calls that are answered late."""
@@ -294,3 +301,64 @@ def test_a_refused_mount_is_nothing_to_unmount(mount: Mounting) -> None:
     with pytest.raises(Skipped):
         mount.list_mount(b"/nowhere", [])
     assert mount.client.mounted == []
+
+
+# ---------------------------------------------------------------- a list that no datagram holds
+
+
+def _refuse_dump_over_udp(_server: object, context: CallContext, args: Void, proceed: t.Any) -> Mountlist:
+    if context.transport == "udp":
+        raise Refused(accept_stat=AcceptStat.SYSTEM_ERR)
+    return t.cast("Mountlist", proceed(context, args))
+
+
+@pytest.fixture
+def over_udp(server: Server, stage: _Stage, loop: Loop) -> Iterator[Mounting]:
+    server.interpose(DUMP3, _refuse_dump_over_udp)
+    rpc = connect_udp("127.0.0.1", server.port, loop=loop, timeout=2.0, credential=AuthSys(0, 0))
+    yield Mounting(t.cast("t.Any", stage), 3, rpc)
+    rpc.close()
+
+
+def test_a_long_list_that_udp_does_not_return_is_a_skip(server: Server, over_udp: Mounting) -> None:
+    caller = t.cast("CallContext", SimpleNamespace(peer=("127.0.0.1", 1)))
+    for number in range(100):
+        server.mounts.record(caller, b"/export/" + b"d" * 100 + bytes([48 + number]))
+    with pytest.raises(Skipped, match="SYSTEM_ERR to DUMP over UDP"):
+        over_udp.mounts(b"/export")
+
+
+def test_a_short_list_that_udp_does_not_return_is_a_fault(over_udp: Mounting) -> None:
+    with pytest.raises(SystemErr):
+        over_udp.mounts(b"/export")
+
+
+# ---------------------------------------------------------------- what a run leaves in the list
+
+MOUNTING = """
+    @proves(RULE, killed_by=MUTANT)
+    def test_mounts(mounting, mount3, mount1, root):
+        for version in (1, 3):
+            mount = mounting(version)
+            for _ in range(3):
+                mount.need(mount.export)
+        expect(mount3.mnt(mount.export)).ok()
+        mount1.mnt1(mount.export)
+"""
+
+
+def test_a_run_leaves_no_entries_in_the_list_of_mounts(suite: Suite) -> None:
+    suite.write(MOUNTING)
+    command = [sys.executable, "-m", "nfsproof", "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
+        try:
+            assert server.stdout is not None
+            url = next(word for line in server.stdout for word in line.split() if word.startswith("nfs://"))
+            outcome = suite.run("--target", url)
+            port = NfsUrl.parse(url).nfsport
+            with connect_tcp("127.0.0.1", port or 0, credential=AuthSys(0, 0)) as client:
+                entries = Mount(client).dump()
+        finally:
+            server.kill()
+    assert outcome.verdicts == {"mounts": "PASS"}, outcome.text
+    assert entries == []
