@@ -112,6 +112,13 @@ class Message:
         return self.handler(self.data if data is None else data)
 
 
+class TransportMutant(TransportMiddleware):
+    """The base of transport mutants that need more of the server than its sockets."""
+
+    server: ServerApi
+    """The server that it is switched on in."""
+
+
 OnCall: t.TypeAlias = Callable[[Call[A, R]], R]
 OnCallInSteps: t.TypeAlias = Callable[[Call[A, R]], Steps[R]]
 AnyOnCall: t.TypeAlias = Callable[[t.Any], t.Any]

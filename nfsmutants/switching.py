@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, MutableSet
 
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext
-from nfsmutants.form import Call, Message, Mutant, State, find_mutant
+from nfsmutants.form import Call, Message, Mutant, State, TransportMutant, find_mutant
 from nfsmutants.windows import Window
 from nfsserver.handlers import ServerApi
 from nfsserver.middleware import Answer, AnyAroundCall, AroundMessage, ProceedMessage
@@ -23,6 +23,7 @@ class Mutants(MutableSet[str]):
     """
 
     def __init__(self, server: Server, names: Iterable[str] = ()) -> None:
+        self._server = server
         self._active: dict[str, _ActiveMutant] = {}
         self.update(names)
         server.surround(self)
@@ -42,7 +43,7 @@ class Mutants(MutableSet[str]):
     def add(self, value: str) -> None:
         mutant = find_mutant(value)
         if value not in self._active:
-            active = {**self._active, value: _ActiveMutant(mutant)}
+            active = {**self._active, value: _ActiveMutant(mutant, self._server)}
             self._active = dict(sorted(active.items()))
 
     def discard(self, value: str) -> None:
@@ -73,10 +74,12 @@ class Mutants(MutableSet[str]):
 class _ActiveMutant:
     """A mutant in one server, with its memory."""
 
-    def __init__(self, mutant: Mutant) -> None:
+    def __init__(self, mutant: Mutant, server: ServerApi) -> None:
         self.mutant = mutant
         self._window = Window() if mutant.in_steps else None
         self.transport = self._window if mutant.transport is None else mutant.transport()
+        if isinstance(self.transport, TransportMutant):
+            self.transport.server = server
         self._state: State = {}
 
     def around_call(self, server: ServerApi, context: CallContext, args: t.Any, proceed: t.Any) -> t.Any:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import typing as t
 
 from nfsclient.protocol.nfs3 import LOOKUP, MKDIR, MKNOD, REMOVE, RENAME, SYMLINK, Diropargs3, Nfsstat3
+from nfsclient.rpc.messages import AcceptStat
+from nfsclient.rpc.service import Refused
 from nfsclient.xdr import replace
 from nfsmutants.bending import restate
 from nfsmutants.form import AnyCall, mutant
@@ -15,6 +17,7 @@ from nfsmutants.nfs3.bending import (
     TAKEN,
     directory_of,
     find,
+    name_fields,
     remove_all,
     rewrite_names,
     success,
@@ -75,6 +78,16 @@ def names3_follow_paths(call: AnyCall) -> t.Any:
 def names3_end_at_a_nul(call: AnyCall) -> t.Any:
     """A name ends at its first zero byte"""
     return rewrite_names(call, lambda _, where: replace(where, name=where.name.partition(b"\0")[0]))
+
+
+@mutant(OF_NAMES, RFC1813_NAMES)
+def names3_refused_are_garbage_args(call: AnyCall) -> t.Any:
+    """A call with an empty name, or with a slash or a zero byte in a name, is refused with GARBAGE_ARGS"""
+    fields = name_fields(call.operation)
+    names = [getattr(call.args, field).name for field in fields]
+    if any(not name or b"/" in name or b"\0" in name for name in names):
+        raise Refused(accept_stat=AcceptStat.GARBAGE_ARGS)
+    return call.proceed()
 
 
 def _plain(name: bytes) -> bytes:

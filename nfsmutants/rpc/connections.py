@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import typing as t
 import weakref
 
 from nfsclient.rpc.messages import AcceptStat, accepted
@@ -63,21 +62,23 @@ class RpcHalfCloseGetsASurplusReply(TransportMiddleware):
             connection.send(frame(accepted(0xDEAD_BEEF, AcceptStat.SYSTEM_ERR).to_buffers()))
 
 
-@transport_mutant(RFC1831_TRANSPORT)
-class RpcClientsThatDoNotReadBlockOthers(TransportMiddleware):
-    """No new connection is served while another one has made more than 1500 calls"""
-
-    most: t.ClassVar[int] = 1500
+@transport_mutant(RFC1831_TRANSPORT, only_raw=True)
+class RpcStopsAtClientsThatDoNotRead(Mortal):
+    """No client is served any more once replies have waited for a client that does not read"""
 
     def __init__(self) -> None:
-        self.calls: weakref.WeakKeyDictionary[Connection, int] = weakref.WeakKeyDictionary()
+        super().__init__()
+        self.connections: weakref.WeakSet[Connection] = weakref.WeakSet()
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
-        self.calls[connection] = self.calls.get(connection, 0) + 1
+        # What waits here has not found room since the calls before.
+        self.is_dead |= connection.wants_to_write() and connection in self.connections
+        self.connections.add(connection)
         proceed(connection, message)
 
-    def admits(self, _peer: Address, /) -> bool:
-        return all(count <= self.most for count in self.calls.values())
+    def admits(self, peer: Address, /) -> bool:
+        self.is_dead |= any(each.wants_to_write() for each in self.connections)
+        return super().admits(peer)
 
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
@@ -98,19 +99,28 @@ class RpcStopsAfterAClientLeaves(Mortal):
 
 @transport_mutant(RFC1831_TRANSPORT)
 class RpcLimitsConnectionsIncludingClosed(TransportMiddleware):
-    """No client is served after fifty connections, even if they are closed"""
+    """No client is served after 256 connections, even if they are closed"""
 
     def __init__(self) -> None:
         self.count = 0
 
     def admits(self, _peer: Address, /) -> bool:
         self.count += 1
-        return self.count <= 50
+        return self.count <= 256
+
+
+@transport_mutant(RFC1831_TRANSPORT)
+class RpcStopsAtItsLimitOfConnections(Mortal):
+    """No client is served any more once 128 connections were open at once"""
+
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
+        self.is_dead |= len(connection.server.connections) >= 128
+        proceed(connection, message)
 
 
 @transport_mutant(RFC1831_TRANSPORT, only_raw=True)
-class RpcPartialRecordsBlockOthers(TransportMiddleware):
-    """No client is served while twenty connections have not sent a whole record"""
+class RpcPartialRecordsKeepTheirSlots(TransportMiddleware):
+    """No client is served after twenty connections have ended without a whole record"""
 
     def __init__(self) -> None:
         self.waiting = 0
@@ -124,7 +134,7 @@ class RpcPartialRecordsBlockOthers(TransportMiddleware):
 
             def feed(self, data: bytes) -> list[Record]:
                 records = super().feed(data)
-                if self.is_waiting and (records or not data):
+                if self.is_waiting and records:
                     self.is_waiting = False
                     bend.waiting -= 1
                 return records

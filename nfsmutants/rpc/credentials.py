@@ -26,6 +26,8 @@ _CRED = 24
 _MOST = 400
 _GETATTR = (nfs3.NFS3.number, 3, 1)
 _ROOT = AuthSys(0, 0).opaque()[0]
+_ISSUED = b"one of ours"
+"""The shorthand that a mutant issues."""
 
 
 class _Auth(t.NamedTuple):
@@ -185,11 +187,19 @@ def rpc_accepts_any_shorthand(message: Message) -> Answer:
 
 
 @wire_mutant(RFC1831_AUTH_SYS, only_raw=True)
-def rpc_unknown_auth_short_is_badcred(message: Message) -> Answer:
-    """An unknown AUTH_SHORT is refused with AUTH_BADCRED"""
-    if _is_getattr(message.data) and _auth_at(message.data, _CRED).flavor == AuthFlavor.AUTH_SHORT:
+def rpc_issues_shorthands_and_others_are_badcred(message: Message) -> Answer:
+    """GETATTR with AUTH_SYS returns a shorthand; GETATTR with any other shorthand is refused with AUTH_BADCRED"""
+    cred = _auth_at(message.data, _CRED)
+    if not _is_getattr(message.data):
+        return message.proceed()
+    if cred.flavor == AuthFlavor.AUTH_SYS:
+        message.state["issued"] = message.data[_CRED : cred.end]
+        return _reverified(message, AuthFlavor.AUTH_SHORT, _ISSUED)
+    if cred.flavor != AuthFlavor.AUTH_SHORT:
+        return message.proceed()
+    if cred.body != _ISSUED or "issued" not in message.state:
         return _refuse(message.data, AuthStat.AUTH_BADCRED)
-    return message.proceed()
+    return message.proceed(_with_cred(message.data, message.state["issued"]))
 
 
 @wire_mutant(RFC1831_MESSAGES, only_raw=True)

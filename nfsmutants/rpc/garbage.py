@@ -9,10 +9,12 @@ import typing as t
 from nfsclient.rpc.messages import AcceptStat, accepted
 from nfsclient.rpc.record import LAST_FRAGMENT, Record, RecordAssembler
 from nfsclient.rpc.server import Connection
-from nfsmutants.form import transport_mutant
+from nfsmutants.form import Message, transport_mutant, wire_mutant
 from nfsmutants.rpc.bending import Mortal
 from nfsmutants.rpc.headers import head_of, header_of
 from nfsmutants.rules import RFC1831_TRANSPORT
+from nfsserver.middleware import Answer
+from nfsserver.server import Server
 from nfsserver.transport import AnswerDatagram, AnswerRecord, TransportMiddleware
 
 _ONES = 2**32 - 1
@@ -55,10 +57,24 @@ class RpcStopsAfterBrokenMessages(Mortal):
     """No client is served after a message that is not a call, or has a header that does not decode"""
 
     def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
-        gss = message[32:36] == (6).to_bytes(4, "big")
-        broken = header_of(message) is None or head_of(message)[1] != 0 or gss or _has_bad_groups(message)
-        self.is_dead |= broken and _ONES not in head_of(message)[1:]
+        self.is_dead |= _is_broken(message)
         proceed(connection, message)
+
+
+@wire_mutant(RFC1831_TRANSPORT, only_raw=True)
+def rpc_restarts_after_broken_messages(message: Message) -> Answer:
+    """A message that is not a call, or has a header that does not decode, crashes the server, which is started again"""
+    if not _is_broken(message.data):
+        return message.proceed()
+    t.cast("Server", message.server).crash()
+    return None
+
+
+def _is_broken(message: bytes) -> bool:
+    """Whether it is not a call, or the header does not decode."""
+    gss = message[32:36] == (6).to_bytes(4, "big")
+    broken = header_of(message) is None or head_of(message)[1] != 0 or gss or _has_bad_groups(message)
+    return broken and _ONES not in head_of(message)[1:]
 
 
 def _has_bad_groups(message: bytes) -> bool:

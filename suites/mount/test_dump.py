@@ -6,11 +6,8 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
-from fixtures.checks.mounting import MakeMounting
-from fixtures.checks.target import TargetView
-from nfsclient.clients import Mount
+from fixtures.checks.mounting import MakeMounting, Mounting
 from nfsjudge import Level, Part, Requirement, expect, expect_once, observe, proves, skip
-from suites.mount.calls import count_entries
 from suites.mount.clauses import (
     DUMP_HAS_ONE_ENTRY,
     DUMP_LISTS_MOUNTS,
@@ -33,12 +30,14 @@ MNT_ADDS_ENTRY = Requirement(
 @proves(*DUMP_LISTS_MOUNTS, killed_by="mnt1-records-nothing")
 def test_lists_mount_old(mounting: MakeMounting, version: int) -> None:
     """DUMP of MOUNT versions 1 and 2 lists a directory that was mounted."""
-    mount = mounting(version)
-    mount.need(mount.export)
+    _expect_listed(mounting(version), DUMP_LISTS_MOUNTS.of(version))
+
+
+def _expect_listed(mount: Mounting, rule: Requirement) -> None:
+    __tracebackhide__ = True
+    mount.list_mount(mount.export, [])
     hosts = mount.mounts(mount.export)
-    expect(
-        len(hosts), "entries of DUMP for the mounted directory", because=DUMP_LISTS_MOUNTS.of(version)
-    ).at_least(1)
+    expect(len(hosts), "entries of DUMP for the mounted directory", because=rule).at_least(1)
 
 
 @pytest.mark.exclusive
@@ -47,8 +46,8 @@ def test_lists_mount_old(mounting: MakeMounting, version: int) -> None:
 def test_one_entry_per_host(mounting: MakeMounting, version: int) -> None:
     """DUMP lists a directory once per host, although the host mounted it twice."""
     mount = mounting(version)
-    for _ in range(2):
-        mount.need(mount.export)
+    mount.need(mount.export)
+    mount.list_mount(mount.export, [])
     hosts = mount.mounts(mount.export)
     observe("entries", len(hosts))
     what = "hosts in DUMP for the mounted directory"
@@ -62,8 +61,10 @@ def test_refused_mount_absent(mounting: MakeMounting, version: int) -> None:
     """DUMP does not list a path that MNT refused."""
     mount = mounting(version)
     path = mount.below(b"nfsproof-never-made-this")
+    before = mount.mounts(mount.export)
     if mount.handle(path) is not None:
         skip("MNT of a path that does not exist succeeded; another check judges that")
+    mount.list_mount(mount.export, before)  # a list that has this mount is not older than the refusal
     entries = len(mount.mounts(path))
     expect(entries, "entries of DUMP for the refused path", because=DUMP_LISTS_MOUNTS.of(version)).equals(0)
 
@@ -85,8 +86,6 @@ def test_well_formed(mounting: MakeMounting, version: int, scratch: Nfs3Scratch)
 
 @pytest.mark.exclusive
 @proves(MNT_ADDS_ENTRY, killed_by="mnt3-records-nothing", needs="mount")
-def test_lists_mount(mount3: Mount, target: TargetView) -> None:
+def test_lists_mount(mounting: MakeMounting) -> None:
     """DUMP lists a directory that was mounted."""
-    path = target.address.export.encode()
-    expect(mount3.mnt(path), because=MNT_ADDS_ENTRY).ok()
-    expect(count_entries(mount3, path), "entries of DUMP for the mounted directory").at_least(1)
+    _expect_listed(mounting(3), MNT_ADDS_ENTRY)

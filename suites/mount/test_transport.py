@@ -8,6 +8,7 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.mounting import MakeMounting
 from nfsjudge import expect, expect_names, expect_that, proves, show
+from suites.mount.calls import need_listed
 from suites.mount.clauses import EVERY_VERSION, SAME_OVER_TCP_AND_UDP, V1_AND_V3
 
 
@@ -49,10 +50,18 @@ def test_same_exports(mounting: MakeMounting, version: int) -> None:
 @proves(*SAME_OVER_TCP_AND_UDP, killed_by="dump-is-empty-over-udp")
 def test_same_mounts(mounting: MakeMounting, version: int) -> None:
     """DUMP over UDP lists the same mounts as over TCP."""
-    mount = mounting(version)
-    mount.mnt(mount.export)
-    lists = [len(mounting(version, proto=proto).mounts(mount.export)) for proto in ("tcp", "udp")]
-    expect(lists[1], "entries of DUMP over UDP", because=SAME_OVER_TCP_AND_UDP.of(version)).equals(lists[0])
+    streams, datagrams = mounting(version), mounting(version, proto="udp")
+    streams.list_mount(streams.export, [])
+    found: list[bytes] = []
+
+    def is_same(hosts: list[bytes]) -> bool:
+        found[:] = streams.mounts(streams.export)
+        return len(hosts) == len(found)
+
+    hosts = datagrams.mounts_when(streams.export, is_same, lambda: None)
+    expect(len(hosts), "entries of DUMP over UDP", because=SAME_OVER_TCP_AND_UDP.of(version)).equals(
+        len(found)
+    )
 
 
 @pytest.mark.exclusive
@@ -62,10 +71,13 @@ def test_umnt_over_udp(mounting: MakeMounting, version: int) -> None:
     """UMNT over UDP removes the entry of a mount made over TCP."""
     streams, datagrams = mounting(version), mounting(version, proto="udp")
     streams.client.umntall()
-    before = len(streams.mounts(streams.export))
-    streams.need(streams.export)
-    datagrams.client.umnt(streams.export)
-    after = len(streams.mounts(streams.export))
-    expect(after, "entries of DUMP after UMNT over UDP", because=SAME_OVER_TCP_AND_UDP.of(version)).at_most(
-        before
-    )
+    before = streams.mounts(streams.export)
+    need_listed(streams, streams.export, before)
+
+    def unmount() -> None:
+        datagrams.client.umnt(streams.export)
+
+    unmount()
+    after = streams.mounts_when(streams.export, lambda hosts: len(hosts) <= len(before), unmount)
+    rule = SAME_OVER_TCP_AND_UDP.of(version)
+    expect(len(after), "entries of DUMP after UMNT over UDP", because=rule).at_most(len(before))

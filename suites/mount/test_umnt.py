@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks.mounting import ANOTHER_CLIENT, MakeMounting
-from fixtures.checks.target import TargetView
-from nfsclient.clients import Mount
+from fixtures.checks.mounting import ANOTHER_CLIENT, MakeMounting, Mounting
 from nfsjudge import expect, expect_names, proves, skip
-from suites.mount.calls import Names, count_entries
+from suites.mount.calls import Names, need_listed
 from suites.mount.clauses import (
     EVERY_VERSION,
     OLD_VERSIONS,
@@ -25,15 +23,27 @@ from suites.mount.clauses import (
 @proves(*UMNT_REMOVES_ENTRY, killed_by="umnt1-removes-nothing")
 def test_removes_entry_old(mounting: MakeMounting, version: int) -> None:
     """UMNT of MOUNT versions 1 and 2 removes the entry from the mount list."""
-    mount = mounting(version)
+    _expect_entry_removed(mounting(version))
+
+
+def _expect_entry_removed(mount: Mounting) -> None:
+    __tracebackhide__ = True
     mount.client.umntall()
-    before = len(mount.mounts(mount.export))
-    mount.need(mount.export)
-    mount.client.umnt(mount.export)
-    after = len(mount.mounts(mount.export))
-    expect(
-        after, "entries of DUMP for the unmounted directory", because=UMNT_REMOVES_ENTRY.of(version)
-    ).at_most(before)
+    before = mount.mounts(mount.export)
+    need_listed(mount, mount.export, before)
+    after = _mounts_after_umnt(mount, mount.export, len(before))
+    rule = UMNT_REMOVES_ENTRY.of(mount.version)
+    expect(after, "entries of DUMP for the unmounted directory", because=rule).at_most(len(before))
+
+
+def _mounts_after_umnt(mount: Mounting, path: bytes, most: int) -> int:
+    """The number of entries after UMNT, which is at most `most` if UMNT works."""
+
+    def unmount() -> None:
+        mount.client.umnt(path)
+
+    unmount()
+    return len(mount.mounts_when(path, lambda hosts: len(hosts) <= most, unmount))
 
 
 @pytest.mark.exclusive
@@ -54,9 +64,12 @@ def test_keeps_other_directories(mounting: MakeMounting, version: int, inner: Na
     mount = mounting(version)
     mount.need(mount.export)
     nested = mount.below(*inner)
-    if mount.handle(nested) is None or not mount.mounts(mount.export):
-        skip("MNT refuses directories below the export, or DUMP lists no mounts")
-    mount.client.umnt(nested)
+    if mount.handle(nested) is None:
+        skip("MNT refuses directories below the export")
+    need_listed(mount, nested, [])
+    if not mount.mounts(mount.export):
+        skip("DUMP does not list the other mount")
+    _mounts_after_umnt(mount, nested, 0)
     left = len(mount.mounts(mount.export))
     expect(left, "entries of DUMP for the other directory", because=UMNT_REMOVES_ENTRY.of(version)).at_least(
         1
@@ -72,28 +85,26 @@ def test_keeps_other_clients(mounting: MakeMounting, version: int, name: str) ->
     other = mounting(version, source_host=ANOTHER_CLIENT)
     mount = mounting(version)
     mount.client.umntall()
-    other.need(mount.export)
+    other.list_mount(mount.export, [])
     before = mount.mounts(mount.export)
-    mount.need(mount.export)
-    if not before or set(mount.mounts(mount.export)) == set(before):
+    if not before or not mount.list_mount(mount.export, before):
         skip("DUMP does not distinguish the two clients")
-    if name == "umnt":
-        mount.client.umnt(mount.export)
-    else:
-        mount.client.umntall()
+
+    def unmount() -> None:
+        if name == "umnt":
+            mount.client.umnt(mount.export)
+        else:
+            mount.client.umntall()
+
+    unmount()
+    left = mount.mounts_when(mount.export, lambda hosts: len(hosts) <= len(before), unmount)
     rule = (UMNT_REMOVES_ENTRY if name == "umnt" else UMNTALL_REMOVES_ENTRIES).of(version)
-    left = mount.mounts(mount.export)
     other.client.umntall()
     expect_names(left, before, f"hosts in DUMP after {name.upper()} by another", others=True, because=rule)
 
 
 @pytest.mark.exclusive
 @proves(UMNT_REMOVES_ENTRY.new, killed_by="umnt3-removes-nothing", needs="mount")
-def test_removes_entry(mount3: Mount, target: TargetView) -> None:
+def test_removes_entry(mounting: MakeMounting) -> None:
     """UMNT removes the entry from the mount list."""
-    path = target.address.export.encode()
-    mount3.umntall()
-    others = count_entries(mount3, path)
-    expect(mount3.mnt(path)).ok()
-    mount3.umnt(path)
-    expect(count_entries(mount3, path), "entries of DUMP for the unmounted directory").at_most(others)
+    _expect_entry_removed(mounting(3))

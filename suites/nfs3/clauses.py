@@ -158,6 +158,12 @@ RETURNS_NAMETOOLONG = Requirement(
 
 # ---------------------------------------------------------------- section 3.2: names
 
+NAMES_RETURN_A_STATUS = Requirement(
+    rfc="RFC 1813",
+    section="3.2",
+    level=Level.SHOULD,
+    gist="a name that is empty or has characters that the server cannot handle returns a status, NFS3ERR_ACCES",
+)
 REFUSES_EMPTY_NAMES = Requirement(
     rfc="RFC 1813",
     section="3.2",

@@ -15,11 +15,12 @@ from fixtures.checks.target import KnobsView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Requirement, expect, expect_names, observe, proves, skip, unsupported
-from suites.nfs3.bad_names import expect_name_refused, reply_if_decoded
+from suites.nfs3.bad_names import BelowNfs, expect_name_refused, expect_status, reply_if_decoded
 from suites.nfs3.calls import CREATING_NAMES, USING_NAMES, Place, procedure_name
 from suites.nfs3.clauses import (
     CASE_SENSITIVE,
     NAME_MAX,
+    NAMES_RETURN_A_STATUS,
     NO_TRUNC,
     REFUSES_EMPTY_NAMES,
     RETURNS_NAMETOOLONG,
@@ -88,7 +89,11 @@ def _need_case_sensitivity(nfs3: Nfs3, place: Place) -> None:
 
 
 @pytest.mark.parametrize("procedure", ["mkdir", "symlink", "mknod"])
-@proves(REFUSES_EMPTY_NAMES, killed_by="names3-accept-the-empty-name")
+@proves(
+    REFUSES_EMPTY_NAMES,
+    NAMES_RETURN_A_STATUS,
+    killed_by=("names3-accept-the-empty-name", "names3-refused-are-garbage-args"),
+)
 def test_empty_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """An operation that creates a name refuses the empty name."""
     what = f"{procedure_name(procedure)} of the empty name"
@@ -98,7 +103,11 @@ def test_empty_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @pytest.mark.parametrize("procedure", ["lookup", "rename_from"])
-@proves(REFUSES_EMPTY_NAMES, killed_by="names3-accept-the-empty-name")
+@proves(
+    REFUSES_EMPTY_NAMES,
+    NAMES_RETURN_A_STATUS,
+    killed_by=("names3-accept-the-empty-name", "names3-refused-are-garbage-args"),
+)
 def test_empty_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """LOOKUP and RENAME refuse the empty name as the name of an existing object."""
     place.arrange(procedure, b"file")
@@ -150,7 +159,11 @@ def test_dots_use(nfs3: Nfs3, place: Place, procedure: str, name: bytes) -> None
 
 
 @pytest.mark.parametrize("procedure", CREATING_NAMES)
-@proves(NAMES_ONE_DIRECTORY_ENTRY, killed_by="names3-follow-paths")
+@proves(
+    NAMES_ONE_DIRECTORY_ENTRY,
+    NAMES_RETURN_A_STATUS,
+    killed_by=("names3-follow-paths", "names3-refused-are-garbage-args"),
+)
 def test_slash_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name with a slash creates nothing in a subdirectory."""
     below = place.scratch.directory("below", directory=place.here)
@@ -162,7 +175,11 @@ def test_slash_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @pytest.mark.parametrize("procedure", USING_NAMES)
-@proves(NAMES_ONE_DIRECTORY_ENTRY, killed_by="names3-follow-paths")
+@proves(
+    NAMES_ONE_DIRECTORY_ENTRY,
+    NAMES_RETURN_A_STATUS,
+    killed_by=("names3-follow-paths", "names3-refused-are-garbage-args"),
+)
 def test_slash_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A name with a slash does not reach an entry of a subdirectory."""
     below = place.scratch.directory("below", directory=place.here)
@@ -174,18 +191,27 @@ def test_slash_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @pytest.mark.parametrize("procedure", CREATING_NAMES)
-@proves(REFUSES_BAD_CHARACTERS, killed_by="names3-end-at-a-nul")
+@proves(
+    REFUSES_BAD_CHARACTERS,
+    NAMES_RETURN_A_STATUS,
+    killed_by=("names3-end-at-a-nul", "names3-refused-are-garbage-args"),
+)
 def test_nul_create(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A new name with a NUL byte is not truncated at the NUL."""
     what = f"{procedure_name(procedure)} of a name with a NUL"
     reply = reply_if_decoded(nfs3, lambda: place.call(nfs3, procedure, b"cut\0tail"), what)
-    if reply is not None:
-        observe(what, reply.status)
     expect(place.names(), "names in the directory").lacks(b"cut")
+    expect_status(reply, what)
+    if not isinstance(reply, BelowNfs):
+        observe(what, reply.status)
 
 
 @pytest.mark.parametrize("procedure", USING_NAMES)
-@proves(COMPARES_WHOLE_NAMES, killed_by="names3-end-at-a-nul")
+@proves(
+    COMPARES_WHOLE_NAMES,
+    NAMES_RETURN_A_STATUS,
+    killed_by=("names3-end-at-a-nul", "names3-refused-are-garbage-args"),
+)
 def test_nul_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
     """A name with a NUL byte does not refer to the entry named by the part before it."""
     place.arrange(procedure, b"cut")

@@ -93,12 +93,16 @@ def executed_calls(
     connect: Callable[[], Wire], call: Call, malformed: Iterator[Malformation]
 ) -> list[tuple[Malformation, Answer]]:
     """Those malformed calls that succeeded. Reconnects when the server closes the connection."""
-    executed = []
-    peer = connect()
-    for each in malformed:
-        if not peer.client.is_open:
-            peer = connect()
-        answer = peer.try_message(peer.make(call.procedure.number, each.data).message())
-        if succeeded(call, answer):
-            executed.append((each, answer))
+    executed: list[tuple[Malformation, Answer]] = []
+    remaining = list(malformed)
+    while remaining:
+        peer = connect()
+        calls = [peer.make(call.procedure.number, each.data) for each in remaining]
+        answers = peer.try_messages([each.message() for each in calls])
+        executed += [
+            (each, answer)
+            for each, answer in zip(remaining, answers, strict=False)
+            if succeeded(call, answer)
+        ]
+        remaining = remaining[len(answers) :]
     return executed

@@ -6,35 +6,44 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 
-from fixtures.checks.wire import WhyNotServed, Wire
+from fixtures.checks.bystanders import WhyNotServed
+from fixtures.checks.wire import Wire
 from nfsclient.errors import ConnectionLost
-from nfsjudge import Requirement, expect_that
-from suites.rpc.clauses import SERVES_OTHERS_AFTERWARDS, SERVES_OTHERS_MEANWHILE
+from nfsjudge import expect_that, observe
+from suites.rpc.clauses import SERVES_OTHERS_AFTERWARDS
 
 
 def expect_others_served_after(peer: Wire, stream: bytes, why_not_served: WhyNotServed) -> None:
+    """Send `stream`, and expect that the server serves others after the client has left."""
+    __tracebackhide__ = True
     with contextlib.suppress(ConnectionLost):
         peer.send_raw(stream)
     expect_others_served([peer], why_not_served)
 
 
 def expect_others_served(peers: Iterable[Wire], why_not_served: WhyNotServed) -> None:
-    """Expect that the server serves others after these clients have left, and if possible before."""
+    """Expect that the server serves others after these clients have left; observe whether it does before."""
     __tracebackhide__ = True
-    meanwhile = why_not_served(meanwhile=True)
+    observe_meanwhile(why_not_served)
     for peer in peers:
         peer.client.close()
-    _expect_served(why_not_served(), "afterwards", because=SERVES_OTHERS_AFTERWARDS)
-    _expect_served(meanwhile, "meanwhile", because=SERVES_OTHERS_MEANWHILE)
+    expect_served_afterwards(why_not_served)
+
+
+def observe_meanwhile(why_not_served: WhyNotServed) -> None:
+    """Observe whether others are served now: a server may serve one client at a time (RFC 1831 section 3)."""
+    reason = why_not_served(meanwhile=True)
+    observe("others meanwhile", "served" if reason is None else f"not served: {reason}")
 
 
 def expect_served_afterwards(why_not_served: WhyNotServed) -> None:
-    """Expect that the server answers a new connection."""
+    """Expect that the server answers a new connection, and has not died."""
     __tracebackhide__ = True
-    _expect_served(why_not_served(), "afterwards")
-
-
-def _expect_served(reason: str | None, when: str, *, because: Requirement | None = None) -> None:
-    __tracebackhide__ = True
-    what = f"NULL on a new connection {when}"
-    expect_that(reason is None, "a reply", reason or "", what, because=because)
+    reason = why_not_served()
+    rule, what = SERVES_OTHERS_AFTERWARDS, "NULL on a new connection afterwards"
+    expect_that(reason is None, "a reply", reason or "", what, because=rule)
+    restarted = why_not_served.why_restarted()
+    seen = f"one that died and was started again ({restarted})"
+    expect_that(
+        restarted is None, "the server that was there before", seen, "server afterwards", because=rule
+    )
