@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsjudge import Requirement, expect, observe, proves, unsupported
-from suites.nfs3.clauses import FS_INFO_RETURNS_ATTRIBUTES
+from nfsjudge import Requirement, expect, observe, proves
 
 FSSTAT_FOR_ANY_OBJECT = Requirement(
     rfc="RFC 1813", section="3.3.18", gist="FSSTAT accepts the handle of any object of the file system"
@@ -20,13 +19,3 @@ def test_regular_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     observe("abytes <= fbytes <= tbytes", resok.abytes <= resok.fbytes <= resok.tbytes)
     observe("afiles <= ffiles <= tfiles", resok.afiles <= resok.ffiles <= resok.tfiles)
     observe("invarsec", resok.invarsec)
-
-
-@proves(FS_INFO_RETURNS_ATTRIBUTES, killed_by="fsstat3-attributes-of-the-root")
-def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
-    """FSSTAT returns the attributes of the object."""
-    handle = scratch.file("file")
-    reply = nfs3.fsstat(handle)
-    if expect(reply).ok().obj_attributes is None:
-        unsupported("FSSTAT returns no obj_attributes")
-    expect(reply).field("resok.obj_attributes.fileid").equals(scratch.attributes(handle).fileid)
