@@ -24,7 +24,7 @@ REACH: t.Final = "reach.txt"
 _HEAD: t.Final = """\
 # Checks that need more than a server and its address. Written by `nfsproof regenerate`, checked in CI.
 # control: the server must be crashed, restarted or filled, or its files changed without NFS.
-# reference: the embedded server must be told which legal choice to make.
+# reference: only the embedded server can be set to make the choice that is tested.
 """
 
 

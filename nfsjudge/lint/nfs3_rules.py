@@ -280,8 +280,8 @@ def read_eof(case: Case) -> Breach | None:
 # ---------------------------------------------------------------- READDIR and READDIRPLUS
 
 _LISTING: t.Final = (nfs3.READDIR, nfs3.READDIRPLUS)
-_FITS_ANY: t.Final = 1024
-"""Bytes into which any entry fits: 255 bytes of name, 64 of handle, attributes of directory and object."""
+_FITS_ANY: t.Final = {nfs3.READDIR: 512, nfs3.READDIRPLUS: 1024}
+"""Bytes into which any entry fits, with 255 bytes of name, and for READDIRPLUS with attributes and handle."""
 _NO_ENTRIES: t.Final = "no entries, and eof FALSE"
 COUNT_BOUNDS = _clause(
     "3.3.16",
@@ -331,7 +331,7 @@ def readdir_progress(case: Case) -> Breach | None:
         return None
     if not case.ok.entries:
         # No clause forbids an empty page if not one entry fits: see `readdir_too_small`.
-        if _limit_of(case.args) < _FITS_ANY:
+        if _is_small(case.args):
             return None
         return Breach("entries, or eof", _NO_ENTRIES, "resok.eof")
     last = case.ok.entries[-1].cookie
@@ -348,9 +348,15 @@ def readdir_too_small(case: Case) -> Breach | None:
     """An empty page without eof in place of TOOSMALL: a client cannot know that its count is too small."""
     if case.ok is None or case.args is None or case.ok.eof or case.ok.entries:
         return None
-    if _limit_of(case.args) >= _FITS_ANY:
+    if not _is_small(case.args):
         return None
     return Breach("TOOSMALL", f"{_NO_ENTRIES}, for a limit of {_limit_of(case.args)} bytes", "resok.eof")
+
+
+def _is_small(args: nfs3.Readdir3Args | nfs3.Readdirplus3Args) -> bool:
+    """Whether a page may be too small for an entry."""
+    is_plain = isinstance(args, nfs3.Readdir3Args)
+    return _limit_of(args) < _FITS_ANY[nfs3.READDIR if is_plain else nfs3.READDIRPLUS]
 
 
 def _limit_of(args: nfs3.Readdir3Args | nfs3.Readdirplus3Args) -> int:

@@ -46,7 +46,7 @@ def _appends(other: Nfs3, _scratch: Nfs3Scratch, file: bytes) -> bytes:
 
 
 CHANGES: t.Final[dict[str, Change]] = {
-    # UNSTABLE data has a check of its own: nfs3/WRITE/unstable-data-visible.
+    # UNSTABLE data has a separate check: nfs3/WRITE/unstable-data-visible.
     **{
         f"write-{stable.name.lower()}": _writes(stable)
         for stable in (StableHow.DATA_SYNC, StableHow.FILE_SYNC)
