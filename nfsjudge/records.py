@@ -102,6 +102,8 @@ class CheckRecord:
     """The call whose reply has the outcome, in one line; empty where no single reply has it."""
     statuses: list[str] = field(default_factory=list)
     """What the target answered in its exchanges: ``nfs3 GETATTR NFS3ERR_STALE``, each once, sorted."""
+    steered: list[str] = field(default_factory=list)
+    """What it did to the target besides calls: ``crash``, ``restart``, ``fill_disk``, ``touch_locally``, ``knobs``."""
     target: str = ""
     rerun: str = ""
     """The command that runs this check alone."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`nfsproof regenerate`: everything in a checkout that is made from other files or from a run, written or compared.
 
-The list of ids comes from pytest, the tables of docs/knobs.md and docs/lint.md from their declarations, the pages on
-coverage from the records of a whole run on the embedded server.
+The list of ids comes from pytest, the tables of docs/knobs.md and docs/lint.md from their declarations; the pages on
+coverage and suites/reach.txt from the records of a whole run on the embedded server.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from nfsproof.linting import rules_table
 from nfsproof.unfilled import unfilled
 from nfsserver import KNOBS
 from reports.coverage import Pages
+from reports.reach import REACH
 
 Say = Callable[[str], None]
 
@@ -82,7 +83,15 @@ def regenerate(records: Path | None, say: Say) -> bool:
     pages = covering.make_pages(records)
     for name in covering.write(pages, docs):
         say(f"written: docs/{name}")
+    listed = _reach_list()
+    if not listed.exists() or listed.read_text(encoding="utf-8") != pages.reach:
+        listed.write_text(pages.reach, encoding="utf-8")
+        say(f"written: suites/{listed.name}")
     return _compare_coverage(pages, docs, say)
+
+
+def _reach_list() -> Path:
+    return starter.home() / "suites" / REACH
 
 
 def check(records: Path | None, say: Say) -> bool:
@@ -102,6 +111,10 @@ def check(records: Path | None, say: Say) -> bool:
 
 def _compare_coverage(pages: Pages, docs: Path, say: Say) -> bool:
     wrong = covering.differences(pages, docs)
+    listed = _reach_list()
+    there = listed.read_text(encoding="utf-8") if listed.exists() else ""
+    if there != pages.reach:
+        wrong += covering.difference(f"suites/{listed.name}", there, pages.reach)
     for line in wrong:
         say(line)
     return not wrong

@@ -313,6 +313,9 @@ def fsstat_order(case: Case) -> Breach | None:
 # ---------------------------------------------------------------- READDIR and READDIRPLUS
 
 _LISTING: t.Final = (nfs3.READDIR, nfs3.READDIRPLUS)
+_FITS_ANY: t.Final = {nfs3.READDIR: 512, nfs3.READDIRPLUS: 1024}
+"""Bytes into which any entry fits, with 255 bytes of name, and for READDIRPLUS with attributes and handle."""
+_NO_ENTRIES: t.Final = "no entries, and eof FALSE"
 COUNT_BOUNDS = _clause(
     "3.3.16",
     "the results of READDIR and READDIRPLUS are at most count (maxcount) bytes, with all overhead of XDR",
@@ -322,6 +325,7 @@ LISTING_PROGRESSES = _clause(
     "a page that does not end the listing has entries, and its last cookie leads past it",
     Level.SHOULD,
 )
+TOO_SMALL_IS_SAID = _clause("2.6", "TOOSMALL reports a request into which not one entry fits", Level.MAY)
 COOKIES_DIFFER = _clause(
     "3.3.16",
     "a cookie is a point in the directory from which a listing goes on: each entry of a page has its own",
@@ -359,12 +363,40 @@ def readdir_progress(case: Case) -> Breach | None:
     if case.ok is None or case.args is None or case.ok.eof:
         return None
     if not case.ok.entries:
-        return Breach("entries, or eof", "no entries, and eof FALSE", "resok.eof")
+        # No clause forbids an empty page if not one entry fits: see `readdir_too_small`.
+        if _is_small(case.args):
+            return None
+        return Breach("entries, or eof", _NO_ENTRIES, "resok.eof")
     last = case.ok.entries[-1].cookie
     if last not in {case.args.cookie, 0}:
         return None
     seen = f"the last of {len(case.ok.entries)} entries has cookie {last}, {case.args.cookie} was requested"
     return Breach("a last cookie that leads on", seen, f"resok.entries[{len(case.ok.entries) - 1}].cookie")
+
+
+@rule(
+    "nfs3/readdir-too-small", TOO_SMALL_IS_SAID, of=_LISTING, killed_by="readdir3-too-small-returns-nothing"
+)
+def readdir_too_small(case: Case) -> Breach | None:
+    """An empty page without eof in place of TOOSMALL: a client cannot know that its count is too small."""
+    if case.ok is None or case.args is None or case.ok.eof or case.ok.entries:
+        return None
+    if not _is_small(case.args):
+        return None
+    return Breach("TOOSMALL", f"{_NO_ENTRIES}, for a limit of {_limit_of(case.args)} bytes", "resok.eof")
+
+
+def _is_small(args: nfs3.Readdir3Args | nfs3.Readdirplus3Args) -> bool:
+    """Whether a page may be too small for an entry."""
+    is_plain = isinstance(args, nfs3.Readdir3Args)
+    return _limit_of(args) < _FITS_ANY[nfs3.READDIR if is_plain else nfs3.READDIRPLUS]
+
+
+def _limit_of(args: nfs3.Readdir3Args | nfs3.Readdirplus3Args) -> int:
+    """The least limit on the size of a page, in bytes: count, or maxcount and dircount."""
+    if isinstance(args, nfs3.Readdir3Args):
+        return args.count
+    return min(args.dircount, args.maxcount)
 
 
 @rule("nfs3/readdir-cookies", COOKIES_DIFFER, of=_LISTING, killed_by="readdir3-repeats-a-cookie")

@@ -18,7 +18,6 @@ from nfsclient.protocol.nfs3 import (
 )
 from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.nfs3.bending import HANDLE_OF
 from nfsmutants.rules import RFC1813_CREATE, RFC1813_FILE_SYSTEM
 from nfsserver.nfs3.common import fattr3
 
@@ -42,9 +41,5 @@ def creations3_ignore_initial_attributes(call: AnyCall) -> t.Any:
 
 @mutant((FSSTAT, FSINFO, PATHCONF), RFC1813_FILE_SYSTEM)
 def info3_attributes_of_the_root(call: AnyCall) -> t.Any:
-    """FSSTAT, FSINFO and PATHCONF return the attributes of the export's root, except for regular files"""
-    reply = call.proceed()
-    handle = getattr(call.args, HANDLE_OF[call.operation])
-    if reply.resok is None or call.backend.resolve(handle).data is not None:
-        return reply
-    return amend(reply, obj_attributes=fattr3(call.backend.fs.root))
+    """FSSTAT, FSINFO and PATHCONF return the attributes of the export's root for every object"""
+    return amend(call.proceed(), obj_attributes=fattr3(call.backend.fs.root))

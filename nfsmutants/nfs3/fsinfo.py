@@ -9,9 +9,7 @@ from nfsclient.protocol.nfs3 import (
     FSF3_LINK,
     FSF3_SYMLINK,
     FSINFO,
-    FSSTAT,
     LINK,
-    PATHCONF,
     SETATTR,
     SYMLINK,
     Fsinfo3Res,
@@ -30,17 +28,7 @@ from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, mutant, mutant_of_each
 from nfsmutants.nfs3.bending import is_not_directory, refuse
 from nfsmutants.nfs3.calls import Fsinfo, Link, Setattr, Symlink
-from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_FSINFO, RFC1813_FSSTAT, RFC1813_PATHCONF
-from nfsserver.nfs3.common import fattr3
-
-# ---------------------------------------------------------------- attributes of another object
-
-
-@mutant_of_each({FSSTAT: RFC1813_FSSTAT, FSINFO: RFC1813_FSINFO, PATHCONF: RFC1813_PATHCONF})
-def attributes_of_the_root(call: AnyCall) -> t.Any:
-    """{} returns the attributes of the export's root for every object"""
-    return amend(call.proceed(), obj_attributes=fattr3(call.backend.fs.root))
-
+from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_FSINFO
 
 # ---------------------------------------------------------------- FSSTAT, FSINFO
 

@@ -162,6 +162,15 @@ def readdir3_too_small_returns_eof(call: Readdir) -> Readdir3Res:
 
 
 @mutant(READDIR, RFC1813_READDIR)
+def readdir3_too_small_returns_nothing(call: Readdir) -> Readdir3Res:
+    """READDIR returns an empty page without eof if no entry fits into count"""
+    reply = call.proceed()
+    if reply.status != Nfsstat3.NFS3ERR_TOOSMALL:
+        return reply
+    return Readdir3Res(Nfsstat3.NFS3_OK, Readdir3ResOk(None, bytes(8), [], eof=False))
+
+
+@mutant(READDIR, RFC1813_READDIR)
 def readdir3_wrong_fileid(call: Readdir) -> Readdir3Res:
     """READDIR returns entries with a fileid that no object has"""
     reply = call.proceed()

@@ -6,6 +6,7 @@ from __future__ import annotations
 import typing as t
 
 from nfsclient.protocol.nfs3 import (
+    DONT_CHANGE_TIME,
     GETATTR,
     SETATTR,
     Nfsstat3,
@@ -119,3 +120,16 @@ def setattr3_keeps_overfull_nanoseconds(call: AnyCall) -> t.Any:
         return reply
     bent = replace(reply.resok.obj_attributes, **kept[args.object])
     return amend(reply, obj_attributes=bent)
+
+
+@mutant(SETATTR, RFC1813_SETATTR)
+def setattr3_drops_overfull_nanoseconds(call: Setattr) -> Setattr3Res:
+    """SETATTR answers NFS3_OK for a time with nanoseconds of a second or more, and does not set it"""
+    asked = call.args.new_attributes
+    times = {"atime": asked.atime, "mtime": asked.mtime}
+    dropped = {
+        which: DONT_CHANGE_TIME
+        for which, time in times.items()
+        if time.time and time.time.nseconds >= _SECOND
+    }
+    return call.proceed_with("new_attributes", **dropped) if dropped else call.proceed()

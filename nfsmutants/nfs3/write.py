@@ -159,12 +159,6 @@ def write3_truncates_after_the_data(call: Write) -> Write3Res:
     return call.proceed()
 
 
-@mutant(WRITE, RFC1813_DATA_TYPES)
-def write3_truncates_offset(call: Write) -> Write3Res:
-    """WRITE uses only the low 32 bits of offset"""
-    return call.proceed() if call.args.offset >= 2**63 else call.proceed_with(offset=call.args.offset % 2**32)
-
-
 @mutant(WRITE, RFC1813_WRITE)
 def write3_wraps_around(call: Write) -> Write3Res:
     """WRITE of a range that continues beyond the largest offset writes the beginning of the file"""

@@ -9,7 +9,7 @@ from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import mutant
 from nfsmutants.nfs3.bending import BLOCK, FAR, LARGE, is_special_file, refuse_write, size_of, with_data
 from nfsmutants.nfs3.calls import Write
-from nfsmutants.rules import RFC1813_FSINFO, RFC1813_WRITE, RFC1813_WRITE_HINTS
+from nfsmutants.rules import RFC1813_DATA_TYPES, RFC1813_FSINFO, RFC1813_WRITE, RFC1813_WRITE_HINTS
 
 # ---------------------------------------------------------------- WRITE: data of the file
 
@@ -33,6 +33,12 @@ def write3_rotates_data_beyond_2g(call: Write) -> Write3Res:
     """WRITE near 2 GiB and beyond stores its first byte last"""
     data = bytes(call.args.data)
     return call.proceed_with(data=data[1:] + data[:1]) if call.args.offset >= FAR else call.proceed()
+
+
+@mutant(WRITE, RFC1813_DATA_TYPES)
+def write3_truncates_offset(call: Write) -> Write3Res:
+    """WRITE uses only the low 31 bits of offset"""
+    return call.proceed() if call.args.offset >= 2**63 else call.proceed_with(offset=call.args.offset % 2**31)
 
 
 @mutant(WRITE, RFC1813_WRITE)

@@ -64,10 +64,11 @@ class _OfFragments(TransportMiddleware):
 
 @transport_mutant(RFC1831_RECORDS, only_raw=True)
 class RpcTreatsFragmentsAsRecords(_OfFragments):
-    """The last-fragment bit is ignored in a record of two fragments"""
+    """The last-fragment bit is ignored in records of two fragments"""
 
     def bend(self, pieces: list[bytes], /) -> list[bytes]:
-        if [_is_last(each) for each in pieces] != [False, True] or not all(len(each) > 4 for each in pieces):
+        in_twos = [_is_last(each) for each in pieces] == [False, True] * (len(pieces) // 2)
+        if not in_twos or not all(len(each) > 4 for each in pieces):
             return pieces
         return [*(bytes([piece[0] | 0x80]) + piece[1:] for piece in pieces), _END]
 
@@ -95,12 +96,11 @@ class RpcDropsFragmentsAfterTheThird(_OfFragments):
 
 @transport_mutant(RFC1831_RECORDS, only_raw=True)
 class RpcDropsOneByteFragments(_OfFragments):
-    """A first and a last fragment of one byte are dropped"""
+    """Fragments of one byte are dropped"""
 
     def bend(self, pieces: list[bytes], /) -> list[bytes]:
-        if len(pieces) == 3 and [len(pieces[0]), len(pieces[2])] == [5, 5]:
-            return [bytes([pieces[1][0] | 0x80]) + pieces[1][1:], _END]
-        return pieces
+        kept = [piece for piece in pieces if len(piece) != 4 + 1]
+        return pieces if kept == pieces else [*kept, _END]
 
 
 @transport_mutant(RFC1831_RECORDS)

@@ -24,6 +24,7 @@ def regenerate(only_check: bool, folder: Path | None) -> int:
     suites/ids.txt                        from the checks
     docs/knobs.md, docs/lint.md           their tables, from the declarations
     docs/coverage.md, coverage-checks.md  from a whole run on the embedded server
+    suites/reach.txt                      from the same run
 
     DIR has the records of such a run; without DIR there is one first, which takes about a minute. Places that
     nfsproof new-check left to fill in are red.

@@ -15,7 +15,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from nfsjudge.records import RequirementRecord
+from nfsjudge.records import CheckRecord, RequirementRecord
 from nfsjudge.verdict import VERDICTS
 from reports.coverage.errors import ErrorCoverage, Pair, cover_errors
 from reports.coverage.sections import (
@@ -28,6 +28,7 @@ from reports.coverage.sections import (
 )
 from reports.coverage.tables import read_error_tables, read_tables
 from reports.plain import printable
+from reports.reach import Reach, reach_of, render_reach
 from reports.run import Run
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -42,10 +43,11 @@ Rules: t.TypeAlias = Iterable[tuple[str, RequirementRecord]]
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The pages of docs/, by file name, and what is wrong with the tables."""
+    """The pages of docs/, by file name, what is wrong with the tables, and the text of suites/reach.txt."""
 
     texts: dict[str, str]
     faults: list[str]
+    reach: str = ""
 
 
 def suite_pages(run: Run, rules: Rules) -> Pages:
@@ -60,6 +62,7 @@ def suite_pages(run: Run, rules: Rules) -> Pages:
         "checks": len(ids),
         "functions": len({function_of(one) for one in ids}),
         "rules": len(rule_ids),
+        "reaches": _reaches(run.checks),
     }
     texts = {
         "coverage.md": _markdown("suite.md.j2", values),
@@ -84,7 +87,15 @@ def suite_pages(run: Run, rules: Rules) -> Pages:
         for one in coverage.elsewhere
         if one.requirement.rfc in tabled
     ]
-    return Pages(texts, refuted + covered + unknown)
+    return Pages(texts, refuted + covered + unknown, render_reach(run.checks))
+
+
+def _reaches(checks: Iterable[CheckRecord]) -> dict[str, list[int]]:
+    """Protocol, or "all" -> how many checks it has, and how many of each reach."""
+    found = Counter((name, reach_of(one.steered)) for one in checks for name in (one.protocol, "all"))
+    names = [*sorted({name for name, _ in found} - {"all"}), "all"]
+    rows = {name: [found[name, reach] for reach in Reach] for name in names}
+    return {name: [sum(row), *row] for name, row in rows.items()}
 
 
 # ---------------------------------------------------------------- runs

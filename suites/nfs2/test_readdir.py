@@ -276,15 +276,6 @@ def _expect_entries(reply: Readdirres | None, names: set[bytes], scratch: Nfs2Sc
     expect_names(wrong, [], "names in READDIR that LOOKUP does not find")
 
 
-@pytest.mark.parametrize("count", [0, 1, 16, 31])
-@proves(READDIR_INVENTS_NO_ENTRY, killed_by="readdir2-invents-names-for-odd-arguments")
-def test_tiny_count(second_client: Nfs2, scratch: Nfs2Scratch, count: int) -> None:
-    """READDIR with a tiny count returns no invented entries."""
-    names = {*_fill(scratch, many_names(FEW)), *DOTS}
-    reply = oversized.tolerate(lambda: second_client.readdir(scratch.handle, START, count))
-    _expect_entries(reply, names, scratch)
-
-
 @pytest.mark.parametrize("count", [MAXDATA + 1, 2**31, 2**32 - 1], ids=size_id)
 @proves(READDIR_INVENTS_NO_ENTRY, killed_by="readdir2-invents-names-for-odd-arguments")
 def test_huge_count(second_client: Nfs2, scratch: Nfs2Scratch, count: int) -> None:

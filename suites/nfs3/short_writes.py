@@ -23,8 +23,6 @@ CAUSES: t.Final[dict[str, int | dict[str, int]]] = {
     "wtmax+4097": 4097,
     "wtmax+64k": 65_536,
     "accepts-1": {"write_accepts": 1},
-    "accepts-3": {"write_accepts": 3},
-    "accepts-100": {"write_accepts": 100},
     "accepts-4097": {"write_accepts": 4097},
     "accepts-random": {"write_accepts_random": 7},
 }

@@ -67,6 +67,7 @@ CREATE_RETURNS_HANDLE = Requirement(
 UNCHECKED_KEEPS_DATA = Requirement(
     rfc="RFC 1813",
     section="3.3.8",
+    level=Level.SHOULD,  # the text does not say what UNCHECKED does to a file that exists
     gist="UNCHECKED without a size does not change the data of an existing file",
 )
 UNCHECKED_ACCEPTS_EXISTING = Requirement(

@@ -31,11 +31,6 @@ from suites.nfs3.times import SECOND, nanoseconds
 FSINFO_FOR_ANY_OBJECT = Requirement(
     rfc="RFC 1813", section="3.3.19", gist="FSINFO accepts the handle of any object of the file system"
 )
-FSINFO_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.19",
-    gist="obj_attributes of FSINFO are the attributes of the object in the call",
-)
 LINK_BIT_MEANS_SUPPORT = Requirement(
     rfc="RFC 1813", section="3.3.19", gist="a file system that sets FSF3_LINK supports hard links"
 )
@@ -88,16 +83,6 @@ def test_regular_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     for name in ("rtmax", "rtpref", "wtmax", "wtpref", "dtpref", "maxfilesize", "properties"):
         observe(name, getattr(resok, name))
     observe("time_delta", f"{resok.time_delta.seconds}.{resok.time_delta.nseconds:09}")
-
-
-@proves(FSINFO_RETURNS_ATTRIBUTES, killed_by="fsinfo3-attributes-of-the-root")
-def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
-    """FSINFO returns the attributes of the object."""
-    handle = scratch.file("file")
-    told = fsinfo(nfs3, handle)
-    if told.obj_attributes is None:
-        unsupported("FSINFO returns no obj_attributes")
-    expect(told.obj_attributes.fileid, "obj_attributes.fileid").equals(scratch.attributes(handle).fileid)
 
 
 @proves(LINK_BIT_MEANS_SUPPORT, killed_by=("link3-is-not-supported", "link3-fails-after-linking"))

@@ -13,7 +13,6 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsjudge import Level, Requirement, expect, observe, proves, unsupported
-from suites.nfs3.clauses import FS_INFO_RETURNS_ATTRIBUTES
 
 FSSTAT_FOR_ANY_OBJECT = Requirement(
     rfc="RFC 1813", section="3.3.18", gist="FSSTAT accepts the handle of any object of the file system"
@@ -48,13 +47,3 @@ def test_free_below_total(nfs3: Nfs3, scratch: Nfs3Scratch, what: str) -> None:
         unsupported("FSSTAT returns the largest number for ffiles: file slots have no limit")
     expect(reply).field(f"resok.a{what}").at_most(free)
     expect(reply).field(f"resok.f{what}").at_most(total)
-
-
-@proves(FS_INFO_RETURNS_ATTRIBUTES, killed_by="fsstat3-attributes-of-the-root")
-def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
-    """FSSTAT returns the attributes of the object."""
-    handle = scratch.file("file")
-    reply = nfs3.fsstat(handle)
-    if expect(reply).ok().obj_attributes is None:
-        unsupported("FSSTAT returns no obj_attributes")
-    expect(reply).field("resok.obj_attributes.fileid").equals(scratch.attributes(handle).fileid)

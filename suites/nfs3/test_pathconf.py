@@ -42,11 +42,6 @@ from suites.nfs3.listing import page, read_all
 from suites.nfs3.permissions import STRANGER
 from suites.nfs3.statuses import NO_SPACE
 
-PATHCONF_RETURNS_ATTRIBUTES = Requirement(
-    rfc="RFC 1813",
-    section="3.3.20",
-    gist="obj_attributes of PATHCONF are the attributes of the object in the call",
-)
 CHOWN_RESTRICTED = Requirement(
     rfc="RFC 1813",
     section="3.3.20",
@@ -90,16 +85,6 @@ def _pathconf(nfs3: Nfs3, scratch: Nfs3Scratch) -> Pathconf3ResOk:
     observe("no_trunc", show(resok.no_trunc))
     need_name_max(resok.name_max)
     return resok
-
-
-@proves(PATHCONF_RETURNS_ATTRIBUTES, killed_by="pathconf3-attributes-of-the-root")
-def test_attributes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
-    """PATHCONF returns the attributes of the object."""
-    handle = scratch.file("file")
-    reply = nfs3.pathconf(handle)
-    if expect(reply).ok().obj_attributes is None:
-        unsupported("PATHCONF returned no obj_attributes, which are optional")
-    expect(reply).field("resok.obj_attributes.fileid").equals(scratch.attributes(handle).fileid)
 
 
 @proves(NAME_MAX, killed_by="pathconf3-overstates-name-max")

@@ -155,8 +155,9 @@ def test_invented_verifier(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, ver
 @proves(READDIR_CHECKS_VERIFIER, killed_by="list3-restarts-for-an-unknown-verifier")
 def test_foreign_verifier(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str) -> None:
     """READDIR and READDIRPLUS refuse or ignore the cookie verifier of another directory."""
-    first, listed = _first_page(nfs3, scratch, procedure)
+    # Before the first page: a new entry could change what its cookies refer to.
     other = scratch.directory("other")
+    first, listed = _first_page(nfs3, scratch, procedure)
     verf = expect(PROCEDURES[procedure](nfs3, other)).ok().cookieverf
     rest = _rest(nfs3, scratch, procedure, first, verf)
     if rest is not None:

@@ -10,7 +10,7 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Requirement, expect, expect_names, expect_unchanged, proves
 from suites.nfs3.attributes import EVERYTHING, identity_of
-from suites.nfs3.calls import OF_THE_FILE_SYSTEM, ON_NAMES, Place, call_on
+from suites.nfs3.calls import ON_NAMES, Place, call_on
 from suites.nfs3.clauses import RETURNS_EXIST, RETURNS_NOTDIR
 from suites.nfs3.file_types import KINDS, SAMPLE, SPECIAL, make
 
@@ -41,6 +41,12 @@ OVER_EXISTING = [
     *(("link", kind) for kind in KINDS if kind not in {"regular", "directory"}),
 ]
 """Procedure and type of the existing object; the files of the procedures have the other pairs."""
+OF_OBJECTS = [
+    *(("fsstat", kind) for kind in SAMPLE),
+    *(("fsinfo", kind) for kind in ("directory", "symlink")),
+    ("pathconf", "symlink"),
+]
+"""Pairs that servers failed on, and one of PATHCONF; the files of FSSTAT and FSINFO have the regular file."""
 IN_A_SPECIAL_FILE = [
     *((procedure, "fifo") for procedure in ON_NAMES),
     *(("lookup", kind) for kind in SPECIAL if kind != "fifo"),
@@ -52,8 +58,7 @@ IN_A_SPECIAL_FILE = [
 # ---------------------------------------------------------------- calls about the file system
 
 
-@pytest.mark.parametrize("kind", SAMPLE)
-@pytest.mark.parametrize("procedure", OF_THE_FILE_SYSTEM)
+@pytest.mark.parametrize(("procedure", "kind"), OF_OBJECTS)
 @proves(FS_INFO_FOR_ANY_OBJECT, killed_by="info3-refuses-non-files")
 def test_fs_info(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, kind: str) -> None:
     """FSSTAT, FSINFO and PATHCONF accept handles of objects that are not regular files."""

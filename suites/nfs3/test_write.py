@@ -29,7 +29,7 @@ from suites.nfs3.clauses import (
     WRITE_WCC_AFTER,
     WRITES_COUNT_BYTES,
 )
-from suites.nfs3.contents import need_content, pattern, read_range, stored, write_all, write_far
+from suites.nfs3.contents import need_content, pattern, read_range, stored, write_all
 from suites.nfs3.handles import LATER
 from suites.nfs3.times import LONG_AGO, at_client_time
 from suites.replies import reply_or_none
@@ -74,9 +74,6 @@ WRITE_SYNC_IS_STABLE = Requirement(
 )
 WRITE_MOVES_MTIME = Requirement(
     rfc="RFC 1813", section="2.5", gist="mtime is the time when the data was last modified: WRITE updates it"
-)
-WRITE_OFFSET_HAS_64_BITS = Requirement(
-    rfc="RFC 1813", section="2.5", gist="WRITE uses all 64 bits of offset3"
 )
 WRITE_ABOVE_WTMAX = Requirement(
     rfc="RFC 1813",
@@ -299,13 +296,13 @@ def test_counted_bytes(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
 
 @proves(WRITES_COUNT_BYTES, killed_by="write3-hides-unstable-data")
 def test_unstable_data_visible(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch) -> None:
-    """Data written with UNSTABLE is visible to another client at once."""
-    file = scratch.file("f")
-    data = pattern(5000)
-    written = expect(nfs3.write(file, 0, data, StableHow.UNSTABLE)).ok().count
-    need_content(scratch, file, data[:written])
-    seen = read_range(second_client, file, 0, written)
-    expect_data(seen, data[:written], of="range")
+    """Data written with UNSTABLE is visible at once to another client that has read the file before."""
+    file, data = stored(scratch, "f", pattern(6000)), pattern(3000, salt=1)
+    read_range(second_client, file, 0, 6000)
+    written = expect(nfs3.write(file, 1000, data, StableHow.UNSTABLE)).ok().count
+    need_content(scratch, file, pattern(6000)[:1000] + data[:written] + pattern(6000)[1000 + written :])
+    seen = read_range(second_client, file, 1000, written)
+    expect_data(seen, data[:written], at=1000, of="range")
 
 
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-truncates-after-the-data")
@@ -331,16 +328,6 @@ def test_beyond_eof(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect(nfs3.write(file, 10_000, b"more")).ok()
     gap = read_range(nfs3, file, 4, 9996)
     expect_data(gap, bytes(len(gap)), "data of the gap", at=4)
-
-
-@proves(WRITE_OFFSET_HAS_64_BITS, killed_by="write3-truncates-offset")
-def test_64_bit_offset(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
-    """WRITE uses all 64 bits of the offset."""
-    file = stored(scratch, "f", b"near")
-    for offset in (2**31, 2**32):
-        write_far(nfs3, file, offset, b"far away")
-        expect_data(read_range(nfs3, file, 0, 4), b"near", of="range")
-        expect(scratch.attributes(file).size, "size").equals(offset + 8)
 
 
 @proves(WRITE_CHANGES_ONLY_ITS_RANGE, killed_by="write3-wraps-around")

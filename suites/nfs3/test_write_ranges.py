@@ -30,6 +30,9 @@ WTMAX_IS_SUPPORTED = Requirement(
     section="3.3.19",
     gist="wtmax is the largest WRITE that the server supports: WRITE of wtmax bytes succeeds",
 )
+WRITE_OFFSET_HAS_64_BITS = Requirement(
+    rfc="RFC 1813", section="2.5", gist="WRITE uses all 64 bits of offset3"
+)
 WRITE_NEEDS_REGULAR_FILE = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
@@ -66,11 +69,16 @@ REWRITES: t.Final = (
 
 
 @pytest.mark.parametrize("place", FAR, ids=FAR_IDS)
-@proves(WRITES_COUNT_BYTES, killed_by="write3-rotates-data-beyond-2g")
+@proves(
+    WRITES_COUNT_BYTES,
+    WRITE_OFFSET_HAS_64_BITS,
+    killed_by=("write3-rotates-data-beyond-2g", "write3-truncates-offset"),
+)
 def test_far_offsets(nfs3: Nfs3, scratch: Nfs3Scratch, place: str) -> None:
-    """WRITE stores data around a far offset and nowhere else."""
+    """WRITE stores data around a far offset, and at it, and nowhere else."""
     file, data = stored(scratch, "f", b"near"), pattern(16)
-    write_far(nfs3, file, FAR[place] - 8, data)
+    write_far(nfs3, file, FAR[place] - 8, data[:8] + bytes(8))
+    write_far(nfs3, file, FAR[place], data[8:])
     expect_data(read_range(nfs3, file, FAR[place] - 8, 16), data, at=FAR[place] - 8)
     expect(scratch.attributes(file).size, "size").equals(FAR[place] + 8)
     expect_data(read_range(nfs3, file, 0, 4), b"near", of="range", because=WRITE_CHANGES_ONLY_ITS_RANGE)

@@ -325,3 +325,50 @@ def test_what_a_server_sent_is_no_command_in_the_log_of_a_job(suite: Suite, obse
     assert observed in outcome.checks["it"].observed
     assert observed not in outcome.text
     assert outcome.text.count(told) >= 2
+
+
+# ---------------------------------------------------------------- what a check does to the target
+
+
+STEERS = """
+    @proves(RULE, killed_by=MUTANT)
+    def test_calls(nfs3, root, target, knobs):
+        nfs3.getattr(root)
+
+    @pytest.mark.exclusive
+    @proves(RULE, killed_by=MUTANT)
+    def test_crashes(nfs3, root, target):
+        target.crash()
+
+    @pytest.mark.exclusive
+    @proves(RULE, killed_by=MUTANT)
+    def test_chooses(nfs3, root, knobs):
+        knobs.set(read_only=True)
+"""
+
+
+def test_a_record_says_what_the_check_did_to_the_target(suite: Suite) -> None:
+    suite.write(STEERS)
+    outcome = suite.run()
+    assert {name: check.steered for name, check in outcome.checks.items()} == {
+        "calls": [],
+        "crashes": ["crash"],
+        "chooses": ["knobs"],
+    }
+
+
+FOREIGN_VERIFIER = """
+    from suites.nfs3.test_readdir_cookies import test_foreign_verifier as foreign_verifier
+
+    @pytest.mark.parametrize("procedure", ["READDIR", "READDIRPLUS"], ids=str.lower)
+    @proves(RULE, killed_by=MUTANT)
+    def test_bent(stage, nfs3, scratch, procedure):
+        stage.target.set_mutants({"list3-restarts-after-a-change"})
+        foreign_verifier(nfs3, scratch, procedure)
+        stage.target.set_mutants(set())
+"""
+
+
+def test_a_foreign_verifier_is_judged_in_a_directory_that_does_not_change(suite: Suite) -> None:
+    suite.write(FOREIGN_VERIFIER)
+    assert set(suite.run().verdicts.values()) == {"PASS"}

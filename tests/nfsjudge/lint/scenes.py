@@ -328,6 +328,7 @@ def read(s: Scene) -> None:
 @scene("nfs3/readdir-cookies")
 @scene("nfs3/readdir-names")
 @scene("nfs3/readdir-progress")
+@scene("nfs3/readdir-too-small")
 def listing(s: Scene) -> None:
     empty, full = s.directory(), s.directory()
     for number in range(40):
@@ -341,6 +342,7 @@ def listing(s: Scene) -> None:
                 break
             cookie, verf = page.entries[-1].cookie, page.cookieverf
         s.nfs.readdir(directory, 0, bytes(8), 8192)
+        s.nfs.readdir(directory, 0, bytes(8), 16)
         s.nfs.readdirplus(directory, 0, bytes(8), 256, 1024)
 
 
