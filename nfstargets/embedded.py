@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.program import AnyOperation
 from nfsserver.fs import FsError, remove_tree_locally, touch_locally
-from nfsserver.knobs import Knob, Value
+from nfsserver.knobs import Knob
 from nfsserver.server import Server
+from nfsserver.settings import Value
 from nfstargets.base import Target, TargetAddress, TargetError
 
 if TYPE_CHECKING:
