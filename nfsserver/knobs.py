@@ -50,7 +50,8 @@ class Knob:
     rarely: bool
     """With this knob the server refuses so much that few checks can judge it: `draw` rarely sets it."""
     nonstrict: tuple[str, ...]
-    """Citations of clauses whose SHOULD the server then does not follow: checks of these may be NONSTRICT."""
+    """Clauses whose SHOULD the server then does not follow: ``CITATION: WORDS``, the words being from the gist of the
+    requirement. Its checks may be NONSTRICT."""
     least: float | None
     most: float | None
     """Bounds of numbers."""
@@ -74,6 +75,11 @@ class Knob:
             str: self._texts,
         }
         return kinds[self.kind] + (", or none" if self.may_be_none else "")
+
+    def excuses(self, citation: str, gist: str) -> bool:
+        """Whether a server with this knob need not follow a requirement of level SHOULD."""
+        clauses = (one.partition(": ") for one in self.nonstrict)
+        return any(citation == where and words in gist for where, _, words in clauses)
 
     @property
     def _texts(self) -> str:

@@ -52,8 +52,6 @@ class Limits:
     """Nanoseconds until the reported times of a directory show a change of its entries."""
     ctime_is_mtime: bool = False
     """Whether mtime is reported as ctime, too."""
-    truncates_names: bool = False
-    """Whether names longer than `name_max` are truncated, not refused."""
     restricted_names: bool = False
     """Whether names must be UTF-8 without control characters and without any of ``\\ : * ? " < > |``."""
 

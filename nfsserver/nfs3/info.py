@@ -94,7 +94,7 @@ def pathconf3(server: ServerApi, _context: CallContext, args: Pathconf3Args) -> 
         obj_attributes=watched.attributes(),
         linkmax=limits.link_max,
         name_max=limits.name_max,
-        no_trunc=not limits.truncates_names,
+        no_trunc=True,
         chown_restricted=True,
         case_insensitive=limits.case_insensitive,
         case_preserving=True,

@@ -18,6 +18,7 @@ from nfsserver.nfs3.freedoms.lacking import (
     lack_exclusive,
     lack_mknod,
     long_names,
+    report_truncation,
     truncate_names,
 )
 from nfsserver.nfs3.freedoms.listings import count_entries, disguise_cookies, end_late, list_less
@@ -93,6 +94,7 @@ FREEDOMS: t.Final = (
     Freedom((protocol.MKNOD,), ("mknod",), lack_mknod),
     Freedom((protocol.READDIRPLUS,), ("readdirplus",), lack),
     Freedom((protocol.CREATE,), ("exclusive_create",), lack_exclusive),
+    Freedom((protocol.PATHCONF,), ("truncates_names",), report_truncation),
     Freedom(
         _NAMING,
         ("truncates_names",),

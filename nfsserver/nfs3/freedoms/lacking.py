@@ -5,7 +5,15 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsclient.protocol.nfs3 import Access3Args, Access3Res, Create3Args, CreateMode3, Diropargs3, Nfsstat3
+from nfsclient.protocol.nfs3 import (
+    Access3Args,
+    Access3Res,
+    Create3Args,
+    CreateMode3,
+    Diropargs3,
+    Nfsstat3,
+    Pathconf3Res,
+)
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import fields_of, replace
 from nfsserver.handlers import ServerApi
@@ -60,6 +68,14 @@ def truncate_names(
         if len(value.name) > longest
     }
     return proceed(context, replace(args, **cut) if cut else args)
+
+
+def report_truncation(
+    _server: ServerApi, context: CallContext, args: t.Any, proceed: Proceed[t.Any, Pathconf3Res]
+) -> Pathconf3Res:
+    """PATHCONF with no_trunc FALSE."""
+    reply = proceed(context, args)
+    return reply if reply.resok is None else replace(reply, resok=replace(reply.resok, no_trunc=False))
 
 
 def _names_in(args: t.Any) -> dict[str, Diropargs3]:
