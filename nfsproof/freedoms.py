@@ -69,7 +69,7 @@ def drawn(seed: int) -> tuple[str, ...]:
 
 
 def drawn_settings(text: str) -> list[Setting]:
-    """The settings of ``drawn``, each with a part of the checks, or of ``drawn:A-B``. Raises ValueError."""
+    """The settings of ``drawn``, each with a part of the checks, or of ``drawn:A-B``. Raises `Trouble`."""
     parts = 1 if ":" in text else PARTS
     return [
         Setting(drawn(seed), f"seed {seed}", () if parts == 1 else (f"--part={seed % parts + 1}/{parts}",))

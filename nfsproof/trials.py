@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nfsproof import starter
+from nfsproof.exits import Trouble
 
 if t.TYPE_CHECKING:
     from reports import Run
@@ -117,9 +119,10 @@ def let_sigterm_interrupt() -> None:
 
 
 def seeds_of(text: str, word: str, usual: int) -> range:
-    """The seeds of ``drawn`` (1 to `usual`), ``drawn:7`` (one), or ``drawn:1-200``. Raises ValueError."""
-    first, _, last = text.removeprefix(word).removeprefix(":").partition("-")
-    seeds = range(int(first), int(last or first) + 1) if first else range(1, usual + 1)
-    if not seeds:
-        raise ValueError(f"no seed in {text!r}")
-    return seeds
+    """The seeds of ``drawn`` (1 to `usual`), ``drawn:7`` (one), or ``drawn:1-200``. Raises `Trouble`."""
+    found = re.fullmatch(rf"{word}(?::(\d+)(?:-(\d+))?)?", text)
+    if found is not None:
+        first, last = found[1] or "1", found[2] or found[1] or str(usual)
+        if int(first) <= int(last):
+            return range(int(first), int(last) + 1)
+    raise Trouble(f"expected {word}, {word}:7 or {word}:1-99, got {text!r}")
