@@ -27,7 +27,7 @@ DRAWN = "drawn"
 USUAL_DRAWS = 6
 AT_ONCE = 3
 _CANDIDATES = 9
-"""So many mutants are drawn at a time, to find three of which a check passes with the knobs."""
+"""This many mutants are drawn at a time, to find three of which a check passes with the knobs."""
 _RED = {Exit.FAIL, Exit.VOID}
 
 

@@ -33,7 +33,7 @@ DRAWN = "drawn"
 """Instead of one: drawn settings. With seeds (``drawn:7``, ``drawn:1-200``) each runs every check."""
 USUAL_DRAWS = 20
 PARTS = 3
-"""Without seeds, each draw runs one of so many parts of the checks."""
+"""Without seeds, each draw runs one of this many parts of the checks."""
 _SMALL = ("max_file_size=100", "name_max=25", "path_max=10")
 """Values so small that few checks can run. `draw` uses larger ones."""
 _OPTIONS = {"delegated_names": "--call-timeout=2"}
