@@ -56,6 +56,8 @@ class Backend:
         self.boots = 1
         """The number of this instance of the service. Every restart and every crash begins another one."""
         self._knobs = Knobs({}, lambda: None)
+        self._losses = 0
+        """How often uncommitted data was lost without a restart."""
         self._luck: random.Random | None = None
         """Draws the uncommitted data that survives a crash; None: nothing does."""
         self._variants = itertools.cycle(range(3))
@@ -105,6 +107,8 @@ class Backend:
         self.limits = limits if noted is None else noted(limits)
         for file_system in self.exports.values():
             file_system.configure(self.limits)
+            if now.write_back_fails and now.free_bytes is not None:
+                self._losses += file_system.lose_uncommitted()
             file_system.read_only = now.read_only
             file_system.leave_free(now.free_bytes, now.free_files)
 
@@ -112,8 +116,10 @@ class Backend:
 
     @property
     def write_verifier(self) -> bytes:
-        """The verifier of WRITE and COMMIT: one per instance that may have lost data (RFC 1813 section 3.3.7)."""
-        return self.codec.token(b"boot", 1 if self._knobs.now.nonvolatile_memory else self.boots)
+        """The verifier of WRITE and COMMIT: another one after each loss of data (RFC 1813 section 3.3.7)."""
+        return self.codec.token(
+            b"boot", 1 if self._knobs.now.nonvolatile_memory else self.boots, self._losses
+        )
 
     def begin_instance(self, *, clean: bool) -> None:
         """Begin another instance. Unless it is `clean`, uncommitted data is lost as in a crash.

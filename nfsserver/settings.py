@@ -283,6 +283,13 @@ class Settings:
         least=0,
         draws=(3, 5),
     )
+    write_back_fails: bool = _knob(
+        False,
+        "when the disk becomes full, all uncommitted data is lost, and the write verifier changes without a restart",
+        "RFC 1813 section 3.3.7",
+        "RFC 1813 section 3.3.21",
+        draws=(True,),
+    )
     # ------------------------------------------------------------ directory listings
     list_dots: bool = _knob(
         True,

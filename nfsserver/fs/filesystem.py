@@ -106,6 +106,15 @@ class FileSystem:
         for inode in self.objects:
             inode.commit()
 
+    def lose_uncommitted(self) -> bool:
+        """Lose all data that is not stable, as if it could not be written; whether there was any."""
+        dirty = [inode for inode in self.objects if inode.data is not None and inode.data.is_dirty]
+        for inode in dirty:
+            if inode.data is not None:
+                inode.data.crash()
+            inode.touch(self.stamp(), modified=True)
+        return bool(dirty)
+
     def crash(self, survives: Callable[[], bool] = nothing_survives) -> None:
         """Lose everything that is not stable, including files that only handles have kept, and nothing else.
 

@@ -98,6 +98,19 @@ def test_the_size_after_a_crash_is_that_of_the_last_page_that_survives(rig: Rig,
     assert len(sizes) > 1
 
 
+def test_data_that_finds_no_room_is_lost_under_a_new_verifier(rig: Rig, nfs3: AnyNfs3) -> None:
+    file = rig.file(b"f", b"old")
+    rig.server.knobs.set("write_back_fails", True)
+    before = nfs3.write(file, 0, b"new data", StableHow.UNSTABLE).resok.verf
+    assert nfs3.commit(rig.file(b"other")).resok.verf == before
+    rig.server.knobs.set("free_bytes", 0)
+    reply = nfs3.commit(file)
+    assert reply.resok.verf != before
+    assert bytes(nfs3.read(file, 0, 10).resok.data) == b"old"
+    rig.server.knobs.set("free_bytes", None)
+    assert nfs3.commit(file).resok.verf == reply.resok.verf
+
+
 # ---------------------------------------------------------------- directory listings
 
 
