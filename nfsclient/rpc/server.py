@@ -258,12 +258,17 @@ class Connection(_ServerMember):
                 return
 
     def _answer(self) -> None:
-        self._replies = []
-        while self._calls and self._output_size < self.server.max_output and not self._is_closed:
-            self.server.answer_record(self, self._calls.popleft().payload())
-        replies, self._replies = self._replies, None
-        for reply in self.server.in_order(replies):
-            self._put(reply)
+        # A subclass may answer calls of this connection while it answers one: those replies come after the ones so far.
+        outer, self._replies = self._replies, []
+        while outer:
+            self._put(outer.pop(0))
+        try:
+            while self._calls and self._output_size < self.server.max_output and not self._is_closed:
+                self.server.answer_record(self, self._calls.popleft().payload())
+        finally:
+            replies, self._replies = self._replies, outer
+            for reply in self.server.in_order(replies):
+                self._put(reply)
 
     def send(self, buffers: list[Buffer]) -> None:
         """Send a reply: after the replies to the calls that were received together with its own."""
