@@ -1,199 +1,162 @@
 # SPDX-License-Identifier: MIT
-"""`nfsproof selftest --knobs`: the suite on the embedded server with each legal freedom taken.
+"""`nfsproof selftest --knobs`: the suite on embedded servers that take the legal freedoms.
 
 No check and no rule of the lint may fail for a legal choice of a server: a red run here shows a bug of the suite, or
-of the embedded server.
+of the embedded server. NONSTRICT is right only where a knob says that the server then does not follow that SHOULD.
 
-A first run, with all knobs at their defaults, notes what knobs would have decided for each check
-(`nfsserver.consulted`). With a setting, only those checks run that can tell it from the defaults; `--knobs=all` runs
-every check with every setting.
+There are two kinds of settings. *Drawn* ones set a random part of all knobs, by a seed, so that choices meet that
+nobody thought of together. *Single* ones set one knob. Those that refuse much would hide the others in a draw, so
+they are tried alone: a first run, with all knobs at their defaults, notes what knobs would have decided for each check
+(`nfsserver.consulted`), and with such a setting only those checks run that can tell it from the defaults.
 """
 
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+import typing as t
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
-from nfsjudge.wording import count
-from nfsproof import starter
 from nfsproof.exits import Exit
-from nfsserver.knobs import KNOBS, draw
+from nfsproof.trials import Ended, Trials, let_sigterm_interrupt, seeds_of
+from nfsserver.knobs import KNOBS, Knob, draw, parse_setting
 
-SETTINGS: tuple[tuple[str, ...], ...] = (
-    ("write_accepts=333", "read_returns=37", "readdir_page=1"),
-    ("write_accepts=4096", "read_returns=100", "readdir_page=3"),
-    ("write_accepts_random=7",),
-    ("jukebox_calls=1",),
-    ("jukebox_calls=3",),
-    ("jukebox_seconds=0.01",),
-    ("jukebox_calls=2", "jukebox_names=f*"),
-    ("delegated_names=one", "--call-timeout=1"),
-    ("withhold_pre_op=yes", "withhold_handles=yes"),
-    ("withhold_post_op=yes",),
-    ("withhold_pre_op=yes", "withhold_post_op=yes", "withhold_handles=yes"),
-    ("time_granularity=0.000001", "dtmax=512"),
-    ("time_granularity=0.01", "dtmax=4096"),
-    ("time_granularity=2", "wtmax=8192"),
-    ("hard_links=no",),
-    ("symlinks=no",),
-    ("max_file_size=4294967295", "rtmax=512", "wtmax=512"),
-    ("max_file_size=1000000", "name_max=64", "path_max=1023"),
-    ("max_file_size=100",),
-    ("name_max=25",),
-    ("path_max=10",),
-    ("free_bytes=0",),
-    ("free_bytes=20000",),
-    ("free_files=0",),
-    ("free_files=3",),
-    ("quota_bytes=0",),
-    ("quota_bytes=20000",),
-    ("read_only=yes",),
-    ("root_squash=yes",),
-    ("all_squash=yes",),
-    ("read_only_names=f",),
-    ("read_only_names=*",),
-    ("offline_names=*",),
-    ("rtmax=64", "wtmax=64"),
-    ("case_insensitive=yes", "stale_on_remove=no"),
-    ("write_accepts=100", "read_returns=100", "readdir_page=2", "withhold_pre_op=yes", "time_granularity=1"),
-    ("jukebox_calls=1", "withhold_post_op=yes", "withhold_handles=yes", "stale_on_remove=no"),
-    ("root_squash=yes", "symlinks=no", "hard_links=no", "case_insensitive=yes", "rtmax=4096", "wtmax=4096"),
-    ("all_squash=yes", "withhold_post_op=yes", "write_accepts_random=1"),
-)
-"""What is tried: each knob at several values, some together; words with ``--`` are options of the run."""
+if t.TYPE_CHECKING:
+    from nfsjudge.records import CheckRecord, FindingRecord
 
 ALL = "all"
-"""Instead of a text that chooses settings: all of them, with every check."""
+"""Instead of a text that chooses settings: all single ones, with every check."""
 DRAWN = "drawn"
-"""The same: settings that are drawn at random (`nfsserver.knobs.draw`), with every check. See `drawn_settings`."""
-_USUAL_DRAWS = 20
-_NOT_WANTED = ("FAIL", "NONSTRICT", "VOID")
-_PATIENCE = 900.0
-"""Seconds for one run."""
+"""Instead of one: drawn settings. With seeds (``drawn:7``, ``drawn:1-200``) each runs every check."""
+USUAL_DRAWS = 20
+PARTS = 3
+"""Without seeds, each draw runs one of this many parts of the checks."""
+_SMALL = ("max_file_size=100", "name_max=25", "path_max=10")
+"""Values so small that few checks can run. `draw` uses larger ones."""
+_OPTIONS = {"delegated_names": "--call-timeout=2"}
+"""Knobs with which calls wait for as long as a call may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Values of knobs, as one types them, and which checks run with them."""
+
+    values: tuple[str, ...]
+    name: str = ""
+    arguments: tuple[str, ...] = ()
+
+    @property
+    def knobs(self) -> list[Knob]:
+        """The knobs that differ from their defaults."""
+        return [KNOBS[parse_setting(one)[0]] for one in self.values]
+
+    @property
+    def options(self) -> list[str]:
+        """For `nfsproof run embedded`."""
+        waiting = [_OPTIONS[knob.name] for knob in self.knobs if knob.name in _OPTIONS]
+        return [*(f"--knob={one}" for one in self.values), *waiting, *self.arguments]
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, [self.name, " ".join(self.values) or "no knob turned"]))
+
+
+def drawn(seed: int) -> tuple[str, ...]:
+    """The values that a seed draws."""
+    return tuple(f"{name}={KNOBS[name].spell(value)}" for name, value in draw(seed).items())
+
+
+def drawn_settings(text: str) -> list[Setting]:
+    """The settings of ``drawn``, each with a part of the checks, or of ``drawn:A-B``. Raises `Trouble`."""
+    parts = 1 if ":" in text else PARTS
+    return [
+        Setting(drawn(seed), f"seed {seed}", () if parts == 1 else (f"--part={seed % parts + 1}/{parts}",))
+        for seed in seeds_of(text, DRAWN, USUAL_DRAWS)
+    ]
+
+
+def single_settings(*, rarely: bool = False) -> list[Setting]:
+    """Each knob at each of the values that are drawn, and at the smallest; or only what is rarely drawn."""
+    values = [
+        f"{knob.name}={knob.spell(value)}"
+        for knob in KNOBS.values()
+        for value in knob.draws
+        if knob.rarely or not rarely
+    ]
+    return [Setting((one,)) for one in [*values, *_SMALL]]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run with one setting ended: its exit status, its verdicts, and what it printed."""
+    """How a run with one setting ended, and what is wrong about it."""
 
-    setting: tuple[str, ...]
-    status: int
-    verdicts: Counter[str]
-    output: str
+    setting: Setting
+    ended: Ended
+    wrong: list[str] = field(default_factory=list)
+    """A line for each check and finding that blames the server."""
 
     @property
     def is_good(self) -> bool:
-        """Nothing was red, broken, or could not be judged, and something was judged."""
-        wrong = sum(self.verdicts[name] for name in _NOT_WANTED)
-        return self.status == Exit.OK and not wrong and self.verdicts["PASS"] > 0
+        """Nothing was red, or could not be judged, and something was judged."""
+        return self.ended.status == Exit.OK and not self.wrong and self.ended.verdicts["PASS"] > 0
 
     def __str__(self) -> str:
-        counts = ", ".join(f"{count} {name}" for name, count in sorted(self.verdicts.items()))
+        counts = ", ".join(f"{count} {name}" for name, count in sorted(self.ended.verdicts.items()))
         word = "ok " if self.is_good else "RED"
-        return (
-            f"{word} {' '.join(self.setting) or 'no knob turned'}: {counts or f'exit status {self.status}'}"
+        return f"{word} {self.setting}: {counts or f'exit status {self.ended.status}'}"
+
+
+def judge(setting: Setting, ended: Ended) -> Outcome:
+    """What of a run is wrong: FAIL, VOID, and NONSTRICT that no knob of the setting excuses."""
+    run = ended.run
+    wrong = []
+    records: list[CheckRecord | FindingRecord] = [] if run is None else [*run.checks, *run.findings]
+    for one in records:
+        clause = one.requirement
+        excused = clause is not None and any(
+            knob.excuses(clause.citation, clause.gist) for knob in setting.knobs
         )
+        if one.verdict in {"FAIL", "VOID"} or (one.verdict == "NONSTRICT" and not excused):
+            wrong.append(f"    {one.verdict} {one.id}" + (f" ({clause.citation})" if clause else ""))
+    return Outcome(setting, ended, wrong)
 
 
-@dataclass(slots=True)
-class _Run:
-    setting: tuple[str, ...]
-    process: subprocess.Popen[bytes]
-    folder: Path
-
-    def finish(self) -> Outcome:
-        """Wait for its end; a run that takes too long is red."""
-        try:
-            status = self.process.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            status = self.process.wait()
-        output = (self.folder / "output").read_text(errors="replace")
-        return Outcome(self.setting, status, _verdicts(self.folder), output)
+def chosen_settings(text: str) -> tuple[list[Setting], list[Setting]]:
+    """The settings for a text: those that run only the checks that can see them, and the others."""
+    if text.startswith(DRAWN):
+        return [], drawn_settings(text)
+    if text == ALL:
+        return [], single_settings()
+    if text:
+        return [one for one in single_settings() if text in str(one)], []
+    return single_settings(rarely=True), drawn_settings(DRAWN)
 
 
-def _verdicts(folder: Path) -> Counter[str]:
-    from reports import load
-
-    try:
-        run = load(folder)
-    except (OSError, ValueError):
-        return Counter()
-    return run.counts() + Counter(one.verdict for one in run.findings)
-
-
-def _start(setting: tuple[str, ...], arguments: Sequence[str], folder: Path) -> _Run:
-    folder.mkdir()
-    knobs = [one if one.startswith("--") else f"--knob={one}" for one in setting]
-    command = [
-        *(sys.executable, "-m", "nfsproof", "run", "embedded", "--strict", *knobs),
-        *(f"--report={folder}", "-q", *arguments),
-    ]
-    environment = os.environ | {"PYTHONPATH": str(starter.home())}
-    with (folder / "output").open("wb") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
-    return _Run(setting, process, folder)
-
-
-def outcomes(settings: Sequence[tuple[str, ...]], arguments: Sequence[str], place: Path) -> Iterator[Outcome]:
-    """The suite with each setting, one run more at a time than there are processors: those with JUKEBOX mostly wait."""
-    running: list[_Run] = []
-    try:
-        for number, setting in enumerate(settings):
-            if len(running) > (os.cpu_count() or 1):
-                yield running.pop(0).finish()
-            running.append(_start(setting, arguments, place / str(number)))
-        while running:
-            yield running.pop(0).finish()
-    finally:
-        for run in running:
-            run.process.kill()
-            run.process.wait()
-
-
-def drawn_settings(only: str) -> list[tuple[str, ...]]:
-    """The settings of ``drawn`` (seeds 1 to 20), ``drawn:7`` (one seed), or ``drawn:1-200``. Raises ValueError."""
-    first, _, last = only.removeprefix(DRAWN).removeprefix(":").partition("-")
-    seeds = range(int(first), int(last or first) + 1) if first else range(1, _USUAL_DRAWS + 1)
-    if not seeds:
-        raise ValueError(f"no seed in {only!r}")
-    return [
-        tuple(f"{name}={KNOBS[name].spell(value)}" for name, value in draw(seed).items()) for seed in seeds
-    ]
-
-
-def _interrupt(_number: int, _frame: object) -> None:
-    """SIGTERM ends this as Ctrl-C does: with its runs."""
-    raise KeyboardInterrupt
-
-
-def try_all(arguments: Sequence[str], say: Callable[[str], None], only: str = "") -> int:
-    """Runs those whose text holds `only`, or `ALL`; prints a line each, and in full what was red; the exit status."""
-    is_drawn = only.startswith(DRAWN)
-    if is_drawn:
-        chosen = drawn_settings(only)
-    else:
-        chosen = [setting for setting in SETTINGS if only == ALL or only in " ".join(setting)]
-    signal.signal(signal.SIGTERM, _interrupt)
+def try_all(arguments: Sequence[str], say: Callable[[str], None], text: str = "") -> int:
+    """Run the suite with the settings of `text`; print a line each, and in full what is red; the exit status."""
+    seeing, whole = chosen_settings(text)
+    let_sigterm_interrupt()
+    trials = Trials()
     with tempfile.TemporaryDirectory(prefix="nfsproof-knobs-") as folder:
         place = Path(folder)
         traced: list[str] = []
-        if only != ALL and not is_drawn:
+        if seeing:
             trace = place / "trace"
             workers = ["-n", str(os.cpu_count() or 1)]
             writing = [*workers, "--write-knob-trace", str(trace), *arguments]
-            if not _tell(_start((), writing, place / "usual").finish(), say):
+            usual = Setting(())
+            if not _tell(judge(usual, trials.run(writing, place / "usual")), say):
                 return int(Exit.FAIL)
             traced = ["--knob-trace", str(trace)]
-        good = [_tell(outcome, say) for outcome in outcomes(chosen, [*traced, *arguments], place)]
-    say(f"{count(len(chosen), 'setting')}, {good.count(False)} red")
+
+        def run(setting: Setting, more: list[str], folder: Path) -> Outcome:
+            return judge(setting, trials.run([*setting.options, *more, *arguments], folder))
+
+        jobs = [partial(run, one, []) for one in whole] + [partial(run, one, traced) for one in seeing]
+        good = [_tell(outcome, say) for outcome in trials.several(jobs, place)]
+    say(f"{len(good)} settings, {good.count(False)} red")
     return int(Exit.OK if good and all(good) else Exit.FAIL)
 
 
@@ -201,5 +164,6 @@ def _tell(outcome: Outcome, say: Callable[[str], None]) -> bool:
     """Prints how a run ended, and in full if it is red; whether it is good."""
     say(str(outcome))
     if not outcome.is_good:
-        say(outcome.output)
+        say(outcome.ended.output)
+        say("\n".join(outcome.wrong))
     return outcome.is_good

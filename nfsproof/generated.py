@@ -48,13 +48,19 @@ class Part:
 def knobs_table() -> list[str]:
     """The knobs of the embedded server as a table in Markdown."""
     return [
-        "| knob | values | default | effect | clause that permits it |",
-        "| --- | --- | --- | --- | --- |",
+        "| knob | values | default | effect | clause that permits it | SHOULD that the server then does not follow |",
+        "| --- | --- | --- | --- | --- | --- |",
         *(
-            f"| `{knob.name}` | {knob.takes} | `{knob.usual or '(empty)'}` | {knob.meaning} | {'; '.join(knob.cites)} |"
+            f"| `{knob.name}` | {knob.takes} | `{knob.usual or '(empty)'}` | {_cell(knob.meaning)} | "
+            f"{'; '.join(knob.cites)} | {'; '.join(knob.nonstrict)} |"
             for knob in KNOBS.values()
         ),
     ]
+
+
+def _cell(text: str) -> str:
+    """Text within a table: a bar would end its cell."""
+    return text.replace("|", "\\|")
 
 
 def lint_table() -> list[str]:

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from nfsserver.fs import Clock, FileSystem, Limits, ManualClock, SystemClock
-from nfsserver.knobs import KNOBS, BadKnob, Knob, Knobs, Settings, parse_setting
+from nfsserver.knobs import KNOBS, BadKnob, Knob, Knobs, parse_setting
 from nfsserver.server import Server
+from nfsserver.settings import Settings
 
 __all__ = [
     "KNOBS",

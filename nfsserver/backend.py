@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import errno
+import itertools
+import random
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -24,6 +26,8 @@ from nfsserver.fs import (
 )
 from nfsserver.knobs import Knobs
 from nfsserver.transfers import Transfers
+
+_HALF = 0.5
 
 
 class Backend:
@@ -52,6 +56,11 @@ class Backend:
         self.boots = 1
         """The number of this instance of the service. Every restart and every crash begins another one."""
         self._knobs = Knobs({}, lambda: None)
+        self._losses = 0
+        """How often uncommitted data was lost without a restart."""
+        self._luck: random.Random | None = None
+        """Draws the uncommitted data that survives a crash; None: nothing does."""
+        self._variants = itertools.cycle(range(3))
 
     # ------------------------------------------------------------ objects
 
@@ -69,8 +78,9 @@ class Backend:
         return file_system.inode(identity.fileid, identity.generation)
 
     def handle_of(self, inode: Inode) -> bytes:
-        """The handle of an object."""
-        return self.codec.encode(Identity(inode.fs.fsid, inode.fileid, inode.generation))
+        """A handle of an object: always the same one, unless objects have several."""
+        variant = next(self._variants) if self._knobs.now.several_handles else 0
+        return self.codec.encode(Identity(inode.fs.fsid, inode.fileid, inode.generation), variant)
 
     # ------------------------------------------------------------ calls
 
@@ -92,10 +102,13 @@ class Backend:
     def obey(self, knobs: Knobs, noted: Callable[[Limits], Limits] | None = None) -> None:
         """Change limits and file systems to the values of the knobs. `noted` makes limits that note their use."""
         self._knobs, now = knobs, knobs.now
+        self._luck = None if now.crash_loses is None else random.Random(now.crash_loses)
         limits = replace(self._usual_limits, **knobs.limits())
         self.limits = limits if noted is None else noted(limits)
         for file_system in self.exports.values():
             file_system.configure(self.limits)
+            if now.write_back_fails and now.free_bytes is not None:
+                self._losses += file_system.lose_uncommitted()
             file_system.read_only = now.read_only
             file_system.leave_free(now.free_bytes, now.free_files)
 
@@ -103,8 +116,10 @@ class Backend:
 
     @property
     def write_verifier(self) -> bytes:
-        """The verifier of WRITE and COMMIT: one per instance (RFC 1813 section 3.3.7)."""
-        return self.codec.token(b"boot", self.boots)
+        """The verifier of WRITE and COMMIT: another one after each loss of data (RFC 1813 section 3.3.7)."""
+        return self.codec.token(
+            b"boot", 1 if self._knobs.now.nonvolatile_memory else self.boots, self._losses
+        )
 
     def begin_instance(self, *, clean: bool) -> None:
         """Begin another instance. Unless it is `clean`, uncommitted data is lost as in a crash.
@@ -112,8 +127,12 @@ class Backend:
         Handles, names and stable data stay.
         """
         for file_system in self.exports.values():
-            if clean:
+            if clean or self._knobs.now.nonvolatile_memory:
                 file_system.commit_all()
             else:
-                file_system.crash()
+                file_system.crash(self._survives)
         self.boots += 1
+
+    def _survives(self) -> bool:
+        """Whether a page of uncommitted data survives a crash."""
+        return self._luck is not None and self._luck.random() < _HALF

@@ -16,7 +16,8 @@ from fnmatch import fnmatchcase
 
 from nfsserver.freedom import Freedom, Mark
 from nfsserver.fs import Limits
-from nfsserver.knobs import KNOBS, Settings
+from nfsserver.knobs import KNOBS
+from nfsserver.settings import Settings
 
 _MOST_NAMES = 200
 """If more names are compared, they are not kept: any glob may match one of them."""
@@ -99,7 +100,7 @@ class Consulted:
             return True
         by_freedom = {name for freedom in freedoms for name in freedom.knobs}
         return any(
-            self._is_decided(knob.limit, getattr(now, name))
+            knob.is_of_rpc or self._is_decided(knob.limit, getattr(now, name))
             for name, knob in KNOBS.items()
             if getattr(now, name) != knob.default and name not in by_freedom
         )

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable
 
 from nfsclient.rpc.program import AnyOperation
 from nfsserver.handlers import ServerApi
-from nfsserver.knobs import KNOBS, Settings
+from nfsserver.knobs import KNOBS
 from nfsserver.middleware import AnyAroundCall
+from nfsserver.settings import Settings
 
 Mark: t.TypeAlias = int | bytes
 """What decides whether a freedom changes a call: a size, or the name of a file."""

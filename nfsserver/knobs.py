@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Knobs: choices that the RFCs leave to a server, which can be changed while it runs.
 
-Every value leaves the server correct. That distinguishes a knob from a mutant. `Settings` declares
-them, once; names, parsing, bounds and lists of them are derived from it.
+`nfsserver.settings` declares them, once; names, parsing, bounds and lists of them are derived from it.
 """
 
 from __future__ import annotations
@@ -16,9 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from nfsclient.similar import similar_text
-
-Value: t.TypeAlias = int | float | bool | str | None
-"""A value of a knob. None is the default of some."""
+from nfsserver.settings import Settings, Value
 
 _NONE = "none"
 _BOOLS = {
@@ -37,256 +34,9 @@ class BadKnob(ValueError):
     """An unknown knob, or a value that it cannot have; the text lists the valid ones."""
 
 
-def _knob(
-    default: Value,
-    meaning: str,
-    *cites: str,
-    draws: tuple[Value, ...],
-    rarely: bool = False,
-    least: float | None = None,
-    most: float | None = None,
-    limit: str | None = None,
-) -> t.Any:
-    """One knob. `limit` names the field of `Limits` that it stands for; for `draws` and `rarely` see `draw`."""
-    metadata = {
-        "meaning": meaning,
-        "cites": cites,
-        "draws": draws,
-        "rarely": rarely,
-        "least": least,
-        "most": most,
-        "limit": limit,
-    }
-    return dataclasses.field(default=default, metadata=metadata)
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """All knobs. Sizes are in bytes, globs are over names (the last component, the root's being ``/``)."""
-
-    write_accepts: int | None = _knob(
-        None,
-        "WRITE accepts at most this many bytes",
-        "RFC 1813 section 3.3.7",
-        least=1,
-        draws=(1000, 100, 333, 4096),
-    )
-    write_accepts_random: int | None = _knob(
-        None,
-        "WRITE accepts a random share, at least 1 byte; the value is the seed",
-        "RFC 1813 section 3.3.7",
-        least=0,
-        draws=(1, 7, 23),
-    )
-    read_returns: int | None = _knob(
-        None,
-        "READ returns at most this many bytes",
-        "RFC 1813 section 3.3.6",
-        "RFC 1094 section 2.2.7",
-        least=1,
-        draws=(37, 100, 4000),
-    )
-    jukebox_calls: int = _knob(
-        0,
-        "the number of first calls about each file that are answered with JUKEBOX",
-        "RFC 1813 section 2.6",
-        least=0,
-        draws=(1, 2, 3),
-    )
-    jukebox_seconds: float = _knob(
-        0.0,
-        "seconds after the first call about a file in which its calls are answered with JUKEBOX",
-        "RFC 1813 section 2.6",
-        least=0,
-        draws=(0.001, 0.01),
-    )
-    jukebox_names: str = _knob(
-        "*", "glob of the files whose calls answer JUKEBOX", "RFC 1813 section 2.6", draws=("f*", "?")
-    )
-    delegated_names: str = _knob(
-        "",
-        "glob of files on which an NFSv4 client holds a write delegation: until the knob is reset, calls that "
-        "would need its recall are answered with JUKEBOX",
-        "RFC 5661 section 10.2",
-        "RFC 1813 section 2.6",
-        draws=("one",),
-        rarely=True,
-    )
-    withhold_pre_op: bool = _knob(
-        False, "replies omit the attributes from before the operation", "RFC 1813 section 2.5", draws=(True,)
-    )
-    withhold_post_op: bool = _knob(
-        False,
-        "replies other than of GETATTR omit the attributes from after the operation",
-        "RFC 1813 section 2.5",
-        draws=(True,),
-    )
-    withhold_handles: bool = _knob(
-        False,
-        "replies other than of LOOKUP and MNT omit handles",
-        "RFC 1813 section 2.5",
-        "RFC 1813 section 3.3.8",
-        draws=(True,),
-    )
-    readdir_page: int | None = _knob(
-        None,
-        "READDIR and READDIRPLUS return at most this many entries",
-        "RFC 1813 section 3.3.16",
-        "RFC 1094 section 2.2.17",
-        least=1,
-        draws=(1, 2, 3, 50),
-    )
-    time_granularity: float | None = _knob(
-        None,
-        "seconds between two times that the server can distinguish",
-        "RFC 1813 section 3.3.19",
-        least=1e-9,
-        most=86400,
-        draws=(1e-6, 0.01, 1.0, 2.0),
-    )
-    hard_links: bool = _knob(
-        True,
-        "the server supports hard links",
-        "RFC 1813 section 3.3.15",
-        "RFC 1813 section 3.3.19",
-        limit="hard_links",
-        draws=(False,),
-        rarely=True,
-    )
-    symlinks: bool = _knob(
-        True,
-        "the server supports symbolic links",
-        "RFC 1813 section 3.3.10",
-        "RFC 1813 section 3.3.19",
-        limit="symlinks",
-        draws=(False,),
-        rarely=True,
-    )
-    max_file_size: int | None = _knob(
-        None,
-        "the largest file",
-        "RFC 1813 section 3.3.19",
-        least=1,
-        most=2**63 - 1,
-        limit="max_file_size",
-        draws=(2**32 - 1, 2**31 - 1, 1_000_000),
-    )
-    name_max: int | None = _knob(
-        None,
-        "the longest name",
-        "RFC 1813 section 3.3.20",
-        least=1,
-        most=255,
-        limit="name_max",
-        draws=(64, 128, 200),
-    )
-    path_max: int | None = _knob(
-        None,
-        "the longest text of a symbolic link",
-        "RFC 1813 section 3.3.10",
-        least=1,
-        most=65536,
-        limit="path_max",
-        draws=(255, 1023, 65536),
-    )
-    free_bytes: int | None = _knob(
-        None,
-        "free space at the moment it is set, as if others used the rest",
-        "RFC 1813 section 2.6",
-        least=0,
-        draws=(0, 20_000),
-        rarely=True,
-    )
-    free_files: int | None = _knob(
-        None,
-        "number of objects that can still be created",
-        "RFC 1813 section 2.6",
-        least=0,
-        draws=(0, 3),
-        rarely=True,
-    )
-    quota_bytes: int | None = _knob(
-        None,
-        "space for the data of one user's files, counted in pages",
-        "RFC 1813 section 2.6",
-        least=0,
-        limit="quota",
-        draws=(0, 20_000),
-        rarely=True,
-    )
-    read_only: bool = _knob(
-        False, "the exports are read-only", "RFC 1813 section 2.6", draws=(True,), rarely=True
-    )
-    root_squash: bool = _knob(False, "root is treated as nobody", "RFC 1813 section 4.4", draws=(True,))
-    all_squash: bool = _knob(
-        False, "every user is treated as nobody", "RFC 1813 section 4.4", draws=(True,), rarely=True
-    )
-    read_only_names: str = _knob(
-        "",
-        "glob of files whose data and attributes nobody may change",
-        "RFC 1813 section 4.4",
-        limit="read_only_names",
-        draws=("f", "*"),
-        rarely=True,
-    )
-    offline_names: str = _knob(
-        "",
-        "glob of files whose data is fetched from slow storage first: READ, WRITE, COMMIT and a size in SETATTR are "
-        "answered with JUKEBOX once (NFSv2 waits for it)",
-        "RFC 1813 section 2.6",
-        draws=("*", "f*"),
-    )
-    rtmax: int | None = _knob(
-        None,
-        "the largest READ, as in FSINFO",
-        "RFC 1813 section 3.3.19",
-        least=1,
-        most=2**32 - 1,
-        limit="read_max",
-        draws=(64, 512, 4096, 65536),
-    )
-    wtmax: int | None = _knob(
-        None,
-        "the largest WRITE, as in FSINFO",
-        "RFC 1813 section 3.3.19",
-        least=1,
-        most=2**32 - 1,
-        limit="write_max",
-        draws=(64, 512, 4096, 65536),
-    )
-    dtmax: int | None = _knob(
-        None,
-        "the largest page of a directory listing",
-        "RFC 1813 section 3.3.19",
-        least=512,
-        most=2**32 - 1,
-        limit="directory_max",
-        draws=(512, 4096),
-    )
-    case_insensitive: bool = _knob(
-        False,
-        "names that differ only in the case of ASCII letters are the same",
-        "RFC 1813 section 3.3.20",
-        limit="case_insensitive",
-        draws=(True,),
-    )
-    stale_on_remove: bool = _knob(
-        True,
-        "handles of a file become stale when its last name is removed, also when it is removed without NFS; "
-        "with `no` they work until the server restarts",
-        "RFC 1813 section 3.3.12",
-        limit="stale_on_remove",
-        draws=(False,),
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """One knob, as `Settings` declares it. `least` and `most` bound numbers.
-
-    `draws` has values that `draw` chooses from, none of them the default. With a knob that is `rarely` turned, the
-    server refuses so much that few checks can judge it.
-    """
+    """One knob, as `Settings` declares it."""
 
     name: str
     kind: type[int | float | bool | str]
@@ -294,11 +44,23 @@ class Knob:
     default: Value
     meaning: str
     cites: tuple[str, ...]
+    """The clauses that permit it."""
     draws: tuple[Value, ...]
+    """What `draw` chooses from; none is the default."""
     rarely: bool
+    """With this knob the server refuses so much that few checks can judge it: `draw` rarely sets it."""
+    nonstrict: tuple[str, ...]
+    """Clauses whose SHOULD the server then does not follow: ``CITATION: WORDS``, the words being from the gist of the
+    requirement. Its checks may be NONSTRICT."""
     least: float | None
     most: float | None
+    """Bounds of numbers."""
+    choices: tuple[str, ...]
+    """The words that a text may be; empty: it is a glob."""
     limit: str | None
+    """The field of `Limits` that it stands for."""
+    is_of_rpc: bool
+    """It matters to calls of any program, not only to those about files."""
 
     @property
     def takes(self) -> str:
@@ -306,8 +68,22 @@ class Knob:
         bounds = f" of at least {self.least:g}" if self.least is not None else ""
         if self.most is not None:
             bounds += f" and at most {int(self.most) if self.kind is int else self.most}"
-        kinds = {int: f"a whole number{bounds}", float: f"a number{bounds}", bool: "yes or no", str: "a glob"}
+        kinds = {
+            int: f"a whole number{bounds}",
+            float: f"a number{bounds}",
+            bool: "yes or no",
+            str: self._texts,
+        }
         return kinds[self.kind] + (", or none" if self.may_be_none else "")
+
+    def excuses(self, citation: str, gist: str) -> bool:
+        """Whether a server with this knob need not follow a requirement of level SHOULD."""
+        clauses = (one.partition(": ") for one in self.nonstrict)
+        return any(citation == where and words in gist for where, _, words in clauses)
+
+    @property
+    def _texts(self) -> str:
+        return f"one of {', '.join(self.choices)}" if self.choices else "a glob"
 
     @property
     def usual(self) -> str:
@@ -345,6 +121,8 @@ class Knob:
             high = self.most is not None and not value <= self.most
             if low or high or value == float("inf"):
                 raise self._bad(value)
+        if self.choices and value not in self.choices:
+            raise self._bad(value)
         return t.cast("Value", value)
 
     def _bad(self, value: object) -> BadKnob:
@@ -455,4 +233,5 @@ class Knobs:
         chosen = {name: value for name, value in values.items() if value is not None}
         if self.now.time_granularity is not None:
             chosen["time_granularity"] = round(self.now.time_granularity * 1e9)
+        chosen["directory_times_lag"] = round(self.now.directory_times_lag * 1e9)
         return chosen

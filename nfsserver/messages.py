@@ -8,18 +8,55 @@ from __future__ import annotations
 
 import typing as t
 from collections import deque
+from collections.abc import Callable
 
+from nfsclient.rpc.messages import AuthStat
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext, Dispatcher
 from nfsclient.rpc.sockets import Address
+from nfsclient.xdr import Buffer
 from nfsserver.handlers import ServerApi
 from nfsserver.middleware import Answer, AroundMessage, ProceedMessage
 from nfsserver.pipeline import Pipeline
 from nfsserver.replay import ReplayCache
+from nfsserver.settings import Settings
 
 Transport: t.TypeAlias = t.Literal["tcp", "udp"]
 
 _KEPT_FAULTS = 100
+_USUAL: t.Final = Settings()
+
+
+class _Dispatcher(Dispatcher):
+    """Refuses calls as the knobs say."""
+
+    def __init__(self, server: ServerApi, on_error: Callable[[CallContext, Exception], None]) -> None:
+        super().__init__(on_error)
+        self._server = server
+        self._depth = 0
+        """Calls that are being answered: one, or two while CALLIT makes one."""
+        self.ends_connection = False
+        """Whether the connection of the last call must end, since its arguments do not decode."""
+
+    def answer(self, message: bytes, peer: Address, transport: Transport) -> list[Buffer] | None:
+        """The reply to a message; None for silence."""
+        now = self._server.knobs.now
+        self.unknown_flavor = (
+            AuthStat(now.auth_stat) if now.auth_stat != _USUAL.auth_stat else AuthStat.AUTH_REJECTEDCRED
+        )
+        self._depth += 1
+        try:
+            return super().answer(message, peer, transport)
+        finally:
+            self._depth -= 1
+
+    def refuse_arguments(self, xid: int) -> list[Buffer] | None:
+        """GARBAGE_ARGS, or silence. What is inside a CALLIT gets GARBAGE_ARGS always: the outer call decodes."""
+        on_garbage = self._server.knobs.now.on_garbage
+        if self._depth > 1 or on_garbage == "reply":
+            return super().refuse_arguments(xid)
+        self.ends_connection = on_garbage == "close"
+        return None
 
 
 class Messages:
@@ -28,7 +65,7 @@ class Messages:
     def __init__(self, server: ServerApi, pipeline: Pipeline) -> None:
         self._server = server
         self._pipeline = pipeline
-        self.dispatcher = Dispatcher(self._note_fault)
+        self.dispatcher = _Dispatcher(server, self._note_fault)
         self.replays = ReplayCache()
         self.faults: deque[tuple[AnyOperation | None, Exception]] = deque(maxlen=_KEPT_FAULTS)
         """Exceptions of handlers, which callers saw as SYSTEM_ERR: faults of this server, or of middleware.
@@ -37,8 +74,20 @@ class Messages:
         """
         self._silenced = False
 
+    @property
+    def ends_connection(self) -> bool:
+        """Whether the connection of the last call must end."""
+        return self.dispatcher.ends_connection
+
+    @property
+    def reverses_replies(self) -> bool:
+        """Whether calls that arrive together are answered in reverse order."""
+        return self._server.knobs.now.reversed_replies
+
     def answer(self, message: bytes, peer: Address, transport: Transport) -> Answer:
         """The reply to one RPC message, through the middleware around messages; None for silence."""
+
+        self.dispatcher.ends_connection = False
 
         def dispatch(message: bytes) -> Answer:
             return self._dispatch(message, peer, transport)
@@ -60,7 +109,7 @@ class Messages:
 
     def _dispatch(self, message: bytes, peer: Address, transport: Transport) -> Answer:
         self._silenced = False
-        if not self.replays.covers(message):
+        if not (self.replays.covers(message) and self._server.knobs.now.replay_cache):
             reply = self.dispatcher.answer(message, peer, transport)
             return None if self._silenced else reply
         key = self.replays.key(message, peer, transport)

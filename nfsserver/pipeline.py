@@ -18,9 +18,9 @@ from nfsclient.rpc.service import CallContext, Refused
 from nfsserver.consulted import Consulted
 from nfsserver.freedom import Freedom
 from nfsserver.handlers import Handler, ServerApi
-from nfsserver.knobs import Settings
 from nfsserver.middleware import AnyAroundCall, AroundMessage, Middleware
 from nfsserver.services import Service, require_user
+from nfsserver.settings import Settings
 from nfsserver.transport import TransportMiddleware
 
 _OF_FILES: t.Final = frozenset({nfs3.NFS3.number, mount.MOUNT3.number})
@@ -51,7 +51,10 @@ class Pipeline:
         }
 
     def _answerer(self, operation: AnyOperation, handler: Handler, authenticated: bool) -> _Answer:
-        admit = require_user if authenticated else None
+        def require(context: CallContext) -> Refused | None:
+            return require_user(context, self._server.knobs.now.auth_stat)
+
+        admit = require if authenticated else None
         return lambda context, args: self.perform(operation, handler, context, args, admit)
 
     def perform(

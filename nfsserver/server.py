@@ -14,12 +14,13 @@ from nfsserver.backend import Backend
 from nfsserver.binding import Registry
 from nfsserver.consulted import Consulted
 from nfsserver.fs import Clock, FileSystem, Limits
-from nfsserver.knobs import Knobs, Value
+from nfsserver.knobs import Knobs
 from nfsserver.messages import Messages
 from nfsserver.middleware import A, AroundCall, Interposed, Middleware, R
 from nfsserver.mounts import Mounts
 from nfsserver.pipeline import Pipeline
 from nfsserver.services import SERVICES, Service
+from nfsserver.settings import Value
 from nfsserver.transport import SurroundedRpcServer, listen
 
 

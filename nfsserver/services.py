@@ -42,7 +42,7 @@ FREEDOMS: t.Final = tuple(freedom for service in SERVICES for freedom in service
 """What the protocol layers do where knobs differ from their defaults."""
 
 
-def require_user(context: CallContext) -> Refused | None:
-    """AUTH_TOOWEAK for a caller without AUTH_SYS: what `Service.authenticated` means."""
+def require_user(context: CallContext, auth_stat: int) -> Refused | None:
+    """The refusal of a caller without AUTH_SYS: what `Service.authenticated` means."""
     has_user = isinstance(context.credential, AuthSys)
-    return None if has_user else Refused(auth_stat=AuthStat.AUTH_TOOWEAK)
+    return None if has_user else Refused(auth_stat=AuthStat(auth_stat))

@@ -14,6 +14,7 @@ from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.record import RecordAssembler
 from nfsclient.rpc.server import Answerer, Connection, RpcServer
 from nfsclient.rpc.sockets import Address
+from nfsclient.xdr import Buffer
 
 AnswerRecord: t.TypeAlias = Callable[[Connection, bytes], None]
 AnswerDatagram: t.TypeAlias = Callable[[socket.socket, bytes, t.Any], None]
@@ -43,13 +44,26 @@ class TransportMiddleware:
         proceed(sock, message, peer)
 
 
+class FreeAnswerer(Answerer, t.Protocol):
+    """An answerer that also decides what becomes of a connection."""
+
+    @property
+    def ends_connection(self) -> bool:
+        """Whether the connection of the last call must end."""
+
+    @property
+    def reverses_replies(self) -> bool:
+        """Whether calls that arrive together are answered in reverse order."""
+
+
 class SurroundedRpcServer(RpcServer):
     """An `RpcServer` that asks its middleware at each step."""
 
     def __init__(
-        self, loop: Loop, answerer: Answerer, middleware: Callable[[], list[TransportMiddleware]]
+        self, loop: Loop, answerer: FreeAnswerer, middleware: Callable[[], list[TransportMiddleware]]
     ) -> None:
         super().__init__(loop, answerer)
+        self._free = answerer
         self._middleware = middleware
 
     def admits(self, peer: Address) -> bool:
@@ -70,6 +84,12 @@ class SurroundedRpcServer(RpcServer):
         for one in self._middleware():
             proceed = _around_record(one, proceed)
         proceed(connection, message)
+        if self._free.ends_connection:
+            connection.end()
+
+    def in_order(self, replies: list[list[Buffer]]) -> list[list[Buffer]]:
+        """Replies to calls that were received together, in the order in which they are sent."""
+        return replies[::-1] if self._free.reverses_replies else replies
 
     def answer_datagram(self, sock: socket.socket, message: bytes, peer: t.Any) -> None:
         """Answer a call that came to `sock` from `peer`."""

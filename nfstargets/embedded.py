@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, ClassVar
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.program import AnyOperation
 from nfsserver.fs import FsError, remove_tree_locally, touch_locally
-from nfsserver.knobs import Knob, Value
+from nfsserver.knobs import Knob
 from nfsserver.server import Server
+from nfsserver.settings import Value
 from nfstargets.base import Target, TargetAddress, TargetError
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ class EmbeddedTarget(Target):
         """To be set before `start`: the loop that the checks wait on."""
         self.knobs: Mapping[str, Value] = {}
         """To be set before `start`: the legal freedoms that it takes throughout."""
+        self.broken: frozenset[str] = frozenset()
+        """To be set before `start`: the mutants that are on throughout."""
         self.server: Server | None = None
         self._mutants: Mutants | None = None
         """Those of `server`; None until one is switched on."""
@@ -49,6 +52,8 @@ class EmbeddedTarget(Target):
             self.server.listen(self.loop)
         except OSError as error:
             raise TargetError(f"the embedded server cannot listen on loopback: {error}") from error
+        if self.broken:
+            self.set_mutants(set(self.broken))
 
     def stop(self) -> None:
         if self.server is not None:
@@ -114,8 +119,10 @@ class EmbeddedTarget(Target):
         self.running().knobs.reset()
 
     def describe(self) -> str:
-        """With the knobs that are turned throughout."""
-        turned = " ".join(f"{name}={Knob.spell(value)}" for name, value in self.knobs.items())
+        """With the knobs that are turned, and the mutants that are on, throughout."""
+        turned = " ".join(
+            [*(f"{name}={Knob.spell(value)}" for name, value in self.knobs.items()), *sorted(self.broken)]
+        )
         return f"{self.name} ({turned})" if turned else self.name
 
     def set_mutants(self, names: set[str]) -> None:

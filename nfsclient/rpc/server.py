@@ -43,7 +43,7 @@ class Answerer(t.Protocol):
 class RpcServer:
     """Listens on any number of addresses and answers calls while the loop runs.
 
-    What a subclass may do in another way: `admits`, `make_assembler`, `answer_record`, `answer_datagram`.
+    What a subclass may do in another way: `admits`, `make_assembler`, `answer_record`, `answer_datagram`, `in_order`.
     """
 
     def __init__(
@@ -101,6 +101,10 @@ class RpcServer:
         reply = self.answerer.answer(message, address_of(peer), "udp")
         if reply is not None and size_of(reply) <= _MAX_UDP_REPLY:
             sock.sendto(b"".join(reply), peer)
+
+    def in_order(self, replies: list[list[Buffer]]) -> list[list[Buffer]]:
+        """Replies to calls that were received together, in the order in which they are sent."""
+        return replies
 
     # ------------------------------------------------------------ life
 
@@ -186,7 +190,7 @@ class _Listener(_ServerMember):
 
 
 class Connection(_ServerMember):
-    """One client. Its calls are answered in order; one that does not read its replies is not read either."""
+    """One client. Its calls are executed in order; one that does not read its replies is not read either."""
 
     def __init__(self, server: RpcServer, sock: socket.socket, peer: Address) -> None:
         super().__init__(server, sock)
@@ -194,6 +198,8 @@ class Connection(_ServerMember):
         self._assembler = server.make_assembler()
         self._calls: deque[Record] = deque()
         """Calls that wait because too much output does; they are all of one receive."""
+        self._replies: list[list[Buffer]] | None = None
+        """Replies to calls of one receive, before they become output; None while no calls are answered."""
         self._output: deque[memoryview] = deque()
         self._output_size = 0
         self._is_last = False
@@ -252,15 +258,36 @@ class Connection(_ServerMember):
                 return
 
     def _answer(self) -> None:
-        while self._calls and self._output_size < self.server.max_output and not self._is_closed:
-            self.server.answer_record(self, self._calls.popleft().payload())
+        # A subclass may answer calls of this connection while it answers one: those replies come after the ones so far.
+        outer, self._replies = self._replies, []
+        while outer:
+            self._put(outer.pop(0))
+        try:
+            while self._calls and self._output_size < self.server.max_output and not self._is_closed:
+                self.server.answer_record(self, self._calls.popleft().payload())
+        finally:
+            replies, self._replies = self._replies, outer
+            for reply in self.server.in_order(replies):
+                self._put(reply)
 
     def send(self, buffers: list[Buffer]) -> None:
+        """Send a reply: after the replies to the calls that were received together with its own."""
         size = size_of(buffers)
         if size <= _JOIN_BELOW:
             buffers = [b"".join(buffers)]
-        self._output.extend(memoryview(buffer).cast("B") for buffer in buffers if len(buffer))
         self._output_size += size
+        if self._replies is None:
+            self._put(buffers)
+        else:
+            self._replies.append(buffers)
+
+    def _put(self, buffers: list[Buffer]) -> None:
+        self._output.extend(memoryview(buffer).cast("B") for buffer in buffers if len(buffer))
+
+    def end(self) -> None:
+        """Send the replies so far, and close the connection instead of answering more calls."""
+        self._calls.clear()
+        self._is_last = True
 
     def _flush(self) -> bool:
         """Send as much as there is room for; False when the connection is lost."""

@@ -74,6 +74,8 @@ class Dispatcher:
 
     def __init__(self, on_error: Callable[[CallContext, Exception], None] | None = None) -> None:
         self.on_error = on_error
+        self.unknown_flavor = AuthStat.AUTH_REJECTEDCRED
+        """What callers with a credential of an unknown flavor get (RFC 1831 section 8.2)."""
         self._programs: dict[int, dict[int, dict[int, tuple[Procedure[t.Any, t.Any], Handler]]]] = {}
         self._users: dict[bytes, AuthSys] = {}
 
@@ -103,7 +105,7 @@ class Dispatcher:
         except XdrError as error:
             return _refuse_header(xid, error)
         if isinstance(credential, RawCredential):
-            return denied(xid, auth_stat=AuthStat.AUTH_REJECTEDCRED).to_buffers()
+            return denied(xid, auth_stat=self.unknown_flavor).to_buffers()
         return self._dispatch(header, credential, message, pos, peer, transport)
 
     def _credential(self, header: CallHeader) -> AuthSys | AuthNone | RawCredential:
@@ -126,7 +128,7 @@ class Dispatcher:
         pos: int,
         peer: Address,
         transport: t.Literal["tcp", "udp"],
-    ) -> list[Buffer]:
+    ) -> list[Buffer] | None:
         xid, prog, vers = header.xid, header.prog, header.vers
         versions = self._programs.get(prog)
         if versions is None:
@@ -144,9 +146,13 @@ class Dispatcher:
         except XdrError:
             end = -1
         if end != len(message):
-            return accepted(xid, AcceptStat.GARBAGE_ARGS).to_buffers()
+            return self.refuse_arguments(xid)
         context = CallContext(peer, transport, credential, xid, prog, vers, procedure)
         return self._execute(context, handler, args)
+
+    def refuse_arguments(self, xid: int) -> list[Buffer] | None:
+        """The reply to a call whose arguments do not decode: GARBAGE_ARGS. A subclass may be silent (None)."""
+        return accepted(xid, AcceptStat.GARBAGE_ARGS).to_buffers()
 
     def _execute(self, context: CallContext, handler: Handler, args: t.Any) -> list[Buffer]:
         reply: list[Buffer] = [context.xid.to_bytes(4, "big"), _SUCCESS]

@@ -29,6 +29,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --section 3.3.14          checks of this section or below; also RFC 1813 3.3.14, rfc1813:3.3.14
       --procedure RENAME        checks that are about this procedure, or call it
       --level MUST,STATED       checks of requirements with these levels (also SHOULD, MAY)
+      --part K/N                one of N parts of the checks
     What makes the run red:
       --baseline FILE           only differences from this file, or from a baseline of nfsproof
       --require CAPABILITY,...  the target lacks one of these capabilities

@@ -17,17 +17,19 @@ from nfsproof.commands.shared import PASS_ON
     "--mutants",
     is_flag=False,
     flag_value="pairs",
-    metavar="[pairs|sample|matrix]",
+    metavar="[pairs|sample|matrix|drawn]",
     help="Run each check on the clean server and on the mutants that it names; "
-    "=sample: also on some other mutants; =matrix: on all mutants.",
+    "=sample: also on some other mutants; =matrix: on all mutants; =drawn or =drawn:1-99: servers with three random "
+    "mutants and random legal choices, which must not be green.",
 )
 @click.option(
     "--knobs",
     is_flag=False,
     flag_value="",
     metavar="[TEXT]",
-    help="For each legal choice of the server, run the checks that can see it; =TEXT: only choices that contain TEXT; "
-    "=all: all checks with all choices.",
+    help="Run checks with random legal choices of the server (20 seeds, a third of the checks each), and the checks "
+    "that can see it for each choice that refuses much; =drawn:1-99: these seeds, all checks; =TEXT: each choice that "
+    "contains TEXT; =all: all checks with each choice.",
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[PYTEST ARGUMENT ...]")
 def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...]) -> int:
@@ -42,6 +44,11 @@ def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...])
         from nfsproof import freedoms
 
         return freedoms.try_all(arguments, click.echo, knobs)
+    if mutants is not None and mutants.startswith("drawn"):
+        starter.put_home_first()
+        from nfsproof import drawn_mutants
+
+        return drawn_mutants.try_drawn(mutants, click.echo)
     if mutants not in {None, "pairs", "sample", "matrix"}:
         # `--mutants nfs3/WRITE`: the parser reads the next word as the value of the option.
         mutants, arguments = "pairs", (str(mutants), *arguments)

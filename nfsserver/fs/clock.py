@@ -60,6 +60,10 @@ class Stamper:
             self._last = max(self._clock.now_ns(), self._last + 1)
         return self._last
 
+    def now(self) -> int:
+        """The time of the clock itself."""
+        return self._clock.now_ns()
+
     def coarse(self, time: int) -> int:
         """A time as it can be kept."""
         return time - time % self.granularity

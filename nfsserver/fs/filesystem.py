@@ -8,12 +8,15 @@ wait for `commit` and are lost in a `crash`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from nfsserver.fs import attributes, data, names
 from nfsserver.fs.changes import Changes, ServerTime, Time
 from nfsserver.fs.clock import Clock, Stamper, SystemClock
 from nfsserver.fs.inode import Inode, Kind
 from nfsserver.fs.limits import Limits, Statistics
 from nfsserver.fs.objects import Objects
+from nfsserver.fs.pages import nothing_survives
 from nfsserver.fs.permissions import SUPERUSER
 
 
@@ -88,6 +91,10 @@ class FileSystem:
         """The time of a change: nanoseconds, later than every stamp before unless times are coarse."""
         return self._stamper.stamp()
 
+    def now(self) -> int:
+        """The time of the clock, in nanoseconds."""
+        return self._stamper.now()
+
     def time_of(self, time: Time | None, now: int) -> int:
         """The time that a caller asks for, as it can be kept; `now` if he asks for none or for the server's."""
         return now if time is None or isinstance(time, ServerTime) else self._stamper.coarse(time)
@@ -99,8 +106,20 @@ class FileSystem:
         for inode in self.objects:
             inode.commit()
 
-    def crash(self) -> None:
-        """Lose everything that is not stable, including files that only handles have kept, and nothing else."""
+    def lose_uncommitted(self) -> bool:
+        """Lose all data that is not stable, as if it could not be written; whether there was any."""
+        dirty = [inode for inode in self.objects if inode.data is not None and inode.data.is_dirty]
+        for inode in dirty:
+            if inode.data is not None:
+                inode.data.crash()
+            inode.touch(self.stamp(), modified=True)
+        return bool(dirty)
+
+    def crash(self, survives: Callable[[], bool] = nothing_survives) -> None:
+        """Lose everything that is not stable, including files that only handles have kept, and nothing else.
+
+        `survives` is called for each uncommitted page of data: whether it is kept all the same.
+        """
         self.objects.forget_nameless()
         for inode in self.objects:
-            inode.crash()
+            inode.crash(survives)

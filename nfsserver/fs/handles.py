@@ -15,6 +15,8 @@ HANDLE_SIZE = 32
 """Fits NFSv2, whose handles are 32 bytes, never more and never less."""
 
 _IDENTITY = struct.Struct(">IQI")
+_EXPORT_BITS = 24
+"""Of the first number; the others have the variant of the handle."""
 _CHECKSUM_SIZE = HANDLE_SIZE - _IDENTITY.size
 
 
@@ -32,9 +34,10 @@ class HandleCodec:
     def __init__(self, seed: int = 0) -> None:
         self._key = hashlib.blake2s(b"file handles of %d" % seed).digest()
 
-    def encode(self, identity: Identity) -> bytes:
-        """The handle of this object: `HANDLE_SIZE` bytes, always the same ones."""
-        body = _IDENTITY.pack(*identity)
+    def encode(self, identity: Identity, variant: int = 0) -> bytes:
+        """The handle of this object: `HANDLE_SIZE` bytes, the same ones for the same variant (0 to 255)."""
+        export, fileid, generation = identity
+        body = _IDENTITY.pack(variant << _EXPORT_BITS | export, fileid, generation)
         return body + self._checksum(body)
 
     def decode(self, handle: bytes) -> Identity:
@@ -42,7 +45,8 @@ class HandleCodec:
         body, checksum = handle[: _IDENTITY.size], handle[_IDENTITY.size :]
         if len(handle) != HANDLE_SIZE or not hmac.compare_digest(checksum, self._checksum(body)):
             raise FsError(errno.EBADF)
-        return Identity(*_IDENTITY.unpack(body))
+        export, fileid, generation = _IDENTITY.unpack(body)
+        return Identity(export & (1 << _EXPORT_BITS) - 1, fileid, generation)
 
     def token(self, purpose: bytes, *numbers: int) -> bytes:
         """Eight bytes that stand for `numbers`, to be recognised later (READDIR verifiers)."""

@@ -6,9 +6,10 @@ from __future__ import annotations
 import enum
 import typing as t
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from nfsserver.fs.pages import PagedData
+from nfsserver.fs.pages import PagedData, nothing_survives
 
 if t.TYPE_CHECKING:
     from nfsserver.fs.filesystem import FileSystem
@@ -111,6 +112,16 @@ class Directory:
         return 0 < cookie < self._next_cookie
 
 
+class Reported(t.NamedTuple):
+    """Attributes of an object that need not be those that the file system has (RFC 1813 section 1.6)."""
+
+    nlink: int
+    size: int
+    used: int
+    mtime: int
+    ctime: int
+
+
 @dataclass(slots=True, eq=False)
 class Inode:
     """One object. Times are nanoseconds since 1970; `mode` has no type bits."""
@@ -148,6 +159,8 @@ class Inode:
     """mtime and ctime as a crash would leave them; None when the present ones are stable."""
     stable_atime: int | None = None
     """atime as a crash would leave it; None when the present one is stable."""
+    times_before: tuple[int, int, int] | None = None
+    """Of a directory whose times lag: mtime and ctime that are still reported, and until when."""
 
     @property
     def size(self) -> int:
@@ -168,12 +181,35 @@ class Inode:
         """Whether a crash would change this object."""
         return self.stable_times is not None or (self.data is not None and self.data.is_dirty)
 
+    def reported(self) -> Reported:
+        """The attributes that a server may simulate, as clients see them."""
+        limits = self.fs.limits
+        nlink, size, used, mtime, ctime = self.nlink, self.size, self.used, self.mtime, self.ctime
+        if self.directory is not None:
+            if self.times_before is not None:
+                mtime, ctime = self._lagging_times(self.times_before)
+            if limits.plain_directories:
+                nlink, size, used = 1, 0, 0
+        return Reported(nlink, size, used, mtime, mtime if limits.ctime_is_mtime else ctime)
+
+    def _lagging_times(self, before: tuple[int, int, int]) -> tuple[int, int]:
+        mtime, ctime, until = before
+        if self.fs.now() < until:
+            return mtime, ctime
+        self.times_before = None
+        return self.mtime, self.ctime
+
     def touch(self, now: int, *, modified: bool = False) -> None:
         """Move `change`, ctime, and mtime where the content changed; synchronously, so a crash keeps all times.
 
         Every change of an object calls this.
         """
         self.change += 1
+        lag = self.fs.limits.directory_times_lag
+        if not (lag and modified and self.directory is not None):
+            self.times_before = None
+        elif self.times_before is None:
+            self.times_before = self.mtime, self.ctime, self.fs.now() + lag
         self.ctime = now
         if modified:
             self.mtime = now
@@ -191,8 +227,11 @@ class Inode:
         if self.data is not None:
             self.data.commit(offset, count)
 
-    def crash(self) -> None:
-        """Go back to the stable version, under a new value of `change`: a client may have cached what is lost."""
+    def crash(self, survives: Callable[[], bool] = nothing_survives) -> None:
+        """Go back to the stable version, except for the pages of data that `survives` spares.
+
+        `change` gets a new value: a client may have cached what is lost.
+        """
         if self.has_unstable:
             self.change += 1
         if self.stable_times is not None:
@@ -201,4 +240,4 @@ class Inode:
             self.atime = self.stable_atime
         self.stable_times = self.stable_atime = None
         if self.data is not None:
-            self.data.crash()
+            self.data.crash(survives)

@@ -42,6 +42,18 @@ class Limits:
     """Glob of the files that nobody may write or set attributes of, by the name that they were given last."""
     stale_on_remove: bool = True
     """Whether a file is gone with its last name; otherwise handles keep it until the server restarts."""
+    stale_on_rename: bool = False
+    """Whether an object gets another generation with another name, so that its handles become stale."""
+    list_dots: bool = True
+    """Whether listings have entries for ``.`` and ``..``."""
+    plain_directories: bool = False
+    """Whether directories are reported with one link and size 0."""
+    directory_times_lag: int = 0
+    """Nanoseconds until the reported times of a directory show a change of its entries."""
+    ctime_is_mtime: bool = False
+    """Whether mtime is reported as ctime, too."""
+    restricted_names: bool = False
+    """Whether names must be UTF-8 without control characters and without any of ``\\ : * ? " < > |``."""
 
     def bound(self, name: str, size: int) -> int:
         """The size, or the limit of this name if that is smaller."""

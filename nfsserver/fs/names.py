@@ -64,6 +64,8 @@ def readdir(fs: FileSystem, caller: Caller, directory: Inode, cookie: int = 0) -
     if not permissions.may(caller, directory, permissions.READ):
         raise FsError(errno.EACCES)
     directory.accessed(fs.stamp())
+    if not fs.limits.list_dots:
+        return entries.after(cookie)
     return _listing(directory, entries, cookie)
 
 
@@ -341,6 +343,7 @@ def _move(
     target: Inode | None,
 ) -> None:
     now = fs.stamp()
+    source.generation += fs.limits.stale_on_rename
     _remove_entry(fs, from_directory, from_name, now)
     if target is None:
         _add_entry(fs, to_directory, to_name, source, now)

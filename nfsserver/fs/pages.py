@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import enum
 import errno
+from collections.abc import Callable
 
 from nfsserver.fs.errors import FsError
 
@@ -27,6 +28,11 @@ class Stability(enum.IntEnum):
     UNSTABLE = 0
     DATA_SYNC = 1
     FILE_SYNC = 2
+
+
+def nothing_survives() -> bool:
+    """A crash loses every uncommitted page."""
+    return False
 
 
 class PageBudget:
@@ -192,16 +198,30 @@ class PagedData:
                 page[start:] = _ZEROS[start:]
         self.size = self.stable_size = size
 
-    def crash(self) -> None:
-        """Lose what is not stable."""
+    def crash(self, survives: Callable[[], bool] = nothing_survives) -> None:
+        """Lose what is not stable, page by page, except for pages that `survives` spares."""
+        size = self.stable_size
         for index, preimage in self._preimages.items():
+            if survives():
+                size = max(size, min(self.size, (index + 1) * PAGE))
+                if preimage is not None:
+                    self._budget.give()
+                continue
             self._budget.give()
             if preimage is None:
                 del self._pages[index]
             else:
                 self._pages[index] = preimage
         self._preimages.clear()
-        self.size = self.stable_size
+        self._clear_beyond(size)
+        self.size = self.stable_size = size
+
+    def _clear_beyond(self, size: int) -> None:
+        """A page that survives may have bytes beyond the size that does."""
+        index, start = divmod(size, PAGE)
+        page = self._pages.get(index)
+        if page is not None:
+            page[start:] = _ZEROS[start:]
 
     def discard(self) -> None:
         """Give every page back; the file is gone."""

@@ -14,6 +14,8 @@ from nfsserver.fs.permissions import Caller
 
 SELF = b"."
 PARENT = b".."
+_NOT_IN_NAMES = frozenset('\\:*?"<>|')
+"""Other characters that file systems restrict."""
 
 
 def check_characters(name: bytes, limits: Limits) -> None:
@@ -24,8 +26,18 @@ def check_characters(name: bytes, limits: Limits) -> None:
     """
     if not name or b"/" in name or b"\0" in name:
         raise FsError(errno.EACCES, f"{name!r} is no name")
+    if limits.restricted_names and not _is_plain_text(name):
+        raise FsError(errno.EACCES, f"{name!r} has characters that names cannot have here")
     if not limits.allows("name_max", len(name)):
         raise FsError(errno.ENAMETOOLONG)
+
+
+def _is_plain_text(name: bytes) -> bool:
+    try:
+        text = name.decode()
+    except UnicodeDecodeError:
+        return False
+    return text.isprintable() and _NOT_IN_NAMES.isdisjoint(text)
 
 
 def is_alias(name: bytes) -> bool:

@@ -68,22 +68,23 @@ def timeval(nanoseconds: int) -> Timeval:
 def fattr(inode: Inode) -> Fattr:
     """All attributes of an object, cut to 32 bits."""
     ftype, type_bits = _TYPES[inode.kind]
+    nlink, size, used, mtime, ctime = inode.reported()
     major, minor = inode.rdev
     return Fattr(
         type=ftype,
         mode=type_bits | inode.mode,
-        nlink=inode.nlink,
+        nlink=nlink,
         uid=inode.uid,
         gid=inode.gid,
-        size=min(inode.size, LARGEST),
+        size=min(size, LARGEST),
         blocksize=PAGE,
         rdev=(major << 8 | minor) & LARGEST,
-        blocks=min(-(-inode.used // PAGE), LARGEST),
+        blocks=min(-(-used // PAGE), LARGEST),
         fsid=inode.fs.fsid & LARGEST,
         fileid=inode.fileid & LARGEST,
         atime=timeval(inode.atime),
-        mtime=timeval(inode.mtime),
-        ctime=timeval(inode.ctime),
+        mtime=timeval(mtime),
+        ctime=timeval(ctime),
     )
 
 

@@ -42,7 +42,7 @@ def setattr3(server: ServerApi, context: CallContext, args: Setattr3Args) -> Set
     watched = Watched(server, args.object)
     try:
         inode = watched.inode
-        if args.guard is not None and args.guard != nfstime3(inode.ctime):
+        if args.guard is not None and args.guard != nfstime3(inode.reported().ctime):
             raise Nfs3Error(Nfsstat3.NFS3ERR_NOT_SYNC)
         inode.fs.setattr(server.backend.caller(context), inode, changes_of(args.new_attributes))
     except REFUSALS as refusal:

@@ -78,20 +78,21 @@ _TYPES: t.Final = {kind: Ftype3(kind) for kind in Kind}
 
 def fattr3(inode: Inode) -> Fattr3:
     """All attributes of an object."""
+    nlink, size, used, mtime, ctime = inode.reported()
     return Fattr3(
         type=_TYPES[inode.kind],
         mode=inode.mode,
-        nlink=inode.nlink,
+        nlink=nlink,
         uid=inode.uid,
         gid=inode.gid,
-        size=inode.size,
-        used=inode.used,
+        size=size,
+        used=used,
         rdev=Specdata3(*inode.rdev),
         fsid=inode.fs.fsid,
         fileid=inode.fileid,
         atime=nfstime3(inode.atime),
-        mtime=nfstime3(inode.mtime),
-        ctime=nfstime3(inode.ctime),
+        mtime=nfstime3(mtime),
+        ctime=nfstime3(ctime),
     )
 
 
@@ -134,8 +135,8 @@ class Watched:
         except FsError as refusal:
             self._refusal = refusal
         else:
-            inode = self._inode
-            self._before = (inode.size, inode.mtime, inode.ctime)
+            now = self._inode.reported()
+            self._before = (now.size, now.mtime, now.ctime)
 
     @property
     def before(self) -> WccAttr | None:

@@ -2,7 +2,8 @@
 """READDIR and READDIRPLUS (RFC 1813 sections 3.3.16 and 3.3.17).
 
 Cookies are those of the file system: they stay valid whatever happens to the directory. The verifier identifies
-the directory, so only a verifier of another one, and cookies that no reply ever had, get BAD_COOKIE.
+the directory, so only a verifier of another one, and cookies that no reply ever had, get BAD_COOKIE. With the knob
+`cookies_expire` the verifier identifies the state of the directory, too.
 Both procedures share cookies and verifiers.
 """
 
@@ -48,7 +49,9 @@ class _Page(t.NamedTuple):
 
 
 def _verifier(server: ServerApi, directory: Inode) -> bytes:
-    return server.backend.codec.token(b"readdir", directory.fs.fsid, directory.fileid, directory.generation)
+    change = (directory.change,) if server.knobs.now.cookies_expire else ()
+    identity = (directory.fs.fsid, directory.fileid, directory.generation)
+    return server.backend.codec.token(b"readdir", *identity, *change)
 
 
 class _Room(t.NamedTuple):

@@ -351,7 +351,7 @@ def test_case_use(nfs3: Nfs3, place: Place, procedure: str) -> None:
 
 
 @pytest.mark.parametrize("procedure", ["create", "lookup"])
-@proves(RETURNS_NAMETOOLONG, killed_by="names3-too-long-is-io")
+@proves(RETURNS_NAMETOOLONG, killed_by="names3-too-long-is-io", needs="no_trunc")
 def test_small_name_max(nfs3: Nfs3, place: Place, knobs: KnobsView, procedure: str) -> None:
     """A name longer than the file system's limit is refused with NAMETOOLONG."""
     knobs.set(name_max=25)

@@ -13,7 +13,7 @@ from nfsclient.clients import Nfs2
 from nfsclient.errors import RpcTimeout
 from nfsclient.protocol import nfs2
 from nfsclient.protocol.nfs3 import Sattr3, StableHow
-from nfsproof.freedoms import SETTINGS
+from nfsproof.freedoms import drawn, single_settings
 from nfsserver import KNOBS, Settings, parse_setting
 from nfsserver.consulted import Consulted
 from nfsserver.fs import touch_locally
@@ -107,7 +107,8 @@ SCRIPTS: t.Final[tuple[Script, ...]] = (
     removed_locally,
 )
 ALL: t.Final = (
-    *SETTINGS,
+    *(one.values for one in single_settings()),
+    *(drawn(seed) for seed in range(1, 11)),
     ("write_accepts=10",),
     ("write_accepts=9",),
     ("read_returns=10",),

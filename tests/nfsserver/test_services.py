@@ -351,6 +351,14 @@ def test_retransmitted_calls_run_once(rig: Rig, root: bytes) -> None:
     assert rig.nfs3().lookup(root, b"f").status == nfs3.Nfsstat3.NFS3_OK
 
 
+def test_retransmitted_calls_run_again_without_a_cache(rig: Rig, root: bytes) -> None:
+    rig.server.knobs.set("replay_cache", False)
+    rig.file(b"f")
+    peer = ("127.0.0.1", 1000)
+    assert _status(rig.server.messages.answer(_remove(root, 1), peer, "udp")) == 0
+    assert _status(rig.server.messages.answer(_remove(root, 1), peer, "udp")) == nfs3.Nfsstat3.NFS3ERR_NOENT
+
+
 def test_other_calls_are_no_retransmissions(rig: Rig, root: bytes) -> None:
     rig.file(b"f")
     peer = ("127.0.0.1", 1000)

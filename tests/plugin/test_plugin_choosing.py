@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`--section`, `--procedure`, `--level` and `-k`: which checks run."""
+"""`--section`, `--procedure`, `--level`, `--part` and `-k`: which checks run."""
 
 from __future__ import annotations
 
@@ -102,6 +102,21 @@ def test_what_there_is_not_is_refused_with_what_there_is(suite: Suite, option: s
     assert outcome.exit_code == 4
     assert told in outcome.text
     assert not suite.report.exists()
+
+
+def test_every_check_is_in_one_part(suite: Suite) -> None:
+    suite.write(LOOKUP, "suites/nfs3/test_lookup_fake.py")
+    parts = [set(suite.run(f"--part={number}/2").checks) for number in (1, 2)]
+    assert parts[0] | parts[1] == ALL
+    assert not parts[0] & parts[1]
+
+
+@pytest.mark.parametrize("text", ["3/2", "0/2", "1", "a/b", "1/", "-1/2"])
+def test_parts_that_there_are_not(suite: Suite, text: str) -> None:
+    suite.write(LOOKUP, "suites/nfs3/test_lookup_fake.py")
+    outcome = suite.run(f"--part={text}")
+    assert outcome.exit_code == 4
+    assert "--part: expected K/N with K from 1 to N, such as 1/3" in outcome.text
 
 
 def test_values_that_fit_no_check_together_are_refused(suite: Suite) -> None:

@@ -74,3 +74,36 @@ def test_wrong_knobs_are_wrong_usage(suite: Suite, words: list[str], said: str) 
     assert outcome.exit_code == 4
     assert said in outcome.text
     assert "Traceback" not in outcome.text
+
+
+MADE = """
+    @proves(RULE, killed_by=MUTANT)
+    def test_a_fixture_meets_it(nfs3, scratch):
+        expect(nfs3.write(scratch.file("f"), 0, b"12345").resok.count, "count").equals(5)
+"""
+
+
+def test_mutant_for_the_whole_run(suite: Suite) -> None:
+    suite.write(MADE)
+    outcome = suite.run("--mutant=write3-reports-more-than-sent")
+    assert set(outcome.verdicts.values()) == {"FAIL"}
+    assert "embedded (write3-reports-more-than-sent)" in outcome.text
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--mutant=nosuch"], "--mutant: "),
+        (
+            ["--target=ganesha", "--mutant=write3-reports-more-than-sent"],
+            "--mutant requires the embedded server",
+        ),
+        (["--mutants", "--mutant=write3-reports-more-than-sent"], "--mutant requires the embedded server"),
+    ],
+)
+def test_wrong_mutants_are_wrong_usage(suite: Suite, words: list[str], said: str) -> None:
+    suite.write(CHECKS)
+    outcome = suite.run(*words)
+    assert outcome.exit_code == 4
+    assert said in outcome.text
+    assert "Traceback" not in outcome.text

@@ -24,7 +24,7 @@ from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.exchange import Exchange
 from nfsjudge.lint import Event, Happening, lint
 from nfsserver.knobs import KNOBS as ALL_KNOBS
-from nfsserver.knobs import Value
+from nfsserver.settings import Value
 from tests.nfsserver.conftest import ALICE, BOB, ROOT_USER, Rig
 
 CREDENTIALS = (ROOT_USER, ALICE, BOB)
