@@ -8,6 +8,7 @@ from functools import partial
 
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.program import Operation
+from nfsclient.rpc.service import Dispatcher
 from nfsclient.rpc.sockets import Address
 from nfsclient.url import NfsUrl
 from nfsserver.backend import Backend
@@ -48,7 +49,7 @@ class Server:
         self.registry = Registry()
         self.pipeline = Pipeline(self)
         self.messages = Messages(self, self.pipeline)
-        self.dispatcher = self.messages.dispatcher
+        self.dispatcher: Dispatcher = self.messages.dispatcher
         self.perform = self.pipeline.perform
         self.keep_silent = self.messages.keep_silent
         self.knobs = Knobs({"root_squash": root_squash, **(knobs or {})}, self._obey)
