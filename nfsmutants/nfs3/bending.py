@@ -202,7 +202,7 @@ _HANDLES: t.Final = (
 
 
 def proceed_by(call: AnyCall, handle: bytes) -> t.Any:
-    """The answer to the same call with another handle in the place of the first one."""
+    """The answer to the same call with another handle instead of the first one."""
     for path in _HANDLES:
         parent, _, name = path.rpartition(".")
         found = getattr(call.args, parent, None) if parent else call.args

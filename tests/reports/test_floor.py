@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+"""The default floor: when a run says too little to be green."""
+
+from __future__ import annotations
+
+from nfsjudge.records import CheckRecord
+from reports.floor import too_little
+
+
+def checks(verdict: str, number: int, reason: str = "", protocol: str = "nfs3") -> list[CheckRecord]:
+    return [CheckRecord(f"{protocol}/WRITE/{verdict}-{at}", verdict, reason=reason) for at in range(number)]
+
+
+def test_half_is_enough() -> None:
+    assert too_little([*checks("PASS", 20), *checks("FAIL", 5), *checks("SKIP", 25)]) == []
+    assert too_little(
+        [*checks("PASS", 24), *checks("SKIP", 26, "x: the server denies it: NFS3ERR_ACCES")]
+    ) == ["nfs3: only 24 of 50 checks (48 %) could be judged: NFS3ERR_ACCES (26)"]
+
+
+def test_few_checks_have_no_floor() -> None:
+    assert too_little(checks("SKIP", 49)) == []
+    assert len(too_little(checks("VOID", 50))) == 1
+
+
+def test_each_protocol_counts_for_itself() -> None:
+    found = too_little([*checks("PASS", 500, protocol="rpc"), *checks("SKIP", 60)])
+    assert [line.partition(":")[0] for line in found] == ["nfs3"]
+
+
+def test_what_a_server_lacks_is_not_counted() -> None:
+    lacking = "the target lacks symlink: SYMLINK answers NFS3ERR_NOTSUPP"
+    assert too_little([*checks("UNSUPPORTED", 90, lacking), *checks("PASS", 10)]) == []
+    assert too_little([*checks("UNSUPPORTED", 90, "the target has no knobs"), *checks("PASS", 10)]) == []
+
+
+def test_a_basic_procedure_that_is_refused_is_counted() -> None:
+    reason = "the server answers NOTSUPP"
+    assert len(too_little([*checks("UNSUPPORTED", 90, reason), *checks("PASS", 10)])) == 1
