@@ -201,6 +201,11 @@ def test_names(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, procedure: str)
 def test_exclusive_repeat(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
     """CREATE EXCLUSIVE that is repeated after a crash, before any SETATTR, succeeds."""
     expect(nfs3.create(scratch.handle, NAME, CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
+    again = nfs3.create(scratch.handle, NAME, CreateMode3.EXCLUSIVE, verf=VERIFIER)
+    if again.status != Nfsstat3.NFS3_OK:
+        skip(
+            f"the server does not recognize its verifier even before the crash: CREATE answers {again.status}"
+        )
     survivor = losses.crash(Nfs3)
     directory = directory_again(losses.target, scratch)
     expect(survivor.create(directory, NAME, CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
