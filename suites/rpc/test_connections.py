@@ -15,6 +15,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from fixtures.checks.unread import UnreadClient
 from fixtures.checks.wire import MARK, PATIENCE, SUCCESS, MakeWire, Wire, auth, opaque, words
+from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectFailed, ConnectionLost, NfsClientError, RpcTimeout
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.rpc.record import fragment
@@ -114,10 +115,15 @@ def test_half_close(wire: MakeWire) -> None:
 
 @proves(SERVES_OTHERS_AFTERWARDS, killed_by="rpc-stops-at-clients-that-do-not-read")
 def test_client_never_reads(
-    unread_client: UnreadClient, wire: MakeWire, scratch: Nfs3Scratch, why_not_served: WhyNotServed
+    unread_client: UnreadClient,
+    wire: MakeWire,
+    nfs3: Nfs3,
+    scratch: Nfs3Scratch,
+    why_not_served: WhyNotServed,
 ) -> None:
     """The server serves other clients after a client has left that did not read its replies."""
-    file = scratch.file("f", bytes(READ_SIZE))
+    file = scratch.file("f")
+    expect(nfs3.setattr(file, v3.Sattr3(size=READ_SIZE))).ok()
     # A machine name of 255 bytes: the larger the calls, the sooner no more of them find room.
     body = words(0) + opaque(b"n" * 255) + words(0, 0, 0)
     calls = (
