@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import resource
 import typing as t
 from collections import Counter
@@ -42,6 +43,7 @@ SENDS_ONLY_REPLIES = Requirement(
 READ_SIZE: t.Final = 65_536
 UNREAD_DATA: t.Final = 64 << 20
 """Bytes that are read at most by a client that does not receive them. Kernels were seen to take 4 MiB of replies."""
+UNREAD_NULLS: t.Final = 16_000
 CLOSED_CONNECTIONS: t.Final = 320
 """Connections one after another. A server that leaks a descriptor for each may have 256."""
 OPEN_CONNECTIONS: t.Final = 192
@@ -126,17 +128,19 @@ def test_client_never_reads(
     expect(nfs3.setattr(file, v3.Sattr3(size=READ_SIZE))).ok()
     # A machine name of 255 bytes: the larger the calls, the sooner no more of them find room.
     body = words(0) + opaque(b"n" * 255) + words(0, 0, 0)
-    calls = (
-        wire().make(6, v3.Read3Args(file, 0, READ_SIZE).to_xdr(), cred=auth(1, body))
-        for _ in range(UNREAD_DATA // READ_SIZE)
-    )
-    sent = unread_client.send_until_stalled(fragment(call.message(), ()) for call in calls)
+    peer, read = wire(), v3.Read3Args(file, 0, READ_SIZE).to_xdr()
+    peer.client.close()
+    # Once no more replies find room, calls fill the buffers in the other direction, whatever they ask for.
+    reads = (peer.make(6, read, cred=auth(1, body)) for _ in range(UNREAD_DATA // READ_SIZE))
+    nulls = (peer.make(cred=auth(1, body)) for _ in range(UNREAD_NULLS))
+    calls = (fragment(call.message(), ()) for call in itertools.chain(reads, nulls))
+    batches = iter(lambda: b"".join(itertools.islice(calls, 16)), b"")
+    sent = unread_client.send_until_stalled(batches)
     if not unread_client.is_open:
         observe("client that does not read", "disconnected")
     else:
-        observe(
-            "client that does not read", "no more calls are received" if sent else "all calls are received"
-        )
+        seen = "all calls are received" if sent is None else "no more calls are received"
+        observe("client that does not read", seen)
     observe_meanwhile(why_not_served)
     unread_client.close()
     expect_served_afterwards(why_not_served)
