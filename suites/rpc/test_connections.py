@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import resource
 import typing as t
 from collections import Counter
@@ -15,6 +16,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from fixtures.checks.unread import UnreadClient
 from fixtures.checks.wire import MARK, PATIENCE, SUCCESS, MakeWire, Wire, auth, opaque, words
+from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectFailed, ConnectionLost, NfsClientError, RpcTimeout
 from nfsclient.protocol import nfs3 as v3
 from nfsclient.rpc.record import fragment
@@ -41,6 +43,7 @@ SENDS_ONLY_REPLIES = Requirement(
 READ_SIZE: t.Final = 65_536
 UNREAD_DATA: t.Final = 64 << 20
 """Bytes that are read at most by a client that does not receive them. Kernels were seen to take 4 MiB of replies."""
+UNREAD_NULLS: t.Final = 16_000
 CLOSED_CONNECTIONS: t.Final = 320
 """Connections one after another. A server that leaks a descriptor for each may have 256."""
 OPEN_CONNECTIONS: t.Final = 192
@@ -114,23 +117,30 @@ def test_half_close(wire: MakeWire) -> None:
 
 @proves(SERVES_OTHERS_AFTERWARDS, killed_by="rpc-stops-at-clients-that-do-not-read")
 def test_client_never_reads(
-    unread_client: UnreadClient, wire: MakeWire, scratch: Nfs3Scratch, why_not_served: WhyNotServed
+    unread_client: UnreadClient,
+    wire: MakeWire,
+    nfs3: Nfs3,
+    scratch: Nfs3Scratch,
+    why_not_served: WhyNotServed,
 ) -> None:
     """The server serves other clients after a client has left that did not read its replies."""
-    file = scratch.file("f", bytes(READ_SIZE))
+    file = scratch.file("f")
+    expect(nfs3.setattr(file, v3.Sattr3(size=READ_SIZE))).ok()
     # A machine name of 255 bytes: the larger the calls, the sooner no more of them find room.
     body = words(0) + opaque(b"n" * 255) + words(0, 0, 0)
-    calls = (
-        wire().make(6, v3.Read3Args(file, 0, READ_SIZE).to_xdr(), cred=auth(1, body))
-        for _ in range(UNREAD_DATA // READ_SIZE)
-    )
-    sent = unread_client.send_until_stalled(fragment(call.message(), ()) for call in calls)
+    peer, read = wire(), v3.Read3Args(file, 0, READ_SIZE).to_xdr()
+    peer.client.close()
+    # Once no more replies find room, calls fill the buffers in the other direction, whatever they ask for.
+    reads = (peer.make(6, read, cred=auth(1, body)) for _ in range(UNREAD_DATA // READ_SIZE))
+    nulls = (peer.make(cred=auth(1, body)) for _ in range(UNREAD_NULLS))
+    calls = (fragment(call.message(), ()) for call in itertools.chain(reads, nulls))
+    batches = iter(lambda: b"".join(itertools.islice(calls, 16)), b"")
+    sent = unread_client.send_until_stalled(batches)
     if not unread_client.is_open:
         observe("client that does not read", "disconnected")
     else:
-        observe(
-            "client that does not read", "no more calls are received" if sent else "all calls are received"
-        )
+        seen = "all calls are received" if sent is None else "no more calls are received"
+        observe("client that does not read", seen)
     observe_meanwhile(why_not_served)
     unread_client.close()
     expect_served_afterwards(why_not_served)

@@ -38,7 +38,7 @@ SHORT = 0.05
 
 
 class Late(TransportMiddleware):
-    """Holds calls back until so many other calls have been answered."""
+    """Holds calls back until this many other calls have been answered."""
 
     def __init__(self, after: int | None) -> None:
         self.after = after
@@ -264,7 +264,7 @@ def mount(stage: _Stage, connect: Callable[[], RpcClient]) -> Mounting:
 
 
 def _let_dump_lag(server: Server, stale: int) -> None:
-    """DUMP answers so many times what it answered first."""
+    """The first answers of DUMP, this many, are all the same."""
     answers: list[Mountlist] = []
 
     def lag(_server: object, context: CallContext, args: Void, proceed: t.Any) -> Mountlist:
