@@ -204,7 +204,8 @@ def test_nseconds_overflow(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, which:
     seen = getattr(scratch.attributes(file), which)
     expect(seen.nseconds, f"nseconds of {which}").at_most(SECOND - 1)
     if reply.status == Nfsstat3.NFS3_OK:
-        expect_time(nfs3, root, which, seen, asked, because=SETATTR_SETS_LONG_NSECONDS)
+        # Other checks judge the accuracy.
+        expect_time(nfs3, root, which, seen, asked, tolerance=SECOND // 2, because=SETATTR_SETS_LONG_NSECONDS)
 
 
 @pytest.mark.parametrize("which", TIMES)

@@ -69,14 +69,15 @@ def expect_time(
     seen: Nfstime3,
     asked: Nfstime3,
     *,
+    tolerance: int = 0,
     because: Requirement | None = None,
 ) -> None:
-    """Two times agree to the time_delta of FSINFO, or to a second if that is 0."""
+    """Two times agree to the time_delta of FSINFO, or to a second if that is 0; or to `tolerance` in nanoseconds."""
     __tracebackhide__ = True
     info = nfs3.fsinfo(root)
     if info.resok is None:
         skip(f"cannot get time_delta: FSINFO answers {info.status}")
-    accuracy = nanoseconds(info.resok.time_delta) or SECOND
+    accuracy = max(nanoseconds(info.resok.time_delta) or SECOND, tolerance)
     observe("time_delta", show(info.resok.time_delta))
     wanted = nanoseconds(asked)
     expect(seen, what, because=because).satisfies(
