@@ -333,7 +333,7 @@ class Settings:
         least=0,
         most=3600,
         nonstrict=(
-            "RFC 1813 section 2.5: mtime of a directory",
+            "RFC 1813 section 2.5: of a directory",
             "RFC 1813 section 2.5: have the times of the",
         ),
         draws=(0.002, 3.0),
