@@ -32,6 +32,8 @@ FAILING = {
     "mount/DUMP/lists-mount-old[v1]": ("mnt1-records-nothing", "DUMP"),
 }
 """Check -> the mutant that it is to see, and what stands in the line of its script that is marked, or near it."""
+LINTED = ("nfs3/COMMIT/whole-file", "commit3-before-has-no-size")
+"""A check that passes, and the mutant that only the lint sees in its exchanges."""
 
 
 def environment() -> dict[str, str]:
@@ -52,7 +54,8 @@ def python(*words: str) -> subprocess.CompletedProcess[str]:
 @pytest.fixture(scope="module")
 def bent() -> Iterator[str]:
     """The URL of a server that is bent in all those ways."""
-    mutants = [word for mutant, _ in FAILING.values() for word in ("--mutant", mutant)]
+    names = [LINTED[1], *(mutant for mutant, _ in FAILING.values())]
+    mutants = [word for mutant in names for word in ("--mutant", mutant)]
     with subprocess.Popen(
         [sys.executable, "-m", "nfsproof", "serve", "--port", "0", *mutants],
         env=environment(), stdout=subprocess.PIPE, text=True,
@@ -66,7 +69,7 @@ def bent() -> Iterator[str]:
 def report(bent: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What a run on it leaves."""
     folder = tmp_path_factory.mktemp("run") / "report"
-    result = python("-m", "nfsproof", "run", bent, *FAILING, f"--report={folder}", "-q")
+    result = python("-m", "nfsproof", "run", bent, *FAILING, LINTED[0], f"--report={folder}", "-q")
     assert result.returncode == Exit.FAIL, result.stdout
     return folder
 

@@ -57,7 +57,7 @@ def moved(frame: bytes, number: int, ports: dict[int, int]) -> bytes:
     at = 14 + (frame[14] & 15) * 4
     found = struct.unpack_from(">HH", frame, at)
     for port in reversed(found):  # the first packet is a call, to the server
-        ports.setdefault(port, SERVER_PORT if not ports else 900 + len(ports))
+        ports.setdefault(port, SERVER_PORT if not ports else 61_000 + len(ports))
     return (
         frame[:26] + address * 2 + frame[34:at] + struct.pack(">HH", *map(ports.get, found)) + frame[at + 4 :]
     )
