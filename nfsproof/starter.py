@@ -67,9 +67,13 @@ _ALONE = ("-n", "--numprocesses", "--dist", "--pdb", "--trace", "-s", "--capture
 
 
 def workers(args: Sequence[str]) -> list[str]:
-    """The options for a worker on each processor; none if `args` decide that."""
+    """The options for a worker on each processor; none if `args` decide that.
+
+    Neighbours stay with one worker, since tests of a module often share a fixture that takes seconds to set up.
+    """
     number = min(os.cpu_count() or 1, _MOST_WORKERS)
-    return [] if number == 1 or any(arg.startswith(_ALONE) for arg in args) else ["-n", str(number)]
+    is_decided = number == 1 or any(arg.startswith(_ALONE) for arg in args)
+    return [] if is_decided else ["-n", str(number), "--dist", "worksteal"]
 
 
 def _isolate() -> Path:

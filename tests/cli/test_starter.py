@@ -113,6 +113,6 @@ def test_who_chooses_workers_or_must_be_alone_gets_no_others(words: tuple[str, .
 
 def test_there_is_a_worker_for_each_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
-    assert starter.workers(("-x", "-q")) == ["-n", "2"]
+    assert starter.workers(("-x", "-q")) == ["-n", "2", "--dist", "worksteal"]
     monkeypatch.setattr(os, "cpu_count", lambda: 1)
     assert starter.workers(()) == []
