@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What portmap and rpcbind have in common: the registry of all three versions, statistics, forwarded calls.
+"""What portmap and rpcbind have in common: the registry of all three versions, and statistics.
 
 Port mapper (version 2) and rpcbind (3 and 4) are views of one table (RFC 1833 sections 2.2 and 3.2): its key is
 program, version and the name of a transport ("tcp6"), its value a universal address.

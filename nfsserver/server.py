@@ -26,7 +26,7 @@ from nfsserver.transport import SurroundedRpcServer, listen
 
 
 class Server:
-    """NFSv2, NFSv3, MOUNT and portmap on one port, over file systems in memory.
+    """NFSv2, NFSv3, MOUNT, portmap and rpcbind on one port, over file systems in memory.
 
     `exports` are paths; each has a separate file system. `knobs` are the legal freedoms that it takes (see
     `nfsserver.knobs`). `seed` makes handles and verifiers repeatable; without one they are drawn at random, as
