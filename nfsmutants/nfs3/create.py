@@ -32,7 +32,9 @@ _ALL_BUT_MKDIR: t.Final[Rules] = {
 }
 
 
-@mutant_of_each(CREATING)
+@mutant_of_each(
+    CREATING, kills_many="checks create what they need by CREATE and MKDIR: what is missing then is damage"
+)
 def creates_nothing(call: AnyCall) -> t.Any:
     """{} answers success and creates nothing"""
     return success(call)

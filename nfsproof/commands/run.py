@@ -43,6 +43,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --progress auto|rich|plain|off
       --call-timeout SECONDS    longest time for one call [10]
       --knob NAME=VALUE         set a legal choice of the embedded server; may be repeated
+      --mutant NAME             break a rule of the embedded server; may be repeated
       --list-requirements       print the requirements with their checks, run nothing
 
     All other options go to pytest: -x (stop at the first failure), -n 2 (two workers), -k, -v, --junitxml=FILE.

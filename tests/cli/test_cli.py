@@ -80,7 +80,6 @@ def test_the_help_of_run_has_every_option_of_a_run(capsys: pytest.CaptureFixture
     assert left_out == {
         "--strict-should",
         "--ids",
-        "--mutant",
         "--mutants",
         "--write-knob-trace",
         "--knob-trace",

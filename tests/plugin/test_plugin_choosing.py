@@ -10,6 +10,7 @@ import pytest
 
 from fixtures.plugin.choosing import BadChoice, Section, _names_in
 from nfsjudge import Requirement
+from nfsjudge.records import RunRecord
 from tests.plugin.conftest import Suite
 
 LOOKUP = """
@@ -46,6 +47,14 @@ def chosen(suite: Suite, *options: str) -> set[str]:
     outcome = suite.run(*options)
     assert outcome.exit_code in {0, 5}
     return set(outcome.checks)
+
+
+@pytest.mark.parametrize(("option", "is_partial"), [("--part=1/2", True), ("--part=1/1", False)])
+def test_a_part_of_the_checks_is_a_partial_run(suite: Suite, option: str, is_partial: bool) -> None:
+    suite.write(LOOKUP, "suites/nfs3/test_lookup_fake.py")
+    (run, *_) = suite.run(option, "suites").lines
+    assert isinstance(run, RunRecord)
+    assert run.is_partial is is_partial
 
 
 @pytest.mark.parametrize(
