@@ -13,6 +13,7 @@ import pytest
 
 from fixtures.checks.bystanders import WhyNotServed
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.scratch import need
 from fixtures.checks.target import TargetView
 from fixtures.checks.unread import UnreadClient
 from fixtures.checks.wire import MARK, PATIENCE, SUCCESS, MakeWire, Wire, auth, opaque, words
@@ -125,7 +126,7 @@ def test_client_never_reads(
 ) -> None:
     """The server serves other clients after a client has left that did not read its replies."""
     file = scratch.file("f")
-    expect(nfs3.setattr(file, v3.Sattr3(size=READ_SIZE))).ok()
+    need(nfs3.setattr(file, v3.Sattr3(size=READ_SIZE)), f"a file of {READ_SIZE} bytes", "SETATTR")
     # A machine name of 255 bytes: the larger the calls, the sooner no more of them find room.
     body = words(0) + opaque(b"n" * 255) + words(0, 0, 0)
     peer, read = wire(), v3.Read3Args(file, 0, READ_SIZE).to_xdr()
