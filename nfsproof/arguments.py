@@ -18,19 +18,25 @@ class ArgumentError(ValueError):
     """The words cannot be understood; the text says why and what to write."""
 
 
+def is_target_file(word: str) -> bool:
+    """Whether a target is a file that describes it (docs/target-file.md), perhaps with the label of one: FILE#LABEL."""
+    return word.partition("#")[0].endswith(".toml")
+
+
 def split_target(
     words: Sequence[str], named: Sequence[str], option: str | None = None
 ) -> tuple[str | None, list[str]]:
     """Split words into the target and the rest.
 
-    The target is a URL anywhere, or one of `named` (or `name:choice`) in front.
+    The target is a URL anywhere, or one of `named` (or `name:choice`), or a target file, in front.
     `option` is the value of --target. Returns the target, or None, and the other words in their order. Raises
     ArgumentError for two targets, for `host:/export` and for a URL without a host.
     """
     targets = [] if option is None else [option]
     rest = []
     for position, word in enumerate(words):
-        if URL.match(word) or (position == 0 and word.partition(":")[0] in named):
+        is_first = position == 0
+        if URL.match(word) or (is_first and (word.partition(":")[0] in named or is_target_file(word))):
             targets.append(word)
         else:
             rest.append(word)

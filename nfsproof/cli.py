@@ -27,6 +27,7 @@ from nfsproof.commands.run import run
 from nfsproof.commands.selftest import selftest
 from nfsproof.commands.serve import serve
 from nfsproof.commands.shared import EPILOG
+from nfsproof.commands.target import target
 from nfsproof.exits import Exit, Trouble
 
 
@@ -84,6 +85,7 @@ for _command in (
     run,
     selftest,
     serve,
+    target,
 ):
     commands.add_command(_command)
 

@@ -16,6 +16,14 @@ class TargetError(Exception):
     """A target cannot be named, started, restarted or reached. The text says what was tried and what to do."""
 
 
+class ControlFailed(TargetError):
+    """A control that the target has did not work. That says nothing about its NFS service: VOID, never a verdict."""
+
+
+class ControlDeclined(TargetError):
+    """The person who was asked to do it said no."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetAddress:
     """Where a target answers, and as whom it is to be asked. Plain values only, so that it crosses to workers."""
@@ -68,6 +76,12 @@ class Target(ABC):
     """True: its export is made for the run and goes with it."""
     controls: frozenset[str] = frozenset()
     """What nfsproof can do to it from outside: "crash", "restart", "touch_locally", "fill_disk", "knobs"."""
+
+    @property
+    def log_name(self) -> str | None:
+        """The name of the log that it writes; None: it writes none."""
+        return None
+
     log_path: Path | None = None
     """The server's own log, if there is one on this machine. Who wants to keep it sets a place before start()."""
 

@@ -127,6 +127,10 @@ class ProgramTarget(Target):
     def address_of(self, ports: tuple[int, ...]) -> TargetAddress:
         """The address that these ports make."""
 
+    @property
+    def log_name(self) -> str:
+        return self.name
+
     # ------------------------------------------------------------ controls
 
     def crash(self) -> None:

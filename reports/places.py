@@ -46,6 +46,16 @@ class Places:
         """The line of ``[name]``; 0 if it is not there."""
         return next((n for n, line in enumerate(self.lines, 1) if line.strip().startswith(f"[{name}]")), 0)
 
+    def table_below(self, name: str, start: int) -> int:
+        """The line of ``[name]`` that follows the table at line `start`; `start` if it is written in another way."""
+        for number in range(start, len(self.lines)):
+            text = self.lines[number].strip()
+            if text.startswith(f"[{name}]"):
+                return number + 1
+            if text.startswith("[["):
+                break
+        return start
+
     def bad(self, start: int, key: str, what: str) -> ValueError:
         """The error; `start` is the line of the table."""
         line = start

@@ -21,6 +21,8 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
 
     TARGET is a URL, nfs://HOST[:PORT]/EXPORT[?PARAMETERS], or the name of a server that nfsproof starts and stops:
     embedded (the default), ganesha, ganesha:mem, or a server of `nfsproof install --list`.
+    TARGET may also be a file (my.toml, or my.toml#LABEL) that describes a server: its URL, how it is crashed and
+    restarted, what it lacks (docs/target-file.md).
     CHECK is an id (nfs3/RENAME/mixed-types[directory-fifo]), the beginning of ids (nfs3/RENAME), a pattern
     (nfs3/READ*), an old id or a file. Case does not matter. The default is all checks.
 
@@ -33,6 +35,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     What makes the run red:
       --baseline FILE           only differences from this file, or from a baseline of nfsproof
       --require CAPABILITY,...  the target lacks one of these capabilities
+      --lacks CAPABILITY,...    (not red:) the target does not have these, whatever it answers
       --lint fail|report|off    rules for every call and reply: red, printed only, off [fail]
     What the run writes:
       --report DIR              folder of the records and reports [nfsproof-report]
@@ -42,6 +45,8 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     How it runs:
       --progress auto|rich|plain|off
       --call-timeout SECONDS    longest time for one call [10]
+      --control NAME=COMMAND    how the server of a URL is crashed, restarted and filled (docs/target-file.md);
+                                --control manual prompts you at the terminal
       --knob NAME=VALUE         set a legal choice of the embedded server; may be repeated
       --mutant NAME             break a rule of the embedded server; may be repeated
       --list-requirements       print the requirements with their checks, run nothing
@@ -50,7 +55,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     `nfsproof run -- --help` lists them.
     """
     starter.put_home_first()
-    from nfsproof.arguments import ArgumentError, split_target
+    from nfsproof.arguments import ArgumentError, is_target_file, split_target
     from nfstargets import TARGETS
 
     try:
@@ -58,4 +63,11 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     except ArgumentError as error:
         raise Trouble(str(error)) from error
     strictly = ["--strict-should"] if strict else []
+    if found is not None and is_target_file(found):
+        from nfsproof.events.chosen import load_target, names_checks
+
+        entry = load_target(found)
+        strictly = ["--strict-should"] if strict or entry.strict else []
+        checks = [] if names_checks(rest) else entry.checks
+        return starter.run_suite(["--target", entry.target, *entry.options(), *strictly, *checks, *rest])
     return starter.run_suite(["--target", found or "embedded", *strictly, *rest])

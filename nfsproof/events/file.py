@@ -12,6 +12,7 @@ from nfsclient.errors import UrlError
 from nfsclient.similar import similar_text
 from nfsclient.url import NfsUrl
 from nfsproof.archiving.packing import slug
+from nfstargets.control import ACTIONS, BadControl, parse_controls
 from reports.archived import ENDINGS
 from reports.places import Places
 
@@ -19,8 +20,9 @@ _HEAD, _TARGET = "event", "target"
 _HEAD_FIELDS = ("name", "parallel", "format", "with_hosts", "with_logs", "hide")
 _FIELDS = (
     *("target", "label", "anonymous", "hide", "checks", "baseline", "floor", "require", "strict", "lint"),
-    *("evidence", "workers", "call_timeout", "timeout"),
+    *("evidence", "workers", "call_timeout", "timeout", "lacks", "control"),
 )
+_CONTROL_FIELDS = (*ACTIONS, "manual", "timeout")
 MOST_PARALLEL = 64
 MOST_OF_LABEL = 100
 """Characters: it is the name of a folder, too."""
@@ -54,6 +56,11 @@ class TargetEntry:
     """Seconds; 0: the default."""
     timeout: int = 0
     """Seconds after which the run is ended; 0: never."""
+    lacks: tuple[str, ...] = ()
+    control: tuple[str, ...] = ()
+    """Values of --control."""
+    control_timeout: int = 0
+    """Seconds; 0: the default."""
 
     @property
     def name(self) -> str:
@@ -67,14 +74,20 @@ class TargetEntry:
 
     def words(self) -> list[str]:
         """The words of `nfsproof run` that test it."""
-        found = [self.target, *self.checks, "--lint", self.lint, "--evidence", self.evidence]
+        return [self.target, *self.checks, *self.options(), *(["--strict"] if self.strict else [])]
+
+    def options(self) -> list[str]:
+        """The options among them, but for --strict."""
+        found = ["--lint", self.lint, "--evidence", self.evidence]
         # In one word: a label may begin with a dash.
         found += [f"--label={self.label}"] if self.label else []
         found += [f"--baseline={self.baseline}"] if self.baseline else []
         found += ["--require", ",".join(self.require)] if self.require else []
-        found += ["--strict"] if self.strict else []
         found += ["-n", str(self.workers)] if self.workers else []
         found += ["--call-timeout", str(self.call_timeout)] if self.call_timeout else []
+        found += ["--lacks", ",".join(self.lacks)] if self.lacks else []
+        found += [f"--control={one}" for one in self.control]
+        found += ["--control-timeout", str(self.control_timeout)] if self.control_timeout else []
         return found
 
 
@@ -157,6 +170,11 @@ class _Reader(Places):
         workers = self.number(table, "workers", 0, start, "a number of processes")
         if workers > MOST_PARALLEL:
             raise self.bad(start, "workers", f"expected {MOST_PARALLEL} at most, seen {workers}")
+        control, control_timeout = self._control(table, target, start)
+        if control and workers > 1:
+            raise self.bad(
+                start, "workers", "expected none with control: a crash would disturb the other workers"
+            )
         return TargetEntry(
             target=target,
             label=label,
@@ -172,7 +190,31 @@ class _Reader(Places):
             workers=workers,
             call_timeout=self.number(table, "call_timeout", 0, start, "seconds"),
             timeout=self.number(table, "timeout", 0, start, "seconds"),
+            lacks=self._each(table, "lacks", start, self._capability),
+            control=control,
+            control_timeout=control_timeout,
         )
+
+    def _control(self, table: dict[str, t.Any], target: str, start: int) -> tuple[tuple[str, ...], int]:
+        """The values of --control, and the seconds for each."""
+        plain = table.get("control", {})
+        if not isinstance(plain, dict):
+            raise self.bad(start, "control", "expected a table [target.control]")
+        if not plain:
+            return (), 0
+        line = self.table_below(f"{_TARGET}.control", start)
+        if "://" not in target:
+            raise self.bad(line, "control", f"expected none: nfsproof controls {target} itself")
+        self.only(plain, _CONTROL_FIELDS, line, "[target.control]")
+        found = [f"{name}={self.text(plain, name, line)}" for name in ACTIONS if name in plain]
+        found += ["manual"] if self.flag(plain, "manual", False, line) else []
+        try:
+            parse_controls(found)
+        except BadControl as error:
+            raise self.bad(
+                line, str(error).partition(":")[0], str(error).partition(": ")[2] or str(error)
+            ) from error
+        return tuple(found), self.number(plain, "timeout", 0, line, "seconds")
 
     def _label(self, table: dict[str, t.Any], start: int) -> str:
         label = self.text(table, "label", start).strip()

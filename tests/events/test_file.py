@@ -58,12 +58,22 @@ evidence = "always"
 workers = 2
 call_timeout = 20
 timeout = 3600
+lacks = ["nfs3"]
 
 [[target]]
 target = "ganesha:mem"
+
+[[target]]
+target = "nfs://10.0.0.6/vol"
+label = "Server B"
+
+[target.control]
+crash = "virsh reset b"
+manual = true
+timeout = 30
 """
     )
-    first, second = event.targets
+    first, second, third = event.targets
     assert (event.name, event.parallel, event.format, event.with_logs) == ("Practice", 3, "zip", True)
     assert (first.anonymous, second.anonymous) == (True, False)
     assert first.hide == ("Acme", "AcmeFS")
@@ -77,13 +87,36 @@ target = "ganesha:mem"
             "--evidence",
             "always",
         ),
-        *("--label=Server A", "--baseline=known", "--require", "udp", "--strict", "-n", "2"),
-        *("--call-timeout", "20"),
+        *("--label=Server A", "--baseline=known", "--require", "udp", "-n", "2"),
+        *("--call-timeout", "20", "--lacks", "nfs3", "--strict"),
+    ]
+    assert third.options()[-4:] == [
+        "--control=crash=virsh reset b",
+        "--control=manual",
+        "--control-timeout",
+        "30",
     ]
     assert (first.folder, second.folder) == ("Server-A", "ganesha-mem")
 
 
+BOX = '[[target]]\ntarget = "nfs://host/export"\nlabel = "A"\n'
+
 MISTAKES = [
+    (
+        BOX + "[target.control]\ncrahs = 'x'\n",
+        "e.toml:5: crahs: unknown field of [target.control]; there are crash,",
+    ),
+    (BOX + "[target.control]\ncrash = 1\n", "e.toml:5: crash: expected a text, seen 1"),
+    (BOX + "[target.control]\ncrash = ''\n", "e.toml:5: crash: expected crash=COMMAND, got no command"),
+    (BOX + "[target.control]\nmanual = 'yes'\n", "e.toml:5: manual: expected true or false, seen 'yes'"),
+    (BOX + "[target.control]\nstop = 'x'\n", "e.toml:4: stop requires start: "),
+    (BOX + "control = 'manual'\n", "e.toml:4: control: expected a table [target.control]"),
+    (BOX + "workers = 2\n[target.control]\nmanual = true\n", "e.toml:4: workers: expected none with control"),
+    (
+        NAMED + "[target.control]\nmanual = true\n",
+        "e.toml:3: control: expected none: nfsproof controls embedded",
+    ),
+    (BOX + "lacks = ['quota']\n", "e.toml:4: lacks: unknown capability quota; there are nfs3, udp"),
     ("[[target", "e.toml: not TOML"),
     ("", "e.toml: target: expected tables [[target]]"),
     ("target = 1", "e.toml:1: target: expected tables [[target]]"),

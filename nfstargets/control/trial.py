@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Tries out the control of a server step by step, before a run depends on it.
+
+Each action is carried out once, and its effect is looked at by NFS: a command that ends with 0 may have done nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+from nfsclient.errors import NfsClientError
+from nfsclient.highlevel import NfsClient, connect
+from nfsclient.protocol import nfs3
+from nfstargets.base import TargetError
+from nfstargets.control.actions import Controls
+from nfstargets.control.target import ControlledTarget
+from nfstargets.diagnosis.report import Outcome, Step
+
+_BLOCK = bytes(4096)
+_FULL = 64
+"""WRITEs of a block after which a disk that is said to be full is not."""
+
+
+class _Failed(Exception):
+    """What a step saw instead of the effect."""
+
+
+class Trial:
+    """One trial of one server."""
+
+    def __init__(
+        self, target: ControlledTarget, controls: Controls, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._target = target
+        self._controls = controls
+        self._clock = clock
+        self._name = f"nfsproof-control-{os.getpid()}"
+
+    def steps(self) -> Iterator[Step]:
+        """A step for each control, in the order in which each leaves the server ready for the next; none raises.
+
+        The first that cannot be undone ends the trial.
+        """
+        ways: list[tuple[str, bool, Callable[[], str]]] = [
+            ("touch_locally", self._has("touch_locally"), self._touch),
+            ("remove_locally", self._has("remove_locally"), self._remove),
+            ("fill_disk", self._has("fill_disk"), self._fill),
+            ("stop and start", self._has("stop") and self._has("start"), self._stop_and_start),
+            ("restart", self._has("restart"), self._restart),
+            ("crash", self._has("crash"), self._crash),
+        ]
+        for name, is_there, way in ways:
+            if not is_there:
+                yield Step(name, Outcome.NOT_TRIED, "no command")
+                continue
+            began = self._clock()
+            try:
+                seen = way()
+            except (TargetError, NfsClientError, _Failed) as error:
+                yield Step(name, Outcome.FAILED, str(error))
+                if not self._target.answers():
+                    yield Step("the others", Outcome.NOT_TRIED, "the server does not answer any more")
+                    return
+            else:
+                yield Step(name, Outcome.OK, f"{seen} ({self._clock() - began:.1f} s)")
+        self._clean()
+
+    def _has(self, name: str) -> bool:
+        return self._controls.has(name)
+
+    # ------------------------------------------------------------ files
+
+    def _touch(self) -> str:
+        with self._client() as client:
+            client.write_file(self._name, _BLOCK)
+            self._target.touch_locally(self._name.encode())
+            size = client.lstat(self._name).size
+        if size <= len(_BLOCK):
+            raise _Failed(f"expected the file of {len(_BLOCK)} bytes to grow, seen {size} bytes by GETATTR")
+        return f"the file grew from {len(_BLOCK)} to {size} bytes"
+
+    def _remove(self) -> str:
+        with self._client() as client:
+            client.write_file(self._name, _BLOCK)
+            self._target.touch_locally(self._name.encode(), remove=True)
+            if client.exists(self._name):
+                raise _Failed("expected the file to be gone, but LOOKUP still finds it")
+        return "the file is gone"
+
+    def _fill(self) -> str:
+        with self._client() as client:
+            client.write_file(self._name, b"")
+            handle = client.find(self._name).handle
+            self._target.fill_disk()
+            try:
+                refused = _write_until_refused(client, handle)
+            finally:
+                self._target.free_disk()
+            after = client.session.nfs.write(handle, 0, _BLOCK)
+        if refused is None:
+            raise _Failed(
+                f"expected WRITE to be refused, but {_FULL} blocks of {len(_BLOCK)} bytes were written"
+            )
+        if after.resok is None:
+            raise _Failed(f"after free_disk, expected WRITE to succeed, seen {after.status}")
+        return f"WRITE answered {refused}; after free_disk it succeeded"
+
+    # ------------------------------------------------------------ starts
+
+    def _stop_and_start(self) -> str:
+        with self._target.watched() as witness:
+            self._target.carry_out("stop")
+            self._target.wait_for_end(witness, "stop")
+        if self._target.answers():
+            raise _Failed("after stop, expected no answer to NULL on a new connection, seen one")
+        self._target.carry_out("start")
+        self._target.wait_for_answer("start")
+        return "the server went down, and answers again"
+
+    def _restart(self) -> str:
+        self._target.restart()
+        return "the server went down, and answers again"
+
+    def _crash(self) -> str:
+        with self._client() as client:
+            client.write_file(self._name, b"")
+            handle = client.find(self._name).handle
+            before = client.session.nfs.write(handle, 0, _BLOCK, nfs3.StableHow.UNSTABLE).resok
+        self._target.crash()
+        with self._client() as client:
+            with suppress(NfsClientError):
+                client.write_file(self._name + "-after", b"")
+            lost = not client.exists(self._name) or client.lstat(self._name).size < len(_BLOCK)
+            after = client.session.nfs.write(client.find(self._name + "-after").handle, 0, b"x").resok
+        if before is None or after is None:
+            return "the server went down, and answers again"
+        changed = "changed" if before.verf != after.verf else "did not change"
+        loss = (
+            "and lost data that was UNSTABLE"
+            if lost
+            else "and lost nothing, not even UNSTABLE data: many checks of crashes will be SKIP"
+        )
+        return f"the server went down {loss}; its write verifier {changed}"
+
+    # ------------------------------------------------------------ common
+
+    def _client(self) -> NfsClient:
+        return connect(self._target.url)
+
+    def _clean(self) -> None:
+        with suppress(NfsClientError), self._client() as client:
+            for name in (self._name, self._name + "-after"):
+                if client.exists(name):
+                    client.remove(name)
+
+
+def _write_until_refused(client: NfsClient, handle: bytes) -> nfs3.Nfsstat3 | None:
+    """The status by which a server with a full disk refuses a WRITE; None if it takes all."""
+    for number in range(_FULL):
+        reply = client.session.nfs.write(handle, number * len(_BLOCK), _BLOCK)
+        if reply.resok is None:
+            return reply.status
+    return None

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: MIT
+"""Control of a server of somebody else: commands, a person at the terminal, and what is believed of them."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+import threading
+import typing as t
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from nfsclient.highlevel import connect
+from nfstargets.base import ControlDeclined, ControlFailed
+from nfstargets.control import BadControl, ControlledTarget, Controls, parse_controls
+from nfstargets.control.commands import run_command
+from nfstargets.control.manual import Person
+from nfstargets.control.trial import Trial
+from nfstargets.diagnosis.report import Outcome
+from tests.nfstargets.controlled_server import ACTIONS, command
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "control"
+    place.mkdir()
+    return place
+
+
+@pytest.fixture
+def url(folder: Path) -> Iterator[str]:
+    """A server that carries out what it finds in `folder`."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.nfstargets.controlled_server", str(folder)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout is not None
+    yield server.stdout.readline().strip()
+    server.kill()
+    server.communicate()
+
+
+def _all_controls(folder: Path, **other: str) -> Controls:
+    commands = {name: command(folder, name) for name in ACTIONS} | other
+    return parse_controls([f"{name}={text}" for name, text in commands.items()])
+
+
+@pytest.fixture
+def started(url: str, folder: Path) -> Iterator[t.Callable[..., ControlledTarget]]:
+    targets = []
+
+    def start(**other: str) -> ControlledTarget:
+        target = ControlledTarget(url, _all_controls(folder, **other), sleep=lambda _: None)
+        target.start()
+        targets.append(target)
+        return target
+
+    yield start
+    for target in targets:
+        target.stop()
+
+
+# ---------------------------------------------------------------- texts
+
+
+def test_controls_are_read_from_texts() -> None:
+    controls = parse_controls(["crash=virsh reset box", "stop=a", "start=b"])
+    assert controls.commands == {"crash": "virsh reset box", "stop": "a", "start": "b"}
+    assert controls.offered == {"crash", "restart"}
+
+
+def test_a_person_can_crash_and_restart_but_not_touch_files() -> None:
+    assert parse_controls(["manual"]).offered == {"crash", "restart"}
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (["crahs=x"], "similar: crash"),
+        (["crash"], "expected crash=COMMAND"),
+        (["crash= "], "expected crash=COMMAND"),
+        (["crash=a", "crash=b"], "expected one command, got two"),
+        (["stop=a"], "stop requires start"),
+        (["fill_disk=a"], "fill_disk requires free_disk"),
+    ],
+)
+def test_what_is_no_control_is_refused(texts: list[str], said: str) -> None:
+    with pytest.raises(BadControl, match=said):
+        parse_controls(texts)
+
+
+# ---------------------------------------------------------------- commands
+
+
+def test_a_command_that_fails_is_reported_with_its_output(tmp_path: Path) -> None:
+    with pytest.raises(
+        ControlFailed, match=r"(?s)crash: the command ended with exit status 3.*no such machine"
+    ):
+        run_command("crash", "echo no such machine; exit 3", 60, tmp_path / "log")
+
+
+def test_a_command_that_hangs_is_killed_with_its_children(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with pytest.raises(ControlFailed, match=r"did not end within 0\.2 s"):
+        run_command("restart", "echo started; sleep 1000 & sleep 1000", 0.2, log)
+    assert "--- killed after" in log.read_text()
+
+
+def test_the_log_has_commands_and_output(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    run_command("touch_locally", 'echo "$NFSPROOF_PATH"', 60, log, {"NFSPROOF_PATH": "/export/f"})
+    assert log.read_text().startswith(
+        '--- touch_locally: echo "$NFSPROOF_PATH"\n/export/f\n--- exit status 0'
+    )
+
+
+# ---------------------------------------------------------------- a person
+
+
+def _typing(answer: bytes) -> tuple[str, threading.Thread, list[bytes]]:
+    """A terminal at which somebody types when asked."""
+    mine, theirs = pty.openpty()
+    seen: list[bytes] = []
+
+    def person() -> None:
+        with suppress(OSError):
+            while b"Then press Enter" not in b"".join(seen):
+                seen.append(os.read(mine, 1000))
+            os.write(mine, answer)
+
+    thread = threading.Thread(target=person, daemon=True)
+    thread.start()
+    return os.ttyname(theirs), thread, seen
+
+
+def test_a_person_is_told_what_to_do_and_waited_for() -> None:
+    terminal, thread, seen = _typing(b"\n")
+    Person(terminal).ask("crash", "Switch the server off.", 60)
+    thread.join(60)
+    assert b"Switch the server off." in b"".join(seen)
+
+
+def test_a_person_who_declines_is_not_asked_again() -> None:
+    terminal, thread, _ = _typing(b"n\n")
+    person = Person(terminal)
+    with pytest.raises(ControlDeclined):
+        person.ask("crash", "Switch the server off.", 60)
+    thread.join(60)
+    with pytest.raises(ControlDeclined):
+        Person.ask(person, "restart", "Restart it.", 60)
+
+
+def test_nobody_at_the_terminal_is_a_failed_control() -> None:
+    mine, theirs = pty.openpty()
+    with pytest.raises(ControlFailed, match=r"nobody pressed Enter within 0\.1 s"):
+        Person(os.ttyname(theirs)).ask("crash", "Switch the server off.", 0.1)
+    os.close(mine)
+
+
+def test_no_terminal_is_a_failed_control() -> None:
+    with pytest.raises(ControlFailed, match="manual control needs a terminal"):
+        Person("/nowhere/tty").ask("crash", "Switch the server off.", 1)
+
+
+# ---------------------------------------------------------------- a server
+
+
+def test_a_crash_loses_what_was_unstable_and_the_server_answers_again(
+    started: t.Callable[..., ControlledTarget], url: str
+) -> None:
+    target = started()
+    assert target.controls == {"crash", "restart", "touch_locally", "fill_disk"}
+    with connect(url) as client:
+        client.write_file("kept", b"data")
+    target.crash()
+    target.restart()
+    with connect(url) as client:
+        assert client.read_file("kept") == b"data"
+
+
+def test_a_command_that_does_nothing_is_found_out(started: t.Callable[..., ControlledTarget]) -> None:
+    target = started(crash="true")
+    target._clock = iter(range(0, 10_000, 10)).__next__
+    with pytest.raises(ControlFailed, match="the server did not go down"):
+        target.crash()
+
+
+def test_a_server_that_stays_down_is_a_failed_control(
+    started: t.Callable[..., ControlledTarget], folder: Path
+) -> None:
+    target = started(crash=command(folder, "stop"))
+    target._clock = iter(range(0, 10_000, 10)).__next__
+    with pytest.raises(ControlFailed, match="did not answer again within 120 s"):
+        target.crash()
+    target.restart()
+    assert target.answers()
+
+
+def test_the_trial_tries_each_control_and_looks_at_its_effect(url: str, folder: Path) -> None:
+    controls = _all_controls(folder)
+    target = ControlledTarget(url, controls)
+    target.start()
+    steps = list(Trial(target, controls).steps())
+    target.stop()
+    assert {step.outcome for step in steps} == {Outcome.OK}, steps
+    seen = {step.name: step.seen for step in steps}
+    assert "the file grew from 4096 to" in seen["touch_locally"]
+    assert "NFS3ERR_NOSPC" in seen["fill_disk"]
+    assert "lost data that was UNSTABLE" in seen["crash"]
+    with connect(url) as client:
+        assert client.listdir() == []
+
+
+def test_the_trial_says_which_command_does_nothing(url: str, folder: Path) -> None:
+    controls = _all_controls(folder, touch_locally="true", remove_locally="true", fill_disk="true")
+    target = ControlledTarget(url, controls)
+    target.start()
+    steps = {step.name: step for step in Trial(target, controls).steps()}
+    target.stop()
+    failed = {name for name, step in steps.items() if step.outcome is Outcome.FAILED}
+    assert failed == {"touch_locally", "remove_locally", "fill_disk"}

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""Runs on a URL with commands that crash and restart its server."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import typing as t
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from reports import load
+from reports.run import Run
+from tests.nfstargets.controlled_server import command
+from tests.waiting import AT_MOST
+
+ROOT = Path(__file__).resolve().parents[2]
+CRASHES = "nfs3/crash/names[create]"
+
+RunOn: t.TypeAlias = Callable[..., tuple[subprocess.CompletedProcess[str], Run]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    place = tmp_path / "control"
+    place.mkdir()
+    return place
+
+
+@pytest.fixture
+def url(folder: Path) -> Iterator[str]:
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.nfstargets.controlled_server", str(folder)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout is not None
+    yield server.stdout.readline().strip()
+    server.kill()
+    server.communicate()
+
+
+def _run(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "nfsproof", *words],
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=AT_MOST,
+        check=False,
+    )
+
+
+@pytest.fixture
+def run_on(url: str, tmp_path: Path) -> RunOn:
+    def run(*words: str) -> tuple[subprocess.CompletedProcess[str], Run]:
+        done = _run(tmp_path, "run", url, *words, "--report=report")
+        return done, load(tmp_path / "report")
+
+    return run
+
+
+def test_checks_of_crashes_are_judged_on_a_url_with_control(run_on: RunOn, folder: Path) -> None:
+    done, run = run_on(CRASHES, f"--control=crash={command(folder, 'crash')}")
+    assert done.returncode == 0, done.stdout
+    assert [check.verdict for check in run.checks] == ["PASS"]
+
+
+def test_without_control_they_are_skip(run_on: RunOn) -> None:
+    _, run = run_on(CRASHES)
+    assert [(check.verdict, check.reason) for check in run.checks] == [
+        ("SKIP", "the target cannot be made to crash from here")
+    ]
+
+
+def test_a_control_that_fails_is_void_with_its_output(run_on: RunOn) -> None:
+    done, run = run_on(CRASHES, "--control=crash=echo no such machine; exit 3")
+    (check,) = run.checks
+    assert check.verdict == "VOID"
+    assert done.returncode != 0
+    assert "control crash: the command ended with exit status 3" in check.reason
+    assert "no such machine" in check.reason
+
+
+def test_a_target_file_serves_run_and_target_check(url: str, folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "box.toml"
+    file.write_text(
+        f'''[[target]]
+target = "{url}"
+label = "Box"
+checks = ["{CRASHES}"]
+lacks = ["symlink"]
+[target.control]
+crash = """{command(folder, "crash")}"""
+'''
+    )
+    checked = _run(tmp_path, "target", "check", "box.toml")
+    assert checked.returncode == 0, checked.stdout
+    assert "the server went down and lost data that was UNSTABLE" in checked.stdout
+    done = _run(tmp_path, "run", "box.toml", "--report=report")
+    assert done.returncode == 0, done.stdout
+    run = load(tmp_path / "report")
+    assert [check.verdict for check in run.checks] == ["PASS"]
+    assert run.about is not None
+    assert "declares it missing" in run.about.capabilities["symlink"]
+    other = _run(tmp_path, "run", "box.toml#Bix", "--report=report")
+    assert "no target has the label 'Bix'; similar: Box" in other.stderr
+
+
+def test_control_of_a_server_that_nfsproof_starts_is_refused(tmp_path: Path) -> None:
+    done = _run(tmp_path, "run", "embedded", "--control=manual")
+    assert done.returncode == 4
+    assert "nfsproof controls embedded itself" in done.stderr
