@@ -47,6 +47,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --call-timeout SECONDS    longest time for one call [10]
       --control NAME=COMMAND    how the server of a URL is crashed, restarted and filled (docs/target-file.md);
                                 --control manual prompts you at the terminal
+      --control-timeout SECONDS longest time for a command, and for the server to answer again [120]
       --knob NAME=VALUE         set a legal choice of the embedded server; may be repeated
       --mutant NAME             break a rule of the embedded server; may be repeated
       --list-requirements       print the requirements with their checks, run nothing
