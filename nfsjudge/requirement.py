@@ -92,6 +92,12 @@ DATAGRAM_ANSWERED = Requirement(
     level=Level.SHOULD,
 )
 """The same over UDP, where a server may drop calls instead of making them wait (RFC 1813 section 2.6, JUKEBOX)."""
+SERVER_STAYS = Requirement(
+    rfc="RFC 1831",
+    section="3",
+    gist="a server that receives a call sends a reply, and then awaits the next call: it does not end",
+)
+"""What a server breaks that dies of a well-formed call, and is started again by its surroundings."""
 CALL_DECODED = Requirement(
     rfc="RFC 5531",
     section="9",

@@ -25,6 +25,8 @@ from tests.waiting import AT_MOST
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT)}
 PROGRAM = (sys.executable, "-P", "-m", "nfsproof")
+SERVE = (*PROGRAM, "serve", "--port", "0")
+SUPERVISED = (sys.executable, "-P", "-m", "tests.suites.supervised")
 
 
 @dataclass
@@ -53,10 +55,8 @@ def run_on(tmp_path: Path) -> Iterator[RunOn]:
     """Runs checks on a server with the given options of `nfsproof serve`, by its URL."""
     servers: list[subprocess.Popen[str]] = []
 
-    def run(options: tuple[str, ...], *checks: str) -> Ended:
-        server = subprocess.Popen(
-            [*PROGRAM, "serve", "--port", "0", *options], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True
-        )
+    def run(options: tuple[str, ...], *checks: str, program: tuple[str, ...] = SERVE) -> Ended:
+        server = subprocess.Popen([*program, *options], env=ENVIRONMENT, stdout=subprocess.PIPE, text=True)
         servers.append(server)
         assert server.stdout is not None
         url = server.stdout.readline().split()[1]
@@ -190,3 +190,39 @@ def test_a_server_that_takes_any_handle_for_its_root_is_red(run_on: RunOn) -> No
     ended = run_on(_with("nfs3-invalid-handle-is-the-root"), *chosen)
     assert ended.status == 1
     assert "nfs3/handles/invalid-is-none" in ended.of("NONSTRICT")
+
+
+# ---------------------------------------------------------------- death
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [
+        ("0", ("its write verifier changed from 0x",)),
+        ("1", ("connections were refused for ", "its write verifier")),
+    ],
+)
+def test_a_server_that_dies_and_is_started_again_is_reported_as_that(
+    run_on: RunOn, seconds: str, shown: tuple[str, ...]
+) -> None:
+    died = "nfs3/ACCESS/empty-mask"
+    ended = run_on(
+        ("ACCESS", seconds),
+        "nfs3/WRITE/append-grows-size",
+        died,
+        "nfs3/WRITE/counted-bytes",
+        program=SUPERVISED,
+    )
+    assert ended.status == 1
+    assert not ended.of("VOID")
+    assert ended.of("FAIL") == {died}
+    (check,) = (one for one in ended.run.checks if one.id == died)
+    assert check.observed.startswith(tuple(f"the server died ({text}" for text in shown))
+    assert check.observed.endswith("while ACCESS was outstanding")
+
+
+def test_a_server_that_dies_while_capabilities_are_probed_is_red(run_on: RunOn) -> None:
+    ended = run_on(("LINK", "1"), "nfs3/WRITE/counted-bytes", "nfs3/optional", program=SUPERVISED)
+    assert ended.status == 1
+    assert "nfs3/optional/works-or-notsupp[link]" in ended.of("FAIL")
+    assert "nfs3/WRITE/counted-bytes" in ended.of("PASS")
