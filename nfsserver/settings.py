@@ -126,7 +126,7 @@ class Settings:
         "RFC 1813 section 3.3.19",
         least=1e-9,
         most=86400,
-        draws=(1e-6, 0.01, 1.0, 2.0),
+        draws=(1e-6, 0.01, 1.0, 2.0, 3600.0),
     )
     hard_links: bool = _knob(
         True,

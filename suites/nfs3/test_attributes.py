@@ -22,7 +22,7 @@ from suites.nfs3.clauses import (
 )
 from suites.nfs3.file_types import SAMPLE
 from suites.nfs3.new_objects import CREATIONS, new_attributes
-from suites.nfs3.times import A_TIME, at_client_time
+from suites.nfs3.times import A_TIME, ROUGHLY, at_client_time, expect_time
 
 OF_OBJECTS: t.Final = [
     *(("fsstat", kind) for kind in ("regular", *SAMPLE)),
@@ -79,12 +79,10 @@ def test_initial_owner(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str) -> None:
 
 @pytest.mark.parametrize("creation", CREATIONS)
 @proves(*INITIAL_CLAUSES, killed_by="creations3-ignore-initial-attributes", needs="cansettime")
-def test_initial_times(nfs3: Nfs3, scratch: Nfs3Scratch, creation: str) -> None:
+def test_initial_times(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, creation: str) -> None:
     """A new object has the requested atime and mtime."""
     time = at_client_time(A_TIME)
     made = new_attributes(nfs3, scratch, creation, Sattr3(mode=0o644, atime=time, mtime=time))
     for which in ("mtime", "atime"):
-        seconds = getattr(made, which).seconds
-        expect(seconds, f"{which} in seconds", because=INITIAL[creation]).between(
-            A_TIME.seconds - 10, A_TIME.seconds + 10
-        )
+        seen = getattr(made, which)
+        expect_time(nfs3, root, which, seen, A_TIME, tolerance=ROUGHLY, because=INITIAL[creation])

@@ -17,6 +17,8 @@ A_TIME: t.Final = Nfstime3(1_000_000_000)
 ANOTHER_TIME: t.Final = Nfstime3(1_100_000_000)
 SECOND: t.Final = 1_000_000_000
 """A second in nanoseconds."""
+ROUGHLY: t.Final = 10 * SECOND
+"""Tolerance of checks that are about something else than accuracy."""
 A_DAY: t.Final = 86_400
 """A day in seconds."""
 
@@ -72,7 +74,10 @@ def expect_time(
     tolerance: int = 0,
     because: Requirement | None = None,
 ) -> None:
-    """Two times agree to the time_delta of FSINFO, or to a second if that is 0; or to `tolerance` in nanoseconds."""
+    """Two times agree to the time_delta of FSINFO, or to a second if that is 0; or to `tolerance` in nanoseconds.
+
+    A server that rounds times to the time_delta that it announces is right, however long that is.
+    """
     __tracebackhide__ = True
     info = nfs3.fsinfo(root)
     if info.resok is None:
