@@ -254,14 +254,16 @@ def test_the_errors_of_the_library_while_the_target_lives(suite: Suite) -> None:
     }
 
 
-def test_system_err_from_what_the_probe_found_to_be_missing_is_unsupported(suite: Suite) -> None:
+def test_system_err_from_what_did_not_work_for_the_probe_says_nothing(suite: Suite) -> None:
     suite.pytester.makeconftest("""
         import pytest
         from fixtures.plugin.keys import STAGE
 
         @pytest.hookimpl(trylast=True)
         def pytest_sessionstart(session):
-            session.config.stash[STAGE].capabilities["mknod"] = "MKNOD: the server failed inside (SYSTEM_ERR)"
+            found = session.config.stash[STAGE].capabilities
+            found["mknod"] = "MKNOD answers NFS3ERR_NOTSUPP"
+            found["hardlink"] = "fails: LINK: the server failed inside (SYSTEM_ERR)"
     """)
     suite.write("""
         from types import SimpleNamespace
@@ -278,6 +280,10 @@ def test_system_err_from_what_the_probe_found_to_be_missing_is_unsupported(suite
             fail(nfs3.MKNOD)
 
         @proves(RULE, killed_by=MUTANT)
+        def test_failing():
+            fail(nfs3.LINK)
+
+        @proves(RULE, killed_by=MUTANT)
         def test_optional_and_there():
             fail(nfs3.SYMLINK)
 
@@ -286,7 +292,12 @@ def test_system_err_from_what_the_probe_found_to_be_missing_is_unsupported(suite
             fail(nfs3.RENAME)
     """)
     outcome = suite.run()
-    assert outcome.verdicts == {"missing": "UNSUPPORTED", "optional_and_there": "VOID", "required": "VOID"}
+    assert outcome.verdicts == {
+        "missing": "UNSUPPORTED",
+        "failing": "SKIP",
+        "optional_and_there": "VOID",
+        "required": "VOID",
+    }
 
 
 def test_tests_that_prove_nothing_are_left_to_pytest(suite: Suite) -> None:

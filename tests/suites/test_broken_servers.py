@@ -154,6 +154,16 @@ def test_an_error_of_any_optional_procedure_is_red(run_on: RunOn) -> None:
         assert not _lacking(ended, capability)
 
 
+def test_a_system_error_is_no_lack(run_on: RunOn) -> None:
+    ended = run_on(_with("nfs3-optional-is-a-system-error"), "nfs3/optional", "nfs3/FSINFO", "nfs3/MKNOD")
+    assert ended.status == 1
+    assert {"nfs3/FSINFO/symlinks-claimed", "nfs3/FSINFO/hard-links-claimed"} <= ended.of("FAIL")
+    named = ("symlink", "link", "mknod", "exclusive", "readdirplus")
+    assert {f"nfs3/optional/works-or-notsupp[{name}]" for name in named} <= ended.of("NONSTRICT")
+    for capability in ("symlink", "hardlink", "mknod", "readdirplus", "exclusive_create"):
+        assert not _lacking(ended, capability)
+
+
 def _lacking(ended: Ended, capability: str) -> list[CheckRecord]:
     """The checks that did not run because the server is said to lack something."""
     return [check for check in ended.run.checks if check.reason.startswith(f"the target lacks {capability}:")]
