@@ -11,6 +11,7 @@ from nfsclient.protocol.nfs2 import LOOKUP, Diropargs, Diropok, Diropres, Nfssta
 from nfsclient.rpc.messages import CallHeader
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.xdr import Void, replace, u32
+from nfsmutants.form import AnyCall
 from nfsserver.fs import SUPERUSER, FsError, Inode
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs2.common import fattr
@@ -43,6 +44,11 @@ def found(server: ServerApi, inode: Inode) -> Diropres:
 def success(server: ServerApi, operation: AnyOperation, inode: Inode) -> t.Any:
     """The result of an operation that succeeds and returns an object."""
     return found(server, inode) if operation.res is Diropres else StatRes(Nfsstat2.NFS_OK)
+
+
+def refuse(call: AnyCall, status: Nfsstat2) -> t.Any:
+    """Refuse a call without effect."""
+    return call.operation.res(status)
 
 
 # ---------------------------------------------------------------- oversized strings

@@ -8,10 +8,14 @@ import typing as t
 from nfsclient.protocol.nfs3 import (
     COMMIT,
     CREATE,
+    FSINFO,
+    FSSTAT,
     LOOKUP,
     MKDIR,
+    PATHCONF,
     READ,
     READDIR,
+    READLINK,
     REMOVE,
     RENAME,
     RMDIR,
@@ -27,6 +31,10 @@ from nfsmutants.nfs3.calls import Commit
 from nfsmutants.rules import (
     RFC1813_ACCESS,
     RFC1813_COMMIT,
+    RFC1813_FSINFO,
+    RFC1813_FSSTAT,
+    RFC1813_PATHCONF,
+    RFC1813_READLINK,
     RFC1813_SETATTR,
 )
 from nfsserver.nfs3.common import Watched
@@ -36,11 +44,15 @@ from nfsserver.nfs3.common import Watched
     {
         **dict.fromkeys((READ, WRITE, LOOKUP, READDIR, CREATE, MKDIR, RENAME, REMOVE, RMDIR), RFC1813_ACCESS),
         SETATTR: RFC1813_SETATTR,
+        READLINK: RFC1813_READLINK,
+        FSSTAT: RFC1813_FSSTAT,
+        FSINFO: RFC1813_FSINFO,
+        PATHCONF: RFC1813_PATHCONF,
     },
     kills_many="a server that never does one thing fails whatever is about it",
 )
 def denies_everybody(call: AnyCall) -> t.Any:
-    """{} is always denied, although ACCESS grants it"""
+    """{} is always denied, although ACCESS grants all permissions"""
     return refuse(call, Nfsstat3.NFS3ERR_ACCES)
 
 

@@ -53,6 +53,30 @@ COMMIT_OF_STABLE_DATA = Requirement(
     section="3.3.21",
     gist="COMMIT of data on stable storage has nothing to write: it lacks neither room nor permission",
 )
+READLINK_READS_LINKS = Requirement(
+    rfc="RFC 1813",
+    section="3.3.5",
+    level=Level.SHOULD,  # ACCESS has no bit for it, and section 4.4 leaves permissions to the server
+    gist="READLINK reads the data of a symbolic link: it is not denied to the user who has created the link",
+)
+FSSTAT_DESCRIBES_FILE_SYSTEM = Requirement(
+    rfc="RFC 1813",
+    section="3.3.18",
+    level=Level.SHOULD,  # section 4.4 leaves permissions to the server
+    gist="FSSTAT returns the state of the file system to a user who may use it",
+)
+FSINFO_DESCRIBES_FILE_SYSTEM = Requirement(
+    rfc="RFC 1813",
+    section="3.3.19",
+    level=Level.SHOULD,
+    gist="FSINFO returns the limits of the file system to a user who may use it",
+)
+PATHCONF_DESCRIBES_OBJECT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.20",
+    level=Level.SHOULD,
+    gist="PATHCONF returns the limits of an object to the user who has created it",
+)
 _ATTEMPTS: t.Final = 3
 _CHANGE: t.Final = ACCESS3_MODIFY | ACCESS3_EXTEND
 
@@ -72,6 +96,15 @@ def _denied(nfs3: Nfs3, handle: bytes, bits: int, call: Callable[[], StatusReply
     if access_of(nfs3, handle, bits) != bits:
         skip(f"ACCESS does not grant the permissions any more: the server has revoked them ({reply.status})")
     return reply
+
+
+def _unless_denied(reply: StatusReply) -> StatusReply | None:
+    """The reply if it is a denial. Ends the check if the call fails for another reason."""
+    __tracebackhide__ = True
+    if reply.status in NOT_ALLOWED:
+        return reply
+    expect(reply).ok()
+    return None
 
 
 def _expect_one_granted(attempt: Callable[[int], StatusReply | None]) -> None:
@@ -257,3 +290,34 @@ def test_commit(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
         # There is room, and the right to use it.
         expect(nfs3.write(file, 4, b"more", StableHow.FILE_SYNC)).ok()
     expect_that(False, "success", show(reply.status), "status", reply=reply, field="status")
+
+
+# ---------------------------------------------------------------- what ACCESS has no permission for
+
+
+@proves(READLINK_READS_LINKS, killed_by="readlink3-denies-everybody", needs="symlink")
+def test_readlink(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """READLINK of a new symbolic link is not denied to its creator."""
+
+    def attempt(number: int) -> StatusReply | None:
+        return _unless_denied(nfs3.readlink(scratch.symlink(f"link{number}", b"target")))
+
+    _expect_one_granted(attempt)
+
+
+@proves(FSSTAT_DESCRIBES_FILE_SYSTEM, killed_by="fsstat3-denies-everybody")
+def test_fsstat(nfs3: Nfs3, root: bytes) -> None:
+    """FSSTAT of the root is not denied to the user of the run."""
+    _expect_one_granted(lambda _: _unless_denied(nfs3.fsstat(root)))
+
+
+@proves(FSINFO_DESCRIBES_FILE_SYSTEM, killed_by="fsinfo3-denies-everybody")
+def test_fsinfo(nfs3: Nfs3, root: bytes) -> None:
+    """FSINFO of the root is not denied to the user of the run."""
+    _expect_one_granted(lambda _: _unless_denied(nfs3.fsinfo(root)))
+
+
+@proves(PATHCONF_DESCRIBES_OBJECT, killed_by="pathconf3-denies-everybody")
+def test_pathconf(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
+    """PATHCONF of a new directory is not denied to its creator."""
+    _expect_one_granted(lambda _: _unless_denied(nfs3.pathconf(scratch.handle)))

@@ -95,6 +95,33 @@ def test_procedures_that_are_denied_to_everybody_are_red(run_on: RunOn) -> None:
     assert ended.first_of_summary().startswith("NOT JUDGED nfs3: only ")
 
 
+OF_VERSION_2 = (
+    "read",
+    "write",
+    "setattr",
+    "rename",
+    "lookup",
+    "readdir",
+    "create",
+    "mkdir",
+    "remove",
+    "rmdir",
+)
+
+
+@pytest.mark.parametrize("procedure", OF_VERSION_2)
+def test_a_procedure_of_version_2_that_is_denied_to_everybody_is_red(run_on: RunOn, procedure: str) -> None:
+    ended = run_on(_with(f"{procedure}2-denies-everybody"), "nfs2/grants", f"nfs2/{procedure.upper()}")
+    assert ended.status == 1
+    assert f"nfs2/grants/{procedure}" in ended.of("FAIL")
+
+
+def test_a_server_that_denies_every_directory_in_version_2_is_not_green(run_on: RunOn) -> None:
+    ended = run_on(_with("mkdir2-denies-everybody"), "nfs2/SETATTR")
+    assert ended.status == 10
+    assert ended.first_of_summary().startswith("NOT JUDGED nfs2: only 0 of ")
+
+
 @pytest.mark.parametrize(
     ("procedure", "mutant"),
     [
@@ -151,6 +178,15 @@ def test_an_error_of_any_optional_procedure_is_red(run_on: RunOn) -> None:
     named = ("symlink", "link", "mknod", "exclusive", "readdirplus")
     assert {f"nfs3/optional/works-or-notsupp[{name}]" for name in named} <= ended.of("FAIL")
     for capability in ("mknod", "readdirplus", "exclusive_create"):
+        assert not _lacking(ended, capability)
+
+
+def test_an_error_of_version_2_is_no_lack(run_on: RunOn) -> None:
+    ended = run_on(_with("nfs2-optional-is-an-io-error"), "nfs2/optional", "nfs2/SYMLINK", "nfs2/LINK")
+    assert ended.status == 1
+    named = ("symlink", "link")
+    assert {f"nfs2/optional/works-or-unavailable[{name}]" for name in named} <= ended.of("FAIL")
+    for capability in ("nfs2_symlink", "nfs2_hardlink"):
         assert not _lacking(ended, capability)
 
 

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""Refusals: a call that creates an object and fails leaves no object.
+
+RFC 1094 says so of each: sections 2.2.10 (CREATE), 2.2.13 (LINK), 2.2.14 (SYMLINK) and 2.2.15 (MKDIR).
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable
+
+import pytest
+
+from fixtures.checks.dialects.nfs2 import Nfs2Scratch
+from nfsclient.clients import Nfs2
+from nfsclient.errors import AuthFailed, GarbageArgs, ProcUnavail, SystemErr
+from nfsclient.protocol.nfs2 import Nfsstat2, Sattr
+from nfsjudge import Requirement, expect_that, observe, proves, show, skip
+from nfsjudge.expect import StatusReply
+
+REFUSED_CALL_CREATES_NOTHING = Requirement(
+    rfc="RFC 1094",
+    section="2.2.10",
+    gist="any status but NFS_OK means that nothing was created (CREATE; LINK, SYMLINK and MKDIR alike)",
+)
+_FOREIGN: t.Final = Sattr(mode=0o644, uid=4242, gid=4242)
+"""An owner that many servers let only root set, after they have made the object."""
+_JUKEBOX: t.Final = 10008
+"""Of version 3: the server has begun."""
+_REFUSED_BY_RPC: t.Final = (GarbageArgs, ProcUnavail, SystemErr, AuthFailed)
+Act: t.TypeAlias = Callable[[Nfs2, bytes, bytes, bytes], StatusReply]
+"""(client, directory, an unused name in it, a file) -> the reply."""
+
+
+def _create(attributes: Sattr) -> Act:
+    return lambda nfs2, where, name, _: nfs2.create(where, name, attributes)
+
+
+def _mkdir(attributes: Sattr) -> Act:
+    return lambda nfs2, where, name, _: nfs2.mkdir(where, name, attributes)
+
+
+def _symlink(data: bytes, attributes: Sattr) -> Act:
+    return lambda nfs2, where, name, _: nfs2.symlink(where, name, data, attributes)
+
+
+CALLS: t.Final[dict[str, dict[str, Act]]] = {
+    "create": {"plain": _create(Sattr(mode=0o644)), "foreign-owner": _create(_FOREIGN)},
+    "mkdir": {
+        "plain": _mkdir(Sattr(mode=0o755)),
+        "foreign-owner": _mkdir(_FOREIGN),
+        "size": _mkdir(Sattr(mode=0o755, size=100)),
+    },
+    "symlink": {
+        "plain": _symlink(b"target", Sattr(mode=0o777)),
+        "without-mode": _symlink(b"target", Sattr()),
+        "empty": _symlink(b"", Sattr(mode=0o777)),
+        "long": _symlink(b"t" * 1024, Sattr(mode=0o777)),
+        "foreign-owner": _symlink(b"target", _FOREIGN),
+    },
+    "link": {
+        "plain": lambda nfs2, where, name, file: nfs2.link(file, where, name),
+        "of-directory": lambda nfs2, where, name, _: nfs2.link(where, where, name),
+    },
+}
+"""Calls that some server refuses: plain ones too, since it is about servers that support little."""
+
+
+@pytest.mark.parametrize("procedure", CALLS)
+@proves(REFUSED_CALL_CREATES_NOTHING, killed_by="creations2-leave-what-they-refuse")
+def test_leave_nothing(
+    nfs2: Nfs2, as_user: Callable[..., Nfs2], scratch: Nfs2Scratch, procedure: str
+) -> None:
+    """A call that fails to create an object does not leave one."""
+    file, closed, refused = scratch.file("file"), scratch.directory("closed", mode=0o700), 0
+    calls = [(what, nfs2, scratch.handle, act) for what, act in CALLS[procedure].items()]
+    calls.append(("by another user", as_user(4242, 4242), closed, CALLS[procedure]["plain"]))
+    for what, client, where, act in calls:
+        try:
+            reply = act(client, where, what.encode(), file)
+        except _REFUSED_BY_RPC:
+            continue
+        if reply.status in {Nfsstat2.NFS_OK, _JUKEBOX}:
+            continue
+        refused += 1
+        observe(f"{procedure.upper()} {what}", show(reply.status))
+        expect_that(
+            scratch.lookup(what, directory=where) is None,
+            "NFSERR_NOENT",
+            "success",
+            f"status of LOOKUP after {procedure.upper()} ({what}) answered {reply.status}",
+        )
+    if not refused:
+        skip("the server refused none of the calls")
