@@ -7,7 +7,8 @@ pytest and Jenkins' JUnit plugin know and no schema has.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
 from nfsjudge.records import (
@@ -42,10 +43,11 @@ def _suites(run: Run, prefix: str) -> Iterator[ET.Element]:
     findings: dict[str, list[FindingRecord]] = {}
     for record in run.findings:
         findings.setdefault(record.check, []).append(record)
+    not_judged = {text.partition(":")[0]: text for text in run.below_floor}
     for protocol in run.protocols:
         checks = [one for one in run.checks if one.protocol == protocol]
         cases = [_check(run, one, findings.get(one.id, []), prefix) for one in checks]
-        yield _suite(run, prefix, protocol, cases)
+        yield _suite(run, prefix, protocol, cases, {"not_judged": not_judged.get(protocol, "")})
     if run.rules_broken:
         cases = [_finding(run, record, checks, prefix) for record, checks in run.rules_broken]
         yield _suite(run, prefix, "lint", cases)
@@ -70,12 +72,20 @@ def _count(element: ET.Element, names: Sequence[str]) -> None:
     element.set("time", f"{seconds:.3f}")
 
 
-def _suite(run: Run, prefix: str, name: str, cases: Sequence[ET.Element]) -> ET.Element:
+def _suite(
+    run: Run,
+    prefix: str,
+    name: str,
+    cases: Sequence[ET.Element],
+    properties: Mapping[str, str] = MappingProxyType({}),
+) -> ET.Element:
     suite = ET.Element("testsuite", name=legal_in_xml(prefix + name))
     if run.about is not None:
         # The schema wants no offset, and XML Schema's dateTime none either.
         suite.set("timestamp", legal_in_xml(run.about.started[:19]))
-        told = {"target": run.target, "nfsproof": run.about.version} | run.about.environment
+        told = (
+            {"target": run.target, "nfsproof": run.about.version} | run.about.environment | dict(properties)
+        )
         _add_properties(suite, told)
     suite.extend(cases)
     _count(suite, list(_COUNTED))

@@ -99,6 +99,8 @@ def _head(run: Run, label: str) -> str:
         lines += [f"**The run as a whole:** {as_code(run.trouble)}", ""]
     else:
         lines += [f"Ended: {run.ending}.", ""]
+    for text in run.below_floor:
+        lines += [f"**Not judged:** {as_code(text)}", ""]
     lines += _held(run)
     columns = [verdict for verdict in VERDICTS if counts[verdict]]
     if columns:

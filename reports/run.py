@@ -17,6 +17,7 @@ from nfsjudge.records import (
     StatisticsRecord,
 )
 from nfsjudge.verdict import VERDICTS
+from reports.floor import too_little
 from reports.idlist import IdList
 
 MEANINGS = {
@@ -27,6 +28,9 @@ MEANINGS = {
     "SKIP": "a precondition is missing",
     "VOID": "the check could not be judged",
 }
+
+_WITH_FLOOR = frozenset({1, 10})
+"""The exit codes of runs that were not interrupted."""
 
 
 @dataclass(slots=True)
@@ -77,6 +81,12 @@ class Run:
             return self.ending
         missing = [f"a required capability is missing: {text}" for text in self.end.missing]
         return "; ".join([*([self.end.note] if self.end.note else []), *missing])
+
+    @property
+    def below_floor(self) -> list[str]:
+        """A line for each protocol of which too little could be judged; a baseline has its own floor."""
+        has_floor = self.end is not None and self.end.exit_code in _WITH_FLOOR and not self.baseline
+        return too_little(self.checks) if has_floor else []
 
     @property
     def rules_told(self) -> str:

@@ -6,15 +6,12 @@ from __future__ import annotations
 from nfsjudge.records import FindingRecord, StatisticsRecord, failure_text
 from nfsjudge.verdict import VERDICTS
 from nfsjudge.wording import count
-from reports.floor import too_little
 from reports.plain import printable
 from reports.run import Run
 
 _IN_FULL = ("FAIL", "VOID", "NONSTRICT")
 _LATENCIES = {"mean ms": "mean", "p50": "p50", "p90": "p90", "p99": "p99", "max": "max"}
 _WITH_REASON = ("SKIP", "UNSUPPORTED")
-_WITH_FLOOR = frozenset({1, 10})
-"""The exit codes of runs that were not interrupted, and were not compared with a baseline, which has its own floor."""
 
 
 def render_text(run: Run) -> str:
@@ -47,8 +44,7 @@ def _head(run: Run) -> str:
     if run.about is not None and run.about.version:
         lines.append(f"suite:   nfsproof {run.about.version}")
     lines.append(f"ended:   {run.ending}")
-    if run.end is not None and run.end.exit_code in _WITH_FLOOR:
-        lines += [f"floor:   {text}" for text in too_little(run.checks)]
+    lines += [f"floor:   {text}" for text in run.below_floor]
     if run.rules_told:
         lines.append(f"lint:    rules broken in the exchanges: {run.rules_told}")
     if run.end is not None and run.end.note:

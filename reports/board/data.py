@@ -249,7 +249,7 @@ def _about(run: Run, label: str, folder: str | None) -> Plain:
         "target": visible_line(run.target),
         "ending": visible(run.ending),
         "trouble": visible(run.trouble),
-        "problems": [visible_line(one) for one in (*run.problems, *_differences(run))],
+        "problems": [visible_line(one) for one in (*_not_judged(run), *run.problems, *_differences(run))],
         "seconds": _number(end.duration) if end is not None else None,
         "logs": [[visible_line(log), inside(log, folder)] for log in (end.logs if end is not None else [])],
         "lint": visible_line(about.lint) if about is not None else "",
@@ -261,6 +261,10 @@ def _about(run: Run, label: str, folder: str | None) -> Plain:
         else [],
     }
     return facts
+
+
+def _not_judged(run: Run) -> list[str]:
+    return [f"not judged: {text}" for text in run.below_floor]
 
 
 def _pairs(values: dict[str, str]) -> list[list[str]]:

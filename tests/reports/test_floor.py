@@ -3,8 +3,17 @@
 
 from __future__ import annotations
 
-from nfsjudge.records import CheckRecord
+from collections.abc import Callable
+
+import pytest
+
+from nfsjudge.records import CheckRecord, EndRecord, RunRecord
+from reports.board import render_board
 from reports.floor import too_little
+from reports.junit import render_junit
+from reports.markdown import render_markdown
+from reports.run import Run
+from reports.text import render_text
 
 
 def checks(verdict: str, number: int, reason: str = "", protocol: str = "nfs3") -> list[CheckRecord]:
@@ -37,3 +46,28 @@ def test_what_a_server_lacks_is_not_counted() -> None:
 def test_a_basic_procedure_that_is_refused_is_counted() -> None:
     reason = "the server answers NOTSUPP"
     assert len(too_little([*checks("UNSUPPORTED", 90, reason), *checks("PASS", 10)])) == 1
+
+
+# ---------------------------------------------------------------- where it is said
+
+SAID = "nfs3: only 0 of 60 checks (0 %) could be judged"
+RENDERERS: dict[str, Callable[[Run], str]] = {
+    "text": render_text,
+    "markdown": lambda run: render_markdown([run]),
+    "board": lambda run: render_board([run]),
+    "junit": lambda run: render_junit([run]),
+}
+
+
+@pytest.mark.parametrize("form", RENDERERS)
+def test_every_report_says_that_too_little_was_judged(form: str) -> None:
+    run = Run(RunRecord("x"), checks("SKIP", 60), end=EndRecord(10))
+    shown = RENDERERS[form](run).replace("&#40;", "(").replace("&#41;", ")").replace("&#58;", ":")
+    assert SAID in shown
+    with_baseline = Run(RunRecord("x"), checks("SKIP", 60), end=EndRecord(0, baseline="b.toml"))
+    assert "could be judged" not in RENDERERS[form](with_baseline)
+
+
+def test_junit_has_a_property_for_the_protocol() -> None:
+    run = Run(RunRecord("x"), [*checks("SKIP", 60), *checks("PASS", 60, protocol="rpc")], end=EndRecord(10))
+    assert render_junit([run]).count('name="not_judged"') == 1
