@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from nfsclient.xdr import XdrType
-from nfsclient.xdr.printer import format_bytes
+from nfsclient.xdr.printer import format_bytes, format_inline
 
 NONE: t.Final = "none"
 _MOST_ITEMS = 12
@@ -54,7 +54,7 @@ def _show(value: object) -> str:  # noqa: PLR0911  (one case a kind)
         case AbstractSet():
             return _bracketed(sorted(map(_show, value))[:_MOST_ITEMS], len(value))
         case XdrType():
-            return _time(value) or _cut(repr(value))
+            return _time(value) or _cut(f"({', '.join(format_inline(value))})")
         case str():
             return _cut(value) if value else "''"
     return _cut(str(value) if isinstance(value, int | float) else repr(value))

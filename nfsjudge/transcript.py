@@ -19,6 +19,7 @@ from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.messages import AuthFlavor
 from nfsclient.rpc.program import Step
 from nfsclient.xdr import XdrType, format_value
+from nfsclient.xdr.printer import format_inline
 from nfsjudge.answers import describe_error
 
 MOST_LINES = 108
@@ -118,15 +119,11 @@ def _arguments(value: object) -> Iterator[str]:
     """``path=value`` of each field, structures flattened; what is absent is left out."""
     if not isinstance(value, XdrType):
         return
-    above: list[str] = []
-    for line in format_value(value):
-        depth = (len(line) - len(line.lstrip())) // 2
-        name, _, text = line.strip().partition(":")
-        above[depth:] = [name.rstrip("_")]
-        shown = text.strip()
-        if shown and shown not in _UNSET:
+    for field in format_inline(value):
+        path, _, shown = field.partition("=")
+        if shown not in _UNSET:
             more = "..." if len(shown) > _LONGEST_ARGUMENT else ""
-            yield f"{'.'.join(above)}={shown[:_LONGEST_ARGUMENT]}{more}"
+            yield f"{path}={shown[:_LONGEST_ARGUMENT]}{more}"
 
 
 def _indent(lines: Sequence[str], by: str) -> list[str]:

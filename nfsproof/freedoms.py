@@ -20,9 +20,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from nfsproof.exits import Exit
+from nfsclient.similar import similar_text
+from nfsproof.exits import Exit, Trouble
 from nfsproof.trials import Ended, Trials, let_sigterm_interrupt, seeds_of
-from nfsserver.knobs import KNOBS, Knob, draw, parse_setting
+from nfsserver.knobs import KNOBS, BadKnob, Knob, draw, parse_setting
 
 if t.TYPE_CHECKING:
     from nfsjudge.records import CheckRecord, FindingRecord
@@ -123,14 +124,30 @@ def judge(setting: Setting, ended: Ended) -> Outcome:
     return Outcome(setting, ended, wrong)
 
 
+def _containing(text: str) -> list[Setting]:
+    """The single settings with this text, or `Trouble`: no run would look as if all were well."""
+    found = [one for one in single_settings() if text in str(one)]
+    if not found:
+        name, equals, _ = text.partition("=")
+        if equals and name in KNOBS:
+            try:
+                parse_setting(text)
+            except BadKnob as error:
+                raise Trouble(f"--knobs={text}: {error}") from error
+            return [Setting((text,))]
+        near = similar_text(name, KNOBS, f"expected {DRAWN}, {ALL}, or a part of NAME=VALUE")
+        raise Trouble(f"--knobs={text}: no choice contains this text{near}")
+    return found
+
+
 def chosen_settings(text: str) -> tuple[list[Setting], list[Setting]]:
-    """The settings for a text: those that run only the checks that can see them, and the others."""
+    """The settings for a text: those that run only the checks that can see them, and the others. Raises `Trouble`."""
     if text.startswith(DRAWN):
         return [], drawn_settings(text)
     if text == ALL:
         return [], single_settings()
     if text:
-        return [one for one in single_settings() if text in str(one)], []
+        return _containing(text), []
     return single_settings(rarely=True), drawn_settings(DRAWN)
 
 

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from nfsproof import starter
 from nfsproof.commands.shared import PASS_ON
+from nfsproof.exits import Trouble
 
 
 @click.command(
@@ -19,8 +22,8 @@ from nfsproof.commands.shared import PASS_ON
     flag_value="pairs",
     metavar="[pairs|sample|matrix|drawn]",
     help="Run each check on the clean server and on the mutants that it names; "
-    "=sample: also on some other mutants; =matrix: on all mutants; =drawn or =drawn:1-99: servers with three random "
-    "mutants and random legal choices, which must not be green.",
+    "=sample: also on some other mutants; =matrix: on all others that it could see; =drawn or =drawn:1-99: servers "
+    "with three random mutants and random legal choices, which must not be green.",
 )
 @click.option(
     "--knobs",
@@ -28,8 +31,8 @@ from nfsproof.commands.shared import PASS_ON
     flag_value="",
     metavar="[TEXT]",
     help="Run checks with random legal choices of the server (20 seeds, a third of the checks each), and the checks "
-    "that can see it for each choice that refuses much; =drawn:1-99: these seeds, all checks; =TEXT: each choice that "
-    "contains TEXT; =all: all checks with each choice.",
+    "that can see it for each choice that refuses much; =drawn:1-99: these seeds, all checks; =TEXT: each choice "
+    "(NAME=VALUE) that contains TEXT; =all: all checks with each choice.",
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[PYTEST ARGUMENT ...]")
 def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...]) -> int:
@@ -40,11 +43,17 @@ def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...])
     where it must pass, and on its mutants, where it must fail.
     """
     if knobs is not None:
+        if "/" in knobs:  # `--knobs nfs3/WRITE`: the parser reads the next word as the value of the option
+            knobs, arguments = "", (knobs, *arguments)
         starter.put_home_first()
         from nfsproof import freedoms
 
         return freedoms.try_all(arguments, click.echo, knobs)
     if mutants is not None and mutants.startswith("drawn"):
+        if arguments:
+            raise Trouble(
+                f"--mutants=drawn runs whole suites: it takes no checks and no options, got {shlex.join(arguments)}"
+            )
         starter.put_home_first()
         from nfsproof import drawn_mutants
 

@@ -6,7 +6,9 @@ The command `nfsproof doctor` and a run whose target does not answer give the sa
 
 from __future__ import annotations
 
+import dataclasses
 from contextlib import closing
+from itertools import islice
 
 from nfsclient.errors import UrlError
 from nfsclient.rpc.loop import Loop
@@ -14,9 +16,10 @@ from nfsclient.url import NfsUrl
 from nfstargets.diagnosis.examination import Examination
 from nfstargets.diagnosis.report import Diagnosis, Outcome, Step
 
-__all__ = ["Diagnosis", "Outcome", "Step", "diagnose"]
+__all__ = ["Diagnosis", "Outcome", "Step", "diagnose", "diagnose_way"]
 
 _VERSION = 3
+_STEPS_OF_WAY = 3
 PATIENCE = 10.0
 """Seconds that a diagnosis takes at most, or hardly more."""
 
@@ -42,3 +45,10 @@ def diagnose(url: str, *, patience: float = PATIENCE, loop: Loop | None = None) 
         seen = f"version={parsed.version}, but the doctor tests NFSv{_VERSION} only"
         return Diagnosis(url, (Step("URL", Outcome.FAILED, seen, "leave out version="),))
     return Diagnosis(url, tuple(Examination(parsed, loop, patience).steps()))
+
+
+def diagnose_way(url: str, *, patience: float = PATIENCE) -> Diagnosis:
+    """The steps before any version of NFS is spoken, for a URL of any version: name, rpcbind, port."""
+    parsed = dataclasses.replace(NfsUrl.parse(url), version=_VERSION)
+    with closing(Loop()) as loop:
+        return Diagnosis(url, tuple(islice(Examination(parsed, loop, patience).steps(), _STEPS_OF_WAY)))

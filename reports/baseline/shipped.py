@@ -41,7 +41,8 @@ def shipped() -> tuple[Baseline, ...]:
 def known_elsewhere(check_id: str, verdict: str, *, target: str = "") -> tuple[list[str], int]:
     """The servers that are known for the same verdict of the same check, and of how many something is known at all.
 
-    The server of `target` itself is left out in all its kinds (``ganesha:vfs``), and so is the embedded one.
+    The server of `target` itself is left out in all its kinds (``ganesha:vfs``), and so is the embedded one. Each
+    server counts once, however many kinds of it there are.
     """
     mine = {target.partition(":")[0], "embedded"}
     others = [baseline for baseline in shipped() if baseline.target.partition(":")[0] not in mine]
@@ -50,4 +51,4 @@ def known_elsewhere(check_id: str, verdict: str, *, target: str = "") -> tuple[l
         entry = next(iter(Match(baseline, [check_id], known_ids()).entry_of.values()), None)
         if entry is not None and entry.verdict == verdict:
             found.append(baseline.server)
-    return found, len(others)
+    return found, len({baseline.target.partition(":")[0] for baseline in others})

@@ -56,7 +56,7 @@ def _denied(nfs2: Nfs2, handle: bytes, call: Callable[[], StatusReply]) -> Statu
     """
     __tracebackhide__ = True
     if not _permits(nfs2, handle):
-        skip("the object does not have mode 0777, as was asked for")
+        skip("the object does not have the requested mode 0777")
     reply = call()
     if reply.status not in _DENIED:
         expect(reply).ok()
@@ -210,7 +210,7 @@ def test_setattr(nfs2: Nfs2, scratch: Nfs2Scratch) -> None:
     for number, (what, attributes) in enumerate(asked.items()):
         file = _open_file(scratch, number)
         if not _permits(nfs2, file):
-            skip("the object does not have mode 0777, as was asked for")
+            skip("the object does not have the requested mode 0777")
         reply = nfs2.setattr(file, attributes)
         if reply.status not in _DENIED:
             expect(reply).ok()

@@ -79,7 +79,7 @@ GRANULARITIES = (1, 2, 60, 3600, A_DAY)
 
 
 def _expect_stored(seen: int, asked: int, what: str, because: Requirement) -> None:
-    """A time in seconds is the one that was asked for, or that rounded down to what the server can store."""
+    """A time in seconds is the requested one, or that rounded down to what the server can store."""
     __tracebackhide__ = True
     expect(seen, what, because=because).satisfies(
         lambda time: time in {asked - asked % unit for unit in GRANULARITIES},

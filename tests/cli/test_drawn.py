@@ -85,6 +85,20 @@ def test_text_chooses_single_settings() -> None:
     assert chosen_settings("all") == ([], single_settings())
 
 
+def test_a_value_that_is_not_drawn_can_be_tried() -> None:
+    seeing, _ = chosen_settings("rtmax=77")
+    assert [one.values for one in seeing] == [("rtmax=77",)]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("rtmaxx", "no choice contains this text; similar: rtmax"), ("rtmax=many", "not 'many'")],
+)
+def test_a_text_that_chooses_nothing_is_trouble(text: str, told: str) -> None:
+    with pytest.raises(Trouble, match=told):
+        chosen_settings(text)
+
+
 def test_knobs_with_which_calls_wait_get_a_short_timeout() -> None:
     assert Setting(("delegated_names=one",)).options == ["--knob=delegated_names=one", "--call-timeout=2"]
 

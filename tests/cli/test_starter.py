@@ -106,6 +106,12 @@ def test_a_check_may_follow_the_mutants_option(tmp_path: Path) -> None:
     assert "1 check, 1 mutant named, 1 killed" in ended.stdout
 
 
+def test_drawn_mutants_take_no_checks(tmp_path: Path) -> None:
+    ended = run("--mutants=drawn", CHECK, cwd=tmp_path, command="selftest")
+    assert ended.returncode == Exit.USAGE
+    assert f"it takes no checks and no options, got {CHECK}" in ended.stderr
+
+
 @pytest.mark.parametrize("words", [("-n", "3"), ("-n0",), ("--pdb",), ("-x", "-s"), ("--collect-only",)])
 def test_who_chooses_workers_or_must_be_alone_gets_no_others(words: tuple[str, ...]) -> None:
     assert starter.workers(words) == []

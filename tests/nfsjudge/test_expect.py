@@ -9,7 +9,15 @@ import pytest
 
 from nfsclient.errors import AuthFailed, GarbageArgs, ProcUnavail, RpcError
 from nfsclient.protocol import nfs2
-from nfsclient.protocol.nfs3 import Getattr3Res, Nfsstat3, Nfstime3, WccData, Write3Res, Write3ResFail
+from nfsclient.protocol.nfs3 import (
+    Diropargs3,
+    Getattr3Res,
+    Nfsstat3,
+    Nfstime3,
+    WccData,
+    Write3Res,
+    Write3ResFail,
+)
 from nfsjudge import (
     Level,
     Nonconformance,
@@ -247,6 +255,7 @@ def test_values_are_shown_safely_and_briefly() -> None:
     assert show(b"\x00\x1b") == "001b (2 bytes)"
     assert show(Nfsstat3.NFS3ERR_IO) == "NFS3ERR_IO (5)"
     assert show(list(range(100))).endswith("... (100 in all)]")
+    assert show(Diropargs3(b"\x01\x02", b"f")) == "(dir=0102 (2 bytes), name='f')"
 
 
 def test_an_error_number_of_unix_is_an_error_of_version_2() -> None:
