@@ -272,3 +272,18 @@ def test_a_server_that_dies_while_capabilities_are_probed_is_red(run_on: RunOn) 
     assert ended.status == 1
     assert "nfs3/optional/works-or-notsupp[link]" in ended.of("FAIL")
     assert "nfs3/WRITE/counted-bytes" in ended.of("PASS")
+
+
+# ---------------------------------------------------------------- not broken: one connection at a time
+
+
+def test_a_server_that_serves_one_connection_at_a_time_is_not_red(run_on: RunOn) -> None:
+    program = (sys.executable, "-P", "-m", "tests.suites.one_at_a_time")
+    checks = ("nfs3/READ/above-rtmax", "nfs3/READ/one-byte", "nfs3/NULL", "rpc/connections/client-leaves")
+    ended = run_on((), *checks, "--call-timeout=2", program=program)
+    assert ended.status == 0
+    assert not ended.of("FAIL") | ended.of("VOID") | ended.of("NONSTRICT")
+    assert ended.of("PASS")
+    waiting = next(check for check in ended.run.checks if check.id == "nfs3/READ/above-rtmax")
+    assert waiting.verdict == "SKIP"
+    assert waiting.reason.startswith("the server serves one connection at a time")
