@@ -32,5 +32,5 @@ def announce(server: Server) -> None:
 
 
 if __name__ == "__main__":
-    nfsserver.server.SurroundedRpcServer = OneAtATime  # type: ignore[misc]
+    nfsserver.server.SurroundedRpcServer = OneAtATime  # type: ignore[attr-defined]
     serve(Server(), Loop(), announce=announce)
