@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT
+"""What is behind the verdicts of a run: failures and findings grouped by cause, the rest by reason."""
+
+from __future__ import annotations
+
+from reports.causes.grouping import causes, causes_of
+from reports.causes.model import Cause
+from reports.causes.reasons import Reason, reasons
+from reports.causes.symptom import signature
+
+__all__ = ["Cause", "Reason", "causes", "causes_of", "reasons", "signature"]

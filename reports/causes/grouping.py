@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: MIT
+"""Groups the failures and findings of a run by cause.
+
+Two records are of one cause if they share a key. A key says: the same clause, unless that clause is about everything;
+the same symptom of the same check with other parameters; the same symptom of the same operation. What a key has in it
+was compared with the causes that people wrote down for real servers (tests/reports/causes).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from nfsjudge.records import AnyRecord, CheckRecord, FindingRecord, deviation
+from nfsjudge.verdict import VERDICTS
+from reports.causes.model import Cause
+from reports.causes.symptom import Symptom, loosened, plain_line, plain_reason, signature, stem, symptom_of
+from reports.run import Run
+
+RED = ("FAIL", "VOID", "NONSTRICT")
+"""The verdicts that have causes, in the order of reports."""
+
+BY_FORM = frozenset(
+    {
+        "results are encoded as their type says, with zero padding and nothing after them",
+        "a server that receives a call computes the results of the procedure and sends a reply",
+        "a reply has the form of an RPC reply and answers a call by its XID",
+    }
+)
+"""Gists of clauses that are about every operation: symptom and operation tell a cause, not the clause."""
+BY_INPUT = frozenset({"a name with characters that the server cannot handle should be refused"})
+"""Gists of clauses that are about different inputs: the check tells a cause, by the first word of its name."""
+
+_UNSPECIFIC = frozenset({"none", "success", "'...'", "N"})
+_FIELD = re.compile(r"\b((?:[A-Za-z]\w*\.)+\w+)(?:\[\d+\])? at byte \d")
+_NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.])")
+
+_Red = CheckRecord | FindingRecord
+
+
+def causes(records: Iterable[AnyRecord]) -> list[Cause]:
+    """The causes in records of one run, what is worst and most frequent first."""
+    red: list[_Red] = [
+        one for one in records if isinstance(one, CheckRecord | FindingRecord) and one.verdict in RED
+    ]
+    groups = _Groups(red)
+    _join_findings(red, groups)
+    found = [_cause([red[one] for one in members]) for members in groups.members()]
+    return sorted(found, key=_rank)
+
+
+def causes_of(run: Run) -> list[Cause]:
+    """The causes in a run."""
+    return causes([*run.checks, *run.findings])
+
+
+def _rank(cause: Cause) -> tuple[int, int, str]:
+    shown = len(cause.checks) or max(map(len, cause.findings.values()), default=0)
+    return RED.index(cause.verdict), -shown, cause.first
+
+
+class _Groups:
+    """Sets of records, by their numbers; those that share a key are in one set."""
+
+    def __init__(self, records: Sequence[_Red]) -> None:
+        self._parent = list(range(len(records)))
+        owner: dict[Hashable, int] = {}
+        for number, record in enumerate(records):
+            for key in _keys(record):
+                self.join(owner.setdefault(key, number), number)
+
+    def of(self, number: int) -> int:
+        """The set of a record, by the number of one that stands for all."""
+        while self._parent[number] != number:
+            self._parent[number] = self._parent[self._parent[number]]
+            number = self._parent[number]
+        return number
+
+    def join(self, one: int, other: int) -> None:
+        first, second = sorted((self.of(one), self.of(other)))
+        self._parent[second] = first
+
+    def members(self) -> list[list[int]]:
+        found: dict[int, list[int]] = {}
+        for number in range(len(self._parent)):
+            found.setdefault(self.of(number), []).append(number)
+        return list(found.values())
+
+
+def _keys(record: _Red) -> Iterator[Hashable]:
+    """What a record shares with others of the same cause."""
+    symptom = symptom_of(record)
+    if isinstance(record, FindingRecord):
+        yield "rule", record.id
+        if symptom.gist in BY_FORM:
+            yield from _keys_of_form(record, symptom)
+        elif symptom.gist not in BY_INPUT:
+            yield "clause", record.verdict, symptom.clause, symptom.gist
+        return
+    if not record.observed:
+        is_killer = "ended unexpectedly" in symptom.observed
+        yield "reason", record.verdict, symptom.observed or record.id, symptom.gist if is_killer else ""
+        return
+    yield from _keys_of_check(record, symptom)
+
+
+def _keys_of_check(record: CheckRecord, symptom: Symptom) -> Iterator[Hashable]:
+    """The keys of a check that was judged."""
+    verdict, name = record.verdict, stem(record.id)
+    place, _, slug = name.rpartition("/")
+    seen = symptom.expected, symptom.observed
+    alike = loosened(symptom.what), loosened(symptom.expected), loosened(symptom.observed)
+    if symptom.gist in BY_FORM:
+        yield from _keys_of_form(record, symptom)
+    elif symptom.gist in BY_INPUT:
+        yield "input", verdict, symptom.clause, symptom.gist, slug.partition("-")[0]
+    else:
+        yield "clause", verdict, symptom.clause, symptom.gist
+        if symptom.observed not in _UNSPECIFIC:
+            begin = " ".join(symptom.what.split()[:4])
+            yield "section", verdict, symptom.clause, place, begin, seen
+    yield "check", verdict, name, alike
+    if symptom.observed not in _UNSPECIFIC:
+        yield "slug", verdict, record.protocol, slug, alike
+
+
+def _keys_of_form(record: _Red, symptom: Symptom) -> Iterator[Hashable]:
+    """The keys of an answer that is missing, or in the wrong form: the field that is wrong, or the symptom."""
+    field = _FIELD.search(record.observed[:1000])
+    if field is not None:
+        yield "field", record.verdict, symptom.clause, field[1]
+    elif isinstance(record, CheckRecord):
+        operation = symptom.operation or record.id.rpartition("[")[2].partition("-")[0].rstrip("]").upper()
+        yield "form", record.verdict, symptom.clause, operation, symptom.expected, symptom.observed
+
+
+def _join_findings(records: Sequence[_Red], groups: _Groups) -> None:
+    """A rule of the lint joins the cause whose checks all show it, if both are about one section.
+
+    It joins one cause at most, of its own verdict if there is one: a rule must not make one cause of two.
+    """
+    shown: dict[str, set[str]] = {}
+    number_of: dict[str, int] = {}
+    for number, record in enumerate(records):
+        if isinstance(record, FindingRecord):
+            shown.setdefault(record.id, set()).add(record.check)
+            number_of.setdefault(record.id, number)
+    if not shown:
+        return
+    places = [_Place.of([records[one] for one in members], members[0]) for members in groups.members()]
+    for rule, number in number_of.items():
+        record = records[number]
+        fitting = [one for one in places if one.section == _section(record) and one.ids <= shown[rule]]
+        fitting = [one for one in fitting if one.rules != {rule}]
+        same = [one for one in fitting if one.verdict == record.verdict] or fitting
+        if len(same) == 1 and rule not in same[0].rules:
+            groups.join(same[0].number, number)
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What decides whether a rule of the lint belongs to a set of records."""
+
+    number: int
+    section: str
+    verdict: str
+    ids: set[str]
+    rules: set[str]
+
+    @classmethod
+    def of(cls, members: Sequence[_Red], number: int) -> _Place:
+        sections = {_section(one) for one in members}
+        return cls(
+            number,
+            sections.pop() if len(sections) == 1 else "",
+            min((one.verdict for one in members), key=VERDICTS.index),
+            {one.id if isinstance(one, CheckRecord) else one.check for one in members},
+            {one.id for one in members if isinstance(one, FindingRecord)},
+        )
+
+
+def _section(record: _Red) -> str:
+    return "" if record.requirement is None else record.requirement.citation
+
+
+def _cause(members: Sequence[_Red]) -> Cause:
+    checks = sorted({one.id for one in members if isinstance(one, CheckRecord)})
+    findings: dict[str, set[str]] = {}
+    for one in members:
+        if isinstance(one, FindingRecord):
+            findings.setdefault(one.id, set()).add(one.check)
+    names = Counter(map(signature, members))
+    ordered = sorted(names, key=lambda name: (-names[name], name))
+    first = _first(members, ordered)
+    requirement = first.requirement if first.observed else None
+    return Cause(
+        key=hashlib.sha256(ordered[0].encode()).hexdigest()[:10],
+        verdict=min((one.verdict for one in members), key=VERDICTS.index),
+        clause="" if requirement is None else f"{requirement.rfc} {requirement.section}",
+        level="" if requirement is None else requirement.level,
+        gist="" if requirement is None else requirement.gist,
+        text=_text(first, members),
+        first=first.id if isinstance(first, CheckRecord) else first.check,
+        checks=checks,
+        findings={rule: sorted(ids) for rule, ids in sorted(findings.items())},
+        signatures=ordered,
+    )
+
+
+def _first(members: Sequence[_Red], signatures: Sequence[str]) -> _Red:
+    """The record that stands for all: a check rather than a finding, of the worst verdict, as most of them are."""
+    order = {name: number for number, name in enumerate(signatures)}
+
+    def rank(one: _Red) -> tuple[bool, int, bool, int, str]:
+        is_rule = isinstance(one, FindingRecord)
+        name = one.check if isinstance(one, FindingRecord) else one.id
+        is_vague = not (is_rule or symptom_of(one).operation)
+        return is_rule, VERDICTS.index(one.verdict), is_vague, order[signature(one)], name
+
+    return min(members, key=rank)
+
+
+def _text(first: _Red, members: Sequence[_Red]) -> str:
+    """What the first record saw; where others say the same with other numbers, with all of these."""
+    told = _told(first)
+    pattern = _NUMBER.sub("#", told)
+    alike = [text for text in map(_told, members) if _NUMBER.sub("#", text) == pattern]
+    columns = iter(list(zip(*map(_NUMBER.findall, alike), strict=True)))
+
+    def spanned(match: re.Match[str]) -> str:
+        column = sorted(next(columns), key=int)
+        return match[0] if column[0] == column[-1] else f"{column[0]} to {column[-1]}"
+
+    return _NUMBER.sub(spanned, told)
+
+
+def _told(record: _Red) -> str:
+    """What a record saw, in one line."""
+    if isinstance(record, FindingRecord):
+        text = plain_line(record.observed)
+        return f"{record.requirement.gist}: {text}" if record.requirement is not None else text
+    if not record.observed:
+        return plain_reason(record.reason) or record.heading
+    operation = symptom_of(record).operation
+    text = plain_line(deviation(record))
+    return f"{operation}: {text}" if operation and operation not in text else text
