@@ -35,7 +35,15 @@ BY_INPUT = frozenset({"a name with characters that the server cannot handle shou
 """Gists of clauses that are about different inputs: the check tells a cause, by the first word of its name."""
 
 _UNSPECIFIC = frozenset({"none", "success", "'...'", "N"})
+_SHORT = 2
+"""Words of a noun that says little: ``mtime``, ``the size``."""
+_LONG = 3
+"""Words of a noun that says what it is of: ``answer to a call with RPC version 3``. Shorter ones say less."""
+_TYPE = re.compile(r"NF3?[A-Z]+")
+_ERROR = re.compile(r"(?:NFS3?|MNT3)ERR_\w+")
 _FIELD = re.compile(r"\b((?:[A-Za-z]\w*\.)+\w+)(?:\[\d+\])? at byte \d")
+_ANSWER = re.compile(r"([A-Z]\w+), exchange #\d+: ((?:NFS3?|MNT3)ERR_\w+)$")
+"""What a finding says that is about the status of an answer."""
 _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.])")
 
 _Red = CheckRecord | FindingRecord
@@ -111,7 +119,6 @@ def _keys_of_check(record: CheckRecord, symptom: Symptom) -> Iterator[Hashable]:
     """The keys of a check that was judged."""
     verdict, name = record.verdict, stem(record.id)
     place, _, slug = name.rpartition("/")
-    seen = symptom.expected, symptom.observed
     alike = loosened(symptom.what), loosened(symptom.expected), loosened(symptom.observed)
     if symptom.gist in BY_FORM:
         yield from _keys_of_form(record, symptom)
@@ -119,12 +126,28 @@ def _keys_of_check(record: CheckRecord, symptom: Symptom) -> Iterator[Hashable]:
         yield "input", verdict, symptom.clause, symptom.gist, slug.partition("-")[0]
     else:
         yield "clause", verdict, symptom.clause, symptom.gist
-        if symptom.observed not in _UNSPECIFIC:
-            begin = " ".join(symptom.what.split()[:4])
-            yield "section", verdict, symptom.clause, place, begin, seen
-    yield "check", verdict, name, alike
+        yield from _keys_of_section(symptom, verdict, place)
+    yield "check", name, alike
+    if len(symptom.what.split()) > _LONG and symptom.observed not in {"none", "success", "'...'"}:
+        yield "noun", place, symptom.what, symptom.observed
+    if _TYPE.fullmatch(symptom.observed):
+        yield "type", verdict, symptom.operation, symptom.observed
     if symptom.observed not in _UNSPECIFIC:
         yield "slug", verdict, record.protocol, slug, alike
+
+
+def _keys_of_section(symptom: Symptom, verdict: str, place: str) -> Iterator[Hashable]:
+    """What checks share that prove different clauses of one section."""
+    seen = symptom.expected, symptom.observed
+    words = symptom.what.split()
+    if symptom.observed not in _UNSPECIFIC:
+        yield "begin", verdict, symptom.clause, place, " ".join(words[:4]), seen
+        subject = place if symptom.expected == "success" else ""
+        yield "same", symptom.clause, subject, symptom.operation, symptom.what, seen
+    elif symptom.observed == "N" and len(words) > _SHORT:
+        yield "number", verdict, symptom.clause, place, symptom.what, seen
+    elif symptom.observed == "success" and _ERROR.fullmatch(symptom.expected):
+        yield "accepts", verdict, symptom.operation, symptom.what, seen
 
 
 def _keys_of_form(record: _Red, symptom: Symptom) -> Iterator[Hashable]:
@@ -138,7 +161,7 @@ def _keys_of_form(record: _Red, symptom: Symptom) -> Iterator[Hashable]:
 
 
 def _join_findings(records: Sequence[_Red], groups: _Groups) -> None:
-    """A rule of the lint joins the cause whose checks all show it, if both are about one section.
+    """A rule of the lint joins the cause of the checks that show it, if both are about one section.
 
     It joins one cause at most, of its own verdict if there is one: a rule must not make one cause of two.
     """
@@ -153,10 +176,9 @@ def _join_findings(records: Sequence[_Red], groups: _Groups) -> None:
     places = [_Place.of([records[one] for one in members], members[0]) for members in groups.members()]
     for rule, number in number_of.items():
         record = records[number]
-        fitting = [one for one in places if one.section == _section(record) and one.ids <= shown[rule]]
-        fitting = [one for one in fitting if one.rules != {rule}]
+        fitting = [one for one in places if rule not in one.rules and one.shows(record, shown[rule])]
         same = [one for one in fitting if one.verdict == record.verdict] or fitting
-        if len(same) == 1 and rule not in same[0].rules:
+        if len(same) == 1:
             groups.join(same[0].number, number)
 
 
@@ -166,20 +188,33 @@ class _Place:
 
     number: int
     section: str
+    """Empty if they are about several."""
     verdict: str
     ids: set[str]
     rules: set[str]
+    answers: set[tuple[str, str]]
+    """Operations with the errors that they answered."""
 
     @classmethod
     def of(cls, members: Sequence[_Red], number: int) -> _Place:
         sections = {_section(one) for one in members}
+        checks = [one for one in members if isinstance(one, CheckRecord)]
+        symptoms = [symptom_of(one) for one in checks]
         return cls(
             number,
             sections.pop() if len(sections) == 1 else "",
             min((one.verdict for one in members), key=VERDICTS.index),
             {one.id if isinstance(one, CheckRecord) else one.check for one in members},
             {one.id for one in members if isinstance(one, FindingRecord)},
+            {(one.operation, one.observed) for one in symptoms if _ERROR.fullmatch(one.observed)},
         )
+
+    def shows(self, finding: _Red, shown: set[str]) -> bool:
+        """Whether a rule, found in the checks `shown`, sees what this is."""
+        if self.section and self.section == _section(finding):
+            return self.ids <= shown or 2 * len(self.ids & shown) >= len(shown)
+        answer = _ANSWER.match(finding.observed)
+        return answer is not None and answer.groups() in self.answers
 
 
 def _section(record: _Red) -> str:
