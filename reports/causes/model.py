@@ -43,9 +43,9 @@ class Cause:
 
     @property
     def where(self) -> str:
-        """The first of its checks without parameters: ``READDIR/small-count, READDIRPLUS/dircount``."""
+        """The id of its check; of several, ids without parameters, the first of them."""
         stems = list(dict.fromkeys(one.partition("[")[0] for one in self.checks))
-        named = [one.partition("/")[2] for one in stems[:_STEMS]]
+        named = self.checks if len(self.checks) == 1 else stems[:_STEMS]
         return ", ".join(named) + (f" and {len(stems) - _STEMS} more" if len(stems) > _STEMS else "")
 
     @property

@@ -50,14 +50,14 @@ def reasons(records: Iterable[AnyRecord]) -> list[Reason]:
     found: dict[tuple[str, str], Reason] = {}
     for one in records:
         if isinstance(one, CheckRecord) and one.verdict in LEFT_OUT:
-            text = _cause(one.reason)
+            text = short_reason(one.reason)
             found.setdefault((one.verdict, shape(text)), Reason(one.verdict, text)).checks.append(one.id)
     for reason in found.values():
         reason.checks.sort()
     return sorted(found.values(), key=lambda one: (-len(one.checks), LEFT_OUT.index(one.verdict), one.text))
 
 
-def _cause(reason: str) -> str:
+def short_reason(reason: str) -> str:
     """A reason in one line; without the capability, if a sentence says why the target lacks it."""
     text = plain_line(reason) or "no reason was recorded"
     why = _LACKS.match(text)
