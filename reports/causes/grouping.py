@@ -17,22 +17,22 @@ from dataclasses import dataclass
 from nfsjudge.records import AnyRecord, CheckRecord, FindingRecord, deviation
 from nfsjudge.verdict import VERDICTS
 from reports.causes.model import Cause
-from reports.causes.symptom import Symptom, loosened, plain_line, plain_reason, signature, stem, symptom_of
+from reports.causes.symptom import (
+    BY_FORM,
+    BY_INPUT,
+    Symptom,
+    input_of,
+    loosened,
+    plain_line,
+    plain_reason,
+    signature,
+    stem,
+    symptom_of,
+)
 from reports.run import Run
 
 RED = ("FAIL", "VOID", "NONSTRICT")
 """The verdicts that have causes, in the order of reports."""
-
-BY_FORM = frozenset(
-    {
-        "results are encoded as their type says, with zero padding and nothing after them",
-        "a server that receives a call computes the results of the procedure and sends a reply",
-        "a reply has the form of an RPC reply and answers a call by its XID",
-    }
-)
-"""Gists of clauses that are about every operation: symptom and operation tell a cause, not the clause."""
-BY_INPUT = frozenset({"a name with characters that the server cannot handle should be refused"})
-"""Gists of clauses that are about different inputs: the check tells a cause, by the first word of its name."""
 
 _UNSPECIFIC = frozenset({"none", "success", "'...'", "N"})
 _SHORT = 2
@@ -57,12 +57,23 @@ def causes(records: Iterable[AnyRecord]) -> list[Cause]:
     groups = _Groups(red)
     _join_findings(red, groups)
     found = [_cause([red[one] for one in members]) for members in groups.members()]
-    return sorted(found, key=_rank)
+    found.sort(key=_rank)
+    _tell_apart(found)
+    return found
 
 
 def causes_of(run: Run) -> list[Cause]:
     """The causes in a run."""
     return causes([*run.checks, *run.findings])
+
+
+def _tell_apart(found: Iterable[Cause]) -> None:
+    """No key twice, though two causes may look alike."""
+    times: Counter[str] = Counter()
+    for one in found:
+        times[one.key] += 1
+        if times[one.key] > 1:
+            one.key += f"-{times[one.key]}"
 
 
 def _rank(cause: Cause) -> tuple[int, int, str]:
@@ -123,7 +134,7 @@ def _keys_of_check(record: CheckRecord, symptom: Symptom) -> Iterator[Hashable]:
     if symptom.gist in BY_FORM:
         yield from _keys_of_form(record, symptom)
     elif symptom.gist in BY_INPUT:
-        yield "input", verdict, symptom.clause, symptom.gist, slug.partition("-")[0]
+        yield "input", verdict, symptom.clause, symptom.gist, input_of(record.id)
     else:
         yield "clause", verdict, symptom.clause, symptom.gist
         yield from _keys_of_section(symptom, verdict, place)
@@ -231,9 +242,10 @@ def _cause(members: Sequence[_Red]) -> Cause:
     ordered = sorted(names, key=lambda name: (-names[name], name))
     first = _first(members, ordered)
     requirement = first.requirement if first.observed else None
+    worst = min((one.verdict for one in members), key=VERDICTS.index)
     return Cause(
-        key=hashlib.sha256(ordered[0].encode()).hexdigest()[:10],
-        verdict=min((one.verdict for one in members), key=VERDICTS.index),
+        key=hashlib.sha256(f"{worst} {ordered[0]}".encode()).hexdigest()[:10],
+        verdict=worst,
         clause="" if requirement is None else f"{requirement.rfc} {requirement.section}",
         level="" if requirement is None else requirement.level,
         gist="" if requirement is None else requirement.gist,
@@ -242,6 +254,7 @@ def _cause(members: Sequence[_Red]) -> Cause:
         checks=checks,
         findings={rule: sorted(ids) for rule, ids in sorted(findings.items())},
         signatures=ordered,
+        elsewhere=list(first.elsewhere),
     )
 
 

@@ -12,6 +12,17 @@ from reports.plain import printable
 _LONGEST = 1000
 """Characters of a text that are looked at: what a server sent may be as long as it likes."""
 
+BY_FORM = frozenset(
+    {
+        "results are encoded as their type says, with zero padding and nothing after them",
+        "a server that receives a call computes the results of the procedure and sends a reply",
+        "a reply has the form of an RPC reply and answers a call by its XID",
+    }
+)
+"""Gists of clauses that are about every operation: symptom and operation tell a cause, not the clause."""
+BY_INPUT = frozenset({"a name with characters that the server cannot handle should be refused"})
+"""Gists of clauses that are about different inputs: the check tells a cause, by the first word of its name."""
+
 _SHAPES = (
     (re.compile(r"b?'[^']*'(?:\.\.\.)?"), "'...'"),
     (re.compile(r'b?"[^"]*"(?:\.\.\.)?'), "'...'"),
@@ -58,6 +69,11 @@ def plain_reason(text: str) -> str:
 def stem(check_id: str) -> str:
     """An id without its parameters."""
     return check_id.partition("[")[0]
+
+
+def input_of(check_id: str) -> str:
+    """The input that a check is about, as its name says it: ``slash`` of ``nfs3/names/slash-use[lookup]``."""
+    return stem(check_id).rpartition("/")[2].partition("-")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,4 +132,6 @@ def signature(record: CheckRecord | FindingRecord) -> str:
     text = plain_line(symptom.text)
     if symptom.operation and symptom.operation not in text:
         text = f"{symptom.operation}: {text}"
+    if symptom.gist in BY_INPUT:
+        text += f" ({input_of(record.id)})"
     return f"{symptom.clause}: {text}" if symptom.clause and record.observed else text
