@@ -46,13 +46,27 @@ _ANSWER = re.compile(r"([A-Z]\w+), exchange #\d+: ((?:NFS3?|MNT3)ERR_\w+)$")
 """What a finding says that is about the status of an answer."""
 _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.])")
 
-_Red = CheckRecord | FindingRecord
+
+class _Red:
+    """A red record with what is looked at again and again."""
+
+    __slots__ = ("check", "name", "record", "symptom")
+
+    def __init__(self, record: CheckRecord | FindingRecord) -> None:
+        self.record = record
+        self.symptom = symptom_of(record)
+        self.name = signature(record, self.symptom)
+        self.check = record.check if isinstance(record, FindingRecord) else record.id
+
+    @property
+    def section(self) -> str:
+        return "" if self.record.requirement is None else self.record.requirement.citation
 
 
 def causes(records: Iterable[AnyRecord]) -> list[Cause]:
     """The causes in records of one run, what is worst and most frequent first."""
-    red: list[_Red] = [
-        one for one in records if isinstance(one, CheckRecord | FindingRecord) and one.verdict in RED
+    red = [
+        _Red(one) for one in records if isinstance(one, CheckRecord | FindingRecord) and one.verdict in RED
     ]
     groups = _Groups(red)
     _join_findings(red, groups)
@@ -109,9 +123,9 @@ class _Groups:
         return list(found.values())
 
 
-def _keys(record: _Red) -> Iterator[Hashable]:
+def _keys(one: _Red) -> Iterator[Hashable]:
     """What a record shares with others of the same cause."""
-    symptom = symptom_of(record)
+    record, symptom = one.record, one.symptom
     if isinstance(record, FindingRecord):
         yield "rule", record.id
         if symptom.gist in BY_FORM:
@@ -161,7 +175,7 @@ def _keys_of_section(symptom: Symptom, verdict: str, place: str) -> Iterator[Has
         yield "accepts", verdict, symptom.operation, symptom.what, seen
 
 
-def _keys_of_form(record: _Red, symptom: Symptom) -> Iterator[Hashable]:
+def _keys_of_form(record: CheckRecord | FindingRecord, symptom: Symptom) -> Iterator[Hashable]:
     """The keys of an answer that is missing, or in the wrong form: the field that is wrong, or the symptom."""
     field = _FIELD.search(record.observed[:1000])
     if field is not None:
@@ -178,17 +192,28 @@ def _join_findings(records: Sequence[_Red], groups: _Groups) -> None:
     """
     shown: dict[str, set[str]] = {}
     number_of: dict[str, int] = {}
-    for number, record in enumerate(records):
-        if isinstance(record, FindingRecord):
-            shown.setdefault(record.id, set()).add(record.check)
-            number_of.setdefault(record.id, number)
+    for number, one in enumerate(records):
+        if isinstance(one.record, FindingRecord):
+            shown.setdefault(one.record.id, set()).add(one.check)
+            number_of.setdefault(one.record.id, number)
     if not shown:
         return
-    places = [_Place.of([records[one] for one in members], members[0]) for members in groups.members()]
+    by_section: dict[str, list[_Place]] = {}
+    by_answer: dict[tuple[str, str], list[_Place]] = {}
+    for members in groups.members():
+        place = _Place.of([records[one] for one in members], members[0])
+        by_section.setdefault(place.section, []).append(place)
+        for answer in place.answers:
+            by_answer.setdefault(answer, []).append(place)
     for rule, number in number_of.items():
-        record = records[number]
-        fitting = [one for one in places if rule not in one.rules and one.shows(record, shown[rule])]
-        same = [one for one in fitting if one.verdict == record.verdict] or fitting
+        found = records[number]
+        near = by_section.get(found.section, []) if found.section else []
+        fitting = [one for one in near if one.is_shown_in(shown[rule])]
+        answer_seen = _ANSWER.match(found.record.observed)
+        if answer_seen is not None:
+            fitting += by_answer.get((answer_seen[1], answer_seen[2]), [])
+        fitting = list({one.number: one for one in fitting if rule not in one.rules}.values())
+        same = [one for one in fitting if one.verdict == found.record.verdict] or fitting
         if len(same) == 1:
             groups.join(same[0].number, number)
 
@@ -208,41 +233,33 @@ class _Place:
 
     @classmethod
     def of(cls, members: Sequence[_Red], number: int) -> _Place:
-        sections = {_section(one) for one in members}
-        checks = [one for one in members if isinstance(one, CheckRecord)]
-        symptoms = [symptom_of(one) for one in checks]
+        sections = {one.section for one in members}
+        symptoms = [one.symptom for one in members if isinstance(one.record, CheckRecord)]
         return cls(
             number,
             sections.pop() if len(sections) == 1 else "",
-            min((one.verdict for one in members), key=VERDICTS.index),
-            {one.id if isinstance(one, CheckRecord) else one.check for one in members},
-            {one.id for one in members if isinstance(one, FindingRecord)},
+            min((one.record.verdict for one in members), key=VERDICTS.index),
+            {one.check for one in members},
+            {one.record.id for one in members if isinstance(one.record, FindingRecord)},
             {(one.operation, one.observed) for one in symptoms if _ERROR.fullmatch(one.observed)},
         )
 
-    def shows(self, finding: _Red, shown: set[str]) -> bool:
-        """Whether a rule, found in the checks `shown`, sees what this is."""
-        if self.section and self.section == _section(finding):
-            return self.ids <= shown or 2 * len(self.ids & shown) >= len(shown)
-        answer = _ANSWER.match(finding.observed)
-        return answer is not None and answer.groups() in self.answers
-
-
-def _section(record: _Red) -> str:
-    return "" if record.requirement is None else record.requirement.citation
+    def is_shown_in(self, shown: set[str]) -> bool:
+        """Whether a rule of the same section that some checks have shown sees what this is."""
+        return self.ids <= shown or 2 * len(self.ids & shown) >= len(shown)
 
 
 def _cause(members: Sequence[_Red]) -> Cause:
-    checks = sorted({one.id for one in members if isinstance(one, CheckRecord)})
+    checks = sorted({one.check for one in members if isinstance(one.record, CheckRecord)})
     findings: dict[str, set[str]] = {}
     for one in members:
-        if isinstance(one, FindingRecord):
-            findings.setdefault(one.id, set()).add(one.check)
-    names = Counter(map(signature, members))
+        if isinstance(one.record, FindingRecord):
+            findings.setdefault(one.record.id, set()).add(one.check)
+    names = Counter(one.name for one in members)
     ordered = sorted(names, key=lambda name: (-names[name], name))
     first = _first(members, ordered)
-    requirement = first.requirement if first.observed else None
-    worst = min((one.verdict for one in members), key=VERDICTS.index)
+    requirement = first.record.requirement if first.record.observed else None
+    worst = min((one.record.verdict for one in members), key=VERDICTS.index)
     return Cause(
         key=hashlib.sha256(f"{worst} {ordered[0]}".encode()).hexdigest()[:10],
         verdict=worst,
@@ -250,11 +267,11 @@ def _cause(members: Sequence[_Red]) -> Cause:
         level="" if requirement is None else requirement.level,
         gist="" if requirement is None else requirement.gist,
         text=_text(first, members),
-        first=first.id if isinstance(first, CheckRecord) else first.check,
+        first=first.check,
         checks=checks,
         findings={rule: sorted(ids) for rule, ids in sorted(findings.items())},
         signatures=ordered,
-        elsewhere=list(first.elsewhere),
+        elsewhere=list(first.record.elsewhere),
     )
 
 
@@ -263,10 +280,9 @@ def _first(members: Sequence[_Red], signatures: Sequence[str]) -> _Red:
     order = {name: number for number, name in enumerate(signatures)}
 
     def rank(one: _Red) -> tuple[bool, int, bool, int, str]:
-        is_rule = isinstance(one, FindingRecord)
-        name = one.check if isinstance(one, FindingRecord) else one.id
-        is_vague = not (is_rule or symptom_of(one).operation)
-        return is_rule, VERDICTS.index(one.verdict), is_vague, order[signature(one)], name
+        is_rule = isinstance(one.record, FindingRecord)
+        is_vague = not (is_rule or one.symptom.operation)
+        return is_rule, VERDICTS.index(one.record.verdict), is_vague, order[one.name], one.check
 
     return min(members, key=rank)
 
@@ -285,13 +301,14 @@ def _text(first: _Red, members: Sequence[_Red]) -> str:
     return _NUMBER.sub(spanned, told)
 
 
-def _told(record: _Red) -> str:
+def _told(one: _Red) -> str:
     """What a record saw, in one line."""
+    record = one.record
     if isinstance(record, FindingRecord):
         text = plain_line(record.observed)
         return f"{record.requirement.gist}: {text}" if record.requirement is not None else text
     if not record.observed:
         return plain_reason(record.reason) or record.heading
-    operation = symptom_of(record).operation
+    operation = one.symptom.operation
     text = plain_line(deviation(record))
     return f"{operation}: {text}" if operation and operation not in text else text

@@ -121,14 +121,14 @@ def _operation(record: CheckRecord) -> str:
     return subject[0] if subject and _OPERATION.fullmatch(subject[0]) else ""
 
 
-def signature(record: CheckRecord | FindingRecord) -> str:
+def signature(record: CheckRecord | FindingRecord, symptom: Symptom | None = None) -> str:
     """The symptom with its clause, in one line: equal for what is the same in other runs and of other servers.
 
     A finding has the id of its rule.
     """
-    symptom = symptom_of(record)
     if isinstance(record, FindingRecord):
         return record.id
+    symptom = symptom or symptom_of(record)
     text = plain_line(symptom.text)
     if symptom.operation and symptom.operation not in text:
         text = f"{symptom.operation}: {text}"
