@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What is behind the verdicts of a run: failures and findings grouped by cause, the rest by reason."""
+"""What the verdicts of a run come from: failures and findings grouped by cause, the rest by reason."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def _keys_of_form(record: CheckRecord | FindingRecord, symptom: Symptom) -> Iter
 def _join_findings(records: Sequence[_Red], groups: _Groups) -> None:
     """A rule of the lint joins the cause of the checks that show it, if both are about one section.
 
-    It joins one cause at most, of its own verdict if there is one: a rule must not make one cause of two.
+    It joins one cause at most, of the same verdict if there is one: a rule must not make one cause of two.
     """
     shown: dict[str, set[str]] = {}
     number_of: dict[str, int] = {}

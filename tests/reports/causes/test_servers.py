@@ -14,6 +14,7 @@ from reports.baseline import shipped_names
 from reports.baseline.model import glob
 from reports.causes import Cause, causes
 from reports.causes.seen import load_seen
+from reports.causes.symptom import BY_FORM, BY_INPUT
 
 HERE = Path(__file__).parent
 SEEN = HERE.parents[2] / "baselines" / "seen"
@@ -50,3 +51,13 @@ def test_causes_are_those_that_people_found(server: str) -> None:
 
 def test_each_shipped_baseline_has_what_was_seen() -> None:
     assert {file.stem for file in SEEN.glob("*.json")} == set(BY_HAND) == set(shipped_names()) - {"embedded"}
+
+
+def test_clauses_that_are_about_everything_are_worded_as_in_the_suite() -> None:
+    gists = {
+        one.requirement.gist
+        for file in SEEN.glob("*.json")
+        for one in load_seen(file)
+        if one.requirement is not None
+    }
+    assert BY_FORM | BY_INPUT <= gists
