@@ -41,9 +41,12 @@ _LONG = 3
 """Words of a noun that says what it is of: ``answer to a call with RPC version 3``. Shorter ones say less."""
 _TYPE = re.compile(r"NF3?[A-Z]+")
 _ERROR = re.compile(r"(?:NFS3?|MNT3)ERR_\w+")
+_ERRORS = re.compile(rf"{_ERROR.pattern}(?:(?:, | or ){_ERROR.pattern})*")
 _FIELD = re.compile(r"\b((?:[A-Za-z]\w*\.)+\w+)(?:\[\d+\])? at byte \d")
-_ANSWER = re.compile(r"([A-Z]\w+), exchange #\d+: ((?:NFS3?|MNT3)ERR_\w+)$")
-"""What a finding says that is about the status of an answer."""
+_ANSWER = re.compile(
+    r"(?P<operation>[A-Z]\w+), exchange #\d+: (?:(?P<error>(?:NFS3?|MNT3)ERR_\w+)|type (?P<type>NF3?[A-Z]+))$"
+)
+"""What a finding says that is about the status of an answer, or about the type of an object."""
 _NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.])")
 
 
@@ -135,6 +138,8 @@ def _keys(one: _Red) -> Iterator[Hashable]:
         return
     if not record.observed:
         is_killer = "ended unexpectedly" in symptom.observed
+        if record.verdict == "VOID":
+            yield "unjudged", stem(record.id)
         yield "reason", record.verdict, symptom.observed or record.id, symptom.gist if is_killer else ""
         return
     yield from _keys_of_check(record, symptom)
@@ -166,9 +171,11 @@ def _keys_of_section(symptom: Symptom, verdict: str, place: str) -> Iterator[Has
     seen = symptom.expected, symptom.observed
     words = symptom.what.split()
     if symptom.observed not in _UNSPECIFIC:
-        yield "begin", verdict, symptom.clause, place, " ".join(words[:4]), seen
+        yield "begin", verdict, symptom.clause, place, " ".join(words[:2]), seen
         subject = place if symptom.expected == "success" else ""
         yield "same", symptom.clause, subject, symptom.operation, symptom.what, seen
+        if _ERRORS.fullmatch(symptom.expected) and _ERROR.fullmatch(symptom.observed) and place.islower():
+            yield "wrong error", verdict, place, symptom.observed
     elif symptom.observed == "N" and len(words) > _SHORT:
         yield "number", verdict, symptom.clause, place, symptom.what, seen
     elif symptom.observed == "success" and _ERROR.fullmatch(symptom.expected):
@@ -211,7 +218,12 @@ def _join_findings(records: Sequence[_Red], groups: _Groups) -> None:
         fitting = [one for one in near if one.is_shown_in(shown[rule])]
         answer_seen = _ANSWER.match(found.record.observed)
         if answer_seen is not None:
-            fitting += by_answer.get((answer_seen[1], answer_seen[2]), [])
+            told = (
+                (answer_seen["operation"], answer_seen["error"])
+                if answer_seen["error"]
+                else ("", answer_seen["type"])
+            )
+            fitting += by_answer.get(told, [])
         fitting = list({one.number: one for one in fitting if rule not in one.rules}.values())
         same = [one for one in fitting if one.verdict == found.record.verdict] or fitting
         if len(same) == 1:
@@ -229,7 +241,7 @@ class _Place:
     ids: set[str]
     rules: set[str]
     answers: set[tuple[str, str]]
-    """Operations with the errors that they answered."""
+    """Operations with the errors that they answered, and types of objects."""
 
     @classmethod
     def of(cls, members: Sequence[_Red], number: int) -> _Place:
@@ -241,7 +253,8 @@ class _Place:
             min((one.record.verdict for one in members), key=VERDICTS.index),
             {one.check for one in members},
             {one.record.id for one in members if isinstance(one.record, FindingRecord)},
-            {(one.operation, one.observed) for one in symptoms if _ERROR.fullmatch(one.observed)},
+            {(one.operation, one.observed) for one in symptoms if _ERROR.fullmatch(one.observed)}
+            | {("", one.observed) for one in symptoms if _TYPE.fullmatch(one.observed)},
         )
 
     def is_shown_in(self, shown: set[str]) -> bool:

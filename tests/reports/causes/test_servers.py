@@ -21,6 +21,8 @@ SEEN = HERE.parents[2] / "baselines" / "seen"
 BY_HAND: dict[str, dict[str, list[str]]] = tomllib.loads((HERE / "by_hand.toml").read_text(encoding="utf-8"))
 AT_MOST = 1.3
 """Causes that are found, for each that people have found."""
+ALSO = "also-"
+"""How names begin of what the page does not list."""
 
 
 def name_by_hand(rows: dict[str, list[str]], record: CheckRecord | FindingRecord) -> str:
@@ -47,6 +49,9 @@ def test_causes_are_those_that_people_found(server: str) -> None:
     mixed = {line: sorted(several) for line, several in names.items() if len(several) > 1}
     assert mixed == {}
     assert len(found) <= AT_MOST * len(set(name_of.values()))
+    listed = {name for name in name_of.values() if not name.startswith(ALSO)}
+    of_page = [line for line, several in names.items() if not min(several).startswith(ALSO)]
+    assert len(of_page) <= AT_MOST * len(listed)
 
 
 def test_each_shipped_baseline_has_what_was_seen() -> None:
