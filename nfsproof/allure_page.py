@@ -22,7 +22,6 @@ _SECONDS = 600.0
 
 _CONFIG = {
     "name": "nfsproof",
-    "categories": category_rules(),  # Allure 3 does not read those of the results
     "plugins": {"awesome": {"options": {"singleFile": True, "groupBy": ["epic", "feature", "story"]}}},
 }
 # The page would tell Google that it was opened; Allure has no switch for it.
@@ -35,7 +34,10 @@ def render(folder: Path) -> str:
     Raises OSError if the folder cannot be written.
     """
     page, config = folder.absolute() / "page", folder.absolute() / "allurerc.json"
-    config.write_text(json.dumps(_CONFIG, indent=1) + "\n", encoding="utf-8")
+    rules = folder / "results" / "categories.json"
+    categories = json.loads(rules.read_text(encoding="utf-8")) if rules.exists() else category_rules()
+    # Allure 3 does not read those of the results.
+    config.write_text(json.dumps(_CONFIG | {"categories": categories}, indent=1) + "\n", encoding="utf-8")
     options = ["--config", str(config), "--output", str(page), str(folder.absolute() / "results")]
     command = ["npx", "--yes", PACKAGE, "generate", *options]
     by_hand = shlex.join(command)

@@ -16,14 +16,17 @@ from pathlib import Path
 from nfsjudge.wording import count
 from nfsproof.exits import Exit
 from reports import Run, load
-from reports.baseline import find_baseline, gate_lines, hold_against, load_baseline
+from reports.baseline import find_baseline, fitting_baseline, gate_lines, hold_against, load_baseline
 from reports.baseline.gate import not_judged
 from reports.baseline.model import read_text
 from reports.baseline.update import left_over, shown_difference, updated
 from reports.changes import MEANINGS
-from reports.compare import compare
+from reports.compare import compare, grouped
 from reports.idlist import known_ids
 from reports.plain import printable
+
+AUTO = "auto"
+"""The baseline that comes with nfsproof for the server and version of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,10 @@ def _promised() -> frozenset[str]:
 
 def check(folder: Path, word: str) -> Told:
     """Compare the records of a run with a baseline. Raises OSError, `BadBaseline` and `BadRecord`."""
-    run, baseline = load(folder), load_baseline(find_baseline(word))
+    run = load(folder)
+    description = "" if run.about is None else run.about.description
+    name = (fitting_baseline(description) or word) if word == AUTO and not Path(word).exists() else word
+    baseline = load_baseline(find_baseline(name))
     partial = run.about is not None and run.about.is_partial
     found = hold_against(
         run,
@@ -134,7 +140,7 @@ def difference(before: Path, after: Path) -> Told:
     changed = compare(*runs)
     counts = Counter(one.how for one in changed)
     told = ", ".join(f"{counts[how]} {how}" for how in MEANINGS if counts[how])
-    lines += [*map(str, changed), told or "no difference"]
+    lines += [*grouped(changed, *runs), told or "no difference"]
     return Told(lines, Exit.BASELINE if changed or any(run.problems for run in runs) else Exit.OK)
 
 

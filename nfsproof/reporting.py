@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -15,6 +16,7 @@ from nfsproof import allure_page
 from reports import Run, load_all, render_board, render_text
 from reports.allure import write_allure
 from reports.annotations import annotation_lines
+from reports.causes import plain_causes
 from reports.charts import charts_of
 from reports.coverage import render_coverage
 from reports.junit import render_junit
@@ -41,6 +43,8 @@ class Forms:
     annotate: bool = False
     coverage: Path | None = None
     """Its ending says which form: .html, .md or .json."""
+    causes: Path | None = None
+    """As JSON."""
 
 
 def report(
@@ -95,10 +99,14 @@ def _texts(runs: Sequence[Run], forms: Forms) -> Iterator[tuple[Path, str]]:
     if forms.coverage is not None:
         yield forms.coverage, render_coverage(runs, forms.coverage.suffix.lstrip("."), charts_of(runs))
 
+    if forms.causes is not None:
+        yield forms.causes, json.dumps(plain_causes(runs), indent=1) + "\n"
+
 
 def hold_outputs(forms: Forms) -> None:
     """Before anything is read: can the outputs be written? Raises ReportError."""
-    outputs = [path for path in (forms.html, forms.junit, forms.markdown, forms.coverage) if path is not None]
+    wanted = (forms.html, forms.junit, forms.markdown, forms.coverage, forms.causes)
+    outputs = [path for path in wanted if path is not None]
     for path in outputs:
         if path != STDOUT:
             _hold_file(path)

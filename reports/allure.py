@@ -11,7 +11,7 @@ import datetime as dt
 import hashlib
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from allure_commons.model2 import Attachment, Label, Link, Parameter, Status, St
 from allure_commons.types import AttachmentType, LabelType, LinkType, Severity
 
 from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, deviation, seen
+from reports.causes import Cause, causes_of
 from reports.plain import clause_url, printable, shortened
 from reports.run import Run, distinct_labels
 
@@ -63,6 +64,8 @@ MAX_ATTACHMENT = 16 * 2**20
 """Bytes. A larger capture or log stays where it is."""
 
 _LONG = 2000
+_NAME = 250
+"""Characters of the name of a category."""
 
 
 @dataclass(slots=True)
@@ -75,6 +78,8 @@ class _Writer:
     began: int | None
     """Milliseconds since 1970."""
     logs: list[Attachment] = field(default_factory=list)
+    cause_of: dict[str, Cause] = field(default_factory=dict)
+    """Ids of checks and rules -> the cause that they share with others."""
 
 
 def write_allure(runs: Sequence[Run], folder: Path) -> int:
@@ -88,11 +93,12 @@ def write_allure(runs: Sequence[Run], folder: Path) -> int:
             old.unlink()
     log = AllureFileLogger(folder)
     labels = distinct_labels(runs)
-    (folder / "categories.json").write_text(json.dumps(category_rules(), indent=1), encoding="utf-8")
+    (folder / "categories.json").write_text(json.dumps(category_rules(runs), indent=1), encoding="utf-8")
     (folder / "environment.properties").write_text(_environment(runs, labels), encoding="ascii")
     number = 0
     for run, label in zip(runs, labels, strict=True):
         writer = _Writer(run, label, log, _epoch(run))
+        writer.cause_of = {one: cause for cause in _shared(run) for one in [*cause.checks, *cause.findings]}
         writer.logs = [
             one
             for name in (run.end.logs if run.end else [])
@@ -161,7 +167,11 @@ def _result(writer: _Writer, record: CheckRecord | FindingRecord, protocol: str)
     )
     if record.verdict != "PASS":
         message = printable(f"{record.verdict}: {deviation(record)}")
-        trace = "\n".join(f"expected: {one}" for one in record.expected)
+        lines = [f"expected: {one}" for one in record.expected]
+        cause = writer.cause_of.get(record.id)
+        if cause is not None:
+            lines.insert(0, f"cause {cause.key}: {cause.line}")
+        trace = "\n".join(lines)
         result.statusDetails = StatusDetails(
             message=shortened(message, _LONG), trace=shortened(printable(trace), _LONG)
         )
@@ -258,9 +268,32 @@ def _would_tell(run: Run) -> bool:
     return run.is_anonymous and run.about is not None and "://" in run.about.target
 
 
-def category_rules() -> list[dict[str, object]]:
-    """As Allure 2 and 3 read them: selected by the message, which begins with the verdict."""
+def _shared(run: Run) -> list[Cause]:
+    """The causes that several results of a run show."""
+    return [one for one in causes_of(run) if len(one.checks) + len(one.findings) > 1]
+
+
+def category_rules(runs: Sequence[Run] = ()) -> list[dict[str, object]]:
+    """As Allure 2 and 3 read them: selected by the cause in the trace, or by the verdict that begins the message."""
     strictly = {"NONSTRICT": [Status.FAILED]}
+    by_cause: dict[str, dict[str, object]] = {}
+    for cause in (one for run in runs for one in _shared(run)):
+        name = shortened(printable(f"{cause.verdict}: {cause.headline}"), _NAME)
+        by_cause.setdefault(
+            cause.key,
+            {
+                "name": name,
+                "traceRegex": f"cause {cause.key}:[\\s\\S]*",
+                "matchedStatuses": [STATUSES[cause.verdict], *strictly.get(cause.verdict, [])],
+            },
+        )
+    return [
+        *by_cause.values(),
+        *_by_verdict(strictly),
+    ]
+
+
+def _by_verdict(strictly: Mapping[str, list[str]]) -> list[dict[str, object]]:
     return [
         {
             "name": name,

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nfsjudge.records import CheckRecord, FindingRecord, seen
+from nfsjudge.wording import count
+from reports.causes import Cause, causes_of
 from reports.plain import printable, shortened
 from reports.run import Run, distinct_labels
 
@@ -18,7 +20,7 @@ _KINDS = {"FAIL": "error", "VOID": "error", "NONSTRICT": "warning"}
 
 
 def annotation_lines(runs: Sequence[Run], root: Path | None = None) -> list[str]:
-    """The lines: errors for FAIL and VOID, warnings for NONSTRICT (errors in a strict run).
+    """The lines, one for each cause: errors for FAIL and VOID, warnings for NONSTRICT (errors in a strict run).
 
     Of a run with a baseline: an error for each difference, and nothing of what is known.
 
@@ -46,24 +48,34 @@ def _of_run(run: Run, prefix: str, root: Path | None) -> Iterator[str]:
             kind, _, told = text.partition(": ")
             yield _command("error", {"title": f"{prefix}baseline: {kind}"}, told)
         return
-    for verdict in _KINDS:
-        for check in run.of_verdict(verdict):
-            yield _annotation(run, check, prefix, root)
-    for record, _ in run.rules_broken:
-        yield _annotation(run, record, prefix, root)
+    checks = {check.id: check for check in run.checks if check.verdict in _KINDS}
+    rules = {(finding.id, finding.check): finding for finding in run.findings if finding.verdict in _KINDS}
+    for cause in causes_of(run):
+        first: CheckRecord | FindingRecord | None = checks.get(cause.first)
+        if not cause.checks:
+            first = next((rules.get((rule, cause.first)) for rule in cause.findings), None)
+        if first is not None:
+            yield _annotation(run, first, prefix, root, cause)
 
 
-def _annotation(run: Run, record: CheckRecord | FindingRecord, prefix: str, root: Path | None) -> str:
+def _annotation(
+    run: Run, record: CheckRecord | FindingRecord, prefix: str, root: Path | None, cause: Cause
+) -> str:
+    """One for a cause: its first check."""
     kind = "error" if run.is_strict else _KINDS[record.verdict]
     if isinstance(record, FindingRecord) and run.is_only_told(record):
         kind = "warning"
-    properties = {"file": _file_of(record, root), "title": f"{prefix}{record.verdict} {record.id}"}
+    more = len(cause.checks) - 1
+    also = f" and {count(more, 'check')} more" if more > 0 else ""
+    properties = {"file": _file_of(record, root), "title": f"{prefix}{record.verdict} {record.id}{also}"}
     clause = "" if record.requirement is None else f"{record.requirement.citation}: {record.requirement.gist}"
     reason = record.reason if isinstance(record, CheckRecord) else ""
     text = f"seen: {seen(record)}" if record.observed else reason
     expected = f"expected: {' or '.join(record.expected)}" if record.expected else ""
     title = record.heading if isinstance(record, CheckRecord) else ""
-    return _command(kind, properties, "\n".join(line for line in (title, clause, expected, text) if line))
+    shown = f"cause: {cause.line}" if more > 0 else ""
+    lines = (title, clause, shown, expected, text)
+    return _command(kind, properties, "\n".join(line for line in lines if line))
 
 
 def _file_of(record: CheckRecord | FindingRecord, root: Path | None) -> str:

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports.baseline.gate import LINT, Seen, seen_in
+from reports.causes import Cause, causes_of
+from reports.causes.symptom import plain_line, shape
 from reports.changes import MEANINGS, SYMPTOM, change, lasting
-from reports.plain import printable
+from reports.plain import printable, shortened
 from reports.run import Run
 
 
@@ -27,6 +30,40 @@ class Changed:
         text = self.after.text if self.after is not None else ""
         first = text.splitlines()[0][:160] if text else ""
         return printable(f"{self.how}: {self.id}: {before} -> {after}{f'  {first}' if first else ''}")
+
+
+def grouped(changed: Sequence[Changed], before: Run, after: Run) -> list[str]:
+    """The changes, a line each; those of one cause that changed alike are one line.
+
+    The cause is that of the second run, or of the first if nothing is wrong in the second any more.
+    """
+    causes = [
+        {one: cause for cause in causes_of(run) for one in [*cause.checks, *cause.findings]}
+        for run in (after, before)
+    ]
+    groups: dict[tuple[str, str], list[Changed]] = {}
+    of: dict[str, Cause] = {}
+    for one in changed:
+        cause = next((known[one.id] for known in causes if one.id in known), None)
+        text = one.after.text if one.after is not None else ""
+        key = cause.key if cause is not None else shape(text) or one.id
+        groups.setdefault((one.how, key), []).append(one)
+        if cause is not None:
+            of[key] = cause
+    return [
+        str(alike[0]) if len(alike) == 1 else _line(how, alike, of.get(key))
+        for (how, key), alike in groups.items()
+    ]
+
+
+def _line(how: str, alike: Sequence[Changed], cause: Cause | None) -> str:
+    first = alike[0]
+    what = "of one cause" if cause is not None else "alike"
+    text = cause.headline if cause is not None else plain_line(first.after.text if first.after else "")
+    verdicts = {(one.before.verdict if one.before else "not there") for one in alike}
+    after = {(one.after.verdict if one.after else "not there") for one in alike}
+    steps = f"{'/'.join(sorted(verdicts))} -> {'/'.join(sorted(after))}"
+    return printable(f"{how}: {len(alike)} {what}: {steps}  {shortened(text, 200)}; first {first.id}")
 
 
 def _how(before: Seen | None, after: Seen | None) -> str | None:

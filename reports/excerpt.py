@@ -50,6 +50,25 @@ def excerpt(transcript: Sequence[str], room: int) -> str:
     return shortened("\n".join(lines), room)
 
 
+def excerpt_lines(transcript: Sequence[str], most: int) -> list[str]:
+    """At most `most` lines: the first one that deviates with those around it; else the last exchange."""
+    marks = [number for number, line in enumerate(transcript) if _MARK in line]
+    heads = [number for number, line in enumerate(transcript) if _HEAD.match(line)]
+    if marks:
+        head = max((one for one in heads if one <= marks[0]), default=0)
+        end = min((one for one in heads if one > marks[0]), default=len(transcript))
+        first = max(head + 1, marks[0] - max(1, most - 5))
+    else:
+        head = heads[-1] if heads else 0
+        end, first = len(transcript), head + 1
+    skips = ["      ..."] if first > head + 1 else []
+    last = min(end, first + most - 1 - len(skips))
+    last -= 1 if last < end else 0
+    more = ["      ..."] if last < end else []
+    shown = [transcript[head], *skips, *transcript[first:last], *more]
+    return [shortened(line, _WIDTH) for line in shown[:most]]
+
+
 def _core(transcript: Sequence[str], heads: Sequence[int]) -> list[int]:
     """Numbers of the lines that have to be there."""
     marks = [number for number, line in enumerate(transcript) if _MARK in line][:_MARKS]

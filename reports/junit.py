@@ -20,6 +20,7 @@ from nfsjudge.records import (
     failure_text,
     seen,
 )
+from reports.causes import Cause, causes_of
 from reports.plain import legal_in_xml, shortened
 from reports.run import Run, distinct_labels
 
@@ -44,13 +45,16 @@ def _suites(run: Run, prefix: str) -> Iterator[ET.Element]:
     for record in run.findings:
         findings.setdefault(record.check, []).append(record)
     not_judged = {text.partition(":")[0]: text for text in run.below_floor}
+    found = causes_of(run)
+    cause_of = {one: cause for cause in found for one in cause.checks}
     for protocol in run.protocols:
         checks = [one for one in run.checks if one.protocol == protocol]
-        cases = [_check(run, one, findings.get(one.id, []), prefix) for one in checks]
-        yield _suite(run, prefix, protocol, cases, {"not_judged": not_judged.get(protocol, "")})
+        cases = [_check(run, one, findings.get(one.id, []), prefix, cause_of.get(one.id)) for one in checks]
+        mine = [one for one in found if any(check.partition("/")[0] == protocol for check in one.checks)]
+        yield _suite(run, prefix, protocol, cases, mine, {"not_judged": not_judged.get(protocol, "")})
     if run.rules_broken:
         cases = [_finding(run, record, checks, prefix) for record, checks in run.rules_broken]
-        yield _suite(run, prefix, "lint", cases)
+        yield _suite(run, prefix, "lint", cases, [one for one in found if one.findings])
     if run.trouble:
         case = _case(f"{prefix}run", "is_complete", 0.0, {"verdict": "VOID"})
         _told(case, "error", "VOID", run.trouble, run.trouble)
@@ -77,15 +81,16 @@ def _suite(
     prefix: str,
     name: str,
     cases: Sequence[ET.Element],
+    causes: Sequence[Cause] = (),
     properties: Mapping[str, str] = MappingProxyType({}),
 ) -> ET.Element:
     suite = ET.Element("testsuite", name=legal_in_xml(prefix + name))
     if run.about is not None:
         # The schema wants no offset, and XML Schema's dateTime none either.
         suite.set("timestamp", legal_in_xml(run.about.started[:19]))
-        told = (
-            {"target": run.target, "nfsproof": run.about.version} | run.about.environment | dict(properties)
-        )
+        told = {"target": run.target, "nfsproof": run.about.version} | run.about.environment
+        told |= {f"cause.{number}": f"{one.verdict} {one.line}" for number, one in enumerate(causes, 1)}
+        told |= dict(properties)
         _add_properties(suite, told)
     suite.extend(cases)
     _count(suite, list(_COUNTED))
@@ -119,7 +124,9 @@ def _of_requirement(requirement: RequirementRecord | None) -> dict[str, str]:
     return {"requirement": requirement.citation, "level": requirement.level, "part": requirement.part}
 
 
-def _check(run: Run, check: CheckRecord, findings: Sequence[FindingRecord], prefix: str) -> ET.Element:
+def _check(
+    run: Run, check: CheckRecord, findings: Sequence[FindingRecord], prefix: str, cause: Cause | None
+) -> ET.Element:
     """A check: its class is protocol and subject of the id, its name the rest."""
     base, bracket, parameters = check.id.partition("[")
     place, _, name = base.rpartition("/")
@@ -134,6 +141,7 @@ def _check(run: Run, check: CheckRecord, findings: Sequence[FindingRecord], pref
     properties |= {f"observation.{key}": value for key, value in check.observations.items()}
     properties |= {"reason": check.reason, "capture": check.capture}
     properties |= {f"finding.{one.id}": one.observed for one in findings}
+    properties |= {"cause": cause.headline} if cause is not None else {}
     classname = prefix + place.replace("/", ".")
     case = _case(classname, f"{name}{bracket}{parameters}", check.duration, properties)
     _add_outcome(case, check, strict=run.is_strict)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, elsewhere_lines, seen
 from nfsjudge.verdict import VERDICTS
+from reports.causes import causes_of, reasons
 from reports.excerpt import excerpt
 from reports.plain import clause_url, printable, shortened
 from reports.run import MEANINGS, Run, distinct_labels
@@ -26,6 +27,8 @@ _RESERVE = 100
 _LONG = 300
 _DIFFERENCES = 20
 """At most this many differences from a baseline are listed."""
+_REASONS = 10
+"""Reasons why checks were not asked that are listed."""
 _DETAILS = 3000
 """Characters of the folded details of one check, about."""
 _TRANSCRIPT = 2000
@@ -79,6 +82,7 @@ def as_code(text: str, length: int = _LONG) -> str:
 
 def _entries(run: Run, label: str, several: bool) -> Iterator[_Entry]:
     of = f" of {as_code(label)}" if several else ""
+    yield from _causes(run, of)
     for verdict in _IN_FULL:
         found = run.of_verdict(verdict)
         title = f"\n#### {verdict}{of}: {MEANINGS[verdict]} ({len(found)})\n\n"
@@ -87,6 +91,18 @@ def _entries(run: Run, label: str, several: bool) -> Iterator[_Entry]:
     title = f"\n#### Rules broken in the exchanges{of}, found by the lint: {run.rules_told}\n\n"
     for number, (record, checks) in enumerate(run.rules_broken):
         yield _entry("" if number else title, record, checks)
+
+
+def _causes(run: Run, of: str) -> Iterator[_Entry]:
+    """A line for each cause, and for each reason why checks were not asked."""
+    found = causes_of(run)
+    for number, cause in enumerate(found):
+        where = f" · {as_code(cause.where)}" if cause.checks else ""
+        line = f"- {cause.verdict} · {as_code(cause.headline)} · {as_code(cause.counts)}{where}\n"
+        yield _Entry("" if number else f"\n#### Causes{of} ({len(found)})\n\n", line, line)
+    for number, reason in enumerate(reasons(run.checks)[:_REASONS]):
+        line = f"- {reason.verdict} · {as_code(reason.line)}\n"
+        yield _Entry("" if number else f"\n#### Not asked{of}\n\n", line, line)
 
 
 def _head(run: Run, label: str) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from nfsjudge.records import FindingRecord, StatisticsRecord, failure_text
 from nfsjudge.verdict import VERDICTS
 from nfsjudge.wording import count
+from reports.causes import causes_of, reasons
 from reports.plain import printable
 from reports.run import Run
 
@@ -16,7 +17,7 @@ _WITH_REASON = ("SKIP", "UNSUPPORTED")
 
 def render_text(run: Run) -> str:
     """The whole report: table, what is not green in full, what was left out with its reason."""
-    parts = [_head(run), _table(run)]
+    parts = [_head(run), _table(run), *_causes(run)]
     parts += [failure_text(check) for verdict in _IN_FULL for check in run.of_verdict(verdict)]
     parts += [_finding(record, checks) for record, checks in run.rules_broken]
     left_out = [
@@ -29,6 +30,16 @@ def render_text(run: Run) -> str:
     if run.statistics is not None and run.statistics.procedures:
         parts.append(_statistics(run.statistics))
     return printable("\n\n".join(parts) + "\n")
+
+
+def _causes(run: Run) -> list[str]:
+    """A line for each cause and for each reason."""
+    found = [
+        f"{one.verdict:<12} {one.line}" + (f"  {one.where}" if one.checks else "") for one in causes_of(run)
+    ]
+    why = [f"{one.verdict:<12} {one.line}" for one in reasons(run.checks)]
+    parts = ["\n".join([f"causes: {len(found)}", *found])] if found else []
+    return parts + (["\n".join([f"reasons: {len(why)}", *why])] if why else [])
 
 
 def _finding(record: FindingRecord, checks: list[str]) -> str:

@@ -22,7 +22,10 @@ def baseline() -> None:
 @click.argument("run_folder", metavar="RUN", type=click.Path(path_type=Path))
 @click.argument("word", metavar="FILE")
 def baseline_check(run_folder: Path, word: str) -> int:
-    """Print how RUN differs from FILE, or from a baseline of nfsproof by its name (ganesha-4.3-vfs)."""
+    """Print how RUN differs from FILE, or from a baseline of nfsproof by its name (ganesha-4.3-vfs).
+
+    auto is the one for the server and version of the run.
+    """
     return print_comparison(lambda baselines: baselines.check(run_folder, word))
 
 

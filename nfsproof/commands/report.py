@@ -29,6 +29,12 @@ from nfsproof.exits import Trouble
     metavar="FILE",
     help="Covered sections and errors of the RFCs; FILE ends in .html, .md or .json.",
 )
+@click.option(
+    "--causes",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Causes of failures and reasons, as JSON.",
+)
 def report(
     runs: tuple[Path, ...],
     html: Path | None,
@@ -37,6 +43,7 @@ def report(
     markdown: Path | None,
     annotate: bool,
     coverage: Path | None,
+    causes: Path | None,
 ) -> None:
     """Make reports from the records of runs.
 
@@ -47,7 +54,7 @@ def report(
     starter.put_home_first()
     from nfsproof import reporting
 
-    forms = reporting.Forms(html, allure, junit, markdown, annotate, coverage)
+    forms = reporting.Forms(html, allure, junit, markdown, annotate, coverage, causes)
     try:
         reporting.report(runs or (Path("nfsproof-report"),), forms, click.echo, reporting.to_stderr)
     except reporting.ReportError as error:

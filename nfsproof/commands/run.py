@@ -33,11 +33,13 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --level MUST,STATED       checks of requirements with these levels (also SHOULD, MAY)
       --part K/N                one of N parts of the checks
     What makes the run red:
-      --baseline FILE           only differences from this file, or from a baseline of nfsproof
+      --baseline FILE           only differences from this file, or from a baseline of nfsproof;
+                                auto: the one for the started server and its version
       --require CAPABILITY,...  the target lacks one of these capabilities
       --lacks CAPABILITY,...    (not red:) the target does not have these, whatever it answers
       --lint fail|report|off    rules for every call and reply: red, printed only, off [fail]
     What the run writes:
+      --transcript short|full   the first failure of each cause, or each failure in full [short]
       --report DIR              folder of the records and reports [nfsproof-report]
       --evidence failure|always|never
                                 which checks keep a capture and a script [failure]

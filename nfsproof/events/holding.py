@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -16,12 +17,15 @@ from nfsproof.events.file import Event
 from nfsproof.events.runs import OUTPUT, Runs, TargetRun
 from nfsproof.events.table import Display, LiveDisplay, PlainDisplay, table
 from nfsproof.exits import Exit
-from reports import load
+from reports import Run, load
 from reports.archived import find_archives
+from reports.causes import shared
 from reports.plain import printable
 
 BOARD = "board.html"
 _MOST_NAMES = 5
+_MOST_SHARED = 15
+"""Causes that several targets share, at most this many of them are printed."""
 _MOST = 300
 """Characters of what a run said of its trouble."""
 _WORST_FIRST = (
@@ -71,9 +75,27 @@ def hold(event: Event, folder: Path, say: Callable[[str], None], warn: Callable[
             say(
                 f"{run.entry.name}: {printable(run.trouble)[:_MOST]} (complete output: {run.folder / OUTPUT})"
             )
+    for line in shared_lines(runs):
+        say(line)
     _tell_of_others(folder, archives.values(), warn)
     _tell([archives[run.entry.folder] for run in runs if run.entry.folder in archives], folder, say, warn)
     return Exit.INTERRUPTED if group.interrupts else _status(runs)
+
+
+def shared_lines(runs: Sequence[TargetRun]) -> list[str]:
+    """The causes that several targets share, a line each, as their archives call the targets."""
+    found: list[Run] = []
+    for run in runs:
+        with contextlib.suppress(OSError, BadRecord):
+            if run.records is not None:
+                one = load(run.folder)
+                if one.about is not None:
+                    one.about.label = run.entry.name
+                found.append(one)
+    causes = shared(found)
+    lines = [printable(f"shared: {one.cause.verdict} {one.line}") for one in causes[:_MOST_SHARED]]
+    more = len(causes) - _MOST_SHARED
+    return lines + ([f"shared: {count(more, 'cause')} more: see the reports"] if more > 0 else [])
 
 
 def look_back(run: TargetRun) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from reports.baseline.gate import Difference, Kind, gate_lines, hold_against
 from reports.baseline.model import CATEGORIES, BadBaseline, Baseline, Entry, load_baseline, parse_baseline
-from reports.baseline.shipped import find_baseline, known_elsewhere, shipped, shipped_names
+from reports.baseline.shipped import find_baseline, fitting_baseline, known_elsewhere, shipped, shipped_names
 
 __all__ = [
     "CATEGORIES",
@@ -15,6 +15,7 @@ __all__ = [
     "Entry",
     "Kind",
     "find_baseline",
+    "fitting_baseline",
     "gate_lines",
     "hold_against",
     "known_elsewhere",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -14,6 +14,8 @@ from nfsjudge.verdict import VERDICTS
 from nfsjudge.wording import count
 from reports.baseline.model import Baseline, Entry, glob
 from reports.baseline.symptoms import TooSlow, finds
+from reports.causes.grouping import RED
+from reports.causes.symptom import signature
 from reports.idlist import IdList, known_ids
 from reports.plain import printable, shortened
 from reports.run import Run
@@ -70,6 +72,8 @@ class Seen:
     id: str
     verdict: str
     text: str
+    cause: str = ""
+    """The signature of what it shows; empty if it is not red."""
 
 
 def seen_in(run: Run) -> dict[str, Seen]:
@@ -81,7 +85,8 @@ def seen_in(run: Run) -> dict[str, Seen]:
             continue
         known = seen.get(record.id)  # of what comes twice the worse counts
         if known is None or VERDICTS.index(record.verdict) < VERDICTS.index(known.verdict):
-            seen[record.id] = Seen(record.id, record.verdict, deviation(record))
+            cause = signature(record) if record.verdict in RED else ""
+            seen[record.id] = Seen(record.id, record.verdict, deviation(record), cause)
     return seen
 
 
@@ -180,16 +185,19 @@ def _fits_only(pattern: str, chosen: Collection[str], ids: Collection[str]) -> b
 class Match:
     """Which entry speaks of which check: the first that fits, so that the narrow ones stand first."""
 
-    def __init__(self, baseline: Baseline, ids: Collection[str], listed: IdList) -> None:
-        names = Names(baseline, ids, listed)
+    def __init__(self, baseline: Baseline, seen: Mapping[str, Seen], listed: IdList) -> None:
+        names = Names(baseline, seen, listed)
+        of_cause: dict[str, list[str]] = {}
+        for one in seen.values():
+            of_cause.setdefault(one.cause, []).append(one.id)
         self.entry_of: dict[str, Entry] = {}
         self.empty: list[tuple[Entry, str]] = []
         """Patterns that fit nothing."""
         self.hidden: list[tuple[Entry, str, Entry]] = []
         """Patterns that fit nothing but what an entry before speaks of, and that entry."""
         for entry in baseline.entries:
-            for pattern in entry.ids:
-                fitting = names.fitting(pattern)
+            for pattern in entry.ids or (entry.cause,):
+                fitting = names.fitting(pattern) if entry.ids else of_cause.get(entry.cause, [])
                 if not fitting:
                     self.empty.append((entry, pattern))
                     continue
@@ -260,9 +268,12 @@ def _with_entry(one: Seen, entry: Entry) -> Iterator[Difference]:
             yield Difference(Kind.UNEXPECTED, one.id, text, entry.line)
         return
     try:
-        if finds(entry.symptom, one.text):
+        if entry.cause and one.cause != entry.cause:
+            text = f"expected the cause {entry.cause!r}, seen {one.cause!r}"
+        elif finds(entry.symptom, one.text):
             return
-        text = f"expected {entry.symptom!r}, seen {one.text!r}"
+        else:
+            text = f"expected {entry.symptom!r}, seen {one.text!r}"
     except TooSlow as error:
         text = f"{entry.symptom!r} {error}"
     yield Difference(Kind.SYMPTOM, one.id, text, entry.line)
@@ -288,7 +299,9 @@ def _missing(run: Run, baseline: Baseline, match: Match, promised: Collection[st
     for entry, pattern in match.empty:
         if entry.sometimes or (pattern.startswith(LINT) and not holds_lint(run)):
             continue
-        if pattern.startswith(LINT) and entry.verdict != "PASS":
+        if not entry.ids:
+            yield Difference(Kind.STALE, pattern, "nothing in the run shows this cause", entry.line)
+        elif pattern.startswith(LINT) and entry.verdict != "PASS":
             yield Difference(Kind.UNEXPECTED, pattern, "the rule is no longer broken", entry.line)
         else:
             yield Difference(Kind.STALE, pattern, "no check of the run has this id", entry.line)

@@ -39,11 +39,17 @@ class Entry:
     """What is expected of some checks, and why."""
 
     ids: tuple[str, ...]
-    """Stable ids of checks, or of rules of the lint (``lint/nfs3/readdir-count``); ``*`` is any text."""
+    """Stable ids of checks, or of rules of the lint (``lint/nfs3/readdir-count``); ``*`` is any text.
+
+    Empty: whatever shows the cause.
+    """
     verdict: str = "FAIL"
     category: str = "proto"
     reason: str = ""
     link: str = ""
+    cause: str = ""
+    """The signature of a cause (`reports.causes.signature`): the only one that is expected; without ids of all
+    that show it."""
     symptom: str = ""
     """A regular expression that is found in what was seen; empty: anything."""
     expires: dt.date | None = None
@@ -59,6 +65,8 @@ class Entry:
         return bool(self.reason.strip()) and not self.reason.startswith(UNEXPLAINED)
 
     def __str__(self) -> str:
+        if not self.ids:
+            return self.cause
         return self.ids[0] if len(self.ids) == 1 else f"{self.ids[0]} and {len(self.ids) - 1} more"
 
 
@@ -136,8 +144,8 @@ class _Reader(Places):
     def entry(self, table: dict[str, t.Any], number: int) -> Entry:
         starts = self.tables(_ENTRY)
         start = starts[number] if number < len(starts) else 0
-        fields = ("id", "ids", "verdict", "category", "reason", "link", "symptom", "expires", "sometimes")
-        self.only(table, fields, start, "[[entry]]")
+        names = "id ids cause verdict category reason link symptom expires sometimes"
+        self.only(table, names.split(), start, "[[entry]]")
         expires = table.get("expires")
         if expires is not None and (not isinstance(expires, dt.date) or isinstance(expires, dt.datetime)):
             raise self.bad(start, "expires", f"expected a date such as 2027-01-31, seen {expires!r}")
@@ -147,6 +155,7 @@ class _Reader(Places):
             category=self.one_of(table, "category", tuple(CATEGORIES), "proto", start),
             reason=self.text(table, "reason", start),
             link=self.text(table, "link", start),
+            cause=self.text(table, "cause", start),
             symptom=self._pattern(table, start),
             expires=expires,
             sometimes=self.flag(table, "sometimes", False, start),
@@ -154,8 +163,14 @@ class _Reader(Places):
         )
 
     def _ids(self, table: dict[str, t.Any], start: int) -> tuple[str, ...]:
+        if "cause" in table and not {"id", "ids"} & set(table):
+            if not self.text(table, "cause", start).strip():
+                raise self.bad(
+                    start, "cause", "expected the text of a cause, as `nfsproof report --causes` has it"
+                )
+            return ()
         if ("id" in table) == ("ids" in table):
-            raise self.bad(start, "id", "expected either id (a text) or ids (a list of texts)")
+            raise self.bad(start, "id", "expected either id (a text) or ids (a list of texts), or cause")
         key = "id" if "id" in table else "ids"
         ids = [table["id"]] if key == "id" else table["ids"]
         if not (isinstance(ids, list) and ids and all(isinstance(one, str) and one.strip() for one in ids)):

@@ -4,11 +4,17 @@
 from __future__ import annotations
 
 import functools
+import re
 from pathlib import Path
 
-from reports.baseline.gate import Match
+from nfsjudge.records import CheckRecord, FindingRecord, deviation
+from reports.baseline.gate import Match, Seen, agrees
 from reports.baseline.model import Baseline, load_baseline
+from reports.causes.seen import signatures_in
+from reports.causes.symptom import signature
 from reports.idlist import known_ids
+
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
 
 
 def folder() -> Path:
@@ -38,17 +44,40 @@ def shipped() -> tuple[Baseline, ...]:
     return tuple(load_baseline(folder() / f"{name}.toml") for name in shipped_names())
 
 
-def known_elsewhere(check_id: str, verdict: str, *, target: str = "") -> tuple[list[str], int]:
-    """The servers that are known for the same verdict of the same check, and of how many something is known at all.
+def fitting_baseline(description: str) -> str:
+    """The name of the baseline of a target, by what it says of itself; empty if there is none of this version.
+
+    ``ganesha:vfs (NFS-Ganesha 4.3, FSAL VFS on ext4)`` is described by ``ganesha-4.3-vfs``.
+    """
+    target, _, told = description.partition(" (")
+    for baseline in shipped():
+        version = _VERSION.search(baseline.server)
+        if baseline.target == target and version is not None and version[0] in _VERSION.findall(told):
+            return Path(baseline.name).stem
+    return ""
+
+
+def known_elsewhere(record: CheckRecord | FindingRecord, *, target: str = "") -> tuple[list[str], int]:
+    """The servers that are known to show the same, and of how many something is known at all.
+
+    The same is the verdict and the signature of the cause, whatever the check. Of a server of which no whole run is
+    kept (`reports.causes.seen`), it is an entry of its baseline for the same check, with a symptom that fits.
 
     The server of `target` itself is left out in all its kinds (``ganesha:vfs``), and so is the embedded one. Each
     server counts once, however many kinds of it there are.
     """
     mine = {target.partition(":")[0], "embedded"}
     others = [baseline for baseline in shipped() if baseline.target.partition(":")[0] not in mine]
+    name = signature(record)
     found = []
     for baseline in others:
-        entry = next(iter(Match(baseline, [check_id], known_ids()).entry_of.values()), None)
-        if entry is not None and entry.verdict == verdict:
+        known = signatures_in(folder() / "seen" / f"{Path(baseline.name).stem}.json")
+        if (record.verdict, name) in known if known else _has_entry(baseline, record):
             found.append(baseline.server)
     return found, len({baseline.target.partition(":")[0] for baseline in others})
+
+
+def _has_entry(baseline: Baseline, record: CheckRecord | FindingRecord) -> bool:
+    one = Seen(record.id, record.verdict, deviation(record), signature(record))
+    entry = Match(baseline, {one.id: one}, known_ids()).entry_of.get(one.id)
+    return entry is not None and entry.verdict == one.verdict and agrees(one, entry)

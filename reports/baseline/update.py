@@ -26,6 +26,7 @@ from reports.baseline.gate import (
     unlisted_in,
 )
 from reports.baseline.model import UNEXPLAINED, BadBaseline, Baseline, Entry, glob, parse_baseline
+from reports.baseline.symptoms import pattern_of_texts
 from reports.idlist import IdList, known_ids
 from reports.plain import printable
 from reports.run import Run
@@ -140,6 +141,10 @@ class _Keeper:
         good = {one.id for one in mine if agrees(one, entry)}
         red = [one for one in mine if one.id not in good and one.verdict not in self.unlisted]
         table = tables[number]
+        if not entry.ids:
+            if not (good or (entry.sometimes and not mine)):
+                self._remove(tables, number)
+            return {one.id for one in red}
         if good or not red:
             ids = self._patterns(entry, good, {one.id for one in mine})
             if ids:
@@ -197,8 +202,16 @@ def _wait_for_a_reason(table: Table, entry: Entry, kept: Sequence[Seen]) -> None
     if verdict != entry.verdict:
         table["verdict"] = verdict
         table["category"] = _CATEGORY.get(verdict, "proto")
-    if "symptom" in table:
+    pattern = pattern_of(kept)
+    if pattern:
+        table["symptom"] = pattern
+    elif "symptom" in table:
         del table["symptom"]
+
+
+def pattern_of(alike: Sequence[Seen]) -> str:
+    """The symptom that checks share, as an entry has it; empty if they share none, or have nothing to tell."""
+    return pattern_of_texts([one.text for one in alike])
 
 
 def _first_line(text: str) -> str:
@@ -238,17 +251,18 @@ def _array(ids: Iterable[str]) -> Array:
 
 
 def _add_entries(document: tomlkit.TOMLDocument, fresh: Iterable[Seen]) -> None:
-    """An entry for each verdict and text: what many checks show alike is one thing to explain."""
-    groups: dict[tuple[str, str], list[str]] = {}
+    """An entry for each verdict and symptom: what many checks show alike is one thing to explain."""
+    groups: dict[tuple[str, str], list[Seen]] = {}
     for one in fresh:
-        groups.setdefault((one.verdict, one.text), []).append(one.id)
+        groups.setdefault((one.verdict, pattern_of([one]) or one.text), []).append(one)
     tables = document.get("entry")
     if not isinstance(tables, AoT):
         if not groups:
             return
         tables = tomlkit.aot()
         document["entry"] = tables
-    for (verdict, text), ids in groups.items():
+    for (verdict, _), alike in groups.items():
+        ids, text = [one.id for one in alike], alike[0].text
         table = tomlkit.table()
         table.trivia.indent = "\n"  # the table before may end without an empty line
         if len(ids) == 1:
@@ -258,6 +272,8 @@ def _add_entries(document: tomlkit.TOMLDocument, fresh: Iterable[Seen]) -> None:
         table["verdict"] = verdict
         table["category"] = _CATEGORY.get(verdict, "proto")
         table["reason"] = f"{UNEXPLAINED}. Seen: {_first_line(text) or verdict}"
+        if pattern := pattern_of(alike):
+            table["symptom"] = pattern
         tables.append(table)
 
 

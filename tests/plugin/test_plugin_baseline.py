@@ -77,3 +77,11 @@ def test_what_cannot_be_held_against_a_baseline_is_told(
     outcome = suite.run("--baseline", str(suite.pytester.path), *options)
     assert outcome.exit_code == 4
     assert told.format(path=suite.pytester.path) in outcome.text
+
+
+def test_auto_needs_a_server_that_is_known(suite: Suite) -> None:
+    suite.write(SUITE.replace("LATER", "2"))
+    outcome = suite.run("--baseline=auto")
+    assert outcome.exit_code == 4
+    assert "--baseline auto: there is no baseline of embedded" in outcome.text
+    assert "ganesha-4.3-vfs" in outcome.text

@@ -141,7 +141,7 @@ def test_the_title_is_told(suite: Suite) -> None:
     outcome = suite.run()
     assert outcome.checks["red"].title == "Two is one"
     assert "FAIL  nfs3/fake/red\n  Two is one\n  clause:" in outcome.text
-    assert "FAIL       nfs3/fake/red  RFC 1813 section 3.3.1\n           Two is one\n" in outcome.text
+    assert "FAIL       count: expected 1, got 2 (RFC 1813 3.3.1): 1 check  nfs3/fake/red\n" in outcome.text
     listed = suite.run("--list-requirements").text
     assert f"    {'nfs3/fake/red':<{MAX_ID}}  Two is one" in listed
 

@@ -48,7 +48,9 @@ def test_a_finding_is_red_like_a_failed_check(suite: Suite) -> None:
     assert (suite.report / finding.capture).stat().st_size > 1000
     (marked,) = [line for line in finding.transcript if "<-- " in line]
     assert "count" in marked
-    assert "FAIL       lint/nfs3/write-count  RFC 1813 section 3.3.7  in 1 check" in outcome.text
+    assert "FAIL  lint/nfs3/write-count\n  check:      nfs3/fake/unseen\n" in outcome.text
+    (line,) = [line for line in outcome.text.splitlines() if line.startswith("FAIL       ")]
+    assert line.endswith("(RFC 1813 3.3.7): lint write-count in 1 check")
     end = outcome.lines[-1]
     assert isinstance(end, EndRecord)
     assert end.findings == {"lint/nfs3/write-count": 1}

@@ -60,14 +60,39 @@ def test_columns_of_the_terminal_are_those_of_the_report(suite: Suite) -> None:
 
 
 def test_reasons_of_checks_that_did_not_run_are_grouped(suite: Suite) -> None:
-    some = "".join(check(f"other_{number}", f"skip('reason {number}')") for number in range(11))
+    words = "abcdefghijk"
+    some = "".join(check(f"other_{word}", f"skip('reason {word}')") for word in words)
     more = "".join(check(f"more_{number}", "unsupported('no links: none at all')") for number in range(2))
-    suite.write(GREEN + some + more + check("three", "skip('reason 3')"))
+    suite.write(GREEN + some + more + check("three", "skip('reason d')"))
     lines = suite.run().text.splitlines()
-    first = lines.index("SKIP        2 checks: reason 3")
-    assert lines[first + 1] == "UNSUPPORTED 2 checks: no links: none at all"
-    assert lines[first + 2] == "SKIP        1 check: reason 0"
-    assert lines[first + 9] == "and 3 other reasons (3 checks): report.txt"
+    first = lines.index("UNSUPPORTED no links: none at all: 2 checks not asked")
+    assert lines[first + 1] == "SKIP        reason d: 2 checks not judged"
+    assert lines[first + 2] == "SKIP        reason a: 1 check not judged"
+    assert lines[first + 7] == "and 5 other reasons (5 checks): report.txt"
+
+
+def test_a_red_run_prints_the_first_check_of_each_cause(suite: Suite) -> None:
+    rule = "\n@pytest.mark.parametrize('number', range(30))\n@proves(RULE, killed_by=MUTANT)\n"
+    body = rule + "def test_red(number):\n    expect(number, 'size').equals(99)\n"
+    suite.write(body + check("other", "expect('b', 'word').equals('a')"))
+    short = suite.run().text
+    assert "FAIL       size: expected 99, got 0 to 29 (RFC 1813 3.3.1): 31 checks" in short
+    assert short.count("\nFAIL  nfs3/fake/red[") == 1
+    assert "= FAILURES =" not in short
+    assert len(short.splitlines()) < 60
+    full = suite.run("--transcript=full").text
+    assert "= FAILURES =" in full
+    assert full.count("\nFAIL  nfs3/fake/red[") == 30
+
+
+def test_what_the_target_lacks_is_said_last(suite: Suite) -> None:
+    suite.write(check("one", "pass", needs="('symlink',)") + check("two", "pass"))
+    outcome = suite.run("--knob=symlinks=false")
+    assert [record.id for record in outcome.lines if isinstance(record, CheckRecord)] == [
+        "nfs3/fake/two",
+        "nfs3/fake/one",
+    ]
+    assert outcome.verdicts["one"] == "UNSUPPORTED"
 
 
 def test_the_path_of_the_report_has_no_dots(suite: Suite) -> None:

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: MIT
+"""Records of one defect are one cause, and records of two are not."""
+
+from __future__ import annotations
+
+import json
+
+from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord
+from reports.causes import causes, reasons, signature
+
+COUNT = RequirementRecord("RFC 1813", "3.3.16", "DESCRIPTION", "STATED", "the result is at most count bytes")
+FORM = RequirementRecord(
+    "RFC 4506",
+    "3",
+    "DESCRIPTION",
+    "STATED",
+    "results are encoded as their type says, with zero padding and nothing after them",
+)
+NAMES = RequirementRecord(
+    "RFC 1813",
+    "3.2",
+    "DESCRIPTION",
+    "SHOULD",
+    "a name with characters that the server cannot handle should be refused",
+)
+
+
+def red(
+    name: str, clause: RequirementRecord, what: str, expected: str, observed: str, **more: str
+) -> CheckRecord:
+    verdict = "FAIL" if clause.level == "STATED" else "NONSTRICT"
+    record = CheckRecord(name, verdict, clause, [expected], observed, what=what)
+    record.call = more.get("call", "")
+    record.verdict = more.get("verdict", verdict)
+    return record
+
+
+def test_one_clause_is_one_cause() -> None:
+    one = red("nfs3/READDIR/small[88]", COUNT, "size for a count of 88", "at most 88 bytes", "552 bytes")
+    other = red("nfs3/READDIR/tiny", COUNT, "size for a count of 16", "at most 16 bytes", "99 bytes")
+    (cause,) = causes([one, other])
+    assert cause.checks == ["nfs3/READDIR/small[88]", "nfs3/READDIR/tiny"]
+    assert cause.line == (
+        "READDIR: size for a count of 16 to 88: expected at most 16 to 88 bytes, got 99 to 552 bytes "
+        "(RFC 1813 3.3.16): 2 checks"
+    )
+
+
+def test_a_clause_about_everything_is_many_causes() -> None:
+    left = "byte 108: 8 bytes are left over"
+    one = red("nfs3/READDIR/x", FORM, "results of READDIR", "valid XDR", left)
+    other = red("nfs3/FSSTAT/y", FORM, "results of FSSTAT", "valid XDR", left)
+    third = red("nfs3/FSSTAT/z", FORM, "results of FSSTAT", "valid XDR", "byte 12: 4 bytes are left over")
+    assert [len(one.checks) for one in causes([one, other, third])] == [2, 1]
+
+
+def test_parameters_of_one_check_join_operations() -> None:
+    left = "byte 108: 8 bytes are left over"
+    one = red("nfs3/READDIR/x[readdir]", FORM, "results of READDIR", "valid XDR", left)
+    other = red("nfs3/READDIR/x[readdirplus]", FORM, "results of READDIRPLUS", "valid XDR", left)
+    third = red("nfs3/READDIRPLUS/y", FORM, "results of READDIRPLUS", "valid XDR", left)
+    assert len(causes([one, other, third])) == 1
+
+
+def test_other_inputs_are_other_causes() -> None:
+    one = red("nfs3/names/slash-use[lookup]", NAMES, "status of LOOKUP", "an error", "success")
+    other = red("nfs3/names/nul-use[lookup]", NAMES, "status of LOOKUP", "an error", "success")
+    assert len(causes([one, other])) == 2
+
+
+def test_verdicts_are_not_mixed() -> None:
+    one = red("nfs3/READDIR/x", COUNT, "size", "1", "2")
+    other = red("nfs3/READDIR/y", COUNT, "size", "1", "2", verdict="NONSTRICT")
+    assert [one.verdict for one in causes([other, one])] == ["FAIL", "NONSTRICT"]
+
+
+def test_a_rule_joins_the_cause_that_it_sees() -> None:
+    check = red("nfs3/READDIR/small[88]", COUNT, "size", "at most 88 bytes", "552 bytes")
+    rule = RequirementRecord("RFC 1813", "3.3.16", "DESCRIPTION", "STATED", "worded in another way")
+    found = [
+        FindingRecord("lint/nfs3/readdir-count", one, "FAIL", rule, observed="too large")
+        for one in (check.id, "nfs3/READDIR/other")
+    ]
+    (cause,) = causes([check, *found])
+    assert cause.counts == "1 check, lint readdir-count in 2"
+    assert cause.findings == {"lint/nfs3/readdir-count": ["nfs3/READDIR/other", "nfs3/READDIR/small[88]"]}
+
+
+def test_a_rule_does_not_make_one_cause_of_two() -> None:
+    eof = RequirementRecord("RFC 1813", "3.3.16", "DESCRIPTION", "STATED", "eof is TRUE at the end")
+    one = red("nfs3/READDIR/a", COUNT, "size", "at most 88 bytes", "552 bytes")
+    other = red("nfs3/READDIR/b", eof, "eof", "TRUE", "FALSE")
+    rule = RequirementRecord("RFC 1813", "3.3.16", "DESCRIPTION", "STATED", "worded in another way")
+    found = [FindingRecord("lint/nfs3/x", name, "FAIL", rule, observed="?") for name in (one.id, other.id)]
+    assert len(causes([one, other, *found])) == 3
+
+
+def test_checks_that_could_not_be_judged_are_grouped_by_reason() -> None:
+    why = "{} (program 100003 version {} procedure 14): the server failed inside (SYSTEM_ERR)"
+    names = {"nfs2/RENAME/x": why.format("RENAME", 2), "nfs3/RENAME/y": why.format("RENAME", 3)}
+    names["nfs3/CREATE/z"] = why.format("CREATE", 3)
+    found = causes([CheckRecord(one, "VOID", COUNT, reason=reason) for one, reason in names.items()])
+    assert [one.line for one in found] == [
+        "RENAME: the server failed inside (SYSTEM_ERR): 2 checks",
+        "CREATE: the server failed inside (SYSTEM_ERR): 1 check",
+    ]
+
+
+def test_what_is_green_has_no_cause() -> None:
+    assert causes([CheckRecord("nfs3/A/b", "PASS", COUNT), CheckRecord("nfs3/A/c", "SKIP", reason="x")]) == []
+
+
+def test_key_and_signature_are_those_of_another_run() -> None:
+    def seen(handle: str, number: int) -> CheckRecord:
+        text = f"size for a count of {number}"
+        return red("nfs3/A/b", COUNT, text, "1", f"handle {handle}", call="READDIR dir=00ff")
+
+    one, other = seen("430000011244261ad0de8cbd", 16), seen("0000a1b2c3d4e5f60718293a", 99)
+    assert (
+        signature(one)
+        == signature(other)
+        == "RFC 1813 3.3.16: READDIR: size for a count of N: expected N, got handle N"
+    )
+    assert causes([one])[0].key == causes([other])[0].key
+
+
+def test_plain_form_is_json() -> None:
+    check = red("nfs3/READDIR/small[88]", COUNT, "size", "at most 88 bytes", "552 bytes\x1b[31m")
+    (cause,) = causes([check])
+    told = json.loads(json.dumps(cause.to_plain()))
+    assert (told["checks"], told["counts"]) == ([check.id], "1 check")
+    assert "\x1b" not in told["text"]
+
+
+def test_reasons_are_grouped() -> None:
+    lacks = (
+        "the target lacks {}: NULL (program 100003 version 2 procedure 0): "
+        "the server has this program in versions 3 to 4 (PROG_MISMATCH)"
+    )
+    made = [CheckRecord(f"nfs2/A/{n}", "UNSUPPORTED", reason=lacks.format("nfs2")) for n in range(3)]
+    made.append(CheckRecord("nfs2/A/link", "UNSUPPORTED", reason=lacks.format("nfs2_symlink")))
+    made += [CheckRecord(f"nfs3/B/{n}", "SKIP", reason=f"cannot make {n} names") for n in range(2)]
+    assert [one.line for one in reasons(made)] == [
+        "NFSv2 is not served: 4 checks not asked",
+        "cannot make 0 names: 2 checks not judged",
+    ]

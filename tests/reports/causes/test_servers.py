@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""What servers have shown: few causes more than people have found, and none that mixes two of theirs."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from nfsjudge.records import CheckRecord, FindingRecord
+from reports.baseline import shipped_names
+from reports.baseline.model import glob
+from reports.causes import Cause, causes
+from reports.causes.seen import load_seen
+from reports.causes.symptom import BY_FORM, BY_INPUT
+
+HERE = Path(__file__).parent
+SEEN = HERE.parents[2] / "baselines" / "seen"
+BY_HAND: dict[str, dict[str, list[str]]] = tomllib.loads((HERE / "by_hand.toml").read_text(encoding="utf-8"))
+AT_MOST = 1.3
+"""Causes that are found, for each that people have found."""
+ALSO = "also-"
+"""How names begin of what the page does not list."""
+
+
+def name_by_hand(rows: dict[str, list[str]], record: CheckRecord | FindingRecord) -> str:
+    told = f"{record.verdict} {record.id}"
+    for name, patterns in rows.items():
+        if any(glob(pattern).fullmatch(text) for pattern in patterns for text in (record.id, told)):
+            return name
+    return f"no row has {told}"
+
+
+def members_of(cause: Cause, known: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    ids = {*cause.checks, *cause.findings}
+    return [(verdict, one) for verdict, one in known if one in ids]
+
+
+@pytest.mark.parametrize("server", BY_HAND)
+def test_causes_are_those_that_people_found(server: str) -> None:
+    rows = BY_HAND[server]
+    records = load_seen(SEEN / f"{server}.json")
+    name_of = {(one.verdict, one.id): name_by_hand(rows, one) for one in records}
+    assert sorted(name for name in name_of.values() if name.startswith("no row")) == []
+    found = causes(records)
+    names = {cause.line: {name_of[one] for one in members_of(cause, name_of)} for cause in found}
+    mixed = {line: sorted(several) for line, several in names.items() if len(several) > 1}
+    assert mixed == {}
+    assert len(found) <= AT_MOST * len(set(name_of.values()))
+    listed = {name for name in name_of.values() if not name.startswith(ALSO)}
+    of_page = [line for line, several in names.items() if not min(several).startswith(ALSO)]
+    assert len(of_page) <= AT_MOST * len(listed)
+
+
+def test_each_shipped_baseline_has_what_was_seen() -> None:
+    assert {file.stem for file in SEEN.glob("*.json")} == set(BY_HAND) == set(shipped_names()) - {"embedded"}
+
+
+def test_clauses_that_are_about_everything_are_worded_as_in_the_suite() -> None:
+    gists = {
+        one.requirement.gist
+        for file in SEEN.glob("*.json")
+        for one in load_seen(file)
+        if one.requirement is not None
+    }
+    assert gists >= BY_FORM | BY_INPUT
