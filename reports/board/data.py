@@ -24,9 +24,11 @@ from nfsjudge.records import (
 )
 from nfsjudge.verdict import VERDICTS
 from nfsjudge.wording import count
+from reports.board.causes import causes_data, is_red
 from reports.board.safe import clause_url, inside, visible, visible_line
 from reports.changes import MEANINGS as CHANGES
 from reports.changes import change, lasting, symptom
+from reports.order import natural
 from reports.run import MEANINGS, Run, distinct_labels
 
 SYMBOLS = {"FAIL": "✗", "VOID": "?", "NONSTRICT": "!", "SKIP": "»", "UNSUPPORTED": "○", "PASS": "✓"}
@@ -132,7 +134,7 @@ def build(runs: Sequence[Run], folders: Sequence[str | None]) -> Board:
     """The data of some runs. `folders`: from the page to the records of each run, as in `inside`."""
     clauses, strings = Clauses(), Table()
     by_id = [worst_first(run.checks) for run in runs]
-    ids = sorted({one for checks in by_id for one in checks}, key=lambda one: (*group_of(one), one))
+    ids = sorted({one for checks in by_id for one in checks}, key=lambda one: (*group_of(one), natural(one)))
     numbers = {one: number for number, one in enumerate(ids)}
     groups = _groups(ids)
     index: Plain = {
@@ -171,6 +173,7 @@ def build(runs: Sequence[Run], folders: Sequence[str | None]) -> Board:
         for findings in [_findings_by_check(runs[run].findings)]
         for group, (_, first, last) in enumerate(groups)
     }
+    index["causes"] = causes_data(runs, numbers)
     index["requirements"] = clauses.rows
     index["strings"] = strings.strings
     return Board(index, {name: portion for name, portion in portions.items() if portion["checks"]})
@@ -246,8 +249,10 @@ def _about(run: Run, label: str, folder: str | None) -> Plain:
     about, end = run.about, run.end
     facts: Plain = {
         "label": visible_line(label),
+        "series": visible_line(run.label),
         "target": visible_line(run.target),
         "ending": visible(run.ending),
+        "red": is_red(run),
         "trouble": visible(run.trouble),
         "problems": [visible_line(one) for one in (*_not_judged(run), *run.problems, *_differences(run))],
         "seconds": _number(end.duration) if end is not None else None,

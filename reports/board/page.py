@@ -30,6 +30,8 @@ _SCRIPTS = (
     "transcript.js",
     "details.js",
     "views.js",
+    "causes.js",
+    "history.js",
     "main.js",
 )
 _IN_FULL = ("FAIL", "VOID", "NONSTRICT")
