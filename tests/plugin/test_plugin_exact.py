@@ -13,9 +13,18 @@ import subprocess
 import sys
 import typing as t
 from collections import Counter, defaultdict
+from dataclasses import dataclass
+from functools import partialmethod
 from pathlib import Path
 
+import pytest
+
+from nfsclient.replay import Replay
+from nfsclient.rpc.loop import Loop
+from nfsjudge.placing import fragment_sizes, records
 from nfsjudge.records import CheckRecord, read_records
+from nfsserver.server import Server
+from nfstargets.embedded import EXPORT, SECOND_EXPORT
 from tests.plugin.conftest import ROOT
 from tests.plugin.recorded_run import HEARD, Heard
 from tests.plugin.settled_run import EVERY
@@ -23,6 +32,8 @@ from tests.plugin.test_plugin_wireshark import packets_of
 from tests.waiting import AT_MOST
 
 _SYN, _ACK = 2, 16
+_LEFT = ("rpc/connections/client-", "rpc/garbage/stream")
+"""Checks whose clients leave without reading what the server sends to them, or send more than it reads."""
 
 Passed: t.TypeAlias = dict[bool, list[bytes]]
 """By whether the client sent it: segments of a stream, or datagrams."""
@@ -51,7 +62,12 @@ def passed_in(path: Path) -> dict[tuple[str, int, int], list[Passed]]:
     return found
 
 
-def differences(heard: list[Heard], path: Path) -> list[str]:
+def _is_cut(there: bytes, here: bytes, name: str) -> bool:
+    """Whether the side that received has not read to the end."""
+    return here.startswith(there) if name == "received" else there.startswith(here)
+
+
+def differences(heard: list[Heard], path: Path, *, has_left: bool = False) -> list[str]:
     """What the capture and the server do not agree on."""
     captured, wrong = passed_in(path), list[str]()
     for one in heard:
@@ -68,10 +84,7 @@ def differences(heard: list[Heard], path: Path) -> list[str]:
                 same = there == here
             else:
                 far, near = b"".join(there), b"".join(here)
-                # Of a connection that was closed, one side may not have read to the end.
-                same = far == near or (
-                    one["closed"] and (near.startswith(far) if name == "received" else far.startswith(near))
-                )
+                same = far == near or (has_left and one["closed"] and _is_cut(far, near, name))
             if not same:
                 wrong.append(f"{key} {name}: {[len(x) for x in there][:9]} {[len(x) for x in here][:9]}")
     for key, rest in captured.items():
@@ -79,9 +92,21 @@ def differences(heard: list[Heard], path: Path) -> list[str]:
     return wrong
 
 
-def test_captures_have_the_bytes_that_the_server_received_and_sent(tmp_path: Path) -> None:
-    every = int(os.environ.get(EVERY, "24"))
-    heard, report = tmp_path / "heard.jsonl", tmp_path / "report"
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run on the embedded server left, and what the server says."""
+
+    every: int
+    report: Path
+    checks: dict[str, CheckRecord]
+    heard: dict[str, list[Heard]]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run with all evidence."""
+    every, folder = int(os.environ.get(EVERY, "24")), tmp_path_factory.mktemp("exact")
+    heard, report = folder / "heard.jsonl", folder / "report"
     environment = os.environ | {
         "PYTHONPATH": str(ROOT),
         "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
@@ -89,7 +114,7 @@ def test_captures_have_the_bytes_that_the_server_received_and_sent(tmp_path: Pat
         HEARD: str(heard),
     }
     plugins = ("-p", "no:cacheprovider", "-p", "tests.plugin.settled_run", "-p", "tests.plugin.recorded_run")
-    run = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "pytest", "suites", "-q", *plugins, "--evidence=always", f"--report={report}"],
         cwd=ROOT,
         env=environment,
@@ -97,18 +122,80 @@ def test_captures_have_the_bytes_that_the_server_received_and_sent(tmp_path: Pat
         timeout=AT_MOST,
         check=False,
     )
-    assert run.returncode == 0, run.stdout.decode()[-2000:]
+    assert result.returncode == 0, result.stdout.decode()[-2000:]
     with (report / "records.jsonl").open() as lines:
         checks = {one.id: one for one in read_records(lines) if isinstance(one, CheckRecord)}
-    compared, wrong = Counter[str](), {}
-    for line in heard.read_text().splitlines():
-        one = json.loads(line)
-        check = checks[one["check"]]
+    parsed = [json.loads(line) for line in heard.read_text().splitlines()]
+    return Run(every, report, checks, {one["check"]: one["connections"] for one in parsed})
+
+
+def test_captures_have_the_bytes_that_the_server_received_and_sent(run: Run) -> None:
+    wrong, compared = {}, 0
+    for check_id, connections in run.heard.items():
+        check = run.checks[check_id]
         if not check.capture:
-            assert not one["connections"], check.id
+            assert not connections, check.id
             continue
-        compared[check.id] += 1
-        if found := differences(one["connections"], report / check.capture):
+        compared += 1
+        has_left = check.id.startswith(_LEFT)
+        if found := differences(connections, run.report / check.capture, has_left=has_left):
             wrong[check.id] = found
     assert wrong == {}
-    assert len(compared) > 2000 // every
+    assert compared > 2000 // run.every
+
+
+# ---------------------------------------------------------------- scripts
+
+
+def shape(stream: list[bytes], transport: str) -> tuple[object, ...]:
+    """What is the same whatever values are in messages: sizes of fragments, and what is called."""
+    if transport == "udp":
+        return ("udp", *((len(one), one[4:24]) for one in stream))
+    whole, found = b"".join(stream), list[object]()
+    end = 0
+    for begin, end, message in records(whole):
+        found.append((tuple(fragment_sizes(whole[begin:end]) or ()), len(message), message[4:24]))
+    return ("tcp", *found, len(whole) - end)
+
+
+def sent_by(script: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[object, ...]]:
+    """The shapes of what a script sends, connection by connection, to a new server on its own loop."""
+    loop, taps = Loop(), list[tuple[str, list[bytes]]]()
+    server = Server(exports=(EXPORT, SECOND_EXPORT))
+    server.listen(loop)
+    connect = Replay.connect
+
+    def tapped(self: Replay, *args: t.Any, **more: t.Any) -> t.Any:
+        client, sent = connect(self, *args, **more), list[bytes]()
+        client.on_wire = lambda is_sent, data, end: sent.append(data) if is_sent and not end else None
+        taps.append((client.core.transport, sent))
+        return client
+
+    url = f"nfs://127.0.0.1{EXPORT}?uid=0&gid=0&rpcbindport={server.port}"
+    with monkeypatch.context() as patched:
+        patched.setattr("nfsclient.replay.Loop", lambda: loop)
+        patched.setattr("nfsclient.replay.SILENCE", 0.0)
+        patched.setattr(Replay, "connect", tapped)
+        patched.setattr(Replay, "__init__", partialmethod(Replay.__init__, say=lambda _: None))
+        patched.setattr(sys, "argv", [str(script), url])
+        exec(compile(script.read_text(), str(script), "exec"), {})
+        server.close()
+    return Counter(shape(sent, transport) for transport, sent in taps if sent)
+
+
+def test_scripts_send_what_the_server_received(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = {}
+    for check in run.checks.values():
+        if not check.script:
+            continue
+        passed = passed_in(run.report / check.capture)
+        wanted = Counter(
+            shape(one[True], transport)
+            for (transport, _, _), each in passed.items()
+            for one in each
+            if one.get(True)
+        )
+        seen = sent_by(run.report / check.script, monkeypatch)
+        if seen != wanted:
+            wrong[check.id] = [*(wanted - seen), "instead", *(seen - wanted)]
+    assert wrong == {}

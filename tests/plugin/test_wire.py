@@ -199,7 +199,7 @@ class _Stage:
     def traffic(self) -> _Stage:
         return self
 
-    def unrecorded(self) -> t.Any:
+    def unrecorded(self, _aside: str) -> t.Any:
         return pytest.MonkeyPatch.context()
 
     def open(self, _service: str, **_how: object) -> RpcClient:
