@@ -69,8 +69,8 @@ replay = Replay.of_arguments(
 
 
 MISSING = (
-    "this script needs nfsclient, a part of nfsproof; install it (python -m pip install nfsproof), "
-    "or use the Python that nfsproof is installed in"
+    "nfsclient is a part of nfsproof: run this with the Python that has it (.venv/bin/python of a checkout), "
+    "or install it here (python -m pip install CHECKOUT_OR_WHEEL_OF_NFSPROOF)"
 )
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 import struct
 import typing as t
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 
 from nfsclient.rpc.exchange import Exchange
