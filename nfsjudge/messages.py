@@ -52,14 +52,14 @@ class Mark:
 def message_records(
     exchanges: Sequence[Exchange],
     raw: Iterable[RawBytes] = (),
-    told: Sequence[tuple[float, str]] = (),
+    remarks: Sequence[tuple[float, str]] = (),
     *,
     began: float = 0.0,
     marks: Sequence[Mark] = (),
 ) -> list[MessageRecord]:
     """The messages in order of time; `began` is the beginning of the check on the exchanges' clock.
 
-    Raw bytes that are in no exchange have the number 0, and so has what is `told`: (time, what was seen besides).
+    Raw bytes that are in no exchange have the number 0, and so has what was seen besides: `remarks`, as (time, text).
     """
     parts: list[_Part] = []
     for number, exchange in enumerate(exchanges, 1):
@@ -70,7 +70,7 @@ def message_records(
             at = exchange.sent_at if exchange.received_at is None else exchange.received_at
             parts.append(_Part(at, number, "reply", exchange, own))
     parts += [_Part(one.at, 0, "call" if one.sent else "reply", one, []) for one in beside(exchanges, raw)]
-    parts += [_Part(at, 0, "", text, []) for at, text in told]
+    parts += [_Part(at, 0, "", text, []) for at, text in remarks]
     parts.sort(key=lambda part: part.at)  # stable: a reply in the same instant stays after its call
     return _bounded(parts, began)
 
@@ -91,14 +91,14 @@ def beside(exchanges: Iterable[Exchange], raw: Iterable[RawBytes]) -> list[RawBy
 
 
 def besides(
-    exchanges: Sequence[Exchange], raw: Iterable[RawBytes], told: Sequence[tuple[float, str]]
+    exchanges: Sequence[Exchange], raw: Iterable[RawBytes], remarks: Sequence[tuple[float, str]]
 ) -> list[Besides]:
     """What a transcript says of bytes that are in no exchange, and of what was seen besides."""
     shown = [
         Besides(one.at, [f"{'sent' if one.sent else 'received'} {_summary(one)}", *_bytes(one.data)])
         for one in beside(exchanges, raw)
     ]
-    return sorted([*shown, *(Besides(at, [text]) for at, text in told)], key=lambda one: one.at)
+    return sorted([*shown, *(Besides(at, [text]) for at, text in remarks)], key=lambda one: one.at)
 
 
 def _summary(raw: RawBytes) -> str:

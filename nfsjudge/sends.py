@@ -62,7 +62,7 @@ def besides(
 ) -> list[Sent]:
     """All that was sent, but for the calls of exchanges that have a procedure; in order of time.
 
-    On connections with the client's addresses `own` a check sent bytes of its own making: there they stay bytes.
+    On connections with the client's addresses `own` a check sent bytes that it made itself: there they stay bytes.
     `leave_out` are asides that are not wanted.
     """
     kept = [one for one in segments if one.aside not in leave_out]

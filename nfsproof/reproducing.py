@@ -98,10 +98,10 @@ def run_script(found: Found, target: str | None, *, trust: bool = False) -> int:
 
     Raises `CannotReproduce`, also for a script of someone else without `trust`, and `TargetError`.
     """
-    script = script_path(found)
+    script, server = script_path(found), _target_of(found, target)
     if not trust:
         _require_own(found, script)
-    with _server(found, _target_of(found, target)) as url:
+    with _server(found, server) as url:
         words = [sys.executable, str(script), url]
         return subprocess.run(words, check=False, env=_environment()).returncode
 
@@ -139,7 +139,7 @@ def _server(found: Found, target: str) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _embedded(found: Found) -> Iterator[str]:
-    """The embedded server as the run had it, in a process of its own."""
+    """The embedded server as the run had it, in another process."""
     from nfstargets.embedded import EXPORT, SECOND_EXPORT
 
     is_same = found.target == _EMBEDDED

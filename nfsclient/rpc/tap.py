@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sockets that tell what passes on them: exactly the bytes that the kernel took or gave, at the time it did."""
+"""Sockets that report what passes on them: exactly the bytes that the kernel took or gave, at the time it did."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Tap: t.TypeAlias = Callable[[bool, bytes, End], None]
 """Called with (whether they were sent, bytes): a piece of the stream, or a datagram. At an end, with what ended."""
 
 _MOST_UNREAD = 1 << 20
-"""Bytes of what came and nobody read, that are told at the end."""
+"""Bytes of what came and nobody read, that are reported at the end."""
 
 
 class TappedSocket(socket.socket):
@@ -25,11 +25,11 @@ class TappedSocket(socket.socket):
         super().__init__(fileno=sock.detach())
         self.settimeout(timeout)
         self.tap: Tap | None = tap
-        """None: nothing is told any more."""
+        """None: nothing is reported any more."""
         self._is_stream = self.type is socket.SOCK_STREAM
         self._has_ended = False
 
-    def _tell(self, sent: bool, data: bytes) -> None:
+    def _report(self, sent: bool, data: bytes) -> None:
         if self.tap is None:
             return
         if data or not self._is_stream:
@@ -39,42 +39,42 @@ class TappedSocket(socket.socket):
             self.tap(False, b"", "closed")
 
     def send(self, data: t.Any, flags: int = 0, /) -> int:
-        """Send, and tell as much as was sent."""
+        """Send, and report as much as was sent."""
         count = super().send(data, flags)
-        self._tell(True, bytes(memoryview(data).cast("B")[:count]))
+        self._report(True, bytes(memoryview(data).cast("B")[:count]))
         return count
 
     def sendmsg(self, buffers: Iterable[t.Any], *more: t.Any) -> int:
         """The same with several buffers."""
         kept = list(buffers)
         count = super().sendmsg(kept, *more)
-        self._tell(True, b"".join(kept)[:count])
+        self._report(True, b"".join(kept)[:count])
         return count
 
     def recv(self, size: int, flags: int = 0, /) -> bytes:
-        """Receive, and tell it."""
+        """Receive, and report it."""
         data = super().recv(size, flags)
-        self._tell(False, data)
+        self._report(False, data)
         return data
 
     def recv_into(self, buffer: t.Any, size: int = 0, flags: int = 0) -> int:
         """The same into a buffer."""
         count = super().recv_into(buffer, size, flags)
-        self._tell(False, bytes(memoryview(buffer).cast("B")[:count]))
+        self._report(False, bytes(memoryview(buffer).cast("B")[:count]))
         return count
 
     def shutdown(self, how: int) -> None:
-        """Half-close, and tell it."""
+        """Half-close, and report it."""
         super().shutdown(how)
         if self.tap is not None and how == socket.SHUT_WR:
             self.tap(True, b"", "half-closed")
 
     def close(self) -> None:
-        """Close; before that, tell what came and nobody has read. It stays unread: the peer sees the same end."""
+        """Close; before that, report what came and nobody has read. It stays unread: the peer sees the same end."""
         if self.tap is not None and self.fileno() >= 0:
             with contextlib.suppress(OSError):
                 data = super().recv(_MOST_UNREAD, socket.MSG_PEEK | socket.MSG_DONTWAIT)
-                self._tell(False, data)
+                self._report(False, data)
             self.tap(True, b"", "closed")
         self.tap = None
         super().close()

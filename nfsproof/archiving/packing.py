@@ -211,10 +211,10 @@ class _Packer:
         self.manifest.files[name] = len(data)
         yield name, data
 
-    def _leave_out(self, name: str, why: str, told: str = "") -> None:
-        """Tell others why, and whoever packs what is `told`, which may be secret."""
+    def _leave_out(self, name: str, why: str, detail: str = "") -> None:
+        """Say why in the manifest; who packs sees `detail` instead, which may be secret."""
         self.manifest.left_out[name] = why
-        self.problems.append(f"{name} is left out: {told or why}")
+        self.problems.append(f"{name} is left out: {detail or why}")
 
     def _records(self) -> bytes:
         out = io.BytesIO()

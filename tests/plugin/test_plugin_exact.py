@@ -163,20 +163,28 @@ def sent_by(script: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[obje
     loop, taps = Loop(), list[tuple[str, list[bytes]]]()
     server = Server(exports=(EXPORT, SECOND_EXPORT))
     server.listen(loop)
-    connect = Replay.connect
+    connect, receive = Replay.connect, Replay.receive_record
 
     def tapped(self: Replay, *args: t.Any, **more: t.Any) -> t.Any:
+        loop.catch_up()  # the server accepts connections only while the loop runs
         client, sent = connect(self, *args, **more), list[bytes]()
         client.on_wire = lambda is_sent, data, end: sent.append(data) if is_sent and not end else None
         taps.append((client.core.transport, sent))
         return client
 
+    def said(_text: str) -> None:
+        """Nobody reads it."""
+
+    def at_once(self: Replay, client: t.Any, *_: float, **more: t.Any) -> None:
+        # The server is in this process: what does not come at once does not come.
+        receive(self, client, 0.0, **more)
+
     url = f"nfs://127.0.0.1{EXPORT}?uid=0&gid=0&rpcbindport={server.port}"
     with monkeypatch.context() as patched:
         patched.setattr("nfsclient.replay.Loop", lambda: loop)
-        patched.setattr("nfsclient.replay.SILENCE", 0.0)
         patched.setattr(Replay, "connect", tapped)
-        patched.setattr(Replay, "__init__", partialmethod(Replay.__init__, say=lambda _: None))
+        patched.setattr(Replay, "__init__", partialmethod(Replay.__init__, say=said, timeout=0.2))
+        patched.setattr(Replay, "receive_record", at_once)
         patched.setattr(sys, "argv", [str(script), url])
         exec(compile(script.read_text(), str(script), "exec"), {})
         server.close()
