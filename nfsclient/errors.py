@@ -12,10 +12,17 @@ if t.TYPE_CHECKING:
 class NfsClientError(Exception):
     """Base of every error that this library raises on purpose.
 
-    `exchange` is the call that it arose from, where there is one and exchanges are recorded.
+    `exchange` is the call that it arose from, where there is one and exchanges are recorded. `advice` is the end of the
+    message that says what a user of the library can do.
     """
 
     exchange: Exchange | None = None
+    advice: str = ""
+
+    @property
+    def seen(self) -> str:
+        """The message without the advice: what was expected and what was seen."""
+        return str(self).removesuffix(f"; {self.advice}") if self.advice else str(self)
 
 
 class XdrError(NfsClientError):
@@ -43,10 +50,10 @@ class RpcError(NfsClientError):
 class ConnectFailed(RpcError):
     """No connection: `address` was tried, `cause` is what the operating system said."""
 
+    advice = "is the server running, and is that its port?"
+
     def __init__(self, address: str, cause: str) -> None:
-        super().__init__(
-            f"cannot connect to {address}: {cause}; is the server running, and is that its port?"
-        )
+        super().__init__(f"cannot connect to {address}: {cause}; {self.advice}")
         self.address = address
         self.cause = cause
 
@@ -63,8 +70,10 @@ class RpcTimeout(RpcError):
 class ConnectionLost(RpcError):
     """The connection ended before the answer came, or before a call could be sent."""
 
+    advice = "`reconnect` makes a new one"
+
     def __init__(self, what: str, cause: str) -> None:
-        super().__init__(f"{what}: the connection ended ({cause}); `reconnect` makes a new one")
+        super().__init__(f"{what}: the connection ended ({cause}); {self.advice}")
         self.what = what
         self.cause = cause
 
@@ -95,10 +104,10 @@ class RpcMismatch(RpcDenied):
 class AuthFailed(RpcDenied):
     """AUTH_ERROR: the credential was refused; `auth_stat` says why."""
 
+    advice = "try another uid, flavour or a privileged port"
+
     def __init__(self, auth_stat: int, name: str) -> None:
-        super().__init__(
-            f"the server refused the credential: {name}; try another uid, flavour or a privileged port"
-        )
+        super().__init__(f"the server refused the credential: {name}; {self.advice}")
         self.auth_stat = auth_stat
 
 
@@ -109,8 +118,10 @@ class RpcRejected(RpcError):
 class ProgUnavail(RpcRejected):
     """PROG_UNAVAIL: the program is not served at this address."""
 
+    advice = "is this the right port?"
+
     def __init__(self, what: str) -> None:
-        super().__init__(f"{what}: the program is not served here (PROG_UNAVAIL); is this the right port?")
+        super().__init__(f"{what}: the program is not served here (PROG_UNAVAIL); {self.advice}")
 
 
 class ProgMismatch(RpcRejected):

@@ -7,10 +7,12 @@ the server gives at run time. Nothing that goes wrong with one message ends it: 
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import secrets
 import sys
 import typing as t
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from nfsclient.clients import Nfs2, Nfs3
@@ -71,8 +73,18 @@ class Replay:
         self._line(f"server {url}")
 
     @classmethod
-    def of_arguments(cls, default: str, story: Story) -> Replay:
-        """The server is the first word of the command line, or the one that the check was run on."""
+    def of_arguments(cls, default: str, story: Story, started: str = "") -> Replay:
+        """The server is the first word of the command line, or the one that the check was run on.
+
+        `started` is the name of one that was started for the run, and is gone: then a word is needed.
+        """
+        if started and len(sys.argv) < 2:
+            sys.stderr.write(
+                f"the server of the run ({started}) was started for it, and is gone: name one, "
+                f"nfs://HOST/EXPORT, or let nfsproof start it: nfsproof reproduce {story.check!r} --script "
+                "--report=DIR\n"
+            )
+            sys.exit(_EXIT_USAGE)
         try:
             url = as_url(sys.argv[1] if len(sys.argv) > 1 else default, (2, 3))
         except UrlError as error:
@@ -223,9 +235,42 @@ class Replay:
         """Send bytes as they are: over TCP a piece of the stream with its own record marks."""
         self._send(f"{len(data)} bytes as they are", data, lambda: client.send_raw(data))
 
-    def send_record(self, client: RpcClient, message: bytes) -> None:
-        """Send bytes as one message; over TCP with a record mark."""
-        self._send(f"a message of {len(message)} bytes", message, lambda: client.send_record(message))
+    def send_record(self, client: RpcClient, message: bytes, fragment_sizes: Sequence[int] = ()) -> None:
+        """Send bytes as one message; over TCP as a record, in fragments of these sizes and a last one."""
+        pieces = f" in {len(fragment_sizes) + 1} fragments" if fragment_sizes else ""
+        what = f"a message of {len(message)} bytes{pieces}"
+        self._send(what, message, lambda: client.send_record(message, fragment_sizes))
+
+    def many(
+        self,
+        client: RpcClient,
+        procedure: Procedure[t.Any, t.Any],
+        args: XdrType,
+        path: str = "",
+        values: Sequence[t.Any] = (),
+        *,
+        credential: Credential | None = None,
+    ) -> None:
+        """Calls that the check made besides the others: one, or one for each value of the field at `path`."""
+        calls = [args] if not path else [_replaced(args, path.split("."), value) for value in values]
+        outcomes = Counter[str]()
+        try:
+            for _, result in client.pipeline(procedure, calls, credential=credential, timeout=self.timeout):
+                outcomes[str(getattr(result, "status", "answered"))] += 1
+        except (NfsClientError, ValueError) as error:
+            outcomes[str(error)] += 1
+        told = ", ".join(f"{count} {outcome}" for outcome, count in outcomes.most_common())
+        self._line(f"besides: {len(calls)} {procedure.name} -> {told}")
+
+    def close(self, client: RpcClient) -> None:
+        """Close a connection, as the check did."""
+        self._line("closed a connection")
+        client.close()
+
+    def half_close(self, client: RpcClient) -> None:
+        """Say on a connection that nothing more will be sent."""
+        self._line("half-closed a connection")
+        client.shutdown_write()
 
     def _send(self, what: str, data: bytes, send: Callable[[], None]) -> None:
         self._line(f"sent: {what}: {_hex(data)}")
@@ -318,6 +363,14 @@ def _names(nfs: Nfs2 | Nfs3, directory: bytes) -> list[bytes]:
             break
         cookie = page.entries[-1].cookie
     return [name for name in found if name not in {b".", b".."}]
+
+
+def _replaced(value: t.Any, path: Sequence[str], leaf: t.Any) -> t.Any:
+    """A copy of a value with another leaf."""
+    found = copy.copy(value)
+    inside = leaf if len(path) == 1 else _replaced(getattr(value, path[0]), path[1:], leaf)
+    setattr(found, path[0], inside)
+    return found
 
 
 def opaque(data: bytes) -> bytes:

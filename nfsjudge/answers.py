@@ -10,6 +10,7 @@ from nfsclient.errors import (
     BadReply,
     ConnectionLost,
     GarbageArgs,
+    NfsClientError,
     ProcUnavail,
     ProgMismatch,
     ProgUnavail,
@@ -45,7 +46,7 @@ def describe_error(error: Exception) -> str:
     """The same in a sentence, with the field and what is wrong with it."""
     if isinstance(error, XdrError) and error.offset >= 0:
         return f"the results do not decode: {describe_xdr_error(error)}"
-    return str(error)
+    return error.seen if isinstance(error, NfsClientError) else str(error)
 
 
 def describe_xdr_error(error: XdrError) -> str:

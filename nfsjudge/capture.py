@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Captures: exchanges as a pcapng file that Wireshark and tshark open.
+"""Captures: what passed on connections as a pcapng file that Wireshark and tshark open.
 
-The RPC messages, and the raw bytes of a check with their record marks, are those of the wire, byte for byte. Everything
-around them (Ethernet, IP, TCP and UDP headers, the opening of connections, the record marks of ordinary messages) is
+The bytes of streams and datagrams are those of the wire, with their record marks. Everything
+around them (Ethernet, IP, TCP and UDP headers, the opening of connections) is
 artificial, since nfsproof does not see packets: addresses of peers and ports are real, addresses of
-clients and sequence numbers are not. Errors and notes stand as packet comments; every packet with bytes that a check
+clients and sequence numbers are not. Of exchanges about whose connection nothing else is known, each message is one
+fragment. Errors and notes stand as packet comments; every packet with bytes that a check
 made itself, and that may be malformed on purpose, says `OWN_BYTES`.
 """
 
@@ -15,13 +16,14 @@ import itertools
 import struct
 import sys
 import typing as t
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nfsclient.rpc.exchange import Exchange, RawBytes
+from nfsclient.rpc.exchange import Exchange, Segment
 from nfsjudge import pcapng
 from nfsjudge.answers import describe_error
+from nfsjudge.placing import Flow, Message, Placing, flow_of, made_up
 from nfsjudge.transcript import name_of
 
 OWN_BYTES = "bytes of the check's own making"
@@ -31,12 +33,11 @@ MOST_BYTES = 32 << 20
 
 
 _TCP, _UDP = 6, 17
-_SYN, _PSH, _ACK = 0x02, 0x08, 0x10
+_FIN, _SYN, _PSH, _ACK = 0x01, 0x02, 0x08, 0x10
 _MOST_SEGMENT = 65_000
 """Bytes of a TCP segment: an IPv4 packet holds 65535 with its headers."""
 _FIRST_CLIENT_PORT = 50_000
 _DEFAULT_NFS_PORT = 2049
-_LAST_FRAGMENT = 0x8000_0000
 
 # Documentation addresses (RFC 5737, RFC 3849) stand for what has no numeric address here.
 _CLIENT = {4: ipaddress.ip_address("192.0.2.1"), 6: ipaddress.ip_address("2001:db8::1")}
@@ -47,142 +48,196 @@ IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 def write_capture(
     path: Path,
-    exchanges: Iterable[Exchange],
+    exchanges: Sequence[Exchange],
     *,
-    raw: Iterable[RawBytes] = (),
+    segments: Sequence[Segment] = (),
+    own: Collection[str] = (),
     epoch: float = 0.0,
     notes: Mapping[int, str] | None = None,
     about: str = "",
     most_bytes: int = MOST_BYTES,
 ) -> int:
-    """Write the exchanges, and the raw bytes of the check, to `path`; gives the number of packets.
+    """Write what passed to `path`, with comments on the exchanges; gives the number of packets.
 
-    `epoch` is what to add to the exchanges' times (of a monotonic clock) to have seconds since 1970. `notes`
+    `segments` are the bytes as they passed; those of exchanges that are of no connection of them are made up. `own` are
+    the client's own addresses of connections on which a check sent bytes that it made itself.
+    `epoch` is what to add to times (of a monotonic clock) to have seconds since 1970. `notes`
     are comments for single exchanges by their number from 1 on; they stand at the reply, or at the call where
     there is none. `about` is the comment on the whole, which stands at the first packet too. Of more than
     `most_bytes` the last are kept.
     """
-    messages, left_out = _newest(_messages(exchanges, raw, notes or {}), most_bytes)
+    commented = _commented(exchanges, segments, own, notes or {})
+    kept, left_out = _newest(commented, most_bytes)
     if left_out:
-        about = "\n".join([*([about] if about else []), f"{left_out} earlier messages are left out"])
+        text = f"{left_out} bytes that passed earlier are left out"
+        about = "\n".join([*([about] if about else []), text])
     count = 0
     with path.open("wb") as file:
         file.write(pcapng.section(about) + pcapng.interface())
-        for moment, frame, comment in _packets(messages):
+        for moment, frame, comment in _packets(kept):
             whole = comment if count else "\n".join(text for text in (about, comment) if text)
             file.write(pcapng.packet(moment + epoch, frame, whole))
             count += 1
     return count
 
 
-# ---------------------------------------------------------------- from exchanges to packets
+def packets(
+    exchanges: Sequence[Exchange], notes: Mapping[int, str], segments: Sequence[Segment] = ()
+) -> Iterator[tuple[float, bytes, str]]:
+    """(time, Ethernet frame, comment) of each packet, in order of time."""
+    return _packets(_commented(exchanges, segments, (), notes))
+
+
+# ---------------------------------------------------------------- comments
 
 
 @dataclass(slots=True)
-class _Message:
-    """One RPC message, or a piece of a stream, on its way."""
+class _Commented:
+    """A segment with what is to be said of it."""
 
-    moment: float
-    from_client: bool
-    data: bytes
-    flow: tuple[str, str, str]
-    """Transport, the server's address, the client's."""
-    comments: list[str]
-    is_piece: bool = False
-    """It has its own record marks, or lacks them."""
+    segment: Segment
     is_own: bool = False
     """Every packet of it says that the check made its bytes."""
+    begins: bool = False
+    """Whether a message begins with it."""
+    comments: list[str] = field(default_factory=list)
 
 
-def _messages(
-    exchanges: Iterable[Exchange], raw: Iterable[RawBytes], notes: Mapping[int, str]
-) -> list[_Message]:
-    """Calls and replies in order of time. What raw bytes show already is commented there."""
-    found = [_of_raw(one) for one in raw]
-    shown: dict[tuple[bool, tuple[str, str, str], bytes], list[_Message]] = {}
-    for message in found:
-        shown.setdefault((message.from_client, message.flow, message.data), []).append(message)
-    for number, exchange in enumerate(exchanges, 1):
-        for message in _of_exchange(number, exchange, notes.get(number, "")):
-            twins = [] if exchange.procedure is not None else _twins(shown, message)
-            if twins:
-                twins[0].comments += message.comments
-            else:
-                found.append(message)
-    # Sorting is stable: a reply in the same instant stays after its call.
-    return sorted(found, key=lambda message: message.moment)
+def _commented(
+    exchanges: Sequence[Exchange], segments: Sequence[Segment], own: Collection[str], notes: Mapping[int, str]
+) -> list[_Commented]:
+    """Segments in order of time, each with the comments on the messages that end in it."""
+    known = {(one.transport, one.peer, one.local) for one in segments}
+    whole = sorted([*segments, *made_up(exchanges, known)], key=lambda one: one.at)
+    placing = Placing(exchanges, whole)
+    made_by_check = {*own, *(one.local for one in exchanges if one.procedure is None and one.call)}
+    found = [_Commented(one, _is_own(one, made_by_check), comments=_aside(one)) for one in whole]
+    _own_but_typed(found, placing)
+    for message in placing.messages:
+        found[message.first].begins = True
+        _comment(found, message, exchanges, notes)
+    for place, one in enumerate(exchanges):
+        if place not in placing.reply_of and one.call:
+            at = placing.call_of.get(place)
+            nearest = _nearest(whole, one) if at is None else at.last
+            if nearest is not None:
+                more = [_about(place + 1, one, is_whole=True)] if at is None else []
+                found[nearest].comments += [*more, *_late(place + 1, one, notes)]
+    for segment in found:
+        if segment.is_own:
+            segment.comments.append(OWN_BYTES)
+    return found
 
 
-def _twins(shown: dict[t.Any, list[_Message]], message: _Message) -> list[_Message]:
-    """The raw bytes that are the same message: as they are, or after a record mark."""
-    marked = struct.pack(">I", (_LAST_FRAGMENT | len(message.data)) & 0xFFFF_FFFF) + message.data
-    for data in (message.data, marked):
-        twins = shown.get((message.from_client, message.flow, data))
-        if twins:
-            return [twins.pop(0)] if len(twins) > 1 else twins
-    return []
+def _is_own(segment: Segment, own: Collection[str]) -> bool:
+    return segment.sent and not segment.end and segment.local in own
 
 
-def _of_raw(raw: RawBytes) -> _Message:
-    comment = OWN_BYTES if raw.sent else "read by the check itself"
-    flow = (raw.transport, raw.peer, raw.local)
-    return _Message(raw.at, raw.sent, raw.data, flow, [comment], raw.sent, raw.sent)
+def _aside(segment: Segment) -> list[str]:
+    return [f"nfsproof, {segment.aside}"] if segment.aside and not segment.end else []
 
 
-def _of_exchange(number: int, exchange: Exchange, note: str) -> Iterator[_Message]:
-    is_own = exchange.procedure is None
-    name = name_of(exchange)
-    error = "" if exchange.error is None else describe_error(exchange.error)
-    late = [text for text in (error, note) if text]
-    flow = (exchange.transport, exchange.peer, exchange.local)
-    # When it was sent again is not known: it is shown once.
-    again = f", sent {exchange.resent + 1} times, shown once" if exchange.resent else ""
-    about = [f"exchange #{number}: {name}{again}", *([OWN_BYTES] if is_own else [])]
-    if exchange.call:
-        comments = about if exchange.reply is not None else [*about, *late]
-        yield _Message(exchange.sent_at, True, exchange.call, flow, comments, is_own=is_own)
-    if exchange.reply is not None:
-        moment = exchange.sent_at if exchange.received_at is None else exchange.received_at
-        whose = [f"exchange #{number}: the reply"] if is_own else []
-        yield _Message(moment, False, bytes(exchange.reply), flow, [*whose, *late])
+def _own_but_typed(found: list[_Commented], placing: Placing) -> None:
+    """What is wholly calls of a client is not made by the check, on whatever connection."""
+    own = {at for at, one in enumerate(found) if one.is_own}
+    if not own:
+        return
+
+    def is_typed(message: Message) -> bool:
+        return message.exchange is not None and placing.exchanges[message.exchange].procedure is not None
+
+    left = {place for place, _, _ in placing.left(is_typed)}
+    for at in own - left:
+        found[at].is_own = False
 
 
-def _newest(messages: list[_Message], most: int) -> tuple[list[_Message], int]:
-    """The last messages of at most `most` bytes, at least one, and how many came before them."""
-    room = most
-    for at in range(len(messages) - 1, -1, -1):
-        room -= len(messages[at].data)
-        if room < 0 and at < len(messages) - 1:
-            return messages[at + 1 :], at + 1
-    return messages, 0
+def _comment(
+    found: list[_Commented], message: Message, exchanges: Sequence[Exchange], notes: Mapping[int, str]
+) -> None:
+    comments = found[message.last].comments
+    if message.exchange is None:
+        comments += ["a copy of a call that was sent before"] if message.is_again else []
+        return
+    number, one = message.exchange + 1, exchanges[message.exchange]
+    if message.sent:
+        comments.append(_about(number, one, is_whole=message.flow[3] != 0))
+    else:
+        whose = [f"exchange #{number}: the reply"] if one.procedure is None else []
+        comments += [*whose, *_late(number, one, notes)]
 
 
-def packets(
-    exchanges: Iterable[Exchange], notes: Mapping[int, str], raw: Iterable[RawBytes] = ()
-) -> Iterator[tuple[float, bytes, str]]:
+def _about(number: int, one: Exchange, *, is_whole: bool) -> str:
+    """Which call it is. When it was sent again is known only of connections whose bytes were kept."""
+    again = f", sent {one.resent + 1} times{'' if is_whole else ', shown once'}" if one.resent else ""
+    return f"exchange #{number}: {name_of(one)}{again}"
+
+
+def _late(number: int, one: Exchange, notes: Mapping[int, str]) -> list[str]:
+    """What is known of an exchange when it is over."""
+    error = "" if one.error is None else describe_error(one.error)
+    return [text for text in (error, notes.get(number, "")) if text]
+
+
+def _nearest(segments: Sequence[Segment], one: Exchange) -> int | None:
+    """The segment nearest to a call that is not in them as a message: broken bytes, or too many."""
+    places = [
+        at
+        for at, segment in enumerate(segments)
+        if segment.sent and not segment.end and segment.local == one.local and segment.peer == one.peer
+    ]
+    return min(places, key=lambda at: abs(segments[at].at - one.sent_at), default=None)
+
+
+def _newest(messages: list[_Commented], most: int) -> tuple[list[_Commented], int]:
+    """The last segments of at most `most` bytes, at least one, and the bytes of those before that are left out.
+
+    What is kept of each direction of a connection begins with a message.
+    """
+    room, first = most, len(messages)
+    while first and room >= 0:
+        first -= 1
+        room -= len(messages[first].segment.data)
+    if room >= 0 or first == len(messages) - 1:
+        return messages, 0
+    kept, open_flows = list[_Commented](), set[object]()
+    for one in messages[first + 1 :]:
+        key = (flow_of(one.segment), one.segment.sent)
+        if one.begins or one.segment.end or key in open_flows:
+            open_flows.add(key)
+            kept.append(one)
+    left = sum(len(one.segment.data) for one in messages) - sum(len(one.segment.data) for one in kept)
+    return kept or messages[-1:], left
+
+
+# ---------------------------------------------------------------- packets
+
+
+def _packets(messages: Iterable[_Commented]) -> Iterator[tuple[float, bytes, str]]:
     """(time, Ethernet frame, comment) of each packet, in order of time."""
-    return _packets(_messages(exchanges, raw, notes))
-
-
-def _packets(messages: Iterable[_Message]) -> Iterator[tuple[float, bytes, str]]:
-    """(time, Ethernet frame, comment) of each packet, in order of time."""
-    flows: dict[tuple[str, str, str], _Flow] = {}
+    flows: dict[Flow, _Connection] = {}
     ports = itertools.count(_FIRST_CLIENT_PORT)
     for message in messages:
-        transport, peer, local = message.flow
-        flow = flows.get(message.flow)
+        segment = message.segment
+        key = flow_of(segment)
+        flow = flows.get(key)
         if flow is None:
-            flow = flows[message.flow] = _Flow.to(peer, _port_of(local) or next(ports))
-            if transport == "tcp":
+            if segment.end:
+                continue
+            flow = flows[key] = _Connection.to(segment.peer, _port_of(segment.local) or next(ports))
+            if segment.transport == "tcp":
                 for frame in flow.handshake():
-                    yield message.moment, frame, ""
+                    yield segment.at, frame, ""
         comment = "\n".join(dict.fromkeys(message.comments))
-        if transport == "tcp":
-            for frame in flow.segments(message.data, message.is_piece, from_client=message.from_client):
-                yield message.moment, frame, comment
-                comment = OWN_BYTES if message.is_own else ""
+        if segment.transport == "udp":
+            if not segment.end:
+                yield segment.at, flow.datagram(segment.data, from_client=segment.sent), comment
+        elif segment.end:
+            for frame in flow.ends(from_client=segment.sent):
+                yield segment.at, frame, comment
         else:
-            yield message.moment, flow.datagram(message.data, from_client=message.from_client), comment
+            for frame in flow.segments(segment.data, from_client=segment.sent):
+                yield segment.at, frame, comment
+                comment = OWN_BYTES if message.is_own else ""
 
 
 def _port_of(address: str) -> int | None:
@@ -192,7 +247,7 @@ def _port_of(address: str) -> int | None:
 
 
 @dataclass(slots=True)
-class _Flow:
+class _Connection:
     """One made-up connection: the client's address and port, the server's, and TCP's next sequence numbers."""
 
     client: IpAddress
@@ -201,6 +256,8 @@ class _Flow:
     server_port: int
     sequence: dict[bool, int] = field(default_factory=lambda: {True: 1000, False: 2000})
     """Next sequence number, by whether it is the client's."""
+    ended: set[bool] = field(default_factory=set)
+    """Which sides have said that they send nothing more."""
 
     @classmethod
     def to(cls, peer: str, client_port: int) -> t.Self:
@@ -228,15 +285,20 @@ class _Flow:
         self._advance(1, from_client=False)
         yield self._tcp(b"", _ACK, from_client=True)
 
-    def segments(self, message: bytes, is_piece: bool, *, from_client: bool) -> Iterator[bytes]:
-        """A message with its record mark (RFC 5531 section 11), as one fragment; or a piece of the stream."""
-        mark = b"" if is_piece else struct.pack(">I", _LAST_FRAGMENT | len(message))
-        stream = mark + message
+    def segments(self, stream: bytes, *, from_client: bool) -> Iterator[bytes]:
+        """A piece of the stream."""
         for at in range(0, len(stream), _MOST_SEGMENT):
             piece = stream[at : at + _MOST_SEGMENT]
             is_last = at + _MOST_SEGMENT >= len(stream)
             yield self._tcp(piece, _ACK | (_PSH if is_last else 0), from_client=from_client)
             self._advance(len(piece), from_client=from_client)
+
+    def ends(self, *, from_client: bool) -> Iterator[bytes]:
+        """FIN, once from each side."""
+        if from_client not in self.ended:
+            self.ended.add(from_client)
+            yield self._tcp(b"", _FIN | _ACK, from_client=from_client)
+            self._advance(1, from_client=from_client)
 
     def _advance(self, count: int, *, from_client: bool) -> None:
         self.sequence[from_client] = (self.sequence[from_client] + count) & 0xFFFF_FFFF

@@ -9,16 +9,16 @@ leaves a line that says so. What the verdict is about is never cut away.
 from __future__ import annotations
 
 import struct
-import typing as t
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nfsclient.errors import XdrError
-from nfsclient.rpc.exchange import Exchange, RawBytes
+from nfsclient.rpc.exchange import Exchange, RawBytes, Segment
 from nfsclient.xdr import XdrType, format_value
 from nfsjudge.answers import describe_error
+from nfsjudge.placing import Placing
 from nfsjudge.records import MessageRecord
-from nfsjudge.transcript import as_whom, cut, hexdump, name_of
+from nfsjudge.transcript import Besides, as_whom, cut, hexdump, name_of
 
 MOST_LINES = 300
 """Lines of one message."""
@@ -52,13 +52,14 @@ class Mark:
 def message_records(
     exchanges: Sequence[Exchange],
     raw: Iterable[RawBytes] = (),
+    remarks: Sequence[tuple[float, str]] = (),
     *,
     began: float = 0.0,
     marks: Sequence[Mark] = (),
 ) -> list[MessageRecord]:
     """The messages in order of time; `began` is the beginning of the check on the exchanges' clock.
 
-    Raw bytes that are in no exchange have the number 0.
+    Raw bytes that are in no exchange have the number 0, and so has what was seen besides: `remarks`, as (time, text).
     """
     parts: list[_Part] = []
     for number, exchange in enumerate(exchanges, 1):
@@ -69,21 +70,39 @@ def message_records(
             at = exchange.sent_at if exchange.received_at is None else exchange.received_at
             parts.append(_Part(at, number, "reply", exchange, own))
     parts += [_Part(one.at, 0, "call" if one.sent else "reply", one, []) for one in beside(exchanges, raw)]
+    parts += [_Part(at, 0, "", text, []) for at, text in remarks]
     parts.sort(key=lambda part: part.at)  # stable: a reply in the same instant stays after its call
     return _bounded(parts, began)
 
 
 def beside(exchanges: Iterable[Exchange], raw: Iterable[RawBytes]) -> list[RawBytes]:
-    """Those of the raw bytes that are in no exchange."""
-    known = {
-        bytes(part) for one in exchanges if one.procedure is None for part in (one.call, one.reply) if part
-    }
-    return [one for one in raw if one.data not in known and not _is_marked(one, known)]
+    """Those of the raw bytes that are in no exchange. A call may be in several fragments, or pieces of a stream."""
+    own, all_raw = [one for one in exchanges if one.procedure is None], list(raw)
+    sent = [
+        Segment(one.at, True, one.data, one.peer, one.transport, one.local) for one in all_raw if one.sent
+    ]
+    left = [
+        RawBytes(sent[at].at, True, data, sent[at].peer, sent[at].transport, sent[at].local)
+        for at, _, data in Placing(own, sent).left(lambda message: message.exchange is not None)
+    ]
+    replies = {bytes(one.reply) for one in own if one.reply}
+    left += [one for one in all_raw if not one.sent and one.data not in replies]
+    return sorted(left, key=lambda one: one.at)
 
 
-def _is_marked(raw: RawBytes, known: t.Container[bytes]) -> bool:
-    """Whether it is one of the known messages after a record mark."""
-    return raw.sent and raw.transport == "tcp" and raw.data[4:] in known
+def besides(
+    exchanges: Sequence[Exchange], raw: Iterable[RawBytes], remarks: Sequence[tuple[float, str]]
+) -> list[Besides]:
+    """What a transcript says of bytes that are in no exchange, and of what was seen besides."""
+    shown = [
+        Besides(one.at, [f"{'sent' if one.sent else 'received'} {_summary(one)}", *_bytes(one.data)])
+        for one in beside(exchanges, raw)
+    ]
+    return sorted([*shown, *(Besides(at, [text]) for at, text in remarks)], key=lambda one: one.at)
+
+
+def _summary(raw: RawBytes) -> str:
+    return f"{len(raw.data)} bytes {'of the check itself' if raw.sent else 'that answer no call'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +112,15 @@ class _Part:
     at: float
     number: int
     direction: str
-    what: Exchange | RawBytes
+    what: Exchange | RawBytes | str
     marks: list[Mark]
 
     def record(self, began: float) -> MessageRecord:
         time = round(self.at - began, 6)
+        if isinstance(self.what, str):
+            return MessageRecord(0, time, "", _line(self.what))
         if isinstance(self.what, RawBytes):
-            what = "of the check itself" if self.what.sent else "that answer no call"
-            summary = f"{len(self.what.data)} bytes {what}"
+            summary = _summary(self.what)
             return MessageRecord(self.number, time, self.direction, summary, _bytes(self.what.data))
         if self.direction == "call":
             summary, lines, signed = _call(self.what)

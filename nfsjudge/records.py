@@ -180,6 +180,10 @@ class RunRecord:
     """"off", "report" or "fail": whether findings were red. Empty: not known."""
     is_partial: bool = False
     """Only some of the checks were chosen."""
+    mutants: list[str] = field(default_factory=list)
+    """Of the embedded server, on throughout."""
+    knobs: list[str] = field(default_factory=list)
+    """Of the embedded server, as NAME=VALUE."""
     kind: str = "run"
     schema: int = SCHEMA
 

@@ -16,14 +16,15 @@ import dataclasses
 import re
 import typing as t
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from nfsclient.protocol import mount, nfs2, nfs3, portmap, rpcbind
 from nfsclient.replay import SILENCE, Story
 from nfsclient.rpc.auth import AuthNone, AuthSys, Credential, RawCredential
-from nfsclient.rpc.exchange import Exchange, RawBytes
+from nfsclient.rpc.exchange import Exchange, RawBytes, Segment
 from nfsclient.rpc.program import Procedure
-from nfsclient.xdr import Void, XdrEnum, XdrType, fields_of, shape_of
+from nfsclient.rpc.record import fragment
+from nfsclient.xdr import Void, XdrEnum, XdrType
 from nfsclient.xdr.kinds import (
     ArrayNode,
     EnumNode,
@@ -35,7 +36,10 @@ from nfsclient.xdr.kinds import (
     OpaqueNode,
     OptionalNode,
 )
+from nfsjudge.given import Given, is_given, literal_of, pairs_of
 from nfsjudge.messages import Mark
+from nfsjudge.placing import fragment_sizes, records
+from nfsjudge.sends import Batch, Closing, besides
 
 MOST_CHARACTERS = 8 << 20
 """Of a script; what would be longer is not made."""
@@ -43,26 +47,31 @@ _PROTOCOLS: t.Final = {"nfs3": nfs3, "nfs2": nfs2, "mount": mount, "portmap": po
 _SERVICES: t.Final = {mount.PROGRAM: "mount", portmap.PROGRAM: "portmap"}
 _VERSIONS: t.Final = {(nfs2.PROGRAM, 2): 2, (mount.PROGRAM, 1): 2, (mount.PROGRAM, 2): 2}
 """Program and version -> the version of NFS that it is, or goes with."""
-_LONGEST_GIVEN = 64
-"""Bytes of the longest handle: longer opaque values are data."""
-_SHORTEST_IN_BYTES = 8
 _MADE_UP = re.compile(rb"nfsproof-[0-9a-f]{12}")
 _GIVEN_TIMES: t.Final = frozenset({"guard"})
 """Fields for a time that must be the server's own."""
-_MARK = 0x8000_0000
 
 _HEAD = """\
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Made by nfsproof. Sends what one check sent, prints every answer, and marks the one that deviated.
 # It needs nfsclient, a part of nfsproof, and nothing else. The server: python THIS_FILE nfs://HOST/EXPORT
+try:
 {imports}
+except ImportError as error:
+    raise SystemExit(f"{{error}}: {missing}") from error
 
 replay = Replay.of_arguments(
     {url},
-    {story},
+    {story},{more}
 )
 """
+
+
+MISSING = (
+    "nfsclient is a part of nfsproof: run this with the Python that has it (.venv/bin/python of a checkout), "
+    "or install it here (python -m pip install CHECKOUT_OR_WHEEL_OF_NFSPROOF)"
+)
 
 
 class CannotWrite(Exception):
@@ -75,6 +84,8 @@ class Setting:
 
     url: str
     """The server on which they were recorded."""
+    started: str = ""
+    """The name of the target, if it was started for the run: its URL means nothing afterwards."""
     root: bytes | None = None
     """The handle in which the check worked, by NFSv3."""
     root2: bytes | None = None
@@ -95,20 +106,27 @@ def write_script(
     exchanges: Sequence[Exchange],
     raw: Sequence[RawBytes] = (),
     *,
+    segments: Sequence[Segment] = (),
+    leave_out: Collection[str] = (),
     happened: Sequence[tuple[float, str]] = (),
     marks: Sequence[Mark] = (),
 ) -> str:
     """The text of the script. `happened` is (time, what) of what was done to the server outside the protocol.
 
-    Raises `CannotWrite`.
+    `raw` are messages that answer no call, and bytes that a check sent; `segments` is all that passed, in which those
+    bytes are as they were sent. What passed for the reasons `leave_out` is not in the script. Raises `CannotWrite`.
     """
     writer = _Writer(setting, exchanges, marks)
-    for _, _, write in sorted(writer.steps(raw, happened), key=lambda step: step[:2]):
+    for _, _, write in sorted(writer.steps(raw, segments, leave_out, happened), key=lambda step: step[:2]):
         write()
         if writer.size > MOST_CHARACTERS:
             raise CannotWrite(f"a script would have more than {MOST_CHARACTERS} characters")
     writer.finish()
-    head = _HEAD.format(imports=writer.imports(), url=ascii(setting.url), story=_story(story))
+    more = f"\n    started={setting.started!a}," if setting.started else ""
+    url = "" if setting.started else setting.url
+    head = _HEAD.format(
+        imports=writer.imports(), missing=MISSING, url=ascii(url), story=_story(story), more=more
+    )
     return head + "\n".join([*writer.lines, "replay.end()", ""])
 
 
@@ -129,9 +147,10 @@ class _Writer:
         self.marks = marks
         self.lines: list[str] = []
         self.size = 0
-        self.given = _Given(self)
+        self.given = Given({3: setting.root, 2: setting.root2}, self.put)
         self._used: set[str] = set()
         self._connections: dict[tuple[str, str, str], str] = {}
+        self._opened = 0
         self._listening: dict[str, bool] = {}
         """Variable of a connection -> whether bare bytes were sent last, with nothing received since."""
         self._names: dict[bytes, str] = {}
@@ -148,7 +167,8 @@ class _Writer:
         protocols = sorted(self._used & set(_PROTOCOLS))
         replay = ["Replay", "Story", *(["opaque"] if "opaque" in self._used else [])]
         return "\n".join(
-            [
+            f"    {line}"
+            for line in [
                 *([f"from nfsclient.protocol import {', '.join(protocols)}"] if protocols else []),
                 f"from nfsclient.replay import {', '.join(replay)}",
                 *([f"from nfsclient.rpc.auth import {', '.join(auth)}"] if auth else []),
@@ -158,13 +178,23 @@ class _Writer:
 
     # ------------------------------------------------------------ what happens when
 
-    def steps(self, raw: Sequence[RawBytes], happened: Sequence[tuple[float, str]]) -> Iterator[Step]:
+    def steps(
+        self,
+        raw: Sequence[RawBytes],
+        segments: Sequence[Segment],
+        leave_out: Collection[str],
+        happened: Sequence[tuple[float, str]],
+    ) -> Iterator[Step]:
         """(time, order, what writes it) of each message and of what lies between them."""
         sends = sorted(one.sent_at for one in self.exchanges if one.procedure is not None)
         for number, one in enumerate(self.exchanges, 1):
             yield from self._steps_of(number, one, sends)
-        for order, other in enumerate(self._raw_and_lonely(raw), len(self.exchanges) * 2):
-            yield other.at, order, lambda it=other: self._raw(it)  # type: ignore[misc]
+        own = {one.local for one in raw if one.sent}
+        others = besides(self.exchanges, segments, own, leave_out) if segments else ()
+        # Of segments, those that were sent are in `raw` as well.
+        messages = [one for one in raw if not (one.sent and segments)]
+        for order, other in enumerate([*messages, *others], len(self.exchanges) * 2):
+            yield other.at, order, lambda it=other: self._other(it)  # type: ignore[misc]
         for at, what in happened:
             yield at, 0, lambda text=what: self.put(f"replay.happened({text!a})")  # type: ignore[misc]
 
@@ -182,15 +212,49 @@ class _Writer:
             yield one.sent_at, number * 2, lambda: self._submit(number, one)
             yield done, number * 2 + 1, lambda: self._wait(number, one)
 
-    def _raw_and_lonely(self, raw: Sequence[RawBytes]) -> list[RawBytes]:
-        """Raw bytes, and the calls of exchanges without a procedure that are not among them."""
-        seen = {one.data for one in raw} | {one.data[4:] for one in raw}
-        lonely = [
-            RawBytes(one.sent_at, True, one.call, one.peer, one.transport, one.local)
-            for one in self.exchanges
-            if one.procedure is None and one.call and one.call not in seen
-        ]
-        return [*raw, *lonely]
+    def _other(self, one: RawBytes | Batch | Closing) -> None:
+        if isinstance(one, Batch):
+            self._batch(one)
+        elif isinstance(one, Closing):
+            self._closing(one)
+        else:
+            self._raw(one)
+
+    def _batch(self, batch: Batch) -> None:
+        """Calls of which no record was kept."""
+        first = batch.args[0]
+        constant = self._constant(batch.procedure)
+        if constant is None:
+            raise CannotWrite(f"{batch.procedure.label} is no procedure of a protocol")
+        self.given.version = _VERSIONS.get((batch.procedure.program, batch.procedure.version), 3)
+        words = [self._connection(batch.like), constant, self.value(first)]
+        if batch.path:
+            values = [self._leaf(args, batch.path) for args in batch.args]
+            words += [ascii(batch.path), f"[{', '.join(values)}]"]
+        if batch.credential is not None and batch.credential != self.setting.credential:
+            words.append(f"credential={self._credential(batch.credential)}")
+        self.put(f"replay.many({', '.join(words)})")
+
+    def _leaf(self, value: XdrType, path: str) -> str:
+        """The field at a path, as it is constructed."""
+        name, _, rest = path.partition(".")
+        node, part = next((node, part) for one, node, part in pairs_of(value) if one == name)
+        return self._leaf(part, rest) if rest else self._field(name, node, part)
+
+    def _closing(self, one: Closing) -> None:
+        key = (one.like.transport, one.like.peer, one.like.local)
+        if one.by_server:
+            if self._listening.get(self._connections.get(key, "")):
+                self.put(f"replay.receive_record({self._connections[key]}, {SILENCE})")
+                self._listening[self._connections[key]] = False
+            return
+        name = self._connection(one.like)
+        if one.is_half:
+            self.put(f"replay.half_close({name})")
+            return
+        self.put(f"replay.close({name})")
+        self._listening.pop(name, None)
+        del self._connections[key]
 
     # ------------------------------------------------------------ calls
 
@@ -255,11 +319,13 @@ class _Writer:
             )
             self._listening[name] = False
             return
-        message = _message_in(raw)
-        if message is None:
+        sizes = fragment_sizes(raw.data) if raw.transport == "tcp" else []
+        message = raw.data if raw.transport == "udp" else b"".join(one for _, _, one in records(raw.data))
+        if sizes is None or (raw.transport == "tcp" and fragment(message, sizes) != raw.data):
             self.put(f"replay.send_raw({name}, {self.bare(raw.data)})")
         else:
-            self.put(f"replay.send_record({name}, {self.bare(message)})")
+            words = [name, self.bare(message), *([f"{sizes}"] if sizes else [])]
+            self.put(f"replay.send_record({', '.join(words)})")
         self._listening[name] = True
 
     def _received(self, one: Exchange) -> list[str]:
@@ -281,10 +347,10 @@ class _Writer:
             if is_opaque and data[begin : begin + len(padded)] == padded:
                 begin, end, text = begin - 4, begin + len(padded), f"opaque({text})"
                 self._used.add("opaque")
-            parts += [_literal(data[at:begin])] if begin > at else []
+            parts += [literal_of(data[at:begin])] if begin > at else []
             parts.append(text)
             at = end
-        parts += [_literal(data[at:])] if at < len(data) or not parts else []
+        parts += [literal_of(data[at:])] if at < len(data) or not parts else []
         return " + ".join(parts)
 
     # ------------------------------------------------------------ connections and names
@@ -293,7 +359,8 @@ class _Writer:
         """The variable of a connection, which is made where it is first used."""
         key = (one.transport, one.peer, one.local)
         if key not in self._connections:
-            name = self._connections[key] = f"c{len(self._connections) + 1}"
+            self._opened += 1
+            name = self._connections[key] = f"c{self._opened}"
             words = [ascii(self.setting.services.get(one.local) or _service_of(one))]
             words += ["proto='udp'"] if one.transport == "udp" else []
             sizes = self.setting.fragments.get(one.local)
@@ -321,7 +388,7 @@ class _Writer:
         if isinstance(value, Void):
             self._used.add("Void")
             return "Void()"
-        pairs = _pairs(value)
+        pairs = pairs_of(value)
         defaults = type(value).__xdr_defaults__
         words = [
             f"{name}={self._field(name, node, part)}"
@@ -359,10 +426,10 @@ class _Writer:
 
     def _octets(self, node: OpaqueNode | FixedOpaqueNode, value: bytes) -> str:
         if is_given(node, value):
-            return self.given.expression(value) or _literal(value)
+            return self.given.expression(value) or literal_of(value)
         if isinstance(node, OpaqueNode) and node.style == "string":
             return self._name(value)
-        return _literal(value)
+        return literal_of(value)
 
     def _name(self, value: bytes) -> str:
         """A name or a path, with the export and names that were made up taken out of it."""
@@ -372,147 +439,19 @@ class _Writer:
             parts, value = ["replay.path"], value[len(path) :]
         at = 0
         for found in _MADE_UP.finditer(value):
-            parts += [_literal(value[at : found.start()])] if found.start() > at else []
+            parts += [literal_of(value[at : found.start()])] if found.start() > at else []
             parts.append(self.made_up(found[0]))
             at = found.end()
-        parts += [_literal(value[at:])] if at < len(value) or not parts else []
+        parts += [literal_of(value[at:])] if at < len(value) or not parts else []
         return " + ".join(parts)
-
-
-class _Given:
-    """What the server has given so far, and by which expression a script has it."""
-
-    def __init__(self, writer: _Writer) -> None:
-        self._writer = writer
-        self._places: dict[object, tuple[str, str]] = {}
-        """A value -> (variable of the reply, path in it) where it stood first."""
-        self._variables: dict[object, str] = {}
-        self.version = 3
-        """Of NFS, for which the handle of the root is wanted where both versions have the same."""
-
-    def learn(self, one: Exchange, variable: str) -> None:
-        """Note what is in a reply."""
-        if isinstance(one.result, XdrType):
-            for path, key in _given_in(one.result, ""):
-                self._places.setdefault(key, (variable, path))
-
-    def in_bytes(self) -> list[bytes]:
-        """What may be found in bare bytes."""
-        known = [self._writer.setting.root, self._writer.setting.root2, *self._places]
-        return [
-            one for one in known if isinstance(one, bytes) and len(one) >= _SHORTEST_IN_BYTES and any(one)
-        ]
-
-    def expression(self, value: bytes) -> str | None:
-        """A handle or a verifier; None for one that was not given."""
-        setting = self._writer.setting
-        roots = {3: setting.root, 2: setting.root2}
-        for version in (self.version, 5 - self.version):
-            if value == roots[version]:
-                variable = f"root{version}"
-                if variable not in self._variables:
-                    self._variables[variable] = variable
-                    self._writer.put(f"{variable} = replay.root({version})")
-                return variable
-        return self._variable(value, value)
-
-    def of_cookie(self, value: int) -> str | None:
-        """The same for a cookie."""
-        return self._variable(("cookie", value), value)
-
-    def of_time(self, value: XdrType) -> str | None:
-        """The same for a time."""
-        return self._variable(_key_of_time(value), None)
-
-    def _variable(self, key: object, recorded: object) -> str | None:
-        if key not in self._variables:
-            if key not in self._places:
-                return None
-            name = self._variables[key] = f"g{len(self._variables) + 1}"
-            reply, path = self._places[key]
-            literal = _literal(recorded) if isinstance(recorded, bytes) else ascii(recorded)
-            self._writer.put(f"{name} = replay.take({reply}, {path!a}, {literal})")
-        return self._variables[key]
-
-
-def is_given(node: Node, value: bytes) -> bool:
-    """Whether a value is of the kinds that a server gives: a handle, a verifier, a cookie of NFSv2."""
-    if not any(value):
-        return False
-    if isinstance(node, FixedOpaqueNode):
-        return True
-    return isinstance(node, OpaqueNode) and node.style == "opaque" and node.maximum <= _LONGEST_GIVEN
-
-
-def _given_in(value: XdrType, prefix: str) -> Iterator[tuple[str, object]]:
-    """(path, key) of what a reply gives that a later call may have to send back."""
-    for name, node, part in _pairs(value):
-        yield from _given_at(f"{prefix}{name}", name, node, part)
-
-
-def _given_at(path: str, name: str, node: Node, value: t.Any) -> Iterator[tuple[str, object]]:
-    if isinstance(node, OptionalNode):
-        node = node.inner
-    if value is None:
-        return
-    if isinstance(value, XdrType):
-        if type(value).__xdr_fields__ in {("seconds", "nseconds"), ("seconds", "useconds")}:
-            yield path, _key_of_time(value)
-        else:
-            yield from _given_in(value, f"{path}.")
-    elif isinstance(value, list) and isinstance(node, ArrayNode | FixedArrayNode | LinkedListNode):
-        for index, item in enumerate(value):
-            yield from _given_at(f"{path}[{index}]", name, node.element, item)
-    elif isinstance(node, OpaqueNode | FixedOpaqueNode) and is_given(node, bytes(value)):
-        yield path, bytes(value)
-    elif name == "cookie" and isinstance(node, IntNode) and value:
-        yield path, ("cookie", int(value))
-
-
-def _key_of_time(value: XdrType) -> tuple[object, ...]:
-    return ("time", *(getattr(value, name) for name in value.__xdr_fields__))
-
-
-def _pairs(value: XdrType) -> list[tuple[str, Node, t.Any]]:
-    """(name, node, value) of the fields that are there."""
-    if type(value).__xdr_role__ == "struct":  # type: ignore[attr-defined]
-        return [(one.name, one.node, getattr(value, one.name)) for one in fields_of(type(value))]
-    shape = shape_of(type(value))
-    chosen = getattr(value, shape.discriminant.name)
-    arm = shape.arm_for(int(chosen))
-    pairs: list[tuple[str, Node, t.Any]] = [(shape.discriminant.name, shape.discriminant.node, chosen)]
-    if arm is not None and arm.name is not None and arm.node is not None:
-        pairs.append((arm.name, arm.node, getattr(value, arm.name)))
-    return pairs
 
 
 def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, int | bytes | XdrType)
 
 
-def _literal(data: bytes) -> str:
-    """Bytes as an expression; what repeats itself is written shorter."""
-    if len(data) > 64:
-        for period in (1, 2, 4, 8, 16, 64, 251, 256):
-            times = len(data) // period
-            if times > 2 and data[:period] * times == data[: period * times]:
-                rest = data[period * times :]
-                return f"{data[:period]!r} * {times}" + (f" + {rest!r}" if rest else "")
-    text = repr(data)
-    return text if len(text) <= 2 * len(data) + 20 else f"bytes.fromhex({data.hex()!r})"
-
-
 def _right_of(times: Sequence[float], at: float) -> int:
     return bisect.bisect_right(times, at)
-
-
-def _message_in(raw: RawBytes) -> bytes | None:
-    """The message, where what was sent is exactly one in one fragment."""
-    if raw.transport == "udp":
-        return raw.data
-    if len(raw.data) >= 4 and int.from_bytes(raw.data[:4], "big") == _MARK | len(raw.data) - 4:
-        return raw.data[4:]
-    return None
 
 
 def _service_of(one: Exchange | RawBytes) -> str:
@@ -520,7 +459,9 @@ def _service_of(one: Exchange | RawBytes) -> str:
     if isinstance(one, Exchange) and one.procedure is not None:
         program = one.procedure.program
     else:
-        data = one.call if isinstance(one, Exchange) else _message_in(one) or b""
+        data = one.call if isinstance(one, Exchange) else one.data
+        if isinstance(one, RawBytes) and one.transport == "tcp":
+            data = next((message for _, _, message in records(one.data)), b"")
         program = int.from_bytes(data[12:16], "big")
     return _SERVICES.get(program, "nfs")
 

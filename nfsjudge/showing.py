@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import enum
 import typing as t
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from nfsclient.xdr import XdrType
-from nfsclient.xdr.printer import format_bytes, format_inline
+from nfsclient.xdr import XdrEnum, XdrType, format_value
+from nfsclient.xdr.printer import format_bytes
 
 NONE: t.Final = "none"
 _MOST_ITEMS = 12
 _MOST_CHARACTERS = 300
+_LONGEST_FIELD = 48
+_UNSET = frozenset({"absent", "DONT_CHANGE (0)"})
 _A_SECOND: t.Final = {"nseconds": 9, "useconds": 6}
 """Fractions of a second in times of NFS -> the digits of a second in them."""
 
@@ -39,6 +41,8 @@ def _show(value: object) -> str:  # noqa: PLR0911  (one case a kind)
         case bytes() | bytearray() | memoryview():
             data = bytes(value)
             return format_bytes(data, text=all(32 <= byte < 127 for byte in data[:64]))
+        case XdrEnum():
+            return f"{value.name} ({int(value) & 0xFFFF_FFFF})"
         case enum.Enum():
             return f"{value.name} ({value.value})"
         case bool():
@@ -54,10 +58,23 @@ def _show(value: object) -> str:  # noqa: PLR0911  (one case a kind)
         case AbstractSet():
             return _bracketed(sorted(map(_show, value))[:_MOST_ITEMS], len(value))
         case XdrType():
-            return _time(value) or _cut(f"({', '.join(format_inline(value))})")
+            return _time(value) or _cut(", ".join(flat(value)))
         case str():
             return _cut(value) if value else "''"
     return _cut(str(value) if isinstance(value, int | float) else repr(value))
+
+
+def flat(value: XdrType) -> Iterator[str]:
+    """``path=value`` of each field, as in transcripts, structures flattened; what is absent is left out."""
+    above: list[str] = []
+    for line in format_value(value):
+        depth = (len(line) - len(line.lstrip())) // 2
+        name, _, text = line.strip().partition(":")
+        above[depth:] = [name.rstrip("_")]
+        shown = text.strip()
+        if shown and shown not in _UNSET:
+            more = "..." if len(shown) > _LONGEST_FIELD else ""
+            yield f"{'.'.join(above)}={shown[:_LONGEST_FIELD]}{more}"
 
 
 def _first(items: Iterable[t.Any]) -> list[t.Any]:

@@ -8,9 +8,10 @@ those without a reply. Another line says how many were left out; they are all in
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import typing as t
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 
 from nfsclient.errors import XdrError
@@ -19,10 +20,14 @@ from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.messages import AuthFlavor
 from nfsclient.rpc.program import Step
 from nfsclient.xdr import XdrType, format_value
-from nfsclient.xdr.printer import format_inline
 from nfsjudge.answers import describe_error
+from nfsjudge.showing import flat
 
 MOST_LINES = 108
+_MOST_BESIDES = 16
+"""Lines of what is in no exchange, and stands between them."""
+_MOST_OF_BESIDES = 5
+"""Lines of one such thing."""
 _MOST_OF_MARKED, _MOST_OF_LAST = 40, 24
 """Lines of the exchange that the verdict is about, and of the last one besides."""
 _WITH_ARGUMENTS = 8
@@ -31,11 +36,18 @@ _FIRST, _NEAREST, _BROKEN = 3, 6, 3
 """Exchanges with one line: the first, those next to the ones above, those without a reply."""
 _MOST_BYTES = 256
 _LONGEST_CALL = 240
-_LONGEST_ARGUMENT = 48
 _MOST_NAMES = 12
 """Operations of a compound that its line names."""
-_UNSET = frozenset({"absent", "DONT_CHANGE (0)"})
 _ARROW = "    <-- "
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Besides:
+    """Something that passed, or was seen, besides the exchanges."""
+
+    at: float
+    lines: Sequence[str]
+    """The first says what; bytes may follow."""
 
 
 def as_whom(credential: Credential | None) -> str:
@@ -116,14 +128,8 @@ def _short(text: str) -> str:
 
 
 def _arguments(value: object) -> Iterator[str]:
-    """``path=value`` of each field, structures flattened; what is absent is left out."""
-    if not isinstance(value, XdrType):
-        return
-    for field in format_inline(value):
-        path, _, shown = field.partition("=")
-        if shown not in _UNSET:
-            more = "..." if len(shown) > _LONGEST_ARGUMENT else ""
-            yield f"{path}={shown[:_LONGEST_ARGUMENT]}{more}"
+    """``path=value`` of each field."""
+    return flat(value) if isinstance(value, XdrType) else iter(())
 
 
 def _indent(lines: Sequence[str], by: str) -> list[str]:
@@ -232,9 +238,14 @@ def _step_lines(exchange: Exchange, mark: str | None, note: str) -> list[str]:
 
 
 def transcript(
-    exchanges: Sequence[Exchange], *, subject: object = None, field: str | None = None, note: str = "here"
+    exchanges: Sequence[Exchange],
+    besides: Sequence[Besides] = (),
+    *,
+    subject: object = None,
+    field: str | None = None,
+    note: str = "here",
 ) -> list[str]:
-    """The exchanges of a check, within `MOST_LINES`.
+    """The exchanges of a check, and what happened besides, within `MOST_LINES`.
 
     `subject` is a decoded reply, the result of one operation, or an exchange. `field` is the dotted path of the
     deviating field in `subject`, and `note` what stands at the arrow to it.
@@ -242,14 +253,38 @@ def transcript(
     full = _in_full(exchanges, subject, field, note)
     brief = _in_brief(exchanges, full.keys())
     usual = _usual(exchanges)
-    lines: list[str] = []
+    parts: list[tuple[float, list[str]]] = []
     for is_shown, group in itertools.groupby(range(len(exchanges)), lambda at: at in full or at in brief):
         places = [*group]
         if not is_shown and len(places) > 1:
-            lines.append(_left_out([exchanges[at] for at in places]))
+            parts.append((exchanges[places[0]].sent_at, [_left_out([exchanges[at] for at in places])]))
             continue
         for at in places:
-            lines += full.get(at) or [summary_line(exchanges[at], at + 1, usual=usual)]
+            shown = full.get(at) or [summary_line(exchanges[at], at + 1, usual=usual)]
+            parts.append((exchanges[at].sent_at, shown))
+    return _merged(parts, _few(besides, _MOST_BESIDES))
+
+
+def _few(besides: Sequence[Besides], most: int) -> list[Besides]:
+    """The first and the last of many, shortened until they have about `most` lines."""
+    if len(besides) > most:
+        half = most // 2
+        between = besides[half : len(besides) - half]
+        told = Besides(between[0].at, [f"... {len(between)} more of the same kinds"])
+        besides = [*besides[:half], told, *besides[len(besides) - half :]]
+    room = max(1, min(_MOST_OF_BESIDES, most // max(len(besides), 1)))
+    return [Besides(one.at, one.lines[:room]) for one in besides]
+
+
+def _merged(parts: Sequence[tuple[float, Sequence[str]]], besides: Sequence[Besides]) -> list[str]:
+    """The parts, in their order, with what happened before each of them, and after the last one."""
+    lines: list[str] = []
+    rest = deque(sorted(besides, key=lambda one: one.at))
+    for at, shown in [*parts, (float("inf"), ())]:
+        while rest and rest[0].at <= at:
+            first, *more = rest.popleft().lines
+            lines += [f"- {first}", *_indent(more, "    ")]
+        lines += shown
     return lines
 
 
@@ -300,13 +335,17 @@ def _kind(exchange: Exchange) -> str:
     return f"{name_of(exchange)} {status_of(exchange)}".rstrip()
 
 
-def short_transcript(exchanges: Sequence[Exchange], most: int = 50) -> list[str]:
+def short_transcript(
+    exchanges: Sequence[Exchange], besides: Sequence[Besides] = (), most: int = 50
+) -> list[str]:
     """A line each, the first `most` of them."""
     usual = _usual(exchanges[:most])
-    lines = [
-        summary_line(exchange, number, usual=usual)
+    parts = [
+        (exchange.sent_at, [summary_line(exchange, number, usual=usual)])
         for number, exchange in enumerate(itertools.islice(exchanges, most), 1)
     ]
+    few = [Besides(one.at, one.lines[:1]) for one in _few(besides, _MOST_BESIDES)]
+    lines = _merged(parts, few)
     if len(exchanges) > most:
         lines.append(f"... {len(exchanges) - most} more")
     return lines

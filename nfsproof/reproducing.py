@@ -3,20 +3,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from nfsclient.url import NfsUrl
 from nfsjudge.records import CheckRecord
 from nfsproof import starter
+from nfsproof.only_data import is_only_data
 from reports import Run, load
-from reports.archived import is_archive
+from reports.archived import is_archive, is_from_archive
 from reports.idlist import known_ids
 
 AGAIN = "reproduced"
 """The folder below the report for that of the check that is run again: the records of the run stay."""
+
+
+_EMBEDDED = "embedded"
 
 
 class CannotReproduce(Exception):
@@ -30,6 +38,9 @@ class Found:
     check: CheckRecord
     folder: Path
     target: str
+    mutants: tuple[str, ...] = ()
+    knobs: tuple[str, ...] = ()
+    """Of the embedded server: see `RunRecord`."""
 
 
 def find(name: str, report: Path) -> Found:
@@ -44,8 +55,9 @@ def find(name: str, report: Path) -> Found:
     run = load(report)
     folder = report if report.is_dir() else report.parent
     check = _check(name, run)
-    target = run.about.target if run.about is not None else check.target
-    return Found(check, folder, target)
+    if run.about is None:
+        return Found(check, folder, check.target)
+    return Found(check, folder, run.about.target, tuple(run.about.mutants), tuple(run.about.knobs))
 
 
 def _check(name: str, run: Run) -> CheckRecord:
@@ -81,15 +93,74 @@ def script_path(found: Found) -> Path:
     return path
 
 
-def run_script(found: Found, target: str | None) -> int:
-    """Run the script that a check left; its exit status."""
-    server = _target_of(found, target)  # where the run started one, only the script knows its port
-    words = [sys.executable, str(script_path(found)), *([server] if target is not None else [])]
+def run_script(found: Found, target: str | None, *, trust: bool = False) -> int:
+    """Run the script that a check left; its exit status. A server that was started for the run is started again.
+
+    Raises `CannotReproduce`, also for a script of someone else without `trust`, and `TargetError`.
+    """
+    script, server = script_path(found), _target_of(found, target)
+    if not trust:
+        _require_own(found, script)
+    with _server(found, server) as url:
+        words = [sys.executable, str(script), url]
+        return subprocess.run(words, check=False, env=_environment()).returncode
+
+
+def _require_own(found: Found, script: Path) -> None:
+    """Raises `CannotReproduce` for a script that may come from someone else."""
+    if is_from_archive(found.folder):
+        why = f"{script} comes from an archive, so someone else wrote it"
+    elif not is_only_data(script.read_text(encoding="utf-8", errors="replace")):
+        why = f"{script} does more than the scripts of nfsproof do"
+    else:
+        return
+    raise CannotReproduce(f"{why}: read it (--print), and run it with --trust")
+
+
+@contextlib.contextmanager
+def _server(found: Found, target: str) -> Iterator[str]:
+    """The URL of a server; one without a URL is started, and ends with the block."""
+    if "://" in target:
+        yield target
+    elif target == _EMBEDDED:
+        with _embedded(found) as url:
+            yield url
+    else:
+        from fixtures.plugin.scripting import url_of
+        from nfstargets import make_target
+
+        server = make_target(target)
+        server.start()
+        try:
+            yield str(url_of(target, server.address()))
+        finally:
+            server.stop()
+
+
+@contextlib.contextmanager
+def _embedded(found: Found) -> Iterator[str]:
+    """The embedded server as the run had it, in another process."""
+    from nfstargets.embedded import EXPORT, SECOND_EXPORT
+
+    is_same = found.target == _EMBEDDED
+    words = [f"--export={one}" for one in (EXPORT, SECOND_EXPORT)]
+    words += [f"--mutant={one}" for one in found.mutants] if is_same else []
+    words += [f"--knob={one}" for one in found.knobs] if is_same else []
+    command = [sys.executable, "-m", "nfsproof", "serve", "--port=0", *words]
+    with subprocess.Popen(command, env=_environment(), stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        told = server.stdout.readline().split()
+        try:
+            if len(told) < 2 or "://" not in told[1]:
+                raise CannotReproduce("the embedded server cannot be started as the run had it")
+            url = NfsUrl.parse(told[1])
+            yield str(dataclasses.replace(url, rpcbindport=url.nfs_port, uid=0, gid=0))
+        finally:
+            server.terminate()
+
+
+def _environment() -> dict[str, str]:
     path = str(starter.PACKAGE.parent)
-    return subprocess.run(words, check=False, env=_environment(path)).returncode
-
-
-def _environment(path: str) -> dict[str, str]:
     known = os.environ.get("PYTHONPATH")
     return {**os.environ, "PYTHONPATH": os.pathsep.join([path, *([known] if known else [])])}
 
@@ -99,7 +170,10 @@ def run_again(found: Found, target: str | None, arguments: tuple[str, ...] = ())
     if found.check.id.startswith("-"):
         raise CannotReproduce(f"expected the id of a check, saw {found.check.id!r} in the records")
     report = found.folder / AGAIN
-    words = [f"--target={_target_of(found, target)}", f"--report={report}", "--evidence=always", *arguments]
+    server = _target_of(found, target)
+    words = [f"--target={server}", f"--report={report}", "--evidence=always", *arguments]
+    if server == found.target == _EMBEDDED:
+        words += [f"--mutant={one}" for one in found.mutants] + [f"--knob={one}" for one in found.knobs]
     return starter.run_suite([*words, found.check.id])
 
 

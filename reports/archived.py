@@ -91,6 +91,11 @@ def is_archive(path: Path) -> bool:
         return False
 
 
+def is_from_archive(folder: Path) -> bool:
+    """Whether a folder was taken out of an archive, here or by hand."""
+    return any((folder / name).exists() for name in (_MARK, MANIFEST))
+
+
 def stem(path: Path) -> str:
     """The name of an archive without its ending."""
     ending = next((one for one in ENDINGS if path.name.endswith(one)), "")

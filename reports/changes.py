@@ -11,12 +11,14 @@ GONE = "gone"
 NEW = "new"
 BROKEN = "broken"
 FIXED = "fixed"
+NEWLY_JUDGED = "red, not judged before"
 SYMPTOM = "other symptom"
 UNJUDGED = "no longer judged"
 OTHER = "other verdict"
 
 MEANINGS = {
-    BROKEN: "was not red, is now FAIL or NONSTRICT",
+    BROKEN: "was PASS or NONSTRICT, is now worse: FAIL or NONSTRICT",
+    NEWLY_JUDGED: "was SKIP, UNSUPPORTED or VOID, which says nothing, and is now FAIL or NONSTRICT",
     FIXED: "was red, is now PASS",
     SYMPTOM: "red in both, but with a different outcome",
     UNJUDGED: "was judged, is now SKIP, UNSUPPORTED or VOID",
@@ -44,6 +46,8 @@ def change(before: str | None, after: str | None) -> str | None:
         return None
     if before is None or after is None:
         return NEW if before is None else GONE
+    if after in _RED and before not in _JUDGED:
+        return NEWLY_JUDGED
     if after == "FAIL" or (after == "NONSTRICT" and before not in _RED):
         return BROKEN
     if after == "PASS" and before in _RED:

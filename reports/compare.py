@@ -26,8 +26,8 @@ class Changed:
     after: Seen | None
 
     def __str__(self) -> str:
-        before = self.before.verdict if self.before is not None else "not there"
-        after = self.after.verdict if self.after is not None else "not there"
+        before = self.before.verdict if self.before is not None else "not run"
+        after = self.after.verdict if self.after is not None else "not run"
         text = self.after.text if self.after is not None else ""
         first = text.splitlines()[0][:160] if text else ""
         return printable(f"{self.how}: {self.id}: {before} -> {after}{f'  {first}' if first else ''}")

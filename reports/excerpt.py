@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from reports.plain import shortened
 
-_HEAD = re.compile(r"#\d+ ")
-"""How the first line of an exchange begins."""
+_HEAD = re.compile(r"(?:#\d+|-) ")
+"""How the first line of an exchange begins, and of what passed besides."""
 _MARK = "<-- "
 _BEFORE, _BEHIND = 16, 4
 """Lines around one that deviates."""

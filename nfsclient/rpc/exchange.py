@@ -89,6 +89,28 @@ class RawBytes:
     local: str = ""
 
 
+End: t.TypeAlias = t.Literal["", "half-closed", "closed"]
+
+
+@dataclass(slots=True, eq=False)
+class Segment:
+    """Bytes that passed on a connection, as they did: a piece of the stream with its record marks, or a datagram."""
+
+    at: float
+    """Seconds of the loop's clock."""
+    sent: bool
+    data: bytes
+    peer: str
+    transport: t.Literal["tcp", "udp"]
+    local: str = ""
+    connection: int = 0
+    """Tells connections apart that had the same addresses, one after the other."""
+    end: End = ""
+    """What ended, instead of data: sending alone, or the connection."""
+    aside: str = ""
+    """Why it passed, if not for the calls of the check."""
+
+
 Recorder: t.TypeAlias = Callable[[Exchange], None]
 RawRecorder: t.TypeAlias = Callable[[bool, bytes], None]
 """Called with (whether they were sent, bytes)."""

@@ -23,6 +23,7 @@ from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.plan import Plan
 from nfsclient.rpc.record import size_of
 from nfsclient.rpc.sockets import Address, KernelTimeout, address_of, format_address
+from nfsclient.rpc.tap import Tap, TappedSocket
 from nfsclient.xdr import Buffer, XdrType
 
 R = t.TypeVar("R", bound=XdrType)
@@ -53,26 +54,43 @@ class Link:
         """Answers calls that the server makes on this connection: message in, message out (None: silence)."""
         self._recorder: Recorder | None = None
         self._raw_recorder: RawRecorder | None = None
+        self._tap: Tap | None = None
         self._open(dial())
 
     # ------------------------------------------------------------ the connection
 
     def _open(self, sock: socket.socket) -> None:
-        self._sock = sock
         self.is_open = True
         self.why_closed = ""
         self._unsent: deque[memoryview] = deque()
-        self._receive_timeout = KernelTimeout(sock)
-        self._send_timeout = KernelTimeout(sock, socket.SO_SNDTIMEO)
-        self.peer_address: Address = address_of(sock.getpeername())
-        self.local_address: Address = address_of(sock.getsockname())
+        self._wait_on(sock if self._tap is None else TappedSocket(sock, self._tap))
+        self.peer_address: Address = address_of(self._sock.getpeername())
+        self.local_address: Address = address_of(self._sock.getsockname())
         self.core = self._make_core(format_address(*self.peer_address))
         self.core.recorder = self._recorder
         self.core.raw_recorder = self._raw_recorder
         self.core.local = format_address(*self.local_address)
         self._is_stream = isinstance(self.core, StreamCore)
-        self._bulk = BulkReceiver(sock, self._receive_timeout, self.loop.clock)
         self.loop.add(self)
+
+    def _wait_on(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._receive_timeout = KernelTimeout(sock)
+        self._send_timeout = KernelTimeout(sock, socket.SO_SNDTIMEO)
+        self._bulk = BulkReceiver(sock, self._receive_timeout, self.loop.clock)
+
+    @property
+    def on_wire(self) -> Tap | None:
+        """Called with all bytes that pass, as they do: pieces of the stream with their record marks, or datagrams."""
+        return self._tap
+
+    @on_wire.setter
+    def on_wire(self, tap: Tap | None) -> None:
+        self._tap = tap
+        if isinstance(self._sock, TappedSocket):
+            self._sock.tap = tap
+        elif tap is not None and self.is_open:
+            self._wait_on(TappedSocket(self._sock, tap))
 
     @property
     def on_exchange(self) -> Recorder | None:

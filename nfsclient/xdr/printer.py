@@ -127,7 +127,7 @@ class _Printer:
 
     def scalar(self, node: Node, value: t.Any) -> str:
         if isinstance(node, EnumNode) and isinstance(value, XdrEnum):
-            return f"{value} ({int(value)})"
+            return f"{value} ({int(value) & 0xFFFF_FFFF})"
         if isinstance(value, bytes | bytearray | memoryview):
             return format_bytes(value, text=isinstance(node, OpaqueNode) and node.style != "opaque")
         return str(value)

@@ -26,7 +26,7 @@ from nfsclient.xdr.kinds import (
 class XdrEnum(enum.IntEnum):
     """A signed 32-bit enumeration (RFC 4506 section 4.3) that keeps values it does not know.
 
-    An unknown value off the wire becomes a member-like object of the same class, named ``UNKNOWN_<n>``,
+    An unknown value off the wire becomes a member-like object of the same class, named ``UNKNOWN_<n>`` (n is unsigned),
     with `is_known` False: whether such a value is an error is for the caller to judge, not for the codec.
     """
 
@@ -37,7 +37,7 @@ class XdrEnum(enum.IntEnum):
         if not isinstance(value, int) or not -(2**31) <= value < 2**31:
             return None
         unknown = int.__new__(cls, value)
-        unknown._name_ = f"UNKNOWN_{value}"
+        unknown._name_ = f"UNKNOWN_{value & 0xFFFF_FFFF}"
         unknown._value_ = value
         return unknown
 

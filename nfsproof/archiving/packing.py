@@ -32,7 +32,14 @@ from nfsproof import __version__
 from nfsproof.archiving import captures, secrets
 from nfsproof.archiving.scrub import Scrubber
 from reports.archived import ENDINGS, MANIFEST, Manifest
+from reports.plain import printable
 from reports.reading import MAX_LINE, RECORDS
+
+FOREIGN = (
+    "# From an archive: somebody else's run wrote this script, and nobody has checked it here. "
+    "Read it before you run it.\n"
+)
+"""The first line of a script in an archive."""
 
 
 class ArchiveError(Exception):
@@ -189,19 +196,25 @@ class _Packer:
                     data = captures.scrubbed(data, self._scrubber)
                 else:
                     text = data.decode("utf-8", "replace")
+                    text = FOREIGN + text if path.suffix == ".py" else text
                     data = "\n".join(self._scrubber.lines(text.split("\n"))).encode()
             except captures.NotOurs as error:
                 self._leave_out(name, str(error))
                 return
             if not self._scrubber.is_clean(data):
-                self._leave_out(name, "it contains a name or address that could not be hidden")
+                left = self._scrubber.left_in(data)
+                kinds = " and ".join(sorted(set(left.values())))
+                text = f"what should read {kinds} could not be hidden in it"
+                words = ", ".join(f"'{printable(word)}'" for word in left)
+                self._leave_out(name, text, f"{text}: {words}")
                 return
         self.manifest.files[name] = len(data)
         yield name, data
 
-    def _leave_out(self, name: str, why: str) -> None:
+    def _leave_out(self, name: str, why: str, detail: str = "") -> None:
+        """Say why in the manifest; who packs sees `detail` instead, which may be secret."""
         self.manifest.left_out[name] = why
-        self.problems.append(f"{name} is left out: {why}")
+        self.problems.append(f"{name} is left out: {detail or why}")
 
     def _records(self) -> bytes:
         out = io.BytesIO()
@@ -228,6 +241,8 @@ class _Packer:
                     is_hidden = self._anonymous or secrets.TARGET in plain["description"]
                     plain["description"] = "" if is_hidden else plain["description"]
                     plain["target"] = self._name_of(record.target)
+                if self._anonymous:
+                    plain["mutants"], plain["knobs"] = [], []
             case EndRecord():
                 plain["logs"] = [one for one in record.logs if one in manifest.files]
                 if self._anonymous:  # a baseline is of one server, and its reasons may name it

@@ -105,6 +105,14 @@ class Scrubber:
                 return {key: one if key in _OURS else self.plain(one) for key, one in value.items()}
         return value
 
+    def left_in(self, data: bytes) -> dict[str, str]:
+        """What is still found in bytes: word -> what would stand in its place."""
+        if self._bytes is None:
+            return {}
+        left = [match.group() for match in self._bytes.finditer(data) if _masked(match) != match.group()]
+        words = {one.decode("utf-8", "replace") for one in left}
+        return {word: self._instead.get(word.casefold(), "HIDDEN") for word in sorted(words)}
+
     def is_clean(self, data: bytes) -> bool:
         """Whether nothing is left in bytes that could be found."""
         return self._bytes is None or self.data(data) == data

@@ -27,27 +27,35 @@ from nfsproof.exits import Exit, Trouble
 )
 @click.option("--target", metavar="TARGET", help="Use this server instead of the one of the run.")
 @click.option("--script", is_flag=True, help="Run the script of the check instead of the check.")
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="With --script: run it although it comes from someone else. Read it first (--print).",
+)
 @click.option("--print", "show", is_flag=True, help="Print the script, run nothing.")
-def reproduce(name: str, folder: Path, target: str | None, script: bool, show: bool) -> int:
+def reproduce(name: str, folder: Path, target: str | None, script: bool, trust: bool, show: bool) -> int:
     """Run one check of a run again.
 
     ID is the id of a check, the beginning of one, or a rule of the lint (then the first check that broke it). With
-    --script, the script in the report sends the same messages and prints every reply. If the report came from someone
-    else, read the script first (--print).
+    --script, the script in the report sends the same messages and prints every reply. A server that was started for the
+    run is started again. The script of an archive comes from someone else and runs only with --trust.
     """
     starter.put_home_first()
     from nfsjudge.records import BadRecord
     from nfsproof import reproducing
+    from nfstargets import TargetError
 
     try:
         found = reproducing.find(name, folder)
         if show:
             click.echo(reproducing.script_path(found).read_text(encoding="ascii"), nl=False)
             return int(Exit.OK)
-        return reproducing.run_script(found, target) if script else reproducing.run_again(found, target)
+        if script:
+            return reproducing.run_script(found, target, trust=trust)
+        return reproducing.run_again(found, target)
     except FileNotFoundError as error:
         raise Trouble(
             f"expected the records of a run, but {error.filename} does not exist; name the folder with --report DIR"
         ) from error
-    except (OSError, BadRecord, ValueError, reproducing.CannotReproduce) as error:
+    except (OSError, BadRecord, ValueError, reproducing.CannotReproduce, TargetError) as error:
         raise Trouble(str(error)) from error

@@ -248,18 +248,26 @@ class Runs:
             self._close(run)
         run.state, run.status = "ended", run.process.returncode
         run.running = ""
-        run.remark = run.remark or _BRIEFLY.get(run.status, "")
         run.trouble = _last_words(run) if run.status in _BRIEFLY else ""
+        run.remark = run.remark or _briefly(run.status, run.trouble)
         if run.status < 0:
             run.remark = run.remark or f"killed by signal {-run.status}"
         self._finish(run)
 
 
 _BRIEFLY = {
-    int(Exit.USAGE): "no answer, or wrong usage",
+    int(Exit.USAGE): "could not begin",
     int(Exit.INTERNAL): "internal error",
     int(Exit.NOTHING): "no check was selected",
 }
+
+
+def _briefly(status: int | None, trouble: str) -> str:
+    """How a run ended that came to nothing; what was the trouble says more."""
+    for words in ("does not answer", "cannot be started"):
+        if status == int(Exit.USAGE) and words in trouble:
+            return f"the target {words}"
+    return _BRIEFLY.get(-1 if status is None else status, "")
 
 
 def _last_words(run: TargetRun) -> str:

@@ -11,6 +11,7 @@ from nfsclient.errors import AuthFailed, RpcDenied
 from nfsclient.protocol.mount import Mnt1Res, Mnt3Res
 from nfsclient.rpc.messages import AuthStat
 from nfsjudge import Requirement, expect_that, observe, skip
+from nfsjudge.answers import describe_error
 
 Names = tuple[bytes, bytes]
 """What the fixture `inner` returns: the names of two nested directories."""
@@ -25,7 +26,7 @@ def refusal_of(act: Callable[[], Mnt1Res | Mnt3Res | None]) -> str:
     except AuthFailed as error:
         return f"AUTH_ERROR ({AuthStat(error.auth_stat)})"
     except RpcDenied as error:
-        return str(error)
+        return describe_error(error)
     return str(reply.status) if reply is not None and reply.resok is None else ""
 
 

@@ -7,6 +7,7 @@ from nfsclient.clients import Mount, Nfs3
 from nfsclient.errors import NfsClientError
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import observe, skip
+from nfsjudge.answers import describe_error
 
 
 def exported(mount: Mount) -> list[bytes]:
@@ -14,7 +15,7 @@ def exported(mount: Mount) -> list[bytes]:
     try:
         return [entry.ex_dir for entry in mount.export()]
     except NfsClientError as error:
-        skip(f"cannot get the list of exports: {error}")
+        skip(f"cannot get the list of exports: {describe_error(error)}")
 
 
 def remove_if_created(nfs3: Nfs3, elsewhere: bytes, name: bytes, status: Nfsstat3) -> None:

@@ -7,7 +7,7 @@ import tarfile
 import zipfile
 from pathlib import Path
 
-from nfsclient.rpc.exchange import Exchange, RawBytes
+from nfsclient.rpc.exchange import Exchange, Segment
 from nfsjudge.capture import write_capture
 from nfsjudge.records import (
     AnyRecord,
@@ -61,12 +61,12 @@ def make_run(folder: Path, *, host: str = HOST, address: str = ADDRESS, said: st
     peer = f"[{address}]:2049" if ":" in address else f"{address}:2049"
     exchange = Exchange(1, None, None, None, data, 1.0, peer, "tcp", reply=data, received_at=2.0)
     # The host's name cut in two, and a message that is longer than a packet of the capture.
-    pieces = [RawBytes(3.0, True, part, peer, "tcp") for part in (data[:125], data[125:])]
-    long = RawBytes(4.0, True, bytes(64_990) + data, peer, "tcp", "192.0.2.1:777")
+    pieces = [Segment(3.0, True, part, peer, "tcp", "192.0.2.1:776", 1) for part in (data[:125], data[125:])]
+    long = Segment(4.0, True, bytes(64_990) + data, peer, "tcp", "192.0.2.1:777", 2)
     write_capture(
         folder / CAPTURE,
         [exchange],
-        raw=[*pieces, long],
+        segments=[*pieces, long],
         notes={1: f"from {host}"},
         about=f"check of {target}",
     )

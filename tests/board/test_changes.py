@@ -15,7 +15,9 @@ from tests.board.records import check
     [
         ("PASS", "FAIL", "broken"),
         ("NONSTRICT", "FAIL", "broken"),
-        ("SKIP", "NONSTRICT", "broken"),
+        ("PASS", "NONSTRICT", "broken"),
+        ("SKIP", "NONSTRICT", "red, not judged before"),
+        ("VOID", "FAIL", "red, not judged before"),
         ("FAIL", "PASS", "fixed"),
         ("NONSTRICT", "PASS", "fixed"),
         ("FAIL", "SKIP", "no longer judged"),

@@ -19,6 +19,7 @@ from nfsjudge.records import AnyRecord, CheckRecord, FindingRecord, RunRecord, r
 from nfsproof.archiving import Wishes, pack
 from nfsproof.cli import run_command_line
 from nfsproof.exits import Exit
+from nfsproof.only_data import is_only_data
 from reports.archived import unpack
 from tests.waiting import AT_MOST
 
@@ -217,7 +218,11 @@ def test_an_archive_is_taken_out_first_and_its_server_named(
     for more in ([], ["--script"]):
         assert run_command_line(["reproduce", name, *more, f"--report={folder}"]) == Exit.USAGE
         assert "which server 'Server A' is: name it with --target" in capsys.readouterr().err
-    assert run_command_line([*words, f"--report={folder}", f"--target={bent}"]) == Exit.OK
+    assert run_command_line([*words, f"--report={folder}", f"--target={bent}"]) == Exit.USAGE
+    assert "comes from an archive, so someone else wrote it" in capsys.readouterr().err
+    assert run_command_line([*words, f"--report={folder}", f"--target={bent}", "--trust"]) == Exit.OK
+    script = (folder / check_of(folder, name).script).read_text()
+    assert script.startswith("# From an archive: somebody else's run wrote this script")
     result = python(str(folder / check_of(folder, name).script))
     assert (result.returncode, len(result.stderr.splitlines())) == (4, 1)
     assert "the first argument names the server" in result.stderr
@@ -232,3 +237,82 @@ def test_an_id_in_foreign_records_is_no_option(tmp_path: Path, capsys: pytest.Ca
     (tmp_path / "records.jsonl").write_text("".join(to_line(one) + "\n" for one in records))
     assert run_command_line(["reproduce", "lint/nfs3/x", f"--report={tmp_path}"]) == Exit.USAGE
     assert "expected the id of a check, saw '--junitxml=x'" in capsys.readouterr().err
+
+
+SCRIPT = """
+from nfsclient.protocol import nfs3
+from nfsclient.replay import Replay, Story
+replay = Replay.of_arguments('nfs://h/x', Story(check='a', verdict='FAIL'))
+c1 = replay.connect('nfs')
+r1 = replay.call(1, c1, nfs3.GETATTR, nfs3.Getattr3Args(object=b'x' * 3 + bytes.fromhex('00')))
+replay.end()
+"""
+
+
+def test_a_script_of_nfsproof_is_only_data() -> None:
+    assert is_only_data(SCRIPT)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "import os",
+        "from os import system",
+        "from nfsclient.replay import sys",
+        "from nfsclient.replay import Replay as replay",
+        "replay.loop.close()",
+        "replay._print('x')",
+        "nfs3.sys.exit()",
+        "nfs3.GETATTR.args.unpack_from.__globals__",
+        "print('x')",
+        "__import__('os').abort()",
+        "(lambda: 1)()",
+        "[one for one in (1, 2)]",
+        "while 1: replay.end()",
+        "bytes.fromhex = print",
+        "nfs3 = replay",
+        "replay.end.__self__",
+        "Replay.__init__",
+        "r1.__class__.mro()",
+        "f'{replay.loop}'",
+        "try:\n    replay.end()\nexcept ImportError:\n    replay.end()",
+        "x = = y",
+    ],
+)
+def test_a_script_that_does_more_is_not(more: str) -> None:
+    assert not is_only_data(f"{SCRIPT}{more}\n")
+
+
+def test_a_script_that_does_more_runs_only_when_trusted(
+    left: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = left(RunRecord("nfs://127.0.0.1:1/x"), CheckRecord("nfs3/a/b", "FAIL", script="s.py"))
+    (folder / "s.py").write_text("import sys\nsys.exit(7)\n")
+    words = ["reproduce", "nfs3/a/b", "--script", f"--report={folder}"]
+    assert run_command_line(words) == Exit.USAGE
+    assert "does more than the scripts of nfsproof do" in capsys.readouterr().err
+    assert run_command_line([*words, "--trust"]) == 7
+
+
+def test_a_server_that_was_started_for_the_run_is_started_again(tmp_path: Path) -> None:
+    name, mutant = "nfs3/WRITE/count-limit", "write3-reports-more-than-sent"
+    run = ["-m", "nfsproof", "run", "embedded", name, f"--mutant={mutant}", f"--report={tmp_path}", "-q"]
+    assert python(*run).returncode == Exit.FAIL
+    alone = python(str(tmp_path / check_of(tmp_path, name).script))
+    assert alone.returncode == Exit.USAGE
+    assert "was started for it, and is gone: name one" in alone.stderr
+    again = python("-m", "nfsproof", "reproduce", name, "--script", f"--report={tmp_path}")
+    assert again.returncode == Exit.OK, again.stderr
+    assert f"count: 2    <-- FAIL {name}: " in again.stdout
+    assert python("-m", "nfsproof", "reproduce", name, f"--report={tmp_path}").returncode == Exit.FAIL
+
+
+def test_a_python_without_nfsclient_is_told_what_to_do(report: Path, tmp_path: Path) -> None:
+    script = report / check_of(report, next(iter(FAILING))).script
+    alone = subprocess.run(
+        [sys.executable, "-I", "-S", str(script)],
+        cwd=tmp_path, capture_output=True, text=True, timeout=AT_MOST, check=False,
+    )  # fmt: skip
+    assert alone.returncode == 1
+    assert "nfsclient is a part of nfsproof: run this with the Python that has it" in alone.stderr
+    assert "Traceback" not in alone.stderr

@@ -13,8 +13,8 @@ import pytest
 
 from nfsclient.errors import RpcTimeout
 from nfsclient.rpc.auth import AuthNone
-from nfsclient.rpc.exchange import Exchange, RawBytes
-from nfsjudge.capture import write_capture
+from nfsclient.rpc.exchange import Exchange, Segment
+from nfsjudge.capture import OWN_BYTES, write_capture
 from tests.waiting import AT_MOST
 
 NFS, VERSION, NULL, WRITE = 100003, 3, 0, 7
@@ -168,15 +168,15 @@ def test_a_call_that_was_sent_again_says_so(tmp_path: Path) -> None:
     assert b"sent" not in reply
 
 
-def test_what_a_check_reads_by_itself_says_so(tmp_path: Path) -> None:
+def test_what_a_check_sent_by_itself_says_so_and_is_there_once(tmp_path: Path) -> None:
     path = tmp_path / "x.pcapng"
     own = exchange(1, transport="udp")
     assert own.reply is not None
-    raw = [RawBytes(1.0, True, own.call, own.peer, "udp"), RawBytes(1.25, False, own.reply, own.peer, "udp")]
-    write_capture(path, [own], raw=raw, notes={1: "FAIL nfs3/a/b"})
+    passed = [Segment(1.0, True, own.call, own.peer, "udp"), Segment(1.25, False, own.reply, own.peer, "udp")]
+    write_capture(path, [own], segments=passed, notes={1: "FAIL nfs3/a/b"})
     call, reply = (options for _, _, options in frames(path))
     assert b"exchange #1: raw bytes" in call
-    assert b"read by the check itself" in reply
+    assert OWN_BYTES.encode() in call
     assert b"exchange #1: the reply" in reply
     assert b"FAIL nfs3/a/b" in reply
 

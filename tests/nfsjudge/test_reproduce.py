@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
 import typing as t
 
 import hypothesis
@@ -19,6 +17,7 @@ from nfsclient.rpc.program import Procedure
 from nfsclient.xdr import Void, XdrType
 from nfsjudge.messages import Mark
 from nfsjudge.reproduce import MOST_CHARACTERS, CannotWrite, Setting, write_script
+from nfsproof.only_data import is_only_data
 
 ROOT = b"\x07" * 24
 HANDLE = b"\x01handle-of-the-file"
@@ -28,10 +27,6 @@ SETTING = Setting(
 )
 STORY = Story("nfs3/fake/check", "FAIL", expected=("4",), observed="5")
 OK = nfs3.Nfsstat3.NFS3_OK
-NAMES = re.compile(
-    r"replay|Replay|Story|nfs2|nfs3|mount|portmap|rpcbind|Auth(None|Sys)|RawCredential|Void|opaque|"
-    r"[rpgc]\d+|name\d+|root[23]"
-)
 
 
 def exchange(
@@ -82,16 +77,7 @@ def script(*exchanges: Exchange, raw: tuple[RawBytes, ...] = (), **options: obje
 def assert_only_data(text: str) -> None:
     """The script is ASCII, and nothing in it but calls of the replay with literals, types and variables."""
     assert text.isascii()
-    allowed = (
-        ast.Module, ast.ImportFrom, ast.alias, ast.Assign, ast.Expr, ast.Call, ast.keyword, ast.Name, ast.Attribute,
-        ast.Constant, ast.List, ast.Tuple, ast.BinOp, ast.Add, ast.Mult, ast.UnaryOp, ast.USub, ast.Load, ast.Store,
-    )  # fmt: skip
-    for node in ast.walk(ast.parse(text)):
-        assert isinstance(node, allowed), ast.dump(node)
-        if isinstance(node, ast.Name):
-            assert NAMES.fullmatch(node.id) or node.id == "bytes", node.id
-        if isinstance(node, ast.ImportFrom):
-            assert (node.module or "").startswith("nfsclient")
+    assert is_only_data(text), text
 
 
 def test_the_root_is_asked_for_and_a_handle_is_taken_from_the_new_reply() -> None:

@@ -25,6 +25,7 @@ from nfsclient.rpc.auth import AuthNone, AuthSys, Credential, RawCredential
 from nfsclient.rpc.exchange import Exchange
 from nfsjudge.transcript import (
     MOST_LINES,
+    Besides,
     as_whom,
     call_line,
     cut,
@@ -138,3 +139,18 @@ def test_a_cut_keeps_what_is_signed(size: int, signed: list[int], most: int) -> 
     assert sorted(kept[at] for at in places) == sorted(lines[at] for at in signed)
     left_out = sum(int(line.split()[1]) for line in kept if line.startswith("..."))
     assert left_out + sum(not line.startswith("...") for line in kept) == size
+
+
+def test_what_happened_besides_stands_in_its_place_and_is_bounded() -> None:
+    first, second = listing(1), listing(1)
+    first.sent_at, second.sent_at = 1.0, 3.0
+    lines = transcript([first, second], [Besides(2.0, ["sent 2 bytes", "8000"]), Besides(4.0, ["closed"])])
+    at = lines.index("- sent 2 bytes")
+    assert lines[at + 1] == "    8000"
+    assert lines[0].startswith("#1 ")
+    assert lines[at + 2].startswith("#2 ")
+    assert lines[-1] == "- closed"
+    many = [Besides(5.0, [f"sent {number}", "0", "1"]) for number in range(1000)]
+    assert len(transcript([first], many)) < MOST_LINES
+    assert "- ... 984 more of the same kinds" in transcript([first], many)
+    assert short_transcript([], many[:2]) == ["- sent 0", "- sent 1"]

@@ -204,19 +204,79 @@ def test_every_call_is_counted_also_those_of_workers(suite: Suite, workers: list
     assert "nfs3 pathconf" in (outcome.report / "report.txt").read_text()
 
 
-def test_a_script_says_that_calls_were_made_which_it_lacks(suite: Suite) -> None:
+IN_BULK = """
+@proves(RULE, killed_by=MUTANT)
+def test_in_bulk(nfs3, scratch, rpc_connect):
+    from nfsclient.protocol.nfs3 import LOOKUP, Diropargs3, Lookup3Args
+    rpc = rpc_connect("nfs")
+    rpc.on_exchange = None
+    what = (Lookup3Args(Diropargs3(scratch.handle, b"n%d" % number)) for number in range(20))
+    assert len(list(rpc.pipeline(LOOKUP, what))) == 20
+    expect(1, "x").equals(2)
+"""
+
+
+def test_calls_of_which_no_record_is_kept_are_in_the_capture_and_in_the_script(suite: Suite) -> None:
+    suite.write(IN_BULK)
+    outcome = suite.run()
+    check = outcome.checks["in_bulk"]
+    assert check.exchanges == 1
+    script = (outcome.report / check.script).read_text()
+    assert "replay.many(c2, nfs3.LOOKUP, nfs3.Lookup3Args(what=nfs3.Diropargs3(dir=g2, name=b'n0'))" in script
+    assert "'what.name', [b'n0', b'n1', b'n2'," in script
+    assert (outcome.report / check.capture).read_bytes().count(b"\x00\x00\x00\x03n19\x00") == 1
+
+
+def test_a_script_says_that_more_was_sent_than_is_kept(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fixtures.stage.traffic._KEPT_BYTES", 1000)
+    suite.write(IN_BULK)
+    outcome = suite.run()
+    script = (outcome.report / outcome.checks["in_bulk"].script).read_text()
+    assert "replay.happened('more calls were made than are kept; " in script
+
+
+def test_a_check_that_makes_bytes_only_has_a_transcript(suite: Suite) -> None:
     suite.write(
         """
         @proves(RULE, killed_by=MUTANT)
-        def test_in_bulk(nfs3, rpc_connect):
-            rpc_connect("nfs").on_exchange = None
-            nfs3.null()
+        def test_raw(wire, null_on_other_connection):
+            wire().send_raw(b"\\x80\\x00")
+            null_on_other_connection()
+            expect(1, "x").equals(2)
+        """
+    )
+    check = suite.run().checks["raw"]
+    assert check.transcript == [
+        "- sent 2 bytes of the check itself",
+        "    000000  8000",
+        "- NULL on a new connection -> answered",
+    ]
+    assert [(one.direction, one.summary) for one in check.messages] == [
+        ("call", "2 bytes of the check itself"),
+        ("", "NULL on a new connection -> answered"),
+    ]
+
+
+def test_a_call_in_fragments_stands_once_wherever_it_stands(suite: Suite) -> None:
+    suite.write(
+        """
+        @proves(RULE, killed_by=MUTANT)
+        def test_cut(wire):
+            one = wire()
+            one.call(one.make(cred=b"\\0" * 8), [20, 0, 10])
             expect(1, "x").equals(2)
         """
     )
     outcome = suite.run()
-    script = (outcome.report / outcome.checks["in_bulk"].script).read_text()
-    assert "replay.happened('many calls were made at once and not recorded; " in script
+    check = outcome.checks["cut"]
+    sent = [
+        frame[54:] for _, frame, comment in packets_of(outcome.report / check.capture) if OWN_BYTES in comment
+    ]
+    assert [len(one) for one in sent] == [4 + 20 + 4 + 4 + 10 + 4 + 10]
+    assert [one.direction for one in check.messages] == ["call", "reply"]
+    script = (outcome.report / check.script).read_text()
+    assert script.count("replay.send") == 1
+    assert ", [20, 0, 10])" in script
 
 
 def test_a_second_run_removes_the_scripts_of_the_first_and_no_file_elsewhere(suite: Suite) -> None:

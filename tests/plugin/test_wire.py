@@ -15,7 +15,7 @@ from fixtures.checks.bystanders import WhyNotServed
 from fixtures.checks.mounting import Mounting
 from fixtures.checks.wire import NFS, SILENCE, SUCCESS, RawCall, Wire, words
 from nfsclient.clients import Mount
-from nfsclient.errors import ConnectFailed, RpcTimeout, SystemErr
+from nfsclient.errors import ConnectFailed, NfsClientError, RpcTimeout, SystemErr
 from nfsclient.protocol.mount import DUMP3, Mountlist
 from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.blocking import RpcClient, connect_tcp, connect_udp
@@ -199,8 +199,19 @@ class _Stage:
     def traffic(self) -> _Stage:
         return self
 
-    def unrecorded(self) -> t.Any:
+    @property
+    def liveness(self) -> _Stage:
+        return self
+
+    def unrecorded(self, _aside: str) -> t.Any:
         return pytest.MonkeyPatch.context()
+
+    def null_error(self) -> NfsClientError | None:
+        try:
+            self.null(self.open("nfs"))
+        except NfsClientError as error:
+            return error
+        return None
 
     def open(self, _service: str, **_how: object) -> RpcClient:
         if self.refusals:

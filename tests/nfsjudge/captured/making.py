@@ -6,7 +6,7 @@ from __future__ import annotations
 import random
 import struct
 import typing as t
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from io import BytesIO
 
 from nfsclient.rpc.exchange import Exchange
@@ -18,7 +18,7 @@ Timed: t.TypeAlias = tuple[float, bytes]
 EPOCH = 1_700_000_000.0
 
 
-def frames_of(exchanges: Iterable[Exchange]) -> list[Timed]:
+def frames_of(exchanges: Sequence[Exchange]) -> list[Timed]:
     return [(EPOCH + moment, frame) for moment, frame, _ in packets(exchanges, {})]
 
 

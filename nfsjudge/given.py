@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: MIT
+"""What a server gave in the replies of a check, and by which expression a script has it."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Iterator, Mapping
+
+from nfsclient.rpc.exchange import Exchange
+from nfsclient.xdr import XdrType, fields_of, shape_of
+from nfsclient.xdr.kinds import (
+    ArrayNode,
+    FixedArrayNode,
+    FixedOpaqueNode,
+    IntNode,
+    LinkedListNode,
+    Node,
+    OpaqueNode,
+    OptionalNode,
+)
+
+_LONGEST_GIVEN = 64
+"""Bytes of the longest handle: longer opaque values are data."""
+_SHORTEST_IN_BYTES = 8
+
+
+class Given:
+    """What the server has given so far, and by which expression a script has it."""
+
+    def __init__(self, roots: Mapping[int, bytes | None], put: Callable[[str], None]) -> None:
+        self._roots = roots
+        self._put = put
+        self._places: dict[object, tuple[str, str]] = {}
+        """A value -> (variable of the reply, path in it) where it stood first."""
+        self._variables: dict[object, str] = {}
+        self.version = 3
+        """Of NFS, for which the handle of the root is wanted where both versions have the same."""
+
+    def learn(self, one: Exchange, variable: str) -> None:
+        """Note what is in a reply."""
+        if isinstance(one.result, XdrType):
+            for path, key in given_in(one.result, ""):
+                self._places.setdefault(key, (variable, path))
+
+    def in_bytes(self) -> list[bytes]:
+        """What may be found in bare bytes."""
+        known = [*self._roots.values(), *self._places]
+        return [
+            one for one in known if isinstance(one, bytes) and len(one) >= _SHORTEST_IN_BYTES and any(one)
+        ]
+
+    def expression(self, value: bytes) -> str | None:
+        """A handle or a verifier; None for one that was not given."""
+        for version in (self.version, 5 - self.version):
+            if value == self._roots.get(version):
+                variable = f"root{version}"
+                if variable not in self._variables:
+                    self._variables[variable] = variable
+                    self._put(f"{variable} = replay.root({version})")
+                return variable
+        return self._variable(value, value)
+
+    def of_cookie(self, value: int) -> str | None:
+        """The same for a cookie."""
+        return self._variable(("cookie", value), value)
+
+    def of_time(self, value: XdrType) -> str | None:
+        """The same for a time."""
+        return self._variable(key_of_time(value), None)
+
+    def _variable(self, key: object, recorded: object) -> str | None:
+        if key not in self._variables:
+            if key not in self._places:
+                return None
+            name = self._variables[key] = f"g{len(self._variables) + 1}"
+            reply, path = self._places[key]
+            literal = literal_of(recorded) if isinstance(recorded, bytes) else ascii(recorded)
+            self._put(f"{name} = replay.take({reply}, {path!a}, {literal})")
+        return self._variables[key]
+
+
+def is_given(node: Node, value: bytes) -> bool:
+    """Whether a value is of the kinds that a server gives: a handle, a verifier, a cookie of NFSv2."""
+    if not any(value):
+        return False
+    if isinstance(node, FixedOpaqueNode):
+        return True
+    return isinstance(node, OpaqueNode) and node.style == "opaque" and node.maximum <= _LONGEST_GIVEN
+
+
+def given_in(value: XdrType, prefix: str) -> Iterator[tuple[str, object]]:
+    """(path, key) of what a reply gives that a later call may have to send back."""
+    for name, node, part in pairs_of(value):
+        yield from _given_at(f"{prefix}{name}", name, node, part)
+
+
+def _given_at(path: str, name: str, node: Node, value: t.Any) -> Iterator[tuple[str, object]]:
+    if isinstance(node, OptionalNode):
+        node = node.inner
+    if value is None:
+        return
+    if isinstance(value, XdrType):
+        if type(value).__xdr_fields__ in {("seconds", "nseconds"), ("seconds", "useconds")}:
+            yield path, key_of_time(value)
+        else:
+            yield from given_in(value, f"{path}.")
+    elif isinstance(value, list) and isinstance(node, ArrayNode | FixedArrayNode | LinkedListNode):
+        for index, item in enumerate(value):
+            yield from _given_at(f"{path}[{index}]", name, node.element, item)
+    elif isinstance(node, OpaqueNode | FixedOpaqueNode) and is_given(node, bytes(value)):
+        yield path, bytes(value)
+    elif name == "cookie" and isinstance(node, IntNode) and value:
+        yield path, ("cookie", int(value))
+
+
+def key_of_time(value: XdrType) -> tuple[object, ...]:
+    return ("time", *(getattr(value, name) for name in value.__xdr_fields__))
+
+
+def pairs_of(value: XdrType) -> list[tuple[str, Node, t.Any]]:
+    """(name, node, value) of the fields that are there."""
+    if type(value).__xdr_role__ == "struct":  # type: ignore[attr-defined]
+        return [(one.name, one.node, getattr(value, one.name)) for one in fields_of(type(value))]
+    shape = shape_of(type(value))
+    chosen = getattr(value, shape.discriminant.name)
+    arm = shape.arm_for(int(chosen))
+    pairs: list[tuple[str, Node, t.Any]] = [(shape.discriminant.name, shape.discriminant.node, chosen)]
+    if arm is not None and arm.name is not None and arm.node is not None:
+        pairs.append((arm.name, arm.node, getattr(value, arm.name)))
+    return pairs
+
+
+def literal_of(data: bytes) -> str:
+    """Bytes as an expression; what repeats itself is written shorter."""
+    if len(data) > 64:
+        for period in (1, 2, 4, 8, 16, 64, 251, 256):
+            times = len(data) // period
+            if times > 2 and data[:period] * times == data[: period * times]:
+                rest = data[period * times :]
+                return f"{data[:period]!r} * {times}" + (f" + {rest!r}" if rest else "")
+    text = repr(data)
+    return text if len(text) <= 2 * len(data) + 20 else f"bytes.fromhex({data.hex()!r})"

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: MIT
+"""Whether a script does nothing but what scripts of nfsproof do: data goes to a replay. It is read, and not run."""
+
+from __future__ import annotations
+
+import ast
+import re
+import typing as t
+
+from nfsjudge.reproduce import MISSING
+
+_NODES = (
+    *(
+        ast.Module,
+        ast.ImportFrom,
+        ast.alias,
+        ast.Assign,
+        ast.Expr,
+        ast.Call,
+        ast.keyword,
+        ast.Name,
+        ast.Attribute,
+    ),
+    *(
+        ast.Constant,
+        ast.List,
+        ast.Tuple,
+        ast.BinOp,
+        ast.Add,
+        ast.Mult,
+        ast.UnaryOp,
+        ast.USub,
+        ast.Load,
+        ast.Store,
+    ),
+)
+_MODULES = frozenset({"nfsclient.protocol", "nfsclient.replay", "nfsclient.rpc.auth", "nfsclient.xdr"})
+_PROTOCOLS = frozenset({"nfs2", "nfs3", "mount", "portmap", "rpcbind"})
+_TYPES = frozenset({"Replay", "Story", "AuthNone", "AuthSys", "RawCredential", "Void", "opaque"})
+_VARIABLE = re.compile(r"replay|[rpgc]\d+|name\d+|root[23]")
+_OF_REPLAY = frozenset(
+    {
+        *(
+            "call",
+            "close",
+            "connect",
+            "end",
+            "export",
+            "fresh_name",
+            "half_close",
+            "happened",
+            "many",
+            "path",
+        ),
+        *("receive_record", "root", "send_raw", "send_record", "submit", "take", "wait"),
+    }
+)
+_HANDLER = ast.parse(
+    f'try:\n    pass\nexcept ImportError as error:\n    raise SystemExit(f"{{error}}: {MISSING}") from error\n'
+)
+
+
+def is_only_data(text: str) -> bool:
+    """Whether a script calls nothing but the replay, with literals, types of protocols and variables."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    statements = list[ast.stmt]()
+    for one in tree.body:
+        if isinstance(one, ast.Try):
+            if not _is_guard(one):
+                return False
+            statements += one.body
+        else:
+            statements.append(one)
+    return all(_is_harmless(node) for one in statements for node in ast.walk(one))
+
+
+def _is_guard(one: ast.Try) -> bool:
+    """What says that nfsclient is missing, around imports."""
+    wanted = t.cast("ast.Try", _HANDLER.body[0])
+    same = [ast.dump(each) for each in one.handlers] == [ast.dump(each) for each in wanted.handlers]
+    return (
+        same
+        and not one.orelse
+        and not one.finalbody
+        and all(isinstance(each, ast.ImportFrom) for each in one.body)
+    )
+
+
+def _is_harmless(node: ast.AST) -> bool:
+    match node:
+        case ast.ImportFrom():
+            return (
+                node.module in _MODULES
+                and not node.level
+                and all(each.name in _PROTOCOLS | _TYPES and each.asname is None for each in node.names)
+            )
+        case ast.Name(ctx=ast.Store()):
+            return _VARIABLE.fullmatch(node.id) is not None
+        case ast.Name():
+            return _VARIABLE.fullmatch(node.id) is not None or node.id in _PROTOCOLS | _TYPES | {"bytes"}
+        case ast.Attribute(ctx=ast.Load()):
+            return _is_known(node)
+        case ast.Assign():
+            return all(isinstance(target, ast.Name) for target in node.targets)
+        case ast.Call():
+            return isinstance(node.func, ast.Attribute) or (
+                isinstance(node.func, ast.Name) and node.func.id in _TYPES
+            )
+    return isinstance(node, _NODES) and not isinstance(node, ast.Attribute)
+
+
+def _is_known(node: ast.Attribute) -> bool:
+    """``replay.call``, ``nfs3.GETATTR``, ``nfs3.Ftype3.NF3DIR``, ``bytes.fromhex``."""
+    match node.value:
+        case ast.Name(id="replay"):
+            return node.attr in _OF_REPLAY
+        case ast.Name(id="bytes"):
+            return node.attr == "fromhex"
+        case ast.Name(id="Replay"):
+            return node.attr == "of_arguments"
+        case ast.Name(id=name):
+            return name in _PROTOCOLS and _is_declared(name, node.attr)
+        case ast.Attribute(value=ast.Name(id=name)):
+            return name in _PROTOCOLS and node.attr.isupper()
+    return False
+
+
+def _is_declared(protocol: str, name: str) -> bool:
+    """Whether a protocol has such a type or procedure, and not only a module that it imports."""
+    from importlib import import_module
+
+    from nfsclient.rpc.program import Procedure
+    from nfsclient.xdr import XdrEnum, XdrType
+
+    value = getattr(import_module(f"nfsclient.protocol.{protocol}"), name, None)
+    return isinstance(value, Procedure) or (isinstance(value, type) and issubclass(value, XdrType | XdrEnum))

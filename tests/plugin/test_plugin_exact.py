@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""Captures have exactly the bytes that the server received and sent.
+
+Those of every 24th check; of all checks with ``NFSPROOF_EVERY=1``, as in CI.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import subprocess
+import sys
+import typing as t
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from functools import partialmethod
+from pathlib import Path
+
+import pytest
+
+from nfsclient.replay import Replay
+from nfsclient.rpc.loop import Loop
+from nfsjudge.placing import fragment_sizes, records
+from nfsjudge.records import CheckRecord, read_records
+from nfsserver.server import Server
+from nfstargets.embedded import EXPORT, SECOND_EXPORT
+from tests.plugin.conftest import ROOT
+from tests.plugin.recorded_run import HEARD, Heard
+from tests.plugin.settled_run import EVERY
+from tests.plugin.test_plugin_wireshark import packets_of
+from tests.waiting import AT_MOST
+
+_SYN, _ACK = 2, 16
+_LEFT = ("rpc/connections/client-", "rpc/garbage/stream")
+"""Checks whose clients leave without reading what the server sends to them, or send more than it reads."""
+
+Passed: t.TypeAlias = dict[bool, list[bytes]]
+"""By whether the client sent it: segments of a stream, or datagrams."""
+
+
+def passed_in(path: Path) -> dict[tuple[str, int, int], list[Passed]]:
+    """(transport, the client's port, the server's port) -> what passed, connection by connection."""
+    found: dict[tuple[str, int, int], list[Passed]] = defaultdict(list)
+    for _, frame, _ in packets_of(path):
+        at = 14 + (frame[14] & 15) * 4
+        source, destination = struct.unpack_from(">HH", frame, at)
+        is_udp = frame[23] == 17
+        payload = frame[at + 8 :] if is_udp else frame[at + 20 :]
+        flags = 0 if is_udp else frame[at + 13]
+        ports = (source, destination)
+        is_client = ("udp" if is_udp else "tcp", *ports) in found
+        if is_udp and not is_client and ("udp", *ports[::-1]) not in found:
+            is_client = True
+            found["udp", *ports].append(defaultdict(list))
+        if flags & (_SYN | _ACK) == _SYN:
+            is_client = True
+            found["tcp", *ports].append(defaultdict(list))
+        if payload or is_udp:
+            key = ("udp" if is_udp else "tcp", *(ports if is_client else ports[::-1]))
+            found[key][-1][is_client].append(payload)
+    return found
+
+
+def _is_cut(there: bytes, here: bytes, name: str) -> bool:
+    """Whether the side that received has not read to the end."""
+    return here.startswith(there) if name == "received" else there.startswith(here)
+
+
+def differences(heard: list[Heard], path: Path, *, has_left: bool = False) -> list[str]:
+    """What the capture and the server do not agree on."""
+    captured, wrong = passed_in(path), list[str]()
+    for one in heard:
+        key = (one["transport"], one["client"], one["port"])
+        received, sent = ([bytes.fromhex(each) for each in one[way]] for way in ("received", "sent"))
+        if not (received or sent):
+            continue
+        own: Passed = captured[key].pop(0) if captured[key] else {}
+        for name, there, here in (
+            ("received", received, own.get(True, [])),
+            ("sent", sent, own.get(False, [])),
+        ):
+            if one["transport"] == "udp":
+                same = there == here
+            else:
+                far, near = b"".join(there), b"".join(here)
+                same = far == near or (has_left and one["closed"] and _is_cut(far, near, name))
+            if not same:
+                wrong.append(f"{key} {name}: {[len(x) for x in there][:9]} {[len(x) for x in here][:9]}")
+    for key, rest in captured.items():
+        wrong += [f"{key}: only in the capture" for one in rest if any(map(any, one.values()))]
+    return wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What a run on the embedded server left, and what the server says."""
+
+    every: int
+    report: Path
+    checks: dict[str, CheckRecord]
+    heard: dict[str, list[Heard]]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run with all evidence."""
+    every, folder = int(os.environ.get(EVERY, "24")), tmp_path_factory.mktemp("exact")
+    heard, report = folder / "heard.jsonl", folder / "report"
+    environment = os.environ | {
+        "PYTHONPATH": str(ROOT),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        EVERY: str(every),
+        HEARD: str(heard),
+    }
+    plugins = ("-p", "no:cacheprovider", "-p", "tests.plugin.settled_run", "-p", "tests.plugin.recorded_run")
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", "suites", "-q", *plugins, "--evidence=always", f"--report={report}"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        timeout=AT_MOST,
+        check=False,
+    )
+    assert result.returncode == 0, result.stdout.decode()[-2000:]
+    with (report / "records.jsonl").open() as lines:
+        checks = {one.id: one for one in read_records(lines) if isinstance(one, CheckRecord)}
+    parsed = [json.loads(line) for line in heard.read_text().splitlines()]
+    return Run(every, report, checks, {one["check"]: one["connections"] for one in parsed})
+
+
+def test_captures_have_the_bytes_that_the_server_received_and_sent(run: Run) -> None:
+    wrong, compared = {}, 0
+    for check_id, connections in run.heard.items():
+        check = run.checks[check_id]
+        if not check.capture:
+            assert not connections, check.id
+            continue
+        compared += 1
+        has_left = check.id.startswith(_LEFT)
+        if found := differences(connections, run.report / check.capture, has_left=has_left):
+            wrong[check.id] = found
+    assert wrong == {}
+    assert compared > 2000 // run.every
+
+
+# ---------------------------------------------------------------- scripts
+
+
+def shape(stream: list[bytes], transport: str) -> tuple[object, ...]:
+    """What is the same whatever values are in messages: sizes of fragments, and what is called."""
+    if transport == "udp":
+        return ("udp", *((len(one), one[4:24]) for one in stream))
+    whole, found = b"".join(stream), list[object]()
+    end = 0
+    for begin, end, message in records(whole):
+        found.append((tuple(fragment_sizes(whole[begin:end]) or ()), len(message), message[4:24]))
+    return ("tcp", *found, len(whole) - end)
+
+
+def sent_by(script: Path, monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[object, ...]]:
+    """The shapes of what a script sends, connection by connection, to a new server on its own loop."""
+    loop, taps = Loop(), list[tuple[str, list[bytes]]]()
+    server = Server(exports=(EXPORT, SECOND_EXPORT))
+    server.listen(loop)
+    connect, receive = Replay.connect, Replay.receive_record
+
+    def tapped(self: Replay, *args: t.Any, **more: t.Any) -> t.Any:
+        loop.catch_up()  # the server accepts connections only while the loop runs
+        client, sent = connect(self, *args, **more), list[bytes]()
+        client.on_wire = lambda is_sent, data, end: sent.append(data) if is_sent and not end else None
+        taps.append((client.core.transport, sent))
+        return client
+
+    def said(_text: str) -> None:
+        """Nobody reads it."""
+
+    def at_once(self: Replay, client: t.Any, *_: float, **more: t.Any) -> None:
+        # The server is in this process: what does not come at once does not come.
+        receive(self, client, 0.0, **more)
+
+    url = f"nfs://127.0.0.1{EXPORT}?uid=0&gid=0&rpcbindport={server.port}"
+    with monkeypatch.context() as patched:
+        patched.setattr("nfsclient.replay.Loop", lambda: loop)
+        patched.setattr(Replay, "connect", tapped)
+        patched.setattr(Replay, "__init__", partialmethod(Replay.__init__, say=said, timeout=0.2))
+        patched.setattr(Replay, "receive_record", at_once)
+        patched.setattr(sys, "argv", [str(script), url])
+        exec(compile(script.read_text(), str(script), "exec"), {})
+        server.close()
+    return Counter(shape(sent, transport) for transport, sent in taps if sent)
+
+
+def test_scripts_send_what_the_server_received(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = {}
+    for check in run.checks.values():
+        if not check.script:
+            continue
+        passed = passed_in(run.report / check.capture)
+        wanted = Counter(
+            shape(one[True], transport)
+            for (transport, _, _), each in passed.items()
+            for one in each
+            if one.get(True)
+        )
+        seen = sent_by(run.report / check.script, monkeypatch)
+        if seen != wanted:
+            wrong[check.id] = [*(wanted - seen), "instead", *(seen - wanted)]
+    assert wrong == {}
