@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Iterator
 
 from nfsclient.xdr.kinds import (
     ArrayNode,
@@ -32,17 +31,6 @@ def format_value(value: XdrType, *, mark: str | None = None, note: str = "here")
     and `note`. Text from the wire is escaped, long data is cut, so that the lines are safe to print.
     """
     return _Printer(mark, note).fields(value, "", 0)
-
-
-def format_inline(value: XdrType) -> Iterator[str]:
-    """``path=value`` of each field, structures flattened, for one line: ``where.name='f'``."""
-    above: list[str] = []
-    for line in format_value(value):
-        depth = (len(line) - len(line.lstrip())) // 2
-        name, _, text = line.strip().partition(":")
-        above[depth:] = [name.rstrip("_")]
-        if text.strip():
-            yield f"{'.'.join(above)}={text.strip()}"
 
 
 def format_bytes(data: bytes | bytearray | memoryview, *, text: bool) -> str:
