@@ -58,7 +58,7 @@ def _show(value: object) -> str:  # noqa: PLR0911  (one case a kind)
         case AbstractSet():
             return _bracketed(sorted(map(_show, value))[:_MOST_ITEMS], len(value))
         case XdrType():
-            return _time(value) or _cut(", ".join(flat(value)))
+            return _time(value) or _cut(f"({', '.join(flat(value))})")
         case str():
             return _cut(value) if value else "''"
     return _cut(str(value) if isinstance(value, int | float) else repr(value))

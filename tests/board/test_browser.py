@@ -238,6 +238,7 @@ def test_comparison(page: Page) -> None:
         "broken": 1,
         "fixed": 2,
         "other symptom": 1,
+        "red, not judged before": 0,
         "no longer judged": 1,
         "other verdict": 0,
         "new": 1,
