@@ -10,6 +10,7 @@ from reports.baseline.gate import LINT, Seen, seen_in
 from reports.causes import Cause, causes_of
 from reports.causes.symptom import plain_line, shape
 from reports.changes import MEANINGS, SYMPTOM, change, lasting
+from reports.order import natural
 from reports.plain import printable, shortened
 from reports.run import Run
 
@@ -97,4 +98,4 @@ def compare(before: Run, after: Run) -> list[Changed]:
         if how is not None:
             found.append(Changed(how, one, *pair))
     order = list(MEANINGS)
-    return sorted(found, key=lambda one: (order.index(one.how), one.id))
+    return sorted(found, key=lambda one: (order.index(one.how), natural(one.id)))

@@ -18,6 +18,7 @@ from nfsjudge.records import (
 )
 from nfsjudge.verdict import VERDICTS
 from reports.idlist import IdList
+from reports.order import natural
 
 MEANINGS = {
     "PASS": "the claim holds",
@@ -146,7 +147,9 @@ class Run:
 
     def of_verdict(self, verdict: str) -> list[CheckRecord]:
         """The checks with this verdict, in order of id."""
-        return sorted((check for check in self.checks if check.verdict == verdict), key=lambda one: one.id)
+        return sorted(
+            (check for check in self.checks if check.verdict == verdict), key=lambda one: natural(one.id)
+        )
 
     @property
     def rules_broken(self) -> list[tuple[FindingRecord, list[str]]]:
@@ -159,7 +162,7 @@ class Run:
                 first[record.id] = record
             checks.setdefault(record.id, []).append(record.check)
         ordered = sorted(first.values(), key=lambda one: (VERDICTS.index(one.verdict), one.id))
-        return [(record, sorted(checks[record.id])) for record in ordered]
+        return [(record, sorted(checks[record.id], key=natural)) for record in ordered]
 
     @property
     def observations(self) -> list[tuple[str, str, str]]:

@@ -17,6 +17,7 @@ from reports.baseline.symptoms import TooSlow, finds
 from reports.causes.grouping import RED
 from reports.causes.symptom import signature
 from reports.idlist import IdList, known_ids
+from reports.order import natural
 from reports.plain import printable, shortened
 from reports.run import Run
 
@@ -231,7 +232,7 @@ def hold_against(
     unlisted = unlisted_in(run, baseline)
     unfinished = [*_unfinished(run)]
     found = [*unfinished]
-    for one in sorted(seen.values(), key=lambda one: one.id):
+    for one in sorted(seen.values(), key=lambda one: natural(one.id)):
         entry = match.entry_of.get(one.id)
         found += _without_entry(one, unlisted) if entry is None else _with_entry(one, entry)
     concerned = [*match.entry_of.values()] if is_partial else baseline.entries

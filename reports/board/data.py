@@ -27,6 +27,7 @@ from nfsjudge.wording import count
 from reports.board.safe import clause_url, inside, visible, visible_line
 from reports.changes import MEANINGS as CHANGES
 from reports.changes import change, lasting, symptom
+from reports.order import natural
 from reports.run import MEANINGS, Run, distinct_labels
 
 SYMBOLS = {"FAIL": "✗", "VOID": "?", "NONSTRICT": "!", "SKIP": "»", "UNSUPPORTED": "○", "PASS": "✓"}
@@ -132,7 +133,7 @@ def build(runs: Sequence[Run], folders: Sequence[str | None]) -> Board:
     """The data of some runs. `folders`: from the page to the records of each run, as in `inside`."""
     clauses, strings = Clauses(), Table()
     by_id = [worst_first(run.checks) for run in runs]
-    ids = sorted({one for checks in by_id for one in checks}, key=lambda one: (*group_of(one), one))
+    ids = sorted({one for checks in by_id for one in checks}, key=lambda one: (*group_of(one), natural(one)))
     numbers = {one: number for number, one in enumerate(ids)}
     groups = _groups(ids)
     index: Plain = {
@@ -246,6 +247,7 @@ def _about(run: Run, label: str, folder: str | None) -> Plain:
     about, end = run.about, run.end
     facts: Plain = {
         "label": visible_line(label),
+        "series": visible_line(run.label),
         "target": visible_line(run.target),
         "ending": visible(run.ending),
         "trouble": visible(run.trouble),

@@ -30,6 +30,7 @@ _SCRIPTS = (
     "transcript.js",
     "details.js",
     "views.js",
+    "history.js",
     "main.js",
 )
 _IN_FULL = ("FAIL", "VOID", "NONSTRICT")

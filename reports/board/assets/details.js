@@ -6,7 +6,7 @@ let returnTo = null;
 
 function openCheck(check, run = null) {
   returnTo = document.activeElement;
-  go({ check: CHECKS[check][0], run: run === null ? "" : String(run) }, { step: true });
+  go({ check: CHECKS[check][0], run: run === null ? "" : String(run), ...opened(check) }, { step: true });
   document.getElementById("panel-title")?.focus();
 }
 
@@ -55,8 +55,31 @@ function stepCheck(by) {
   const checks = filtered();
   const now = checks.indexOf(NUMBERS.get(state.check));
   const next = checks[now + by];
-  if (next !== undefined) go({ check: CHECKS[next][0] });
+  if (next !== undefined) go({ check: CHECKS[next][0], ...opened(next) });
   document.getElementById("panel-title").focus();
+}
+
+/** What n and p step through: what a search found, or else what failed, or else all that the filters leave. */
+function hits() {
+  const checks = filtered();
+  if (state.q || state.verdicts) return checks;
+  const scope = runNumber(state.target, null);
+  const runs = scope === null ? RUNS.map((_, run) => run) : [scope];
+  const having = (letters) => checks.filter((check) => runs.some((run) => letters.includes(letterOf(run, check)) && levelFits(run, check)));
+  return [having("FV"), having("N"), checks].find((found) => found.length > 0) ?? [];
+}
+
+/** Opens the next or the previous of them: from the open check, or else from the row that the keyboard is on. */
+function stepHit(by) {
+  const all = hits();
+  const row = matrix.rows[activeNumber()];
+  const open = NUMBERS.get(state.check);
+  const now = open ?? row?.check ?? (row?.checks[0] ?? 0) - (by > 0 ? 1 : 0);
+  const next = by > 0 ? all.find((one) => one > now) : all.findLast((one) => one < now);
+  if (next === undefined) announce(all.length ? `No more ${by > 0 ? "below" : "above"} this check` : "No check matches these filters");
+  else if (open === undefined) openCheck(next);
+  else go({ check: CHECKS[next][0], run: "", ...opened(next) });
+  document.getElementById("panel-title")?.focus();
 }
 
 function clauseLine(clause, tag = "div") {

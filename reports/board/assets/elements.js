@@ -77,6 +77,11 @@ function duration(seconds) {
   return seconds >= 0.001 ? `${(seconds * 1000).toFixed(1)} ms` : `${Math.round(seconds * 1e6)} µs`;
 }
 
+/** A time as recorded, to the minute. */
+function moment(text) {
+  return text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d(?:\.\d+)?(?:Z|\+00:00)$/, "$1 $2 UTC");
+}
+
 /** Puts text on the clipboard; pages from disk may only do it the old way. */
 async function copy(text, announced) {
   try {

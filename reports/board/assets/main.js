@@ -3,7 +3,8 @@
 
 const CLEAR = Object.fromEntries(FILTERS.map((key) => [key, ""]));
 const byId = (id) => document.getElementById(id);
-const FILTERED_VIEWS = ["checks", "compare", "requirements"];
+const FILTERED_VIEWS = ["checks", "compare", "history", "requirements"];
+const OF_RUNS = ["compare", "history"];  // they choose their runs, and show what has changed
 
 function announce(text) {
   byId("status").textContent = text;
@@ -51,8 +52,8 @@ function showFilters() {
   }
   byId("reset").disabled = !isFiltered();
   byId("filters").hidden = !FILTERED_VIEWS.includes(state.view);
-  byId("verdicts").hidden = state.view === "compare";
-  byId("target-field").hidden = byId("differ-field").hidden = RUNS.length < 2 || state.view === "compare";
+  byId("verdicts").hidden = OF_RUNS.includes(state.view);
+  byId("target-field").hidden = byId("differ-field").hidden = RUNS.length < 2 || OF_RUNS.includes(state.view);
 }
 
 /** Next to each verdict: the checks that have it in a target that is looked at. */
@@ -76,13 +77,16 @@ const SHOW = {
     const checks = layMatrix();
     announce(checks.length === CHECKS.length ? plural(CHECKS.length, "check") : `${checks.length.toLocaleString("en")} of ${plural(CHECKS.length, "check")}`);
   },
-  compare: showCompare, requirements: showRequirements, findings: showFindings, choices: showChoices,
+  compare: showCompare, history: showHistory, requirements: showRequirements, findings: showFindings, choices: showChoices,
   statistics: showStatistics, charts: () => {}, targets: showTargets,
 };
-const LAID_BY = [...FILTERS, "view", "by", "open", "closed", "a", "b", "changes"];
+const LAID_BY = [...FILTERS, "view", "by", "open", "closed", "a", "b", "changes", "series", "event"];
 
 function show(now, before) {
   const isNew = before === null;
+  const isOther = now.check !== (before?.check ?? "");
+  const anchor = now.check || (before?.check ?? "");
+  const place = isOther && !isNew ? placeOf(anchor) : null;
   if (isNew || LAID_BY.some((key) => now[key] !== before[key])) {
     showFilters();
     for (const [name] of VIEWS) byId(`view-${name}`).hidden = name !== now.view;
@@ -107,6 +111,11 @@ function show(now, before) {
       const row = matrix.rows[number];
       if (row.kind === "check") element.setAttribute("aria-selected", String(row.key === now.check));
     }
+    if (isOther && now.view === "checks") {
+      fitColumns();
+      if (now.check || place !== null) bringTo(anchor, place);
+      activate(now.check);
+    }
   }
 }
 
@@ -115,8 +124,9 @@ function show(now, before) {
 function showHead() {
   const run = RUNS[0];
   const about = RUNS.length === 1
-    ? [plural(CHECKS.length, "check"), run.ending, run.started && `started ${run.started}`, duration(run.seconds)]
+    ? [plural(CHECKS.length, "check"), run.ending, run.started && `started ${moment(run.started)}`, duration(run.seconds)]
     : [plural(CHECKS.length, "check"), RUNS.map((one) => one.label).join(", ")];
+  byId("title").replaceChildren(breakable(byId("title").textContent));
   byId("tagline").textContent = about.filter(Boolean).join(" · ");
   byId("notes").append(...RUNS.flatMap((one) => [one.trouble, ...one.problems].filter(Boolean).map((text) =>
     el("p", { class: "note" }, el("strong", { text: `${one.label}: ` }), text))));
@@ -145,7 +155,7 @@ function wireTheme() {
 
 const KEYS = [["/", "search"], ["Esc", "close the check, or clear the search"], ["↑ ↓", "move between rows; an open check follows"],
   ["→ ←", "open and close a group; move between targets"], ["Enter", "open the check for the target in focus"],
-  ["Home End, Page ↑ ↓", "move further"], ["n p", "next and previous check"], ["?", "these keys"]];
+  ["Home End, Page ↑ ↓", "move further"], ["n p", "next and previous failure, or hit of the search"], ["Enter in the search, or at the start", "the first of them"], ["?", "these keys"]];
 
 function wireKeys() {
   const keys = byId("keys");
@@ -160,14 +170,16 @@ function wireKeys() {
       if (isTyping && state.q) go({ q: "" });
       else if (state.check) closeCheck();
     } else if (isTyping) {
-      if (event.key === "ArrowDown" && event.target.id === "q" && matrix.rows.length) { event.preventDefault(); focusRow(0, -1); }
+      if (event.target.id !== "q") return;
+      if (event.key === "ArrowDown" && matrix.rows.length) { event.preventDefault(); focusRow(0, -1); }
+      else if (event.key === "Enter" && hits().length) { event.preventDefault(); openCheck(hits()[0]); }
     } else if (event.key === "/") {
       event.preventDefault();
       if (!FILTERED_VIEWS.includes(state.view)) go({ view: "checks" }, { step: true });
       byId("q").focus();
     } else if (event.key === "?") keys.showModal();
-    else if (event.key === "n" && state.check) stepCheck(1);
-    else if (event.key === "p" && state.check) stepCheck(-1);
+    else if (event.key === "n" || (event.key === "Enter" && event.target === document.body && !state.check)) stepHit(1);
+    else if (event.key === "p") stepHit(-1);
   });
 }
 

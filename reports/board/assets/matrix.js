@@ -199,9 +199,9 @@ function matrixHeads() {
   grid.classList.toggle("single", RUNS.length === 1);
 }
 
-/** A label that may be broken after a colon or a slash. */
+/** A label that may be broken after a colon or a slash, and where a URL has another part. */
 function breakable(label) {
-  const parts = label.split(/(?<=[:/])/);
+  const parts = label.split(/(?<=[:/])|(?=[?&])/);
   return el("span", { class: "label" }, ...parts.flatMap((part, number) => (number ? [el("wbr"), part] : [part])));
 }
 
@@ -210,6 +210,46 @@ function fitColumns() {
   grid.classList.toggle("compact", grid.clientWidth > 0 && grid.clientWidth < 260 + RUNS.length * 132);
   document.getElementById("summary").classList.toggle("tight", grid.clientWidth > 0 && grid.clientWidth < 780);
   showRows();
+}
+
+// ---- The row of the open check stays where it is in the window while the page around it gets another width.
+
+/** How far below the top of the window a row is; null if it is out of sight, or no row. */
+function placeOf(key) {
+  const number = matrix.rows.findIndex((row) => row.key === key);
+  if (number < 0 || grid.offsetParent === null) return null;
+  const top = rowsBox.getBoundingClientRect().top + number * matrix.height;
+  return top + matrix.height > 0 && top < window.innerHeight ? top : null;
+}
+
+/** Scrolls until a row is at a place. `place` null: into the window, if it is out of sight. */
+function bringTo(key, place) {
+  const number = matrix.rows.findIndex((row) => row.key === key);
+  if (number < 0 || grid.offsetParent === null) return;
+  const top = rowsBox.getBoundingClientRect().top + number * matrix.height;
+  const [low, high] = [document.getElementById("heads").offsetHeight + 4, window.innerHeight - matrix.height - 4];
+  const isSeen = top >= low && top <= high;
+  const wanted = place === null ? (isSeen ? top : window.innerHeight / 3) : Math.max(low, Math.min(high, place));
+  if (Math.abs(top - wanted) >= 1) window.scrollBy(0, top - wanted);
+  showRows();
+}
+
+/** Makes a row the one that the keyboard is on. */
+function activate(key) {
+  if (key === matrix.active || !matrix.rows.some((row) => row.key === key)) return;
+  matrix.shown.get(activeNumber())?.setAttribute("tabindex", "-1");
+  matrix.active = key;
+  showRows();
+  matrix.shown.get(activeNumber())?.setAttribute("tabindex", "0");
+}
+
+/** What the state needs so that the headings above a check are open. */
+function opened(check) {
+  const [protocol, procedure] = GROUPS[GROUP_OF.get(check)];
+  const closed = [protocol, `${protocol}/${procedure}`].filter((key) => !isOpen(key));
+  if (closed.length === 0) return {};
+  const without = (value) => listed(value).filter((one) => !closed.includes(one));
+  return { open: [...without(state.open), ...closed].join(","), closed: without(state.closed).join(",") };
 }
 
 // ---- Keyboard: a row is where the focus is; right goes into its cells, left out of them.
@@ -222,8 +262,7 @@ function focusRow(number, column = matrix.column) {
   const row = matrix.rows[Math.max(0, Math.min(matrix.rows.length - 1, number))];
   if (row === undefined) return;
   const place = matrix.rows.indexOf(row);
-  matrix.shown.get(activeNumber())?.setAttribute("tabindex", "-1");
-  matrix.active = row.key;
+  activate(row.key);
   matrix.column = column;
   showRows();
   const element = matrix.shown.get(place);

@@ -4,6 +4,7 @@
 const VIEWS = [
   ["checks", "Checks", true],
   ["compare", "Compare", RUNS.length > 1],
+  ["history", "History", new Set(RUNS.map((run) => run.series)).size < RUNS.length],
   ["requirements", "Requirements", CLAUSES.length > 0],
   ["findings", "Findings", DATA.findings.length > 0],
   ["choices", "Choices", DATA.observations.length > 0],
@@ -14,7 +15,7 @@ const VIEWS = [
 
 const FRESH = Object.freeze({
   view: "checks", q: "", protocol: "", procedure: "", section: "", target: "", levels: "", verdicts: "", differ: "",
-  by: "", open: "", closed: "", check: "", run: "", a: "", b: "", changes: "",
+  by: "", open: "", closed: "", check: "", run: "", a: "", b: "", changes: "", series: "", event: "",
 });
 const FILTERS = ["q", "protocol", "procedure", "section", "target", "levels", "verdicts", "differ"];
 let state = { ...FRESH };

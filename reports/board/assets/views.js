@@ -40,8 +40,8 @@ function showSummary() {
   const hasRules = by === "target" && DATA.findings.length > 0;
   const heads = el("tr", {}, el("th", { scope: "col", text: by }),
     ...LETTERS.map((letter) => el("th", { scope: "col", class: "number" }, badge(VERDICTS.get(letter)))),
-    el("th", { scope: "col", class: "number", text: "all" }),
-    hasRules ? el("th", { scope: "col", class: "rules", title: RULES_TITLE, text: "rules broken" }) : null,
+    el("th", { scope: "col", class: `number${hasRules ? " sum" : ""}`, text: "all" }),
+    hasRules ? el("th", { scope: "col", class: "rules", title: RULES_TITLE }, el("span", { class: "word", text: "rules broken" }), el("span", { class: "brief", "aria-hidden": "true", text: "lint" })) : null,
     el("th", { class: "wide", "aria-hidden": "true" }));
   const rows = pivotRows(by, checks).map(([name, counts, filter, number]) => {
     const all = counts.get("all") ?? LETTERS.reduce((sum, letter) => sum + (counts.get(letter) ?? 0), 0);
@@ -49,7 +49,7 @@ function showSummary() {
       number === undefined ? null : el("span", { class: "number", text: String(number + 1) }), " ", name);
     return el("tr", {}, head,
       ...LETTERS.map((letter) => el("td", { class: "number" }, countButton(counts.get(letter) ?? 0, VERDICTS.get(letter), name, filter))),
-      el("td", { class: "number", text: all.toLocaleString("en") }),
+      el("td", { class: `number${hasRules ? " sum" : ""}`, text: all.toLocaleString("en") }),
       hasRules ? el("td", { class: "rules" }, ...ruleButtons([number], name)) : null,
       el("td", { class: "wide", "aria-hidden": "true" }, bar(counts)));
   });
