@@ -74,6 +74,7 @@ function showHistory() {
     ? [historyList(`${kind === "came" ? "Came" : "Went"} in ${runName(runs, Number(at))}`, kind, chosen, runs)]
     : historyParts(all, runs);
   body("history").replaceChildren(...chooseSeries(label), runsTable(runs, all, came, went),
+    el("p", { class: "quiet", text: "Checks, and rules of the lint, that deviated in one of these runs. A check that was not judged any more is not gone." }),
     chosen ? button("Show all", () => go({ event: "" }), { class: "plain" }) : "",
     ...(parts.length ? parts : [el("p", { class: "nothing", text: "No failure in these runs matches the filters." })]));
   announce(`${plural(all.length, "failure")} in ${plural(runs.length, "run")} of ${label}`);

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT
+"""A browser, and visits of pages in it."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from reports.board import render_board
+from reports.charts import charts_of
+from reports.run import Run
+from tests.board import browser as browsers
+from tests.board.browser import Visit
+from tests.board.records import ganesha, gone_nfs
+
+if t.TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with browsers.started() as one:
+        yield one
+
+
+@pytest.fixture
+def visit(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Visit]]:
+    """Visits pages of runs; at the end none of them may have complained or asked for anything but itself."""
+    visits: list[Visit] = []
+
+    def go(runs: list[Run], **options: t.Any) -> Visit:
+        file = tmp_path / f"board{len(visits)}.html"
+        file.write_text(render_board(runs, charts=charts_of(runs)), encoding="utf-8")
+        visits.append(Visit(browser, file, **options))
+        return visits[-1]
+
+    yield go
+    for one in visits:
+        one.close()
+        assert one.complaints == []
+        assert {url.partition("#")[0] for url in one.requests} <= {one.file.as_uri()}
+
+
+@pytest.fixture
+def page(visit: Callable[..., Visit]) -> Page:
+    return visit([ganesha(), gone_nfs()]).open()
