@@ -57,7 +57,8 @@ class Picture:
 CHECK = "nfs3/WRITE/count-limit"
 EARLY = "nfs3/READ/no-early-eof"
 PICTURES = (
-    Picture("board", "all"),
+    Picture("board", "all", "#view=checks"),
+    Picture("board-causes", "all", "#view=causes"),
     Picture("board-run", "one", "#verdicts=FAIL,NONSTRICT"),
     Picture("board-check", "one", f"#verdicts=FAIL&check={EARLY}", 740, 1120),
     Picture("board-check-dark", "all", f"#q=nfs3/write/&check={CHECK}&run=2", 1150, 680, dark=True),

@@ -24,6 +24,7 @@ from nfsjudge.records import (
 )
 from nfsjudge.verdict import VERDICTS
 from nfsjudge.wording import count
+from reports.board.causes import causes_data, is_red
 from reports.board.safe import clause_url, inside, visible, visible_line
 from reports.changes import MEANINGS as CHANGES
 from reports.changes import change, lasting, symptom
@@ -172,6 +173,7 @@ def build(runs: Sequence[Run], folders: Sequence[str | None]) -> Board:
         for findings in [_findings_by_check(runs[run].findings)]
         for group, (_, first, last) in enumerate(groups)
     }
+    index["causes"] = causes_data(runs, numbers)
     index["requirements"] = clauses.rows
     index["strings"] = strings.strings
     return Board(index, {name: portion for name, portion in portions.items() if portion["checks"]})
@@ -250,6 +252,7 @@ def _about(run: Run, label: str, folder: str | None) -> Plain:
         "series": visible_line(run.label),
         "target": visible_line(run.target),
         "ending": visible(run.ending),
+        "red": is_red(run),
         "trouble": visible(run.trouble),
         "problems": [visible_line(one) for one in (*run.problems, *_differences(run))],
         "seconds": _number(end.duration) if end is not None else None,

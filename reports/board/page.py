@@ -30,6 +30,7 @@ _SCRIPTS = (
     "transcript.js",
     "details.js",
     "views.js",
+    "causes.js",
     "history.js",
     "main.js",
 )

@@ -69,8 +69,11 @@ class Visit:
         self.page.on("dialog", lambda dialog: self.complaints.append(f"dialog: {dialog.message}"))
         self.page.on("request", lambda request: self.requests.append(request.url))
 
-    def open(self, fragment: str = "") -> Page:
-        """Goes to the page from disk, and comes back when it has been put together."""
+    def open(self, fragment: str = "#view=checks") -> Page:
+        """Goes to the page from disk, and comes back when it has been put together.
+
+        An empty `fragment`: the page opens with what it chooses.
+        """
         self.page.goto(self.file.as_uri() + fragment)
         self.page.wait_for_selector("html[data-ready=yes]")
         return self.page

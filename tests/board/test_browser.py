@@ -400,7 +400,7 @@ def test_all_text_stands_out(visit: Callable[..., Visit], *, dark: bool) -> None
         "#check=nfs3/WRITE/never-more",
         *(
             f"#view={view}"
-            for view in ("compare", "requirements", "findings", "choices", "statistics", "targets")
+            for view in ("causes", "compare", "requirements", "findings", "choices", "statistics", "targets")
         ),
     ):
         page = one.open(place)
@@ -425,7 +425,13 @@ def test_other_views_tell_what_was_recorded(page: Page) -> None:
 def test_views_without_data_are_not_offered(visit: Callable[..., Visit]) -> None:
     run = gone_nfs()
     page = visit([run]).open()
-    assert page.locator("#views a").all_inner_texts() == ["Checks", "Requirements", "Charts", "Target"]
+    assert page.locator("#views a").all_inner_texts() == [
+        "Causes",
+        "Checks",
+        "Requirements",
+        "Charts",
+        "Target",
+    ]
     assert visit([Run()]).open().locator("#status").inner_text() == "0 checks"
 
 

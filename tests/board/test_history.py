@@ -63,7 +63,7 @@ def told(page: Page, title: str) -> dict[str, str]:
 
 
 def test_it_tells_what_came_and_went_and_when(visit: Callable[..., Visit]) -> None:
-    page = visit(runs()).open("#view=history")
+    page = visit(runs()).open("#view=history&by=check")
     assert told(page, "There now") == {
         "came": "came in run 3, 2026-11-19",
         "always": "there since the first run",
@@ -80,7 +80,7 @@ def test_it_tells_what_came_and_went_and_when(visit: Callable[..., Visit]) -> No
 
 
 def test_the_order_is_that_of_the_times_and_not_of_the_arguments(visit: Callable[..., Visit]) -> None:
-    page = visit([runs()[number] for number in (3, 0, 2, 1)]).open("#view=history")
+    page = visit([runs()[number] for number in (3, 0, 2, 1)]).open("#view=history&by=check")
     assert told(page, "There now")["came"] == "came in run 3, 2026-11-19"
     rows = page.locator("#view-history .runs tbody tr").all_inner_texts()
     assert [row.split()[:9] for row in rows] == [
@@ -92,7 +92,7 @@ def test_the_order_is_that_of_the_times_and_not_of_the_arguments(visit: Callable
 
 
 def test_a_number_shows_what_came_or_went_then(visit: Callable[..., Visit]) -> None:
-    page = visit(runs()).open("#view=history")
+    page = visit(runs()).open("#view=history&by=check")
     page.get_by_role("button", name="2 went in run 2, 2026-11-18: show them").click()
     assert set(told(page, "Went in run 2, 2026-11-18 (2)")) == {"went", "twice"}
     page.get_by_role("button", name="Show all").click()
@@ -100,7 +100,7 @@ def test_a_number_shows_what_came_or_went_then(visit: Callable[..., Visit]) -> N
 
 
 def test_a_failure_opens_in_the_last_run_that_has_it(visit: Callable[..., Visit]) -> None:
-    page = visit(runs()).open("#view=history")
+    page = visit(runs()).open("#view=history&by=check")
     page.get_by_role("button", name="nfs3/A/twice").click()
     assert page.locator("#panel .targets tr.chosen").inner_text().split()[:2] == ["mine", "(3)"]
     page.fill("#q", "always")
@@ -108,18 +108,20 @@ def test_a_failure_opens_in_the_last_run_that_has_it(visit: Callable[..., Visit]
 
 
 def test_a_rule_that_a_run_did_not_look_for_is_not_gone(visit: Callable[..., Visit]) -> None:
-    page = visit([*runs(rule="PFFF")[:3], runs(rule="PPPP", lint="off")[3]]).open("#view=history")
+    page = visit([*runs(rule="PFFF")[:3], runs(rule="PPPP", lint="off")[3]]).open("#view=history&by=check")
     assert told(page, "There now")["lint/x"] == "came in run 2, 2026-11-18; not judged in the last run"
 
 
 def test_runs_of_different_targets_have_no_history(visit: Callable[..., Visit]) -> None:
-    page = visit([ganesha(), gone_nfs()]).open("#view=history")
+    page = visit([ganesha(), gone_nfs()]).open("#view=history&by=check")
     assert page.locator("#views [data-view=history]").count() == 0
     assert page.locator("#view-checks").is_visible()
 
 
 def test_of_several_targets_one_is_chosen(visit: Callable[..., Visit]) -> None:
-    page = visit([*runs(), ganesha(), *runs(label="other")[2:]], width=390, dark=True).open("#view=history")
+    page = visit([*runs(), ganesha(), *runs(label="other")[2:]], width=390, dark=True).open(
+        "#view=history&by=check"
+    )
     page.select_option("#series", "other")
     assert page.locator("#status").inner_text().endswith("in 2 runs of other")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

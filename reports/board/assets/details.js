@@ -61,21 +61,28 @@ function stepCheck(by) {
 
 /** What n and p step through: what a search found, or else what failed, or else all that the filters leave. */
 function hits() {
+  if (state.view === "causes") return causesShown().map((cause) => exampleOf(cause).check).filter((check) => check !== undefined);
   const checks = filtered();
-  if (state.q || state.verdicts) return checks;
+  if (state.q || state.verdicts || state.cause) return checks;
   const scope = runNumber(state.target, null);
   const runs = scope === null ? RUNS.map((_, run) => run) : [scope];
   const having = (letters) => checks.filter((check) => runs.some((run) => letters.includes(letterOf(run, check)) && levelFits(run, check)));
   return [having("FV"), having("N"), checks].find((found) => found.length > 0) ?? [];
 }
 
+function nextHit(all, open, by) {
+  if (all.includes(open)) return all[all.indexOf(open) + by];
+  if (state.view === "causes") return by > 0 ? all[0] : undefined;
+  const row = matrix.rows[activeNumber()];
+  const now = open ?? row?.check ?? (row?.checks[0] ?? 0) - (by > 0 ? 1 : 0);
+  return by > 0 ? all.find((one) => one > now) : all.findLast((one) => one < now);
+}
+
 /** Opens the next or the previous of them: from the open check, or else from the row that the keyboard is on. */
 function stepHit(by) {
   const all = hits();
-  const row = matrix.rows[activeNumber()];
   const open = NUMBERS.get(state.check);
-  const now = open ?? row?.check ?? (row?.checks[0] ?? 0) - (by > 0 ? 1 : 0);
-  const next = by > 0 ? all.find((one) => one > now) : all.findLast((one) => one < now);
+  const next = nextHit(all, open, by);
   if (next === undefined) announce(all.length ? `No more ${by > 0 ? "below" : "above"} this check` : "No check matches these filters");
   else if (open === undefined) openCheck(next);
   else go({ check: CHECKS[next][0], run: "", ...opened(next) });
@@ -124,7 +131,7 @@ function runPart(check, run) {
   const heading = el("h3", {}, badge(verdictOf(run, check)), RUNS.length > 1 ? ` ${RUNS[run].label}` : "");
   if (details === null) return el("section", {}, heading, el("p", { class: "quiet", text: "This run does not contain the check." }));
   const verdict = verdictOf(run, check);
-  return el("section", { class: `run v-${verdict.name}` }, heading, facts(details, verdict), evidence(details), ...lintParts(details), exchangesPart(details));
+  return el("section", { class: `run v-${verdict.name}` }, heading, facts(details, verdict), causeLine(check, run), evidence(details), ...lintParts(details), exchangesPart(details));
 }
 
 function facts(details, verdict) {
@@ -143,6 +150,16 @@ function facts(details, verdict) {
     details.began ? `${duration(details.began)} after the start` : ""].filter(Boolean);
   add("effort", el("span", { class: "quiet", text: times.join(", ") }));
   return el("dl", {}, ...rows);
+}
+
+/** How many other checks show the same, and the way to them. */
+function causeLine(check, run) {
+  const cause = causeOf(run, check);
+  if (cause === undefined) return "";
+  const others = Object.keys(cause.of).filter((one) => Number(one) !== run).map((one) => RUNS[one].label);
+  return el("p", { class: "same" }, button(cause.of[run].checks.length > 1 ? `${plural(cause.of[run].checks.length, "check")} with this cause` : "its cause",
+    () => go({ view: "checks", ...CLEAR, cause: cause.key }, { step: true }), { class: "choose" }),
+  others.length ? el("span", { class: "quiet", text: `, also on ${others.join(", ")}` }) : null);
 }
 
 function evidence(details) {

@@ -24,13 +24,37 @@ function spansOf(letters) {
   return spans;
 }
 
-/** What deviated in a run of the series: {id, title, letters, spans, open}. */
-function historyOf(runs) {
+/** What deviated in a run of the series, causes or checks: {id, title, letters, spans, open}. */
+function historyOf(runs, by) {
+  return (by === "cause" ? causesOver(runs) : checksOver(runs)).map((one) => ({ ...one, spans: spansOf(one.letters) })).filter((one) => one.spans.length > 0);
+}
+
+/** A cause is gone where a run judged all checks that showed it, and it is not there. */
+function causesOver(runs) {
+  return causesShown().map((cause) => {
+    const inRuns = runs.map((run) => cause.of[run]);
+    const letters = inRuns.map((of, number) => {
+      if (of !== undefined) return verdictNamed(of.verdict).letter;
+      const shown = inRuns.slice(0, number).findLast(Boolean) ?? inRuns.slice(number).find(Boolean);
+      return shown !== undefined && isJudged(shown, runs[number]) ? "P" : "-";
+    });
+    return { id: cause.text, title: [cause.clause, cause.gist].filter(Boolean).join(": "), letters, isText: true,
+      open: (number) => openCheck(cause.of[runs[number]].first ?? checksOfCause(cause, runs[number])[0], runs[number]) };
+  });
+}
+
+function isJudged(of, run) {
+  const isLinted = RUNS[run].lint !== "off";
+  return of.checks.every((check) => "PFN".includes(letterOf(run, check)))
+    && of.rules.every(([, checks]) => isLinted && checks.every((check) => letterOf(run, check) !== "-"));
+}
+
+function checksOver(runs) {
   const ofChecks = filtered(false).map((check) => ({
     id: CHECKS[check][0], title: titleOf(check), open: (number) => openCheck(check, runs[number]),
     letters: runs.map((run) => letterOf(run, check)),
   }));
-  return [...ofChecks, ...rulesOver(runs)].map((one) => ({ ...one, spans: spansOf(one.letters) })).filter((one) => one.spans.length > 0);
+  return [...ofChecks, ...rulesOver(runs)];
 }
 
 /** The rules of the lint in the same way. A rule that a run looked for and did not find broken counts as followed. */
@@ -65,7 +89,8 @@ function spansTold(one, runs) {
 function showHistory() {
   if (SERIES.length === 0) return;
   const { label, runs } = SERIES.find((one) => one.label === state.series) ?? SERIES[0];
-  const all = historyOf(runs);
+  const by = state.by === "check" || CAUSES.length === 0 ? "check" : "cause";
+  const all = historyOf(runs, by);
   const came = runs.map((_, number) => all.filter((one) => number > 0 && one.spans.some(([from]) => from === number)));
   const went = runs.map((_, number) => all.filter((one) => one.spans.some(([, to]) => to === number)));
   const [kind, at] = state.event.split("-");
@@ -73,11 +98,11 @@ function showHistory() {
   const parts = chosen
     ? [historyList(`${kind === "came" ? "Came" : "Went"} in ${runName(runs, Number(at))}`, kind, chosen, runs)]
     : historyParts(all, runs);
-  body("history").replaceChildren(...chooseSeries(label), runsTable(runs, all, came, went),
-    el("p", { class: "quiet", text: "Checks, and rules of the lint, that deviated in one of these runs. A check that was not judged any more is not gone." }),
+  body("history").replaceChildren(...chooseSeries(label), chooseBy(by), runsTable(runs, all, came, went),
+    el("p", { class: "quiet", text: `${by === "cause" ? "Causes" : "Checks, and rules of the lint,"} that were seen in one of these runs. What was not judged any more is not gone.` }),
     chosen ? button("Show all", () => go({ event: "" }), { class: "plain" }) : "",
     ...(parts.length ? parts : [el("p", { class: "nothing", text: "No failure in these runs matches the filters." })]));
-  announce(`${plural(all.length, "failure")} in ${plural(runs.length, "run")} of ${label}`);
+  announce(`${plural(all.length, by === "cause" ? "cause" : "failure")} in ${plural(runs.length, "run")} of ${label}`);
 }
 
 function chooseSeries(label) {
@@ -86,6 +111,12 @@ function chooseSeries(label) {
     ...SERIES.map((one) => el("option", { value: one.label, text: `${one.label} (${plural(one.runs.length, "run")})` })));
   select.value = label;
   return [el("div", { class: "field" }, el("label", { for: "series", text: "Target" }), select)];
+}
+
+function chooseBy(by) {
+  if (CAUSES.length === 0) return "";
+  return el("div", { class: "segments", role: "group", "aria-label": "Show" }, el("span", { class: "quiet", text: "Show" }),
+    ...["cause", "check"].map((way) => button(`${way}s`, () => go({ by: way, event: "" }), { "aria-pressed": String(way === by) })));
 }
 
 /** Newest first: what is there now and when it came, and then what is gone. */
@@ -121,7 +152,7 @@ function historyList(title, kind, found, runs) {
       "aria-label": `${runName(runs, number)}: ${verdict.name}`, text: verdict.symbol });
   };
   const item = (one) => el("li", {},
-    button(one.id, () => one.open(one.letters.findLastIndex((letter) => DEVIATES.includes(letter))), { class: "choose" }),
+    button(one.id, () => one.open(one.letters.findLastIndex((letter) => DEVIATES.includes(letter))), { class: one.isText ? "choose text" : "choose" }),
     el("span", { class: "strip" }, ...one.letters.map(cell)),
     one.title ? el("p", { class: "short quiet", text: one.title }) : null,
     el("p", { class: "short", text: spansTold(one, runs) }));

@@ -3,7 +3,7 @@
 
 const CLEAR = Object.fromEntries(FILTERS.map((key) => [key, ""]));
 const byId = (id) => document.getElementById(id);
-const FILTERED_VIEWS = ["checks", "compare", "history", "requirements"];
+const FILTERED_VIEWS = ["causes", "checks", "compare", "history", "requirements"];
 const OF_RUNS = ["compare", "history"];  // they choose their runs, and show what has changed
 
 function announce(text) {
@@ -18,6 +18,7 @@ function fillFilters() {
   const protocols = [...new Set(GROUPS.map(([protocol]) => protocol))];
   fill(byId("protocol"), protocols.map((one) => [one, one]), "all");
   fillProcedures();
+  fillCauses();
   const sections = [...new Set(CHECKS.flatMap(([, clauses]) => clauses.map((one) => `${CLAUSES[one][0]} ${CLAUSES[one][1]}`)))];
   const order = (text) => [text.slice(0, text.lastIndexOf(" ")), bySection(text.slice(text.lastIndexOf(" ") + 1))];
   sections.sort((x, y) => {
@@ -43,7 +44,7 @@ function fillProcedures() {
 function showFilters() {
   if (byId("q").value !== state.q) byId("q").value = state.q;
   fillProcedures();
-  for (const name of ["protocol", "procedure", "section", "target"]) byId(name).value = state[name];
+  for (const name of ["protocol", "procedure", "section", "target", "cause"]) byId(name).value = state[name];
   byId("differ").checked = state.differ !== "";
   for (const name of ["levels", "verdicts"]) {
     for (const chip of byId(name).querySelectorAll(".chip")) {
@@ -52,8 +53,14 @@ function showFilters() {
   }
   byId("reset").disabled = !isFiltered();
   byId("filters").hidden = !FILTERED_VIEWS.includes(state.view);
+  byId("filters").classList.toggle("of-causes", state.view === "causes");
+  for (const chip of byId("verdicts").querySelectorAll(".chip")) {
+    chip.hidden = state.view === "causes" && !DEVIATES.includes(BY_NAME.get(chip.dataset.value).letter);
+  }
+  byId("cause-field").hidden = state.view === "causes" || CAUSES.length === 0;
   byId("verdicts").hidden = OF_RUNS.includes(state.view);
   byId("target-field").hidden = byId("differ-field").hidden = RUNS.length < 2 || OF_RUNS.includes(state.view);
+  if (state.view === "causes") byId("differ-field").hidden = true;
 }
 
 /** Next to each verdict: the checks that have it in a target that is looked at. */
@@ -77,7 +84,7 @@ const SHOW = {
     const checks = layMatrix();
     announce(checks.length === CHECKS.length ? plural(CHECKS.length, "check") : `${checks.length.toLocaleString("en")} of ${plural(CHECKS.length, "check")}`);
   },
-  compare: showCompare, history: showHistory, requirements: showRequirements, findings: showFindings, choices: showChoices,
+  causes: showCauses, compare: showCompare, history: showHistory, requirements: showRequirements, findings: showFindings, choices: showChoices,
   statistics: showStatistics, charts: () => {}, targets: showTargets,
 };
 const LAID_BY = [...FILTERS, "view", "by", "open", "closed", "a", "b", "changes", "series", "event"];
@@ -187,7 +194,7 @@ function wireFilters() {
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
   byId("q").addEventListener("input", () => go({ q: byId("q").value }));
   byId("protocol").addEventListener("change", () => go({ protocol: byId("protocol").value, procedure: "" }));
-  for (const name of ["procedure", "section", "target"]) byId(name).addEventListener("change", () => go({ [name]: byId(name).value }));
+  for (const name of ["procedure", "section", "target", "cause"]) byId(name).addEventListener("change", () => go({ [name]: byId(name).value }));
   byId("differ").addEventListener("change", () => go({ differ: byId("differ").checked ? "1" : "" }));
   byId("reset").addEventListener("click", () => { go(CLEAR); byId("q").focus(); });
   byId("expand").addEventListener("click", () => go({ open: "*", closed: "" }));

@@ -2,6 +2,7 @@
 // The fragment of the URL holds what is shown: a link to the page opens it in the same state.
 
 const VIEWS = [
+  ["causes", "Causes", DATA.causes.length > 0],
   ["checks", "Checks", true],
   ["compare", "Compare", RUNS.length > 1],
   ["history", "History", new Set(RUNS.map((run) => run.series)).size < RUNS.length],
@@ -13,11 +14,13 @@ const VIEWS = [
   ["targets", RUNS.length > 1 ? "Targets" : "Target", RUNS.length > 0],
 ].filter(([, , isThere]) => isThere);
 
+/** What a page without a fragment opens with: what is behind the failures, if somebody has to look at a run. */
+const START = DATA.causes.length > 0 && RUNS.some((run) => run.red) ? "causes" : "checks";
 const FRESH = Object.freeze({
-  view: "checks", q: "", protocol: "", procedure: "", section: "", target: "", levels: "", verdicts: "", differ: "",
+  view: "checks", q: "", protocol: "", procedure: "", section: "", target: "", levels: "", verdicts: "", differ: "", cause: "",
   by: "", open: "", closed: "", check: "", run: "", a: "", b: "", changes: "", series: "", event: "",
 });
-const FILTERS = ["q", "protocol", "procedure", "section", "target", "levels", "verdicts", "differ"];
+const FILTERS = ["q", "protocol", "procedure", "section", "target", "levels", "verdicts", "differ", "cause"];
 let state = { ...FRESH };
 const listeners = [];
 
@@ -38,7 +41,8 @@ function runNumber(value, otherwise) {
 }
 
 function readFragment() {
-  let text = location.hash.slice(1);
+  const text = location.hash.slice(1);
+  if (text === "") return { ...FRESH, view: START };
   const whole = decoded(text);
   if (NUMBERS.has(whole)) return { ...FRESH, check: whole };  // a bare id, as in links of old
   const found = { ...FRESH };
@@ -59,7 +63,8 @@ function decoded(text) {
 }
 
 function fragment() {
-  const pairs = Object.entries(state).filter(([key, value]) => value !== FRESH[key]);
+  const pairs = Object.entries(state).filter(([key, value]) => key !== "view" && value !== FRESH[key]);
+  if (state.view !== (pairs.length > 0 ? FRESH.view : START)) pairs.unshift(["view", state.view]);
   return pairs.map(([key, value]) => `${key}=${encodeURIComponent(value).replaceAll("%2F", "/").replaceAll("%2C", ",")}`).join("&");
 }
 

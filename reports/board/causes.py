@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: MIT
+"""The causes of all runs of a board, each once: what several servers share, and what a target had in several runs."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from nfsjudge.verdict import VERDICTS
+from reports.board.safe import clause_url, visible_line
+from reports.causes import Cause, causes_of
+from reports.plain import shortened
+from reports.run import Run
+
+_LONG = 400
+"""Characters of what was seen."""
+
+
+@dataclass(slots=True)
+class Shared:
+    """One cause in the runs that have it."""
+
+    of: dict[int, Cause] = field(default_factory=dict)
+    """By number of the run."""
+
+    @property
+    def best(self) -> int:
+        """The run in which it is worst, and in which most checks show it."""
+        return min(self.of, key=lambda run: (VERDICTS.index(self.of[run].verdict), -len(self.of[run].checks)))
+
+    @property
+    def first(self) -> Cause:
+        """The cause as that run has it."""
+        return self.of[self.best]
+
+    def overlap(self, cause: Cause) -> int:
+        """How many symptoms it has in common with a cause; 0 if the most frequent one of neither is among them."""
+        wanted = set(cause.signatures)
+        return max(
+            (len(wanted & set(one.signatures)) for one in self.of.values() if _alike(one, cause)), default=0
+        )
+
+
+def _alike(one: Cause, other: Cause) -> bool:
+    return one.signatures[0] in other.signatures or other.signatures[0] in one.signatures
+
+
+def shared_causes(of_runs: Sequence[Sequence[Cause]]) -> list[Shared]:
+    """Causes of several runs that show the same, together; never two of one run, which were told apart with reason."""
+    found: list[Shared] = []
+    for run, causes in enumerate(of_runs):
+        rest = []
+        for cause in causes:
+            same = next((one for one in found if run not in one.of and _has(one, cause.key)), None)
+            if same is None:
+                rest.append(cause)
+            else:
+                same.of[run] = cause
+        for cause in rest:
+            free = [one for one in found if run not in one.of and one.overlap(cause)]
+            best = max(free, key=lambda one: one.overlap(cause), default=None)
+            if best is None:
+                found.append(Shared({run: cause}))
+            else:
+                best.of[run] = cause
+    return sorted(found, key=_rank)
+
+
+def _has(one: Shared, key: str) -> bool:
+    return any(cause.key == key for cause in one.of.values())
+
+
+def _rank(one: Shared) -> tuple[int, int, int]:
+    """What is worst first; then what most runs share, and what most checks show."""
+    size = sum(
+        len(cause.checks) or max(map(len, cause.findings.values()), default=0) for cause in one.of.values()
+    )
+    return VERDICTS.index(one.first.verdict), -len(one.of), -size
+
+
+def causes_data(runs: Sequence[Run], numbers: dict[str, int]) -> list[dict[str, t.Any]]:
+    """For the page. `numbers`: of the checks, by id."""
+    used: set[str] = set()
+    return [_plain(one, numbers, used) for one in shared_causes([causes_of(run) for run in runs])]
+
+
+def _plain(one: Shared, numbers: dict[str, int], used: set[str]) -> dict[str, t.Any]:
+    first = one.first
+    key = first.key if first.key not in used else f"{first.key}-{len(used)}"
+    used.add(key)
+    rfc, _, section = first.clause.rpartition(" ")
+    return {
+        "key": key,
+        "verdict": visible_line(first.verdict),
+        "text": _text(first),
+        "clause": visible_line(first.clause),
+        "url": clause_url(rfc, section),
+        "level": visible_line(first.level),
+        "gist": visible_line(first.gist),
+        "best": one.best,
+        "of": {run: _in_run(cause, numbers) for run, cause in sorted(one.of.items())},
+    }
+
+
+def _in_run(cause: Cause, numbers: dict[str, int]) -> dict[str, t.Any]:
+    def known(ids: Sequence[str]) -> list[int]:
+        return sorted(numbers[one] for one in ids if one in numbers)
+
+    return {
+        "verdict": visible_line(cause.verdict),
+        "text": _text(cause),
+        "first": numbers.get(cause.first),
+        "counts": visible_line(cause.counts),
+        "checks": known(cause.checks),
+        "rules": [[visible_line(rule), known(ids)] for rule, ids in cause.findings.items()],
+        "elsewhere": [visible_line(one) for one in cause.elsewhere],
+    }
+
+
+def _text(cause: Cause) -> str:
+    return visible_line(shortened(cause.text, _LONG))
+
+
+def is_red(run: Run) -> bool:
+    """Whether somebody has to look at a run: its exit status says so, or it has none and something failed."""
+    if run.end is not None:
+        return run.end.exit_code not in {0, 5}
+    return any(check.verdict in {"FAIL", "VOID"} for check in run.checks) or bool(run.findings)

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: MIT
+"""Causes on the board: what several targets share, and the view with which a red run opens."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable
+
+import pytest
+
+from nfsjudge.records import EndRecord, FindingRecord, RequirementRecord, RunRecord
+from reports.board.causes import is_red, shared_causes
+from reports.causes import Cause
+from reports.run import Run, from_records
+from tests.board import browser as browsers
+from tests.board.browser import Visit
+from tests.board.records import ADVICE, WRITE, check, ganesha, gone_nfs, hostile
+
+if t.TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+needs_browser = pytest.mark.skipif(
+    bool(browsers.missing()), reason=f"a browser is needed: {browsers.missing()}"
+)
+
+LOOKUP = RequirementRecord("RFC 1813", "3.3.3", "DESCRIPTION", "STATED", "LOOKUP finds what is there")
+
+
+def cause(key: str, *signatures: str, verdict: str = "FAIL", checks: int = 1) -> Cause:
+    ids = [f"nfs3/A/{key}[{number}]" for number in range(checks)]
+    return Cause(
+        key, verdict, "RFC 1813 3.3.7", "MUST", "gist", key, ids[0], ids, signatures=[*signatures] or [key]
+    )
+
+
+def together(*of_runs: list[Cause]) -> list[dict[int, str]]:
+    return [{run: one.key for run, one in shared.of.items()} for shared in shared_causes(of_runs)]
+
+
+def test_causes_that_show_the_same_are_one() -> None:
+    assert together([cause("a"), cause("b")], [cause("b"), cause("c")]) == [
+        {0: "b", 1: "b"},
+        {0: "a"},
+        {1: "c"},
+    ]
+
+
+def test_it_is_enough_that_the_most_frequent_symptom_of_one_is_among_those_of_the_other() -> None:
+    assert together([cause("a", "x", "y")], [cause("b", "y")]) == [{0: "a", 1: "b"}]
+    assert together([cause("a", "x", "y")], [cause("b", "z", "y")]) == [{0: "a"}, {1: "b"}]
+
+
+def test_two_causes_of_one_run_stay_two() -> None:
+    found = together([cause("a", "x", "y", "z")], [cause("b", "y"), cause("c", "z"), cause("a", "x")])
+    assert found == [{0: "a", 1: "a"}, {1: "b"}, {1: "c"}]
+
+
+def test_what_is_worst_comes_first_and_then_what_is_shared() -> None:
+    mild, big = cause("mild", verdict="NONSTRICT", checks=9), cause("big", checks=5)
+    assert together([mild, cause("both"), big], [mild, cause("both")]) == [
+        {0: "both", 1: "both"},
+        {0: "big"},
+        {0: "mild", 1: "mild"},
+    ]
+
+
+def run_of(label: str, *records: t.Any, code: int = 1) -> Run:
+    return from_records([RunRecord(label), *records, EndRecord(code)])[-1]
+
+
+def failing(name: str, clause: RequirementRecord = WRITE, verdict: str = "FAIL") -> t.Any:
+    return check(f"nfs3/{name}", verdict, clause, expected=["at most 10"], observed=f"count is {len(name)}")
+
+
+def one_run() -> Run:
+    return run_of(
+        "it",
+        *(failing(f"WRITE/count[{size}]") for size in (100, 9, 88)),
+        failing("LOOKUP/there", LOOKUP),
+        check("nfs3/ACCESS/fine"),
+        FindingRecord("lint/nfs3/advice", "nfs3/ACCESS/fine", "NONSTRICT", ADVICE, ["5"], "4"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "red"), [(0, False), (1, True), (10, True), (11, True), (2, True), (5, False)]
+)
+def test_the_exit_status_says_whether_a_run_is_red(code: int, *, red: bool) -> None:
+    assert is_red(run_of("it", failing("WRITE/x"), code=code)) is red
+
+
+def test_a_run_without_an_end_is_red_if_something_failed() -> None:
+    assert is_red(from_records([RunRecord("it"), failing("WRITE/x")])[-1])
+    assert not is_red(from_records([RunRecord("it"), check("nfs3/WRITE/x")])[-1])
+
+
+def texts(page: Page) -> list[str]:
+    return page.locator("#view-causes .what > .choose").all_inner_texts()
+
+
+@needs_browser
+def test_a_red_run_opens_on_its_causes(visit: Callable[..., Visit]) -> None:
+    page = visit([one_run()]).open("")
+    assert page.locator("#view-causes").is_visible()
+    assert page.locator("#views [aria-current]").inner_text() == "Causes"
+    assert page.locator("#status").inner_text() == "3 causes"
+    assert "4 FAIL from 3 causes" in page.locator("#view-causes").inner_text()
+    assert len(texts(page)) == 3
+    page.click("#views [data-view=checks]")
+    page.reload()
+    assert page.locator("#view-checks").is_visible()
+
+
+@needs_browser
+def test_a_run_that_its_baseline_makes_green_opens_on_the_checks(visit: Callable[..., Visit]) -> None:
+    page = visit([run_of("it", failing("WRITE/x"), code=0)]).open("")
+    assert page.locator("#view-checks").is_visible()
+    page.click("#views [data-view=causes]")
+    assert len(texts(page)) == 1
+    page.reload()
+    assert page.locator("#view-causes").is_visible()
+
+
+@needs_browser
+def test_a_cause_opens_its_first_check_and_lists_the_others(visit: Callable[..., Visit]) -> None:
+    page = visit([one_run()]).open("")
+    first = page.locator("#view-causes .cause").first
+    first.locator(".what > .choose").click()
+    assert page.locator("#panel header .id").inner_text().startswith("nfs3/WRITE/count[")
+    first.locator("summary").click()
+    first.locator(".members .choose").last.wait_for()
+    assert first.locator(".members .choose").all_inner_texts() == [
+        f"nfs3/WRITE/count[{size}]" for size in (9, 88, 100)
+    ]
+    first.get_by_role("button", name="Show them among the checks").click()
+    assert page.locator("#status").inner_text() == "3 of 5 checks"
+    page.get_by_role("button", name="3 checks with this cause").click()
+    assert page.locator("#status").inner_text() == "3 of 5 checks"
+
+
+@needs_browser
+@pytest.mark.parametrize("key", ["n", "Enter"])
+def test_keys_go_from_cause_to_cause(visit: Callable[..., Visit], key: str) -> None:
+    page = visit([one_run()]).open("")
+    page.keyboard.press(key)
+    assert page.locator("#panel header .id").inner_text().startswith("nfs3/WRITE/count[")
+    page.keyboard.press("n")
+    assert page.locator("#panel header .id").inner_text() == "nfs3/LOOKUP/there"
+    page.keyboard.press("n")
+    assert page.locator("#panel header .id").inner_text() == "nfs3/ACCESS/fine"  # the lint saw it there
+    page.keyboard.press("p")
+    assert page.locator("#panel header .id").inner_text() == "nfs3/LOOKUP/there"
+
+
+@needs_browser
+def test_filters_leave_the_causes_of_what_they_leave(visit: Callable[..., Visit]) -> None:
+    page = visit([one_run()]).open("")
+    page.fill("#q", "LOOKUP finds")
+    assert page.locator("#status").inner_text() == "1 of 3 causes"
+    page.fill("#q", "")
+    page.click("#verdicts [data-value=FAIL]")
+    assert page.locator("#status").inner_text() == "2 of 3 causes"
+    assert page.locator("#verdicts .chip:visible").count() == 3
+    page.fill("#q", "nothing has this")
+    assert "No cause matches" in page.locator("#view-causes").inner_text()
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("dark", [False, True])
+def test_several_targets_show_which_causes_they_share(
+    visit: Callable[..., Visit], width: int, *, dark: bool
+) -> None:
+    other = run_of("other", failing("WRITE/count[7]"), failing("LOOKUP/else", ADVICE))
+    page = visit([one_run(), other], width=width, dark=dark).open("")
+    heads = page.locator("#view-causes .causes > h3").all_inner_texts()
+    assert heads == ["On several targets (1)", "On one target (3)"]
+    shared = page.locator("#view-causes .cause").first
+    assert shared.locator(".strip").inner_text().split() == ["3", "1"]
+    shared.get_by_role("button", name="other: FAIL, 1 check").click()
+    assert page.locator("#panel header .id").inner_text() == "nfs3/WRITE/count[7]"
+    assert "also on it" in page.locator("#panel .run").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@needs_browser
+def test_the_history_is_one_of_causes(visit: Callable[..., Visit]) -> None:
+    def at(day: int, *records: t.Any) -> Run:
+        return from_records([RunRecord("it", started=f"2026-11-{day}T10:00:00Z"), *records, EndRecord(1)])[-1]
+
+    fine = [check("nfs3/WRITE/count[9]"), check("nfs3/LOOKUP/there", requirement=LOOKUP)]
+    red = [failing("WRITE/count[9]"), failing("LOOKUP/there", LOOKUP)]
+    runs = [at(17, *red), at(18, fine[0], red[1]), at(19, fine[0], fine[1]), at(20, red[0])]
+    page = visit(runs).open("#view=history")
+    told = [" ".join(one.split()) for one in page.locator("#view-history .differences li").all_inner_texts()]
+    assert "went in run 2, 2026-11-18; came in run 4, 2026-11-20" in told[0]
+    assert "went in run 3, 2026-11-19" in told[1]
+    assert page.locator("#status").inner_text() == "2 causes in 4 runs of it"
+    page.get_by_role("button", name="checks", exact=True).click()
+    assert page.locator("#status").inner_text() == "2 failures in 4 runs of it"
+
+
+@needs_browser
+def test_a_cause_is_not_gone_where_one_of_its_checks_was_not_judged(visit: Callable[..., Visit]) -> None:
+    first = run_of("it", failing("WRITE/a[1]"), failing("WRITE/a[2]"))
+    second = run_of("it", check("nfs3/WRITE/a[1]"), check("nfs3/WRITE/a[2]", "SKIP"))
+    page = visit([first, second]).open("#view=history")
+    assert "not judged in the last run" in page.locator("#view-history .differences").inner_text()
+
+
+@needs_browser
+def test_hostile_causes_are_text(visit: Callable[..., Visit]) -> None:
+    page = visit([hostile(), ganesha(), gone_nfs()]).open("")
+    for box in page.locator("#view-causes summary").all():
+        box.click()
+    assert page.evaluate("window.hurt") is None
+    assert page.locator("#view-causes :is(img, script, svg)").count() == 0
