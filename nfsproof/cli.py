@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import click
 
-from nfsproof import __version__
+from nfsproof import starter
 from nfsproof.commands.archive import archive
 from nfsproof.commands.baseline import baseline
 from nfsproof.commands.coverage import coverage
@@ -44,12 +44,28 @@ class _Commands(click.Group):
             raise _ReaderLeft from error
 
 
+def _show_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted and not context.resilient_parsing:
+        starter.put_home_first()
+        from fixtures.plugin.suite_version import suite_version
+
+        click.echo(f"nfsproof {suite_version()}")
+        context.exit()
+
+
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog=EPILOG,
 )
-@click.version_option(__version__, prog_name="nfsproof", message="%(prog)s %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version with its commit, and exit.",
+)
 def commands() -> None:
     """Test NFS servers: compare every reply with the RFCs.
 

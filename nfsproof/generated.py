@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """`nfsproof regenerate`: everything in a checkout that is made from other files or from a run, written or compared.
 
-The list of ids comes from pytest, the tables of docs/knobs.md and docs/lint.md from their declarations; the pages on
+The list of ids comes from pytest, the tables of docs/knobs.md and docs/lint.md from their declarations, the man page from
+the help of the commands; the pages on
 coverage and suites/reach.txt from the records of a whole run on the embedded server.
 """
 
@@ -45,6 +46,24 @@ class Part:
         return pattern.sub(lambda _: "\n".join(self.make()), text)
 
 
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A file that is made as a whole."""
+
+    page: str
+    make: Callable[[], str]
+
+    def expected(self, _text: str) -> str:
+        return self.make()
+
+
+def _man_page() -> str:
+    from nfsproof.cli import commands
+    from nfsproof.manpage import man_page
+
+    return man_page(commands)
+
+
 def knobs_table() -> list[str]:
     """The knobs of the embedded server as a table in Markdown."""
     return [
@@ -72,7 +91,11 @@ def lint_table() -> list[str]:
     ]
 
 
-PARTS = (Part("knobs.md", "knobs", knobs_table), Part("lint.md", "rules of the lint", lint_table))
+PARTS: tuple[Part | Whole, ...] = (
+    Part("knobs.md", "knobs", knobs_table),
+    Part("lint.md", "rules of the lint", lint_table),
+    Whole("man/nfsproof.1", _man_page),
+)
 
 
 def regenerate(records: Path | None, say: Say) -> bool:
@@ -84,6 +107,7 @@ def regenerate(records: Path | None, say: Say) -> bool:
         return False
     docs = starter.home() / "docs"
     for page, _, expected in _differing(docs):
+        page.parent.mkdir(exist_ok=True)
         page.write_text(expected, encoding="utf-8")
         say(f"written: docs/{page.name}")
     pages = covering.make_pages(records)
@@ -130,7 +154,7 @@ def _differing(docs: Path) -> Iterator[tuple[Path, str, str]]:
     """Pages whose parts are not as they should be: the page, its text, the right text."""
     for part in PARTS:
         page = docs / part.page
-        there = page.read_text(encoding="utf-8")
+        there = page.read_text(encoding="utf-8") if page.exists() else ""
         expected = part.expected(there)
         if there != expected:
             yield page, there, expected

@@ -37,7 +37,7 @@ def run_suite(args: Sequence[str]) -> int:
     """pytest over the checks, with the plugin and without the user's own configuration; its exit status."""
     root = _isolate()
     # Hypothesis keeps a folder of tables even when it stores no examples; by default in the current folder.
-    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(_cache_folder() / "hypothesis"))
+    os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))
     options = [
         *("-c", str(PACKAGE / "_run" / "pytest.toml")),
         # A conftest of the current folder would be read for a check that has the name of a folder there.
@@ -86,7 +86,8 @@ def _isolate() -> Path:
     return root
 
 
-def _cache_folder() -> Path:
+def cache_folder() -> Path:
+    """Where nfsproof keeps what it can make again."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - never raises
     return Path(base).absolute() / "nfsproof"
 

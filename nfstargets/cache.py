@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO
 
 from nfstargets.process import describe_end
-from nfstargets.recipes import Recipe
+from nfstargets.recipes import Recipe, WrongDigest
 
 PLACE = "NFSPROOF_SERVERS"
 """Environment variable that names another cache folder."""
@@ -86,6 +86,8 @@ def install(recipe: Recipe, say: Callable[[str], None]) -> Path:
             (shop.into / STAMP).write_text(json.dumps(stamp) + "\n")
             _remove(home)
             shop.into.rename(home)
+        except WrongDigest as error:
+            raise InstallError(f"{recipe.name} was not installed. {error}") from error
         except OSError as error:
             raise InstallError(f"{recipe.name} could not be installed in {home.parent}: {error}") from error
         finally:

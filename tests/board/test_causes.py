@@ -211,7 +211,7 @@ def test_a_cause_is_not_gone_where_one_of_its_checks_was_not_judged(visit: Calla
 @needs_browser
 def test_hostile_causes_are_text(visit: Callable[..., Visit]) -> None:
     page = visit([hostile(), ganesha(), gone_nfs()]).open("")
-    for box in page.locator("#view-causes summary").all():
-        box.click()
+    page.locator("#view-causes details").evaluate_all("all => all.forEach(one => { one.open = true; })")
+    page.locator("#view-causes .members .choose").last.wait_for()
     assert page.evaluate("window.hurt") is None
     assert page.locator("#view-causes :is(img, script, svg)").count() == 0

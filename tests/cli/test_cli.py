@@ -13,7 +13,7 @@ import click
 import pytest
 
 from fixtures.plugin import options
-from nfsproof import __version__
+from fixtures.plugin.suite_version import suite_version
 from nfsproof.cli import commands, run_command_line
 from nfsproof.exits import EXIT_CODES, Exit
 from tests.waiting import AT_MOST
@@ -36,7 +36,7 @@ def nfsproof(*words: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["--version"]) == Exit.OK
-    assert capsys.readouterr().out == f"nfsproof {__version__}\n"
+    assert capsys.readouterr().out == f"nfsproof {suite_version()}\n"
 
 
 def test_help_shows_every_command_and_exit_status(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.strategies import xdr_values
 from nfsclient.protocol import nfs2 as p
 from nfsclient.xdr import Void, XdrError, XdrType
+from tests.strategies import xdr_values
 
 OK = p.Nfsstat2.NFS_OK
 STALE = p.Nfsstat2.NFSERR_STALE

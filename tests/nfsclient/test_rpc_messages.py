@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fixtures.strategies import xdr_values
 from nfsclient.errors import (
     AuthFailed,
     BadReply,
@@ -38,6 +37,7 @@ from nfsclient.rpc.messages import (
     denied,
     parse_reply,
 )
+from tests.strategies import xdr_values
 
 
 def words(*values: int) -> bytes:

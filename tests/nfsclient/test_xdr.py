@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fixtures.strategies import xdr_values
 from nfsclient.xdr import (
     Array,
     Buffer,
@@ -40,6 +39,7 @@ from nfsclient.xdr import (
     u32,
     u64,
 )
+from tests.strategies import xdr_values
 
 
 class Colour(XdrEnum):

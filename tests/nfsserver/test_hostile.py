@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from fixtures.strategies import xdr_values
 from nfsclient.clients import Nfs3
 from nfsclient.protocol import mount, nfs3, portmap
 from nfsclient.rpc.auth import AuthSys
@@ -21,6 +20,7 @@ from nfsclient.rpc.record import fragment, frame
 from nfsclient.xdr import XdrType, fields_of
 from nfsclient.xdr.malform import malformations
 from tests.nfsserver.conftest import Rig
+from tests.strategies import xdr_values
 
 AnyProcedure: t.TypeAlias = Procedure[t.Any, t.Any]
 PROCEDURES: t.Final[list[AnyProcedure]] = [
