@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """`nfsproof regenerate`: everything in a checkout that is made from other files or from a run, written or compared.
 
-The list of ids comes from pytest, the tables of docs/knobs.md and docs/lint.md from their declarations, the man page from
-the help of the commands; the pages on
-coverage and suites/reach.txt from the records of a whole run on the embedded server.
+The list of ids comes from pytest, the tables of docs/knobs.md and docs/lint.md from their declarations, the man page
+from the help of the commands; the pages on coverage and suites/reach.txt from the records of a whole run on the
+embedded server.
 """
 
 from __future__ import annotations

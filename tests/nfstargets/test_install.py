@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +19,7 @@ from click.testing import CliRunner
 from nfsproof import cli
 from nfstargets import TargetError, make_target
 from nfstargets.cache import CommandShop, InstallError, cache_folder, find_installation, home_of, install
-from nfstargets.recipes import RECIPES, Recipe, Workshop
+from nfstargets.recipes import RECIPES, Recipe, Workshop, WrongDigest
 from tests.waiting import AT_MOST
 
 HOME = Path(__file__).parents[2]
@@ -185,3 +187,57 @@ def test_an_unknown_server_is_a_usage_error(cache: Path, capsys: pytest.CaptureF
     assert "servers that can: go-nfs" in capsys.readouterr().err
     assert cli.run_command_line(["install"]) == 4
     assert not cache.exists()
+
+
+@dataclass
+class FakeShop:
+    """A workshop in which nothing runs: the registry has `digest`."""
+
+    into: Path
+    scratch: Path
+    digest: str
+    ran: list[list[str]] = field(default_factory=list)
+
+    def run(self, _what: str, *argv: str | Path, **_environment: str | Path) -> str:
+        self.ran.append([str(word) for word in argv])
+        if "generate-lockfile" in argv:
+            lock = f'[[package]]\nname = "fernfs"\nversion = "0.1.5"\nchecksum = "{self.digest}"\n'
+            (self.scratch / "pins" / "Cargo.lock").write_text(lock)
+        return json.dumps({"Dir": str(self.scratch), "Sum": self.digest})
+
+
+@pytest.mark.parametrize("name", ["go-nfs", "fernfs"])
+def test_another_checksum_stops_before_anything_of_the_server_runs(tmp_path: Path, name: str) -> None:
+    recipe = RECIPES[name]
+    shop = FakeShop(tmp_path / "into", tmp_path, "h1:other")
+    with pytest.raises(WrongDigest, match=f"expected the checksum {re.escape(recipe.digest)}.*has h1:other"):
+        recipe.build(shop, recipe)
+    assert len(shop.ran) == 1  # it asked
+
+
+def test_the_checksum_of_the_recipe_is_the_one_that_is_compared(tmp_path: Path) -> None:
+    recipe = RECIPES["fernfs"]
+    shop = FakeShop(tmp_path / "into", tmp_path, recipe.digest)
+    recipe.build(shop, recipe)
+    assert [words[1] for words in shop.ran] == ["generate-lockfile", "install"]
+    assert "--locked" in shop.ran[1]
+
+
+def test_pip_gets_the_checksums(tmp_path: Path) -> None:
+    recipe = RECIPES["shenaniganfs"]
+    shop = FakeShop(tmp_path / "into", tmp_path, "")
+    recipe.build(shop, recipe)
+    assert "--require-hashes" in shop.ran[-1]
+    assert f"--hash=sha256:{recipe.digest}" in (tmp_path / "requirements.txt").read_text()
+
+
+def test_a_wrong_checksum_is_one_line_and_leaves_nothing(cache: Path, recipe: Recipe) -> None:
+    def wrong(_shop: Workshop, _recipe: Recipe) -> None:
+        raise WrongDigest("fernfs@0.1.5", "a", "b")
+
+    with pytest.raises(InstallError) as caught:
+        install(replace(recipe, build=wrong), lambda _line: None)
+    assert str(caught.value) == (
+        "fernfs was not installed. fernfs@0.1.5: expected the checksum a, the registry has b"
+    )
+    assert contents(cache) == []
