@@ -13,6 +13,7 @@ from nfsjudge.records import AnyRecord, BadRecord, CheckRecord, FindingRecord, f
 from nfsjudge.verdict import VERDICTS
 from reports.archived import BadArchive, find_archives, is_archive, replace_folder, stem, unpack
 from reports.idlist import known_ids
+from reports.order import natural
 from reports.plain import shortened
 from reports.run import Run, from_records
 
@@ -81,8 +82,14 @@ def find_records(path: Path) -> list[Path]:
     # Server-A/ and Server-A.tar.gz are the same run: the archive is what may be shown.
     packed = {stem(one) for one in archives}
     folders = [one for one in path.glob(f"*/{RECORDS}") if one.parent.name not in packed]
-    below = sorted([*folders, *archives])
+    # A link such as `latest` beside the run that it names is no other run.
+    folders = [one for one in folders if not (one.parent.is_symlink() and one.resolve() in _targets(folders))]
+    below = sorted([*folders, *archives], key=lambda one: natural(str(one)))
     return below or [here]
+
+
+def _targets(folders: Iterable[Path]) -> set[Path]:
+    return {one.resolve() for one in folders if not one.parent.is_symlink()}
 
 
 def load_archive(file: Path, folder: Path | None = None) -> list[Run]:

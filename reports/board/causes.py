@@ -35,15 +35,9 @@ class Shared:
         return self.of[self.best]
 
     def overlap(self, cause: Cause) -> int:
-        """How many symptoms it has in common with a cause; 0 if the most frequent one of neither is among them."""
-        wanted = set(cause.signatures)
-        return max(
-            (len(wanted & set(one.signatures)) for one in self.of.values() if _alike(one, cause)), default=0
-        )
-
-
-def _alike(one: Cause, other: Cause) -> bool:
-    return one.signatures[0] in other.signatures or other.signatures[0] in one.signatures
+        """How many symptoms it has in common with a cause of the same verdict."""
+        alike = [one for one in self.of.values() if one.verdict == cause.verdict]
+        return max((len({*cause.signatures} & {*one.signatures}) for one in alike), default=0)
 
 
 def shared_causes(of_runs: Sequence[Sequence[Cause]]) -> list[Shared]:

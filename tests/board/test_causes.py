@@ -45,9 +45,13 @@ def test_causes_that_show_the_same_are_one() -> None:
     ]
 
 
-def test_it_is_enough_that_the_most_frequent_symptom_of_one_is_among_those_of_the_other() -> None:
-    assert together([cause("a", "x", "y")], [cause("b", "y")]) == [{0: "a", 1: "b"}]
-    assert together([cause("a", "x", "y")], [cause("b", "z", "y")]) == [{0: "a"}, {1: "b"}]
+def test_one_common_symptom_is_enough_and_most_of_them_decide() -> None:
+    assert together([cause("a", "x", "y")], [cause("b", "z", "y")]) == [{0: "a", 1: "b"}]
+    assert together([cause("a", "x", "y"), cause("c", "z", "y", "v")], [cause("b", "v", "y")]) == [
+        {0: "c", 1: "b"},
+        {0: "a"},
+    ]
+    assert together([cause("a", "x")], [cause("b", "x", verdict="NONSTRICT")]) == [{0: "a"}, {1: "b"}]
 
 
 def test_two_causes_of_one_run_stay_two() -> None:

@@ -198,7 +198,7 @@ class FakeShop:
     digest: str
     ran: list[list[str]] = field(default_factory=list)
 
-    def run(self, _what: str, *argv: str | Path, **_environment: str | Path) -> str:
+    def run(self, what: str, *argv: str | Path, **environment: str | Path) -> str:
         self.ran.append([str(word) for word in argv])
         if "generate-lockfile" in argv:
             lock = f'[[package]]\nname = "fernfs"\nversion = "0.1.5"\nchecksum = "{self.digest}"\n'

@@ -189,6 +189,7 @@ def test_files_and_folders_and_folders_of_folders(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         left(tmp_path / name, to_line(RunRecord(name)), *GOOD[1:])
     (tmp_path / "c").mkdir()
+    (tmp_path / "latest").symlink_to("b")  # no other run
     assert [path.parent.name for path in find_records(tmp_path)] == ["a", "b"]
     runs, problems = reports.load_all([tmp_path, tmp_path / "b" / "records.jsonl", tmp_path / "missing"])
     assert [run.label for run in runs] == ["a", "b", "b"]
