@@ -82,7 +82,7 @@ def find_records(path: Path) -> list[Path]:
     # Server-A/ and Server-A.tar.gz are the same run: the archive is what may be shown.
     packed = {stem(one) for one in archives}
     folders = [one for one in path.glob(f"*/{RECORDS}") if one.parent.name not in packed]
-    # A link such as `latest` beside the run that it names is no other run.
+    # A link such as `latest` next to the run that it names is no other run.
     folders = [one for one in folders if not (one.parent.is_symlink() and one.resolve() in _targets(folders))]
     below = sorted([*folders, *archives], key=lambda one: natural(str(one)))
     return below or [here]

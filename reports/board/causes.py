@@ -41,7 +41,7 @@ class Shared:
 
 
 def shared_causes(of_runs: Sequence[Sequence[Cause]]) -> list[Shared]:
-    """Causes of several runs that show the same, together; never two of one run, which were told apart with reason."""
+    """Causes of several runs that show the same, together; never two of one run, which were separated with reason."""
     found: list[Shared] = []
     for run, causes in enumerate(of_runs):
         rest = []

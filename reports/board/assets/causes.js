@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is behind the failures: one entry a cause, and which targets share it.
+// What the failures come from: one entry a cause, and which targets share it.
 
 const CAUSES = DATA.causes;
 const CAUSE_BY_KEY = new Map(CAUSES.map((cause) => [cause.key, cause]));

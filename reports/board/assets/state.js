@@ -14,7 +14,7 @@ const VIEWS = [
   ["targets", RUNS.length > 1 ? "Targets" : "Target", RUNS.length > 0],
 ].filter(([, , isThere]) => isThere);
 
-/** What a page without a fragment opens with: what is behind the failures, if somebody has to look at a run. */
+/** What a page without a fragment opens with: what the failures come from, if somebody has to look at a run. */
 const START = DATA.causes.length > 0 && RUNS.some((run) => run.red) ? "causes" : "checks";
 const FRESH = Object.freeze({
   view: "checks", q: "", protocol: "", procedure: "", section: "", target: "", levels: "", verdicts: "", differ: "", cause: "",
