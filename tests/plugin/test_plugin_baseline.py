@@ -79,6 +79,17 @@ def test_what_cannot_be_held_against_a_baseline_is_told(
     assert told.format(path=suite.pytester.path) in outcome.text
 
 
+def test_known_causes_are_marked(suite: Suite) -> None:
+    suite.write(SUITE.replace("LATER", "1"))
+    file = suite.pytester.path / "b.toml"
+    file.write_text('[baseline]\nunlisted = ["PASS"]\n' + KNOWN)
+    lines = suite.run("--baseline", str(file)).text.splitlines()
+    assert "FAIL       known: count: expected 2, got 1 (RFC 1813 3.3.1): 1 check  nfs3/fake/known" in lines
+    assert "NONSTRICT  count: expected 2, got 1 (RFC 1813 3.3.2): 1 check  nfs3/fake/other" in lines
+    assert "FAIL  nfs3/fake/known" not in lines
+    assert "NONSTRICT  nfs3/fake/other" in lines
+
+
 def test_auto_needs_a_server_that_is_known(suite: Suite) -> None:
     suite.write(SUITE.replace("LATER", "2"))
     outcome = suite.run("--baseline=auto")
