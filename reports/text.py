@@ -7,6 +7,7 @@ from nfsjudge.records import FindingRecord, StatisticsRecord, failure_text
 from nfsjudge.verdict import VERDICTS
 from nfsjudge.wording import count
 from reports.floor import too_little
+from reports.not_asked import is_not_asked, not_asked, number_of
 from reports.plain import printable
 from reports.run import Run
 
@@ -20,7 +21,9 @@ _WITH_FLOOR = frozenset({1, 10})
 def render_text(run: Run) -> str:
     """The whole report: table, what is not green in full, what was left out with its reason."""
     parts = [_head(run), _table(run)]
-    parts += [failure_text(check) for verdict in _IN_FULL for check in run.of_verdict(verdict)]
+    parts += [f"VOID  {number_of(number, 'check')} {reason}" for reason, number in not_asked(run.checks)]
+    in_full = (check for verdict in _IN_FULL for check in run.of_verdict(verdict))
+    parts += [failure_text(check) for check in in_full if not is_not_asked(check)]
     parts += [_finding(record, checks) for record, checks in run.rules_broken]
     left_out = [
         f"{check.verdict:<12} {check.id}: {check.reason or 'no reason was recorded'}"
@@ -51,6 +54,7 @@ def _head(run: Run) -> str:
         lines += [f"floor:   {text}" for text in too_little(run.checks)]
     if run.rules_told:
         lines.append(f"lint:    rules broken in the exchanges: {run.rules_told}")
+    lines += [f"killer:  {check.id}" for check in run.checks if check.death == "confirmed"]
     if run.end is not None and run.end.note:
         lines.append(f"finding: {run.end.note}")
     if run.end is not None:
