@@ -82,6 +82,8 @@ class Target(ABC):
         """The name of the log that it writes; None: it writes none."""
         return None
 
+    lacks_of_memory: int = 0
+    """How often it has ended for lack of memory: how much a machine grants is not its doing."""
     log_path: Path | None = None
     """The server's own log, if there is one on this machine. Who wants to keep it sets a place before start()."""
 
@@ -140,6 +142,10 @@ class Target(ABC):
     def exit_report(self) -> str | None:
         """None while it lives or when nothing is known; else why it is dead: exit status and last log lines."""
         return None
+
+    def await_end(self) -> None:
+        """Waits a moment for the end of a server that refuses connections, so that `exit_report` knows of it."""
+        return
 
     def describe(self) -> str:
         """One line for the header of a run."""
