@@ -48,7 +48,7 @@ from nfstargets.namespace import (
 )
 from nfstargets.rpcbind_stub import Registry, UnixListener
 
-MEMORY = 8 << 30
+MEMORY = 4 << 30
 """Bytes of data that a server may have. None needs that much for the checks; some take what a call claims to have."""
 GRACE = 3.0
 """Seconds that a server has to end by itself when the keeper ends."""

@@ -171,13 +171,22 @@ class ProgramTarget(Target):
 
     def _lacked_memory(self, server: KeptServer) -> bool:
         """Whether it ended because it got no more memory: by its own words, or killed by the kernel for that."""
-        lacked = (server.status == -signal.SIGKILL and server.oom_kills > 0) or (
-            server.status != 0 and bool(_NO_MEMORY.search("\n".join(self._words_of_this_start(server))))
-        )
-        if lacked and not self._is_counted:
+        if server.status == -signal.SIGKILL and server.oom_kills:
+            self._count_lack()
+            return True
+        return server.status != 0 and self._count_if_starved(server)
+
+    def _count_if_starved(self, server: KeptServer) -> bool:
+        """Whether it says that it got no more memory; it may still be writing that when it is told to end."""
+        if _NO_MEMORY.search("\n".join(self._words_of_this_start(server))) is None:
+            return False
+        self._count_lack()
+        return True
+
+    def _count_lack(self) -> None:
+        if not self._is_counted:
             self.lacks_of_memory += 1
             self._is_counted = True
-        return lacked
 
     def _words_of_this_start(self, server: KeptServer) -> list[str]:
         """The log, and what it wrote last to its standard error."""
@@ -257,6 +266,7 @@ class ProgramTarget(Target):
             raise TargetError(f"{self.name} is not running: start() comes first")
         self.exit_report()  # of one that has ended: it is counted
         server.end(number, STOP)
+        self._count_if_starved(server)
         if not server.is_kept():
             # Its keeper was killed, and with it went what the server had.
             self.stop()

@@ -85,7 +85,7 @@ def test_without_a_way_back_the_rest_is_void_in_one_line(suite: Suite, fragile: 
     outcome = suite.run_apart("--target", fragile.url, *QUICK)
     assert outcome.exit_code == 10
     assert outcome.verdicts == {"before": "PASS", "kills": "VOID"} | {f"later_{n}": "VOID" for n in range(20)}
-    assert first_of_summary(outcome).startswith("DIED IN    nfs3/fake/kills: the target did not come back")
+    assert first_of_summary(outcome).startswith("GONE IN    nfs3/fake/kills: the target did not come back")
     assert "VOID       20 checks not asked: the target is gone since nfs3/fake/kills" in outcome.text
     assert "nfs3/fake/later" not in outcome.text
     report = (outcome.report / "report.txt").read_text()
@@ -99,7 +99,7 @@ def test_a_restart_command_brings_it_back_and_the_killer_is_named_first(
     suite.write(check("before", "pass") + KILLS + harmless(3))
     outcome = suite.run_apart("--target", fragile.url, "--call-timeout=2", "--restart", fragile.command)
     assert outcome.verdicts == {"before": "PASS", "kills": "VOID"} | {f"later_{n}": "PASS" for n in range(3)}
-    assert first_of_summary(outcome).startswith("KILLER     nfs3/fake/kills: the target died again")
+    assert first_of_summary(outcome).startswith("KILLER     nfs3/fake/kills: the target was gone again")
     assert outcome.checks["kills"].death == "confirmed"
     assert "killer:  nfs3/fake/kills" in (outcome.report / "report.txt").read_text()
     assert outcome.exit_code == 10
@@ -138,7 +138,7 @@ def test_a_check_that_killed_nothing_the_second_time(suite: Suite, fragile: Frag
     outcome = suite.run_apart("--target", fragile.url, "--call-timeout=2", "--restart", fragile.command)
     assert outcome.verdicts == {"once": "VOID", "later_0": "PASS"}
     assert outcome.checks["once"].death == "once"
-    assert "did not die when the check ran again alone" in outcome.checks["once"].reason
+    assert "was not gone when the check ran again alone" in outcome.checks["once"].reason
 
 
 def test_the_output_of_a_restart_that_fails_is_printed(suite: Suite, fragile: Fragile) -> None:
