@@ -76,14 +76,14 @@ class Target(ABC):
     """True: its export is made for the run and goes with it."""
     controls: frozenset[str] = frozenset()
     """What nfsproof can do to it from outside: "crash", "restart", "touch_locally", "fill_disk", "knobs"."""
+    lacks_of_memory: int = 0
+    """How often it has ended for lack of memory: how much a machine grants is not its doing."""
 
     @property
     def log_name(self) -> str | None:
         """The name of the log that it writes; None: it writes none."""
         return None
 
-    lacks_of_memory: int = 0
-    """How often it has ended for lack of memory: how much a machine grants is not its doing."""
     log_path: Path | None = None
     """The server's own log, if there is one on this machine. Who wants to keep it sets a place before start()."""
 

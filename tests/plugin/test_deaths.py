@@ -48,6 +48,12 @@ class Fragile:
     def argv(self) -> list[str]:
         return [sys.executable, "-P", "-m", "tests.plugin.fragile_server", str(self.port), str(self.pids)]
 
+    def end(self) -> None:
+        """End those that run."""
+        for pid in map(int, self.pids.read_text().split()):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
     @property
     def command(self) -> str:
         """Starts it again, in the background of a shell."""
@@ -65,11 +71,8 @@ def fragile(tmp_path: Path) -> Iterator[Fragile]:
     server.stdout.readline()
     yield made
     server.stdout.close()
-    server.kill()
+    made.end()
     server.wait()
-    for pid in map(int, made.pids.read_text().split()):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
 
 
 def first_of_summary(outcome: Outcome) -> str:
@@ -116,14 +119,17 @@ def test_with_workers_only_the_killer_is_void(suite: Suite, fragile: Fragile) ->
 
 def test_a_server_that_its_owner_brings_back(suite: Suite, fragile: Fragile) -> None:
     suite.write(KILLS + harmless(3))
+    fragile.end()
     forever = f"while true; do {shlex.join(fragile.argv)}; done"
     with subprocess.Popen(
         ["sh", "-c", forever],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stderr=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         start_new_session=True,
     ) as supervisor:
         try:
+            assert supervisor.stdout is not None
+            supervisor.stdout.readline()
             outcome = suite.run_apart("--target", fragile.url, "--call-timeout=2", "--restart-timeout=60")
         finally:
             os.killpg(supervisor.pid, signal.SIGKILL)
@@ -214,3 +220,24 @@ def test_times_that_are_none(suite: Suite, word: str) -> None:
     outcome = suite.run(f"--time-limit={word}")
     assert outcome.exit_code == 4
     assert "expected a time such as 90s, 10m or 2h" in outcome.text
+
+
+# ---------------------------------------------------------------- what a server that nfsproof starts does
+
+
+def test_a_server_that_dies_after_its_last_reply_is_not_green(suite: Suite) -> None:
+    body = "nfs3.getattr(root); stage.target.exit_report = lambda: 'ended with SIGSEGV'"
+    suite.write(check("it", body, "nfs3, root, stage"))
+    outcome = suite.run()
+    assert outcome.verdicts == {"it": "VOID"}
+    assert "the target died after its last reply: ended with SIGSEGV" in outcome.checks["it"].reason
+    assert outcome.exit_code == 10
+
+
+def test_what_a_server_without_memory_did_is_no_deviation(suite: Suite) -> None:
+    body = "stage.target.lacks_of_memory += 1; expect(1, 'number').equals(2)"
+    suite.write(check("lacks", body, "stage") + check("fails", "expect(1, 'number').equals(2)", "stage"))
+    outcome = suite.run()
+    assert outcome.verdicts == {"lacks": "VOID", "fails": "FAIL"}
+    reason = outcome.checks["lacks"].reason
+    assert reason == "the target ended for lack of memory: number: expected 2, got 1"
