@@ -177,7 +177,7 @@ class ProgramTarget(Target):
         return server.status != 0 and self._count_if_starved(server)
 
     def _count_if_starved(self, server: KeptServer) -> bool:
-        """Whether it says that it got no more memory; it may still be writing that when it is told to end."""
+        """Whether it says that it got no more memory; it may still be writing that when it is asked to end."""
         if _NO_MEMORY.search("\n".join(self._words_of_this_start(server))) is None:
             return False
         self._count_lack()

@@ -201,8 +201,8 @@ def test_where_memory_runs_out_the_server_ends_first(server: KeptServer, tmp_pat
 @pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="needs Linux")
 def test_a_server_has_the_same_memory_on_every_machine(server: KeptServer, tmp_path: Path) -> None:
     program = f"import mmap\ntry: mmap.mmap(-1, {MEMORY}, mmap.MAP_PRIVATE)\nexcept OSError as e: print(e)"
-    start(server, program, tmp_path / "output")
-    assert server.wait(lambda: server.pid is None, AT_MOST)
+    server.start([sys.executable, "-c", program], tmp_path / "output")
+    server.wait(lambda: server.status is not None, AT_MOST)
     assert server.status == 0
     assert "Cannot allocate memory" in (tmp_path / "output").read_text()
     assert server.oom_kills >= 0
