@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.stage.reviving import run_command
+from fixtures.stage.reviving import run_restart
 from tests.plugin.conftest import ROOT, Outcome, Suite
 from tests.plugin.test_plugin_verdicts import check
 
@@ -150,17 +150,24 @@ def test_a_check_that_killed_nothing_the_second_time(suite: Suite, fragile: Frag
 def test_the_output_of_a_restart_that_fails_is_printed(suite: Suite, fragile: Fragile) -> None:
     suite.write(KILLS + harmless(3))
     outcome = suite.run_apart("--target", fragile.url, *QUICK, "--restart", "echo no such service; exit 5")
-    assert "RESTART    --restart 'echo no such service; exit 5': it ended with exit status 5" in outcome.text
-    assert "no such service" in outcome.text
+    assert "RESTART    control restart: the command ended with exit status 5: echo" in outcome.text
+    assert "\nno such service" in outcome.text
     assert set(outcome.verdicts.values()) == {"VOID"}
 
 
+def test_a_command_of_control_brings_it_back_too(suite: Suite, fragile: Fragile) -> None:
+    suite.write(KILLS + harmless(3))
+    control = f"--control=start={fragile.command}"
+    for options in ((), TWO):
+        outcome = suite.run_apart("--target", fragile.url, "--call-timeout=2", control, *options)
+        assert outcome.verdicts == {"kills": "VOID"} | {f"later_{n}": "PASS" for n in range(3)}
+        assert outcome.checks["kills"].death == "confirmed"
+
+
 def test_a_command_is_bounded_in_time() -> None:
-    assert run_command("true", 60) == ""
-    assert run_command("sleep 600 & echo started", 60) == ""
-    why = run_command("echo waiting; sleep 600", 0.2)
-    assert why == "it took more than 0.2 s, and wrote:\n  waiting"
-    assert run_command("exit 3", 60) == "it ended with exit status 3, without output"
+    assert run_restart("true", 60) == ""
+    assert run_restart("sleep 1 & echo started", 60) == ""
+    assert "did not end within 0.2 s" in run_restart("echo waiting; sleep 600", 0.2)
 
 
 def test_known_killers_run_last_where_nobody_restarts_the_server(suite: Suite, fragile: Fragile) -> None:
