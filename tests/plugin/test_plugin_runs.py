@@ -440,7 +440,7 @@ LOGGING = """
     from nfstargets.embedded import EmbeddedTarget
 
     class LoggingTarget(EmbeddedTarget):
-        name = "logging:kind"
+        name = log_name = "logging:kind"
 
         def start(self):
             super().start()
