@@ -172,6 +172,14 @@ class RetriesExhausted(NfsStatusError):
     """The server kept asking for patience (JUKEBOX) until ours ended."""
 
 
+class NoProgress(NfsClientError):
+    """The server keeps answering success without executing the calls."""
+
+
+class EndlessListing(NoProgress):
+    """The pages of a directory do not come to an end, or not within the bound of the caller."""
+
+
 class UrlError(NfsClientError):
     """A URL that names no NFS export."""
 

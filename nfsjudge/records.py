@@ -111,6 +111,8 @@ class CheckRecord:
     """Other servers, of which the same is known."""
     others: int = 0
     """How many other servers that was compared with; for 0 nothing is reported."""
+    death: str = ""
+    """If the target died in it: ``confirmed`` (again when it ran alone), ``once`` (not then) or ``untested``."""
     worker: str = ""
     nodeid: str = ""
     title: str = ""

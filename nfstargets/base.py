@@ -76,6 +76,8 @@ class Target(ABC):
     """True: its export is made for the run and goes with it."""
     controls: frozenset[str] = frozenset()
     """What nfsproof can do to it from outside: "crash", "restart", "touch_locally", "fill_disk", "knobs"."""
+    lacks_of_memory: int = 0
+    """How often it has ended for lack of memory: how much a machine grants is not its doing."""
 
     @property
     def log_name(self) -> str | None:
@@ -140,6 +142,10 @@ class Target(ABC):
     def exit_report(self) -> str | None:
         """None while it lives or when nothing is known; else why it is dead: exit status and last log lines."""
         return None
+
+    def await_end(self) -> None:
+        """Waits a moment for the end of a server that refuses connections, so that `exit_report` knows of it."""
+        return
 
     def describe(self) -> str:
         """One line for the header of a run."""

@@ -16,7 +16,9 @@ Argument: {"rpcbind": PATH or null, "memory": [PATH, ...], "remove": PATH or nul
 Commands:  {"do": "start", "argv": [...], "output": PATH}       {"do": "signal", "number": N}
 Events:    {"event": "ready"}                                    {"event": "failed", "why": TEXT}
            {"event": "started", "pid": N}                        {"event": "registered", "program": N, "version": N}
-           {"event": "ended", "pid": N, "status": N}             (status as in subprocess: negative for a signal)
+           {"event": "ended", "pid": N, "status": N, "oom": N}   (status as in subprocess: negative for a signal;
+                                                                 oom: how many processes the kernel has killed
+                                                                 meanwhile for lack of memory)
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
+import resource
 import shutil
 import signal
 import socket
@@ -44,6 +48,8 @@ from nfstargets.namespace import (
 )
 from nfstargets.rpcbind_stub import Registry, UnixListener
 
+MEMORY = 4 << 30
+"""Bytes of data that a server may have. None needs that much for the checks; some take what a call claims to have."""
 GRACE = 3.0
 """Seconds that a server has to end by itself when the keeper ends."""
 
@@ -83,6 +89,8 @@ class Keeper:
         self.server: subprocess.Popen[bytes] | None = None
         self.rpcbind: UnixListener | None = None
         self._commands = bytearray()
+        self._oom_kills = 0
+        """Of the whole machine, before the server was started."""
 
     def say(self, event: str, **details: int | str) -> None:
         """One event to the run; that it has gone is noticed by the end of input."""
@@ -115,6 +123,7 @@ class Keeper:
 
     def start(self, argv: list[str], output: Path) -> None:
         """Starts the server, its output appended to a file."""
+        self._oom_kills = _oom_kills()
         try:
             with output.open("ab") as stream:
                 self.server = subprocess.Popen(  # noqa: S603 - what the run asked for
@@ -134,7 +143,8 @@ class Keeper:
     def look_at_server(self) -> None:
         """A child may have ended: tells the run."""
         if self.server is not None and self.server.poll() is not None:
-            self.say("ended", pid=self.server.pid, status=self.server.returncode)
+            oom = _oom_kills() - self._oom_kills
+            self.say("ended", pid=self.server.pid, status=self.server.returncode, oom=oom)
             self.server = None
 
     def end(self) -> None:
@@ -149,11 +159,21 @@ class Keeper:
             self.look_at_server()
 
 
+def _oom_kills() -> int:
+    """How many processes the kernel has killed for lack of memory, since it was started; 0 if it does not say."""
+    with contextlib.suppress(OSError):
+        found = re.search(r"^oom_kill (\d+)$", Path("/proc/vmstat").read_text(), re.MULTILINE)
+        return int(found[1]) if found is not None else 0
+    return 0
+
+
 def _before_the_server() -> None:
     die_with_parent(signal.SIGKILL)
+    with contextlib.suppress(OSError, ValueError):  # ValueError: a lower limit that cannot be raised
+        # The same on every machine. It counts what may be written, not address space that is only reserved.
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
     with contextlib.suppress(OSError):  # a kernel without /proc
-        # One that believes each length in a call takes all memory there is: then it is to end, and nothing else. A
-        # limit would also affect servers that reserve memory without using it.
+        # Where there is less, a server that believes each length in a call is to end, and nothing else.
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 

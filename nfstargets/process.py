@@ -54,6 +54,8 @@ class KeptServer:
         """The server that runs now."""
         self.status: int | None = None
         """How the last server ended, as `subprocess` says it: negative for a signal. None while one runs."""
+        self.oom_kills = 0
+        """How many processes the kernel has killed for lack of memory while that server ran."""
         self._failure: str | None = None
         self._is_lost = False
 
@@ -195,7 +197,7 @@ class KeptServer:
             case "registered":
                 self.registered.add((event["program"], event["version"]))
             case "ended":
-                self.pid, self.status = None, event["status"]
+                self.pid, self.status, self.oom_kills = None, event["status"], event["oom"]
             case "failed":
                 self._failure = event["why"]
 

@@ -23,6 +23,7 @@ from nfsclient.errors import NfsClientError
 from nfsclient.rpc.blocking import connect_tcp
 from nfsclient.rpc.loop import Loop
 from nfstargets.base import Target, TargetAddress, TargetError
+from nfstargets.keeper import MEMORY
 from nfstargets.process import KeptServer, describe_end, free_ports, last_lines
 
 HOST = "127.0.0.1"
@@ -34,6 +35,15 @@ PORT_ATTEMPTS = 5
 _NULL = 2.0
 _PAUSE = 0.02
 _PORT_TAKEN = re.compile(r"cannot bind|address (is )?already in use", re.IGNORECASE)
+_NO_MEMORY = re.compile(
+    r"memory allocation of \d+ bytes failed|out of memory|cannot allocate memory|bad_alloc|\bMemoryError\b",
+    re.IGNORECASE,
+)
+"""The last words of programs in Rust, Go, C, C++ and Python."""
+_MOST_WORDS = 2000
+"""Lines; the stack traces of all threads may follow them."""
+_END = 1.0
+"""Seconds from the end of its sockets to the end of a process."""
 _LAST_LINES = 20
 """Enough for the stack trace of a crash."""
 
@@ -63,6 +73,8 @@ class ProgramTarget(Target):
         self._server: KeptServer | None = None
         self._ports: tuple[int, ...] | None = None
         self._log_seen = 0
+        self._is_counted = False
+        """Whether `lacks_of_memory` has the end of the present server."""
         self._exit_report: str | None = None
 
     # ------------------------------------------------------------ what differs
@@ -146,7 +158,42 @@ class ProgramTarget(Target):
         server = self._server
         if server is None or self._ports is None or server.is_alive() or server.status is None:
             return self._exit_report
-        return self._with_log(f"{self.title()} ended unexpectedly with {describe_end(server.status)}")
+        how = describe_end(server.status)
+        if not self._lacked_memory(server):
+            return self._with_log(f"{self.title()} ended unexpectedly with {how}")
+        granted = f"nfsproof grants it {MEMORY >> 30} GiB"
+        return self._with_log(f"{self.title()} ended for lack of memory, of which {granted}, with {how}")
+
+    def await_end(self) -> None:
+        """Waits for it, since an end takes long where much memory is freed."""
+        if self._server is not None:
+            self._server.wait(lambda: False, _END)
+
+    def _lacked_memory(self, server: KeptServer) -> bool:
+        """Whether it ended because it got no more memory: by its own words, or killed by the kernel for that."""
+        if server.status == -signal.SIGKILL and server.oom_kills:
+            self._count_lack()
+            return True
+        return server.status != 0 and self._count_if_starved(server)
+
+    def _count_if_starved(self, server: KeptServer) -> bool:
+        """Whether it says that it got no more memory; it may still be writing that when it is asked to end."""
+        if _NO_MEMORY.search("\n".join(self._words_of_this_start(server))) is None:
+            return False
+        self._count_lack()
+        return True
+
+    def _count_lack(self) -> None:
+        if not self._is_counted:
+            self.lacks_of_memory += 1
+            self._is_counted = True
+
+    def _words_of_this_start(self, server: KeptServer) -> list[str]:
+        """The log, and what it wrote last to its standard error."""
+        words = self._log_of_this_start()[-_MOST_WORDS:]
+        return words + (
+            last_lines(self.output(server), _LAST_LINES) if self.output(server) != self.log_path else []
+        )
 
     # ------------------------------------------------------------ how
 
@@ -188,6 +235,7 @@ class ProgramTarget(Target):
         server, log = self._running(), self.log_path
         assert log is not None
         argv = self.command(server, ports)
+        self._is_counted = False
         self._log_seen = log.stat().st_size if log.exists() else 0
         server.start(argv, self.output(server))
         self._await_answers(ports)
@@ -216,7 +264,9 @@ class ProgramTarget(Target):
         ports = self._ports
         if ports is None:
             raise TargetError(f"{self.name} is not running: start() comes first")
+        self.exit_report()  # of one that has ended: it is counted
         server.end(number, STOP)
+        self._count_if_starved(server)
         if not server.is_kept():
             # Its keeper was killed, and with it went what the server had.
             self.stop()

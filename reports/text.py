@@ -7,6 +7,7 @@ from nfsjudge.records import FindingRecord, StatisticsRecord, failure_text
 from nfsjudge.verdict import VERDICTS
 from nfsjudge.wording import count
 from reports.causes import causes_of, reasons
+from reports.not_asked import is_not_asked, not_asked, number_of
 from reports.plain import printable
 from reports.run import Run
 
@@ -17,8 +18,11 @@ _WITH_REASON = ("SKIP", "UNSUPPORTED")
 
 def render_text(run: Run) -> str:
     """The whole report: table, what is not green in full, what was left out with its reason."""
-    parts = [_head(run), _table(run), *_causes(run)]
-    parts += [failure_text(check) for verdict in _IN_FULL for check in run.of_verdict(verdict)]
+    parts = [_head(run), _table(run)]
+    parts += [f"VOID  {number_of(number, 'check')} {reason}" for reason, number in not_asked(run.checks)]
+    parts += _causes(run)
+    in_full = (check for verdict in _IN_FULL for check in run.of_verdict(verdict))
+    parts += [failure_text(check) for check in in_full if not is_not_asked(check)]
     parts += [_finding(record, checks) for record, checks in run.rules_broken]
     left_out = [
         f"{check.verdict:<12} {check.id}: {check.reason or 'no reason was recorded'}"
@@ -58,6 +62,7 @@ def _head(run: Run) -> str:
     lines += [f"floor:   {text}" for text in run.below_floor]
     if run.rules_told:
         lines.append(f"lint:    rules broken in the exchanges: {run.rules_told}")
+    lines += [f"killer:  {check.id}" for check in run.checks if check.death == "confirmed"]
     if run.end is not None and run.end.note:
         lines.append(f"finding: {run.end.note}")
     if run.end is not None:

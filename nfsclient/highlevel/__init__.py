@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from nfsclient.highlevel.client import NfsClient, attach, connect
-from nfsclient.highlevel.errors import LinkNotFollowed, NoProgress, ServerViolation
+from nfsclient.highlevel.errors import EndlessListing, LinkNotFollowed, NoProgress, ServerViolation
 from nfsclient.highlevel.files import NfsFile
 from nfsclient.highlevel.resolve import Node
 from nfsclient.highlevel.session import Limits
 
 __all__ = [
+    "EndlessListing",
     "Limits",
     "LinkNotFollowed",
     "NfsClient",

@@ -16,6 +16,7 @@ from nfsclient.highlevel.listing import Lister
 from nfsclient.highlevel.resolve import Node, Resolver
 from nfsclient.highlevel.session import Limits, Session
 from nfsclient.highlevel.transfer import Reader, Writer
+from nfsclient.listings import MOST_ENTRIES
 from nfsclient.paths import PathLike, as_bytes, as_text, names_of
 from nfsclient.protocol import nfs3 as p
 from nfsclient.replies import status_error
@@ -51,9 +52,12 @@ class NfsClient:
         base: bytes = b"/",
         limits: Limits | None = None,
         patience: Patience | None = None,
+        most_entries: int = MOST_ENTRIES,
     ) -> None:
         """`root` is the handle that paths start at, `base` its own path on the server, for absolute links."""
         self.root = root
+        self.most_entries = most_entries
+        """Of one directory: more of them raise `EndlessListing`."""
         self.session = Session(rpc, patience=patience or Patience.of(rpc.loop), limits=limits)
         self._resolver = Resolver(self.session, root, base)
         self._nfs = self.session.nfs
@@ -157,7 +161,7 @@ class NfsClient:
             return None
 
     def _lister(self, node: Node) -> Lister:
-        return Lister(self.session, node.handle, node.path)
+        return Lister(self.session, node.handle, node.path, most_entries=self.most_entries)
 
     # ------------------------------------------------------------ data
 

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-from nfsclient.errors import NfsClientError
+from nfsclient.errors import EndlessListing, NfsClientError, NoProgress
+
+__all__ = ["EndlessListing", "LinkNotFollowed", "NoProgress", "ServerViolation"]
 
 
 class ServerViolation(NfsClientError):
     """The server answered what the RFC forbids and what would corrupt data if it were believed."""
-
-
-class NoProgress(NfsClientError):
-    """The server keeps answering success without executing the calls."""
 
 
 class LinkNotFollowed(NfsClientError):

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from nfsclient.clients.nfs3 import is_jukebox
 from nfsclient.highlevel.errors import NoProgress
 from nfsclient.highlevel.session import Session
+from nfsclient.listings import MOST_ENTRIES, ListingProgress
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs3 as p
 from nfsclient.replies import status_error
@@ -136,10 +137,16 @@ _PLUS: t.Final = _Kind(
 
 
 class Lister:
-    """Lists one directory, without "." and ".."; a name that a restart brings again is given once."""
+    """Lists one directory, without "." and ".."; a name that a restart brings again is given once.
 
-    def __init__(self, session: Session, handle: bytes, path: bytes) -> None:
+    All of its methods raise `EndlessListing` for pages that do not get on, and after `most_entries` entries.
+    """
+
+    def __init__(
+        self, session: Session, handle: bytes, path: bytes, *, most_entries: int = MOST_ENTRIES
+    ) -> None:
         self._session = session
+        self._most_entries = most_entries
         self._handle = handle
         self._path = path
 
@@ -188,6 +195,7 @@ class Lister:
         at = Position()
         pending = self._ask(kind, at)
         following: Pending[t.Any] | None = None
+        progress = ListingProgress(f"{kind.procedure.name} of {shown(self._path)}", self._most_entries)
         try:
             while True:
                 reply = self._session.rpc.wait(pending)
@@ -201,9 +209,8 @@ class Lister:
                 yield entries
                 if result.eof:
                     return
-                if not entries:
-                    raise NoProgress(f"{kind.procedure.name} of {shown(self._path)}: no entries and no end")
-                at = Position(entries[-1].cookie, result.cookieverf)
+                at = Position(entries[-1].cookie, result.cookieverf) if entries else at
+                progress.note(len(entries), at)
                 pending, following = following or self._ask(kind, at), None
         finally:
             for each in (pending, following):

@@ -49,6 +49,8 @@ class RpcClient(Link):
         self.credential: Credential = credential if credential is not None else AuthNone()
         self.spoke_raw = False
         """Whether bytes were sent that are no calls of this client: answers to them may look like strays."""
+        self.before_call: Callable[[Procedure[t.Any, t.Any]], None] | None = None
+        """Called before each call is sent; what it raises is raised instead of sending it."""
         super().__init__(dial, make_core, loop=loop, timeout=timeout)
 
     # ------------------------------------------------------------ calls
@@ -75,6 +77,7 @@ class RpcClient(Link):
             or core.pending
             or core.windows
             or core.recorder is not None
+            or self.before_call is not None
             or self._unsent
             or not isinstance(core, StreamCore)
             or core.fragment_sizes is not None
@@ -130,6 +133,8 @@ class RpcClient(Link):
         into: memoryview | None = None,
     ) -> Pending[R]:
         """Start a call without waiting; any number may be under way."""
+        if self.before_call is not None:
+            self.before_call(procedure)
         self.require_open(procedure.label)
         limit = self.timeout if timeout is None else timeout
         pending = self.core.submit(
@@ -181,7 +186,8 @@ class RpcClient(Link):
         chosen = self.credential if credential is None else credential
         limit = self.timeout if timeout is None else timeout
         core = self.core
-        if isinstance(core, StreamCore) and core.recorder is None and core.fragment_sizes is None:
+        is_plain = core.recorder is None and self.before_call is None
+        if isinstance(core, StreamCore) and is_plain and core.fragment_sizes is None:
             plan = core.plans.plan(procedure, chosen)
             pipeline: Pipeline[A, R] = Pipeline(self, core, plan, iter(arguments), limit)
             return pipeline.run(outstanding)

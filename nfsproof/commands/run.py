@@ -50,6 +50,10 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --control NAME=COMMAND    how the server of a URL is crashed, restarted and filled (docs/target-file.md);
                                 --control manual prompts you at the terminal
       --control-timeout SECONDS longest time for a command, and for the server to answer again [120]
+      --time-limit TIME         longest time for all checks (90s, 10m, 2h); the rest is VOID
+      --restart COMMAND         shell command that starts the server of a URL again when it died
+      --restart-timeout TIME    longest time for that, and to answer again after a death [15s]
+      --clean                   first remove what interrupted runs have left in the export
       --knob NAME=VALUE         set a legal choice of the embedded server; may be repeated
       --mutant NAME             break a rule of the embedded server; may be repeated
       --list-requirements       print the requirements with their checks, run nothing

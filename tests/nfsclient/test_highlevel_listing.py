@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nfsclient.errors import NfsStatusError, XdrError
-from nfsclient.highlevel import NoProgress
+from nfsclient.highlevel import EndlessListing, NoProgress
 from nfsclient.highlevel.listing import Position, skim_readdir, skim_readdirplus
 from nfsclient.protocol import nfs3 as p
 from nfsclient.xdr import replace
@@ -136,6 +136,41 @@ class TestTrouble:
         full.script(p.READDIR, plainly, empty)
         with pytest.raises(NoProgress, match="no entries and no end"):
             full.client.listdir()
+
+    @pytest.mark.parametrize("procedure", [p.READDIR, p.READDIRPLUS])
+    def test_a_cookie_that_stays_the_same_is_an_endless_listing(self, full: Stage, procedure: t.Any) -> None:
+        def stuck(args: t.Any, proceed: t.Any) -> t.Any:
+            reply = proceed(replace(args, cookie=0, cookieverf=bytes(8)))
+            reply.resok.entries[-1].cookie, reply.resok.cookieverf = 42, bytes(8)
+            return reply
+
+        full.script(procedure, *[stuck] * 10)
+        listing = full.client.listdir if procedure is p.READDIR else lambda: list(full.client.scan())
+        with pytest.raises(EndlessListing, match=r"does not come to an end: after \d+ entries a cookie is"):
+            listing()
+        assert not full.client.session.rpc.core.pending
+
+    def test_names_without_end_end_at_the_bound_of_the_caller(self, full: Stage) -> None:
+        cookies = iter(range(1000, 10**6))
+
+        def more(args: p.Readdir3Args, proceed: t.Any) -> t.Any:
+            reply = proceed(replace(args, cookie=0, cookieverf=bytes(8)))
+            reply.resok.entries[-1].cookie = next(cookies)
+            return reply
+
+        full.client.most_entries = 250
+        full.script(p.READDIR, *[more] * 200)
+        with pytest.raises(
+            EndlessListing, match=r"not come to an end after 2\d\d entries; raise most_entries"
+        ):
+            full.client.listdir()
+
+    def test_the_caller_may_raise_the_bound(self, full: Stage) -> None:
+        full.client.most_entries = 50
+        with pytest.raises(EndlessListing):
+            list(full.client.scan())
+        full.client.most_entries = 200
+        assert len(list(full.client.scan())) == 100
 
     def test_an_error_is_typed(self, full: Stage) -> None:
         refusal = p.Readdir3Res(p.Nfsstat3.NFS3ERR_ACCES, resfail=p.Readdir3ResFail())

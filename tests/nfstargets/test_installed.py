@@ -108,6 +108,56 @@ def test_a_death_is_told_and_mended(stand_in: InstalledTarget, tmp_path: Path) -
     assert stand_in.log_path.exists()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "memory allocation of 4294967296 bytes failed",
+        "fatal error: runtime: out of memory",
+        "terminate called after throwing an instance of 'std::bad_alloc'",
+        "MemoryError",
+    ],
+)
+def test_an_end_for_lack_of_memory_is_told_as_such(
+    stand_in: InstalledTarget, tmp_path: Path, words: str
+) -> None:
+    stand_in.log_path = tmp_path / "kept.log"
+    stand_in.start()
+    stand_in.log_path.write_text(f"{words}\n" + "  frame of a stack\n" * 100)
+    kill(stand_in, signal.SIGABRT)
+    told = stand_in.exit_report()
+    assert told is not None
+    assert "ended for lack of memory, of which nfsproof grants it 4 GiB, with signal 6 (SIGABRT)" in told
+    assert stand_in.exit_report() == told
+    stand_in.restart()
+    assert stand_in.lacks_of_memory == 1
+
+
+def test_one_that_still_writes_of_it_when_it_is_restarted(stand_in: InstalledTarget, tmp_path: Path) -> None:
+    stand_in.log_path = tmp_path / "kept.log"
+    stand_in.start()
+    stand_in.restart()
+    assert stand_in.lacks_of_memory == 0
+    with stand_in.log_path.open("a") as log:
+        log.write("fatal error: runtime: out of memory\n")
+    stand_in.restart()
+    assert stand_in.lacks_of_memory == 1
+    stand_in.restart()
+    assert stand_in.lacks_of_memory == 1
+
+
+def test_a_kill_for_lack_of_memory_is_told_as_such(stand_in: InstalledTarget) -> None:
+    stand_in.start()
+    assert stand_in._server is not None
+    kill(stand_in, signal.SIGKILL)
+    told = stand_in.exit_report()
+    assert told is not None
+    assert "ended unexpectedly with signal 9" in told
+    stand_in._server.oom_kills = 1
+    told = stand_in.exit_report()
+    assert told is not None
+    assert "ended for lack of memory" in told
+
+
 def test_a_start_that_fails_says_why(stand_in: InstalledTarget) -> None:
     stand_in.recipe = replace(stand_in.recipe, command=_end_at_once)
     with pytest.raises(

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from nfstargets.base import TargetError
+from nfstargets.keeper import MEMORY
 from nfstargets.process import KeptServer, describe_end, free_ports, last_lines
 from tests.waiting import AT_MOST
 
@@ -122,6 +123,7 @@ def test_a_killed_keeper_takes_its_server_along(server: KeptServer, tmp_path: Pa
 RUN = """
 import os, signal, sys
 from pathlib import Path
+from nfstargets.keeper import MEMORY
 from nfstargets.process import KeptServer
 server = KeptServer(Path(sys.argv[1]))
 server.open()
@@ -194,3 +196,13 @@ def test_free_ports_differ() -> None:
 def test_where_memory_runs_out_the_server_ends_first(server: KeptServer, tmp_path: Path) -> None:
     pid = start(server, PATIENT, tmp_path / "output")
     assert Path(f"/proc/{pid}/oom_score_adj").read_text().strip() == "1000"
+
+
+@pytest.mark.skipif(not Path("/proc/self/limits").exists(), reason="needs Linux")
+def test_a_server_has_the_same_memory_on_every_machine(server: KeptServer, tmp_path: Path) -> None:
+    program = f"import mmap\ntry: mmap.mmap(-1, {MEMORY}, mmap.MAP_PRIVATE)\nexcept OSError as e: print(e)"
+    server.start([sys.executable, "-c", program], tmp_path / "output")
+    server.wait(lambda: server.status is not None, AT_MOST)
+    assert server.status == 0
+    assert "Cannot allocate memory" in (tmp_path / "output").read_text()
+    assert server.oom_kills >= 0

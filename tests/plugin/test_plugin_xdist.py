@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import fcntl
 from pathlib import Path
 
 import pytest
 
-from fixtures.plugin.lock import TargetLock
+from fixtures.stage.lock import TargetLock
 from nfsjudge.records import RunRecord
 from tests.plugin.conftest import Suite
 from tests.plugin.test_plugin_verdicts import ENDINGS, check
@@ -84,6 +85,46 @@ def test_a_turnstile_can_be_discarded(tmp_path: Path) -> None:
         pass
     lock.discard()
     assert not Path(lock.path).exists()
+
+
+def test_files_of_killed_runs_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ours, killed = TargetLock.make(), TargetLock.make()
+    assert ours.path is not None
+    assert killed.path is not None
+    killed._owned.close()  # type: ignore[union-attr]  # as the kernel does it
+    other = TargetLock.make()
+    assert not Path(killed.path).exists()
+    assert Path(ours.path).exists()
+    ours.discard()
+    other.discard()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_becomes_exclusive_and_shared_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    lock = TargetLock.make()
+    assert lock.path is not None
+
+    def others_may_enter() -> bool:
+        with Path(lock.path or "").open("rb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            return True
+
+    with lock.hold(alone=False):
+        assert others_may_enter()
+        with lock.alone(), lock.alone():
+            assert not others_may_enter()
+        assert others_may_enter()
+    with lock.hold(alone=True), lock.alone():
+        assert not others_may_enter()
+    assert lock.restarts() == 0
+    lock.note_restart()
+    assert lock.restarts() == 1
+    lock.discard()
 
 
 def test_a_required_capability_and_workers(suite: Suite) -> None:

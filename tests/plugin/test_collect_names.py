@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+"""Reading a directory in a fixture comes to an end, whatever the server answers."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from fixtures.checks.scratch import MOST_NAMES, CannotClean, collect_names
+
+
+def test_all_pages_without_the_dots() -> None:
+    pages = {b"0": ([b".", b"..", b"a"], b"1"), b"1": ([b"b"], None)}
+    assert collect_names(b"0", pages.__getitem__) == [b"a", b"b"]
+
+
+def test_a_cookie_that_stays_the_same() -> None:
+    with pytest.raises(CannotClean, match="a cookie is returned again"):
+        collect_names(b"0", lambda _: ([b"a"], b"1"))
+
+
+def test_names_without_end() -> None:
+    numbers = itertools.count(1)
+    page = [b"name"] * 10_000
+    with pytest.raises(CannotClean, match=f"not come to an end after {MOST_NAMES + 10_000} entries"):
+        collect_names(b"0", lambda _: (page, b"%d" % next(numbers)))
