@@ -48,6 +48,8 @@ class TargetAddress:
     gid: int = 0
     privileged: bool = False
     """True: the server wants calls from source ports below 1024."""
+    other_source: str = ""
+    """Another address of this machine that reaches the server, for calls of another client; empty: none is known."""
 
     def to_plain(self) -> dict[str, PlainValue]:
         """Only str, int, bool and None, as xdist's serialisation wants it."""

@@ -54,6 +54,8 @@ class ProgramTarget(Target):
     is_throwaway: ClassVar[bool] = True
     ports_wanted: ClassVar[int] = 1
     """How many ports it listens on."""
+    start_limit: ClassVar[float] = START
+    """Seconds from a start to the first answers."""
 
     def __init__(self, name: str, short_name: str) -> None:
         self.name = name
@@ -91,6 +93,21 @@ class ProgramTarget(Target):
         """Whether it has announced its sockets; a server without announcements is pinged at once."""
         return True
 
+    def choose_ports(self) -> tuple[int, ...]:
+        """The ports of the next start."""
+        return tuple(free_ports(self.ports_wanted, HOST))
+
+    def after_open(self, server: KeptServer) -> None:
+        """What is to be done between the start of the keeper and that of the server. Raises TargetError."""
+
+    def folder_for_files(self, server: KeptServer) -> Path | None:  # noqa: ARG002
+        """Where the server makes temporary files; None: where this process does."""
+        return None
+
+    def stop_server(self, server: KeptServer) -> None:
+        """Ends the server for good. Raises TargetError when it does not end."""
+        server.end(signal.SIGTERM, STOP)
+
     # ------------------------------------------------------------ life
 
     def start(self) -> None:
@@ -113,7 +130,7 @@ class ProgramTarget(Target):
             self._exit_report = self.exit_report()
         self._server = self._ports = None
         try:
-            server.end(signal.SIGTERM, STOP)
+            self.stop_server(server)
         finally:
             server.close()
             shutil.rmtree(server.scratch, ignore_errors=True)
@@ -167,13 +184,14 @@ class ProgramTarget(Target):
             self._server.open()
         except TargetError as error:
             raise TargetError(f"{self.name} {self.apart}: {error}") from error
+        self.after_open(self._server)
 
     apart: ClassVar[str] = "has no keeper"
     """What it means that the keeper could not begin."""
 
     def _launch_on_free_ports(self) -> None:
         for _ in range(PORT_ATTEMPTS):
-            ports = tuple(free_ports(self.ports_wanted, HOST))
+            ports = self.choose_ports()
             try:
                 self._launch(ports)
             except _PortTaken:
@@ -189,15 +207,15 @@ class ProgramTarget(Target):
         assert log is not None
         argv = self.command(server, ports)
         self._log_seen = log.stat().st_size if log.exists() else 0
-        server.start(argv, self.output(server))
+        server.start(argv, self.output(server), self.folder_for_files(server))
         self._await_answers(ports)
         self._ports = ports
 
     def _await_answers(self, ports: tuple[int, ...]) -> None:
         server, address = self._running(), self.address_of(ports)
-        deadline = time.monotonic() + START
+        deadline = time.monotonic() + self.start_limit
         # Asking before it has bound its sockets might reach another program on a port it did not get.
-        server.wait(lambda: self.is_announced(server), START)
+        server.wait(lambda: self.is_announced(server), self.start_limit)
         while not (server.is_alive() and self.is_announced(server) and _answers(address)):
             if not server.is_alive():
                 if _PORT_TAKEN.search("\n".join(self._log_of_this_start())):
@@ -206,7 +224,7 @@ class ProgramTarget(Target):
                 raise TargetError(self._with_log(f"{self.name} ended while starting{how}"))
             if time.monotonic() > deadline:
                 raise TargetError(
-                    self._with_log(f"{self.name} did not answer within {START:g} s of its start")
+                    self._with_log(f"{self.name} did not answer within {self.start_limit:g} s of its start")
                 )
             # Events of the server end the pause at once; its death does above all.
             server.wait(lambda: False, _PAUSE)

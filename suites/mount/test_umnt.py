@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks.mounting import ANOTHER_CLIENT, MakeMounting, Mounting
+from fixtures.checks.mounting import MakeMounting, Mounting
 from nfsjudge import expect, expect_names, proves, skip
 from suites.mount.calls import Names, need_listed
 from suites.mount.clauses import (
@@ -82,7 +82,7 @@ def test_keeps_other_directories(mounting: MakeMounting, version: int, inner: Na
 @proves(*UMNT_REMOVES_ENTRY, *UMNTALL_REMOVES_ENTRIES, killed_by="umnt-and-umntall-remove-other-clients")
 def test_keeps_other_clients(mounting: MakeMounting, version: int, name: str) -> None:
     """UMNT and UMNTALL keep the entries of other clients."""
-    other = mounting(version, source_host=ANOTHER_CLIENT)
+    other = mounting(version, as_other_client=True)
     mount = mounting(version)
     mount.client.umntall()
     other.list_mount(mount.export, [])
