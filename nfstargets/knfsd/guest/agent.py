@@ -219,12 +219,14 @@ class Line:
         while left:
             left = left[os.write(self._descriptor, left) :]
 
-    def hear(self) -> dict[str, Any]:
-        """The next request; waits for it."""
+    def hear(self) -> dict[str, Any] | None:
+        """The next request; waits for it. None when the run has gone, and the machine with it."""
         while b"\n" not in self._input:
-            data = os.read(self._descriptor, 4096)
+            data = b""
+            with contextlib.suppress(OSError):
+                data = os.read(self._descriptor, 4096)
             if not data:
-                raise GuestError("the line to the run has ended")
+                return None
             self._input += data
         line, _, self._input = self._input.partition(b"\n")
         request: dict[str, Any] = json.loads(line)
@@ -262,8 +264,9 @@ def main() -> int:
         line.say(event="failed", why=f"{type(error).__name__}: {error}")
         return 1
     line.say(event="ready", kernel=os.uname().release)
-    while True:
-        line.say(**obey(server, line.hear()))
+    while (request := line.hear()) is not None:
+        line.say(**obey(server, request))
+    return 0
 
 
 if __name__ == "__main__":
