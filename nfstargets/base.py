@@ -64,6 +64,17 @@ class TargetAddress:
         return cls(**plain)  # type: ignore[arg-type]
 
 
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Something in the log of a server that a sound one never says."""
+
+    text: str
+    """Its first line."""
+    lines: tuple[str, ...]
+    is_grave: bool
+    """True: the server is broken from now on. False: it may also come of a busy machine."""
+
+
 class Target(ABC):
     """A server under test. One object per process that talks to it.
 
@@ -142,6 +153,10 @@ class Target(ABC):
     def exit_report(self) -> str | None:
         """None while it lives or when nothing is known; else why it is dead: exit status and last log lines."""
         return None
+
+    def alarms(self) -> list[Alarm]:
+        """What its log has said since the last call that a sound server never says."""
+        return []
 
     def describe(self) -> str:
         """One line for the header of a run."""

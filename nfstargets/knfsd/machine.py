@@ -28,6 +28,11 @@ class Disks:
     folder: Path
 
     @property
+    def image(self) -> Path:
+        """The root file system, which is only read: a link, since the console repeats its name, and reports travel."""
+        return self.folder / "root.img"
+
+    @property
     def programs(self) -> Path:
         """A tar archive with what runs in the guest."""
         return self.folder / "programs.tar"
@@ -53,8 +58,6 @@ class UserModeLinux:
     """A kernel that is a process. It needs no privilege but a tap device."""
 
     kernel: Path
-    image: Path
-    """Its root file system, which it only reads."""
 
     def command(self, disks: Disks, options: KnfsdOptions) -> list[str]:
         """The command line. It writes the console on standard output; "{line}" is the line to the agent."""
@@ -80,7 +83,7 @@ class UserModeLinux:
             "umid=guest",
             f"uml_dir={disks.folder / 'uml'}",
             f"mem={options.mem}M",
-            f"ubd0r={self.image}",
+            f"ubd0r={disks.image}",
             f"ubd1r={disks.programs}",
             f"ubd2={disks.state}",
             f"ubd3={disks.data}",

@@ -13,8 +13,9 @@ import time
 from pathlib import Path
 from typing import Any, ClassVar
 
-from nfstargets.base import TargetAddress, TargetError
+from nfstargets.base import Alarm, TargetAddress, TargetError
 from nfstargets.cache import find_installation
+from nfstargets.knfsd.console import alarms_in
 from nfstargets.knfsd.image import KNFSD, Product
 from nfstargets.knfsd.machine import DATA_SIZE, GUEST, NETWORK, OURS, STATE_SIZE, Disks, UserModeLinux
 from nfstargets.knfsd.options import KnfsdOptions
@@ -44,6 +45,8 @@ class KnfsdTarget(ProgramTarget):
         self._failure = ""
         self._is_ready = False
         self._is_full = False
+        self._heard = 0
+        """Bytes of the log in which alarms were looked for."""
 
     # ------------------------------------------------------------ what differs
 
@@ -60,13 +63,15 @@ class KnfsdTarget(ProgramTarget):
         memory = disks.data.parent
         memory.mkdir()
         disks.pack_programs()
+        assert self._product is not None
+        disks.image.symlink_to(self._product.image)
         files = {disks.state: STATE_SIZE, disks.data: DATA_SIZE}
         return KeptServer(scratch, memory=[memory], files=files, network=NETWORK)
 
     def command(self, server: KeptServer, ports: tuple[int, ...]) -> list[str]:  # noqa: ARG002
         assert self._product is not None
         self._is_ready, self._failure = False, ""
-        machine = UserModeLinux(self._product.kernel, self._product.image)
+        machine = UserModeLinux(self._product.kernel)
         return machine.command(Disks(server.scratch), self.options)
 
     def folder_for_files(self, server: KeptServer) -> Path:
@@ -111,6 +116,18 @@ class KnfsdTarget(ProgramTarget):
         """For the header of a run."""
         how = "async" if self.options.is_async else "sync"
         return f"{self.name} ({self.title()}, {self.options.fs}, {how}, {self.options.threads} threads)"
+
+    def alarms(self) -> list[Alarm]:
+        """Oopses, warnings and hung tasks on the console."""
+        try:
+            with self.output(self._running()).open("rb") as log:
+                log.seek(self._heard)
+                data = log.read()
+        except (OSError, TargetError):
+            return []
+        whole = data[: data.rfind(b"\n") + 1]
+        self._heard += len(whole)
+        return alarms_in(whole.decode(errors="replace").splitlines())
 
     # ------------------------------------------------------------ life
 

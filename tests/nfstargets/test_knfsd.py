@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 
 from nfstargets import make_target
-from nfstargets.base import TargetError
+from nfstargets.base import Alarm, TargetError
 from nfstargets.cache import CommandShop, InstallError, install
 from nfstargets.knfsd import image
+from nfstargets.knfsd.console import alarms_in
 from nfstargets.knfsd.image import KNFSD, Product, build, explained
 from nfstargets.knfsd.machine import GUEST, OURS, Disks, UserModeLinux
 from nfstargets.knfsd.options import KnfsdOptions
 from nfstargets.knfsd.target import KnfsdTarget
+from nfstargets.process import KeptServer
 from nfstargets.tap import DEVICE, make_tap
 
 
@@ -79,10 +81,10 @@ def test_the_address_is_of_nobody_else() -> None:
 
 
 def test_the_command_line_tells_the_guest_what_was_chosen(tmp_path: Path) -> None:
-    machine = UserModeLinux(Path("/cache/linux"), Path("/cache/root.img"))
+    machine = UserModeLinux(Path("/cache/linux"))
     words = machine.command(Disks(tmp_path), KnfsdOptions(fs="tmpfs", is_async=True, threads=3, mem=160))
     assert words[0] == "/cache/linux"
-    assert "ubd0r=/cache/root.img" in words
+    assert f"ubd0r={tmp_path / 'root.img'}" in words
     assert {"nfsproof.fs=tmpfs", "nfsproof.sync=async", "nfsproof.threads=3", "mem=160M"} <= set(words)
     assert sum("{line}" in word for word in words) == 1
 
@@ -99,6 +101,65 @@ def test_a_product_says_its_version(tmp_path: Path) -> None:
     assert Product(tmp_path).version == ""
     (tmp_path / "version").write_text("6.1.176\n")
     assert Product(tmp_path).version == "6.1.176"
+
+
+# ---------------------------------------------------------------- console
+
+WARNING = "WARNING: CPU: 0 PID: 71 at fs/nfsd/nfs4state.c:5216 nfsd4_open+0x1/0x2"
+OOPS = "BUG: kernel NULL pointer dereference, address: 0000000000000008"
+TRACE = ["Call Trace:", " [<60a0b>] nfsd_dispatch+0x1/0x2", "---[ end trace ]---"]
+
+
+def test_a_sound_kernel_gives_no_alarm() -> None:
+    said = """\
+EXT4-fs (ubdd): mounted filesystem with ordered data mode. Quota mode: none.
+EXT4-fs (ubdd): recovery complete
+operation not supported error, dev ubdd, sector 1616 op 0x9:(WRITE_ZEROES) flags 0x0 phys_seg 0 prio class 2
+SGI XFS with ACLs, security attributes, realtime, quota, no debug enabled
+rcu: \tRCU event tracing is enabled.
+SELinux: CONFIG_SECURITY_SELINUX_CHECKREQPROT_VALUE is non-zero.  This is deprecated.
+NFSD: starting 10-second grace period (net f0000000)
+"""
+    assert alarms_in(said.splitlines()) == []
+
+
+def test_a_warning_is_one_alarm_with_its_trace() -> None:
+    assert alarms_in(["before", WARNING, *TRACE]) == [Alarm(WARNING, (WARNING, *TRACE), is_grave=False)]
+
+
+def test_an_oops_is_grave_and_not_hidden_by_a_warning() -> None:
+    panic = "Kernel panic - not syncing: Fatal exception"
+    found = alarms_in([WARNING, *TRACE, OOPS, *TRACE, panic])
+    assert [(one.text, one.is_grave) for one in found] == [(WARNING, False), (OOPS, True)]
+    assert found[1].lines == (OOPS, *TRACE, panic)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "INFO: task nfsd:71 blocked for more than 120 seconds.",
+        "rcu: INFO: rcu_sched self-detected stall on CPU",
+        "EXT4-fs error (device ubdd): ext4_lookup:1855: inode #2: comm nfsd: deleted inode referenced",
+        "nfsd: page allocation failure: order:0, mode:0x0",
+        "Out of memory: Killed process 71 (rpc.mountd)",
+    ],
+)
+def test_what_may_come_of_a_busy_machine_is_not_grave(line: str) -> None:
+    assert [one.is_grave for one in alarms_in([line])] == [False]
+
+
+def test_alarms_are_told_once_and_in_whole_lines(tmp_path: Path) -> None:
+    target = KnfsdTarget()
+    target.log_path = tmp_path / "console"
+    assert target.alarms() == []
+    target._server = KeptServer(tmp_path)
+    assert target.alarms() == []
+    target.log_path.write_text(f"boot\n{WARNING}\n{OOPS[:10]}")
+    assert [one.text for one in target.alarms()] == [WARNING]
+    with target.log_path.open("a") as log:
+        log.write(f"{OOPS[10:]}\n")
+    assert [one.text for one in target.alarms()] == [OOPS]
+    assert target.alarms() == []
 
 
 # ---------------------------------------------------------------- installation
