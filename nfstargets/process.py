@@ -30,7 +30,7 @@ KEEPER_END = 6.0
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A network of its own for a server that is a virtual machine: a tap device, and our addresses on it."""
+    """A separate network for a server that is a virtual machine: a tap device, and our addresses on it."""
 
     name: str
     addresses: tuple[str, ...]

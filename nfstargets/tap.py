@@ -31,7 +31,7 @@ def make_tap(name: str, addresses: Sequence[str], netmask: str) -> None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             _configure(sock, "lo", _SIOCSIFFLAGS, struct.pack("=H", _IFF_UP))
             for number, address in enumerate(addresses):
-                # Further addresses have labels of their own.
+                # Each further address has its own label.
                 label = f"{name}:{number}" if number else name
                 _configure(sock, label, _SIOCSIFADDR, _address(address))
                 _configure(sock, label, _SIOCSIFNETMASK, _address(netmask))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The virtual machine: how User-Mode Linux is started, and what its kernel is told."""
+"""The virtual machine: how User-Mode Linux is started, and what its kernel gets to know."""
 
 from __future__ import annotations
 

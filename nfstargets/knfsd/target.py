@@ -26,7 +26,7 @@ from nfstargets.program import ProgramTarget
 NFS_PORT, MOUNT_PORT, PORTMAP_PORT = 2049, 20048, 111
 EXPORT = "/volume/export"
 ANSWER = 60.0
-"""Seconds for the agent to do what it is asked."""
+"""Seconds for one request to the agent."""
 
 
 class KnfsdTarget(ProgramTarget):
@@ -34,7 +34,7 @@ class KnfsdTarget(ProgramTarget):
 
     controls = frozenset({"crash", "restart", "touch_locally", "fill_disk"})
     start_limit: ClassVar[float] = 90.0  # 4 are usual; one of 30 was seen on a busy machine
-    apart: ClassVar[str] = "cannot have a network of its own"
+    apart: ClassVar[str] = "cannot have a separate network"
 
     def __init__(self, options: str = "") -> None:
         self.options = KnfsdOptions.parse(options)
@@ -88,11 +88,11 @@ class KnfsdTarget(ProgramTarget):
         return f"Linux{version} (User-Mode Linux)"
 
     def choose_ports(self) -> tuple[int, ...]:
-        """All of them are free in a network of its own."""
+        """All of them are free in a separate network."""
         return NFS_PORT, MOUNT_PORT
 
     def address_of(self, ports: tuple[int, ...]) -> TargetAddress:
-        """With the guest's rpcbind, and another address of ours."""
+        """With the guest's rpcbind, and another address of this machine."""
         nfs_port, mount_port = ports
         return TargetAddress(
             host=GUEST,
@@ -184,7 +184,7 @@ class KnfsdTarget(ProgramTarget):
         return True
 
     def fill_disk(self) -> None:
-        """Reserves all room beside the export."""
+        """Reserves all room that the export has."""
         self._is_full = True
         self._ask("fill")
 

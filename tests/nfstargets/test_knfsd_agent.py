@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +17,7 @@ import pytest
 
 from nfstargets.knfsd.guest import agent
 from nfstargets.knfsd.guest.agent import GuestError, Line, Server, obey, run, settings
+from tests.waiting import AT_MOST
 
 
 @pytest.fixture
@@ -84,6 +88,22 @@ def test_what_it_cannot_do_is_an_answer(export: Path) -> None:
 def test_freeing_what_was_not_filled_is_no_error(export: Path) -> None:
     assert export.exists()
     assert ask(do="free")["ok"]
+
+
+def test_a_program_is_ended_by_its_name(tmp_path: Path) -> None:
+    program = tmp_path / "nfsproof-toy"
+    program.symlink_to(sys.executable)
+    wait = "import signal; print('up', flush=True); signal.pause()"
+    toys = [subprocess.Popen([program, "-c", wait], stdout=subprocess.PIPE) for _ in range(2)]
+    for toy in toys:
+        assert toy.stdout is not None
+        assert toy.stdout.readline() == b"up\n"
+    agent._end("nfsproof-toy")
+    assert [toy.wait(AT_MOST) for toy in toys] == [-signal.SIGTERM] * 2
+    for toy in toys:
+        assert toy.stdout is not None
+        toy.stdout.close()
+    agent._end("nfsproof-toy")
 
 
 def test_the_line_carries_objects_both_ways(terminal: tuple[int, str]) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The agent in the guest: starts the NFS services, then does what the run asks, over a line of its own.
+"""The agent in the guest: starts the NFS services, then does what the run asks, over a separate line.
 
 It runs in the guest with nothing but Python's standard library. Settings are words `nfsproof.NAME=VALUE` on the
 kernel's command line. The line is a serial device, not the network that the tests use. What passes on it is JSON, one
@@ -15,11 +15,12 @@ import contextlib
 import errno
 import json
 import os
+import select
 import shutil
+import signal
 import subprocess
 import sys
 import termios
-import time
 import traceback
 import tty
 from collections.abc import Callable, Mapping
@@ -31,7 +32,7 @@ WORD = "nfsproof."
 VOLUME = Path("/volume")
 EXPORT = VOLUME / "export"
 FILLER = VOLUME / "filler"
-"""Beside the export, on the same file system."""
+"""Next to the export, on the same file system."""
 STATE = Path("/var/lib/nfs")
 CONTROL = Path("/proc/fs/nfsd")
 PORTS = {"mountd": 20048, "statd": 32765, "statd-out": 32766, "nlm": 32803}
@@ -79,7 +80,7 @@ class Server:
         self._disks()
         self._modules()
         run("rpcbind", "-w", "-r")
-        # --no-notify: peers of the machine that was here before are not told.
+        # --no-notify: no peer knows the machine that was here before.
         run("rpc.statd", "--no-notify", "-p", str(PORTS["statd"]), "-o", str(PORTS["statd-out"]))
         run("nfsdcld")
         run("exportfs", "-ra")
@@ -129,12 +130,7 @@ class Server:
     def restart(self) -> None:
         """Stops the service in order and starts it again. The machine goes on."""
         run("rpc.nfsd", "0")
-        run("busybox", "killall", "rpc.mountd")
-        deadline = time.monotonic() + COMMAND
-        while _is_running("rpc.mountd"):
-            if time.monotonic() > deadline:
-                raise GuestError(f"rpc.mountd did not end within {COMMAND:g} s of SIGTERM")
-            time.sleep(0.02)
+        _end("rpc.mountd")
         self.start_service()
 
     def touch(self, path: str) -> None:
@@ -151,7 +147,7 @@ class Server:
         shutil.rmtree(_inside(path))
 
     def fill(self) -> None:
-        """Takes all room for data beside the export."""
+        """Takes all room for data that the export has."""
         os.sync()  # blocks that are promised but not yet allocated
         descriptor = os.open(FILLER, os.O_WRONLY | os.O_CREAT, 0o600)
         try:
@@ -195,14 +191,19 @@ def _inside(path: str) -> Path:
     return found
 
 
-def _is_running(name: str) -> bool:
+def _end(name: str) -> None:
+    """Ends all processes of a program in order. Raises GuestError when one does not end."""
     for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            if (folder / "comm").read_text().strip() == name and "State:\tZ" not in (
-                folder / "status"
-            ).read_text():
-                return True
-    return False
+        with contextlib.suppress(OSError):  # it ended meanwhile
+            if (folder / "comm").read_text().strip() != name:
+                continue
+            process = os.pidfd_open(int(folder.name))
+            try:
+                signal.pidfd_send_signal(process, signal.SIGTERM)
+                if not select.select([process], [], [], COMMAND)[0]:
+                    raise GuestError(f"{name} did not end within {COMMAND:g} s of SIGTERM")
+            finally:
+                os.close(process)
 
 
 class Line:
