@@ -204,6 +204,8 @@ class KnfsdTarget(ProgramTarget):
         deadline = time.monotonic() + ANSWER
         while True:
             if not server.wait(lambda: bool(server.said), deadline - time.monotonic()):
+                if not server.is_alive():
+                    raise TargetError(f"{self.name}: the machine ended before it answered {what!r}")
                 raise TargetError(
                     f"{self.name}: the agent in the guest did not answer {what!r} within {ANSWER:g} s"
                 )

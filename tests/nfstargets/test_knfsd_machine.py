@@ -195,15 +195,16 @@ def test_a_dead_machine_is_told_and_boots_again(guest: KnfsdTarget) -> None:
 @needs_it
 def test_nothing_is_left_when_the_run_was_killed(tmp_path: Path) -> None:
     program = (
-        "from nfstargets import make_target; import signal, sys\n"
+        "from nfstargets import make_target; import pathlib, signal, sys\n"
         "target = make_target('knfsd:mem=128')\n"
+        "target.log_path = pathlib.Path(sys.argv[1])\n"
         "target.start()\n"
         "print(target._server.keeper_pid, target._server.scratch, flush=True)\n"
         "signal.pause()\n"
     )
     with (tmp_path / "errors").open("w") as errors:
         run = subprocess.Popen(
-            [sys.executable, "-c", program],
+            [sys.executable, "-c", program, tmp_path / "console"],
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
