@@ -140,7 +140,7 @@ class FindingRecord:
     check: str
     """The check whose exchanges they were."""
     verdict: str
-    """FAIL, NONSTRICT, or INFO for a legal rarity."""
+    """FAIL, NONSTRICT, or INFO for a legal rarity; VOID for a fault of the lint, or of the server in its own log."""
     requirement: RequirementRecord | None = None
     expected: list[str] = field(default_factory=list)
     observed: str = ""

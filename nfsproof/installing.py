@@ -13,15 +13,21 @@ from rich.console import Console
 
 from nfsclient.similar import similar_text
 from nfstargets.cache import InstallError, cache_folder, find_installation, home_of, install
-from nfstargets.recipes import RECIPES
+from nfstargets.knfsd.image import KNFSD
+from nfstargets.recipes import RECIPES, Installable
 
 __all__ = ["InstallError", "install_by_name", "listing"]
+
+
+def installables() -> dict[str, Installable]:
+    """What can be installed, by name of target."""
+    return {**RECIPES, KNFSD.name: KNFSD}
 
 
 def listing() -> list[str]:
     """One line for each server that can be installed, and where they are kept."""
     lines = []
-    for recipe in RECIPES.values():
+    for recipe in installables().values():
         state = "installed" if find_installation(recipe) is not None else "not installed"
         known_as = f"{recipe.name:13} {recipe.version.removeprefix('v'):8} {state:14}"
         lines.append(f"{known_as} {recipe.title}: {recipe.serves} ({recipe.licence})")
@@ -30,10 +36,11 @@ def listing() -> list[str]:
 
 def install_by_name(name: str, echo: Callable[[str], None]) -> Path:
     """Installs one server of the table; its folder. Raises InstallError, KeyboardInterrupt after tidying up."""
-    recipe = RECIPES.get(name)
+    known = installables()
+    recipe = known.get(name)
     if recipe is None:
-        near = similar_text(name, RECIPES)
-        raise InstallError(f"{name} cannot be installed{near}; servers that can: {', '.join(RECIPES)}")
+        near = similar_text(name, known)
+        raise InstallError(f"{name} cannot be installed{near}; servers that can: {', '.join(known)}")
     if (home := find_installation(recipe)) is not None:
         echo(f"{recipe.name} {recipe.version} is installed: {home}")
         return home

@@ -15,6 +15,7 @@ __all__ = ["TARGETS", "Target", "TargetAddress", "TargetError", "make_target"]
 TARGETS: dict[str, str] = {
     "embedded": "nfstargets.embedded:EmbeddedTarget",
     "ganesha": "nfstargets.ganesha:GaneshaTarget",
+    "knfsd": "nfstargets.knfsd.target:KnfsdTarget",
     **dict.fromkeys(RECIPES, "nfstargets.installed:InstalledTarget"),
 }
 """Name to "module:class". Imported only when asked for, so that a target's own needs stay its own."""

@@ -48,6 +48,8 @@ class TargetAddress:
     gid: int = 0
     privileged: bool = False
     """True: the server wants calls from source ports below 1024."""
+    other_source: str = ""
+    """Another address of this machine that reaches the server, for calls of another client; empty: none is known."""
 
     def to_plain(self) -> dict[str, PlainValue]:
         """Only str, int, bool and None, as xdist's serialisation wants it."""
@@ -60,6 +62,17 @@ class TargetAddress:
         if unknown:
             raise TypeError(f"not fields of a target address: {', '.join(sorted(unknown))}")
         return cls(**plain)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Something in the log of a server that a sound one never says."""
+
+    text: str
+    """Its first line."""
+    lines: tuple[str, ...]
+    is_grave: bool
+    """True: the server is broken from now on. False: it may also come of a busy machine."""
 
 
 class Target(ABC):
@@ -146,6 +159,10 @@ class Target(ABC):
     def await_end(self) -> None:
         """Waits a moment for the end of a server that refuses connections, so that `exit_report` knows of it."""
         return
+
+    def alarms(self) -> list[Alarm]:
+        """What its log has said since the last call that a sound server never says."""
+        return []
 
     def describe(self) -> str:
         """One line for the header of a run."""

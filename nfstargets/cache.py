@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO
 
 from nfstargets.process import describe_end
-from nfstargets.recipes import Recipe, WrongDigest
+from nfstargets.recipes import Installable, WrongDigest
 
 PLACE = "NFSPROOF_SERVERS"
 """Environment variable that names another cache folder."""
@@ -47,12 +47,12 @@ def cache_folder() -> Path:
     return (base if base.is_absolute() else Path.home() / ".cache") / "nfsproof" / "servers"
 
 
-def home_of(recipe: Recipe) -> Path:
+def home_of(recipe: Installable) -> Path:
     """Where the pinned version is, or would be."""
     return cache_folder() / f"{recipe.name}-{recipe.version.removeprefix('v')}"
 
 
-def find_installation(recipe: Recipe) -> Path | None:
+def find_installation(recipe: Installable) -> Path | None:
     """The folder of a whole installation of this recipe as it stands now; None: to be installed."""
     home = home_of(recipe)
     try:
@@ -62,7 +62,7 @@ def find_installation(recipe: Recipe) -> Path | None:
     return home if stamp.get("mark") == recipe.mark() else None
 
 
-def install(recipe: Recipe, say: Callable[[str], None]) -> Path:
+def install(recipe: Installable, say: Callable[[str], None]) -> Path:
     """Installs what the recipe says unless it is there; the folder.
 
     `say` gets what is being done and each line of output. Raises InstallError; an exception of any kind, Ctrl-C
@@ -78,7 +78,10 @@ def install(recipe: Recipe, say: Callable[[str], None]) -> Path:
             _remove(left)
         work = Path(tempfile.mkdtemp(prefix=f".{recipe.name}-", dir=home.parent))
         try:
-            shop = CommandShop(into=work / "home", scratch=work / "scratch", say=say, advice=recipe.tool_from)
+            kept = home.parent / f".kept-{recipe.name}"
+            shop = CommandShop(
+                into=work / "home", scratch=work / "scratch", kept=kept, say=say, advice=recipe.tool_from
+            )
             shop.into.mkdir()
             shop.scratch.mkdir()
             recipe.build(shop, recipe)
@@ -86,6 +89,7 @@ def install(recipe: Recipe, say: Callable[[str], None]) -> Path:
             (shop.into / STAMP).write_text(json.dumps(stamp) + "\n")
             _remove(home)
             shop.into.rename(home)
+            _remove(kept)
         except WrongDigest as error:
             raise InstallError(f"{recipe.name} was not installed. {error}") from error
         except OSError as error:
@@ -132,6 +136,7 @@ class CommandShop:
 
     into: Path
     scratch: Path
+    kept: Path
     say: Callable[[str], None]
     advice: str
     limit: float = LIMIT

@@ -6,19 +6,26 @@ lives as long as the target does, so that what is mounted survives a restart of 
 input ends, for whatever reason, it ends the server and removes the scratch folder. Nothing remains, even
 if the run is killed.
 
-Argument: {"rpcbind": PATH or null, "memory": [PATH, ...], "remove": PATH or null}
+Argument: {"rpcbind": PATH or null, "memory": [PATH, ...], "remove": PATH or null, "files": {PATH: SIZE, ...},
+           "network": {"name": NAME, "addresses": [ADDRESS, ...], "netmask": ADDRESS} or null}
 
     rpcbind   where to answer registrations; an empty file system hides the folder around it first, unless
               namespaces are forbidden and nobody is there
     memory    folders to make file systems in memory of
+    files     files of zeros to make then
+    network   a tap device to make in a network namespace. The server and what it starts have a process namespace,
+              too: all of it ends with the server
     remove    folder to remove at the end
 
-Commands:  {"do": "start", "argv": [...], "output": PATH}       {"do": "signal", "number": N}
+Commands:  {"do": "start", "argv": [...], "output": PATH, "folder": PATH or null}
+           (the folder is for its temporary files; "{line}" in argv becomes the number of a descriptor: its line to us)
+           {"do": "signal", "number": N}                         {"do": "say", "text": TEXT} (on that line)
 Events:    {"event": "ready"}                                    {"event": "failed", "why": TEXT}
            {"event": "started", "pid": N}                        {"event": "registered", "program": N, "version": N}
            {"event": "ended", "pid": N, "status": N, "oom": N}   (status as in subprocess: negative for a signal;
                                                                  oom: how many processes the kernel has killed
                                                                  meanwhile for lack of memory)
+           {"event": "said", "text": TEXT}                       (a line that the server wrote on its line)
 """
 
 from __future__ import annotations
@@ -42,11 +49,13 @@ from nfstargets.namespace import (
     NEEDS,
     NamespaceError,
     die_with_parent,
+    enter_private_machine,
     enter_private_mounts,
     mount_tmpfs,
     unmount,
 )
 from nfstargets.rpcbind_stub import Registry, UnixListener
+from nfstargets.tap import make_tap
 
 MEMORY = 4 << 30
 """Bytes of data that a server may have. None needs that much for the checks; some take what a call claims to have."""
@@ -86,11 +95,16 @@ class Keeper:
     def __init__(self, loop: Loop) -> None:
         self.loop = loop
         self.ending = False
+        self.is_machine = False
+        """Whether this is process 1 of a namespace in which nobody else's processes are."""
         self.server: subprocess.Popen[bytes] | None = None
         self.rpcbind: UnixListener | None = None
         self._commands = bytearray()
         self._oom_kills = 0
         """Of the whole machine, before the server was started."""
+        self._line: socket.socket | None = None
+        self._line_input: _Input | None = None
+        self._heard = bytearray()
 
     def say(self, event: str, **details: int | str) -> None:
         """One event to the run; that it has gone is noticed by the end of input."""
@@ -117,13 +131,20 @@ class Keeper:
     def obey(self, command: dict[str, Any]) -> None:
         """Carries out one command; trouble is an event, never an exception."""
         if command["do"] == "start":
-            self.start(command["argv"], Path(command["output"]))
+            self.start(command["argv"], Path(command["output"]), command["folder"])
+        elif command["do"] == "say":
+            self.tell_server(command["text"])
         elif self.server is not None:
             self.server.send_signal(command["number"])
 
-    def start(self, argv: list[str], output: Path) -> None:
+    def start(self, argv: list[str], output: Path, folder: str | None) -> None:
         """Starts the server, its output appended to a file."""
         self._oom_kills = _oom_kills()
+        self._hang_up()
+        theirs: list[int] = []
+        if any("{line}" in word for word in argv):
+            theirs.append(self._new_line())
+            argv = [word.replace("{line}", str(theirs[0])) for word in argv]
         try:
             with output.open("ab") as stream:
                 self.server = subprocess.Popen(  # noqa: S603 - what the run asked for
@@ -131,6 +152,8 @@ class Keeper:
                     stdin=subprocess.DEVNULL,
                     stdout=stream,
                     stderr=stream,
+                    pass_fds=theirs,
+                    env=None if folder is None else os.environ | {"TMPDIR": folder},
                     cwd="/",
                     # This process has one thread, so code between fork and exec is safe.
                     preexec_fn=_before_the_server,  # noqa: PLW1509
@@ -138,14 +161,67 @@ class Keeper:
         except OSError as error:
             self.say("failed", why=f"{argv[0]}: {error.strerror}")
             return
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
         self.say("started", pid=self.server.pid)
+
+    def _new_line(self) -> int:
+        """A line to the server that starts now: the descriptor of its end."""
+        self._line, theirs = socket.socketpair()
+        self._line.setblocking(False)
+        self._heard.clear()
+        self._line_input = _Input(self._line.fileno(), self.hear_server)
+        self.loop.add(self._line_input)
+        return theirs.detach()
+
+    def _hang_up(self) -> None:
+        if self._line is not None and self._line_input is not None:
+            self.loop.remove(self._line_input)
+            self._line.close()
+        self._line = self._line_input = None
+
+    def hear_server(self) -> None:
+        """Passes on what the server writes on its line."""
+        assert self._line is not None
+        try:
+            data = self._line.recv(65_536)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._hang_up()
+            return
+        self._heard += data
+        *lines, self._heard = self._heard.split(b"\n")
+        for line in lines:
+            self.say("said", text=line.decode(errors="replace"))
+
+    def tell_server(self, text: str) -> None:
+        """Writes on the line of the server. One that does not read gets nothing, and gives no answer."""
+        if self._line is not None:
+            with contextlib.suppress(OSError):
+                self._line.sendall(text.encode() + b"\n")
 
     def look_at_server(self) -> None:
         """A child may have ended: tells the run."""
         if self.server is not None and self.server.poll() is not None:
+            status, pid = self.server.returncode, self.server.pid
             oom = _oom_kills() - self._oom_kills
-            self.say("ended", pid=self.server.pid, status=self.server.returncode, oom=oom)
             self.server = None
+            self._end_the_rest()
+            self.say("ended", pid=pid, status=status, oom=oom)
+
+    def _end_the_rest(self) -> None:
+        """Ends what the server has left running, in a namespace where all processes are its own."""
+        if not self.is_machine or os.getpid() != 1:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                os.waitpid(-1, 0)
 
     def end(self) -> None:
         """Ends the server: asks first, then insists."""
@@ -196,13 +272,26 @@ def _watch_signals(keeper: Keeper) -> socket.socket:
     return reader
 
 
+def _enter_machine(network: dict[str, Any] | None) -> bool:
+    """Makes the network and returns in a child; False where none is wanted. Raises NamespaceError."""
+    if network is None:
+        return False
+    try:
+        enter_private_machine()
+    except NamespaceError as error:
+        raise NamespaceError(f"{error}; needed: {NEEDS}") from error
+    make_tap(network["name"], network["addresses"], network["netmask"])
+    return True
+
+
 def _set_up(keeper: Keeper, wanted: dict[str, Any]) -> None:
     """Makes the namespace and what stands in it. Raises NamespaceError or OSError."""
     path = Path(wanted["rpcbind"]).resolve() if wanted["rpcbind"] else None
     if path is None and not wanted["memory"]:
         return
     try:
-        enter_private_mounts()
+        if not keeper.is_machine:
+            enter_private_mounts()
     except NamespaceError as error:
         # A container may forbid namespaces. It is one already: where nobody answers as rpcbind, we may.
         if path is None or path.exists() or wanted["memory"] or not os.access(path.parent, os.W_OK):
@@ -212,6 +301,9 @@ def _set_up(keeper: Keeper, wanted: dict[str, Any]) -> None:
             mount_tmpfs(Path(name), mode=0o777)
         if path is not None:
             mount_tmpfs(path.parent)
+    for name, size in wanted["files"].items():
+        with Path(name).open("xb") as file:
+            file.truncate(size)
     if path is not None:
         keeper.rpcbind = UnixListener(keeper.loop, path, Registry(keeper.registered))
 
@@ -219,8 +311,14 @@ def _set_up(keeper: Keeper, wanted: dict[str, Any]) -> None:
 def main(argument: str) -> int:
     """Keeps until input ends or a signal asks for the end; 1 when there is nothing to keep."""
     wanted: dict[str, Any] = json.loads(argument)
+    try:
+        is_machine = _enter_machine(wanted["network"])
+    except NamespaceError as error:
+        Keeper(Loop()).say("failed", why=str(error))
+        return 1
     loop = Loop()
     keeper = Keeper(loop)
+    keeper.is_machine = is_machine
     signals = _watch_signals(keeper)
     loop.add(_Input(0, keeper.read_commands))
     try:

@@ -13,7 +13,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +31,21 @@ KEEPER_END = 6.0
 """Seconds for a keeper to end once its input has; it gives the server half of that."""
 
 
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A separate network for a server that is a virtual machine: a tap device, and our addresses on it."""
+
+    name: str
+    addresses: tuple[str, ...]
+    netmask: str
+
+
 class KeptServer:
     """One server process at a time under one keeper. All waits have deadlines, in seconds.
 
-    `memory`: folders to make file systems in memory of; `rpcbind`: socket to answer registrations at; both exist
-    for the server only. `scratch` is removed when the keeper ends, also when this process is killed.
+    `memory`: folders to make file systems in memory of; `files`: files of zeros to make then, with their sizes;
+    `rpcbind`: socket to answer registrations at; `network`: the network to make. They exist for the server only.
+    `scratch` is removed when the keeper ends, also when this process is killed.
     """
 
     def __init__(
@@ -42,11 +54,15 @@ class KeptServer:
         *,
         rpcbind: Path | None = None,
         memory: Iterable[Path] = (),
+        files: Mapping[Path, int] | None = None,
+        network: Network | None = None,
     ) -> None:
         self.scratch = scratch
         self._wanted = {
             "rpcbind": rpcbind and str(rpcbind),
             "memory": [str(path) for path in memory],
+            "files": {str(path): size for path, size in (files or {}).items()},
+            "network": network and asdict(network),
             "remove": str(scratch),
         }
         self._keeper: subprocess.Popen[bytes] | None = None
@@ -59,6 +75,8 @@ class KeptServer:
         """How the last server ended, as `subprocess` says it: negative for a signal. None while one runs."""
         self.oom_kills = 0
         """How many processes the kernel has killed for lack of memory while that server ran."""
+        self.said: deque[str] = deque()
+        """Lines that the present server has written on its line, and nobody has taken."""
         self._failure: str | None = None
         self._is_lost = False
 
@@ -90,12 +108,28 @@ class KeptServer:
             self.close()
             raise
 
-    def start(self, argv: list[str], output: Path) -> None:
-        """Starts the server, its output appended to a file. Raises TargetError when it cannot be executed."""
+    @property
+    def keeper_pid(self) -> int:
+        """The process whose network is the server's. Raises TargetError."""
+        if self._keeper is None:
+            raise TargetError("the server has no keeper: open() comes first")
+        return self._keeper.pid
+
+    def start(self, argv: list[str], output: Path, folder: Path | None = None) -> None:
+        """Starts the server, its output appended to a file. Raises TargetError when it cannot be executed.
+
+        "{line}" in `argv` becomes the number of a descriptor, the server's end of a line: see `say` and `said`.
+        `folder` is for its temporary files.
+        """
         self.registered.clear()
+        self.said.clear()
         self.status = None
-        self._tell(do="start", argv=argv, output=str(output))
+        self._tell(do="start", argv=argv, output=str(output), folder=folder and str(folder))
         self._await(lambda: self.pid is not None or self.status is not None, allowed(_QUICK), argv[0])
+
+    def say(self, text: str) -> None:
+        """Writes a line to the server. Raises TargetError when there is no keeper."""
+        self._tell(do="say", text=text)
 
     def wait(self, predicate: Callable[[], bool], seconds: float) -> bool:
         """Takes in events until `predicate` holds, the server has ended, or time is up; what it says then."""
@@ -200,6 +234,8 @@ class KeptServer:
                 self.pid = event["pid"]
             case "registered":
                 self.registered.add((event["program"], event["version"]))
+            case "said":
+                self.said.append(event["text"])
             case "ended":
                 self.pid, self.status, self.oom_kills = None, event["status"], event["oom"]
             case "failed":

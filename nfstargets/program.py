@@ -65,6 +65,8 @@ class ProgramTarget(Target):
     is_throwaway: ClassVar[bool] = True
     ports_wanted: ClassVar[int] = 1
     """How many ports it listens on."""
+    start_limit: ClassVar[float] = START
+    """Seconds from a start to the first answers."""
 
     def __init__(self, name: str, short_name: str) -> None:
         self.name = name
@@ -104,6 +106,21 @@ class ProgramTarget(Target):
         """Whether it has announced its sockets; a server without announcements is pinged at once."""
         return True
 
+    def choose_ports(self) -> tuple[int, ...]:
+        """The ports of the next start."""
+        return tuple(free_ports(self.ports_wanted, HOST))
+
+    def after_open(self, server: KeptServer) -> None:
+        """What is to be done between the start of the keeper and that of the server. Raises TargetError."""
+
+    def folder_for_files(self, server: KeptServer) -> Path | None:  # noqa: ARG002
+        """Where the server makes temporary files; None: where this process does."""
+        return None
+
+    def stop_server(self, server: KeptServer) -> None:
+        """Ends the server for good. Raises TargetError when it does not end."""
+        server.end(signal.SIGTERM, allowed(STOP))
+
     # ------------------------------------------------------------ life
 
     def start(self) -> None:
@@ -126,7 +143,7 @@ class ProgramTarget(Target):
             self._exit_report = self.exit_report()
         self._server = self._ports = None
         try:
-            server.end(signal.SIGTERM, allowed(STOP))
+            self.stop_server(server)
         finally:
             server.close()
             shutil.rmtree(server.scratch, ignore_errors=True)
@@ -215,13 +232,14 @@ class ProgramTarget(Target):
             self._server.open()
         except TargetError as error:
             raise TargetError(f"{self.name} {self.apart}: {error}") from error
+        self.after_open(self._server)
 
     apart: ClassVar[str] = "has no keeper"
     """What it means that the keeper could not begin."""
 
     def _launch_on_free_ports(self) -> None:
         for _ in range(PORT_ATTEMPTS):
-            ports = tuple(free_ports(self.ports_wanted, HOST))
+            ports = self.choose_ports()
             try:
                 self._launch(ports)
             except _PortTaken:
@@ -238,13 +256,13 @@ class ProgramTarget(Target):
         argv = self.command(server, ports)
         self._is_counted = False
         self._log_seen = log.stat().st_size if log.exists() else 0
-        server.start(argv, self.output(server))
+        server.start(argv, self.output(server), self.folder_for_files(server))
         self._await_answers(ports)
         self._ports = ports
 
     def _await_answers(self, ports: tuple[int, ...]) -> None:
         server, address = self._running(), self.address_of(ports)
-        limit = allowed(START)
+        limit = allowed(self.start_limit)
         deadline = time.monotonic() + limit
         # Asking before it has bound its sockets might reach another program on a port it did not get.
         server.wait(lambda: self.is_announced(server), limit)

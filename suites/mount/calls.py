@@ -6,6 +6,8 @@ from __future__ import annotations
 import typing as t
 from collections.abc import Callable
 
+import pytest
+
 from fixtures.checks.mounting import Mounting
 from nfsclient.errors import AuthFailed, RpcDenied
 from nfsclient.protocol.mount import Mnt1Res, Mnt3Res
@@ -28,6 +30,14 @@ def refusal_of(act: Callable[[], Mnt1Res | Mnt3Res | None]) -> str:
     except RpcDenied as error:
         return describe_error(error)
     return str(reply.status) if reply is not None and reply.resok is None else ""
+
+
+def path_to_mount(mount: Mounting, request: pytest.FixtureRequest) -> bytes:
+    """The export. If UMNTALL has left a mount of it in the list, a new directory below it, which is in no list."""
+    if not mount.mounts(mount.export):
+        return mount.export
+    inner: Names = request.getfixturevalue("inner")
+    return mount.below(*inner)
 
 
 def need_listed(mount: Mounting, path: bytes, before: list[bytes]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.mounting import MakeMounting
 from nfsjudge import expect, expect_names, expect_that, proves, show
-from suites.mount.calls import need_listed
+from suites.mount.calls import need_listed, path_to_mount
 from suites.mount.clauses import EVERY_VERSION, SAME_OVER_TCP_AND_UDP, V1_AND_V3
 
 
@@ -67,17 +67,18 @@ def test_same_mounts(mounting: MakeMounting, version: int) -> None:
 @pytest.mark.exclusive
 @V1_AND_V3
 @proves(*SAME_OVER_TCP_AND_UDP, killed_by="umnt-removes-nothing-over-udp")
-def test_umnt_over_udp(mounting: MakeMounting, version: int) -> None:
+def test_umnt_over_udp(mounting: MakeMounting, version: int, request: pytest.FixtureRequest) -> None:
     """UMNT over UDP removes the entry of a mount made over TCP."""
     streams, datagrams = mounting(version), mounting(version, proto="udp")
     streams.client.umntall()
-    before = streams.mounts(streams.export)
-    need_listed(streams, streams.export, before)
+    path = path_to_mount(streams, request)
+    before = streams.mounts(path)
+    need_listed(streams, path, before)
 
     def unmount() -> None:
-        datagrams.client.umnt(streams.export)
+        datagrams.client.umnt(path)
 
     unmount()
-    after = streams.mounts_when(streams.export, lambda hosts: len(hosts) <= len(before), unmount)
+    after = streams.mounts_when(path, lambda hosts: len(hosts) <= len(before), unmount)
     rule = SAME_OVER_TCP_AND_UDP.of(version)
     expect(len(after), "entries of DUMP after UMNT over UDP", because=rule).at_most(len(before))

@@ -7,7 +7,7 @@ import pytest
 
 from fixtures.checks.mounting import MakeMounting, Mounting
 from nfsjudge import expect, proves, skip
-from suites.mount.calls import Names, need_listed
+from suites.mount.calls import Names, need_listed, path_to_mount
 from suites.mount.clauses import EVERY_VERSION, OLD_VERSIONS, UMNTALL_HAS_NO_ERRORS, UMNTALL_REMOVES_ENTRIES
 
 
@@ -24,18 +24,19 @@ def test_without_mounts(mounting: MakeMounting, version: int) -> None:
 @pytest.mark.exclusive
 @OLD_VERSIONS
 @proves(*UMNTALL_REMOVES_ENTRIES, killed_by="umntall1-removes-nothing")
-def test_removes_entries_old(mounting: MakeMounting, version: int) -> None:
+def test_removes_entries_old(mounting: MakeMounting, version: int, request: pytest.FixtureRequest) -> None:
     """UMNTALL of MOUNT versions 1 and 2 removes the client's entries from the mount list."""
-    _expect_entries_removed(mounting(version))
+    _expect_entries_removed(mounting(version), request)
 
 
-def _expect_entries_removed(mount: Mounting) -> None:
+def _expect_entries_removed(mount: Mounting, request: pytest.FixtureRequest) -> None:
     __tracebackhide__ = True
     mount.client.umnt(mount.export)
-    before = mount.mounts(mount.export)
-    need_listed(mount, mount.export, before)
+    path = path_to_mount(mount, request)
+    before = mount.mounts(path)
+    need_listed(mount, path, before)
     mount.client.umntall()
-    after = mount.mounts_when(mount.export, lambda hosts: len(hosts) <= len(before), mount.client.umntall)
+    after = mount.mounts_when(path, lambda hosts: len(hosts) <= len(before), mount.client.umntall)
     rule = UMNTALL_REMOVES_ENTRIES.of(mount.version)
     expect(len(after), "entries of DUMP after UMNTALL", because=rule).at_most(len(before))
 
@@ -75,6 +76,6 @@ def _count_more(mount: Mounting, path: bytes, most: int, another: bytes) -> int:
 
 @pytest.mark.exclusive
 @proves(UMNTALL_REMOVES_ENTRIES.new, killed_by="umntall3-removes-nothing", needs="mount")
-def test_removes_entries(mounting: MakeMounting) -> None:
+def test_removes_entries(mounting: MakeMounting, request: pytest.FixtureRequest) -> None:
     """UMNTALL removes the client's entries from the mount list."""
-    _expect_entries_removed(mounting(3))
+    _expect_entries_removed(mounting(3), request)

@@ -10,6 +10,7 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
+from nfsclient.errors import GarbageArgs
 from nfsclient.protocol.nfs3 import (
     LINK,
     REMOVE,
@@ -35,6 +36,7 @@ from nfsjudge import (
     skip,
     unsupported,
 )
+from nfsjudge.answers import answer_name
 from suites.nfs3 import file_types
 from suites.nfs3.clauses import CASE_SENSITIVE, NAME_MAX, NO_TRUNC, RETURNS_MLINK, RETURNS_NAMETOOLONG
 from suites.nfs3.limits import MOST_LINKS, MakeMany, name_limit_of, need_name_max
@@ -111,14 +113,20 @@ def test_no_trunc(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     """CREATE with a name longer than name_max does what no_trunc says: nothing, or truncate the name."""
     told = _pathconf(nfs3, scratch)
     name = b"n" * (told.name_max + 1)
-    reply = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
-    observe("CREATE with a name longer than name_max", reply.status)
+    long = "CREATE with a name longer than name_max"
+    rule = NO_TRUNC if told.no_trunc else TRUNCATES_WITHOUT_NO_TRUNC
+    try:
+        reply = nfs3.create(scratch.handle, name, CreateMode3.GUARDED, Sattr3(mode=0o644))
+    except GarbageArgs as refusal:
+        observe(long, answer_name(refusal))
+        expect_that(False, "a status of NFS", answer_name(refusal), f"answer to {long}", because=rule)
+        return
+    observe(long, reply.status)
     if reply.status in NO_SPACE:
         skip(f"no room for a file: CREATE answers {reply.status}")
     if reply.resok is None:
         expect(reply).refused()  # ends the check after JUKEBOX and NOTSUPP, which say nothing about names
     wanted, what = [] if told.no_trunc else [name[:-1]], "names after CREATE with one byte more than name_max"
-    rule = NO_TRUNC if told.no_trunc else TRUNCATES_WITHOUT_NO_TRUNC
     expect_names(scratch.names(), wanted, what, because=rule)
     if not told.no_trunc:
         expect(nfs3.lookup(scratch.handle, name), because=rule).ok()

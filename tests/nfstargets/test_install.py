@@ -19,23 +19,23 @@ from click.testing import CliRunner
 from nfsproof import cli
 from nfstargets import TargetError, make_target
 from nfstargets.cache import CommandShop, InstallError, cache_folder, find_installation, home_of, install
-from nfstargets.recipes import RECIPES, Recipe, Workshop, WrongDigest
+from nfstargets.recipes import RECIPES, Installable, Recipe, Workshop, WrongDigest
 from tests.waiting import AT_MOST
 
 HOME = Path(__file__).parents[2]
 
 
-def build_one(shop: Workshop, _recipe: Recipe) -> None:
+def build_one(shop: Workshop, _recipe: Installable) -> None:
     shop.run("writing", sys.executable, "-c", f"open({str(shop.into / 'program')!r}, 'w').write('x')")
 
 
-def build_half(shop: Workshop, _recipe: Recipe) -> None:
+def build_half(shop: Workshop, _recipe: Installable) -> None:
     (shop.into / "half").mkdir()
     (shop.into / "half").chmod(0o500)
     shop.run("failing", sys.executable, "-c", "import sys; sys.exit('no such crate')")
 
 
-def interrupted(_shop: Workshop, _recipe: Recipe) -> None:
+def interrupted(_shop: Workshop, _recipe: Installable) -> None:
     raise KeyboardInterrupt
 
 
@@ -92,6 +92,24 @@ def test_a_failure_leaves_nothing_and_tells_the_last_words(cache: Path, recipe: 
     assert contents(cache) == []
 
 
+def test_what_a_builder_keeps_is_there_for_the_next_try(cache: Path, recipe: Recipe) -> None:
+    found: list[bool] = []
+
+    def build(shop: Workshop, _recipe: Installable) -> None:
+        found.append((shop.kept / "download").exists())
+        shop.kept.mkdir(exist_ok=True)
+        (shop.kept / "download").touch()
+        if len(found) == 1:
+            raise InstallError("a download broke")
+
+    recipe = replace(recipe, build=build)
+    with pytest.raises(InstallError, match="broke"):
+        install(recipe, lambda _line: None)
+    install(recipe, lambda _line: None)
+    assert found == [False, True]
+    assert contents(cache) == [home_of(recipe).name]
+
+
 def test_an_interrupt_leaves_nothing(cache: Path, recipe: Recipe) -> None:
     with pytest.raises(KeyboardInterrupt):
         install(replace(recipe, build=interrupted), lambda _line: None)
@@ -121,7 +139,14 @@ def test_a_cache_that_cannot_be_written_is_told(
 
 
 def test_a_command_that_takes_too_long_is_ended_with_its_children(tmp_path: Path) -> None:
-    shop = CommandShop(into=tmp_path, scratch=tmp_path, say=lambda _line: None, advice="", limit=2.0)
+    shop = CommandShop(
+        into=tmp_path,
+        scratch=tmp_path,
+        kept=tmp_path,
+        say=lambda _line: None,
+        advice="",
+        limit=2.0,
+    )
     child = "import time, os; print(os.getpid(), flush=True); time.sleep(60)"
     program = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
     with pytest.raises(InstallError, match="took more than 2 s"):
@@ -176,7 +201,7 @@ def test_the_list_tells_what_is_there(cache: Path, recipe: Recipe) -> None:
     install(recipe, lambda _line: None)
     said = CliRunner().invoke(cli.commands, ["install", "--list"]).output
     lines = {line.split()[0]: line for line in said.splitlines()}
-    assert {*RECIPES, "kept"} == set(lines)
+    assert {*RECIPES, "knfsd", "kept"} == set(lines)
     assert " installed " in lines["fernfs"]
     assert "not installed" in lines["go-nfs"]
     assert lines["kept"].endswith(str(cache))
@@ -196,6 +221,7 @@ class FakeShop:
     into: Path
     scratch: Path
     digest: str
+    kept: Path = Path("/nowhere")
     ran: list[list[str]] = field(default_factory=list)
 
     def run(self, what: str, *argv: str | Path, **environment: str | Path) -> str:
@@ -232,7 +258,7 @@ def test_pip_gets_the_checksums(tmp_path: Path) -> None:
 
 
 def test_a_wrong_checksum_is_one_line_and_leaves_nothing(cache: Path, recipe: Recipe) -> None:
-    def wrong(_shop: Workshop, _recipe: Recipe) -> None:
+    def wrong(_shop: Workshop, _recipe: Installable) -> None:
         raise WrongDigest("fernfs@0.1.5", "a", "b")
 
     with pytest.raises(InstallError) as caught:

@@ -19,13 +19,13 @@ from nfstargets import make_target
 from nfstargets.base import Target, TargetError
 from nfstargets.cache import find_installation, install
 from nfstargets.installed import InstalledTarget
-from nfstargets.recipes import RECIPES, Place, Recipe, Workshop
+from nfstargets.recipes import RECIPES, Installable, Place, Workshop
 from tests.waiting import AT_MOST
 
 HOME = Path(__file__).parents[2]
 
 
-def _build(shop: Workshop, _recipe: Recipe) -> None:
+def _build(shop: Workshop, _recipe: Installable) -> None:
     (shop.into / "program").touch()
 
 

@@ -230,3 +230,33 @@ def test_a_fault_of_the_lint_is_void(suite: Suite, monkeypatch: pytest.MonkeyPat
     assert (finding.id, finding.verdict) == ("lint/error", "VOID")
     assert "a bug of ours" in finding.observed
     assert outcome.exit_code == 10
+
+
+ALARMED = """
+    from nfstargets.base import Alarm
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_alarmed(nfs3, stage):
+        said = [Alarm("{text}", ("{text}", "Call Trace:"), is_grave={grave})]
+        stage.target.alarms = lambda: [said.pop() for _ in list(said)]
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_later(nfs3):
+        pass
+"""
+
+
+@pytest.mark.parametrize(("grave", "verdict", "code"), [(True, "VOID", 10), (False, "NONSTRICT", 0)])
+def test_an_alarm_in_the_log_of_the_server_is_a_finding(
+    suite: Suite, grave: bool, verdict: str, code: int
+) -> None:
+    suite.write(ALARMED.format(text="BUG: it is broken", grave=grave))
+    outcome = suite.run()
+    assert outcome.exit_code == code
+    assert outcome.verdicts == {"alarmed": "PASS", "later": "PASS"}
+    (finding,) = findings(outcome)
+    assert (finding.id, finding.check, finding.verdict) == ("target/log", "nfs3/fake/alarmed", verdict)
+    assert finding.transcript == ["BUG: it is broken", "Call Trace:"]
+    assert "target/log  in 1 check" in outcome.text
+    for name in ("report.txt", "report.html"):
+        assert "BUG: it is broken" in (suite.report / name).read_text()
