@@ -19,9 +19,12 @@ from typing import Any
 
 import nfsclient
 from nfstargets.base import TargetError
+from nfstargets.machine import allowed
 
 KEEPER_READY = 15.0
-"""Seconds for a Python process to start and to make its namespace, on a machine that is busy."""
+"""Seconds for a Python process to start and to make its namespace."""
+_QUICK = 5.0
+"""Seconds for the kernel to start or to end a process."""
 KEEPER_END = 6.0
 """Seconds for a keeper to end once its input has; it gives the server half of that."""
 
@@ -80,7 +83,7 @@ class KeptServer:
         os.set_blocking(self._keeper.stdout.fileno(), False)
         ready: list[bool] = []
         try:
-            self._await(lambda: bool(ready), KEEPER_READY, "the keeper of the server", ready)
+            self._await(lambda: bool(ready), allowed(KEEPER_READY), "the keeper of the server", ready)
         except BaseException:
             self.close()
             raise
@@ -90,7 +93,7 @@ class KeptServer:
         self.registered.clear()
         self.status = None
         self._tell(do="start", argv=argv, output=str(output))
-        self._await(lambda: self.pid is not None or self.status is not None, 5.0, argv[0])
+        self._await(lambda: self.pid is not None or self.status is not None, allowed(_QUICK), argv[0])
 
     def wait(self, predicate: Callable[[], bool], seconds: float) -> bool:
         """Takes in events until `predicate` holds, the server has ended, or time is up; what it says then."""
@@ -110,13 +113,14 @@ class KeptServer:
 
     def end(self, number: int, seconds: float) -> None:
         """Sends the server a signal and waits for its end; SIGKILL when it takes longer than `seconds`."""
-        for attempt, patience in ((number, seconds), (signal.SIGKILL, 5.0)):
+        killed = allowed(_QUICK)
+        for attempt, patience in ((number, seconds), (signal.SIGKILL, killed)):
             if not self.is_alive():
                 return
             self._tell(do="signal", number=int(attempt))
             if self.wait(lambda: self.pid is None, patience):
                 return
-        raise TargetError(f"process {self.pid} did not end within 5 s of SIGKILL")
+        raise TargetError(f"process {self.pid} did not end within {killed:g} s of SIGKILL")
 
     def close(self) -> None:
         """Ends server, keeper, namespace and scratch folder. May be called twice."""

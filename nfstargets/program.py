@@ -23,6 +23,7 @@ from nfsclient.errors import NfsClientError
 from nfsclient.rpc.blocking import connect_tcp
 from nfsclient.rpc.loop import Loop
 from nfstargets.base import Target, TargetAddress, TargetError
+from nfstargets.machine import allowed
 from nfstargets.process import KeptServer, describe_end, free_ports, last_lines
 
 HOST = "127.0.0.1"
@@ -113,7 +114,7 @@ class ProgramTarget(Target):
             self._exit_report = self.exit_report()
         self._server = self._ports = None
         try:
-            server.end(signal.SIGTERM, STOP)
+            server.end(signal.SIGTERM, allowed(STOP))
         finally:
             server.close()
             shutil.rmtree(server.scratch, ignore_errors=True)
@@ -195,9 +196,10 @@ class ProgramTarget(Target):
 
     def _await_answers(self, ports: tuple[int, ...]) -> None:
         server, address = self._running(), self.address_of(ports)
-        deadline = time.monotonic() + START
+        limit = allowed(START)
+        deadline = time.monotonic() + limit
         # Asking before it has bound its sockets might reach another program on a port it did not get.
-        server.wait(lambda: self.is_announced(server), START)
+        server.wait(lambda: self.is_announced(server), limit)
         while not (server.is_alive() and self.is_announced(server) and _answers(address)):
             if not server.is_alive():
                 if _PORT_TAKEN.search("\n".join(self._log_of_this_start())):
@@ -206,7 +208,7 @@ class ProgramTarget(Target):
                 raise TargetError(self._with_log(f"{self.name} ended while starting{how}"))
             if time.monotonic() > deadline:
                 raise TargetError(
-                    self._with_log(f"{self.name} did not answer within {START:g} s of its start")
+                    self._with_log(f"{self.name} did not answer within {limit:g} s of its start")
                 )
             # Events of the server end the pause at once; its death does above all.
             server.wait(lambda: False, _PAUSE)
@@ -216,7 +218,7 @@ class ProgramTarget(Target):
         ports = self._ports
         if ports is None:
             raise TargetError(f"{self.name} is not running: start() comes first")
-        server.end(number, STOP)
+        server.end(number, allowed(STOP))
         if not server.is_kept():
             # Its keeper was killed, and with it went what the server had.
             self.stop()

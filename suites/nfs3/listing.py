@@ -10,7 +10,11 @@ from collections.abc import Callable, Iterator
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import (
+    CREATE,
     REMOVE,
+    Create3Args,
+    Createhow3,
+    CreateMode3,
     Diropargs3,
     Entry3,
     Entryplus3,
@@ -18,9 +22,10 @@ from nfsclient.protocol.nfs3 import (
     Readdir3Res,
     Readdirplus3Res,
     Remove3Args,
+    Sattr3,
 )
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Requirement, expect, skip
+from nfsjudge import Requirement, expect, observe, skip
 from suites.nfs3.clauses import READDIR_RETURNS_NAMES
 
 DOTS = frozenset({b".", b".."})
@@ -31,8 +36,13 @@ LARGE_PAGE = 65536
 MANY = 60
 """Number of files that need several small pages, whatever the size of the server's entries."""
 FILL_TIMEOUT = 30.0
-"""Seconds to create or remove a large directory; a fast server takes one."""
-Fill: t.TypeAlias = Callable[[list[bytes]], None]
+"""Seconds to create or remove many names; a fast server takes one for ten thousand."""
+STEPS: t.Final = (300, 1000, 3000)
+"""Sizes at which a directory that grows may stop."""
+_WORTH = 20.0
+"""Seconds that a large directory may take: to create its names, and again to list them."""
+_GROWTH = 10
+"""A step that makes a directory three times as large may take this many times as long as the step before."""
 
 
 class Listing(t.NamedTuple):
@@ -118,7 +128,9 @@ def find_entry(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, name: bytes) ->
     return expect(found, f"entry {name.decode()!r}", because=READDIR_RETURNS_NAMES).is_present()
 
 
-def call_in_bulk(rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any]) -> None:
+def call_in_bulk(
+    rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any], seconds: float = FILL_TIMEOUT
+) -> None:
     """Pipeline many calls. SKIP after the first refusal, since the directory is then incomplete."""
     began, why = rpc.loop.clock(), ""
 
@@ -129,11 +141,63 @@ def call_in_bulk(rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any]) -
     for done, (_, reply) in enumerate(rpc.pipeline(procedure, wanted()), 1):
         if reply.status not in {Nfsstat3.NFS3_OK, Nfsstat3.NFS3ERR_NOENT, Nfsstat3.NFS3ERR_EXIST}:
             why = why or f"{procedure.name} answers {reply.status}"
-        elif rpc.loop.clock() - began > FILL_TIMEOUT:
-            why = why or f"{done} {procedure.name} calls took more than {FILL_TIMEOUT:g} s"
+        elif rpc.loop.clock() - began > seconds:
+            why = why or f"{done} {procedure.name} calls took more than {seconds:g} s"
     if why:
         skip(f"cannot arrange a large directory: {why}")
 
 
-def remove_all(rpc: RpcClient, directory: bytes, names: list[bytes]) -> None:
-    call_in_bulk(rpc, REMOVE, (Remove3Args(Diropargs3(directory, name)) for name in names))
+def remove_all(rpc: RpcClient, directory: bytes, names: list[bytes], seconds: float = FILL_TIMEOUT) -> None:
+    """Pipeline REMOVE of each name."""
+    call_in_bulk(rpc, REMOVE, (Remove3Args(Diropargs3(directory, name)) for name in names), seconds)
+
+
+class Fill:
+    """The fixture `fill`: creates many empty files in the scratch directory."""
+
+    def __init__(self, rpc: RpcClient, directory: bytes, slowness: float) -> None:
+        """`slowness` is how many times as long as usual the target takes."""
+        self._rpc = rpc
+        self._directory = directory
+        self._slowness = slowness
+        self._made: list[bytes] = []
+
+    def __call__(self, names: list[bytes]) -> None:
+        """Create all of them, or end the check as SKIP."""
+        self._made.extend(names)
+        how = Createhow3(CreateMode3.GUARDED, obj_attributes=Sattr3(mode=0o644))
+        calls = (Create3Args(Diropargs3(self._directory, name), how) for name in names)
+        call_in_bulk(self._rpc, CREATE, calls, FILL_TIMEOUT * self._slowness)
+
+    def as_many_as_fit(self, names: list[bytes], list_page: Callable[[], PageReply]) -> list[bytes]:
+        """Create the first of these names, as many as the target creates and lists in a fair time; those created.
+
+        There are servers that look through the whole directory for each name, or for each page of a listing.
+        `list_page` reads its first page.
+        """
+        made = 0
+        for size in [*(step for step in STEPS if step < len(names)), len(names)]:
+            took = self._seconds(lambda made=made, size=size: self(names[made:size]))  # type: ignore[misc]
+            made = size
+            longest = _WORTH * self._slowness / _GROWTH
+            if took > longest or self._listing_takes(made, list_page) > longest:
+                break
+        observe("names in the large directory", made)
+        return names[:made]
+
+    def _listing_takes(self, made: int, list_page: Callable[[], PageReply]) -> float:
+        """Seconds to list all names, as the first page suggests."""
+        replies: list[PageReply] = []
+        took = self._seconds(lambda: replies.append(list_page()))
+        resok = replies[0].resok
+        return took * made / max(1, len(resok.entries)) if resok is not None else 0.0
+
+    def _seconds(self, work: Callable[[], object]) -> float:
+        began = self._rpc.loop.clock()
+        work()
+        return self._rpc.loop.clock() - began
+
+    def empty(self) -> None:
+        """Remove what was created, unless the connection is lost."""
+        if self._rpc.is_open:
+            remove_all(self._rpc, self._directory, self._made, FILL_TIMEOUT * self._slowness)

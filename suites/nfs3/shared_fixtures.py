@@ -11,13 +11,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Mount, Nfs3
 from nfsclient.protocol.nfs3 import (
-    CREATE,
-    Create3Args,
-    Createhow3,
-    CreateMode3,
-    Diropargs3,
     Nfstime3,
-    Sattr3,
     StableHow,
 )
 from nfsclient.rpc.blocking import RpcClient
@@ -26,7 +20,7 @@ from suites.losses import Losses, Nfs2Losses, Nfs3Losses
 from suites.nfs3.calls import Place
 from suites.nfs3.exports import exported
 from suites.nfs3.limits import fsinfo
-from suites.nfs3.listing import Fill, call_in_bulk, remove_all
+from suites.nfs3.listing import Fill
 from suites.nfs3.times import LONGEST_TICK, SECOND, WaitForTick, nanoseconds, tick_after
 
 
@@ -37,24 +31,21 @@ def place(scratch: Nfs3Scratch) -> Place:
 
 
 @pytest.fixture
-def fill(scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> Iterator[Fill]:
+def fill(
+    scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], slowness: Callable[[], float]
+) -> Iterator[Fill]:
     """Creates many empty files in the scratch directory, and removes them after the check."""
     rpc = rpc_connect("nfs")
     rpc.on_exchange = None  # keep tens of thousands of calls out of the evidence
-    made: list[bytes] = []
-
-    def create(names: list[bytes]) -> None:
-        made.extend(names)
-        how = Createhow3(CreateMode3.GUARDED, obj_attributes=Sattr3(mode=0o644))
-        call_in_bulk(rpc, CREATE, (Create3Args(Diropargs3(scratch.handle, name), how) for name in names))
-
-    yield create
-    if rpc.is_open:
-        remove_all(rpc, scratch.handle, made)
+    made = Fill(rpc, scratch.handle, slowness())
+    yield made
+    made.empty()
 
 
 @pytest.fixture
-def wait_for_tick(root: bytes, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient]) -> WaitForTick:
+def wait_for_tick(
+    root: bytes, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], slowness: Callable[[], float]
+) -> WaitForTick:
     """Waits until the clock of the server ticks. It writes to another file to see the clock."""
 
     def wait(time: Nfstime3) -> None:
@@ -64,7 +55,7 @@ def wait_for_tick(root: bytes, scratch: Nfs3Scratch, rpc_connect: Callable[..., 
         delta = fsinfo(nfs3, root).time_delta
         if nanoseconds(delta) > 2 * SECOND:
             skip(f"time_delta is {show(delta)} seconds: this check does not wait for the next tick")
-        clock, end = scratch.file("clock"), rpc.loop.clock() + LONGEST_TICK
+        clock, end = scratch.file("clock"), rpc.loop.clock() + LONGEST_TICK * slowness()
         while rpc.loop.clock() < end:
             reply = nfs3.write(clock, 0, b"tick", StableHow.FILE_SYNC)
             seen = nfs3.getattr(clock)

@@ -16,7 +16,7 @@ from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.scratch import need
 from fixtures.checks.target import TargetView
 from fixtures.checks.unread import UnreadClient
-from fixtures.checks.wire import MARK, PATIENCE, SUCCESS, MakeWire, Wire, auth, opaque, words
+from fixtures.checks.wire import MARK, SUCCESS, MakeWire, Wire, auth, opaque, words
 from nfsclient.clients import Nfs3
 from nfsclient.errors import ConnectFailed, ConnectionLost, NfsClientError, RpcTimeout
 from nfsclient.protocol import nfs3 as v3
@@ -106,7 +106,7 @@ def test_half_close(wire: MakeWire) -> None:
     received: list[bytes] = []
     try:
         while True:
-            received.append(peer.receive_record(min(1.0, peer.client.timeout)))
+            received.append(peer.receive_record(peer.soon))
     except ConnectionLost:
         observe("connection", "closed by the server")
     except RpcTimeout:
@@ -197,7 +197,7 @@ def _count_served(peers: list[Wire]) -> int:
     for peer, call in zip(peers, calls, strict=True):
         with contextlib.suppress(ConnectionLost):
             peer.send_record(call.message())
-    served, seconds = 0, PATIENCE
+    served, seconds = 0, max((peer.soon for peer in peers), default=0.0)
     for peer, call in zip(peers, calls, strict=True):
         try:
             served += peer.receive_reply(call, seconds).outcome == SUCCESS

@@ -173,8 +173,7 @@ class _Stage:
     class life:  # noqa: N801
         is_in_process = False
 
-    class options:  # noqa: N801
-        call_timeout = 1.0
+    call_timeout = 1.0
 
     def __init__(self, loop: Loop, connect: Callable[[], RpcClient]) -> None:
         self.loop = loop
@@ -198,6 +197,9 @@ class _Stage:
     @property
     def traffic(self) -> _Stage:
         return self
+
+    def stretch(self, seconds: float) -> float:
+        return seconds
 
     @property
     def liveness(self) -> _Stage:

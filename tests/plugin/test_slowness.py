@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: MIT
+"""Time limits grow with what the target was seen to need, so that verdicts do not depend on load."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+
+import pytest
+
+from fixtures.checks.wire import PATIENCE, make_wire
+from fixtures.stage.connections import Connections
+from fixtures.stage.slowness import LONGEST, USUAL, Slowness
+from fixtures.stage.traffic import Traffic
+from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsclient.rpc.exchange import Exchange
+from nfsclient.rpc.loop import Loop
+from nfsserver import Server
+from nfstargets import TargetAddress
+from suites.nfs3.listing import Fill
+
+
+def _slowness(answers: list[float] | None = None, machine: float = 1.0) -> Slowness:
+    made = Slowness(lambda: machine)
+    for seconds in answers or []:
+        made.note(seconds)
+    return made
+
+
+# ---------------------------------------------------------------- how slow
+
+
+def test_nothing_is_known_of_a_target_without_answers() -> None:
+    assert _slowness().factor == 1.0
+
+
+def test_quick_answers_stretch_nothing() -> None:
+    slowness = _slowness([USUAL / 100] * 50)
+    assert slowness.factor == 1.0
+    assert slowness.stretch(2.0) == 2.0
+
+
+def test_late_answers_stretch_limits() -> None:
+    assert _slowness([4 * USUAL] * 50).stretch(2.0) == 8.0
+
+
+def test_a_few_calls_that_take_long_stretch_nothing() -> None:
+    assert _slowness([*([USUAL] * 46), *([9.0] * 4)]).factor == 1.0
+
+
+def test_one_late_answer_of_a_few_says_nothing() -> None:
+    assert _slowness([9.0] * 9).factor == 1.0
+
+
+def test_what_was_long_ago_does_not_count() -> None:
+    assert _slowness([*([9.0] * 50), *([USUAL] * 50)]).factor == 1.0
+
+
+def test_a_crowded_machine_stretches_limits_of_a_target_that_answers_at_once() -> None:
+    assert _slowness([USUAL / 100] * 50, machine=6.0).stretch(2.0) == 12.0
+
+
+def test_the_larger_one_counts() -> None:
+    assert _slowness([4 * USUAL] * 50, machine=3.0).factor == pytest.approx(4.0)
+    assert _slowness([4 * USUAL] * 50, machine=5.0).factor == 5.0
+
+
+def test_no_limit_grows_beyond_the_longest() -> None:
+    assert _slowness(machine=100.0).stretch(2.0) == LONGEST
+
+
+def test_a_limit_that_is_longer_stays() -> None:
+    assert _slowness(machine=100.0).stretch(2 * LONGEST) == 2 * LONGEST
+
+
+def test_answers_are_noted_and_silence_is_not() -> None:
+    slowness = _slowness()
+    loop = Loop()
+    traffic = Traffic(loop, slowness)
+    for number in range(20):
+        for reply, received in ((b"....", number + 10 * USUAL), (None, None)):
+            traffic.record(
+                Exchange(
+                    number,
+                    None,
+                    None,
+                    None,
+                    b"",
+                    float(number),
+                    "peer",
+                    "tcp",
+                    reply=reply,
+                    received_at=received,
+                )
+            )
+    loop.close()
+    assert slowness.factor == pytest.approx(10.0)
+
+
+# ---------------------------------------------------------------- the limits of connections
+
+
+@pytest.fixture
+def loop() -> Iterator[Loop]:
+    made = Loop()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def server(loop: Loop) -> Iterator[Server]:
+    made = Server(seed=1)
+    made.listen(loop)
+    yield made
+    made.close()
+
+
+MakeConnections: t.TypeAlias = Callable[..., Connections]
+
+
+@pytest.fixture
+def make_connections(loop: Loop, server: Server) -> Iterator[MakeConnections]:
+    made: list[Connections] = []
+    address = TargetAddress(host="127.0.0.1", nfs_port=server.port, mount_port=server.port)
+
+    def make(slowness: Slowness, *, in_process: bool = False, may_grow: bool = True) -> Connections:
+        life: t.Any = SimpleNamespace(address=address, is_in_process=in_process)
+        traffic = Traffic(loop, slowness)
+        made.append(Connections(life, loop, traffic, slowness, 10.0, may_grow=may_grow))
+        return made[-1]
+
+    yield make
+    for connections in made:
+        connections.close()
+
+
+def test_connections_to_a_slow_target_wait_longer(make_connections: MakeConnections) -> None:
+    connections = make_connections(_slowness(machine=2.5))
+    assert connections.connect().timeout == 25.0
+    assert connections.connect(timeout=1.0).timeout == 2.5
+
+
+def test_the_shared_connection_waits_as_long_as_the_target_needs_now(
+    make_connections: MakeConnections,
+) -> None:
+    machine = [1.0]
+    connections = make_connections(Slowness(lambda: machine[0]))
+    assert connections.shared("nfs").timeout == 10.0
+    machine[0] = 2.0
+    assert connections.shared("nfs").timeout == 20.0
+
+
+def test_a_time_that_the_user_gave_stays(make_connections: MakeConnections) -> None:
+    connections = make_connections(_slowness(machine=2.5), may_grow=False)
+    assert connections.connect().timeout == 10.0
+    assert connections.connect(timeout=1.0).timeout == 2.5
+
+
+def test_a_server_in_this_process_needs_no_more_time(make_connections: MakeConnections) -> None:
+    connections = make_connections(_slowness(machine=2.5), in_process=True)
+    assert connections.connect().timeout == 10.0
+
+
+@pytest.mark.parametrize(("factor", "soon"), [(1.0, PATIENCE), (4.0, 4 * PATIENCE), (100.0, 30.0)])
+def test_silence_of_a_slow_target_takes_longer(
+    make_connections: MakeConnections, factor: float, soon: float
+) -> None:
+    connections = make_connections(_slowness(machine=factor))
+    stage: t.Any = SimpleNamespace(
+        connections=connections,
+        life=SimpleNamespace(is_in_process=False),
+        liveness=SimpleNamespace(ping=lambda: True),
+    )
+    wire = make_wire(stage, connections.connect(), 100003, 3)
+    assert (wire.soon, wire.patience) == (soon, soon)
+
+
+# ---------------------------------------------------------------- large directories
+
+
+class Clocked:
+    """A connection whose calls take a time that depends on how many were made, on a clock that only they move."""
+
+    is_open = True
+
+    def __init__(self, seconds_of_call: Callable[[int], float]) -> None:
+        self.now = 0.0
+        self.made = 0
+        self.loop = SimpleNamespace(clock=lambda: self.now)
+        self._seconds_of_call = seconds_of_call
+
+    def pipeline(self, _procedure: object, arguments: Iterator[t.Any]) -> Iterator[tuple[t.Any, t.Any]]:
+        for args in arguments:
+            self.made += 1
+            self.now += self._seconds_of_call(self.made)
+            yield args, SimpleNamespace(status=Nfsstat3.NFS3_OK)
+
+    def page(self, seconds: float, entries: int) -> Callable[[], t.Any]:
+        def read() -> t.Any:
+            self.now += seconds
+            return SimpleNamespace(resok=SimpleNamespace(entries=[None] * entries))
+
+        return read
+
+
+NAMES: t.Final = [b"entry-%05d" % number for number in range(10_000)]
+
+
+@pytest.mark.parametrize(
+    ("seconds_of_call", "page", "slowness", "size"),
+    [
+        (lambda _: 0.0003, (0.01, 2000), 1.0, 10_000),  # the usual server
+        (lambda made: 1e-6 * made, (0.01, 2000), 1.0, 3000),  # each name is compared with all others
+        (lambda _: 0.01, (0.01, 2000), 1.0, 300),  # each name goes to a disk
+        (lambda _: 0.003, (0.1, 2000), 10.0, 10_000),  # the usual server on a busy machine
+        (lambda _: 0.0003, (0.1, 10), 1.0, 300),  # tiny pages, each of them slow
+    ],
+)
+def test_a_large_directory_has_the_size_that_fits(
+    seconds_of_call: Callable[[int], float], page: tuple[float, int], slowness: float, size: int
+) -> None:
+    rpc = Clocked(seconds_of_call)
+    fill = Fill(t.cast("t.Any", rpc), b"directory", slowness)
+    assert fill.as_many_as_fit(NAMES, rpc.page(*page)) == NAMES[:size]
+    assert rpc.made == size
+    fill.empty()
+    assert rpc.made == 2 * size
