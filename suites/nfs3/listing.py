@@ -128,10 +128,8 @@ def find_entry(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, name: bytes) ->
     return expect(found, f"entry {name.decode()!r}", because=READDIR_RETURNS_NAMES).is_present()
 
 
-def call_in_bulk(
-    rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any], seconds: float = FILL_TIMEOUT
-) -> None:
-    """Pipeline many calls. SKIP after the first refusal, since the directory is then incomplete."""
+def _call_in_bulk(rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any], seconds: float) -> str:
+    """Pipeline many calls, until the first refusal or for this long: why not all were made; empty if they were."""
     began, why = rpc.loop.clock(), ""
 
     def wanted() -> Iterator[t.Any]:
@@ -143,13 +141,18 @@ def call_in_bulk(
             why = why or f"{procedure.name} answers {reply.status}"
         elif rpc.loop.clock() - began > seconds:
             why = why or f"{done} {procedure.name} calls took more than {seconds:g} s"
+    return why
+
+
+def _skip_if(why: str) -> None:
     if why:
         skip(f"cannot arrange a large directory: {why}")
 
 
 def remove_all(rpc: RpcClient, directory: bytes, names: list[bytes], seconds: float = FILL_TIMEOUT) -> None:
-    """Pipeline REMOVE of each name."""
-    call_in_bulk(rpc, REMOVE, (Remove3Args(Diropargs3(directory, name)) for name in names), seconds)
+    """Pipeline REMOVE of each name. SKIP after a refusal."""
+    calls = (Remove3Args(Diropargs3(directory, name)) for name in names)
+    _skip_if(_call_in_bulk(rpc, REMOVE, calls, seconds))
 
 
 class Fill:
@@ -164,22 +167,29 @@ class Fill:
 
     def __call__(self, names: list[bytes]) -> None:
         """Create all of them, or end the check as SKIP."""
+        _skip_if(self._create(names))
+
+    def _create(self, names: list[bytes]) -> str:
         self._made.extend(names)
         how = Createhow3(CreateMode3.GUARDED, obj_attributes=Sattr3(mode=0o644))
         calls = (Create3Args(Diropargs3(self._directory, name), how) for name in names)
-        call_in_bulk(self._rpc, CREATE, calls, FILL_TIMEOUT * self._slowness)
+        return _call_in_bulk(self._rpc, CREATE, calls, FILL_TIMEOUT * self._slowness)
 
     def as_many_as_fit(self, names: list[bytes], list_page: Callable[[], PageReply]) -> list[bytes]:
-        """Create the first of these names, as many as the target creates and lists in a fair time; those created.
+        """Create the first of these names, as many as there is room and time for; those created.
 
         There are servers that look through the whole directory for each name, or for each page of a listing.
         `list_page` reads its first page.
         """
-        made = 0
+        made, longest = 0, _WORTH * self._slowness / _GROWTH
         for size in [*(step for step in STEPS if step < len(names)), len(names)]:
-            took = self._seconds(lambda made=made, size=size: self(names[made:size]))  # type: ignore[misc]
-            made = size
-            longest = _WORTH * self._slowness / _GROWTH
+            began, more = self._rpc.loop.clock(), names[made:size]
+            why = self._create(more)
+            if why and made:
+                remove_all(self._rpc, self._directory, more, FILL_TIMEOUT * self._slowness)
+                break
+            _skip_if(why)
+            made, took = size, self._rpc.loop.clock() - began
             if took > longest or self._listing_takes(made, list_page) > longest:
                 break
         observe("names in the large directory", made)
@@ -187,15 +197,10 @@ class Fill:
 
     def _listing_takes(self, made: int, list_page: Callable[[], PageReply]) -> float:
         """Seconds to list all names, as the first page suggests."""
-        replies: list[PageReply] = []
-        took = self._seconds(lambda: replies.append(list_page()))
-        resok = replies[0].resok
-        return took * made / max(1, len(resok.entries)) if resok is not None else 0.0
-
-    def _seconds(self, work: Callable[[], object]) -> float:
         began = self._rpc.loop.clock()
-        work()
-        return self._rpc.loop.clock() - began
+        resok = list_page().resok
+        took = self._rpc.loop.clock() - began
+        return took * made / max(1, len(resok.entries)) if resok is not None else 0.0
 
     def empty(self) -> None:
         """Remove what was created, unless the connection is lost."""

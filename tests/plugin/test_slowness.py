@@ -13,9 +13,10 @@ from fixtures.checks.wire import PATIENCE, make_wire
 from fixtures.stage.connections import Connections
 from fixtures.stage.slowness import LONGEST, USUAL, Slowness
 from fixtures.stage.traffic import Traffic
-from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsclient.protocol.nfs3 import Create3Args, Nfsstat3, Remove3Args
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.loop import Loop
+from nfsjudge import Skipped
 from nfsserver import Server
 from nfstargets import TargetAddress
 from suites.nfs3.listing import Fill
@@ -184,17 +185,30 @@ class Clocked:
 
     is_open = True
 
-    def __init__(self, seconds_of_call: Callable[[int], float]) -> None:
+    def __init__(self, seconds_of_call: Callable[[int], float], room: int = 10_000) -> None:
         self.now = 0.0
         self.made = 0
         self.loop = SimpleNamespace(clock=lambda: self.now)
         self._seconds_of_call = seconds_of_call
+        self.room = room
+        self.held: set[bytes] = set()
 
     def pipeline(self, _procedure: object, arguments: Iterator[t.Any]) -> Iterator[tuple[t.Any, t.Any]]:
         for args in arguments:
             self.made += 1
             self.now += self._seconds_of_call(self.made)
-            yield args, SimpleNamespace(status=Nfsstat3.NFS3_OK)
+            yield args, SimpleNamespace(status=self._status(args))
+
+    def _status(self, args: Create3Args | Remove3Args) -> Nfsstat3:
+        if isinstance(args, Remove3Args):
+            if args.object.name not in self.held:
+                return Nfsstat3.NFS3ERR_NOENT
+            self.held.remove(args.object.name)
+        elif len(self.held) == self.room:
+            return Nfsstat3.NFS3ERR_NOSPC
+        else:
+            self.held.add(args.where.name)
+        return Nfsstat3.NFS3_OK
 
     def page(self, seconds: float, entries: int) -> Callable[[], t.Any]:
         def read() -> t.Any:
@@ -225,4 +239,20 @@ def test_a_large_directory_has_the_size_that_fits(
     assert fill.as_many_as_fit(NAMES, rpc.page(*page)) == NAMES[:size]
     assert rpc.made == size
     fill.empty()
-    assert rpc.made == 2 * size
+    assert not rpc.held
+
+
+def test_a_large_directory_has_the_size_for_which_there_is_room() -> None:
+    rpc = Clocked(lambda _: 0.0003, room=800)
+    fill = Fill(t.cast("t.Any", rpc), b"directory", 1.0)
+    assert fill.as_many_as_fit(NAMES, rpc.page(0.01, 2000)) == NAMES[:300]
+    assert rpc.held == set(NAMES[:300])
+
+
+def test_without_room_for_a_small_one_there_is_no_large_directory() -> None:
+    rpc = Clocked(lambda _: 0.0003, room=200)
+    fill = Fill(t.cast("t.Any", rpc), b"directory", 1.0)
+    with pytest.raises(Skipped, match="CREATE answers NFS3ERR_NOSPC"):
+        fill.as_many_as_fit(NAMES, rpc.page(0.01, 2000))
+    fill.empty()
+    assert not rpc.held
