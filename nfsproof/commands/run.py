@@ -46,7 +46,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --label TEXT              name of the target in reports, instead of its address
     How it runs:
       --progress auto|rich|plain|off
-      --call-timeout SECONDS    longest time for one call [10]
+      --call-timeout SECONDS    longest time for one call [10, more if the target is slow]
       --control NAME=COMMAND    how the server of a URL is crashed, restarted and filled (docs/target-file.md);
                                 --control manual prompts you at the terminal
       --control-timeout SECONDS longest time for a command, and for the server to answer again [120]
