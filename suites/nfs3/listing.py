@@ -41,6 +41,8 @@ STEPS: t.Final = (300, 1000, 3000)
 """Sizes at which a directory that grows may stop."""
 _WORTH = 20.0
 """Seconds that a large directory may take: to create its names, and again to list them."""
+_MOST_PAGES = 1000
+"""Pages in which a large directory may come."""
 _GROWTH = 10
 """A step that makes a directory three times as large may take this many times as long as the step before."""
 
@@ -181,8 +183,10 @@ class Fill:
         There are servers that look through the whole directory for each name, or for each page of a listing.
         `list_page` reads its first page.
         """
-        made, longest = 0, _WORTH * self._slowness / _GROWTH
+        made, pages, longest = 0, 0.0, _WORTH * self._slowness / _GROWTH
         for size in [*(step for step in STEPS if step < len(names)), len(names)]:
+            if pages * size > _MOST_PAGES:
+                break
             began, more = self._rpc.loop.clock(), names[made:size]
             why = self._create(more)
             if why and made:
@@ -190,17 +194,22 @@ class Fill:
                 break
             _skip_if(why)
             made, took = size, self._rpc.loop.clock() - began
-            if took > longest or self._listing_takes(made, list_page) > longest:
+            seconds, pages = self._page_of_a_name(list_page)
+            if took > longest or seconds * made > longest:
                 break
         observe("names in the large directory", made)
         return names[:made]
 
-    def _listing_takes(self, made: int, list_page: Callable[[], PageReply]) -> float:
-        """Seconds to list all names, as the first page suggests."""
+    def _page_of_a_name(self, list_page: Callable[[], PageReply]) -> tuple[float, float]:
+        """What one name takes of a listing, as the first page suggests: seconds and pages."""
         began = self._rpc.loop.clock()
         resok = list_page().resok
         took = self._rpc.loop.clock() - began
-        return took * made / max(1, len(resok.entries)) if resok is not None else 0.0
+        return (
+            (0.0, 0.0)
+            if resok is None
+            else (took / max(1, len(resok.entries)), 1 / max(1, len(resok.entries)))
+        )
 
     def empty(self) -> None:
         """Remove what was created, unless the connection is lost."""

@@ -226,6 +226,8 @@ NAMES: t.Final = [b"entry-%05d" % number for number in range(10_000)]
         (lambda _: 0.01, (0.01, 2000), 1.0, 300),  # each name goes to a disk
         (lambda _: 0.003, (0.1, 2000), 10.0, 10_000),  # the usual server on a busy machine
         (lambda _: 0.0003, (0.1, 10), 1.0, 300),  # tiny pages, each of them slow
+        (lambda _: 0.0003, (0.0001, 3), 1.0, 3000),  # tiny pages
+        (lambda _: 0.0003, (0.0001, 1), 1.0, 1000),
     ],
 )
 def test_a_large_directory_has_the_size_that_fits(
