@@ -46,12 +46,19 @@ def try_handle(nfs3: Nfs3, call: str, handle: bytes) -> StatusReply | None:
 
 
 def altered_handles(handle: bytes) -> dict[str, bytes]:
-    """Handles that a server has not returned, made from one that it has: of other lengths, with other bytes."""
+    """Handles that a server has not returned, made from one that it has: of other lengths, with other bytes.
+
+    A byte may be a part of a number that counts objects: a lower one then is of an older object, which may be gone, and
+    a higher one of none. With either of them alone, the verdict would depend on how many objects there were before.
+    """
     right = len(handle)
     lengths = {1, 4, right // 2, right - 1, min(64, right + 1), 64} - {0, right}
     made = {f"{length} bytes": handle[:length].ljust(length, b"\0") for length in sorted(lengths)}
     for at in sorted({0, right // 3, right // 2, right - 1} & set(range(right))):
-        made[f"byte {at}"] = handle[:at] + bytes([handle[at] ^ 1 << at % 8]) + handle[at + 1 :]
+        byte = handle[at]
+        for what, other in {"lower": byte & (byte - 1), "higher": byte | (byte + 1) & 0xFF}.items():
+            if other != byte:
+                made[f"byte {at}, {what}"] = handle[:at] + bytes([other]) + handle[at + 1 :]
     return made | {"zeros": bytes(right), "ones": b"\xff" * right}
 
 
