@@ -12,8 +12,9 @@ from enum import StrEnum
 from nfsjudge.records import CheckRecord, FindingRecord, deviation
 from nfsjudge.verdict import VERDICTS
 from nfsjudge.wording import count
-from reports.baseline.model import Baseline, Entry, glob
+from reports.baseline.model import Baseline, Entry
 from reports.baseline.symptoms import TooSlow, finds
+from reports.globs import glob
 from reports.idlist import IdList, known_ids
 from reports.plain import printable, shortened
 from reports.run import Run
@@ -260,7 +261,7 @@ def _with_entry(one: Seen, entry: Entry) -> Iterator[Difference]:
             yield Difference(Kind.UNEXPECTED, one.id, text, entry.line)
         return
     try:
-        if finds(entry.symptom, one.text):
+        if finds(entry.symptom, one.text, entry.patience):
             return
         text = f"expected {entry.symptom!r}, seen {one.text!r}"
     except TooSlow as error:
