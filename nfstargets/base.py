@@ -68,6 +68,8 @@ class Target(ABC):
     """True: its export is made for the run and goes with it."""
     controls: frozenset[str] = frozenset()
     """What nfsproof can do to it from outside: "crash", "restart", "touch_locally", "fill_disk", "knobs"."""
+    remark: str = ""
+    """What the user should hear before the run: that it is another server than the name says."""
     log_path: Path | None = None
     """The server's own log, if there is one on this machine. Who wants to keep it sets a place before start()."""
 

@@ -32,7 +32,8 @@ from nfsproof import __version__
 from nfsproof.archiving import captures, secrets
 from nfsproof.archiving.scrub import Scrubber
 from reports.archived import ENDINGS, MANIFEST, Manifest
-from reports.reading import MAX_LINE, RECORDS
+from reports.folders import RECORDS
+from reports.reading import MAX_LINE
 
 
 class ArchiveError(Exception):
