@@ -16,6 +16,7 @@ from fixtures.ids import id_of
 from nfsclient.similar import similar
 from nfsjudge.wording import count
 from nfstargets import TARGETS
+from reports.globs import glob_source
 from reports.idlist import IdList, function_of
 
 _MOST_NEW_IDS = 3
@@ -139,7 +140,9 @@ class Selector:
             return f"{function} has no parameters {given}; there are {_some(self._listed.get(function, ()))}"
         if text := self._removed(word, wanted):
             return text
-        return f"no check has the id {word}{self._near(word.strip('/'))}"
+        name = word.strip("/")
+        what = "no check has the id" if "/" in name else "no check and no server is called"
+        return f"{what} {word}{self._near(name)}"
 
     def _removed(self, word: str, wanted: str) -> str:
         """That a check was removed, and which checks are left of its function; empty if it was not."""
@@ -162,11 +165,7 @@ class Selector:
         if near:
             return f"; similar: {', '.join(near[:3])}"
         listed = "; nfsproof run --list-requirements lists them"
-        return (
-            listed
-            if "/" in name
-            else f"{listed}. It is not a server either: {', '.join(TARGETS)}, or nfs://HOST/EXPORT"
-        )
+        return listed if "/" in name else f"{listed}. Servers: {', '.join(TARGETS)}, or nfs://HOST/EXPORT"
 
 
 def _file_of(node: str) -> str:
@@ -177,7 +176,7 @@ def _fitting(wanted: str, names: dict[str, str]) -> list[str]:
     """The ids in `names`, a table by lower case, that a word means."""
     if wanted in names:  # what is in brackets may look like a pattern: a name that is one counts first
         return [names[wanted]]
-    pattern = re.escape(wanted).replace(r"\*", ".*").replace(r"\?", ".")
+    pattern = glob_source(wanted, has_question_marks=True)
     if "[" in wanted:
         fits = re.compile(pattern).fullmatch
         return [one for name, one in names.items() if fits(name)]

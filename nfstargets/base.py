@@ -89,6 +89,8 @@ class Target(ABC):
     """True: its export is made for the run and goes with it."""
     controls: frozenset[str] = frozenset()
     """What nfsproof can do to it from outside: "crash", "restart", "touch_locally", "fill_disk", "knobs"."""
+    remark: str = ""
+    """What the user should hear before the run: that it is another server than the name says."""
     lacks_of_memory: int = 0
     """How often it has ended for lack of memory: how much a machine grants is not its doing."""
 

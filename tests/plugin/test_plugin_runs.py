@@ -14,6 +14,7 @@ import pytest
 
 from nfsjudge.records import CheckRecord, EndRecord, RunRecord
 from nfsjudge.verdict import VERDICTS
+from reports.folders import chosen_run
 from tests.plugin.conftest import Suite
 from tests.plugin.test_plugin_verdicts import check
 
@@ -161,7 +162,29 @@ def test_report_folder_by_default(suite: Suite, monkeypatch: pytest.MonkeyPatch)
     arguments = [arg for arg in suite.arguments() if arg not in {"--report", str(suite.report)}]
     result = suite.pytester.runpytest_inprocess(*arguments)
     assert result.ret == 0
-    assert (suite.pytester.path / "nfsproof-report" / "records.jsonl").exists()
+    kept = suite.pytester.path / "nfsproof-report"
+    assert (kept / "1" / "records.jsonl").exists()
+    first = (kept / "1" / "records.jsonl").read_bytes()
+    suite.pytester.runpytest_inprocess(*arguments)
+    assert (kept / "1" / "records.jsonl").read_bytes() == first
+    assert (kept / "latest").resolve() == kept / "2"
+    assert chosen_run(kept) == kept / "2"
+
+
+def test_a_run_that_does_not_begin_leaves_no_folder(suite: Suite) -> None:
+    suite.write(GREEN)
+    arguments = [arg for arg in suite.arguments() if arg not in {"--report", str(suite.report)}]
+    ended = suite.pytester.runpytest_inprocess(*arguments, "--target=nfs://127.0.0.1/x?nfsport=9&mountport=9")
+    assert ended.ret == 4
+    assert not (suite.pytester.path / "nfsproof-report").exists()
+
+
+def test_a_report_is_not_replaced_silently(suite: Suite, capfd: pytest.CaptureFixture[str]) -> None:
+    suite.write(GREEN)
+    suite.run()
+    assert "is replaced" not in capfd.readouterr().err
+    suite.run()
+    assert f"nfsproof: the report in {suite.report}, of 2" in capfd.readouterr().err
 
 
 def test_names_of_checks_are_announced_by_the_table_of_requirements(suite: Suite) -> None:
@@ -368,6 +391,48 @@ def test_an_interrupt_ends_with_one_line(suite: Suite, workers: list[str]) -> No
     assert f"interrupted after 1 of 2 checks; the report in {suite.report} is partial" in outcome.text
     assert "KeyboardInterrupt" not in outcome.text
     assert "!!!" not in outcome.text
+
+
+LOSING = """
+import os, signal
+import pytest
+
+class Late:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):
+            pass
+
+@pytest.hookimpl(tryfirst=True)
+def {hook}():
+    Late()
+"""
+
+
+@pytest.mark.parametrize("hook", ["pytest_sessionstart", "pytest_collection", "pytest_runtest_setup"])
+@pytest.mark.parametrize("workers", [[], ["-p", "xdist.plugin", "-n2"]], ids=["alone", "workers"])
+def test_an_interrupt_that_python_loses_ends_the_run(suite: Suite, hook: str, workers: list[str]) -> None:
+    """Python cannot raise in a callback of the collector, as in ``__del__``: it prints the exception and goes on."""
+    suite.write("".join(check(f"passes{number}", "pass") for number in range(3)))
+    (suite.pytester.path / "losing.py").write_text(
+        LOSING.format(hook=hook) + "\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    )
+    if workers and hook == "pytest_runtest_setup":
+        return  # in a worker: Ctrl-C of a terminal comes to the controller as well
+    # Last in the line, so that the plugin of the run is configured before it.
+    outcome = suite.run_apart(*workers, "-p", "losing")
+    assert "Exception ignored in" in outcome.text
+    assert outcome.exit_code == 2, outcome.text
+    assert "interrupted" in outcome.text
+
+
+def test_an_interrupt_while_options_are_checked(suite: Suite) -> None:
+    """-k collects once before the target starts, in a session of its own that catches Ctrl-C."""
+    suite.write(GREEN)
+    (suite.pytester.path / "suites" / "conftest.py").write_text(
+        "def pytest_collection():\n    raise KeyboardInterrupt\n"
+    )
+    assert suite.run_apart("-k", "two").exit_code == 2
 
 
 def test_the_place_of_an_interrupt_is_shown_on_request(suite: Suite) -> None:
