@@ -10,7 +10,7 @@ options are not taken for names of checks. Each worker of xdist does the same.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -79,3 +79,9 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     reporter: Any = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is not None:
         reporter.startpath = session.config.rootpath
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_report_header() -> Generator[None, list[Any], list[Any]]:
+    """Without the line on pytest's cache, which is there for --lf only."""
+    return [one for one in (yield) if not str(one).startswith("cachedir:")]

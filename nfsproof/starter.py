@@ -37,7 +37,7 @@ def put_home_first() -> Path:
 def run_suite(args: Sequence[str]) -> int:
     """pytest over the checks, with the plugin and without the user's own configuration; its exit status."""
     root = _isolate()
-    from fixtures.plugin import lost_interrupt
+    from fixtures import lost_interrupt
 
     lost_interrupt.watch()
     # Hypothesis keeps a folder of tables even when it stores no examples; by default in the current folder.
