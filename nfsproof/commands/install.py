@@ -19,9 +19,9 @@ from nfsproof.exits import Trouble
 def install(list_them: bool, names: tuple[str, ...]) -> None:
     """Install another NFS server to test.
 
-    The installer uses go, cargo or pip. Each server is installed into its own folder below ~/.cache/nfsproof/servers
-    (or below $NFSPROOF_SERVERS, or $XDG_CACHE_HOME/nfsproof/servers). Besides that, only the caches of go, cargo or
-    pip change.
+    The installer uses go, cargo, pip, or apt and mmdebstrap. Each server is installed into its own folder below
+    ~/.cache/nfsproof/servers (or below $NFSPROOF_SERVERS, or $XDG_CACHE_HOME/nfsproof/servers). Besides that, only
+    the caches of go, cargo or pip change.
     """
     starter.put_home_first()
     from nfsproof import installing
