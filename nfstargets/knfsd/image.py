@@ -82,7 +82,7 @@ def build(shop: Workshop, _recipe: Installable) -> None:
         raise InstallError(
             f"knfsd: Debian has User-Mode Linux for x86-64 only; this machine is {platform.machine()}"
         )
-    for tool, package in (("apt-get", "apt"), ("mke2fs", "e2fsprogs")):
+    for tool, package in (("apt-get", "apt"), ("mke2fs", "e2fsprogs"), ("unshare", "util-linux")):
         if _which(tool) is None:
             raise InstallError(f"knfsd needs {tool}, which is not in PATH; get it: apt install {package}")
     free = shutil.disk_usage(shop.into).free // 1_000_000
@@ -150,8 +150,12 @@ def _unpack(shop: Workshop) -> Path:
         return archive
     part = archive.with_suffix(".part")
     fill = 'mkdir -p "$1/var/cache/apt/archives" && cp "$NFSPROOF_DEBS"/*.deb "$1/var/cache/apt/archives/"'
+    # As root it mounts /proc, /sys and /dev in what it makes. In a private namespace these mounts end with it, also
+    # after kill -9: whoever removes what it left must not find the files of this machine there.
+    privately = ["unshare", "--mount", "--propagation=private"] if os.geteuid() == 0 else []
     shop.run(
         "installing the packages in the guest (a minute)",
+        *privately,
         "mmdebstrap",
         "--variant=minbase",
         "--architectures=amd64",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import re
 import shutil
@@ -228,6 +229,24 @@ def test_an_archive_that_is_complete_is_not_made_again(shop: CommandShop) -> Non
     archive = shop.kept / f"system-{image._digest()}.tar"
     archive.touch()
     assert image._unpack(shop) == archive
+
+
+def test_what_mmdebstrap_mounts_ends_with_it(shop: CommandShop, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[tuple[str | Path, ...]] = []
+
+    def run(_shop: CommandShop, _what: str, *argv: str | Path, **_environment: str | Path) -> str:
+        ran.append(argv)
+        raise InstallError("enough")
+
+    monkeypatch.setattr(CommandShop, "run", run)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    with pytest.raises(InstallError, match="enough"):
+        image._unpack(shop)
+    assert ran[0][:4] == ("unshare", "--mount", "--propagation=private", "mmdebstrap")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    with pytest.raises(InstallError, match="enough"):
+        image._unpack(shop)
+    assert ran[1][0] == "mmdebstrap"
 
 
 def test_a_tap_device_that_cannot_be_made_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
