@@ -46,6 +46,7 @@ _WITHOUT_EFFECT: t.Final = frozenset(
 """Parameters of libnfs that steer its own caches, logs and retries: taken, kept, and of no effect here."""
 _FIXED: t.Final = {"sec": "sys", "xprtsec": "none"}
 """Parameters with the one value that this library has: taking another would promise what it does not do."""
+_HALVES = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 _UNSAFE_IN_HOST = re.compile(r"[\x00-\x20\x7f/?#@:\[\]\\]")
 
 
@@ -101,6 +102,10 @@ class NfsUrl:
     @classmethod
     def parse(cls, text: str) -> NfsUrl:
         """Parse a URL. Raises `UrlError` with what was expected, what was seen and what to do."""
+        if _HALVES.search(text):  # not those that stand for a byte of the command line
+            raise UrlError(
+                f"expected text that can be written as UTF-8, saw {text!r}; encode bytes as in %ff"
+            )
         scheme, separator, rest = text.partition("://")
         if not separator or scheme.lower() != _SCHEME:
             raise UrlError(f"expected a URL as in nfs://host/export, saw {text!r}; begin it with nfs://")

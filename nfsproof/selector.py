@@ -16,6 +16,7 @@ from fixtures.ids import id_of
 from nfsclient.similar import similar
 from nfsjudge.wording import count
 from nfstargets import TARGETS
+from reports.globs import glob_source
 from reports.idlist import IdList, function_of
 
 _MOST_NEW_IDS = 3
@@ -177,7 +178,7 @@ def _fitting(wanted: str, names: dict[str, str]) -> list[str]:
     """The ids in `names`, a table by lower case, that a word means."""
     if wanted in names:  # what is in brackets may look like a pattern: a name that is one counts first
         return [names[wanted]]
-    pattern = re.escape(wanted).replace(r"\*", ".*").replace(r"\?", ".")
+    pattern = glob_source(wanted, has_question_marks=True)
     if "[" in wanted:
         fits = re.compile(pattern).fullmatch
         return [one for name, one in names.items() if fits(name)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import itertools
 import json
 import re
 import shutil
@@ -160,6 +161,7 @@ class _Taker:
         self._folder = folder
         self._problems = problems
         self._names: set[str] = set()
+        self._folders: set[str] = set()
         self._room = MOST_BYTES
         self.seen = 0
 
@@ -184,8 +186,11 @@ class _Taker:
             self.refuse(name, "a run has no file with this name")
         elif below.casefold() in self._names:
             self.refuse(name, "it is in the archive twice")
+        elif below.casefold() in self._folders or self._names & {*_folders_of(below.casefold())}:
+            self.refuse(name, "the archive has both a file and a folder of one name")
         else:
             self._names.add(below.casefold())
+            self._folders |= {*_folders_of(below.casefold())}
             return below
         return None
 
@@ -207,6 +212,11 @@ class _Taker:
                     out.truncate(0)
                     raise _Full(f"it unpacks to more than {MOST_BYTES} bytes; the rest is ignored")
                 out.write(piece)
+
+
+def _folders_of(name: str) -> Iterator[str]:
+    """The folders that a file is in: ``a`` and ``a/b`` of ``a/b/c``."""
+    return itertools.accumulate(name.split("/")[:-1], "{}/{}".format)
 
 
 def _tarred(file: t.BinaryIO, taker: _Taker) -> Iterator[tuple[str, int, t.IO[bytes]]]:

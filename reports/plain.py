@@ -7,10 +7,16 @@ import re
 
 from nfsjudge.records import RequirementRecord
 
-# Controls but tab and line feed; what changes the direction of text or cannot be seen; surrogates.
-_CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff]"
+HIDING = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, but for tab and line end
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # they turn the order of text around
+    "\u00ad\u180e\u200b-\u200d\u2060-\u2065\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff"  # they take no room
+    "\u2028\u2029"  # ends of lines in JavaScript
+    "\ud800-\udfff"  # halves of characters: no UTF-8 can be written of them
+    "]"
 )
+"""Characters that hide themselves, or move others."""
 # What the CI of GitHub, Azure or TeamCity takes for a command: `::add-mask::` where it begins a line, `##[error]`,
 # `##vso[...]` and `##teamcity[...]` wherever they stand.
 _COMMANDS = re.compile(r"(?m)^([^\S\n]*+)(?=::)|(##)(?=\w{0,20}\[)")
@@ -22,21 +28,24 @@ _APPENDIX = re.compile(r"(?:Appendix )?([A-Z](?:\.\d+)*)")
 
 def printable(text: str) -> str:
     """For a terminal or a log: control characters as ``\\x1b``, nothing that a CI takes for a command."""
-    return _COMMANDS.sub(_no_command, _CONTROLS.sub(_escape, text))
+    return _COMMANDS.sub(_no_command, HIDING.sub(escape, text))
 
 
 def legal_in_xml(text: str) -> str:
     """For XML 1.0: what it cannot carry, or a parser would change, as ``\\x1b``; all else as it is."""
-    return _ILLEGAL_IN_XML.sub(_escape, text)
+    return _ILLEGAL_IN_XML.sub(escape, text)
 
 
 def _no_command(match: re.Match[str]) -> str:
     return match[0] + "\\"
 
 
-def _escape(match: re.Match[str]) -> str:
+def escape(match: re.Match[str]) -> str:
+    """A character as Python writes it: ``\\x1b``, ``\\u202e``, ``\\U000e0041``."""
     number = ord(match[0])
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x1_0000 else f"\\U{number:08x}"
 
 
 def shortened(text: str, length: int) -> str:

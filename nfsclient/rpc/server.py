@@ -19,6 +19,11 @@ from nfsclient.xdr import Buffer
 MAX_RECORD = (4 << 20) + (64 << 10)
 """Longest call that is taken in: a WRITE of 4 MiB with room for its header."""
 MAX_CONNECTIONS = 512
+IDLE = 360.0
+"""Seconds after which a connection without traffic is closed. Clients of NFS open another one when they need it."""
+_ROUNDS = 6
+"""Parts of that time. A connection is idle when nothing came or went in so many of them: a process that was stopped for
+an hour has missed one part, and its clients no time at all."""
 MAX_OUTPUT = 4 << 20
 """Bytes of replies held for a client that does not read, beyond which its calls wait; one reply may exceed it."""
 _RECEIVE = 64 << 10
@@ -54,12 +59,16 @@ class RpcServer:
         max_record: int = MAX_RECORD,
         max_connections: int = MAX_CONNECTIONS,
         max_output: int = MAX_OUTPUT,
+        idle: float = IDLE,
     ) -> None:
         self.loop = loop
         self.answerer = answerer
         self.max_record = max_record
         self.max_connections = max_connections
         self.max_output = max_output
+        self.idle = idle
+        self.next_look = loop.clock() + idle / _ROUNDS
+        """When to look for idle connections, by the clock of the loop."""
         self.is_starved = False
         """Whether the process is out of descriptors, so that nobody can be accepted."""
         self.connections: set[Connection] = set()
@@ -107,6 +116,22 @@ class RpcServer:
         return replies
 
     # ------------------------------------------------------------ life
+
+    def make_room(self) -> None:
+        """Close the connection that was idle for the longest time, if there are as many as there may be.
+
+        So nobody shuts others out by doing nothing.
+        """
+        if len(self.connections) >= self.max_connections:
+            min(self.connections, key=lambda one: one.used).close()
+
+    def close_idle(self, now: float) -> None:
+        """Close the connections on which nothing came or went for long, and set the time for the next look."""
+        self.next_look = now + self.idle / _ROUNDS
+        for connection in list(self.connections):
+            connection.rounds += 1
+            if connection.rounds > _ROUNDS:
+                connection.close()
 
     def drop_connections(self) -> None:
         """Close the connections but go on listening: what clients see of a restart."""
@@ -171,6 +196,12 @@ class _Listener(_ServerMember):
     def wants_to_read(self) -> bool:
         return not self.server.is_starved
 
+    def next_deadline(self) -> float | None:
+        return self.server.next_look
+
+    def on_deadline(self, now: float) -> None:
+        self.server.close_idle(now)
+
     def on_readable(self) -> None:
         try:
             sock, peer = self.sock.accept()
@@ -178,6 +209,7 @@ class _Listener(_ServerMember):
             # Out of descriptors: the next close makes room; until then the loop would only spin.
             self.server.is_starved = error.errno in _NO_DESCRIPTORS
             return
+        self.server.make_room()
         if not self.server.admits(address_of(peer)):
             sock.close()
             return
@@ -195,6 +227,10 @@ class Connection(_ServerMember):
     def __init__(self, server: RpcServer, sock: socket.socket, peer: Address) -> None:
         super().__init__(server, sock)
         self.peer = peer
+        self.used = server.loop.clock()
+        """When the client last sent something, or read some of its replies, by the clock of the loop."""
+        self.rounds = 0
+        """How often the server has looked for idle connections since then."""
         self._assembler = server.make_assembler()
         self._calls: deque[Record] = deque()
         """Calls that wait because too much output does; they are all of one receive."""
@@ -205,6 +241,9 @@ class Connection(_ServerMember):
         self._is_last = False
         """Whether nothing more is to be read: the connection closes when its output is sent."""
         self._is_closed = False
+
+    def _note_use(self) -> None:
+        self.used, self.rounds = self.server.loop.clock(), 0
 
     def close(self) -> None:
         if not self._is_closed:
@@ -236,6 +275,7 @@ class Connection(_ServerMember):
         except OSError:
             self.close()
             return
+        self._note_use()
         # A half-closed connection still gets its replies, and so does one that broke after good calls.
         self._is_last = not data
         try:
@@ -296,6 +336,7 @@ class Connection(_ServerMember):
             while output:
                 sent = self.sock.sendmsg(itertools.islice(output, _BUFFERS_AT_ONCE))
                 self._output_size -= sent
+                self._note_use()
                 while output and sent >= len(output[0]):
                     sent -= len(output.popleft())
                 if sent:

@@ -12,10 +12,11 @@ from enum import StrEnum
 from nfsjudge.records import CheckRecord, FindingRecord, deviation
 from nfsjudge.verdict import VERDICTS
 from nfsjudge.wording import count
-from reports.baseline.model import Baseline, Entry, glob
+from reports.baseline.model import Baseline, Entry
 from reports.baseline.symptoms import TooSlow, finds
 from reports.causes.grouping import RED
 from reports.causes.symptom import signature
+from reports.globs import glob
 from reports.idlist import IdList, known_ids
 from reports.order import natural
 from reports.plain import printable, shortened
@@ -271,7 +272,7 @@ def _with_entry(one: Seen, entry: Entry) -> Iterator[Difference]:
     try:
         if entry.cause and one.cause != entry.cause:
             text = f"expected the cause {entry.cause!r}, seen {one.cause!r}"
-        elif finds(entry.symptom, one.text):
+        elif finds(entry.symptom, one.text, entry.patience):
             return
         else:
             text = f"expected {entry.symptom!r}, seen {one.text!r}"

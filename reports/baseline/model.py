@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import datetime as dt
 import functools
-import re
 import typing as t
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nfsjudge.verdict import VERDICTS
+from reports.baseline.symptoms import BadPattern, Patience, require_pattern
 from reports.places import Places
 
 CATEGORIES = {
@@ -26,6 +26,8 @@ CATEGORIES = {
 }
 UNEXPLAINED = "TODO: compare with the text of the RFC"
 """How the reason of an entry begins that nobody has looked at yet."""
+MOST_BYTES = 4 * 2**20
+"""Of a file. An entry for each check there is would be a tenth of it."""
 _ENTRY = "entry"
 _HEAD = "baseline"
 
@@ -58,6 +60,8 @@ class Entry:
     """Of a server that does not do the same each time: the checks may pass as well, and fail where VOID is expected."""
     line: int = 0
     """Where it stands."""
+    patience: Patience = field(default_factory=Patience, compare=False, repr=False)
+    """The time for the symptoms of its file."""
 
     @property
     def is_explained(self) -> bool:
@@ -86,12 +90,6 @@ class Baseline:
     """The name of the file."""
 
 
-@functools.cache
-def glob(pattern: str) -> re.Pattern[str]:
-    """A pattern of ids: ``*`` is any text, all else is itself (brackets are a part of ids)."""
-    return re.compile(".*".join(re.escape(part) for part in pattern.split("*")), re.DOTALL)
-
-
 def load_baseline(path: Path) -> Baseline:
     """Read a file. Raises OSError and `BadBaseline`."""
     return parse_baseline(read_text(path), str(path))
@@ -99,7 +97,10 @@ def load_baseline(path: Path) -> Baseline:
 
 def read_text(path: Path) -> str:
     """The text of a file, its line ends as ``\\n``. Raises OSError and `BadBaseline`."""
-    content = path.read_bytes()
+    with path.open("rb") as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise BadBaseline(f"{path}: expected at most {MOST_BYTES} bytes")
     try:
         # Editors of Windows begin a file with a byte order mark, which TOML does not know.
         text = content.decode("utf-8-sig")
@@ -141,9 +142,16 @@ class _Reader(Places):
             self.text(table, "target", start), self.text(table, "server", start), floor, tuple(unlisted)
         )
 
+    @functools.cached_property
+    def _starts(self) -> list[int]:
+        return self.tables(_ENTRY)
+
+    @functools.cached_property
+    def _patience(self) -> Patience:
+        return Patience()
+
     def entry(self, table: dict[str, t.Any], number: int) -> Entry:
-        starts = self.tables(_ENTRY)
-        start = starts[number] if number < len(starts) else 0
+        start = self._starts[number] if number < len(self._starts) else 0
         names = "id ids cause verdict category reason link symptom expires sometimes"
         self.only(table, names.split(), start, "[[entry]]")
         expires = table.get("expires")
@@ -160,6 +168,7 @@ class _Reader(Places):
             expires=expires,
             sometimes=self.flag(table, "sometimes", False, start),
             line=start,
+            patience=self._patience,
         )
 
     def _ids(self, table: dict[str, t.Any], start: int) -> tuple[str, ...]:
@@ -180,9 +189,9 @@ class _Reader(Places):
     def _pattern(self, table: dict[str, t.Any], start: int) -> str:
         value = self.text(table, "symptom", start)
         try:
-            re.compile(value)
-        except re.error as error:
-            raise self.bad(start, "symptom", f"expected a regular expression: {error}") from error
+            require_pattern(value, self._patience)
+        except BadPattern as error:
+            raise self.bad(start, "symptom", str(error)) from error
         return value
 
     def refuse_twice(self, entries: Iterable[Entry]) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import signal
 import threading
+import time
 import types
 import typing as t
 from collections.abc import Iterable, Iterator
@@ -20,17 +21,61 @@ _VARIES = re.compile(
 _STAND_IN = {"name": "'[^']*'", "number": r"[0-9a-fx.]+"}
 SECONDS = 2.0
 """How long one search may take. A pattern such as ``(a+)+b`` may take longer than the universe has."""
+SECONDS_OF_FILE = 20.0
+"""How long the patterns of one file may take in all."""
+LONGEST = 4000
+"""Characters of a pattern."""
+_BAD: t.Final = (re.error, OverflowError, RecursionError)
+"""What `re` raises for an invalid pattern, and for too many brackets in each other."""
 
 
 class TooSlow(Exception):
     """The search did not end in time; the text says so."""
 
 
-def finds(pattern: str, text: str) -> bool:
+class BadPattern(ValueError):
+    """No regular expression; the text says why."""
+
+
+class Patience:
+    """The time that the patterns of one file may still take: that of the processor, whatever else the machine does."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        self._left = SECONDS_OF_FILE if seconds is None else seconds
+
+    @contextmanager
+    def limited(self) -> Iterator[None]:
+        """Raise `TooSlow` in time, and at once when the time of the file is used up."""
+        if self._left <= 0:
+            raise TooSlow(
+                f"not searched: the symptoms of the file take longer than {SECONDS_OF_FILE:g} s in all"
+            )
+        began = time.process_time()
+        try:
+            with _limited(min(SECONDS, self._left)):
+                yield
+        finally:
+            self._left -= time.process_time() - began
+
+
+def require_pattern(pattern: str, patience: Patience) -> None:
+    """Raise `BadPattern` unless the text is a regular expression of a reasonable size."""
+    if len(pattern) > LONGEST:
+        raise BadPattern(f"expected at most {LONGEST} characters, seen {len(pattern)}")
+    try:
+        with patience.limited():
+            re.compile(pattern)
+    except _BAD as error:
+        raise BadPattern(f"expected a regular expression: {error}") from error
+    except TooSlow as error:
+        raise BadPattern(f"expected a simpler regular expression: it {error}") from error
+
+
+def finds(pattern: str, text: str, patience: Patience) -> bool:
     """Whether the pattern is found in the text; an empty one always is. Raises `TooSlow`."""
     if not pattern:
         return True
-    with _limited(SECONDS):
+    with patience.limited():
         return re.search(pattern, text) is not None
 
 
@@ -75,12 +120,12 @@ def _limited(seconds: float) -> Iterator[None]:
         return
 
     def stop(_number: int, _frame: types.FrameType | None) -> t.NoReturn:
-        raise TooSlow(f"takes longer than {seconds:g} s to search: write it without nested repetition")
+        raise TooSlow(f"takes longer than {seconds:.2g} s to search: write it without nested repetition")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGVTALRM, stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

@@ -25,8 +25,9 @@ from reports.baseline.gate import (
     holds_lint,
     unlisted_in,
 )
-from reports.baseline.model import UNEXPLAINED, BadBaseline, Baseline, Entry, glob, parse_baseline
+from reports.baseline.model import UNEXPLAINED, BadBaseline, Baseline, Entry, parse_baseline
 from reports.baseline.symptoms import pattern_of_texts
+from reports.globs import glob
 from reports.idlist import IdList, known_ids
 from reports.plain import printable
 from reports.run import Run

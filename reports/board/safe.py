@@ -8,14 +8,8 @@ import re
 import typing as t
 from urllib.parse import quote
 
-_HIDDEN = re.compile(
-    "["
-    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, but for tab and line end
-    "\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff"  # they turn the order of text around, or take no room
-    "\u2028\u2029"  # ends of lines in JavaScript
-    "\ud800-\udfff"  # halves of characters: no UTF-8 can be written of them
-    "]"
-)
+from reports.plain import HIDING, escape
+
 _RFC = re.compile(r"RFC (\d{1,5})")
 _SECTION = re.compile(r"[0-9]+(?:\.[0-9]+)*\.?")
 _APPENDIX = re.compile(r"[A-Z](?:\.[0-9]+)*")
@@ -23,17 +17,12 @@ _APPENDIX = re.compile(r"[A-Z](?:\.[0-9]+)*")
 
 def visible(text: object) -> str:
     """The text with each character that hides itself, or moves others, written out as an escape."""
-    return _HIDDEN.sub(_escape, str(text))
+    return HIDING.sub(escape, str(text))
 
 
 def visible_line(text: object) -> str:
     """As `visible`, and on one line: what is copied into a shell must not run before it was read."""
     return visible(text).replace("\n", "\\n").replace("\t", "\\t")
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 def inside(path: str, folder: str | None) -> str:
@@ -42,7 +31,7 @@ def inside(path: str, folder: str | None) -> str:
     `folder` is the relative URL from the page to the records, empty or ending with a slash.
     """
     parts = path.split("/")
-    if folder is None or not path or "\\" in path or _HIDDEN.search(path) or {"", ".", ".."} & set(parts):
+    if folder is None or not path or "\\" in path or HIDING.search(path) or {"", ".", ".."} & set(parts):
         return ""
     # A colon is quoted as well, so that nothing can be read as the scheme of a URL.
     return folder + quote(path, safe="/")

@@ -108,6 +108,24 @@ def test_the_same_name_twice_counts_once(tmp_path: Path) -> None:
     assert "it is in the archive twice" in found.problems[-1]
 
 
+@pytest.mark.parametrize(
+    "names", [("x", "x/y.py"), ("x/y.py", "X"), ("a/x/y.py", "a/x"), ("a/x", "a/x/y/z.py")]
+)
+@pytest.mark.parametrize("make", [tar, zipped])
+def test_a_name_that_is_both_a_file_and_a_folder(
+    tmp_path: Path, make: object, names: tuple[str, str]
+) -> None:
+    first, second = (f"run/evidence/{name}" for name in names)
+    archive = make(  # type: ignore[operator]
+        tmp_path / ("a.zip" if make is zipped else "a.tar.gz"), *GOOD, (first, b"1"), (second, b"2")
+    )
+    found = unpack(archive, tmp_path / "out")
+    assert (tmp_path / "out" / first.removeprefix("run/")).read_bytes() == b"1"
+    assert (
+        f"{second!r} is ignored: the archive has both a file and a folder of one name" in found.problems[-1]
+    )
+
+
 @pytest.mark.parametrize("make", [tar, zipped])
 def test_a_bomb_is_bounded(tmp_path: Path, make: object, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archived, "MOST_BYTES", 2**20)

@@ -46,6 +46,12 @@ mount/MNT/is-right
 """
 
 
+def test_a_pattern_with_many_stars_is_fast(selector: Selector) -> None:
+    with pytest.raises(UnknownCheck):
+        selector.translate("nfs3/" + "*e" * 200 + "?Z")
+    assert selector.translate("nfs?/**RE**/w?r*s") == selector.translate("nfs3/READ*/works")
+
+
 @pytest.fixture
 def selector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Selector:
     """A few suites: nfs3 with READ, READDIR, WRITE and a mechanism, mount."""

@@ -337,6 +337,45 @@ def test_no_more_connections_than_allowed(loop: Loop, server: RpcServer) -> None
         assert client.call(ECHO, EchoArgs(1)) == EchoRes(1)
 
 
+def test_connections_that_do_nothing_shut_nobody_out(
+    loop: Loop, server: RpcServer, client: RpcClient
+) -> None:
+    """The one that was idle for the longest time gives way to a new one."""
+    address = server.listen_tcp()
+    with contextlib.ExitStack() as stack:
+        idle = []
+        for number in range(server.max_connections):
+            idle.append(stack.enter_context(socket.create_connection(address)))
+            finish(loop, lambda wanted=number + 2: len(server.connections) >= min(wanted, 8))  # type: ignore[misc]
+            assert client.call(ECHO, EchoArgs(number)) == EchoRes(number)
+        with connect_tcp(*address, loop=loop) as late:
+            assert late.call(ECHO, EchoArgs(1)) == EchoRes(1)
+        assert client.call(ECHO, EchoArgs(1)) == EchoRes(1)
+        assert receive_all(loop, idle[0], 1) == b""
+
+
+def test_an_idle_connection_is_closed_but_not_by_a_process_that_was_stopped() -> None:
+    now = [0.0]
+    loop = Loop(clock=lambda: now[0])
+    server = RpcServer(loop, make_dispatcher(), idle=60)
+    server.listen_tcp()  # a second listener does not make the time pass faster
+    with socket.create_connection(server.listen_tcp()) as idle, stranger(server) as busy:
+        while len(server.connections) < 2:
+            loop.run_once(now[0])
+        now[0] += 3600
+        loop.run_once(now[0])
+        assert len(server.connections) == 2
+        for _ in range(6):
+            now[0] += 10
+            busy.sendall(framed(call_bytes(0, 2, PROGRAM, 1, 0, *EMPTY_AUTH)))
+            for _ in range(3):
+                loop.run_once(now[0])
+        assert len(server.connections) == 1
+        assert idle.recv(1) == b""
+    server.close()
+    loop.close()
+
+
 def test_a_reset_connection_is_forgotten(loop: Loop, server: RpcServer) -> None:
     with stranger(server) as sock:
         sock.sendall(framed(call_bytes(0, 2, PROGRAM, 1, 2, *EMPTY_AUTH, 2_000_000)))

@@ -65,6 +65,14 @@ def test_any_text_parses_or_raises_the_typed_error(text: str) -> None:
     assert "saw" in message
 
 
+@pytest.mark.parametrize("text", ["nfs://h/\ud800", "nfs://h\udfff/", "nfs://h/?debug=\ud800", "\ud800"])
+def test_half_a_character_is_a_mistake_of_the_user(text: str) -> None:
+    with pytest.raises(UrlError, match="expected text that can be written as UTF-8, saw") as caught:
+        NfsUrl.parse(text)
+    str(caught.value).encode()
+    assert NfsUrl.parse("nfs://h/\udcff").path == b"/\xff"
+
+
 @pytest.mark.parametrize(
     ("text", "path"),
     [

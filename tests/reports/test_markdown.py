@@ -20,7 +20,8 @@ from reports.run import Run, from_records
 
 CLAUSE = RequirementRecord("RFC 1813", "3.3.7", "DESCRIPTION", "STATED", "a gist")
 NASTY = st.text(
-    st.sampled_from("|`*_[]()<>&\\~#@:!$\n\r\t -=+.1aw/\"'\x1b\u202e") | st.characters(codec="utf-8")
+    st.sampled_from("|`*_[]()<>&\\~#@:!$\n\r\t -=+.1aw/\"'\x1b\u202e\u061c\U000e0041")
+    | st.characters(codec="utf-8")
 )
 KNOWN = {
     "h3",

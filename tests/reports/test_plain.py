@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nfsjudge.records import RequirementRecord
+from reports.board.safe import visible
 from reports.plain import clause_url, printable, shortened
 
 
@@ -36,6 +37,14 @@ def test_no_controls_no_commands_and_twice_is_once(text: str) -> None:
 )
 def test_commands_of_ci_are_told_as_text_wherever_they_stand(text: str, shown: str) -> None:
     assert printable(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("hiding", "shown"),
+    [("\u061c", "\\u061c"), ("\xad", "\\xad"), ("\U000e0041", "\\U000e0041"), ("\U000e01ef", "\\U000e01ef")],
+)
+def test_what_hides_itself_or_moves_others_is_written_out(hiding: str, shown: str) -> None:
+    assert printable(f"a{hiding}b") == visible(f"a{hiding}b") == f"a{shown}b"
 
 
 @pytest.mark.parametrize("text", ["\n" * 10**6, " " * 10**6, " \n" * 10**6, ":" * 10**6, "\x1b" * 10**6])
