@@ -6,9 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-MOUNT_SYNTAX = re.compile(
-    r"(?P<host>[\w.-]+|\[[0-9A-Fa-f:]+\]|[0-9A-Fa-f:]*:[0-9A-Fa-f:]*):(?P<path>/(?!/).*)"
-)
+from nfstargets.spelling import as_url
+
 SCHEME_ONLY = re.compile(r"nfs:(?!//[^/])/*(?P<path>.*)", re.IGNORECASE)
 """A URL without its host."""
 URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -28,13 +27,13 @@ def split_target(
 ) -> tuple[str | None, list[str]]:
     """Split words into the target and the rest.
 
-    The target is a URL anywhere, or one of `named` (or `name:choice`), or a target file, in front.
+    The target is a URL or `host:/export` anywhere, or one of `named` (or `name:choice`), or a target file, in front.
     `option` is the value of --target. Returns the target, or None, and the other words in their order. Raises
-    ArgumentError for two targets, for `host:/export` and for a URL without a host.
+    ArgumentError for two targets, and for a URL without a host.
     """
-    targets = [] if option is None else [option]
+    targets = [] if option is None else [as_url(option)]
     rest = []
-    for position, word in enumerate(words):
+    for position, word in enumerate(map(as_url, words)):
         is_first = position == 0
         if URL.match(word) or (is_first and (word.partition(":")[0] in named or is_target_file(word))):
             targets.append(word)
@@ -43,10 +42,6 @@ def split_target(
     for word in (*targets, *rest):
         if scheme := SCHEME_ONLY.fullmatch(word):
             raise ArgumentError(f"{word} has no host; write nfs://HOST/{scheme['path']}")
-        if mount_like := MOUNT_SYNTAX.fullmatch(word):
-            host = mount_like["host"]
-            host = f"[{host}]" if ":" in host and not host.startswith("[") else host
-            raise ArgumentError(f"{word} is the syntax of mount; write nfs://{host}{mount_like['path']}")
     if len(targets) > 1:
         raise ArgumentError(f"expected one target, got {', '.join(targets)}")
     return (targets[0] if targets else None), rest

@@ -12,6 +12,8 @@ from nfsjudge.lint import Finding, Rule, all_rules
 from nfsjudge.transcript import full_lines
 from nfsjudge.wording import count
 
+NO_CALL = "the capture has no call of RPC"
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -20,6 +22,7 @@ class Told:
     text: str
     findings: tuple[Finding, ...]
     broken: str = ""
+    calls: int = 0
 
     def is_red(self, *, strict: bool) -> bool:
         """Whether something was found that fails a check."""
@@ -51,8 +54,9 @@ def lint_file(path: Path, *, alone: bool) -> Told:
     order = ("FAIL", "NONSTRICT", "INFO")
     findings = sorted(reading.findings, key=lambda one: (order.index(one.severity), one.rule.name))
     lines = [*_head(path, reading.statistics), *(line for one in findings for line in _lines(one))]
-    lines.append(_end(findings))
-    return Told("\n".join(lines) + "\n", tuple(findings), broken)
+    calls = sum(reading.statistics.exchanges.values())
+    lines.append(_end(findings) if calls else f"\nnothing was judged: {NO_CALL}")
+    return Told("\n".join(lines) + "\n", tuple(findings), broken, calls)
 
 
 def _head(path: Path, statistics: Statistics) -> Iterator[str]:

@@ -18,6 +18,7 @@ from nfsproof import starter
 from nfsproof.only_data import is_only_data
 from reports import Run, load
 from reports.archived import is_archive, is_from_archive
+from reports.folders import chosen_run
 from reports.idlist import known_ids
 
 AGAIN = "reproduced"
@@ -52,6 +53,7 @@ def find(name: str, report: Path) -> Found:
         raise CannotReproduce(
             f"expected the folder of a report, saw the archive {report}: extract it, and name the folder"
         )
+    report = chosen_run(report)
     run = load(report)
     folder = report if report.is_dir() else report.parent
     check = _check(name, run)
@@ -180,9 +182,10 @@ def run_again(found: Found, target: str | None, arguments: tuple[str, ...] = ())
 def _target_of(found: Found, target: str | None) -> str:
     """The server that the user names, or the one of the run. Raises `CannotReproduce` where the records hide it."""
     from nfstargets import TARGETS
+    from nfstargets.spelling import as_url
 
     if target is not None:
-        return target
+        return as_url(target)
     if "://" in found.target or found.target.partition(":")[0] in TARGETS:
         return found.target
     raise CannotReproduce(

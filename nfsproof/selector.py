@@ -140,7 +140,9 @@ class Selector:
             return f"{function} has no parameters {given}; there are {_some(self._listed.get(function, ()))}"
         if text := self._removed(word, wanted):
             return text
-        return f"no check has the id {word}{self._near(word.strip('/'))}"
+        name = word.strip("/")
+        what = "no check has the id" if "/" in name else "no check and no server is called"
+        return f"{what} {word}{self._near(name)}"
 
     def _removed(self, word: str, wanted: str) -> str:
         """That a check was removed, and which checks are left of its function; empty if it was not."""
@@ -163,11 +165,7 @@ class Selector:
         if near:
             return f"; similar: {', '.join(near[:3])}"
         listed = "; nfsproof run --list-requirements lists them"
-        return (
-            listed
-            if "/" in name
-            else f"{listed}. It is not a server either: {', '.join(TARGETS)}, or nfs://HOST/EXPORT"
-        )
+        return listed if "/" in name else f"{listed}. Servers: {', '.join(TARGETS)}, or nfs://HOST/EXPORT"
 
 
 def _file_of(node: str) -> str:

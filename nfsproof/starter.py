@@ -7,9 +7,10 @@ copies the import path when it is first imported, and other distributions own so
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
@@ -43,10 +44,31 @@ def run_suite(args: Sequence[str]) -> int:
         # A conftest of the current folder would be read for a check that has the name of a folder there.
         *("--rootdir", str(root), "--noconftest"),
         *("-p", "xdist.plugin", "-p", "fixtures.plugin", "-p", "nfsproof.selection"),
-        *("-p", "no:cacheprovider"),
+        *_memory(args),
         *("-rN", "--progress=auto"),
     ]
     return _pytest([*options, *args])
+
+
+def _memory(args: Sequence[str]) -> list[str]:
+    """Options for what pytest keeps for --lf, --ff and --sw: of each target by itself, in the cache of the user."""
+    if "no:cacheprovider" in args:
+        return []
+    kept = hashlib.sha256("\0".join(_what_is_tested(args)).encode("utf-8", "surrogateescape")).hexdigest()[
+        :16
+    ]
+    folder = _cache_folder() / "last-runs" / kept
+    # A cache that cannot be written is no reason to warn: then there is no --lf.
+    return ["-o", f"cache_dir={folder}", "-W", "ignore::pytest.PytestCacheWarning"]
+
+
+def _what_is_tested(args: Sequence[str]) -> Iterator[str]:
+    """The target among the options, and what makes another server of the embedded one."""
+    for number, arg in enumerate(args):
+        name, equals, value = arg.partition("=")
+        if name in {"--target", "--knob", "--set", "--mutant"}:
+            yield name
+            yield value if equals else "".join(args[number + 1 : number + 2])
 
 
 def run_own_tests(args: Sequence[str]) -> int:

@@ -62,7 +62,7 @@ class Trials:
             "run",
             "embedded",
             f"--report={folder}",
-            "-q",
+            *("-q", "-p", "no:cacheprovider"),  # not what --lf is about
             *arguments,
         ]
         environment = os.environ | {"PYTHONPATH": str(starter.home())}

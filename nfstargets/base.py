@@ -76,6 +76,8 @@ class Target(ABC):
     """True: its export is made for the run and goes with it."""
     controls: frozenset[str] = frozenset()
     """What nfsproof can do to it from outside: "crash", "restart", "touch_locally", "fill_disk", "knobs"."""
+    remark: str = ""
+    """What the user should hear before the run: that it is another server than the name says."""
 
     @property
     def log_name(self) -> str | None:

@@ -85,6 +85,8 @@ class GaneshaTarget(ProgramTarget):
             )
         self.kind = kind or ("vfs" if can_act_for_others() else "mem")
         super().__init__(f"ganesha:{self.kind}", "ganesha")
+        if not kind and self.kind == "mem":
+            self.remark = "ganesha:vfs needs root: this run tests ganesha:mem, the file system in memory"
         if self.kind == "vfs":
             self.controls = self.controls | {"touch_locally"}
         self._installation: Installation | None = None

@@ -12,6 +12,7 @@ from pathlib import Path
 from nfsjudge.records import AnyRecord, BadRecord, CheckRecord, FindingRecord, from_line
 from nfsjudge.verdict import VERDICTS
 from reports.archived import BadArchive, find_archives, is_archive, replace_folder, stem, unpack
+from reports.folders import RECORDS, chosen_run
 from reports.idlist import known_ids
 from reports.order import natural
 from reports.plain import shortened
@@ -21,9 +22,6 @@ MAX_LINE = 32 * 2**20
 """Bytes. A check that keeps all its messages has some hundred thousand."""
 MAX_PROBLEMS = 20
 """Number of damaged lines of one file that are listed; the others are counted."""
-
-RECORDS = "records.jsonl"
-
 
 _KEPT: list[tempfile.TemporaryDirectory[str]] = []
 """What was unpacked, as long as this process lives."""
@@ -37,15 +35,16 @@ def load(path: Path) -> Run:
     """
     if not path.is_dir() and is_archive(path):
         return load_archive(path)[-1]
+    path = chosen_run(path)
     return load_runs(path / RECORDS if path.is_dir() else path)[-1]
 
 
 def load_all(paths: Iterable[Path], unpack_into: Path | None = None) -> tuple[list[Run], list[str]]:
     """The runs in files, folders and archives, in their order, and what is wrong there.
 
-    A folder without records stands for the folders and archives right below it; where both have one name, the
-    archive counts. Archives are unpacked below `unpack_into`, or else into a folder that goes with this process.
-    Raises OSError and BadRecord, of the first that cannot be used, when none can.
+    A folder of numbered runs stands for the latest. A folder without records stands for the folders and archives right
+    below it; where both have one name, the archive counts. Archives are unpacked below `unpack_into`, or else into a
+    folder that goes with this process. Raises OSError and BadRecord, of the first that cannot be used, when none can.
     """
     runs: list[Run] = []
     problems: list[str] = []
@@ -75,6 +74,7 @@ def find_records(path: Path) -> list[Path]:
     """The files of records, or archives, that a path stands for; at least one, which need not be there."""
     if not path.is_dir():
         return [path]
+    path = chosen_run(path)
     here = path / RECORDS
     if here.exists():
         return [here]

@@ -32,8 +32,9 @@ from nfsproof import __version__
 from nfsproof.archiving import captures, secrets
 from nfsproof.archiving.scrub import Scrubber
 from reports.archived import ENDINGS, MANIFEST, Manifest
+from reports.folders import RECORDS
 from reports.plain import printable
-from reports.reading import MAX_LINE, RECORDS
+from reports.reading import MAX_LINE
 
 FOREIGN = (
     "# From an archive: somebody else's run wrote this script, and nobody has checked it here. "

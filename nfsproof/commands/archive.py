@@ -43,10 +43,13 @@ def archive(
     """
     starter.put_home_first()
     from nfsproof import archiving
+    from reports.folders import chosen_run
 
     wishes = archiving.Wishes(label, anonymous, with_hosts, with_logs, hide)
     try:
-        packed = archiving.pack(run_folder, output or archiving.default_name(run_folder, label), wishes)
+        packed = archiving.pack(
+            chosen_run(run_folder), output or archiving.default_name(run_folder, label), wishes
+        )
     except archiving.ArchiveError as error:
         raise Trouble(str(error)) from error
     for problem in packed.problems:

@@ -18,11 +18,17 @@ def doctor(url: str) -> int:
     small directory below the export and removes it again.
     """
     starter.put_home_first()
+    from nfsclient.similar import similar
     from nfsproof import doctor as clinic
     from nfstargets import TARGETS
+    from nfstargets.spelling import as_url
 
+    url = as_url(url)
     if url.partition(":")[0] in TARGETS:
         raise Trouble(f"expected a URL; {url} is a server that nfsproof starts: try nfsproof run {url}")
+    near = [] if "://" in url else similar(url.partition(":")[0], TARGETS, cutoff=0.75)
+    if near:
+        raise Trouble(f"expected a URL, got {url}; similar: {near[0]}, which nfsproof run {near[0]} starts")
     diagnosis = clinic.diagnose(url)
     click.echo(diagnosis.render())
     return int(Exit.OK if diagnosis.healthy else Exit.USAGE)

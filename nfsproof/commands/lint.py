@@ -12,7 +12,8 @@ from nfsproof.exits import Exit, Trouble
 
 
 @click.command(
-    epilog="Exit status: 0 no rule is broken; 1 a rule is broken; 4 wrong usage, or the capture is damaged."
+    epilog="Exit status: 0 no rule is broken; 1 a rule is broken; 4 wrong usage, or the capture is damaged; "
+    "10 the capture has no call of RPC."
 )
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path), required=False)
 @click.option("--alone", is_flag=True, help="No other client used the server, and nobody restarted it.")
@@ -40,4 +41,6 @@ def lint(file: Path | None, alone: bool, strict: bool, list_rules: bool) -> int:
     click.echo(told.text, nl=False)
     if told.broken:
         raise Trouble(f"{file}: {told.broken}")
-    return int(Exit.FAIL if told.is_red(strict=strict) else Exit.OK)
+    if told.is_red(strict=strict):
+        return int(Exit.FAIL)
+    return int(Exit.OK if told.calls else Exit.VOID)

@@ -68,4 +68,4 @@ def selftest(mutants: str | None, knobs: str | None, arguments: tuple[str, ...])
             "nfsproof: only a checkout contains the project's own tests; running the checks on their mutants",
             err=True,
         )
-    return starter.run_suite([f"--mutants={mutants or 'pairs'}", *arguments])
+    return starter.run_suite(["-p", "no:cacheprovider", f"--mutants={mutants or 'pairs'}", *arguments])

@@ -13,6 +13,7 @@ from nfsclient.similar import similar_text
 from nfsclient.url import NfsUrl
 from nfsproof.archiving.packing import slug
 from nfstargets.control import ACTIONS, BadControl, parse_controls
+from nfstargets.spelling import as_url
 from reports.archived import ENDINGS
 from reports.places import Places
 
@@ -232,7 +233,7 @@ class _Reader(Places):
         return label
 
     def _address(self, table: dict[str, t.Any], start: int) -> str:
-        target = self.text(table, "target", start).strip()
+        target = as_url(self.text(table, "target", start).strip())
         names = ", ".join(self._known.targets)
         if not (target and target.isprintable()):
             raise self.bad(start, "target", f"expected nfs://HOST/EXPORT or one of {names}")

@@ -39,13 +39,18 @@ def test_two_targets_are_one_too_many() -> None:
 
 @pytest.mark.parametrize(
     ("word", "url"),
-    [("server:/data", "nfs://server/data"), ("[::1]:/", "nfs://[::1]/"), ("::1:/e", "nfs://[::1]/e")],
-    ids=["name", "ipv6", "ipv6-without-brackets"],
+    [
+        ("server:/data", "nfs://server/data"),
+        ("[::1]:/", "nfs://[::1]/"),
+        ("::1:/e", "nfs://[::1]/e"),
+        ("[fe80::1%eth0]:/e", "nfs://[fe80::1%25eth0]/e"),
+        ("ganesha:/e?nfsport=1", "nfs://ganesha/e?nfsport=1"),
+    ],
+    ids=["name", "ipv6", "ipv6-without-brackets", "ipv6-with-zone", "name-of-a-target"],
 )
 def test_the_syntax_of_mount_is_translated(word: str, url: str) -> None:
-    with pytest.raises(ArgumentError) as caught:
-        split_target([word], NAMED)
-    assert url in str(caught.value)
+    assert split_target(["nfs3", word], NAMED) == (url, ["nfs3"])
+    assert split_target([], NAMED, word) == (url, [])
 
 
 @pytest.mark.parametrize("word", ["nfs:/foo", "nfs:foo", "nfs:///foo", "NFS:/foo"])

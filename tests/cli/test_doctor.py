@@ -43,6 +43,11 @@ def test_what_is_no_url_is_explained(capsys: pytest.CaptureFixture[str]) -> None
     assert "nfs://" in capsys.readouterr().out
 
 
+def test_a_target_that_is_nearly_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["doctor", "ganehsa:mem"]) == Exit.USAGE
+    assert "similar: ganesha, which nfsproof run ganesha starts" in capsys.readouterr().err
+
+
 def test_the_name_of_a_target_needs_no_doctor(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command_line(["doctor", "ganesha"]) == Exit.USAGE
     assert "nfsproof run ganesha" in capsys.readouterr().err

@@ -37,6 +37,11 @@ def test_a_capture_that_kept_the_beginnings_of_packets_says_so(
     assert "truncated packets" in capsys.readouterr().out
 
 
+def test_a_capture_without_a_call_is_not_green(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command_line(["lint", save([], tmp_path / "x.pcap")]) == 10
+    assert "nothing was judged: the capture has no call of RPC" in capsys.readouterr().out
+
+
 def test_findings_are_red(rig: Rig, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rig.mutants.add("write3-reports-more-than-sent")
     assert run_command_line(["lint", save(play(rig), tmp_path / "x.pcap")]) == 1

@@ -129,7 +129,7 @@ def test_what_lies_in_the_current_folder_stays_a_path(selector: Selector, tmp_pa
     "word", ["nfs3/wrote", "nfs3/WRITE/work", "nfs4", "nfs3/x*", "", "nfs3/READ/works/x"]
 )
 def test_an_unknown_name_is_refused(word: str, selector: Selector) -> None:
-    with pytest.raises(UnknownCheck, match="no check has the id"):
+    with pytest.raises(UnknownCheck, match=r"no check (has the id|and no server is called)"):
         selector.translate(word)
 
 
@@ -150,8 +150,8 @@ def test_an_unknown_name_is_refused(word: str, selector: Selector) -> None:
             "nfs3/ranges/it_went",
             r"^the check nfs3/ranges/it_went was removed \(last called nfs3/READ/went\)$",
         ),
-        ("ganehsa", "no check has the id ganehsa; similar: ganesha"),
-        ("ganehsa:mem", "no check has the id ganehsa:mem; similar: ganesha:mem"),
+        ("ganehsa", "no check and no server is called ganehsa; similar: ganesha"),
+        ("ganehsa:mem", "no check and no server is called ganehsa:mem; similar: ganesha:mem"),
     ],
 )
 def test_what_there_is_is_said(word: str, told: str, selector: Selector) -> None:

@@ -71,7 +71,7 @@ def test_the_current_folder_cannot_disturb(workers: tuple[str, ...], hostile: Pa
     assert "1 passed" in ended.stdout
     left = {path.name for path in hostile.iterdir()} - before - {".cache"}
     assert left == {"nfsproof-report"}
-    assert (hostile / "nfsproof-report" / "records.jsonl").is_file()
+    assert (hostile / "nfsproof-report" / "latest" / "records.jsonl").is_file()
 
 
 def test_the_report_goes_where_it_is_wanted(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from nfsjudge.records import CheckRecord, EndRecord, RunRecord
 from nfsjudge.verdict import VERDICTS
+from reports.folders import chosen_run
 from tests.plugin.conftest import Suite
 from tests.plugin.test_plugin_verdicts import check
 
@@ -161,7 +162,29 @@ def test_report_folder_by_default(suite: Suite, monkeypatch: pytest.MonkeyPatch)
     arguments = [arg for arg in suite.arguments() if arg not in {"--report", str(suite.report)}]
     result = suite.pytester.runpytest_inprocess(*arguments)
     assert result.ret == 0
-    assert (suite.pytester.path / "nfsproof-report" / "records.jsonl").exists()
+    kept = suite.pytester.path / "nfsproof-report"
+    assert (kept / "1" / "records.jsonl").exists()
+    first = (kept / "1" / "records.jsonl").read_bytes()
+    suite.pytester.runpytest_inprocess(*arguments)
+    assert (kept / "1" / "records.jsonl").read_bytes() == first
+    assert (kept / "latest").resolve() == kept / "2"
+    assert chosen_run(kept) == kept / "2"
+
+
+def test_a_run_that_does_not_begin_leaves_no_folder(suite: Suite) -> None:
+    suite.write(GREEN)
+    arguments = [arg for arg in suite.arguments() if arg not in {"--report", str(suite.report)}]
+    ended = suite.pytester.runpytest_inprocess(*arguments, "--target=nfs://127.0.0.1/x?nfsport=9&mountport=9")
+    assert ended.ret == 4
+    assert not (suite.pytester.path / "nfsproof-report").exists()
+
+
+def test_a_report_is_not_replaced_silently(suite: Suite, capfd: pytest.CaptureFixture[str]) -> None:
+    suite.write(GREEN)
+    suite.run()
+    assert "is replaced" not in capfd.readouterr().err
+    suite.run()
+    assert f"nfsproof: the report in {suite.report}, of 2" in capfd.readouterr().err
 
 
 def test_names_of_checks_are_announced_by_the_table_of_requirements(suite: Suite) -> None:
