@@ -12,7 +12,7 @@ import json
 import re
 import types
 import typing as t
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 
 SCHEMA = 1
@@ -335,38 +335,82 @@ def _without_surrogates(value: t.Any) -> t.Any:
     return value
 
 
+_Reading: t.TypeAlias = Callable[[t.Any, str], t.Any]
+"""(value, where it stands) -> the value, if it is of the type that is wanted. Raises TypeError that names the place."""
+
+
 @functools.cache
-def _hints(kind: t.Hashable) -> dict[str, t.Any]:
-    return t.get_type_hints(kind)
+def _readings(kind: t.Hashable) -> dict[str, _Reading]:
+    return {name: _reading(wanted) for name, wanted in t.get_type_hints(kind).items()}
 
 
 def _made(kind: type[_T], plain: t.Any, where: str) -> _T:
     """An object of a dataclass from plain values of its types. Raises TypeError that names the field."""
     if not isinstance(plain, dict):
         raise TypeError(f"{where} is {plain!r:.40}")
-    hints = _hints(t.cast("t.Hashable", kind))
-    return kind(
-        **{key: _fitting(one, hints[key], f"{where}.{key}") for key, one in plain.items() if key in hints}
-    )
+    known = _readings(t.cast("t.Hashable", kind))
+    return kind(**{key: known[key](one, f"{where}.{key}") for key, one in plain.items() if key in known})
 
 
-def _fitting(value: t.Any, wanted: t.Any, where: str) -> t.Any:
-    """The value, if it is of the type that is wanted: plain, list, dict, dataclass, or one of them | None."""
-    arguments = t.get_args(wanted)
-    origin = t.get_origin(wanted)
-    if origin is list and isinstance(value, list):
-        return [_fitting(one, arguments[0], where) for one in value]
-    if origin is dict and isinstance(value, dict):
-        return {key: _fitting(one, arguments[1], where) for key, one in value.items()}
+@functools.cache
+def _reading(wanted: t.Any) -> _Reading:
+    """How to read a type: plain, list, dict, dataclass, or one of them | None. Made once: records have many values."""
+    arguments, origin = t.get_args(wanted), t.get_origin(wanted)
+    if origin is list:
+        return _reading_list(arguments[0])
+    if origin is dict:
+        return _reading_dict(_reading(arguments[1]))
     if origin is types.UnionType:
-        return None if value is None else _fitting(value, arguments[0], where)
-    if origin is None and is_dataclass(wanted):
-        return _made(t.cast("type", wanted), value, where)
-    if wanted is float and type(value) is int:
-        value = float(value)
-    if origin is None and type(value) is wanted and (wanted not in (int, float) or abs(value) < _TOO_LARGE):
-        return value
-    raise TypeError(f"{where} is {value!r:.40}")
+        return _reading_optional(_reading(arguments[0]))
+    if is_dataclass(wanted):
+        return functools.partial(_made, t.cast("type", wanted))
+    return _reading_number(wanted) if wanted in (int, float) else _reading_plain(wanted)
+
+
+def _reading_list(wanted: t.Any) -> _Reading:
+    inner = _reading(wanted)
+
+    def read(value: t.Any, where: str) -> t.Any:
+        if not isinstance(value, list):
+            raise TypeError(f"{where} is {value!r:.40}")
+        if wanted is str and set(map(type, value)) <= {str}:  # transcripts: most of the values of a run
+            return value
+        return [inner(one, where) for one in value]
+
+    return read
+
+
+def _reading_dict(inner: _Reading) -> _Reading:
+    def read(value: t.Any, where: str) -> t.Any:
+        if not isinstance(value, dict):
+            raise TypeError(f"{where} is {value!r:.40}")
+        return {key: inner(one, where) for key, one in value.items()}
+
+    return read
+
+
+def _reading_optional(inner: _Reading) -> _Reading:
+    return lambda value, where: None if value is None else inner(value, where)
+
+
+def _reading_number(wanted: type[int | float]) -> _Reading:
+    def read(value: t.Any, where: str) -> t.Any:
+        if wanted is float and type(value) is int:
+            value = float(value)
+        if type(value) is wanted and abs(value) < _TOO_LARGE:
+            return value
+        raise TypeError(f"{where} is {value!r:.40}")
+
+    return read
+
+
+def _reading_plain(wanted: t.Any) -> _Reading:
+    def read(value: t.Any, where: str) -> t.Any:
+        if type(value) is wanted:
+            return value
+        raise TypeError(f"{where} is {value!r:.40}")
+
+    return read
 
 
 def read_records(lines: Iterable[str]) -> Iterator[AnyRecord]:

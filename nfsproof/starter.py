@@ -37,6 +37,9 @@ def put_home_first() -> Path:
 def run_suite(args: Sequence[str]) -> int:
     """pytest over the checks, with the plugin and without the user's own configuration; its exit status."""
     root = _isolate()
+    from fixtures.plugin import lost_interrupt
+
+    lost_interrupt.watch()
     # Hypothesis keeps a folder of tables even when it stores no examples; by default in the current folder.
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))
     options = [

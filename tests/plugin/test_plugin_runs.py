@@ -392,6 +392,48 @@ def test_an_interrupt_ends_with_one_line(suite: Suite, workers: list[str]) -> No
     assert "!!!" not in outcome.text
 
 
+LOSING = """
+import os, signal
+import pytest
+
+class Late:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000):
+            pass
+
+@pytest.hookimpl(tryfirst=True)
+def {hook}():
+    Late()
+"""
+
+
+@pytest.mark.parametrize("hook", ["pytest_sessionstart", "pytest_collection", "pytest_runtest_setup"])
+@pytest.mark.parametrize("workers", [[], ["-p", "xdist.plugin", "-n2"]], ids=["alone", "workers"])
+def test_an_interrupt_that_python_loses_ends_the_run(suite: Suite, hook: str, workers: list[str]) -> None:
+    """Python cannot raise in a callback of the collector, as in ``__del__``: it prints the exception and goes on."""
+    suite.write("".join(check(f"passes{number}", "pass") for number in range(3)))
+    (suite.pytester.path / "losing.py").write_text(
+        LOSING.format(hook=hook) + "\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    )
+    if workers and hook == "pytest_runtest_setup":
+        return  # in a worker: Ctrl-C of a terminal comes to the controller as well
+    # Last in the line, so that the plugin of the run is configured before it.
+    outcome = suite.run_apart(*workers, "-p", "losing")
+    assert "Exception ignored in" in outcome.text
+    assert outcome.exit_code == 2, outcome.text
+    assert "interrupted" in outcome.text
+
+
+def test_an_interrupt_while_options_are_checked(suite: Suite) -> None:
+    """-k collects once before the target starts, in a session of its own that catches Ctrl-C."""
+    suite.write(GREEN)
+    (suite.pytester.path / "suites" / "conftest.py").write_text(
+        "def pytest_collection():\n    raise KeyboardInterrupt\n"
+    )
+    assert suite.run_apart("-k", "two").exit_code == 2
+
+
 def test_the_place_of_an_interrupt_is_shown_on_request(suite: Suite) -> None:
     suite.write(check("a", "raise KeyboardInterrupt"))
     assert "KeyboardInterrupt" in suite.run_apart("--full-trace").text

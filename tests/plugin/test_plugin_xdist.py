@@ -36,6 +36,29 @@ def test_a_worker_that_dies_is_void_and_the_rest_goes_on(suite: Suite) -> None:
     assert outcome.exit_code == 10
 
 
+BROKEN = """
+import pytest
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item):
+    raise OSError("a part of pytest is broken")
+    yield
+"""
+
+
+def test_an_internal_error_of_a_worker_is_not_green(suite: Suite) -> None:
+    suite.write(check("one", "pass"))
+    (suite.pytester.path / "broken.py").write_text(BROKEN)
+    outcome = suite.run_apart("-p", "broken", *TWO)
+    assert outcome.exit_code == 3
+    assert "a part of pytest is broken" in outcome.text
+
+
+def test_a_run_that_x_ends_is_red_and_not_interrupted(suite: Suite) -> None:
+    suite.write("".join(check(f"fails{number}", ENDINGS["FAIL"], "nfs3, scratch") for number in range(4)))
+    assert suite.run_apart("-x", *TWO).exit_code == 1
+
+
 SHARED = """
     import pathlib
     import time
