@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Runs as Markdown for a pull request: the numbers, what failed and why, details folded. GitHub and GitLab show it.
 
-What came from a target stands in `code` and `pre` elements with every character that means something written as a
-number: there it is neither markup, nor a link, nor a mention of somebody.
+It reads well as plain text, too. What came from a target stands in code spans and fenced blocks: there it is neither
+markup, nor a link, nor a mention of somebody. What could end a span stands in a `code` element, with every character
+that means something written as a number.
 """
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -35,7 +37,11 @@ _TRANSCRIPT = 2000
 """Characters that its exchanges have of them, at least."""
 
 _NUMBERED = {ord(sign): f"&#{ord(sign)};" for sign in string.punctuation if sign not in "-/,=+;'%{}?"}
-_IN_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+_NOT_IN_SPAN = re.compile(r"[|`$]")
+"""What ends a code span, or a cell of a table in spite of it; and what begins a formula."""
+_PLAIN_LABEL = re.compile(r"[\w .,()-]+")
+"""Text of a link that needs no escapes."""
+_TICKS = re.compile("`+")
 
 
 @dataclass(slots=True)
@@ -75,8 +81,10 @@ def render_markdown(runs: Sequence[Run], limit: int = LIMIT) -> str:
 
 
 def as_code(text: str, length: int = _LONG) -> str:
-    """Text from anywhere, on one line, in a `code` element."""
+    """Text from anywhere, on one line, as code."""
     shown = shortened(printable(" ".join(text.split())), length)
+    if shown and not _NOT_IN_SPAN.search(shown):
+        return f"`{shown}`"
     return f"<code>{shown.translate(_NUMBERED)}</code>"
 
 
@@ -120,15 +128,24 @@ def _head(run: Run, label: str) -> str:
     lines += _held(run)
     columns = [verdict for verdict in VERDICTS if counts[verdict]]
     if columns:
-        lines += [f"| protocol | {' | '.join(columns)} |", "| --- |" + " ---: |" * len(columns)]
-        for protocol in run.protocols[:20]:
-            cells = run.counts(protocol)
-            lines.append(
-                f"| {as_code(protocol, 40)} | " + " | ".join(str(cells[one]) for one in columns) + " |"
-            )
+        lines += _table(run, columns)
     if run.about is not None and run.about.version:
         lines += [*([""] if columns else []), f"Judged by nfsproof {as_code(run.about.version, 60)}."]
     return "\n".join(lines) + "\n\n"
+
+
+def _table(run: Run, columns: Sequence[str]) -> Iterator[str]:
+    """The counts of each protocol, with columns that are straight in plain text."""
+    rows = [["protocol", *columns]]
+    for protocol in run.protocols[:20]:
+        counts = run.counts(protocol)
+        rows.append([as_code(protocol, 40), *(str(counts[one]) for one in columns)])
+    widths = [max(4, *map(len, column)) for column in zip(*rows, strict=True)]
+    rules = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]
+    for first, *rest in (rows[0], rules, *rows[1:]):
+        cells = [first.ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)]
+        yield f"| {' | '.join(cells)} |"
 
 
 def _held(run: Run) -> list[str]:
@@ -149,11 +166,11 @@ def _entry(title: str, record: CheckRecord | FindingRecord, checks: Sequence[str
     reason = record.reason if isinstance(record, CheckRecord) else ""
     is_rule = isinstance(record, FindingRecord)
     told = [f"{record.verdict} {as_code(record.id)}" if is_rule else as_code(record.id)]
+    told[0] += f" · {_clause(record.requirement)}" if record.requirement is not None else ""
     told += [] if isinstance(record, FindingRecord) else [as_code(record.heading)]
-    told += [_clause(record.requirement)] if record.requirement is not None else []
     told += [f"seen: {as_code(seen(record))}"] if record.observed else []
     told += [as_code(reason)] if reason else []
-    line = " · ".join(told)
+    short = "- " + "\n  ".join(told) + "\n"
     more = [record.requirement.gist] if record.requirement is not None else []
     more += [f"expected: {one}" for one in record.expected[:5]]
     more += [f"also in: {check}" for check in checks if check != getattr(record, "check", "")][:20]
@@ -162,13 +179,20 @@ def _entry(title: str, record: CheckRecord | FindingRecord, checks: Sequence[str
     known = printable("\n".join([*more, "", ""]))
     exchanges = printable(excerpt(record.transcript, max(_TRANSCRIPT, _DETAILS - len(known))))
     details = shortened(known, _DETAILS - _TRANSCRIPT) + shortened(exchanges, _DETAILS)
-    details = details.rstrip("\n").translate(_IN_HTML)
-    # A separate line that begins with pre: everything up to its end tag is HTML, and blank lines do not end it.
-    full = f"<details><summary>{line}</summary>\n\n<pre>\n{details}\n</pre>\n\n</details>\n\n"
-    return _Entry(title, f"- {line}\n", full)
+    return _Entry(title, short, f"{short}\n{_folded(details)}\n")
+
+
+def _folded(details: str) -> str:
+    """Lines as they are, folded, in a list item."""
+    fence = "`" * max([3, *(len(ticks) + 1 for ticks in _TICKS.findall(details))])
+    inside = [f"  {line}".rstrip() for line in details.rstrip("\n").split("\n")]
+    lines = ["  <details><summary>details</summary>", "", f"  {fence}", *inside, f"  {fence}", ""]
+    return "\n".join([*lines, "  </details>", ""])
 
 
 def _clause(requirement: RequirementRecord) -> str:
     citation = shortened(printable(f"{requirement.citation} ({requirement.level})"), 80)
     url = clause_url(requirement)
+    if url and _PLAIN_LABEL.fullmatch(citation):
+        return f"[{citation}]({url})"
     return f'<a href="{url}">{citation.translate(_NUMBERED)}</a>' if url else as_code(citation)

@@ -103,7 +103,7 @@ def test_several_runs_and_folders_of_runs(tmp_path: Path, capsys: Captured) -> N
     assert page.read_text().count("nfs3/write/keeps_data") >= 1
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if line.startswith("### ")] == [
-        f"### nfsproof: <code>{name}</code>: 1 FAIL, 1 PASS" for name in ("one", "two", "one &#40;2&#41;")
+        f"### nfsproof: `{name}`: 1 FAIL, 1 PASS" for name in ("one", "two", "one (2)")
     ]
 
 

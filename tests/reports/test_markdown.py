@@ -153,8 +153,8 @@ def test_never_longer_than_the_limit(limit: int, size: int) -> None:
     page_of(text)
     if size == 500:
         assert "more are left out, because" in text
-        assert ("<details>" in text) == (limit == LIMIT)
-        assert "\n- <code>" in text
+        assert ("<details>" in text) == (limit > 5_000)
+        assert "\n- `nfs3/a/b[" in text
 
 
 def test_many_runs_are_not_too_long() -> None:
@@ -168,15 +168,28 @@ def test_numbers_clause_and_what_was_seen() -> None:
     )
     text = render_markdown([run])
     assert "1 FAIL, 1 PASS" in text
-    assert "| <code>nfs3</code> | 1 | 0 |" in text
-    assert 'href="https://www.rfc-editor.org/rfc/rfc1813#section-3.3.7"' in text
+    assert "| `nfs3`   |    1 |    0 |" in text
+    assert "](https://www.rfc-editor.org/rfc/rfc1813#section-3.3.7)" in text
+    assert page_of(text).links == {"https://www.rfc-editor.org/rfc/rfc1813#section-3.3.7"}
     assert "count is 5" in html.unescape(text)
+
+
+def test_it_reads_well_as_plain_text() -> None:
+    check = CheckRecord(
+        "nfs3/WRITE/keeps", "FAIL", CLAUSE, ["4 bytes"], "count is 5", title="WRITE keeps & <all>."
+    )
+    check.transcript = ["#1 WRITE", "  count: 5    <-- expected 4"]
+    text = render_markdown([run_of(check)])
+    link = "[RFC 1813 section 3.3.7 (STATED)](https://www.rfc-editor.org/rfc/rfc1813#section-3.3.7)"
+    assert f"- `nfs3/WRITE/keeps` · {link}\n  `WRITE keeps & <all>.`\n  seen: `count is 5`\n" in text
+    assert "\n    count: 5    <-- expected 4\n" in text
+    assert "&" not in text.replace("keeps & <all>", "")
 
 
 def test_it_says_which_suite_judged() -> None:
     run = from_records([RunRecord("embedded", version="0.1.0+664abba12"), EndRecord(0)])[-1]
     told = html.unescape(render_markdown([run])).splitlines()
-    assert "Judged by nfsproof <code>0.1.0+664abba12</code>." in told
+    assert "Judged by nfsproof `0.1.0+664abba12`." in told
 
 
 def test_a_run_that_was_killed_says_so() -> None:
@@ -192,7 +205,7 @@ def test_rules_that_the_lint_saw_broken_are_in_the_first_line_with_their_verdict
     first = text.splitlines()[0]
     assert first.endswith("1 PASS; rules broken in the exchanges: 1 FAIL, 1 NONSTRICT")
     assert "Ended: red." in text
-    assert "FAIL <code>lint/FAIL</code>" in text
+    assert "FAIL `lint/FAIL`" in text
     run = run_of(*found)
     assert run.about is not None
     run.about.lint = "report"
