@@ -39,7 +39,7 @@ _TRANSCRIPT = 2000
 _NUMBERED = {ord(sign): f"&#{ord(sign)};" for sign in string.punctuation if sign not in "-/,=+;'%{}?"}
 _NOT_IN_SPAN = re.compile(r"[|`$]")
 """What ends a code span, or a cell of a table in spite of it; and what begins a formula."""
-_PLAIN_LABEL = re.compile(r"[\w .,()-]+")
+_PLAIN_LABEL = re.compile(r"(?!.*www)[A-Za-z0-9 .,()-]+")
 """Text of a link that needs no escapes."""
 _TICKS = re.compile("`+")
 
