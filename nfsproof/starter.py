@@ -60,7 +60,7 @@ def _memory(args: Sequence[str]) -> list[str]:
     kept = hashlib.sha256("\0".join(_what_is_tested(args)).encode("utf-8", "surrogateescape")).hexdigest()[
         :16
     ]
-    folder = _cache_folder() / "last-runs" / kept
+    folder = cache_folder() / "last-runs" / kept
     # A cache that cannot be written is no reason to warn: then there is no --lf.
     return ["-o", f"cache_dir={folder}", "-W", "ignore::pytest.PytestCacheWarning"]
 

@@ -11,10 +11,10 @@ import pytest
 
 from nfsjudge.records import CheckRecord, FindingRecord
 from reports.baseline import shipped_names
-from reports.baseline.model import glob
 from reports.causes import Cause, causes
 from reports.causes.seen import load_seen
 from reports.causes.symptom import BY_FORM, BY_INPUT
+from reports.globs import glob
 
 HERE = Path(__file__).parent
 SEEN = HERE.parents[2] / "baselines" / "seen"
