@@ -179,7 +179,7 @@ def _entry(title: str, record: CheckRecord | FindingRecord, checks: Sequence[str
     known = printable("\n".join([*more, "", ""]))
     exchanges = printable(excerpt(record.transcript, max(_TRANSCRIPT, _DETAILS - len(known))))
     details = shortened(known, _DETAILS - _TRANSCRIPT) + shortened(exchanges, _DETAILS)
-    return _Entry(title, short, f"{short}\n{_folded(details)}\n")
+    return _Entry(title, short, f"{short}\n{_folded(details)}\n" if details.strip() else short)
 
 
 def _folded(details: str) -> str:

@@ -426,7 +426,7 @@ def test_an_interrupt_that_python_loses_ends_the_run(suite: Suite, hook: str, wo
 
 
 def test_an_interrupt_while_options_are_checked(suite: Suite) -> None:
-    """-k collects once before the target starts, in a session of its own that catches Ctrl-C."""
+    """-k collects once before the target starts, in another session, which catches Ctrl-C."""
     suite.write(GREEN)
     (suite.pytester.path / "suites" / "conftest.py").write_text(
         "def pytest_collection():\n    raise KeyboardInterrupt\n"
