@@ -39,7 +39,7 @@ _TRANSCRIPT = 2000
 _NUMBERED = {ord(sign): f"&#{ord(sign)};" for sign in string.punctuation if sign not in "-/,=+;'%{}?"}
 _NOT_IN_SPAN = re.compile(r"[|`$]")
 """What ends a code span, or a cell of a table in spite of it; and what begins a formula."""
-_PLAIN_LABEL = re.compile(r"[\w .,()-]+")
+_PLAIN_LABEL = re.compile(r"(?!.*www)[A-Za-z0-9 .,()-]+")
 """Text of a link that needs no escapes."""
 _TICKS = re.compile("`+")
 
@@ -179,7 +179,7 @@ def _entry(title: str, record: CheckRecord | FindingRecord, checks: Sequence[str
     known = printable("\n".join([*more, "", ""]))
     exchanges = printable(excerpt(record.transcript, max(_TRANSCRIPT, _DETAILS - len(known))))
     details = shortened(known, _DETAILS - _TRANSCRIPT) + shortened(exchanges, _DETAILS)
-    return _Entry(title, short, f"{short}\n{_folded(details)}\n")
+    return _Entry(title, short, f"{short}\n{_folded(details)}\n" if details.strip() else short)
 
 
 def _folded(details: str) -> str:

@@ -22,7 +22,7 @@ MAX_CONNECTIONS = 512
 IDLE = 360.0
 """Seconds after which a connection without traffic is closed. Clients of NFS open another one when they need it."""
 _ROUNDS = 6
-"""Parts of that time. A connection is idle when nothing came or went in so many of them: a process that was stopped for
+"""Parts of that time. A connection is idle when nothing came or went in as many of them: a process that was stopped for
 an hour has missed one part, and its clients no time at all."""
 MAX_OUTPUT = 4 << 20
 """Bytes of replies held for a client that does not read, beyond which its calls wait; one reply may exceed it."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from nfsproof import starter
+from nfsproof.commands.completing import complete_id
 from nfsproof.exits import Exit, Trouble
 
 
@@ -15,7 +16,7 @@ from nfsproof.exits import Exit, Trouble
     epilog="Exit status: the same as nfsproof run for this check. With --script: 0 if all messages were sent, whatever "
     "the server answered; 4 if the server was not reached."
 )
-@click.argument("name", metavar="ID")
+@click.argument("name", metavar="ID", shell_complete=complete_id)
 @click.option(
     "--report",
     "folder",

@@ -6,21 +6,28 @@ from __future__ import annotations
 import click
 
 from nfsproof import starter
+from nfsproof.commands.completing import CommandWithOptionsOfPytest, complete_target_or_id
 from nfsproof.commands.shared import EPILOG, PASS_ON
 from nfsproof.exits import Trouble
 
 
-@click.command(context_settings=PASS_ON, options_metavar="[OPTIONS]", epilog=EPILOG)
+@click.command(
+    cls=CommandWithOptionsOfPytest, context_settings=PASS_ON, options_metavar="[OPTIONS]", epilog=EPILOG
+)
 @click.option("--target", metavar="TARGET", help="The target; the same as the first argument.")
 @click.option("--strict", is_flag=True, help="A broken SHOULD (NONSTRICT) is red.")
 @click.argument(
-    "arguments", nargs=-1, type=click.UNPROCESSED, metavar="[TARGET] [CHECK ...] [PYTEST OPTION ...]"
+    "arguments",
+    nargs=-1,
+    type=click.UNPROCESSED,
+    metavar="[TARGET] [CHECK ...] [PYTEST OPTION ...]",
+    shell_complete=complete_target_or_id,
 )
 def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     """Run the checks on a server.
 
-    TARGET is a URL, nfs://HOST[:PORT]/EXPORT[?PARAMETERS], or the name of a server that nfsproof starts and stops:
-    embedded (the default), ganesha, ganesha:mem, or a server of `nfsproof install --list`.
+    TARGET is a URL, nfs://HOST[:PORT]/EXPORT[?PARAMETERS], or short HOST:/EXPORT, or the name of a server that nfsproof
+    starts and stops: embedded (the default), ganesha, ganesha:mem, or a server of `nfsproof install --list`.
     TARGET may also be a file (my.toml, or my.toml#LABEL) that describes a server: its URL, how it is crashed and
     restarted, what it lacks (docs/target-file.md).
     CHECK is an id (nfs3/RENAME/mixed-types[directory-fifo]), the beginning of ids (nfs3/RENAME), a pattern
@@ -40,9 +47,11 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --lint fail|report|off    rules for every call and reply: red, printed only, off [fail]
     What the run writes:
       --transcript short|full   the first failure of each cause, or each failure in full [short]
-      --report DIR              folder of the records and reports [nfsproof-report]
+      --report DIR              folder of the records and reports; what a run left there is replaced
+                                [nfsproof-report/NUMBER, a new one for each run]
       --evidence failure|always|never
                                 which checks keep a capture and a script [failure]
+      --log-wire FILE           a line for each call with its reply, at once; - is standard error
       --label TEXT              name of the target in reports, instead of its address
     How it runs:
       --progress auto|rich|plain|off
@@ -58,7 +67,8 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --mutant NAME             break a rule of the embedded server; may be repeated
       --list-requirements       print the requirements with their checks, run nothing
 
-    All other options go to pytest: -x (stop at the first failure), -n 2 (two workers), -k, -v, --junitxml=FILE.
+    All other options go to pytest: -x (stop at the first failure), -n 2 or -n auto (workers), --lf (only what failed
+    in the last run of this target), --ff (that first), --sw (go on at the last failure), -k, -v, --junitxml=FILE.
     `nfsproof run -- --help` lists them.
     """
     starter.put_home_first()

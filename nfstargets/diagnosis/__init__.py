@@ -6,9 +6,7 @@ The command `nfsproof doctor` and a run whose target does not answer give the sa
 
 from __future__ import annotations
 
-import dataclasses
 from contextlib import closing
-from itertools import islice
 
 from nfsclient.errors import UrlError
 from nfsclient.rpc.loop import Loop
@@ -16,10 +14,9 @@ from nfsclient.url import NfsUrl
 from nfstargets.diagnosis.examination import Examination
 from nfstargets.diagnosis.report import Diagnosis, Outcome, Step
 
-__all__ = ["Diagnosis", "Outcome", "Step", "diagnose", "diagnose_way"]
+__all__ = ["Diagnosis", "Outcome", "Step", "diagnose"]
 
-_VERSION = 3
-_STEPS_OF_WAY = 3
+_VERSIONS = frozenset({2, 3})
 PATIENCE = 10.0
 """Seconds that a diagnosis takes at most, or hardly more."""
 
@@ -41,14 +38,7 @@ def diagnose(url: str, *, patience: float = PATIENCE, loop: Loop | None = None) 
             "URL", Outcome.FAILED, seen or advice, advice if seen else "write it as nfs://HOST/EXPORT"
         )
         return Diagnosis(url, (step,))
-    if parsed.version != _VERSION:
-        seen = f"version={parsed.version}, but the doctor tests NFSv{_VERSION} only"
+    if parsed.version not in _VERSIONS:
+        seen = f"version={parsed.version}, but nfsproof tests NFSv2 and NFSv3 only"
         return Diagnosis(url, (Step("URL", Outcome.FAILED, seen, "leave out version="),))
     return Diagnosis(url, tuple(Examination(parsed, loop, patience).steps()))
-
-
-def diagnose_way(url: str, *, patience: float = PATIENCE) -> Diagnosis:
-    """The steps before any version of NFS is spoken, for a URL of any version: name, rpcbind, port."""
-    parsed = dataclasses.replace(NfsUrl.parse(url), version=_VERSION)
-    with closing(Loop()) as loop:
-        return Diagnosis(url, tuple(islice(Examination(parsed, loop, patience).steps(), _STEPS_OF_WAY)))

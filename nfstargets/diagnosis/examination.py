@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 
-from nfsclient.clients import Mount, Nfs3, Portmap
+from nfsclient.clients import Mount, Nfs2, Nfs3, Portmap
 from nfsclient.discovery import Mounted, MountRefused, PathNotFound, PortUnknown, find_ports, open_connection
 from nfsclient.errors import (
     AuthFailed,
@@ -168,7 +168,7 @@ class Examination:
         return _failed(
             f"it does not list what is needed: {error.detail.partition(', saw ')[0].removeprefix('expected ')}; "
             f"it lists {self._registered(port) or 'neither NFS nor MOUNT'}",
-            "start the missing service with version 3, or give nfsport= and mountport= in the URL",
+            "start the missing service, or give nfsport= and mountport= in the URL",
         )
 
     def _registered(self, port: int) -> str:
@@ -209,7 +209,7 @@ class Examination:
     def _rpc(self) -> tuple[Outcome, str, str]:
         if not self._connects or self._nfs_port is None:
             return _not_tried("there is no connection")
-        self._nfs_error = self._null(self._nfs_port, Nfs3)
+        self._nfs_error = self._null(self._nfs_port, "NFS")
         if isinstance(self._nfs_error, RpcMismatch):
             return _failed(str(self._nfs_error), "the server must speak RPC version 2 (RFC 5531)")
         if isinstance(self._nfs_error, _NO_RPC):
@@ -225,8 +225,8 @@ class Examination:
         self._nfs_speaks_rpc = True
         return _ok("RPC version 2")
 
-    def _null(self, port: int, service: type[Nfs3 | Mount]) -> NfsClientError | None:
-        """What NULL of version 3 ends in: None for an answer.
+    def _null(self, port: int, service: str) -> NfsClientError | None:
+        """What NULL of the version that is tested ends in: None for an answer.
 
         A server may refuse or ignore calls from source ports above 1023 (RFC 5531 appendix A). Where one below
         is taken, it is used from then on.
@@ -240,10 +240,17 @@ class Examination:
             return second if second is None else error
         return error
 
-    def _null_once(self, port: int, service: type[Nfs3 | Mount]) -> NfsClientError | None:
+    def _version(self, service: str) -> int:
+        """Version 1 of MOUNT goes with version 2 of NFS (RFC 1094 section A.1)."""
+        return self.url.version if service == "NFS" or self.url.version == 3 else 1
+
+    def _null_once(self, port: int, service: str) -> NfsClientError | None:
         try:
             with closing(self._connect(port)) as rpc:
-                service(rpc).null()
+                if service == "MOUNT":
+                    Mount(rpc, self._version(service)).null()
+                else:
+                    (Nfs2 if self.url.version == 2 else Nfs3)(rpc).null()
         except NfsClientError as error:
             return error
         return None
@@ -256,20 +263,21 @@ class Examination:
     def _judge_null(
         self, error: NfsClientError | None, name: str, port: int, parameter: str
     ) -> tuple[Outcome, str, str]:
+        version = self._version(name)
         match error:
             case None:
-                return _ok(f"version 3 answers at port {port}")
-            case ProgMismatch(low=low, high=high) if low > 3:
+                return _ok(f"version {version} answers at port {port}")
+            case ProgMismatch(low=low, high=high) if low > version:
                 return _failed(
                     f"{name} has versions {low} to {high} only",
-                    f"enable version 3 of {name} on the server",
+                    f"enable version {version} of {name} on the server",
                 )
             case ProgMismatch(low=low, high=high):
                 return _failed(
-                    f"{name} version 3 is refused; it offers {low} to {high}",
-                    f"enable version 3 of {name} on the server",
+                    f"{name} version {version} is refused; it offers {low} to {high}",
+                    f"enable version {version} of {name} on the server",
                 )
-            case ProgUnavail() if name == "NFS" and self._null_once(port, Mount) is None:
+            case ProgUnavail() if name == "NFS" and self._null_once(port, "MOUNT") is None:
                 return _failed(f"port {port} belongs to MOUNT", "swap nfsport= and mountport= in the URL")
             case ProgUnavail():
                 return _failed(
@@ -278,7 +286,7 @@ class Examination:
                 )
             case AuthFailed():
                 # NULL may demand a credential; whether a port below 1024 helps is seen further down.
-                return _ok(f"version 3 exists, but refuses NULL: {error}")
+                return _ok(f"version {version} exists, but refuses NULL: {error}")
             case _:
                 return _failed(f"NULL of {name} at port {port}: {why(error)}", "read the log of the server")
 
@@ -286,7 +294,7 @@ class Examination:
         if self._mount_port is None:
             return self._look_for_mount()
         port = self._mount_port
-        error = self._null(port, Mount)
+        error = self._null(port, "MOUNT")
         if isinstance(error, ConnectFailed):
             return _failed(f"no connection to port {port}: {why(error)}", self._mount_advice(error))
         if isinstance(error, _NO_RPC):
@@ -301,10 +309,12 @@ class Examination:
         if not self._nfs_speaks_rpc or self._nfs_port is None:
             return _not_tried("its port is unknown")
         for port in (self._nfs_port, MOUNT_PORT):
-            if self._null(port, Mount) is None:
+            if self._null(port, "MOUNT") is None:
                 self._mount_port = port
                 self._mount_speaks = True
-                return _ok(f"version 3 answers at port {port}: add mountport={port} to the URL")
+                return _ok(
+                    f"version {self._version('MOUNT')} answers at port {port}: add mountport={port} to the URL"
+                )
         seen = f"its port is unknown, and is neither {self._nfs_port} nor {MOUNT_PORT}"
         return _failed(seen, "give it in the URL: mountport=")
 
@@ -369,7 +379,7 @@ class Examination:
             return None
         try:
             with closing(self._connect(self._mount_port)) as rpc:
-                return [shown(entry.ex_dir) for entry in Mount(rpc).export()]
+                return [shown(entry.ex_dir) for entry in Mount(rpc, self._version("MOUNT")).export()]
         except NfsClientError:
             return None
 
@@ -399,7 +409,7 @@ class Examination:
         access = self._access
         if access is None or not isinstance(access.mounted, Mounted):
             return _not_tried("nothing is mounted")
-        if access.attributes is not None and access.attributes.type is not nfs3.Ftype3.NF3DIR:
+        if access.attributes is not None and access.attributes.type != nfs3.Ftype3.NF3DIR:
             return _failed(
                 f"{shown(self.url.path)} is {access.attributes.type}", "use the path of a directory"
             )

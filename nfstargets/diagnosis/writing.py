@@ -4,18 +4,17 @@
 from __future__ import annotations
 
 import secrets
-import typing as t
 from collections.abc import Callable
 
-from nfsclient.clients import Nfs3
 from nfsclient.errors import NfsClientError
 from nfsclient.paths import shown
-from nfsclient.protocol.nfs3 import CreateMode3, Fattr3, Nfsstat3, Sattr3, StableHow
-from nfsclient.rpc.auth import AuthSys
+from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsclient.rpc.auth import AuthSys, Credential
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.url import NfsUrl
 from nfstargets.diagnosis.access import REFUSED, Access, acting_uid, owns_and_may_write
 from nfstargets.diagnosis.report import Outcome
+from nfstargets.diagnosis.trials import Status, Trial2, Trial3, TrialClient
 
 _DATA = b"written by nfsproof doctor\n"
 
@@ -23,14 +22,9 @@ _DATA = b"written by nfsproof doctor\n"
 class _Refusal(Exception):
     """A procedure answered with an error status."""
 
-    def __init__(self, text: str, status: Nfsstat3) -> None:
+    def __init__(self, text: str, status: Status) -> None:
         super().__init__(text)
         self.status = status
-
-
-class _Reply(t.Protocol):
-    @property
-    def status(self) -> Nfsstat3: ...
 
 
 class WriteTrial:
@@ -54,17 +48,16 @@ class WriteTrial:
             self._connection = self._connect()
         return self._connection
 
-    @property
-    def _nfs(self) -> Nfs3:
-        return Nfs3(self._rpc())
+    def _client(self, credential: Credential | None = None) -> TrialClient:
+        return (Trial2 if self._url.version == 2 else Trial3)(self._rpc(), credential)
 
     def write(self) -> tuple[Outcome, str, str]:
         """Makes the directory, and in it a file: written, read back, removed."""
         user = f"user {acting_uid(self._url)}"
         try:
-            made = self._nfs.mkdir(self._root, self._name, Sattr3(mode=0o777))
-            self._need(made, "MKDIR")
-            self._directory = self._handle(made.resok.obj if made.resok else None, self._root, self._name)
+            status, handle = self._client().mkdir(self._root, self._name, 0o777)
+            self._need(status, "MKDIR")
+            self._directory = self._handle(handle, self._root, self._name)
             self._write_file(self._directory)
         except _Refusal as refusal:
             self._refusal = refusal
@@ -76,13 +69,11 @@ class WriteTrial:
         if self._directory is None:
             return self._squash_by_refusal()
         try:
-            made = Nfs3(self._rpc(), credential=AuthSys(0, 0)).create(
-                self._directory, b"root", CreateMode3.GUARDED, Sattr3(mode=0o600)
-            )
-            self._need(made, "CREATE")
-            handle = self._handle(made.resok.obj if made.resok else None, self._directory, b"root")
-            owner = self._attributes(handle).uid
-            self._need(self._nfs.remove(self._directory, b"root"), "REMOVE")
+            status, made = self._client(AuthSys(0, 0)).create(self._directory, b"root", 0o600)
+            self._need(status, "CREATE")
+            status, owner = self._client().owner(self._handle(made, self._directory, b"root"))
+            self._need(status, "GETATTR")
+            self._need(self._client().remove(self._directory, b"root"), "REMOVE")
         except _Refusal as refusal:
             return Outcome.OK, f"root cannot do what other users can: {refusal}", _ABOUT_ROOT
         if owner == 0:
@@ -93,8 +84,8 @@ class WriteTrial:
         try:
             if self._directory is not None:
                 for name in (b"file", b"root"):
-                    self._nfs.remove(self._directory, name)
-                status = self._nfs.rmdir(self._root, self._name).status
+                    self._client().remove(self._directory, name)
+                status = self._client().rmdir(self._root, self._name)
                 if status != Nfsstat3.NFS3_OK:
                     self.not_removed = f"{shown(self._name)} (RMDIR answers {status})"
         except NfsClientError as error:
@@ -104,20 +95,19 @@ class WriteTrial:
                 self._connection.close()
 
     def _write_file(self, directory: bytes) -> None:
-        made = self._nfs.create(directory, b"file", CreateMode3.GUARDED, Sattr3(mode=0o600))
-        self._need(made, "CREATE")
-        handle = self._handle(made.resok.obj if made.resok else None, directory, b"file")
-        written = self._nfs.write(handle, 0, _DATA, StableHow.FILE_SYNC)
-        self._need(written, "WRITE")
-        read = self._nfs.read(handle, 0, len(_DATA))
-        self._need(read, "READ")
-        assert written.resok is not None
-        assert read.resok is not None
-        accepted = min(written.resok.count, len(read.resok.data))
-        if not accepted or bytes(read.resok.data[:accepted]) != _DATA[:accepted]:
+        client = self._client()
+        status, made = client.create(directory, b"file", 0o600)
+        self._need(status, "CREATE")
+        handle = self._handle(made, directory, b"file")
+        status, count = client.write(handle, _DATA)
+        self._need(status, "WRITE")
+        status, data = client.read(handle, len(_DATA))
+        self._need(status, "READ")
+        accepted = min(count, len(data))
+        if not accepted or data[:accepted] != _DATA[:accepted]:
             # Which of the two is at fault is for the checks; here it matters that files cannot be trusted.
-            raise _Refusal("READ returns different data than were written", read.status)
-        self._need(self._nfs.remove(directory, b"file"), "REMOVE")
+            raise _Refusal("READ returns different data than were written", status)
+        self._need(client.remove(directory, b"file"), "REMOVE")
 
     def _squash_by_refusal(self) -> tuple[Outcome, str, str]:
         refused = self._refusal is not None and self._refusal.status in REFUSED
@@ -137,24 +127,18 @@ class WriteTrial:
             return "free some space there"
         return "read the log of the server"
 
-    def _need(self, reply: _Reply, procedure: str) -> None:
-        if reply.status != Nfsstat3.NFS3_OK:
-            raise _Refusal(f"{procedure} answers {reply.status}", reply.status)
+    def _need(self, status: Status, procedure: str) -> None:
+        if status != Nfsstat3.NFS3_OK:
+            raise _Refusal(f"{procedure} answers {status}", status)
 
     def _handle(self, given: bytes | None, directory: bytes, name: bytes) -> bytes:
-        """The handle that came with a reply, or else by LOOKUP: servers may leave it out."""
+        """The handle that came with a reply, or else by LOOKUP: servers of NFSv3 may leave it out."""
         if given is not None:
             return given
-        reply = self._nfs.lookup(directory, name)
-        self._need(reply, "LOOKUP")
-        assert reply.resok is not None
-        return reply.resok.object
-
-    def _attributes(self, handle: bytes) -> Fattr3:
-        reply = self._nfs.getattr(handle)
-        self._need(reply, "GETATTR")
-        assert reply.resok is not None
-        return reply.resok.obj_attributes
+        status, found = self._client().lookup(directory, name)
+        self._need(status, "LOOKUP")
+        assert found is not None
+        return found
 
 
 _ABOUT_ROOT = (

@@ -36,9 +36,10 @@ class Reason:
 
     @property
     def line(self) -> str:
-        """``NFSv2 is not served: 526 checks not asked``."""
+        """``NFSv2 is not served: 526 checks not asked``; a single check by its id."""
         done = "asked" if self.verdict == "UNSUPPORTED" else "judged"
-        return f"{shortened(self.text, _LONG)}: {count(len(self.checks), 'check')} not {done}"
+        who = self.checks[0] if len(self.checks) == 1 else count(len(self.checks), "check")
+        return f"{shortened(self.text, _LONG)}: {who} not {done}"
 
     def to_plain(self) -> dict[str, t.Any]:
         """For JSON."""

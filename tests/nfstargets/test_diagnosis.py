@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import os
+import re
 import typing as t
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from nfsclient import connect
+from nfsclient.discovery import as_url
+from nfsclient.errors import UrlError
 from nfsclient.protocol import mount, nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsclient.protocol.portmap import GETPORT, GetportRes
@@ -19,6 +22,7 @@ from nfsclient.rpc.program import Program
 from nfsclient.rpc.server import RpcServer
 from nfsclient.rpc.service import CallContext, Dispatcher, Refused
 from nfsclient.rpc.sockets import Address
+from nfsclient.url import NfsUrl
 from nfsclient.xdr import Buffer
 from nfsserver import Server
 from nfsserver.handlers import ServerApi
@@ -62,6 +66,41 @@ def clinic() -> Iterator[Clinic]:
     clinic = Clinic()
     yield clinic
     clinic.close()
+
+
+URLS = [
+    *(
+        "",
+        "&proto=udp",
+        "&version=2",
+        "&version=2&proto=udp",
+        "&version=3",
+        "&rsize=512&wsize=1024",
+        "&secure=0",
+    ),
+    *("&uid=1000&gid=1000", "&debug=1&timeo=5", "&rpcbindport={port}", "&sec=sys&xprtsec=none"),
+]
+"""A parameter of each kind."""
+
+
+@pytest.mark.parametrize("more", URLS)
+def test_every_url_that_a_run_takes_can_be_examined(clinic: Clinic, more: str) -> None:
+    server = clinic.server()
+    url = f"nfs://127.0.0.1/export?nfsport={server.port}&mountport={server.port}{more}".replace(
+        "{port}", str(server.port)
+    )
+    as_url(url, (2, 3))  # what `run` does first
+    diagnosis = clinic.diagnose(url)
+    assert diagnosis.healthy, diagnosis.render()
+    assert {step.outcome for step in diagnosis.steps if step.name in {"NFS", "MOUNT", "export"}} == {OK}
+
+
+def test_every_parameter_of_urls_is_tried_above() -> None:
+    tried = {name for more in URLS for name in re.findall(r"&(\w+)=", more)}
+    with pytest.raises(UrlError) as caught:
+        NfsUrl.parse("nfs://h/?what=1")
+    known = str(caught.value).partition("parameters ")[2].partition(", saw")[0].split(", ")
+    assert set(known) - {"nfsport", "mountport"} <= tried
 
 
 def url_of(server: Server, path: str = "/export", more: str = "") -> str:

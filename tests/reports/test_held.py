@@ -28,11 +28,11 @@ def test_annotations_are_of_differences_only() -> None:
 
 
 def test_markdown_names_the_differences_first() -> None:
-    assert "Agrees with the baseline <code>b&#46;toml</code>" in render_markdown([run_of()])
+    assert "Agrees with the baseline `b.toml`" in render_markdown([run_of()])
     text = render_markdown([run_of(*[NEW] * 30)])
-    assert "Differs from the baseline <code>b&#46;toml</code>" in text
-    assert "- <code>new&#58; nfs3/a/new&#58; FAIL &#64;all &#60;b&#62;</code>" in text
-    assert text.count("&#64;all &#60;b&#62;</code>\n") == 20
+    assert "Differs from the baseline `b.toml`" in text
+    assert "- `new: nfs3/a/new: FAIL @all <b>`" in text
+    assert text.count("FAIL @all <b>`\n") == 20
     assert "- and 10 more" in text
 
 
