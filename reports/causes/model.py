@@ -54,7 +54,8 @@ class Cause:
         told = [count(len(self.checks), "check")] if self.checks else []
         for number, (rule, ids) in enumerate(sorted(self.findings.items())):
             noun = f" {'check' if len(ids) == 1 else 'checks'}" if not told and not number else ""
-            told.append(f"lint {rule.rpartition('/')[2]} in {len(ids)}{noun}")
+            name = rule if rule.startswith("target/") else f"lint {rule.rpartition('/')[2]}"
+            told.append(f"{name} in {len(ids)}{noun}")
         return ", ".join(told)
 
     @property

@@ -257,6 +257,6 @@ def test_an_alarm_in_the_log_of_the_server_is_a_finding(
     (finding,) = findings(outcome)
     assert (finding.id, finding.check, finding.verdict) == ("target/log", "nfs3/fake/alarmed", verdict)
     assert finding.transcript == ["BUG: it is broken", "Call Trace:"]
-    assert "target/log" in outcome.text
+    assert "target/log in 1 check" in outcome.text
     for name in ("report.txt", "report.html"):
         assert "BUG: it is broken" in (suite.report / name).read_text()

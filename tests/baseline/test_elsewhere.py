@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Causes in baselines, symptoms that an update writes, and what is known of other servers."""
+
+from __future__ import annotations
+
+import pytest
+
+from nfsjudge.records import CheckRecord, RequirementRecord, failure_text
+from reports.baseline import (
+    Kind,
+    fitting_baseline,
+    known_elsewhere,
+    parse_baseline,
+    shipped,
+)
+from reports.baseline.update import updated
+from reports.causes import signature
+from reports.compare import compare, grouped
+from tests.baseline.test_baseline import check, held, run_of
+
+FRAGMENTS = RequirementRecord("RFC 1831", "10", "DESCRIPTION", "STATED", "a fragment may be empty")
+
+
+def closed(name: str, observed: str = "a closed connection") -> CheckRecord:
+    what = "answer to a call with an empty first fragment"
+    return CheckRecord(name, "FAIL", FRAGMENTS, ["SUCCESS"], observed, what=what)
+
+
+def test_another_symptom_of_the_same_check_is_not_known_of_others() -> None:
+    on, others = known_elsewhere(closed("rpc/fragments/empty[first]", "GARBAGE_ARGS"))
+    assert (on, others > 0) == ([], True)
+
+
+def test_what_breaks_a_should_is_known_of_others_as_well() -> None:
+    clause = RequirementRecord("RFC 1813", "5.2.1", "IMPLEMENTATION", "SHOULD", "MNT requires AUTH_UNIX")
+    record = CheckRecord("mount/credentials/x", "NONSTRICT", clause, ["an error"], "success")
+    record.what = "answer to MNT with AUTH_NONE"
+    assert "fernfs 0.1.5" in known_elsewhere(record)[0]
+
+
+def test_an_entry_may_name_a_cause() -> None:
+    one, other = closed("rpc/fragments/a"), closed("rpc/fragments/b[3]")
+    text = f'[[entry]]\ncause = "{signature(one)}"\nreason = "r"\n'
+    assert held(text, run_of(one, other)) == []
+    assert held(text, run_of(one, closed("c", "no reply"))) == [(Kind.NEW, "c")]
+    assert held(text, run_of(check("a"))) == [(Kind.STALE, signature(one))]
+    both = f'[[entry]]\nid = "*"\ncause = "{signature(one)}"\nreason = "r"\n'
+    assert held(both, run_of(one, closed("c", "no reply"))) == [(Kind.SYMPTOM, "c")]
+
+
+def test_an_update_keeps_a_cause_as_long_as_something_shows_it() -> None:
+    one, other = closed("rpc/fragments/a"), closed("rpc/fragments/b", "no reply")
+    text = f'[[entry]]\ncause = "{signature(one)}"\nreason = "r"\n'
+    assert updated(text, run_of(one), "b.toml") == text
+    after = updated(text, run_of(other), "b.toml")
+    (entry,) = parse_baseline(after, "b.toml").entries
+    assert (entry.ids, entry.cause) == (("rpc/fragments/b",), "")
+
+
+def test_an_update_writes_symptoms_that_fit_other_numbers_and_names() -> None:
+    def seen(name: str, size: int, scratch: str) -> CheckRecord:
+        return CheckRecord(name, "FAIL", None, ["5"], f"{size} in '{scratch}'", what="size")
+
+    run = run_of(seen("a", 4, "nfsproof-00ff"), seen("b", 19, "nfsproof-1234"))
+    after = updated("", run, "b.toml")
+    (entry,) = parse_baseline(after, "b.toml").entries
+    assert (entry.ids, entry.symptom) == (
+        ("a", "b"),
+        "size: expected [0-9a-fx.]+, got [0-9a-fx.]+ in '[^']*'",
+    )
+    assert held(after, run_of(seen("a", 77, "x"), seen("b", 1, "y"))) == []
+    assert held(after, run_of(seen("a", 77, "x"), closed("b"))) == [(Kind.SYMPTOM, "b")]
+
+
+@pytest.mark.parametrize(
+    ("description", "name"),
+    [
+        ("ganesha:vfs (NFS-Ganesha 4.3, FSAL VFS on ext4)", "ganesha-4.3-vfs"),
+        ("ganesha:mem (NFS-Ganesha 4.3, FSAL MEM)", "ganesha-4.3-mem"),
+        ("ganesha:mem (NFS-Ganesha 5.0, FSAL MEM)", ""),
+        ("go-nfs (go-nfs (example osnfs) v0.0.4, in a scratch folder)", "go-nfs-0.0.4"),
+        ("nfs3-server:memory (cargo-nfs3-server 0.2.3, in memory)", "nfs3-server-0.2.3-memory"),
+        ("nfs://host/export", ""),
+        ("", ""),
+    ],
+)
+def test_the_baseline_of_a_server_is_found(description: str, name: str) -> None:
+    assert fitting_baseline(description) == name
+
+
+def test_what_other_servers_are_known_for_is_told_or_that_none_is() -> None:
+    empty = closed("rpc/fragments/anything")
+    on, others = known_elsewhere(empty, target="nfs://host/export")
+    assert "NFS-Ganesha 4.3, VFS export" in on
+    assert "NFS-Ganesha 4.3, MEM export" in on
+    for target in ("ganesha", "ganesha:mem"):  # its other exports are the same program
+        mine, fewer = known_elsewhere(empty, target=target)
+        assert not [one for one in mine if "Ganesha" in one]
+        assert fewer == others - 1
+    assert others == len({one.target.partition(":")[0] for one in shipped() if one.target != "embedded"})
+    record = CheckRecord(empty.id, "FAIL", elsewhere=on, others=others)
+    assert "  elsewhere:  also on NFS-Ganesha 4.3, VFS export\n" in failure_text(record)
+    record = check("a", "FAIL")
+    record.elsewhere, record.others = known_elsewhere(record)
+    assert f"elsewhere:  only here: not known of {others} other servers, where it" in failure_text(record)
+    assert "elsewhere" not in failure_text(check("a", "FAIL"))
+
+
+def test_changes_of_one_cause_are_one_line() -> None:
+    broken = run_of(*(closed(f"rpc/fragments/empty[{n}]") for n in range(3)), check("a", "FAIL", "5"))
+    good = run_of(*(check(f"rpc/fragments/empty[{n}]") for n in range(3)), check("a", "FAIL", "6"))
+    lines = grouped(compare(good, broken), good, broken)
+    told = "answer to a call with an empty first fragment: expected SUCCESS, got a closed connection (RFC 1831 10)"
+    assert lines == [
+        f"broken: 3 of one cause: PASS -> FAIL  {told}; first rpc/fragments/empty[0]",
+        "other symptom: a: FAIL -> FAIL  5",
+    ]
+    back = grouped(compare(broken, good), broken, good)
+    assert back[0] == f"fixed: 3 of one cause: FAIL -> PASS  {told}; first rpc/fragments/empty[0]"
