@@ -43,6 +43,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --baseline FILE           only differences from this file, or from a baseline of nfsproof;
                                 auto: the one for the started server and its version
       --require CAPABILITY,...  the target lacks one of these capabilities
+      --floor N                 fewer than N checks were executed
       --lacks CAPABILITY,...    (not red:) the target does not have these, whatever it answers
       --lint fail|report|off    rules for every call and reply: red, printed only, off [fail]
     What the run writes:
@@ -86,5 +87,9 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
         entry = load_target(found)
         strictly = ["--strict-should"] if strict or entry.strict else []
         checks = [] if names_checks(rest) else entry.checks
-        return starter.run_suite(["--target", entry.target, *entry.options(), *strictly, *checks, *rest])
+        limits = [f"--floor={entry.floor}"] if checks or not names_checks(rest) else []
+        limits += [f"--time-limit={entry.timeout}"] if entry.timeout else []
+        return starter.run_suite(
+            ["--target", entry.target, *entry.options(), *limits, *strictly, *checks, *rest]
+        )
     return starter.run_suite(["--target", found or "embedded", *strictly, *rest])

@@ -94,6 +94,8 @@ target = "{url}"
 label = "Box"
 checks = ["{CRASHES}"]
 lacks = ["symlink"]
+floor = 1
+timeout = 3600
 [target.control]
 crash = """{command(folder, "crash")}"""
 '''
@@ -115,3 +117,10 @@ def test_control_of_a_server_that_nfsproof_starts_is_refused(tmp_path: Path) -> 
     done = _run(tmp_path, "run", "embedded", "--control=manual")
     assert done.returncode == 4
     assert "nfsproof controls embedded itself" in done.stderr
+
+
+def test_fewer_checks_than_the_floor_are_red(run_on: RunOn) -> None:
+    done, run = run_on(CRASHES, "--floor=1")
+    assert [check.verdict for check in run.checks] == ["SKIP"]
+    assert done.returncode == 1
+    assert "NOT JUDGED 0 checks executed, expected at least 1 (--floor)" in done.stdout
