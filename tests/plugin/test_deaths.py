@@ -177,7 +177,7 @@ def test_known_killers_run_last_where_nobody_restarts_the_server(suite: Suite, f
     suite.write(alone + check("it", "pass"), "suites/rpc/test_other.py")
 
     def order(*options: str) -> list[str]:
-        return list(suite.run("--target", *options).checks)
+        return list(suite.run_apart("--target", *options).checks)
 
     assert order(fragile.url) == ["it", "alone", "length_too_large"]
     assert order(fragile.url, "--restart", "true") == ["length_too_large", "it", "alone"]
