@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Grants: what the mode permits everybody is not denied, and a procedure is not denied to everybody.
 
-Who may do what is the server's policy (RFC 1094 section 3.3), so in other checks a denial ends the check as SKIP. A
-server that denies one procedure always would never fail then. NFSv2 has no ACCESS: here GETATTR says, before and after
-the call, that owner, group and others alike have the permission, and nobody else knows the objects. Each check tries
-several new objects.
+Who may do what is the server's policy (RFC 1094 section 3.3), so in other checks a denial ends the check as SKIP, and
+here it breaks a SHOULD. A server that denies one procedure always would show nothing else. NFSv2 has no ACCESS: here
+GETATTR says, before and after the call, that owner, group and others alike have the permission, and nobody else knows
+the objects. Each check tries several new objects.
 """
 
 from __future__ import annotations
@@ -21,11 +21,13 @@ from nfsjudge.expect import StatusReply
 MODE_SAYS_WHO_MAY = Requirement(
     rfc="RFC 1094",
     section="2.3.5",
+    level=Level.SHOULD,  # section 3.3: the protocol does not define which permissions a server checks
     gist="mode has the permissions of owner, group and others: what it permits all of them is not denied to everybody",
 )
 SETATTR_CHANGES_ATTRIBUTES = Requirement(
     rfc="RFC 1094",
     section="2.2.3",
+    level=Level.SHOULD,  # section 3.3
     gist="SETATTR changes attributes: it is not denied for every attribute of an object that the user has created",
 )
 READLINK_READS_LINKS = Requirement(

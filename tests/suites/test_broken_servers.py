@@ -111,9 +111,11 @@ OF_VERSION_2 = (
 
 @pytest.mark.parametrize("procedure", OF_VERSION_2)
 def test_a_procedure_of_version_2_that_is_denied_to_everybody_is_red(run_on: RunOn, procedure: str) -> None:
-    ended = run_on(_with(f"{procedure}2-denies-everybody"), "nfs2/grants", f"nfs2/{procedure.upper()}")
-    assert ended.status == 1
-    assert f"nfs2/grants/{procedure}" in ended.of("FAIL")
+    # Which permissions it checks is the server's choice (RFC 1094 section 3.3), so that breaks a SHOULD.
+    broken = _with(f"{procedure}2-denies-everybody")
+    ended = run_on(broken, "nfs2/grants", f"nfs2/{procedure.upper()}", "--strict")
+    assert ended.status in {1, 10}  # where not even cleaning up works, VOID outranks it
+    assert f"nfs2/grants/{procedure}" in ended.of("NONSTRICT") | ended.of("VOID")
 
 
 def test_a_server_that_denies_every_directory_in_version_2_is_not_green(run_on: RunOn) -> None:
