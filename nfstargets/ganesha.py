@@ -18,7 +18,8 @@ from typing import ClassVar
 
 from nfsclient.protocol import mount, nfs3
 from nfstargets.base import TargetAddress, TargetError
-from nfstargets.ganesha_config import EXPORT_KINDS, GaneshaConfig
+from nfstargets.ganesha_config import EXPORT_KINDS, MEM_FILE_SIZE, MEM_FILES, GaneshaConfig
+from nfstargets.keeper import MEMORY
 from nfstargets.namespace import HANDLE_FILE_SYSTEMS, can_act_for_others, file_system_of
 from nfstargets.process import KeptServer
 from nfstargets.program import HOST, ProgramTarget
@@ -150,7 +151,9 @@ class GaneshaTarget(ProgramTarget):
             self._file_system = file_system_of(export)
             if self._file_system not in HANDLE_FILE_SYSTEMS:
                 memory, self._file_system = [export], "tmpfs"
-        return KeptServer(scratch, rpcbind=SOCKET_PATH, memory=memory)
+        # Most of the memory of its files is never written to.
+        data = MEM_FILES * MEM_FILE_SIZE if self.kind == "mem" else MEMORY
+        return KeptServer(scratch, data=data, rpcbind=SOCKET_PATH, memory=memory)
 
     def output(self, server: KeptServer) -> Path:
         """What it prints outside its log."""

@@ -12,6 +12,9 @@ EXPORT_KINDS = ("vfs", "mem")
 MEM_FILE_SIZE = 0x20_0000
 """Bytes of each file that /mem keeps, 2 MiB: its maximum. Beyond that it accepts data and returns other data."""
 
+MEM_FILES = 16_384
+"""How many of them /mem must have room for: checks of large directories create 10,000."""
+
 TRANSFER = 0x10_0000
 """Bytes of the largest READ and WRITE, 1 MiB: as much as checks move at once, so that they can go beyond it."""
 

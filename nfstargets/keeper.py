@@ -17,8 +17,8 @@ Argument: {"rpcbind": PATH or null, "memory": [PATH, ...], "remove": PATH or nul
               too: all of it ends with the server
     remove    folder to remove at the end
 
-Commands:  {"do": "start", "argv": [...], "output": PATH, "folder": PATH or null}
-           (the folder is for its temporary files; "{line}" in argv becomes the number of a descriptor: its line to us)
+Commands:  {"do": "start", "argv": [...], "output": PATH, "folder": PATH or null, "data": BYTES}
+           (the folder is for its temporary files; data is the memory that it may have; "{line}" in argv becomes the number of a descriptor: its line to us)
            {"do": "signal", "number": N}                         {"do": "say", "text": TEXT} (on that line)
 Events:    {"event": "ready"}                                    {"event": "failed", "why": TEXT}
            {"event": "started", "pid": N}                        {"event": "registered", "program": N, "version": N}
@@ -40,6 +40,7 @@ import signal
 import socket
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -131,13 +132,13 @@ class Keeper:
     def obey(self, command: dict[str, Any]) -> None:
         """Carries out one command; trouble is an event, never an exception."""
         if command["do"] == "start":
-            self.start(command["argv"], Path(command["output"]), command["folder"])
+            self.start(command["argv"], Path(command["output"]), command["folder"], command["data"])
         elif command["do"] == "say":
             self.tell_server(command["text"])
         elif self.server is not None:
             self.server.send_signal(command["number"])
 
-    def start(self, argv: list[str], output: Path, folder: str | None) -> None:
+    def start(self, argv: list[str], output: Path, folder: str | None, data: int) -> None:
         """Starts the server, its output appended to a file."""
         self._oom_kills = _oom_kills()
         self._hang_up()
@@ -156,7 +157,7 @@ class Keeper:
                     env=None if folder is None else os.environ | {"TMPDIR": folder},
                     cwd="/",
                     # This process has one thread, so code between fork and exec is safe.
-                    preexec_fn=_before_the_server,  # noqa: PLW1509
+                    preexec_fn=partial(_before_the_server, data),  # noqa: PLW1509
                 )
         except OSError as error:
             self.say("failed", why=f"{argv[0]}: {error.strerror}")
@@ -243,11 +244,11 @@ def _oom_kills() -> int:
     return 0
 
 
-def _before_the_server() -> None:
+def _before_the_server(data: int) -> None:
     die_with_parent(signal.SIGKILL)
     with contextlib.suppress(OSError, ValueError):  # ValueError: a lower limit that cannot be raised
         # The same on every machine. It counts what may be written, not address space that is only reserved.
-        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_DATA, (data, data))
     with contextlib.suppress(OSError):  # a kernel without /proc
         # Where there is less, a server that believes each length in a call is to end, and nothing else.
         Path("/proc/self/oom_score_adj").write_text("1000")

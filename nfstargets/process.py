@@ -21,6 +21,7 @@ from typing import Any
 
 import nfsclient
 from nfstargets.base import TargetError
+from nfstargets.keeper import MEMORY
 from nfstargets.machine import allowed
 
 KEEPER_READY = 15.0
@@ -52,12 +53,15 @@ class KeptServer:
         self,
         scratch: Path,
         *,
+        data: int = MEMORY,
         rpcbind: Path | None = None,
         memory: Iterable[Path] = (),
         files: Mapping[Path, int] | None = None,
         network: Network | None = None,
     ) -> None:
         self.scratch = scratch
+        self.data = data
+        """Bytes of memory that the server may have to write to."""
         self._wanted = {
             "rpcbind": rpcbind and str(rpcbind),
             "memory": [str(path) for path in memory],
@@ -124,7 +128,7 @@ class KeptServer:
         self.registered.clear()
         self.said.clear()
         self.status = None
-        self._tell(do="start", argv=argv, output=str(output), folder=folder and str(folder))
+        self._tell(do="start", argv=argv, output=str(output), folder=folder and str(folder), data=self.data)
         self._await(lambda: self.pid is not None or self.status is not None, allowed(_QUICK), argv[0])
 
     def say(self, text: str) -> None:

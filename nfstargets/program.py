@@ -23,7 +23,6 @@ from nfsclient.errors import NfsClientError
 from nfsclient.rpc.blocking import connect_tcp
 from nfsclient.rpc.loop import Loop
 from nfstargets.base import Target, TargetAddress, TargetError
-from nfstargets.keeper import MEMORY
 from nfstargets.machine import allowed
 from nfstargets.process import KeptServer, describe_end, free_ports, last_lines
 
@@ -179,7 +178,7 @@ class ProgramTarget(Target):
         how = describe_end(server.status)
         if not self._lacked_memory(server):
             return self._with_log(f"{self.title()} ended unexpectedly with {how}")
-        granted = f"nfsproof grants it {MEMORY >> 30} GiB"
+        granted = f"nfsproof grants it {server.data >> 30} GiB"
         return self._with_log(f"{self.title()} ended for lack of memory, of which {granted}, with {how}")
 
     def await_end(self) -> None:
