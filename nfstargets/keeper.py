@@ -18,7 +18,8 @@ Argument: {"rpcbind": PATH or null, "memory": [PATH, ...], "remove": PATH or nul
     remove    folder to remove at the end
 
 Commands:  {"do": "start", "argv": [...], "output": PATH, "folder": PATH or null, "data": BYTES}
-           (the folder is for its temporary files; data is the memory that it may have; "{line}" in argv becomes the number of a descriptor: its line to us)
+           (the folder is for its temporary files; data is the memory that it may have; "{line}" in argv becomes the
+           number of a descriptor: its line to us)
            {"do": "signal", "number": N}                         {"do": "say", "text": TEXT} (on that line)
 Events:    {"event": "ready"}                                    {"event": "failed", "why": TEXT}
            {"event": "started", "pid": N}                        {"event": "registered", "program": N, "version": N}
