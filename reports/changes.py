@@ -35,6 +35,7 @@ _VOLATILE = (
     (re.compile(r"nfsproof-[0-9a-f]{6,}"), "nfsproof-*"),  # names of scratch folders
     (re.compile(r"\b\d{6,}\.\d+\b"), "*"),  # times
     (re.compile(r"\b(?:0x)?[0-9a-f]{8,}\b"), "*"),  # handles, verifiers, XIDs
+    (re.compile(r"exchange #\d+"), "exchange #*"),
     (re.compile(r"\d{6,}"), "*"),  # file ids, file systems
     (re.compile(r"\d+(?:\.\d+)? m?s\b"), "* s"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -26,6 +27,8 @@ _NOT_EXECUTED = frozenset({"SKIP", "UNSUPPORTED"})
 _NOT_RED = frozenset({"PASS", *_NOT_EXECUTED})
 LINT = "lint/"
 """How the ids of its rules begin."""
+_TIMES = re.compile(r"; \d+ times in all$")
+"""How often a check broke a rule: another check, or another set-up, breaks it more often."""
 _LONG = 500
 """Characters of one difference: what a server sent may be as long as it likes."""
 
@@ -81,14 +84,16 @@ class Seen:
 def seen_in(run: Run) -> dict[str, Seen]:
     """What a baseline speaks of: each check, and each rule of the lint that was broken."""
     seen: dict[str, Seen] = {}
-    records: list[CheckRecord | FindingRecord] = [*run.checks, *run.findings]
+    # Of a rule the first check by id speaks: the order in which several workers come to them is another each time.
+    findings = sorted(run.findings, key=lambda one: natural(one.check))
+    records: list[CheckRecord | FindingRecord] = [*run.checks, *findings]
     for record in records:
         if record.verdict == "INFO":
             continue
         known = seen.get(record.id)  # of what comes twice the worse counts
         if known is None or VERDICTS.index(record.verdict) < VERDICTS.index(known.verdict):
             cause = signature(record) if record.verdict in RED else ""
-            seen[record.id] = Seen(record.id, record.verdict, deviation(record), cause)
+            seen[record.id] = Seen(record.id, record.verdict, _TIMES.sub("", deviation(record)), cause)
     return seen
 
 

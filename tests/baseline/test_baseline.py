@@ -509,6 +509,20 @@ def test_a_rule_is_not_fixed_where_nobody_looked() -> None:
     assert [one.how for one in compare(broken, run_of(check("b")))] == [changes.GONE, changes.GONE]
 
 
+def test_a_rule_shows_the_same_in_whatever_order_the_workers_found_it() -> None:
+    one = FindingRecord("lint/nfs3/x", "a", "FAIL", observed="READ, exchange #3: 10, 9 sent")
+    other = FindingRecord(
+        "lint/nfs3/x", "b", "FAIL", observed="READ, exchange #3: 1001, 1000 sent; 2 times in all"
+    )
+    later = FindingRecord(
+        "lint/nfs3/x", "a", "FAIL", observed="READ, exchange #4: 10, 9 sent; 2 times in all"
+    )
+    checks = check("a"), check("b")
+    serial, parallel = run_of(*checks, findings=(one, other)), run_of(*checks, findings=(other, later))
+    assert compare(serial, parallel) == []
+    assert held(updated("", serial, "b.toml"), parallel) == []
+
+
 def test_the_same_run_has_no_difference() -> None:
     run = run_of(check("a", "FAIL", "x"), check("b"))
     assert compare(run, run) == []
