@@ -12,9 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
+
 from nfsclient.url import NfsUrl
 from nfsjudge.records import CheckRecord
 from nfsproof import starter
+from nfsproof.arguments import is_target_file
+from nfsproof.events.chosen import load_target
 from nfsproof.only_data import is_only_data
 from reports import Run, load
 from reports.archived import is_archive, is_from_archive
@@ -25,6 +29,8 @@ AGAIN = "reproduced"
 """The folder below the report for that of the check that is run again: the records of the run stay."""
 
 
+CONTROL_LOG = Path("logs", "control.log")
+"""Below the report: what the commands did that controlled the server of a URL."""
 _EMBEDDED = "embedded"
 
 
@@ -172,6 +178,14 @@ def run_again(found: Found, target: str | None, arguments: tuple[str, ...] = ())
     if found.check.id.startswith("-"):
         raise CannotReproduce(f"expected the id of a check, saw {found.check.id!r} in the records")
     report = found.folder / AGAIN
+    if target is not None and is_target_file(target):
+        arguments = (*load_target(target).how_it_runs(), *arguments)
+    elif (found.folder / CONTROL_LOG).exists():
+        click.echo(
+            "nfsproof: the run controlled its server by commands, which the records do not contain; "
+            "checks that need them are SKIP without --target FILE.toml",
+            err=True,
+        )
     server = _target_of(found, target)
     words = [f"--target={server}", f"--report={report}", "--evidence=always", *arguments]
     if server == found.target == _EMBEDDED:
@@ -185,7 +199,7 @@ def _target_of(found: Found, target: str | None) -> str:
     from nfstargets.spelling import as_url
 
     if target is not None:
-        return as_url(target)
+        return load_target(target).target if is_target_file(target) else as_url(target)
     if "://" in found.target or found.target.partition(":")[0] in TARGETS:
         return found.target
     raise CannotReproduce(

@@ -26,7 +26,11 @@ from nfsproof.exits import Exit, Trouble
     type=click.Path(path_type=Path),
     help="Folder of the run.",
 )
-@click.option("--target", metavar="TARGET", help="Use this server instead of the one of the run.")
+@click.option(
+    "--target",
+    metavar="TARGET",
+    help="Use this server instead of the one of the run; also a target file (FILE.toml).",
+)
 @click.option("--script", is_flag=True, help="Run the script of the check instead of the check.")
 @click.option(
     "--trust",

@@ -85,7 +85,11 @@ class TargetEntry:
         found += [f"--baseline={self.baseline}"] if self.baseline else []
         found += ["--require", ",".join(self.require)] if self.require else []
         found += ["-n", str(self.workers)] if self.workers else []
-        found += ["--call-timeout", str(self.call_timeout)] if self.call_timeout else []
+        return [*found, *self.how_it_runs()]
+
+    def how_it_runs(self) -> list[str]:
+        """Those of the options that a check needs to run on this server as it did before."""
+        found = ["--call-timeout", str(self.call_timeout)] if self.call_timeout else []
         found += ["--lacks", ",".join(self.lacks)] if self.lacks else []
         found += [f"--control={one}" for one in self.control]
         found += ["--control-timeout", str(self.control_timeout)] if self.control_timeout else []

@@ -316,3 +316,15 @@ def test_a_python_without_nfsclient_is_told_what_to_do(report: Path, tmp_path: P
     assert alone.returncode == 1
     assert "nfsclient is a part of nfsproof: run this with the Python that has it" in alone.stderr
     assert "Traceback" not in alone.stderr
+
+
+def test_a_target_file_says_how_the_check_runs(report: Path, bent: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(f'[[target]]\ntarget = "{bent}"\nlabel = "Mine"\nlacks = ["device"]\n')
+    name = next(iter(FAILING))
+    words = ["-m", "nfsproof", "reproduce", name, f"--report={report}", f"--target={file}"]
+    again = python(*words)
+    assert again.returncode == Exit.FAIL
+    assert "its owner declares it missing" in again.stdout
+    assert check_of(report / "reproduced", name).verdict == "FAIL"
+    assert python(*words, "--script").returncode == Exit.OK

@@ -393,3 +393,13 @@ def test_a_step_that_breaks_down_is_no_traceback(clinic: Clinic, monkeypatch: py
     diagnosis = clinic.diagnose(url_of(clinic.server()))
     assert "ZeroDivisionError: of ours" in diagnosis.step("export").seen
     assert "report it" in diagnosis.step("export").advice
+
+
+def test_a_step_of_several_lines_stays_readable() -> None:
+    step = Step("crash", Outcome.FAILED, "it ended with 3\nIt printed nothing.", "try \x1b")
+    behind = " " * 28
+    assert step.lines() == [
+        "FAILED     crash            it ended with 3",
+        f"{behind}It printed nothing.",
+        f"{behind}-> try \\x1b",
+    ]
