@@ -289,3 +289,11 @@ def test_a_server_that_serves_one_connection_at_a_time_is_not_red(run_on: RunOn)
     waiting = next(check for check in ended.run.checks if check.id == "nfs3/READ/above-rtmax")
     assert waiting.verdict == "SKIP"
     assert waiting.reason.startswith("the server serves one connection at a time")
+
+
+def test_a_server_that_hangs_until_a_connection_ends_is_red(run_on: RunOn) -> None:
+    program = (sys.executable, "-P", "-m", "tests.suites.hangs_on_fragments")
+    ended = run_on((), "rpc/fragments/many[16]", "nfs3/NULL", "--call-timeout=2", program=program)
+    assert ended.status == 1
+    assert "rpc/fragments/many[16]" in ended.of("FAIL")
+    assert ended.of("PASS")
