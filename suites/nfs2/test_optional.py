@@ -33,8 +33,6 @@ WORKS_OR_IS_UNAVAILABLE = Requirement(
 )
 _ATTEMPTS: t.Final = 2
 """A hard error may be that of one moment."""
-_SERVERFAULT: t.Final = 10006
-"""Of version 3: a server that serves both may answer it."""
 Act: t.TypeAlias = Callable[[Nfs2, Nfs2Scratch, bytes], StatusReply]
 """(client, scratch directory, an unused name) -> the reply."""
 OPTIONAL: t.Final[dict[str, Act]] = {
@@ -59,5 +57,5 @@ def test_works_or_unavailable(nfs2: Nfs2, scratch: Nfs2Scratch, procedure: str) 
         if reply.status == Nfsstat2.NFS_OK:
             return
         observe(procedure, show(reply.status))
-    is_internal = reply.status in {Nfsstat2.NFSERR_IO, _SERVERFAULT}
-    expect(reply, because=IO_IS_A_HARD_ERROR if is_internal else WORKS_OR_IS_UNAVAILABLE).ok()
+    is_io = reply.status == Nfsstat2.NFSERR_IO
+    expect(reply, because=IO_IS_A_HARD_ERROR if is_io else WORKS_OR_IS_UNAVAILABLE).ok()
