@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import ClassVar, Self
@@ -17,7 +17,15 @@ class TargetError(Exception):
 
 
 class ControlFailed(TargetError):
-    """A control that the target has did not work. That says nothing about its NFS service: VOID, never a verdict."""
+    """A control that the target has did not work. That says nothing about its NFS service: VOID, never a verdict.
+
+    `output` has the lines that a command of its owner has printed.
+    """
+
+    def __init__(self, text: str, output: Sequence[str] = ()) -> None:
+        super().__init__("\n".join([text, *output]))
+        self.text = text
+        self.output = tuple(output)
 
 
 class ControlDeclined(TargetError):

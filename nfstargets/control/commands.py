@@ -53,7 +53,7 @@ def run_command(
     if status == 0:
         return
     how = f"did not end within {seconds:g} s" if status is None else f"ended with exit status {status}"
-    raise ControlFailed(f"control {name}: the command {how}: {command}{_output(log, start)}")
+    raise ControlFailed(f"control {name}: the command {how}: {command}", _output(log, start))
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:
@@ -62,11 +62,11 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _output(log: Path, start: int) -> str:
-    """What a command wrote, as the end of a message."""
+def _output(log: Path, start: int) -> list[str]:
+    """What a command wrote, its end if it is long."""
     with contextlib.suppress(OSError), log.open("rb") as stream:
         stream.seek(start)
         lines = stream.read().decode(errors="replace").splitlines()
         text = "\n".join(line for line in lines if not line.startswith("--- "))[-_LONGEST_OUTPUT:].strip()
-        return f"\nIts output:\n{text}" if text else "\nIt printed nothing."
-    return ""
+        return ["Its output:", *text.splitlines()] if text else ["It printed nothing."]
+    return []

@@ -14,7 +14,7 @@ from contextlib import suppress
 from nfsclient.errors import NfsClientError
 from nfsclient.highlevel import NfsClient, connect
 from nfsclient.protocol import nfs3
-from nfstargets.base import TargetError
+from nfstargets.base import ControlFailed, TargetError
 from nfstargets.control.actions import Controls
 from nfstargets.control.target import ControlledTarget
 from nfstargets.diagnosis.report import Outcome, Step
@@ -26,6 +26,13 @@ _FULL = 64
 
 class _Failed(Exception):
     """What a step saw instead of the effect."""
+
+
+def failed_step(name: str, error: Exception) -> Step:
+    """The step that ended with an error."""
+    if isinstance(error, ControlFailed):
+        return Step(name, Outcome.FAILED, error.text, output=error.output)
+    return Step(name, Outcome.FAILED, str(error))
 
 
 class Trial:
@@ -60,7 +67,7 @@ class Trial:
             try:
                 seen = way()
             except (TargetError, NfsClientError, _Failed) as error:
-                yield Step(name, Outcome.FAILED, str(error))
+                yield failed_step(name, error)
                 if not self._target.answers():
                     yield Step("the others", Outcome.NOT_TRIED, "the server does not answer any more")
                     return

@@ -396,7 +396,7 @@ def test_a_step_that_breaks_down_is_no_traceback(clinic: Clinic, monkeypatch: py
 
 
 def test_a_step_of_several_lines_stays_readable() -> None:
-    step = Step("crash", Outcome.FAILED, "it ended with 3\nIt printed nothing.", "try \x1b")
+    step = Step("crash", Outcome.FAILED, "it ended with 3", "try \x1b", ("It printed nothing.",))
     behind = " " * 28
     assert step.lines() == [
         "FAILED     crash            it ended with 3",
