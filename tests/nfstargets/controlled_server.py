@@ -7,7 +7,10 @@ file as argument; it removes the file when it is done. `command` is the shell co
 
 from __future__ import annotations
 
+import contextlib
+import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -16,12 +19,30 @@ from nfstargets.embedded import EmbeddedTarget
 
 ACTIONS = ("crash", "restart", "stop", "start", "touch_locally", "remove_locally", "fill_disk", "free_disk")
 _TICK = 0.02
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def command(folder: Path, action: str) -> str:
     """A shell command that has an action carried out, and ends when it is done."""
     file = folder / action
     return f'printf %s "$NFSPROOF_PATH" > {file}.new; mv {file}.new {file}; while [ -e {file} ]; do sleep 0.02; done'
+
+
+@contextlib.contextmanager
+def controlled(folder: Path) -> Iterator[str]:
+    """The URL of such a server in another process, which ends with the context."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.nfstargets.controlled_server", str(folder)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert server.stdout is not None
+    try:
+        yield server.stdout.readline().strip()
+    finally:
+        server.kill()
+        server.communicate()
 
 
 def _carry_out(target: EmbeddedTarget, action: str, text: str, port: int) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import os
 import pty
-import subprocess
-import sys
 import threading
 import typing as t
 from collections.abc import Iterator
@@ -22,7 +20,7 @@ from nfstargets.control.commands import run_command
 from nfstargets.control.manual import Person
 from nfstargets.control.trial import Trial
 from nfstargets.diagnosis.report import Outcome
-from tests.nfstargets.controlled_server import ACTIONS, command
+from tests.nfstargets.controlled_server import ACTIONS, command, controlled
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,16 +35,8 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def url(folder: Path) -> Iterator[str]:
     """A server that carries out what it finds in `folder`."""
-    server = subprocess.Popen(
-        [sys.executable, "-m", "tests.nfstargets.controlled_server", str(folder)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert server.stdout is not None
-    yield server.stdout.readline().strip()
-    server.kill()
-    server.communicate()
+    with controlled(folder) as found:
+        yield found
 
 
 def _all_controls(folder: Path, **other: str) -> Controls:

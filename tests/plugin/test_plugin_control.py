@@ -13,7 +13,7 @@ import pytest
 
 from reports import load
 from reports.run import Run
-from tests.nfstargets.controlled_server import command
+from tests.nfstargets.controlled_server import command, controlled
 from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,16 +31,8 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def url(folder: Path) -> Iterator[str]:
-    server = subprocess.Popen(
-        [sys.executable, "-m", "tests.nfstargets.controlled_server", str(folder)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert server.stdout is not None
-    yield server.stdout.readline().strip()
-    server.kill()
-    server.communicate()
+    with controlled(folder) as found:
+        yield found
 
 
 def _run(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
