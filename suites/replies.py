@@ -7,6 +7,8 @@ import typing as t
 from collections.abc import Callable
 
 from nfsclient.errors import ConnectionLost, GarbageArgs, NfsClientError, RpcTimeout, SystemErr
+from nfsclient.rpc.blocking import RpcClient
+from nfsclient.rpc.core import DatagramCore
 from nfsjudge import observe
 from nfsjudge.answers import answer_name
 
@@ -14,6 +16,12 @@ R = t.TypeVar("R")
 
 REJECTIONS: t.Final = (GarbageArgs, SystemErr, ConnectionLost, RpcTimeout)
 """What may come of a call whose arguments the server does not decode."""
+
+
+def copies_sent(rpc: object) -> int:
+    """How many calls were sent again on this connection. Over UDP, a server may have executed such a call twice."""
+    core = rpc.core if isinstance(rpc, RpcClient) else None
+    return core.retransmissions if isinstance(core, DatagramCore) else 0
 
 
 def reply_or_none(
