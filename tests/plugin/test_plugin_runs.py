@@ -72,7 +72,11 @@ def test_reasons_of_checks_that_did_not_run_are_grouped(suite: Suite) -> None:
     assert lines[first + 7] == "and 5 other reasons (5 checks): report.txt"
 
 
-def test_a_red_run_prints_the_first_check_of_each_cause(suite: Suite) -> None:
+@pytest.mark.parametrize("ci", ["", "true"])
+def test_a_red_run_prints_the_first_check_of_each_cause(
+    suite: Suite, ci: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CI", ci)
     rule = "\n@pytest.mark.parametrize('number', range(30))\n@proves(RULE, killed_by=MUTANT)\n"
     body = rule + "def test_red(number):\n    expect(number, 'size').equals(99)\n"
     suite.write(body + check("other", "expect('b', 'word').equals('a')"))
