@@ -37,7 +37,7 @@ from nfsmutants.bending import child_of
 from nfsmutants.form import AnyCall, Call, mutant
 from nfsmutants.nfs2.bending import place_of, success
 from nfsmutants.nfs2.calls import Getattr
-from nfsmutants.rules import RFC1094_HANDLES, RFC1094_MNT, RFC1094_STATELESS, RFC1094_STATUS
+from nfsmutants.rules import RFC1094_HANDLES, RFC1094_MNT, RFC1094_STATUS
 from nfsserver.nfs2.common import fattr
 
 _WITH_HANDLES: t.Final = tuple(
@@ -89,16 +89,6 @@ def nfs2_renamed_handle_refers_to_directory(call: AnyCall) -> t.Any:
             astray[call.backend.handle_of(inode)] = args.from_.dir
         return call.proceed()
     return call.proceed(replace(args, file=astray.get(args.file, args.file)))
-
-
-@mutant(GETATTR, RFC1094_STATELESS)
-def nfs2_restart_invalidates_handles(call: Getattr) -> Attrstat:
-    """Handles from before a restart are invalid"""
-    known: dict[bytes, int] = call.state  # type: ignore[assignment]
-    if known.setdefault(call.args.file, call.backend.boots) != call.backend.boots:
-        return Attrstat(Nfsstat2.NFSERR_STALE)
-    reply: Attrstat = call.proceed()
-    return reply
 
 
 @mutant(MNT1, RFC1094_MNT)

@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import typing as t
-
-from nfsclient.protocol.nfs3 import COMMIT, WRITE, Commit3Args, Commit3Res, Commit3ResFail, Nfsstat3, WccAttr
+from nfsclient.protocol.nfs3 import COMMIT, Commit3Args, Commit3Res, Commit3ResFail, Nfsstat3, WccAttr
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend, change, inode_of
-from nfsmutants.form import AnyCall, mutant
+from nfsmutants.form import mutant
 from nfsmutants.nfs3.calls import Commit
 from nfsmutants.rules import RFC1813_COMMIT, RFC1813_COMMIT_HINTS, RFC1813_DATA_TYPES
 from nfsserver.fs import FsError, Inode, Kind
@@ -45,13 +43,6 @@ def commit3_changes_verifier(call: Commit) -> Commit3Res:
 def commit3_has_its_own_verifier(call: Commit) -> Commit3Res:
     """COMMIT always returns the same verifier, but not that of WRITE"""
     return amend(call.proceed(), verf=call.backend.codec.token(b"commit", call.backend.boots))
-
-
-@mutant(COMMIT, RFC1813_COMMIT)
-def commit3_does_not_flush_ranges(call: Commit) -> Commit3Res:
-    """COMMIT of a part of a file answers OK, but a crash loses the data"""
-    is_whole = call.args.offset == 0 and call.args.count == 0
-    return call.proceed() if is_whole else call.proceed_with(offset=2**64 - 1, count=1)
 
 
 @mutant(COMMIT, RFC1813_COMMIT)
@@ -117,19 +108,6 @@ def commit3_after_has_another_fileid(call: Commit) -> Commit3Res:
 # ---------------------------------------------------------------- verifiers
 
 
-@mutant((WRITE, COMMIT), RFC1813_COMMIT)
-def commit3_verifier_survives_crash(call: AnyCall) -> t.Any:
-    """COMMIT returns the first verifier of the file, even after a crash that lost data"""
-    verifiers = call.state
-    reply = call.proceed()
-    if call.operation is WRITE:
-        if reply.resok is not None:
-            verifiers.setdefault(call.args.file.hex(), reply.resok.verf)
-        return reply
-    known = verifiers.get(call.args.file.hex())
-    return reply if known is None else amend(reply, verf=known)
-
-
 # ---------------------------------------------------------------- COMMIT
 
 
@@ -141,18 +119,6 @@ def commit3_drops_other_files(call: Commit) -> Commit3Res:
         if inode is not committed:
             inode.crash()
     return call.proceed()
-
-
-@mutant((WRITE, COMMIT), RFC1813_COMMIT)
-def commit3_flushes_only_its_connection(call: AnyCall) -> t.Any:
-    """COMMIT flushes only files that its own connection wrote last, and answers OK for others"""
-    writers = call.state
-    if call.operation is WRITE:
-        writers[call.args.file.hex()] = call.peer
-        return call.proceed()
-    if writers.get(call.args.file.hex(), call.peer) == call.peer:
-        return call.proceed()
-    return call.proceed_with(offset=2**64 - 1, count=1)
 
 
 @mutant(COMMIT, RFC1813_COMMIT)

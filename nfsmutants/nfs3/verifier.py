@@ -11,27 +11,19 @@ from nfsclient.protocol.nfs3 import (
     LOOKUP,
     NFS3,
     NULL,
-    READ,
     WRITE,
     Commit3Res,
     Commit3ResFail,
     Nfsstat3,
-    StableHow,
 )
 from nfsclient.rpc.auth import AuthSys
 from nfsmutants.bending import amend, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.calls import Commit
 from nfsmutants.rules import RFC1813_WRITE
-from nfsserver.nfs3.common import SECOND, Watched
+from nfsserver.nfs3.common import Watched
 
 # ---------------------------------------------------------------- WRITE: stability
-
-
-@mutant((WRITE, COMMIT), RFC1813_WRITE)
-def write3_verifier_survives_crash(call: AnyCall) -> t.Any:
-    """The verifier of WRITE and COMMIT is the same after a crash that lost data"""
-    return amend(call.proceed(), verf=call.backend.codec.token(b"ever"))
 
 
 # ---------------------------------------------------------------- verifiers
@@ -52,20 +44,6 @@ def write3_verifier_by_transport(call: AnyCall) -> t.Any:
     return amend(call.proceed(), verf=verifier)
 
 
-@mutant((WRITE, COMMIT), RFC1813_WRITE)
-def write3_verifier_is_made_of_seconds(call: AnyCall) -> t.Any:
-    """The verifier is the second in which the service started"""
-    reply = call.proceed()
-    start: int = call.state.setdefault(str(call.backend.boots), call.backend.fs.stamp() // SECOND)
-    return amend(reply, verf=start.to_bytes(8, "big"))
-
-
-@mutant((WRITE, COMMIT), RFC1813_WRITE)
-def write3_verifier_is_reused(call: AnyCall) -> t.Any:
-    """An instance uses the verifier of the one before the last"""
-    return amend(call.proceed(), verf=call.backend.codec.token(b"odd or even", call.backend.boots % 2))
-
-
 @mutant(tuple(procedure for procedure in NFS3.procedures if procedure is not NULL), RFC1813_WRITE)
 def nfs3_verifier_changes_with_calls(call: AnyCall) -> t.Any:
     """The verifier changes after a call other than WRITE, GETATTR and LOOKUP, or after a refused WRITE"""
@@ -76,30 +54,6 @@ def nfs3_verifier_changes_with_calls(call: AnyCall) -> t.Any:
     if call.operation not in {GETATTR, LOOKUP}:
         state["deeds"] = state.get("deeds", 0) + 1
     return reply
-
-
-@mutant((READ, WRITE, COMMIT), RFC1813_WRITE)
-def nfs3_orderly_restart_loses_data(call: AnyCall) -> t.Any:
-    """An orderly restart loses unstable data, and keeps the verifier"""
-    args = call.args
-    state = call.state
-    unstable: dict[bytes, int] = state.setdefault("unstable", {})
-    inode = inode_of(call.server, args.file)
-    if (
-        unstable.get(args.file, call.backend.boots) != call.backend.boots
-        and inode is not None
-        and inode.data is not None
-    ):
-        inode.data.truncate(0)
-        del unstable[args.file]
-    reply = call.proceed()
-    if call.operation is READ:
-        return reply
-    if call.operation is COMMIT:
-        unstable.pop(args.file, None)
-    elif args.stable is StableHow.UNSTABLE:
-        unstable.setdefault(bytes(args.file), call.backend.boots)
-    return amend(reply, verf=call.backend.codec.token(b"ever"))
 
 
 def _is_full(call: AnyCall) -> bool:

@@ -25,6 +25,7 @@ _RFCS = {
     "mount": "RFC 1813",
     "portmap": "RFC 1833",
     "rpc": "RFC 1831",
+    "recovery": "RFC 1813",
 }
 """Protocol -> the RFC of a section that is named without one."""
 _SECTION = re.compile(r"(?:rfc\s*(?P<rfc>\d+)[\s:]+)?(?P<section>[0-9A-Z]+(?:\.[0-9A-Z]+)*)", re.IGNORECASE)

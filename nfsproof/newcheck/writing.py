@@ -23,6 +23,11 @@ FIXTURES: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("nfs3", "Nfs3", "nfsclient.clients"),
         ("scratch", "Nfs3Scratch", "fixtures.checks.dialects.nfs3"),
     ),
+    "recovery": (
+        ("nfs3", "Nfs3", "nfsclient.clients"),
+        ("scratch", "Nfs3Scratch", "fixtures.checks.dialects.nfs3"),
+        ("losses", "Losses", "suites.losses"),
+    ),
     "mount": (("mount3", "Mount", "nfsclient.clients"),),
     "portmap": (("portmap", "Portmap", "nfsclient.clients"),),
     "rpc": (("wire", "MakeWire", "fixtures.checks.wire"),),

@@ -12,7 +12,7 @@ from nfsclient.protocol.nfs2 import FHSIZE, Ftype, Nfsstat2
 from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, skip
 from suites.catalogue import Operands
 from suites.nfs2.calls import CALLS
-from suites.nfs2.objects import KINDS, expect_same, make, reconnect
+from suites.nfs2.objects import KINDS, expect_same, make
 
 REFUSES_INVALID_HANDLE = Requirement(
     rfc="RFC 1094",
@@ -24,12 +24,6 @@ HANDLE_IDENTIFIES_FILE = Requirement(
     rfc="RFC 1094",
     section="2.3.3",
     gist="a file handle identifies one file and keeps identifying it",
-)
-HANDLE_SURVIVES_RESTART = Requirement(
-    rfc="RFC 1094",
-    section="1.3",
-    level=Level.SHOULD,
-    gist="the server is stateless: file handles stay valid after a restart",
 )
 ALTERED_HANDLE_IS_INVALID = Requirement(
     rfc="RFC 1094",
@@ -127,19 +121,6 @@ def test_renamed_object(nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
     observe("answer", reply.status)
     if reply.resok is not None:  # a server that builds handles from names may answer STALE
         expect_same(reply.resok, known)
-
-
-@pytest.mark.exclusive
-@pytest.mark.parametrize("kind", KINDS)
-@proves(HANDLE_SURVIVES_RESTART, killed_by="nfs2-restart-invalidates-handles")
-def test_after_restart(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
-    """A file handle refers to the same object after a restart of the server."""
-    handle = make(scratch, kind)
-    known = expect(nfs2.getattr(handle)).ok()
-    target.restart()
-    reconnect(target, scratch)
-    attributes = expect(target.client(Nfs2).getattr(handle)).ok()
-    expect_same(attributes, known)
 
 
 @proves(MNT_HANDLE_IS_DIRECTORY, killed_by="mnt1-returns-a-handle-that-nfs2-refuses", needs="mount1")

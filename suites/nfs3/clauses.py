@@ -470,6 +470,16 @@ COMMIT_FLUSHES_DATA = Requirement(
     section="3.3.21",
     gist="COMMIT flushes data that was written with UNSTABLE to stable storage",
 )
+COMMIT_FLUSHES_RANGE = Requirement(
+    rfc="RFC 1813", section="3.3.21", gist="COMMIT flushes the range given by offset and count"
+)
+COMMIT_NOTHING_TO_FLUSH = Requirement(
+    rfc="RFC 1813",
+    section="3.3.21",
+    gist="COMMIT succeeds if there is nothing to flush, in the file, in the range or since a restart",
+    level=Level.SHOULD,
+    part=Part.IMPLEMENTATION,
+)
 
 
 # ---------------------------------------------------------------- section 4.4: permissions

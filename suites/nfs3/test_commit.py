@@ -9,28 +9,23 @@ from collections.abc import Callable
 import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
-from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow, Write3ResOk
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import (
     Level,
-    Part,
     Requirement,
     expect,
     expect_data,
     expect_unchanged,
     observe,
     proves,
-    skip,
     unsupported,
 )
-from suites.losses import LOSES_NOTHING, Losses
 from suites.nfs3 import file_types
-from suites.nfs3.after_crash import file_again
 from suites.nfs3.attributes import expect_same_object
-from suites.nfs3.clauses import COMMIT_FLUSHES_DATA
-from suites.nfs3.contents import Unstable, commit, need_content, pattern, read_range, write_all
+from suites.nfs3.clauses import COMMIT_FLUSHES_DATA, COMMIT_FLUSHES_RANGE, COMMIT_NOTHING_TO_FLUSH
+from suites.nfs3.contents import need_content, pattern, write_all
 
 COMMIT_VERIFIER_IS_CONSTANT = Requirement(
     rfc="RFC 1813",
@@ -40,16 +35,6 @@ COMMIT_VERIFIER_IS_CONSTANT = Requirement(
 )
 COMMIT_ZERO_COUNT = Requirement(
     rfc="RFC 1813", section="3.3.21", gist="COMMIT with count 0 flushes from offset to the end of the file"
-)
-COMMIT_FLUSHES_RANGE = Requirement(
-    rfc="RFC 1813", section="3.3.21", gist="COMMIT flushes the range given by offset and count"
-)
-COMMIT_NOTHING_TO_FLUSH = Requirement(
-    rfc="RFC 1813",
-    section="3.3.21",
-    gist="COMMIT succeeds if there is nothing to flush, in the file, in the range or since a restart",
-    level=Level.SHOULD,
-    part=Part.IMPLEMENTATION,
 )
 COMMIT_CHANGES_NOTHING = Requirement(
     rfc="RFC 1813",
@@ -61,12 +46,6 @@ COMMIT_WCC_BEFORE = Requirement(
 )
 COMMIT_WCC_AFTER = Requirement(
     rfc="RFC 1813", section="3.3.21", gist="file_wcc.after has the attributes of the file after the COMMIT"
-)
-COMMIT_VERIFIER_CHANGES_ON_LOSS = Requirement(
-    rfc="RFC 1813",
-    section="3.3.21",
-    gist="verf of COMMIT shows whether the server has restarted, and lost data, since the WRITE",
-    level=Level.MUST,
 )
 RANGES: t.Final = {
     "first-byte": (0, 1),
@@ -101,32 +80,6 @@ def test_keeps_unstable_data(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     need_content(scratch, file, data)
     expect(nfs3.commit(file)).ok()
     expect_data(scratch.read(file), data)
-
-
-@pytest.mark.exclusive
-@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-nothing")
-def test_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
-    """Committed data survives a crash."""
-    file = scratch.file("f")
-    data = pattern(10_000)
-    commit(nfs3, file, _write_unstable(nfs3, file, data))
-    survivor = losses.crash(Nfs3)
-    seen = read_range(survivor, file_again(losses.target, scratch, file, b"f"), 0, len(data))
-    expect_data(seen, data, "data after the crash")
-    losses.need_data()
-
-
-@pytest.mark.exclusive
-@proves(COMMIT_FLUSHES_RANGE, killed_by="commit3-does-not-flush-ranges")
-def test_range_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
-    """A committed range survives a crash."""
-    file = scratch.file("f")
-    data = pattern(30_000)
-    commit(nfs3, file, _write_unstable(nfs3, file, data), 10_000, 9000)
-    survivor = losses.crash(Nfs3)
-    seen = read_range(survivor, file_again(losses.target, scratch, file, b"f"), 10_000, 9000)
-    expect_data(seen, data[10_000:19_000], "data after the crash", at=10_000)
-    losses.need_data()
 
 
 @proves(COMMIT_VERIFIER_IS_CONSTANT, killed_by="commit3-has-its-own-verifier")
@@ -273,20 +226,6 @@ def test_other_file(nfs3: Nfs3, scratch: Nfs3Scratch) -> None:
     expect_data(scratch.read(other), data, "data of the other file")
 
 
-@pytest.mark.exclusive
-@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-only-its-connection")
-def test_two_clients(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
-    """COMMIT flushes the data of all clients."""
-    file, data = scratch.file("f"), pattern(20_000)
-    answers = write_all(nfs3, file, 0, data[:10_000], StableHow.UNSTABLE)
-    answers += write_all(second_client, file, 10_000, data[10_000:], StableHow.UNSTABLE)
-    commit(nfs3, file, answers)
-    survivor = losses.crash(Nfs3)
-    seen = read_range(survivor, file_again(losses.target, scratch, file, b"f"), 0, len(data))
-    expect_data(seen, data, "data after the crash")
-    losses.need_data()
-
-
 @pytest.mark.parametrize("where", ["first-byte", "first-4g"])
 @proves(COMMIT_CHANGES_NOTHING, killed_by="commit3-over-udp-flushes-nothing", needs="udp")
 def test_udp(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcClient], where: str) -> None:
@@ -300,20 +239,3 @@ def test_udp(nfs3: Nfs3, scratch: Nfs3Scratch, rpc_connect: Callable[..., RpcCli
 
 
 # ---------------------------------------------------------------- loss of data
-
-
-@pytest.mark.exclusive
-@proves(COMMIT_VERIFIER_CHANGES_ON_LOSS, killed_by="commit3-verifier-survives-crash", needs="unstable_writes")
-def test_verifier_after_loss(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
-    """The verifier of COMMIT changes if a crash loses unstable data."""
-    file, data = scratch.file("f"), Unstable()
-    data.write(nfs3, file, 0, pattern(50_000))
-    target.crash()
-    survivor = target.client(Nfs3)
-    lost = data.lost(survivor)
-    reply = survivor.commit(file)
-    expect(reply, because=COMMIT_NOTHING_TO_FLUSH).ok()
-    for verf in lost:
-        expect(reply).field("resok.verf").differs_from(verf)
-    if not lost:
-        skip(LOSES_NOTHING)

@@ -8,17 +8,13 @@ from collections.abc import Callable
 import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
-from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import WRITE, Nfsstat3, Sattr3, StableHow, Write3Args
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves, skip, unsupported
-from suites.losses import LOSES_NOTHING, Losses
-from suites.nfs3.after_crash import file_again
 from suites.nfs3.attributes import expect_before, expect_same_object
 from suites.nfs3.clauses import (
     HANDLE_IS_OF_ONE_FILE,
-    VERIFIER_CHANGES_ON_LOSS,
     VERIFIER_IS_CONSTANT,
     WRITE_CHANGES_ONLY_ITS_RANGE,
     WRITE_COUNT_BOUNDS_DATA,
@@ -65,12 +61,6 @@ WRITE_COMMITS_UNSTABLE = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="WRITE with UNSTABLE returns committed UNSTABLE, DATA_SYNC or FILE_SYNC",
-)
-WRITE_SYNC_IS_STABLE = Requirement(
-    rfc="RFC 1813",
-    section="3.3.7",
-    gist="data written with DATA_SYNC or FILE_SYNC is on stable storage before WRITE returns",
-    level=Level.MUST,
 )
 WRITE_MOVES_MTIME = Requirement(
     rfc="RFC 1813", section="2.5", gist="mtime is the time when the data was last modified: WRITE updates it"
@@ -244,40 +234,6 @@ def test_verifier_across_connections(nfs3: Nfs3, second_client: Nfs3, scratch: N
     reply = second_client.write(file, 0, b"data", StableHow.UNSTABLE)
     expect(reply).ok()
     expect(reply).field("resok.verf").equals(verf)
-
-
-@pytest.mark.exclusive
-@proves(WRITE_SYNC_IS_STABLE, killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"))
-def test_sync_survives_crash(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
-    """Data written with DATA_SYNC or FILE_SYNC survives a crash."""
-    data = pattern(8000)
-    written = {}
-    for stable in (StableHow.DATA_SYNC, StableHow.FILE_SYNC):
-        file = scratch.file(stable.name)
-        written[stable.name] = file, expect(nfs3.write(file, 0, data, stable)).ok().count
-    survivor = losses.crash(Nfs3)
-    for name, (file, count) in written.items():
-        seen = read_range(survivor, file_again(losses.target, scratch, file, name.encode()), 0, count)
-        expect_data(seen, data[:count], "data after the crash", of="range")
-    losses.need_data()
-
-
-@pytest.mark.exclusive
-@proves(VERIFIER_CHANGES_ON_LOSS, killed_by="write3-verifier-survives-crash", needs="unstable_writes")
-def test_lost_data_changes_verifier(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
-    """WRITE returns a new verifier after a crash that lost unstable data."""
-    file = scratch.file("f")
-    data = pattern(8000)
-    before = expect(nfs3.write(file, 0, data, StableHow.UNSTABLE)).ok()
-    target.crash()
-    survivor = target.client(Nfs3)
-    is_kept = read_range(survivor, file, 0, before.count) == data[: before.count]
-    observe("unstable data after the crash", "kept" if is_kept else "lost")
-    reply = survivor.write(file, 0, data, StableHow.UNSTABLE)
-    expect(reply).ok()
-    if is_kept:
-        skip(LOSES_NOTHING)
-    expect(reply).field("resok.verf").differs_from(before.verf)
 
 
 # ---------------------------------------------------------------- data of the file

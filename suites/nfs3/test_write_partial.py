@@ -11,12 +11,9 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
-from nfsclient.protocol.nfs3 import StableHow, Write3ResOk
+from nfsclient.protocol.nfs3 import Write3ResOk
 from nfsjudge import Level, Part, Requirement, expect, expect_data, observe, proves, unsupported
-from suites.losses import Losses
-from suites.nfs3.after_crash import file_again
 from suites.nfs3.clauses import (
-    FILE_SYNC_DATA_IS_STABLE,
     WRITE_EXTENDS_SIZE,
     WRITE_MAKES_PROGRESS,
     WRITE_WCC_AFTER,
@@ -135,18 +132,3 @@ def test_short_progress(nfs3: Nfs3, scratch: Nfs3Scratch, send: Sender) -> None:
     observe("number of WRITEs", calls)
     seen = read_range(nfs3, file, 0, at)
     expect_data(seen, data[:at], because=WRITES_COUNT_BYTES)
-
-
-@pytest.mark.exclusive
-@pytest.mark.parametrize("cause", ["wtmax+1", "accepts-4097", "accepts-random"])
-@proves(FILE_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-file-sync")
-def test_short_survives_crash(scratch: Nfs3Scratch, send: Sender, losses: Losses) -> None:
-    """The bytes that a short WRITE with FILE_SYNC counts survive a crash."""
-    file, data = scratch.file("f"), pattern(send.most, salt=1)
-    reply = send.write(file, 0, data, StableHow.FILE_SYNC)
-    if reply is None or reply.resok is None:
-        unsupported(NOT_HANDLED)
-    survivor = losses.crash(Nfs3)
-    seen = read_range(survivor, file_again(losses.target, scratch, file, b"f"), 0, reply.resok.count)
-    expect_data(seen, data[: reply.resok.count], "data after the crash", of="range")
-    losses.need_data()

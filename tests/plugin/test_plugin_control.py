@@ -17,7 +17,7 @@ from tests.nfstargets.controlled_server import command, controlled
 from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
-CRASHES = "nfs3/crash/names[create]"
+CRASHES = "recovery/names/survive[create]"
 
 RunOn: t.TypeAlias = Callable[..., tuple[subprocess.CompletedProcess[str], Run]]
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import pytest
 
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
+from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2
 from nfsclient.protocol.nfs2 import MAXDATA, Sattr, Timeval
-from nfsjudge import Requirement, expect, expect_data, expect_names, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_data, expect_names, proves, skip
 from suites.losses import Losses
 from suites.nfs2.calls import CALLS
-from suites.nfs2.objects import expect_change, expect_same, look_for_directory, reconnect
+from suites.nfs2.objects import KINDS, expect_change, expect_same, look_for_directory, make, reconnect
 from suites.nfs3.contents import pattern
 
 COMMITS_BEFORE_REPLY = Requirement(
@@ -22,13 +23,19 @@ COMMITS_BEFORE_REPLY = Requirement(
     section="2.2",
     gist="when a procedure returns, the operation is complete and its data is on stable storage",
 )
+HANDLE_SURVIVES_RESTART = Requirement(
+    rfc="RFC 1094",
+    section="1.3",
+    level=Level.SHOULD,
+    gist="the server is stateless: file handles stay valid after a restart",
+)
 CHANGES = ("create", "mkdir", "symlink", "link", "remove", "rmdir", "rename")
 NAME = b"name"
 
 
 @pytest.mark.exclusive
 @proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-crash-loses-everything")
-def test_directory(scratch: Nfs2Scratch, losses: Losses) -> None:
+def test_directory(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses) -> None:
     """The directory in which a check works survives a crash of the server."""
     known = scratch.attributes()
     losses.crash(Nfs2)
@@ -98,3 +105,16 @@ def test_overwritten_data(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses) -> N
     wanted = pattern(MAXDATA)[:1000] + b"new" * 1000 + pattern(MAXDATA)[4000:]
     expect_data(scratch.read(scratch.lookup("f") or file), wanted)
     losses.need_data()
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("kind", KINDS)
+@proves(HANDLE_SURVIVES_RESTART, killed_by="nfs2-restart-invalidates-handles")
+def test_handles(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
+    """A file handle refers to the same object after a restart of the server."""
+    handle = make(scratch, kind)
+    known = expect(nfs2.getattr(handle)).ok()
+    target.restart()
+    reconnect(target, scratch)
+    attributes = expect(target.client(Nfs2).getattr(handle)).ok()
+    expect_same(attributes, known)

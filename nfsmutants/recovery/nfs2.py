@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Mutants that the checks in suites/nfs2/test_crash.py catch."""
+"""Mutants that the checks in suites/recovery/test_nfs2.py catch."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from nfsclient.rpc.service import CallContext
 from nfsmutants.bending import inode_of, lose_everything_in_a_crash
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs2.bending import place_of
-from nfsmutants.nfs2.calls import Write
-from nfsmutants.rules import RFC1094_PROCEDURES
+from nfsmutants.nfs2.calls import Getattr, Write
+from nfsmutants.rules import RFC1094_PROCEDURES, RFC1094_STATELESS
 from nfsserver.fs import SUPERUSER, FsError, Inode, Stability
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs2.common import fattr
@@ -110,3 +110,13 @@ def write2_answers_before_it_is_stable(call: Write) -> Attrstat:
         return Attrstat(Nfsstat2.NFSERR_STALE)
     inode.fs.write(call.caller, inode, call.args.offset, memoryview(call.args.data), Stability.UNSTABLE)
     return Attrstat(Nfsstat2.NFS_OK, fattr(inode))
+
+
+@mutant(GETATTR, RFC1094_STATELESS)
+def nfs2_restart_invalidates_handles(call: Getattr) -> Attrstat:
+    """Handles from before a restart are invalid"""
+    known: dict[bytes, int] = call.state  # type: ignore[assignment]
+    if known.setdefault(call.args.file, call.backend.boots) != call.backend.boots:
+        return Attrstat(Nfsstat2.NFSERR_STALE)
+    reply: Attrstat = call.proceed()
+    return reply

@@ -11,7 +11,7 @@ from nfsjudge import show, skip
 
 
 def directory_again(target: TargetView, scratch: Nfs3Scratch) -> bytes:
-    """The handle of the scratch directory. SKIP if the directory is lost: `nfs3/crash/directory` judges that."""
+    """The handle of the scratch directory. SKIP if the directory is lost: `recovery/names/directory` judges that."""
     found = look_for_directory(target, scratch)
     if isinstance(found, Lookup3Res):
         skip(f"the directory of the check did not survive: LOOKUP answers {found.status}")
@@ -28,7 +28,7 @@ def look_for_directory(target: TargetView, scratch: Nfs3Scratch) -> bytes | Look
 
 
 def file_again(target: TargetView, scratch: Nfs3Scratch, handle: bytes, name: bytes) -> bytes:
-    """A handle of a file in the scratch directory. SKIP if its name is lost: `nfs3/crash/names` judges that."""
+    """A handle of a file in the scratch directory. SKIP if its name is lost: `recovery/names/survive` judges that."""
     nfs3 = target.client(Nfs3)
     if nfs3.getattr(handle).status == Nfsstat3.NFS3_OK:
         return handle

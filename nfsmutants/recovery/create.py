@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/recovery/test_create.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol.nfs3 import (
+    CREATE,
+    Create3Res,
+    Create3ResFail,
+    CreateMode3,
+    Nfsstat3,
+    WccData,
+)
+from nfsmutants.form import mutant
+from nfsmutants.nfs3.bending import find, success
+from nfsmutants.nfs3.calls import Create
+from nfsmutants.rules import (
+    RFC1813_CREATE,
+)
+from nfsserver.fs import Inode
+
+
+def _made_by(call: Create) -> tuple[Create3Res, int]:
+    """The reply, and the instance of the service in which the file of the name was created, 0 if in the present one."""
+    instances: dict[Inode, int] = call.state.setdefault("instances", {})
+    existing = find(call.server, call.args.where)
+    reply = call.proceed()
+    made = find(call.server, call.args.where)
+    if existing is None and made is not None:
+        instances[made] = call.backend.boots
+    instance = 0 if existing is None else instances.get(existing, 0)
+    return reply, 0 if instance == call.backend.boots else instance
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_exclusive_forgets_at_restart(call: Create) -> Create3Res:
+    """CREATE in mode EXCLUSIVE keeps its verifiers in memory: it refuses the files that it created before a restart"""
+    reply, instance = _made_by(call)
+    if not instance or call.args.how.mode != CreateMode3.EXCLUSIVE:
+        return reply
+    return Create3Res(Nfsstat3.NFS3ERR_EXIST, resfail=Create3ResFail(WccData()))
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_exclusive_accepts_older_files(call: Create) -> Create3Res:
+    """CREATE in mode EXCLUSIVE accepts any file that was created before the last start of the service"""
+    reply, instance = _made_by(call)
+    if not instance or call.args.how.mode != CreateMode3.EXCLUSIVE:
+        return reply
+    return t.cast("Create3Res", success(call))

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: MIT
+"""The write verifier after a crash or restart (RFC 1813 sections 3.3.7 and 3.3.21): another one after a loss of data.
+
+A client cannot recover from unstable data that is lost under the same verifier. A verifier that changes without a
+loss only makes clients write again, and is legal; so is one that never changes on a server that loses nothing.
+"""
+
+from __future__ import annotations
+
+import struct
+import typing as t
+
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.target import TargetView
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import StableHow
+from nfsclient.rpc.blocking import RpcClient
+from nfsjudge import Level, Requirement, expect, observe, proves, show, skip
+from suites.losses import LOSES_NOTHING
+from suites.nfs3.clauses import VERIFIER_CHANGES_ON_LOSS
+from suites.nfs3.contents import Unstable, commit, pattern, read_range, write_all
+from suites.nfs3.verifiers import expect_new, verifier, verifier_after
+
+VERIFIER_IS_UNIQUE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="verf is unique between instances of the server where uncommitted data may be lost",
+    level=Level.MUST,
+)
+ARRANGED: t.Final = 8000
+"""Bytes of stable data in the file at first."""
+
+
+def _write_unstable(nfs3: Nfs3, second: Nfs3, scratch: Nfs3Scratch, how: str, data: Unstable) -> None:
+    """Write unstable data in one of several ways."""
+    content = scratch.file("f", pattern(ARRANGED))
+    match how:
+        case "large":
+            for at in range(0, 2**20, 2**17):
+                data.write(nfs3, content, at, pattern(2**17, salt=1))
+        case "many-files":
+            for number in range(30):
+                data.write(nfs3, scratch.file(f"file {number}"), 0, pattern(5000, salt=number))
+        case "overwrite":
+            data.write(nfs3, content, 1000, pattern(5000, salt=1))
+        case "append":
+            data.write(nfs3, content, ARRANGED, pattern(5000, salt=1))
+        case "after-hole":
+            data.write(nfs3, content, 2**20, pattern(5000, salt=1))
+        case "after-commit":
+            commit(nfs3, content, write_all(nfs3, content, 0, pattern(5000, salt=1), StableHow.UNSTABLE))
+            data.write(nfs3, content, 0, pattern(5000, salt=2))
+        case "closed-connection":
+            data.write(second, content, 0, pattern(5000, salt=1))
+            t.cast("RpcClient", second.rpc).close()
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize(
+    "how",
+    [
+        "large",
+        "many-files",
+        "overwrite",
+        "append",
+        "after-hole",
+        "after-commit",
+        "closed-connection",
+    ],
+)
+@proves(VERIFIER_CHANGES_ON_LOSS, killed_by="write3-verifier-survives-crash", needs="unstable_writes")
+def test_after_loss(
+    nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, target: TargetView, how: str
+) -> None:
+    """The write verifier changes if a crash loses unstable data."""
+    data = Unstable()
+    _write_unstable(nfs3, second_client, scratch, how, data)
+    probe = scratch.file("probe")
+    target.crash()
+    survivor = target.client(Nfs3)
+    lost = data.lost(survivor)
+    observe("unstable data after the crash", "lost" if lost else "kept")
+    expect_new(verifier_after(survivor, probe), lost)
+    if not lost:
+        skip(LOSES_NOTHING)
+
+
+@pytest.mark.exclusive
+@proves(VERIFIER_CHANGES_ON_LOSS, killed_by="write3-verifier-survives-crash", needs="unstable_writes")
+def test_lost_data(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
+    """WRITE returns a new verifier after a crash that lost unstable data."""
+    file = scratch.file("f")
+    data = pattern(8000)
+    before = expect(nfs3.write(file, 0, data, StableHow.UNSTABLE)).ok()
+    target.crash()
+    survivor = target.client(Nfs3)
+    is_kept = read_range(survivor, file, 0, before.count) == data[: before.count]
+    observe("unstable data after the crash", "kept" if is_kept else "lost")
+    reply = survivor.write(file, 0, data, StableHow.UNSTABLE)
+    expect(reply).ok()
+    if is_kept:
+        skip(LOSES_NOTHING)
+    expect(reply).field("resok.verf").differs_from(before.verf)
+
+
+@pytest.mark.exclusive
+@proves(
+    VERIFIER_IS_UNIQUE,
+    killed_by=("write3-verifier-is-made-of-seconds", "write3-verifier-is-reused"),
+    needs="unstable_writes",
+)
+def test_never_reused(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
+    """No verifier returns after data was lost under it, even with crashes in quick succession."""
+    file, probe = scratch.file("f"), scratch.file("probe")
+    lost: set[bytes] = set()
+    client = nfs3
+    for salt in range(4):
+        data = Unstable()
+        data.write(client, file, salt * 10_000, pattern(9000, salt))
+        target.crash()
+        client = target.client(Nfs3)
+        lost |= data.lost(client)
+        verf = verifier_after(client, probe)
+        expect_new(verf, lost)
+    observe("unstable data after four crashes", "lost" if lost else "kept")
+    if not lost:
+        skip(LOSES_NOTHING)
+
+
+@pytest.mark.exclusive
+@proves(VERIFIER_CHANGES_ON_LOSS, killed_by="nfs3-orderly-restart-loses-data", needs="unstable_writes")
+def test_clean_restart(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
+    """A clean restart that loses unstable data changes the write verifier."""
+    file, probe, data = scratch.file("f"), scratch.file("probe"), Unstable()
+    data.write(nfs3, file, 0, pattern(50_000))
+    target.restart()
+    client = target.client(Nfs3)
+    lost = data.lost(client)
+    observe("unstable data after a clean restart", "lost" if lost else "kept")
+    expect_new(verifier_after(client, probe), lost)
+
+
+def _description(crashes: list[bytes], restarts: list[bytes]) -> str:
+    """How the server changes its verifier; each list has the verifiers of successive instances."""
+    by_crash, by_restart = (len(set(verfs)) == len(verfs) for verfs in (crashes, restarts))
+    if by_crash and by_restart:
+        return "changes at every start, after a crash or a clean shutdown"
+    if by_crash:
+        return "changes after a crash, but not after a clean restart"
+    if by_restart:
+        return "changes after a clean restart, but not after a crash"
+    if len({*crashes, *restarts}) == 1:
+        return "never changes"
+    return "does not change at every start: it may be a time in seconds, or the boot time of the machine"
+
+
+def _looks_like_seconds(verf: bytes, now: int) -> bool:
+    """Whether half of a verifier could be the time of the start in seconds, in either byte order."""
+    halves = [number for order in "><" for number in struct.unpack(f"{order}2I", verf)]
+    return any(now - 86_400 <= number <= now + 60 for number in halves)
+
+
+@pytest.mark.exclusive
+@proves(VERIFIER_CHANGES_ON_LOSS, killed_by="write3-verifier-survives-crash")
+def test_when_it_changes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
+    """The verifier changes on loss of data; the run records when else it changes."""
+    file, probe, data = scratch.file("f"), scratch.file("probe"), pattern(9000)
+    answers = write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
+    crashes = [verifier(nfs3, probe)]
+    for _ in range(2):
+        target.crash()
+        crashes.append(verifier_after(target.client(Nfs3), probe))
+    kept = read_range(target.client(Nfs3), file, 0, len(data)) == data
+    target.restart()
+    restarts = [crashes[-1], verifier_after(target.client(Nfs3), probe)]
+    observe("write verifier", _description(crashes, restarts))
+    written = target.client(Nfs3).getattr(probe).resok
+    if written is not None:
+        seconds = _looks_like_seconds(restarts[-1], written.obj_attributes.mtime.seconds)
+        observe("write verifier looks like the start time in seconds", show(seconds))
+    if not kept:
+        expect(crashes[1], "verf after the loss of data").differs_from(crashes[0])
+    elif any(answer.committed == StableHow.UNSTABLE for answer in answers):
+        skip(LOSES_NOTHING)

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: MIT
+"""Data that WRITE has acknowledged as stable survives a crash (RFC 1813 section 3.3.7).
+
+`losses` crashes the target. A check that would pass ends as SKIP if that crash loses nothing (`suites/losses.py`).
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from nfsclient.clients import Nfs3
+from nfsclient.protocol.nfs3 import StableHow
+from nfsjudge import Level, Requirement, expect, expect_data, proves, unsupported
+from suites.losses import Losses
+from suites.nfs3.clauses import (
+    FILE_SYNC_DATA_IS_STABLE,
+)
+from suites.nfs3.contents import pattern, read_range, write_all
+from suites.nfs3.short_writes import Sender, sender
+from suites.recovery.after_crash import file_again
+from suites.recovery.writes import WRITES, survives
+
+DATA_SYNC_DATA_IS_STABLE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="data written with DATA_SYNC, and the metadata to find it, is on stable storage before WRITE returns",
+    level=Level.MUST,
+)
+WRITE_SYNC_IS_STABLE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="data written with DATA_SYNC or FILE_SYNC is on stable storage before WRITE returns",
+    level=Level.MUST,
+)
+RECOVERS_FROM_REPEATED_CRASHES = Requirement(
+    rfc="RFC 1813",
+    section="4.8",
+    gist="the server recovers from several failures in quick succession without loss of data",
+    level=Level.MUST,
+)
+NOT_HANDLED = "the server refuses WRITEs this large"
+
+
+@pytest.fixture
+def send(request: pytest.FixtureRequest, nfs3: Nfs3, scratch: Nfs3Scratch, cause: str) -> Sender:
+    """Sends more than the server writes in one call, for the cause of the check."""
+    return sender(request, nfs3, scratch, cause)
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("write", WRITES)
+@proves(FILE_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-file-sync")
+def test_file_sync(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, write: str) -> None:
+    """Data written with FILE_SYNC survives a crash."""
+    survives(nfs3, scratch, losses, write, StableHow.FILE_SYNC)
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("write", WRITES)
+@proves(DATA_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-data-sync")
+def test_data_sync(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, write: str) -> None:
+    """Data written with DATA_SYNC survives a crash."""
+    survives(nfs3, scratch, losses, write, StableHow.DATA_SYNC)
+
+
+@pytest.mark.exclusive
+@proves(
+    DATA_SYNC_DATA_IS_STABLE,
+    FILE_SYNC_DATA_IS_STABLE,
+    killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"),
+)
+def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
+    """Stable data written over unstable data survives a crash."""
+    file, data = scratch.file("f"), pattern(12_000)
+    write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
+    levels = {1000: StableHow.FILE_SYNC, 5000: StableHow.DATA_SYNC, 9000: StableHow.FILE_SYNC}
+    stable = pattern(500, salt=1)
+    for at, level in levels.items():
+        write_all(nfs3, file, at, stable, level)
+    survivor = losses.crash(Nfs3)
+    file = file_again(losses.target, scratch, file, b"f")
+    for at, level in levels.items():
+        broken = DATA_SYNC_DATA_IS_STABLE if level is StableHow.DATA_SYNC else FILE_SYNC_DATA_IS_STABLE
+        seen = read_range(survivor, file, at, 500)
+        expect_data(seen, stable, f"{level.name} data after the crash", at=at, because=broken)
+    losses.need_data()
+
+
+@pytest.mark.exclusive
+@proves(WRITE_SYNC_IS_STABLE, killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"))
+def test_sync_levels(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
+    """Data written with DATA_SYNC or FILE_SYNC survives a crash."""
+    data = pattern(8000)
+    written = {}
+    for stable in (StableHow.DATA_SYNC, StableHow.FILE_SYNC):
+        file = scratch.file(stable.name)
+        written[stable.name] = file, expect(nfs3.write(file, 0, data, stable)).ok().count
+    survivor = losses.crash(Nfs3)
+    for name, (file, count) in written.items():
+        seen = read_range(survivor, file_again(losses.target, scratch, file, name.encode()), 0, count)
+        expect_data(seen, data[:count], "data after the crash", of="range")
+    losses.need_data()
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("cause", ["wtmax+1", "accepts-4097", "accepts-random"])
+@proves(FILE_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-file-sync")
+def test_short(scratch: Nfs3Scratch, send: Sender, losses: Losses) -> None:
+    """The bytes that a short WRITE with FILE_SYNC counts survive a crash."""
+    file, data = scratch.file("f"), pattern(send.most, salt=1)
+    reply = send.write(file, 0, data, StableHow.FILE_SYNC)
+    if reply is None or reply.resok is None:
+        unsupported(NOT_HANDLED)
+    survivor = losses.crash(Nfs3)
+    seen = read_range(survivor, file_again(losses.target, scratch, file, b"f"), 0, reply.resok.count)
+    expect_data(seen, data[: reply.resok.count], "data after the crash", of="range")
+    losses.need_data()
+
+
+@pytest.mark.exclusive
+@proves(RECOVERS_FROM_REPEATED_CRASHES, killed_by="write3-second-crash-loses-stable-data")
+def test_repeated_crashes(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
+    """Data written with FILE_SYNC survives several crashes in quick succession."""
+    file, data = scratch.file("f"), pattern(9000)
+    write_all(nfs3, file, 0, data, StableHow.FILE_SYNC)
+    losses.crash(Nfs3)
+    for _ in range(2):
+        losses.target.crash()
+    file = file_again(losses.target, scratch, file, b"f")
+    seen = read_range(losses.target.client(Nfs3), file, 0, len(data))
+    expect_data(seen, data, "data after three crashes")
+    losses.need_data()
