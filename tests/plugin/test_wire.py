@@ -153,8 +153,21 @@ def test_silence_of_a_server_that_serves_nobody_is_a_timeout(
     server.surround(Late(None))
     wire = _wire(connect, busy=True)
     wire.client.timeout = SHORT
-    with pytest.raises(RpcTimeout):
+    with pytest.raises(RpcTimeout) as silence:
         wire.try_call(RawCall(xid=LATE))
+    assert silence.value.seconds >= wire.soon  # it says how long the answer was waited for, not the last look
+
+
+def test_silence_after_a_message_says_how_long_it_was(
+    server: Server, connect: Callable[[], RpcClient]
+) -> None:
+    server.surround(Late(None))
+    wire = _wire(connect, 0.2, busy=True)
+    wire.client.timeout = 0.2
+    with pytest.raises(RpcTimeout) as silence:
+        wire.try_message(RawCall(xid=LATE).message())
+    assert silence.value.seconds >= wire.client.timeout
+    assert silence.value.exchange is not None
 
 
 def test_a_copy_of_a_call_is_answered_as_well(connect: Callable[[], RpcClient]) -> None:
