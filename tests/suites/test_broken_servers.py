@@ -269,6 +269,17 @@ def test_a_server_that_dies_and_is_started_again_is_reported_as_that(
     assert check.observed.endswith("while ACCESS was outstanding")
 
 
+def test_a_server_that_refuses_connections_for_a_while_and_is_the_same_did_not_die(run_on: RunOn) -> None:
+    lost = "nfs3/ACCESS/empty-mask"
+    checks = ("nfs3/WRITE/append-grows-size", lost, "nfs3/WRITE/counted-bytes")
+    ended = run_on(("ACCESS", "1", "same"), *checks, program=SUPERVISED)
+    assert not ended.of("VOID")
+    assert ended.of("FAIL") == {lost}
+    (check,) = (one for one in ended.run.checks if one.id == lost)
+    assert check.observed.startswith("a closed connection")
+    assert not check.death
+
+
 def test_a_server_that_dies_while_capabilities_are_probed_is_red(run_on: RunOn) -> None:
     ended = run_on(("LINK", "1"), "nfs3/WRITE/counted-bytes", "nfs3/optional", program=SUPERVISED)
     assert ended.status == 1
