@@ -118,11 +118,11 @@ def test_half_close(wire: MakeWire) -> None:
 
 @proves(SERVES_OTHERS_AFTERWARDS, killed_by="rpc-stops-at-clients-that-do-not-read")
 def test_client_never_reads(
-    unread_client: UnreadClient,
     wire: MakeWire,
     nfs3: Nfs3,
     scratch: Nfs3Scratch,
     why_not_served: WhyNotServed,
+    unread_client: UnreadClient,  # last: a server that serves one connection at a time has ended the check by then
 ) -> None:
     """The server serves other clients after a client has left that did not read its replies."""
     file = scratch.file("f")

@@ -11,13 +11,18 @@ import signal
 import socket
 import subprocess
 import sys
+import typing as t
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from fixtures.stage.deaths import Deaths
 from fixtures.stage.reviving import run_restart
+from fixtures.stage.traffic import Traffic
+from nfsclient.errors import ConnectFailed, ConnectionLost
 from tests.plugin.conftest import ROOT, Outcome, Suite
 from tests.plugin.test_plugin_verdicts import check
 
@@ -189,6 +194,104 @@ def test_a_restart_command_is_for_urls(suite: Suite) -> None:
     outcome = suite.run("--target", "embedded", "--restart", "true")
     assert outcome.exit_code == 4
     assert "--restart requires a URL" in outcome.text
+
+
+# ---------------------------------------------------------------- what shows a death
+
+
+def _committed(fsid: int | None, verifier: int, at: float = 0.0) -> t.Any:
+    """The exchange of a COMMIT that returned this; an fsid of None is in no attributes."""
+    after = None if fsid is None else SimpleNamespace(fsid=fsid)
+    resok = SimpleNamespace(verf=bytes([verifier] * 8), file_wcc=SimpleNamespace(after=after))
+    return SimpleNamespace(result=SimpleNamespace(resok=resok), sent_at=at, procedure=None)
+
+
+class _Answering:
+    """Connections and dialects of a server that answers; it may refuse connections before."""
+
+    call_timeout = 10.0
+
+    def __init__(self, *, refusals: int = 0, now: t.Any = None, survivors: bool = False) -> None:
+        self.loop = SimpleNamespace(clock=self._clock, run_until=lambda _done, _until: None)
+        self.primary = SimpleNamespace(null=lambda _client: None)
+        self._time = 0.0
+        self._refusals = refusals
+        self._now = now
+        self._survivors = survivors
+
+    def _clock(self) -> float:
+        self._time += 0.1
+        return self._time
+
+    def stretch(self, seconds: float) -> float:
+        return seconds
+
+    def open(self, _service: str, **_how: object) -> t.Any:
+        if self._refusals:
+            self._refusals -= 1
+            raise ConnectFailed("a server", "[Errno 111] Connection refused")
+        return SimpleNamespace(close=lambda: None)
+
+    def all_have_ended(self) -> bool:
+        return not self._survivors
+
+    def close_shared(self) -> None:
+        """There is none."""
+
+    forget_roots = close_shared
+
+    def __getitem__(self, _version: str) -> t.Any:
+        directory = SimpleNamespace(file=lambda _name: b"file", remove=lambda: None)
+        client = SimpleNamespace(
+            commit=lambda *_: SimpleNamespace(resok=self._now and self._now.result.resok)
+        )
+        return SimpleNamespace(make_scratch=lambda: directory, client=lambda: client)
+
+
+def _shown(answering: _Answering, *earlier: t.Any, in_check: tuple[t.Any, ...] = ()) -> str | None:
+    """What shows a death, after checks with these exchanges, and some of this check."""
+    traffic = Traffic(t.cast("t.Any", answering.loop), t.cast("t.Any", None))
+    traffic.exchanges += earlier
+    traffic.clear()
+    traffic.exchanges += in_check
+    life = SimpleNamespace(is_in_process=False, target=None)
+    make: t.Any = Deaths
+    error = ConnectionLost("GETATTR", "the server closed it")
+    error.exchange = t.cast("t.Any", SimpleNamespace(sent_at=1.0, procedure=None))
+    shown: str | None = make(life, answering, traffic, answering).what_shows_one(error)
+    return shown
+
+
+def test_another_verifier_of_the_same_file_system_shows_a_death() -> None:
+    shown = _shown(_Answering(now=_committed(1, 2)), _committed(1, 1), _committed(7, 3))
+    assert shown == f"its write verifier changed from 0x{'01' * 8} to 0x{'02' * 8}"
+
+
+@pytest.mark.parametrize("refusals", [0, 3])
+def test_the_same_verifier_shows_that_the_server_has_not_died(refusals: int) -> None:
+    assert _shown(_Answering(refusals=refusals, now=_committed(1, 1)), _committed(1, 1)) is None
+
+
+@pytest.mark.parametrize(
+    "earlier",
+    [(), (_committed(7, 3),), (_committed(1, 2), _committed(7, 3)), (_committed(None, 3),)],
+    ids=["none", "of another file system", "of two", "without attributes"],
+)
+def test_a_verifier_for_each_file_system_shows_nothing(earlier: tuple[t.Any, ...]) -> None:
+    assert _shown(_Answering(now=_committed(1, 2)), *earlier) is None
+
+
+def test_a_verifier_that_changed_before_the_call_shows_nothing() -> None:
+    # A server may change it without a restart, when it has lost written data.
+    answering = _Answering(now=_committed(1, 2))
+    assert _shown(answering, _committed(1, 1), in_check=(_committed(1, 2, at=0.5),)) is None
+    assert _shown(answering, _committed(1, 1), in_check=(_committed(1, 2, at=2.0),)) is not None
+
+
+def test_without_a_verifier_refused_connections_show_a_death_unless_one_survived() -> None:
+    assert str(_shown(_Answering(refusals=3))).startswith("connections were refused for ")
+    assert _shown(_Answering(refusals=3, survivors=True)) is None
+    assert _shown(_Answering()) is None
 
 
 # ---------------------------------------------------------------- silence, and time

@@ -14,7 +14,7 @@ import pytest
 from fixtures.checks.bystanders import WhyNotServed
 from fixtures.checks.mounting import Mounting
 from fixtures.checks.wire import NFS, SILENCE, SUCCESS, RawCall, Wire, words
-from nfsclient.clients import Mount
+from nfsclient.clients import Mount, Nfs3
 from nfsclient.errors import ConnectFailed, NfsClientError, RpcTimeout, SystemErr
 from nfsclient.protocol.mount import DUMP3, Mountlist
 from nfsclient.rpc.auth import AuthSys
@@ -153,8 +153,21 @@ def test_silence_of_a_server_that_serves_nobody_is_a_timeout(
     server.surround(Late(None))
     wire = _wire(connect, busy=True)
     wire.client.timeout = SHORT
-    with pytest.raises(RpcTimeout):
+    with pytest.raises(RpcTimeout) as silence:
         wire.try_call(RawCall(xid=LATE))
+    assert silence.value.seconds >= wire.soon  # it says how long the answer was waited for, not the last look
+
+
+def test_silence_after_a_message_says_how_long_it_was(
+    server: Server, connect: Callable[[], RpcClient]
+) -> None:
+    server.surround(Late(None))
+    wire = _wire(connect, 0.2, busy=True)
+    wire.client.timeout = 0.2
+    with pytest.raises(RpcTimeout) as silence:
+        wire.try_message(RawCall(xid=LATE).message())
+    assert silence.value.seconds >= wire.client.timeout
+    assert silence.value.exchange is not None
 
 
 def test_a_copy_of_a_call_is_answered_as_well(connect: Callable[[], RpcClient]) -> None:
@@ -228,10 +241,10 @@ class _Stage:
         Wire(client, NFS, 3).call(RawCall())
 
 
-def _watch(stage: _Stage) -> WhyNotServed:
+def _watch(stage: _Stage, file: bytes | None = None) -> WhyNotServed:
     bystander = stage.open("nfs")
     stage.null(bystander)
-    return WhyNotServed(t.cast("t.Any", stage), bystander, None)
+    return WhyNotServed(t.cast("t.Any", stage), bystander, file)
 
 
 def test_a_server_that_refuses_and_is_back_without_its_connections_died(
@@ -243,6 +256,23 @@ def test_a_server_that_refuses_and_is_back_without_its_connections_died(
     stage.refusals = 3
     assert watch() is None
     assert watch.why_restarted() == "it closed the connection of another client, refused new ones"
+
+
+def test_a_server_that_refuses_and_keeps_its_verifier_did_not_die(
+    loop: Loop, server: Server, connect: Callable[[], RpcClient]
+) -> None:
+    root = Mount(connect()).mnt(b"/export").resok
+    assert root is not None
+    made = Nfs3(connect()).create(root.fhandle, b"file").resok
+    assert made is not None
+    assert made.obj is not None
+    stage, port = _Stage(loop, connect), server.port
+    watch = _watch(stage, made.obj)
+    server.close()
+    server.listen(loop, "127.0.0.1", port)
+    stage.refusals = 3
+    assert watch() is None
+    assert watch.why_restarted() is None
 
 
 def test_a_lost_connection_alone_is_no_death(

@@ -2,7 +2,8 @@
 """A server that dies of a procedure, and a supervisor that starts it again: ``supervised.py SETATTR SECONDS``.
 
 The server leaves the call without a reply, and takes its connections and what is not stable with it. For SECONDS its
-port refuses connections; with 0 it is back at once, and only its write verifier shows that it is another one.
+port refuses connections; with 0 it is back at once, and only its write verifier shows that it is another one. With
+``same`` as a third word it does not die: it closes its connections, and is the same server all the time.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from nfsserver import Server
 from nfsserver.serve import serve
 
 
-def main(procedure: str, seconds: float) -> None:
+def main(procedure: str, seconds: float, *, dies: bool) -> None:
     """Serve until the process is killed."""
     loop, server, port = Loop(), Server(), 0
     died: list[str] = []
@@ -53,10 +54,11 @@ def main(procedure: str, seconds: float) -> None:
     server.surround(Mortal())
     while True:
         serve(server, loop, port=port, announce=announce, stop=lambda: bool(died and seconds))
-        server.restart(clean=False)
+        if dies:
+            server.restart(clean=False)
         died.clear()
         loop.run_until(lambda: False, loop.clock() + seconds)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], float(sys.argv[2]))
+    main(sys.argv[1], float(sys.argv[2]), dies="same" not in sys.argv)

@@ -269,6 +269,17 @@ def test_a_server_that_dies_and_is_started_again_is_reported_as_that(
     assert check.observed.endswith("while ACCESS was outstanding")
 
 
+def test_a_server_that_refuses_connections_for_a_while_and_is_the_same_did_not_die(run_on: RunOn) -> None:
+    lost = "nfs3/ACCESS/empty-mask"
+    checks = ("nfs3/WRITE/append-grows-size", lost, "nfs3/WRITE/counted-bytes")
+    ended = run_on(("ACCESS", "1", "same"), *checks, program=SUPERVISED)
+    assert not ended.of("VOID")
+    assert ended.of("FAIL") == {lost}
+    (check,) = (one for one in ended.run.checks if one.id == lost)
+    assert check.observed.startswith("a closed connection")
+    assert not check.death
+
+
 def test_a_server_that_dies_while_capabilities_are_probed_is_red(run_on: RunOn) -> None:
     ended = run_on(("LINK", "1"), "nfs3/WRITE/counted-bytes", "nfs3/optional", program=SUPERVISED)
     assert ended.status == 1
@@ -281,14 +292,15 @@ def test_a_server_that_dies_while_capabilities_are_probed_is_red(run_on: RunOn) 
 
 def test_a_server_that_serves_one_connection_at_a_time_is_not_red(run_on: RunOn) -> None:
     program = (sys.executable, "-P", "-m", "tests.suites.one_at_a_time")
-    checks = ("nfs3/READ/above-rtmax", "nfs3/READ/one-byte", "nfs3/NULL", "rpc/connections/client-leaves")
-    ended = run_on((), *checks, "--call-timeout=2", program=program)
+    waiting = ("nfs3/READ/above-rtmax", "rpc/connections/client-never-reads")
+    others = ("nfs3/READ/one-byte", "nfs3/NULL", "rpc/connections/client-leaves")
+    ended = run_on((), *waiting, *others, "--call-timeout=2", program=program)
     assert ended.status == 0
     assert not ended.of("FAIL") | ended.of("VOID") | ended.of("NONSTRICT")
     assert ended.of("PASS")
-    waiting = next(check for check in ended.run.checks if check.id == "nfs3/READ/above-rtmax")
-    assert waiting.verdict == "SKIP"
-    assert waiting.reason.startswith("the server serves one connection at a time")
+    reasons = {check.id: check.reason for check in ended.run.checks if check.verdict == "SKIP"}
+    assert set(waiting) <= set(reasons)
+    assert all(reasons[one].startswith("the server serves one connection at a time") for one in waiting)
 
 
 def test_a_server_that_hangs_until_a_connection_ends_is_red(run_on: RunOn) -> None:
