@@ -7,6 +7,7 @@ import typing as t
 
 import pytest
 
+from fixtures.checks.across import ARRANGED, CRASH, Steps, across
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.scratch import need
 from nfsclient.clients import Nfs3
@@ -26,29 +27,28 @@ NAME_CHANGES: t.Final = ("create", "mkdir", "symlink", "mknod", "remove", "rmdir
 NAME: t.Final = b"name"
 
 
-@pytest.mark.exclusive
+@across(CRASH, "MKDIR")
 @proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-crash-loses-everything")
-def test_directory(scratch: Nfs3Scratch, losses: Losses) -> None:
+def test_directory(scratch: Nfs3Scratch, losses: Losses) -> Steps:
     """The directory in which a check works survives a crash."""
-    losses.crash(Nfs3)
+    yield CRASH
     found = look_for_directory(losses.target, scratch)
     if isinstance(found, Lookup3Res):
         expect(found).ok()
     losses.need_metadata()
 
 
-@pytest.mark.exclusive
+@across(CRASH, by="procedure")
 @pytest.mark.parametrize("procedure", NAME_CHANGES)
 @proves(NAME_CHANGES_ARE_SYNCHRONOUS, killed_by="nfs3-crash-loses-names")
-def test_survive(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, procedure: str) -> None:
+def test_survive(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, procedure: str) -> Steps:
     """Created, removed and renamed names survive a crash."""
     call = CALLS[procedure]
-    need(
-        nfs3.call(call.procedure, call.arranged(scratch, NAME)),
-        "the change before the crash",
-        call.procedure.name,
-    )
-    survivor = losses.crash(Nfs3)
+    arguments = call.arranged(scratch, NAME)
+    yield ARRANGED
+    need(nfs3.call(call.procedure, arguments), "the change before the crash", call.procedure.name)
+    yield CRASH
+    survivor = losses.target.client(Nfs3)
     directory = directory_again(losses.target, scratch)
     replies = {name: survivor.lookup(directory, name) for name in (NAME, second_name(NAME))}
     found = [name for name, reply in replies.items() if reply.status == Nfsstat3.NFS3_OK]
