@@ -18,12 +18,8 @@ from suites.losses import Losses
 from suites.nfs2.calls import CALLS
 from suites.nfs2.objects import KINDS, expect_change, expect_same, look_for_directory, make, reconnect
 from suites.nfs3.contents import pattern
+from suites.recovery.either import V2_IS_SYNCHRONOUS
 
-COMMITS_BEFORE_REPLY = Requirement(
-    rfc="RFC 1094",
-    section="2.2",
-    gist="when a procedure returns, the operation is complete and its data is on stable storage",
-)
 HANDLE_SURVIVES_RESTART = Requirement(
     rfc="RFC 1094",
     section="1.3",
@@ -34,8 +30,8 @@ CHANGES = ("create", "mkdir", "symlink", "link", "remove", "rmdir", "rename")
 NAME = b"name"
 
 
-@across(CRASH, "MKDIR 2")
-@proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-crash-loses-everything")
+@across(CRASH, "MKDIR")
+@proves(V2_IS_SYNCHRONOUS, killed_by="nfs2-crash-loses-everything")
 def test_directory(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses) -> Steps:
     """The directory in which a check works survives a crash of the server."""
     known = scratch.attributes()
@@ -47,7 +43,7 @@ def test_directory(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses) -> Steps:
 
 @across(CRASH, by="procedure")
 @pytest.mark.parametrize("procedure", CHANGES)
-@proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-crash-loses-names")
+@proves(V2_IS_SYNCHRONOUS, killed_by="nfs2-crash-loses-names")
 def test_names(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, procedure: str) -> Steps:
     """A change of names is still there after a crash of the server."""
     call = CALLS[procedure]
@@ -70,7 +66,7 @@ def test_names(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, procedure: str)
     [Sattr(mode=0o600), Sattr(size=2), Sattr(size=100), Sattr(mtime=Timeval(1_000_000_000))],
     ids=["mode", "truncated", "extended", "mtime"],
 )
-@proves(COMMITS_BEFORE_REPLY, killed_by="setattr2-is-lost-in-a-crash")
+@proves(V2_IS_SYNCHRONOUS, killed_by="setattr2-is-lost-in-a-crash")
 def test_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, asked: Sattr) -> Steps:
     """A change by SETATTR is still there after a crash of the server."""
     file = scratch.file("f", b"data", mode=0o644)
@@ -85,9 +81,9 @@ def test_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, asked: Sat
     losses.need_metadata()
 
 
-@across(CRASH, "WRITE 2")
+@across(CRASH, "WRITE")
 @pytest.mark.parametrize("size", [1, 4096, MAXDATA])
-@proves(COMMITS_BEFORE_REPLY, killed_by="write2-answers-before-it-is-stable")
+@proves(V2_IS_SYNCHRONOUS, killed_by="write2-answers-before-it-is-stable")
 def test_new_data(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, size: int) -> Steps:
     """Written data is still there after a crash of the server."""
     file = scratch.file("f")
@@ -99,8 +95,8 @@ def test_new_data(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, size: int) -
     losses.need_data()
 
 
-@across(CRASH, "WRITE 2")
-@proves(COMMITS_BEFORE_REPLY, killed_by="write2-answers-before-it-is-stable")
+@across(CRASH, "WRITE")
+@proves(V2_IS_SYNCHRONOUS, killed_by="write2-answers-before-it-is-stable")
 def test_overwritten_data(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses) -> Steps:
     """Overwritten data is still there after a crash of the server."""
     file = scratch.file("f", pattern(MAXDATA))
