@@ -2,7 +2,7 @@
 """Evidence that a crash loses something: a crash that loses nothing does not show what is on stable storage.
 
 Files of a server in user space are in the page cache of its host, and SIGKILL keeps them: a server that never calls
-fsync passes every check of a crash. So `Losses.crash` leaves something that the server may lose, just before the
+fsync passes every check of a crash. So `Losses.leave` leaves something that the server may lose, just before the
 crash. A check that would pass ends as SKIP if that has survived.
 
 - For data: the bytes of a WRITE with UNSTABLE (RFC 1813 section 3.3.7).
@@ -69,6 +69,12 @@ class Losses(ABC):
 
     def crash(self, kind: type[Client]) -> Client:
         """Leave something to lose, crash the target, and return a client of it. SKIP where that cannot be done."""
+        self.leave()
+        self.target.crash()
+        return self.target.client(kind)
+
+    def leave(self) -> None:
+        """Leave something that the server may lose in the crash that follows."""
         handles = [self._directory] if self._file is None else [self._directory, self._file]
         before = {handle: self._times(handle) for handle in handles}
         self._leave()
@@ -77,8 +83,6 @@ class Losses(ABC):
             if old is not None and new is not None:
                 self._moved[handle, "atime"] = old.atime, new.atime
                 self._moved[handle, "mtime"] = old.mtime, new.mtime
-        self.target.crash()
-        return self.target.client(kind)
 
     # ------------------------------------------------------------ the evidence
 

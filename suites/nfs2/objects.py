@@ -82,7 +82,7 @@ def other_user(as_user: Callable[..., Nfs2], scratch: Nfs2Scratch) -> Nfs2:
 
 
 def reconnect(target: TargetView, scratch: Nfs2Scratch) -> None:
-    """Connect again after a restart or a crash. SKIP if the directory is lost: `recovery/nfs2/directory` judges that."""
+    """Connect again after a restart or crash. SKIP if the directory is lost: `recovery/nfs2/directory` judges that."""
     found = look_for_directory(target, scratch)
     if found.resok is None:
         skip(f"the directory of the check did not survive: LOOKUP answers {found.status}")

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-import pytest
-
+from fixtures.checks.across import ARRANGED, CRASH, Steps, across
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import CreateMode3, Nfsstat3
@@ -30,34 +29,38 @@ EXCLUSIVE_VERIFIER_IS_STABLE = Requirement(
 NAME: t.Final = b"name"
 
 
-@pytest.mark.exclusive
+@across(CRASH, "CREATE")
 @proves(
     EXCLUSIVE_VERIFIER_IS_STABLE,
     killed_by="create3-exclusive-forgets-at-restart",
     needs="exclusive_create",
 )
-def test_exclusive_repeat(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
+def test_exclusive_repeat(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> Steps:
     """CREATE EXCLUSIVE that is repeated after a crash, before any SETATTR, succeeds."""
+    yield ARRANGED
     expect(nfs3.create(scratch.handle, NAME, CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
     again = nfs3.create(scratch.handle, NAME, CreateMode3.EXCLUSIVE, verf=VERIFIER)
     if again.status != Nfsstat3.NFS3_OK:
         skip(
             f"the server does not recognize its verifier even before the crash: CREATE answers {again.status}"
         )
-    survivor = losses.crash(Nfs3)
+    yield CRASH
+    survivor = losses.target.client(Nfs3)
     directory = directory_again(losses.target, scratch)
     expect(survivor.create(directory, NAME, CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
     losses.need_metadata()
 
 
-@pytest.mark.exclusive
+@across(CRASH, "CREATE")
 @proves(
     EXCLUSIVE_NEEDS_ITS_VERIFIER, killed_by="create3-exclusive-accepts-older-files", needs="exclusive_create"
 )
-def test_exclusive_other_verifier(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
+def test_exclusive_other_verifier(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> Steps:
     """CREATE EXCLUSIVE with another verifier is refused after a crash as before."""
+    yield ARRANGED
     expect(nfs3.create(scratch.handle, NAME, CreateMode3.EXCLUSIVE, verf=VERIFIER)).ok()
-    survivor = losses.crash(Nfs3)
+    yield CRASH
+    survivor = losses.target.client(Nfs3)
     directory = directory_again(losses.target, scratch)
     if survivor.lookup(directory, NAME).status != Nfsstat3.NFS3_OK:
         skip("the file did not survive the crash: another check proves that")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from fixtures.checks.across import ARRANGED, CRASH, Steps, across
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2
@@ -17,12 +18,8 @@ from suites.losses import Losses
 from suites.nfs2.calls import CALLS
 from suites.nfs2.objects import KINDS, expect_change, expect_same, look_for_directory, make, reconnect
 from suites.nfs3.contents import pattern
+from suites.recovery.either import V2_IS_SYNCHRONOUS
 
-COMMITS_BEFORE_REPLY = Requirement(
-    rfc="RFC 1094",
-    section="2.2",
-    gist="when a procedure returns, the operation is complete and its data is on stable storage",
-)
 HANDLE_SURVIVES_RESTART = Requirement(
     rfc="RFC 1094",
     section="1.3",
@@ -33,47 +30,50 @@ CHANGES = ("create", "mkdir", "symlink", "link", "remove", "rmdir", "rename")
 NAME = b"name"
 
 
-@pytest.mark.exclusive
-@proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-crash-loses-everything")
-def test_directory(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses) -> None:
+@across(CRASH, "MKDIR")
+@proves(V2_IS_SYNCHRONOUS, killed_by="nfs2-crash-loses-everything")
+def test_directory(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses) -> Steps:
     """The directory in which a check works survives a crash of the server."""
     known = scratch.attributes()
-    losses.crash(Nfs2)
+    yield CRASH
     found = expect(look_for_directory(losses.target, scratch)).ok()
     expect(found.attributes.fileid, "fileid of the directory after the crash").equals(known.fileid)
     losses.need_metadata()
 
 
-@pytest.mark.exclusive
+@across(CRASH, by="procedure")
 @pytest.mark.parametrize("procedure", CHANGES)
-@proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-crash-loses-names")
-def test_names(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, procedure: str) -> None:
+@proves(V2_IS_SYNCHRONOUS, killed_by="nfs2-crash-loses-names")
+def test_names(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, procedure: str) -> Steps:
     """A change of names is still there after a crash of the server."""
     call = CALLS[procedure]
     scratch.directory("d")
-    reply = nfs2.call(call.procedure, call.arranged(scratch, NAME))
+    arguments = call.arranged(scratch, NAME)
+    yield ARRANGED
+    reply = nfs2.call(call.procedure, arguments)
     if reply.status != 0:
         skip(f"{call.procedure.name} is refused: it answers {reply.status}")
-    losses.crash(Nfs2)
+    yield CRASH
     reconnect(losses.target, scratch)
     names = sorted([b"d", *call.names_after(NAME)])
     expect_names(scratch.names(), names, "names after the crash")
     losses.need_metadata()
 
 
-@pytest.mark.exclusive
+@across(CRASH, "SETATTR")
 @pytest.mark.parametrize(
     "asked",
     [Sattr(mode=0o600), Sattr(size=2), Sattr(size=100), Sattr(mtime=Timeval(1_000_000_000))],
     ids=["mode", "truncated", "extended", "mtime"],
 )
-@proves(COMMITS_BEFORE_REPLY, killed_by="setattr2-is-lost-in-a-crash")
-def test_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, asked: Sattr) -> None:
+@proves(V2_IS_SYNCHRONOUS, killed_by="setattr2-is-lost-in-a-crash")
+def test_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, asked: Sattr) -> Steps:
     """A change by SETATTR is still there after a crash of the server."""
     file = scratch.file("f", b"data", mode=0o644)
+    yield ARRANGED
     expect_change(nfs2.setattr(file, asked))
     known = scratch.attributes(file)
-    losses.crash(Nfs2)
+    yield CRASH
     reconnect(losses.target, scratch)
     after = scratch.attributes(scratch.lookup("f") or file)
     expect_same(after, known)
@@ -81,26 +81,28 @@ def test_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, asked: Sat
     losses.need_metadata()
 
 
-@pytest.mark.exclusive
+@across(CRASH, "WRITE")
 @pytest.mark.parametrize("size", [1, 4096, MAXDATA])
-@proves(COMMITS_BEFORE_REPLY, killed_by="write2-answers-before-it-is-stable")
-def test_new_data(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, size: int) -> None:
+@proves(V2_IS_SYNCHRONOUS, killed_by="write2-answers-before-it-is-stable")
+def test_new_data(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, size: int) -> Steps:
     """Written data is still there after a crash of the server."""
     file = scratch.file("f")
+    yield ARRANGED
     expect(nfs2.write(file, 0, pattern(size))).ok()
-    losses.crash(Nfs2)
+    yield CRASH
     reconnect(losses.target, scratch)
     expect_data(scratch.read(scratch.lookup("f") or file), pattern(size))
     losses.need_data()
 
 
-@pytest.mark.exclusive
-@proves(COMMITS_BEFORE_REPLY, killed_by="write2-answers-before-it-is-stable")
-def test_overwritten_data(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses) -> None:
+@across(CRASH, "WRITE")
+@proves(V2_IS_SYNCHRONOUS, killed_by="write2-answers-before-it-is-stable")
+def test_overwritten_data(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses) -> Steps:
     """Overwritten data is still there after a crash of the server."""
     file = scratch.file("f", pattern(MAXDATA))
+    yield ARRANGED
     expect(nfs2.write(file, 1000, b"new" * 1000)).ok()
-    losses.crash(Nfs2)
+    yield CRASH
     reconnect(losses.target, scratch)
     wanted = pattern(MAXDATA)[:1000] + b"new" * 1000 + pattern(MAXDATA)[4000:]
     expect_data(scratch.read(scratch.lookup("f") or file), wanted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from fixtures.checks.across import ARRANGED, CRASH, Steps, across
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Sattr3
@@ -22,10 +23,10 @@ SETATTR_IS_SYNCHRONOUS = Requirement(
 )
 
 
-@pytest.mark.exclusive
+@across(CRASH, "SETATTR")
 @pytest.mark.parametrize("field", ["mode", "size", "mtime"])
 @proves(SETATTR_IS_SYNCHRONOUS, killed_by="setattr3-is-lost-in-a-crash")
-def test_survives(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, field: str) -> None:
+def test_survives(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, field: str) -> Steps:
     """Attributes that SETATTR has set survive a crash."""
     file = scratch.file("f", pattern(5000))
     asked = {
@@ -33,9 +34,11 @@ def test_survives(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, field: str) 
         "size": Sattr3(size=1234),
         "mtime": Sattr3(mtime=at_client_time(LONG_AGO)),
     }
+    yield ARRANGED
     expect(nfs3.setattr(file, asked[field])).ok()
     known = getattr(scratch.attributes(file), field)
-    survivor = losses.crash(Nfs3)
+    yield CRASH
+    survivor = losses.target.client(Nfs3)
     reply = survivor.getattr(file_again(losses.target, scratch, file, b"f"))
     expect(reply).ok()
     expect(reply).field(f"resok.obj_attributes.{field}").equals(known)

@@ -12,6 +12,7 @@ import typing as t
 
 import pytest
 
+from fixtures.checks.across import ARRANGED, CRASH, Steps, across
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
@@ -29,13 +30,13 @@ VERIFIER_IS_UNIQUE = Requirement(
     gist="verf is unique between instances of the server where uncommitted data may be lost",
     level=Level.MUST,
 )
-ARRANGED: t.Final = 8000
+SIZE: t.Final = 8000
 """Bytes of stable data in the file at first."""
 
 
 def _write_unstable(nfs3: Nfs3, second: Nfs3, scratch: Nfs3Scratch, how: str, data: Unstable) -> None:
     """Write unstable data in one of several ways."""
-    content = scratch.file("f", pattern(ARRANGED))
+    content = scratch.file("f", pattern(SIZE))
     match how:
         case "large":
             for at in range(0, 2**20, 2**17):
@@ -46,7 +47,7 @@ def _write_unstable(nfs3: Nfs3, second: Nfs3, scratch: Nfs3Scratch, how: str, da
         case "overwrite":
             data.write(nfs3, content, 1000, pattern(5000, salt=1))
         case "append":
-            data.write(nfs3, content, ARRANGED, pattern(5000, salt=1))
+            data.write(nfs3, content, SIZE, pattern(5000, salt=1))
         case "after-hole":
             data.write(nfs3, content, 2**20, pattern(5000, salt=1))
         case "after-commit":
@@ -57,7 +58,7 @@ def _write_unstable(nfs3: Nfs3, second: Nfs3, scratch: Nfs3Scratch, how: str, da
             t.cast("RpcClient", second.rpc).close()
 
 
-@pytest.mark.exclusive
+@across(CRASH, "UNSTABLE")
 @pytest.mark.parametrize(
     "how",
     [
@@ -73,12 +74,12 @@ def _write_unstable(nfs3: Nfs3, second: Nfs3, scratch: Nfs3Scratch, how: str, da
 @proves(VERIFIER_CHANGES_ON_LOSS, killed_by="write3-verifier-survives-crash", needs="unstable_writes")
 def test_after_loss(
     nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, target: TargetView, how: str
-) -> None:
+) -> Steps:
     """The write verifier changes if a crash loses unstable data."""
     data = Unstable()
     _write_unstable(nfs3, second_client, scratch, how, data)
     probe = scratch.file("probe")
-    target.crash()
+    yield CRASH
     survivor = target.client(Nfs3)
     lost = data.lost(survivor)
     observe("unstable data after the crash", "lost" if lost else "kept")
@@ -87,14 +88,15 @@ def test_after_loss(
         skip(LOSES_NOTHING)
 
 
-@pytest.mark.exclusive
+@across(CRASH, "UNSTABLE")
 @proves(VERIFIER_CHANGES_ON_LOSS, killed_by="write3-verifier-survives-crash", needs="unstable_writes")
-def test_lost_data(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
+def test_lost_data(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> Steps:
     """WRITE returns a new verifier after a crash that lost unstable data."""
     file = scratch.file("f")
     data = pattern(8000)
+    yield ARRANGED
     before = expect(nfs3.write(file, 0, data, StableHow.UNSTABLE)).ok()
-    target.crash()
+    yield CRASH
     survivor = target.client(Nfs3)
     is_kept = read_range(survivor, file, 0, before.count) == data[: before.count]
     observe("unstable data after the crash", "kept" if is_kept else "lost")

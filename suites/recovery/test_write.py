@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import pytest
 
+from fixtures.checks.across import ARRANGED, CRASH, Steps, across
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow
@@ -48,37 +49,39 @@ def send(request: pytest.FixtureRequest, nfs3: Nfs3, scratch: Nfs3Scratch, cause
     return sender(request, nfs3, scratch, cause)
 
 
-@pytest.mark.exclusive
+@across(CRASH, "FILE_SYNC")
 @pytest.mark.parametrize("write", WRITES)
 @proves(FILE_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-file-sync")
-def test_file_sync(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, write: str) -> None:
+def test_file_sync(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, write: str) -> Steps:
     """Data written with FILE_SYNC survives a crash."""
-    survives(nfs3, scratch, losses, write, StableHow.FILE_SYNC)
+    yield from survives(nfs3, scratch, losses, write, StableHow.FILE_SYNC)
 
 
-@pytest.mark.exclusive
+@across(CRASH, "DATA_SYNC")
 @pytest.mark.parametrize("write", WRITES)
 @proves(DATA_SYNC_DATA_IS_STABLE, killed_by="write3-lies-about-data-sync")
-def test_data_sync(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, write: str) -> None:
+def test_data_sync(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, write: str) -> Steps:
     """Data written with DATA_SYNC survives a crash."""
-    survives(nfs3, scratch, losses, write, StableHow.DATA_SYNC)
+    yield from survives(nfs3, scratch, losses, write, StableHow.DATA_SYNC)
 
 
-@pytest.mark.exclusive
+@across(CRASH, "FILE_SYNC")
 @proves(
     DATA_SYNC_DATA_IS_STABLE,
     FILE_SYNC_DATA_IS_STABLE,
     killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"),
 )
-def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
+def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> Steps:
     """Stable data written over unstable data survives a crash."""
     file, data = scratch.file("f"), pattern(12_000)
     write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
     levels = {1000: StableHow.FILE_SYNC, 5000: StableHow.DATA_SYNC, 9000: StableHow.FILE_SYNC}
     stable = pattern(500, salt=1)
+    yield ARRANGED
     for at, level in levels.items():
         write_all(nfs3, file, at, stable, level)
-    survivor = losses.crash(Nfs3)
+    yield CRASH
+    survivor = losses.target.client(Nfs3)
     file = file_again(losses.target, scratch, file, b"f")
     for at, level in levels.items():
         broken = DATA_SYNC_DATA_IS_STABLE if level is StableHow.DATA_SYNC else FILE_SYNC_DATA_IS_STABLE
@@ -87,16 +90,18 @@ def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses)
     losses.need_data()
 
 
-@pytest.mark.exclusive
+@across(CRASH, "FILE_SYNC")
 @proves(WRITE_SYNC_IS_STABLE, killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"))
-def test_sync_levels(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
+def test_sync_levels(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> Steps:
     """Data written with DATA_SYNC or FILE_SYNC survives a crash."""
     data = pattern(8000)
     written = {}
-    for stable in (StableHow.DATA_SYNC, StableHow.FILE_SYNC):
-        file = scratch.file(stable.name)
+    files = {level: scratch.file(level.name) for level in (StableHow.DATA_SYNC, StableHow.FILE_SYNC)}
+    yield ARRANGED
+    for stable, file in files.items():
         written[stable.name] = file, expect(nfs3.write(file, 0, data, stable)).ok().count
-    survivor = losses.crash(Nfs3)
+    yield CRASH
+    survivor = losses.target.client(Nfs3)
     for name, (file, count) in written.items():
         seen = read_range(survivor, file_again(losses.target, scratch, file, name.encode()), 0, count)
         expect_data(seen, data[:count], "data after the crash", of="range")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
+from fixtures.checks.across import ARRANGED, CRASH, Steps
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow
@@ -23,14 +24,16 @@ WRITES: t.Final = {
 """Name -> size of the file before, offset, size of the data."""
 
 
-def survives(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, write: str, stable: StableHow) -> None:
+def survives(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, write: str, stable: StableHow) -> Steps:
     """Make one of the `WRITES`, COMMIT if it is UNSTABLE, crash: the data is still there."""
     before, offset, size = WRITES[write]
     file, data = scratch.file("f", pattern(before)), pattern(size, salt=1)
+    yield ARRANGED
     answers = write_all(nfs3, file, offset, data, stable)
     if stable is StableHow.UNSTABLE:
         commit(nfs3, file, answers)
-    survivor = losses.crash(Nfs3)
+    yield CRASH
+    survivor = losses.target.client(Nfs3)
     seen = read_range(survivor, file_again(losses.target, scratch, file, b"f"), offset, size)
     expect_data(seen, data, "data after the crash", at=offset)
     losses.need_data()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fixtures.plugin import evidence, hooks
 from fixtures.stage.stage import Stage
-from fixtures.stage.traffic import Traffic
+from fixtures.stage.traffic import Taken, Traffic
 from nfsclient.rpc import server
 
 HEARD = "NFSPROOF_HEARD"
@@ -99,6 +99,8 @@ def pytest_configure() -> None:
     """Put the sockets in their places, and write at the end of each check."""
     began, served = server.Connection.__init__, server.RpcServer._serve
     cleared, kept = Traffic.clear, evidence.keep
+    took, put_back = Traffic.take, Traffic.put
+    paused: dict[int, dict[tuple[str, int, int, int], Heard]] = {}
 
     def begin(self: server.Connection, owner: server.RpcServer, sock: socket.socket, peer: t.Any) -> None:
         began(self, owner, _Stream(sock), peer)
@@ -112,6 +114,17 @@ def pytest_configure() -> None:
         cleared(self)
         _heard.clear()
 
+    def take(self: Traffic) -> Taken:
+        found = took(self)
+        paused[id(found.exchanges)] = dict(_heard)
+        _heard.clear()
+        return found
+
+    def put(self: Traffic, taken: Taken) -> None:
+        put_back(self, taken)
+        _heard.clear()
+        _heard.update(paused.pop(id(taken.exchanges), {}))
+
     def keep(record: t.Any, marks: t.Any, clock_began: float, stage: Stage) -> t.Any:
         stage.loop.catch_up()
         result = kept(record, marks, clock_began, stage)
@@ -122,4 +135,6 @@ def pytest_configure() -> None:
     server.Connection.__init__ = begin  # type: ignore[assignment, method-assign]
     server.RpcServer._serve = serve  # type: ignore[method-assign]
     Traffic.clear = clear  # type: ignore[method-assign]
+    Traffic.take = take  # type: ignore[method-assign]
+    Traffic.put = put  # type: ignore[method-assign]
     vars(hooks)["keep"] = keep
