@@ -219,7 +219,7 @@ def _trouble(seen: SeenNode) -> Violation | None:
 
 def _wrong_names(node: Node, seen: SeenNode, path: str) -> Violation | None:
     what = f"names in {path}" if path else "names"
-    found = difference_of_names(seen.entries, node.entries, what)
+    found = difference_of_names([*seen.entries], [*node.entries], what)
     if found is not None:
         return Violation(Promise.NAMES, found.what, found.expected, found.observed)
     for name, child in node.entries.items():
