@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""Random sequences of calls by two clients, and a crash: what is there is what the acknowledgements allow.
+
+Hypothesis makes the sequences (`steps`), `nfsjudge.survival` knows every state that is allowed, `sequences` runs
+many of them before each crash. One that breaks is made shorter, and the failure shows its calls in plain words.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from fixtures.checks.dialects.nfs2 import Nfs2Dialect
+from fixtures.checks.dialects.nfs3 import Nfs3Dialect
+from nfsclient.rpc.blocking import RpcClient
+from nfsjudge import Level, Requirement, proves
+from nfsjudge.survival import Promise
+from suites.losses import Losses
+from suites.nfs2.objects import reconnect
+from suites.nfs3.clauses import COMMIT_FLUSHES_DATA, FILE_SYNC_DATA_IS_STABLE
+from suites.recovery.after_crash import directory_again
+from suites.recovery.players import Player2, Player3
+from suites.recovery.sequences import Field, judge_sequences, sequences
+from suites.recovery.steps import EMPHASIS
+from suites.recovery.test_names import NAME_CHANGES_ARE_SYNCHRONOUS
+from suites.recovery.test_nfs2 import COMMITS_BEFORE_REPLY
+from suites.recovery.test_setattr import SETATTR_IS_SYNCHRONOUS
+from suites.recovery.test_write import DATA_SYNC_DATA_IS_STABLE
+
+UNSTABLE_STAYS_IN_ITS_RANGE = Requirement(
+    rfc="RFC 1813",
+    section="3.3.7",
+    gist="any part of UNSTABLE data may be lost, but the server destroys no other data, and leaves no other bytes",
+    level=Level.STATED,
+)
+PROMISES: Mapping[Promise, Requirement] = {
+    Promise.NAMES: NAME_CHANGES_ARE_SYNCHRONOUS,
+    Promise.FILE_SYNC: FILE_SYNC_DATA_IS_STABLE,
+    Promise.DATA_SYNC: DATA_SYNC_DATA_IS_STABLE,
+    Promise.COMMIT: COMMIT_FLUSHES_DATA,
+    Promise.UNSTABLE: UNSTABLE_STAYS_IN_ITS_RANGE,
+    Promise.SETATTR: SETATTR_IS_SYNCHRONOUS,
+}
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("emphasis", EMPHASIS)
+@proves(
+    NAME_CHANGES_ARE_SYNCHRONOUS,
+    FILE_SYNC_DATA_IS_STABLE,
+    DATA_SYNC_DATA_IS_STABLE,
+    COMMIT_FLUSHES_DATA,
+    UNSTABLE_STAYS_IN_ITS_RANGE,
+    SETATTR_IS_SYNCHRONOUS,
+    killed_by="nfs3-crash-loses-names",
+)
+def test_sequences(
+    v3: Nfs3Dialect, losses: Losses, rpc_connect: Callable[..., RpcClient], emphasis: str, seed: int
+) -> None:
+    """After random calls of two clients and a crash, there is what the acknowledgements allow."""
+    player, target = Player3(v3, rpc_connect), losses.target
+    field = Field(player, losses, lambda: directory_again(target, v3.scratch))
+    chosen = sequences(EMPHASIS[emphasis], player, seed)
+    judge_sequences(field, chosen, PROMISES, time.monotonic, seed)
+    losses.need_metadata()
+
+
+@pytest.mark.exclusive
+@pytest.mark.parametrize("emphasis", EMPHASIS)
+@proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-crash-loses-names")
+def test_sequences_nfs2(
+    v2: Nfs2Dialect, losses: Losses, rpc_connect: Callable[..., RpcClient], emphasis: str, seed: int
+) -> None:
+    """After random calls of two clients by NFSv2 and a crash, there is exactly what the calls made."""
+    player, scratch = Player2(v2, rpc_connect), v2.scratch
+
+    def place() -> bytes:
+        reconnect(losses.target, scratch)
+        return scratch.handle
+
+    chosen = sequences(EMPHASIS[emphasis], player, seed)
+    judge_sequences(
+        Field(player, losses, place),
+        chosen,
+        dict.fromkeys(Promise, COMMITS_BEFORE_REPLY),
+        time.monotonic,
+        seed,
+    )
+    losses.need_metadata()

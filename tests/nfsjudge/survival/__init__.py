@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""Tests of what may be there after a crash."""
