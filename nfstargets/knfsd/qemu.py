@@ -62,13 +62,13 @@ class Qemu:
             disks.state: "off",
             disks.data: "off",
         }
-        # What the guest has flushed is with the kernel of this machine, which does not crash.
+        # Nobody else writes to them; User-Mode Linux locks the image. What the guest has flushed is with the kernel of this machine, which does not crash.
         drives = [
             word
             for path, is_read in files.items()
             for word in (
                 "-drive",
-                f"file={_escaped(path)},if=virtio,format=raw,cache=unsafe,readonly={is_read}",
+                f"file={_escaped(path)},file.locking=off,if=virtio,format=raw,cache=unsafe,readonly={is_read}",
             )
         ]
         return [
