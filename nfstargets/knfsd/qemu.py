@@ -62,7 +62,8 @@ class Qemu:
             disks.state: "off",
             disks.data: "off",
         }
-        # Nobody else writes to them; User-Mode Linux locks the image. What the guest has flushed is with the kernel of this machine, which does not crash.
+        # Without locks, since User-Mode Linux locks the image, to which nobody writes. What the guest has flushed is
+        # with the kernel of this machine, which does not crash.
         drives = [
             word
             for path, is_read in files.items()
