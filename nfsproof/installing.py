@@ -13,7 +13,9 @@ from rich.console import Console
 
 from nfsclient.similar import similar_text
 from nfstargets.cache import InstallError, cache_folder, find_installation, home_of, install
+from nfstargets.knfsd.compiled import KNFSD_V2
 from nfstargets.knfsd.image import KNFSD
+from nfstargets.knfsd.packaged import KNFSD_QEMU
 from nfstargets.recipes import RECIPES, Installable
 
 __all__ = ["InstallError", "install_by_name", "listing"]
@@ -21,7 +23,7 @@ __all__ = ["InstallError", "install_by_name", "listing"]
 
 def installables() -> dict[str, Installable]:
     """What can be installed, by name of target."""
-    return {**RECIPES, KNFSD.name: KNFSD}
+    return {**RECIPES, **{one.name: one for one in (KNFSD, KNFSD_V2, KNFSD_QEMU)}}
 
 
 def listing() -> list[str]:
@@ -41,6 +43,14 @@ def install_by_name(name: str, echo: Callable[[str], None]) -> Path:
     if recipe is None:
         near = similar_text(name, known)
         raise InstallError(f"{name} cannot be installed{near}; servers that can: {', '.join(known)}")
+    home = _install_one(recipe, echo)
+    for needed in recipe.needs:
+        if find_installation(needed) is None:
+            _install_one(needed, echo)
+    return home
+
+
+def _install_one(recipe: Installable, echo: Callable[[str], None]) -> Path:
     if (home := find_installation(recipe)) is not None:
         echo(f"{recipe.name} {recipe.version} is installed: {home}")
         return home

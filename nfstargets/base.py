@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import ClassVar, Self
 
+from nfstargets.states import NfsClientState
+
 PlainValue = str | int | bool | None
 
 
@@ -96,7 +98,8 @@ class Target(ABC):
     is_throwaway: ClassVar[bool] = False
     """True: its export is made for the run and goes with it."""
     controls: frozenset[str] = frozenset()
-    """What nfsproof can do to it from outside: "crash", "restart", "touch_locally", "fill_disk", "knobs"."""
+    """What nfsproof can do to it from outside: "crash", "restart", "touch_locally", "fill_disk", "set_lease",
+    "end_grace", "drop_caches", "known_clients", "knobs"."""
     remark: str = ""
     """What the user should hear before the run: that it is another server than the name says."""
     lacks_of_memory: int = 0
@@ -153,6 +156,22 @@ class Target(ABC):
     def free_disk(self) -> None:
         """Gives back what `fill_disk()` took; nothing when it took nothing."""
         return
+
+    def set_lease(self, seconds: int | None) -> None:
+        """Sets the lease time of NFSv4, which may restart the service; None: back to its usual one."""
+        raise TargetError(f"{self.name} has no control 'set_lease': it cannot be set to {seconds} s")
+
+    def end_grace(self) -> None:
+        """Ends the time after a start in which only reclaims are allowed (NLM, NFSv4)."""
+        raise TargetError(f"{self.name} has no control 'end_grace'")
+
+    def drop_caches(self) -> None:
+        """Has it forget what it can read again from its disk."""
+        raise TargetError(f"{self.name} has no control 'drop_caches'")
+
+    def known_clients(self) -> tuple[NfsClientState, ...]:
+        """The clients with state that it knows, and their state."""
+        raise TargetError(f"{self.name} has no control 'known_clients'")
 
     def set_knobs(self, values: Mapping[str, float | str | None]) -> None:
         """Sets which legal freedoms it takes, by name; see docs/knobs.md. Raises ValueError for what there is not."""

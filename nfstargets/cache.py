@@ -49,7 +49,7 @@ def cache_folder() -> Path:
 
 def home_of(recipe: Installable) -> Path:
     """Where the pinned version is, or would be."""
-    return cache_folder() / f"{recipe.name}-{recipe.version.removeprefix('v')}"
+    return cache_folder() / f"{recipe.folder}-{recipe.version.removeprefix('v')}"
 
 
 def find_installation(recipe: Installable) -> Path | None:
@@ -74,11 +74,11 @@ def install(recipe: Installable, say: Callable[[str], None]) -> Path:
     with _alone(home.parent, say):
         if (found := find_installation(recipe)) is not None:
             return found
-        for left in home.parent.glob(f".{recipe.name}-*"):
+        for left in home.parent.glob(f".{recipe.folder}-*"):
             _remove(left)
-        work = Path(tempfile.mkdtemp(prefix=f".{recipe.name}-", dir=home.parent))
+        work = Path(tempfile.mkdtemp(prefix=f".{recipe.folder}-", dir=home.parent))
         try:
-            kept = home.parent / f".kept-{recipe.name}"
+            kept = home.parent / f".kept-{recipe.folder}"
             shop = CommandShop(
                 into=work / "home", scratch=work / "scratch", kept=kept, say=say, advice=recipe.tool_from
             )

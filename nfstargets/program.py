@@ -18,7 +18,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import ClassVar
 
-from nfsclient.clients import Mount, Nfs3
+from nfsclient.clients import Mount, Nfs2, Nfs3
 from nfsclient.errors import NfsClientError
 from nfsclient.rpc.blocking import connect_tcp
 from nfsclient.rpc.loop import Loop
@@ -34,7 +34,9 @@ STOP = 5.0
 PORT_ATTEMPTS = 5
 _NULL = 2.0
 _PAUSE = 0.02
-_PORT_TAKEN = re.compile(r"cannot bind|address (is )?already in use", re.IGNORECASE)
+_PORT_TAKEN = re.compile(
+    r"cannot bind|address (is )?already in use|could not set up host forwarding", re.IGNORECASE
+)
 _NO_MEMORY = re.compile(
     r"memory allocation of \d+ bytes failed|out of memory|cannot allocate memory|bad_alloc|\bMemoryError\b",
     re.IGNORECASE,
@@ -321,10 +323,11 @@ class ProgramTarget(Target):
 
 
 def _answers(address: TargetAddress) -> bool:
-    """Whether NULL of NFS version 3 and of MOUNT version 3 are answered."""
+    """Whether NULL of its NFS version and of MOUNT version 3 are answered."""
+    nfs = Nfs2 if address.version == 2 else Nfs3
     with closing(Loop()) as loop:
         try:
-            for port, service in ((address.nfs_port, Nfs3), (address.mount_port, Mount)):
+            for port, service in ((address.nfs_port, nfs), (address.mount_port, Mount)):
                 with connect_tcp(address.host, port, loop=loop, timeout=_NULL) as rpc:
                     service(rpc).null()
         except NfsClientError:

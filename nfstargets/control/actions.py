@@ -52,6 +52,12 @@ ACTIONS: t.Final = {
         Action("remove_locally", "remove the file $NFSPROOF_PATH on the server, without NFS"),
         Action("fill_disk", "use up all room for data in the export"),
         Action("free_disk", "give back what fill_disk took"),
+        Action(
+            "set_lease",
+            "set the lease time of NFSv4 to $NFSPROOF_SECONDS; if that is empty, to its usual value",
+        ),
+        Action("end_grace", "end the grace time of NLM and NFSv4, in which only reclaims are allowed"),
+        Action("drop_caches", "drop all caches of the server that it can read again from its disk"),
     )
 }
 
@@ -80,6 +86,7 @@ class Controls:
             "restart": self.has("restart") or (self.has("stop") and self.has("start")),
             "touch_locally": self.has("touch_locally"),
             "fill_disk": self.has("fill_disk") and self.has("free_disk"),
+            **{name: self.has(name) for name in ("set_lease", "end_grace", "drop_caches")},
         }
         return frozenset(name for name, can in pairs.items() if can)
 

@@ -108,6 +108,17 @@ class ControlledTarget(UrlTarget):
             self.carry_out("free_disk")
             self._is_full = False
 
+    def set_lease(self, seconds: int | None) -> None:
+        self.carry_out("set_lease", {"NFSPROOF_SECONDS": "" if seconds is None else str(seconds)})
+        # It may restart the service, in order or not.
+        self.wait_for_answer("set_lease")
+
+    def end_grace(self) -> None:
+        self.carry_out("end_grace")
+
+    def drop_caches(self) -> None:
+        self.carry_out("drop_caches")
+
     # ------------------------------------------------------------ steps, also for trying out a target file
 
     def carry_out(self, name: str, environment: dict[str, str] | None = None) -> None:

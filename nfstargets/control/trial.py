@@ -20,6 +20,8 @@ from nfstargets.control.target import ControlledTarget
 from nfstargets.diagnosis.report import Outcome, Step
 
 _BLOCK = bytes(4096)
+_LEASE = 15
+"""Seconds: most servers refuse less than ten."""
 _FULL = 64
 """WRITEs of a block after which a disk that is said to be full is not."""
 
@@ -55,6 +57,9 @@ class Trial:
             ("touch_locally", self._has("touch_locally"), self._touch),
             ("remove_locally", self._has("remove_locally"), self._remove),
             ("fill_disk", self._has("fill_disk"), self._fill),
+            ("drop_caches", self._has("drop_caches"), self._drop_caches),
+            ("end_grace", self._has("end_grace"), self._end_grace),
+            ("set_lease", self._has("set_lease"), self._set_lease),
             ("stop and start", self._has("stop") and self._has("start"), self._stop_and_start),
             ("restart", self._has("restart"), self._restart),
             ("crash", self._has("crash"), self._crash),
@@ -114,6 +119,29 @@ class Trial:
         if after.resok is None:
             raise _Failed(f"after free_disk, expected WRITE to succeed, seen {after.status}")
         return f"WRITE answered {refused}; after free_disk it succeeded"
+
+    def _drop_caches(self) -> str:
+        with self._client() as client:
+            client.write_file(self._name, _BLOCK)
+            self._target.drop_caches()
+            if client.read_file(self._name) != _BLOCK:
+                raise _Failed("expected READ to return what was written before, seen other data")
+        return "the command succeeded, and data are as they were"
+
+    # ------------------------------------------------------------ times, which NFSv3 does not show
+
+    def _end_grace(self) -> str:
+        self._target.end_grace()
+        return self._answering("end_grace")
+
+    def _set_lease(self) -> str:
+        self._target.set_lease(_LEASE)
+        self._target.set_lease(None)
+        return self._answering("set_lease")
+
+    def _answering(self, name: str) -> str:
+        self._target.wait_for_answer(name)
+        return "the command succeeded, and the server answers; NFSv3 does not show its effect"
 
     # ------------------------------------------------------------ starts
 

@@ -7,18 +7,25 @@ What has been downloaded is kept until the image is complete, so that a broken i
 from __future__ import annotations
 
 import os
-import platform
-import re
 import shutil
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from nfstargets.cache import InstallError
+from nfstargets.knfsd.packages import (
+    SUITE,
+    Apt,
+    check_machine,
+    check_room,
+    check_tools,
+    explained,
+    make_image,
+    sources,
+)
 from nfstargets.recipes import Installable, Workshop
 
 GUEST = Path(__file__).parent / "guest"
-SUITE = "bookworm"
 PACKAGES = (
     "user-mode-linux",
     "nfs-kernel-server",
@@ -39,32 +46,19 @@ IMAGE_SIZE = 400 << 20
 """Of the guest's root file system; two thirds are filled, the rest takes no room."""
 ROOM = 1500
 """MB that an installation needs while it is made; 350 stay."""
-SYSTEM_FOLDERS = "/usr/local/sbin:/usr/sbin:/sbin"
-"""Where mke2fs and chroot are, which the PATH of a user may lack."""
-_KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
-_MIRRORS = (
-    ("http://deb.debian.org/debian", SUITE),
-    ("http://deb.debian.org/debian", f"{SUITE}-updates"),
-    ("http://deb.debian.org/debian-security", f"{SUITE}-security"),
-)
-_BROKEN_DOWNLOAD = re.compile(
-    r".*(failed to fetch|could not resolve|could not connect|unable to connect|connection (failed|timed out)"
-    r"|temporary failure|hash sum mismatch|failed to download).*",
-    re.IGNORECASE,
-)
-_FULL_DISK = re.compile(r"no space left on device|not enough free space|enough free space", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """What an installation of the guest holds."""
+    """The installations of the guest and of the kernel that it boots, often one."""
 
     home: Path
+    kernel_home: Path
 
     @property
     def kernel(self) -> Path:
-        """The program that is the machine."""
-        return self.home / "linux"
+        """The kernel, of User-Mode Linux the program that is the machine."""
+        return self.kernel_home / "linux"
 
     @property
     def image(self) -> Path:
@@ -75,76 +69,29 @@ class Product:
     def version(self) -> str:
         """Of the kernel, such as "6.1.176"; "" when it does not say."""
         try:
-            return (self.home / "version").read_text().strip()
+            return (self.kernel_home / "version").read_text().strip()
         except OSError:
             return ""
 
 
-def build(shop: Workshop, _recipe: Installable) -> None:
+def build(shop: Workshop, recipe: Installable) -> None:
     """Downloads the packages and makes the image of them. Raises InstallError, in one line where the cause is known."""
-    if platform.machine() not in ("x86_64", "amd64"):
-        raise InstallError(
-            f"knfsd: Debian has User-Mode Linux for x86-64 only; this machine is {platform.machine()}"
-        )
-    for tool, package in (("apt-get", "apt"), ("mke2fs", "e2fsprogs"), ("unshare", "util-linux")):
-        if _which(tool) is None:
-            raise InstallError(f"knfsd needs {tool}, which is not in PATH; get it: apt install {package}")
-    free = shutil.disk_usage(shop.into).free // 1_000_000
-    if free < ROOM:
-        raise InstallError(f"knfsd needs {ROOM} MB in {shop.into.parents[1]}, which has {free} MB free")
+    check_machine(recipe.name)
+    check_tools(recipe.name, {"apt-get": "apt", "mke2fs": "e2fsprogs", "unshare": "util-linux"})
+    check_room(shop, recipe.name, ROOM)
     try:
         _download(shop)
         _make(shop, _unpack(shop))
     except InstallError as error:
-        raise InstallError(explained(str(error), shop.kept)) from error
-
-
-def explained(words: str, kept: Path) -> str:
-    """One line for a broken download and a full disk, else the words as they are."""
-    if _FULL_DISK.search(words):
-        return f"knfsd could not be installed: the disk of {kept.parent} is full; {ROOM} MB are needed"
-    if (found := _BROKEN_DOWNLOAD.search(words)) is not None:
-        what = found.group().strip()
-        return f"knfsd could not be installed: a download broke ({what}); the next try goes on from there"
-    return words
-
-
-def _which(tool: str) -> str | None:
-    return shutil.which(tool) or shutil.which(tool, path=SYSTEM_FOLDERS)
+        raise InstallError(explained(str(error), shop.kept, ROOM)) from error
 
 
 def _download(shop: Workshop) -> None:
     """All packages into `kept`: apt goes on with a file of which a part has arrived."""
-    apt = shop.kept / "apt"
-    for name in ("etc", "lists/partial", "archives/partial"):
-        (apt / name).mkdir(parents=True, exist_ok=True)
-    (apt / "status").touch()
-    (apt / "etc/sources.list").write_text("\n".join([*_sources(), ""]))
-    settings = {
-        # Nothing of this machine's configuration, but how it reaches the network.
-        "Dir::Etc::main": "/dev/null",
-        "Dir::Etc::parts": "/dev/null",
-        "Dir::Etc::sourcelist": apt / "etc/sources.list",
-        "Dir::Etc::sourceparts": "/dev/null",
-        "Dir::State::lists": apt / "lists",
-        "Dir::State::status": apt / "status",
-        "Dir::Cache": apt,
-        "Dir::Cache::archives": apt / "archives",
-        "APT::Architecture": "amd64",
-        "APT::Architectures": "amd64",
-        "APT::Install-Recommends": "false",
-        "APT::Sandbox::User": "root",
-        "Acquire::Languages": "none",
-        "Acquire::Retries": "3",
-    }
-    dump = ["apt-config", "dump", '--format=%F "%v";%n', "Acquire::http", "Acquire::https"]
-    acquire = shop.run("reading the proxies of apt", *dump)
-    config = apt / "apt.conf"
-    config.write_text(acquire + "".join(f'{name} "{value}";\n' for name, value in settings.items()))
-    shop.run("reading lists of packages", "apt-get", "-q", "update", "--error-on=any", APT_CONFIG=config)
+    apt = Apt(shop)
+    apt.read_lists()
     what = ["?essential", "?priority(required)", "apt", *PACKAGES]
-    how = ["-q", "-y", "--download-only", "--no-remove"]
-    shop.run("downloading packages (90 MB)", "apt-get", *how, "install", *what, APT_CONFIG=config)
+    apt.get("downloading packages (90 MB)", "-y", "--download-only", "--no-remove", "install", *what)
 
 
 def _unpack(shop: Workshop) -> Path:
@@ -170,7 +117,7 @@ def _unpack(shop: Workshop) -> Path:
         '--customize-hook=sh "$NFSPROOF_GUEST/trim" "$1"',
         SUITE,
         part,
-        *_sources(),
+        *sources(),
         NFSPROOF_DEBS=shop.kept / "apt/archives",
         NFSPROOF_GUEST=GUEST,
     )
@@ -184,23 +131,13 @@ def _make(shop: Workshop, archive: Path) -> None:
     shop.run("unpacking the guest", "tar", "-x", "-C", tree, "--exclude=./dev/*", "-f", archive)
     (tree / "usr/bin/linux.uml").rename(shop.into / "linux")
     shutil.copyfile(tree / "nfsproof/version", shop.into / "version")
-    image = shop.into / "root.img"
-    with image.open("wb") as file:
-        file.truncate(IMAGE_SIZE)
-    # The files of the guest belong to root, in the eyes of a namespace at least.
-    as_root = [] if os.geteuid() == 0 else ["unshare", "--map-root-user"]
-    how = ["-q", "-F", "-t", "ext4", "-m", "0", "-d"]
-    shop.run("making the image", *as_root, _which("mke2fs") or "mke2fs", *how, tree, image)
+    make_image(shop, tree, shop.into / "root.img", IMAGE_SIZE)
 
 
 def _digest() -> str:
     """What the archive depends on, besides the packages themselves."""
     parts = [*map(str.encode, PACKAGES), *((GUEST / name).read_bytes() for name in ("init", "trim"))]
     return sha256(b"\0".join(parts)).hexdigest()[:12]
-
-
-def _sources() -> list[str]:
-    return [f"deb [signed-by={_KEYRING}] {mirror} {suite} main" for mirror, suite in _MIRRORS]
 
 
 KNFSD = Installable(

@@ -53,6 +53,23 @@ class Disks:
             archive.add(PROGRAMS / "agent.py", "agent.py")
 
 
+def told(options: KnfsdOptions, **where: str) -> list[str]:
+    """The words on the kernel's command line that are for the agent. `where`: its devices and its address."""
+    settings = {
+        **where,
+        "fs": options.fs,
+        "sync": "async" if options.is_async else "sync",
+        # A file system in memory leaves enough for the rest of the guest.
+        "size": f"{options.mem * 5 // 8}m",
+        "block": str(MIB),
+        "threads": str(options.threads),
+        "grace": str(options.grace),
+        "lease": str(options.lease),
+        "versions": "+".join(options.versions),
+    }
+    return [f"nfsproof.{name}={value}" for name, value in settings.items()]
+
+
 @dataclass(frozen=True, slots=True)
 class UserModeLinux:
     """A kernel that is a process. It needs no privilege but a tap device."""
@@ -61,23 +78,15 @@ class UserModeLinux:
 
     def command(self, disks: Disks, options: KnfsdOptions) -> list[str]:
         """The command line. It writes the console on standard output; "{line}" is the line to the agent."""
-        programs, state, data = "/dev/ubdb", "/dev/ubdc", "/dev/ubdd"
-        told = {
-            "programs": programs,
-            "line": "/dev/tty1",
-            "address": f"{GUEST}/24",
-            "interface": "vec0",
-            "state": state,
-            "data": data,
-            "fs": options.fs,
-            "sync": "async" if options.is_async else "sync",
-            # A file system in memory leaves enough for the rest of the guest.
-            "size": f"{options.mem * 5 // 8}m",
-            "block": str(MIB),
-            "threads": str(options.threads),
-            "grace": str(options.grace),
-            "lease": str(options.lease),
-        }
+        settings = told(
+            options,
+            programs="/dev/ubdb",
+            state="/dev/ubdc",
+            data="/dev/ubdd",
+            line="/dev/tty1",
+            address=f"{GUEST}/24",
+            interface="vec0",
+        )
         return [
             str(self.kernel),
             "umid=guest",
@@ -96,5 +105,5 @@ class UserModeLinux:
             "con=null",
             "con0=null,fd:1",
             "con1=fd:{line}",
-            *(f"nfsproof.{name}={value}" for name, value in told.items()),
+            *settings,
         ]

@@ -10,6 +10,9 @@ from nfsclient.similar import similar_text
 from nfstargets.base import TargetError
 
 FILE_SYSTEMS = ("ext4", "xfs", "tmpfs")
+MACHINES = ("v2", "qemu")
+VERSIONS = ("2", "3", "4.0", "4.1", "4.2")
+TESTED = {"2", "3"}
 _NUMBERS = {
     "threads": (1, 64),
     # The kernel refuses less.
@@ -23,6 +26,9 @@ _NUMBERS = {
 class KnfsdOptions:
     """One server: its export, its service, its machine."""
 
+    machine: str = ""
+    """What it is and which kernel it boots: "" for User-Mode Linux with Debian's kernel, "v2" with one that serves
+    NFSv2 too, "qemu" for QEMU."""
     fs: str = "ext4"
     """File system of the export."""
     is_async: bool = False
@@ -34,6 +40,8 @@ class KnfsdOptions:
     """Seconds, of NFSv4."""
     mem: int = 256
     """MiB."""
+    versions: tuple[str, ...] = ()
+    """Of NFS; empty: all that the kernel has."""
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -45,13 +53,18 @@ class KnfsdOptions:
                 found = replace(found, fs=word)
             elif not equals and word in ("sync", "async"):
                 found = replace(found, is_async=word == "async")
+            elif not equals and word in MACHINES:
+                if found.machine not in ("", word):
+                    raise TargetError(f"knfsd:{text}: expected one of {' and '.join(MACHINES)}")
+                found = replace(found, machine=word)
+            elif equals and name == "vers":
+                found = replace(found, versions=_versions(value))
             elif equals and name in _NUMBERS:
                 found = found._with_number(name, _number(name, value))
             else:
-                words = (*FILE_SYSTEMS, "sync", "async", *(f"{one}=" for one in _NUMBERS))
-                near = similar_text(f"{name}{equals}", words)
-                expected = ", ".join([*words[:5], *(f"{one}=NUMBER" for one in _NUMBERS)])
-                raise TargetError(f"unknown option {word!r} of knfsd{near}; expected {expected}")
+                raise TargetError(_unknown(word))
+        if "2" in found.versions and found.machine != "v2":
+            raise TargetError(f"knfsd:{text}: only the kernel of knfsd:v2 serves NFSv2")
         return found
 
     def _with_number(self, name: str, value: int) -> Self:
@@ -61,11 +74,30 @@ class KnfsdOptions:
     def name(self) -> str:
         """The target by its full name: the file system, then what differs from the default."""
         usual = type(self)()
-        words = [self.fs, *(["async"] if self.is_async else [])]
+        words = [*filter(None, [self.machine]), self.fs, *(["async"] if self.is_async else [])]
         words += [
             f"{one}={getattr(self, one)}" for one in _NUMBERS if getattr(self, one) != getattr(usual, one)
         ]
+        words += [f"vers={'+'.join(self.versions)}"] if self.versions else []
         return "knfsd:" + ",".join(words)
+
+
+def _unknown(word: str) -> str:
+    numbers = [f"{one}=" for one in _NUMBERS]
+    words = (*FILE_SYSTEMS, *MACHINES, "sync", "async")
+    near = similar_text(word.partition("=")[0] + ("=" if "=" in word else ""), (*words, *numbers, "vers="))
+    expected = ", ".join([*words, *(f"{one}NUMBER" for one in numbers), "vers=3+4.1"])
+    return f"unknown option {word!r} of knfsd{near}; expected {expected}"
+
+
+def _versions(text: str) -> tuple[str, ...]:
+    """ "3+4" in the words of the kernel, which calls all minor versions of 4 together 4."""
+    named = [one for word in text.split("+") for one in (VERSIONS[2:] if word == "4" else (word,))]
+    if unknown := [one for one in named if one not in VERSIONS]:
+        raise TargetError(f"knfsd:vers={text}: expected versions such as 3+4.1, got {unknown[0]!r}")
+    if not TESTED.intersection(named):
+        raise TargetError(f"knfsd:vers={text}: expected 2 or 3 among the versions: nfsproof tests these")
+    return tuple(one for one in VERSIONS if one in named)
 
 
 def _number(name: str, value: str) -> int:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The Linux kernel's NFS server as a target: installed, booted, crashed and commanded by the run.
 
-The machine has its own network, in a namespace that goes with it. The run joins that network while the target is up.
+User-Mode Linux has a separate network, in a namespace that goes with it. The run joins that network while the target
+is up. QEMU forwards ports of loopback instead.
 """
 
 from __future__ import annotations
@@ -10,18 +11,25 @@ import json
 import os
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from nfstargets.base import Alarm, TargetAddress, TargetError
 from nfstargets.cache import find_installation
+from nfstargets.knfsd.clients import client_of
+from nfstargets.knfsd.compiled import KNFSD_V2
 from nfstargets.knfsd.console import alarms_in
 from nfstargets.knfsd.image import KNFSD, Product
 from nfstargets.knfsd.machine import DATA_SIZE, GUEST, NETWORK, OURS, STATE_SIZE, Disks, UserModeLinux
 from nfstargets.knfsd.options import KnfsdOptions
+from nfstargets.knfsd.packaged import KNFSD_QEMU
+from nfstargets.knfsd.qemu import HOST, Qemu, find_qemu
 from nfstargets.namespace import NamespaceError, NetworkVisit
-from nfstargets.process import KeptServer
+from nfstargets.process import KeptServer, free_ports
 from nfstargets.program import ProgramTarget
+from nfstargets.recipes import Installable
+from nfstargets.states import NfsClientState
 
 NFS_PORT, MOUNT_PORT, PORTMAP_PORT = 2049, 20048, 111
 EXPORT = "/volume/export"
@@ -32,7 +40,18 @@ ANSWER = 60.0
 class KnfsdTarget(ProgramTarget):
     """One virtual machine. A crash ends it as a loss of power does: its memory is lost, its disk stays."""
 
-    controls = frozenset({"crash", "restart", "touch_locally", "fill_disk"})
+    controls = frozenset(
+        {
+            "crash",
+            "restart",
+            "touch_locally",
+            "fill_disk",
+            "set_lease",
+            "end_grace",
+            "drop_caches",
+            "known_clients",
+        }
+    )
     start_limit: ClassVar[float] = 180.0  # 3 are usual, 15 on a busy machine
     apart: ClassVar[str] = "cannot have a separate network"
 
@@ -40,6 +59,9 @@ class KnfsdTarget(ProgramTarget):
         self.options = KnfsdOptions.parse(options)
         super().__init__(self.options.name(), "knfsd")
         self._product: Product | None = None
+        self._machine: UserModeLinux | Qemu | None = None
+        self._lease: int | None = None
+        """Another lease time than that of the options."""
         self._visit: NetworkVisit | None = None
         self._requests = 0
         self._is_ready = False
@@ -49,15 +71,28 @@ class KnfsdTarget(ProgramTarget):
 
     # ------------------------------------------------------------ what differs
 
+    @property
+    def has_network(self) -> bool:
+        """Whether the machine has a separate network."""
+        return self.options.machine != "qemu"
+
     def prepare(self) -> None:
         """Looks into the cache. Raises TargetError with the command that installs it."""
-        home = find_installation(KNFSD)
+        kernels = {"v2": KNFSD_V2, "qemu": KNFSD_QEMU}
+        home = self._home(kernels.get(self.options.machine, KNFSD))
+        self._product = Product(self._home(KNFSD), home)
+        kernel = self._product.kernel
+        self._machine = UserModeLinux(kernel) if self.has_network else Qemu(find_qemu(), home)
+
+    def _home(self, part: Installable) -> Path:
+        home = find_installation(part)
         if home is None:
-            raise TargetError(f"the guest of {self.name} is not installed; nfsproof install {KNFSD.name}")
-        self._product = Product(home)
+            raise TargetError(f"{self.name}: the {part.title} is not installed; nfsproof install {part.name}")
+        return home
 
     def make_server(self, scratch: Path) -> KeptServer:
-        """Disks that are in memory, where no other process finds them, and a network."""
+        """Disks, and for User-Mode Linux a network. They are in memory, where no other process finds them; those of
+        QEMU are files of the scratch folder, for which no namespace is necessary."""
         disks = Disks(scratch)
         memory = disks.data.parent
         memory.mkdir()
@@ -65,17 +100,25 @@ class KnfsdTarget(ProgramTarget):
         assert self._product is not None
         disks.image.symlink_to(self._product.image)
         files = {disks.state: STATE_SIZE, disks.data: DATA_SIZE}
-        return KeptServer(scratch, memory=[memory], files=files, network=NETWORK)
+        if self.has_network:
+            return KeptServer(scratch, memory=[memory], files=files, network=NETWORK)
+        for path, size in files.items():
+            with path.open("xb") as file:
+                file.truncate(size)
+        return KeptServer(scratch)
 
-    def command(self, server: KeptServer, ports: tuple[int, ...]) -> list[str]:  # noqa: ARG002
-        assert self._product is not None
+    def command(self, server: KeptServer, ports: tuple[int, ...]) -> list[str]:
         self._is_ready = False
-        machine = UserModeLinux(self._product.kernel)
-        return machine.command(Disks(server.scratch), self.options)
+        disks = Disks(server.scratch)
+        options = self.options if self._lease is None else replace(self.options, lease=self._lease)
+        if isinstance(self._machine, Qemu):
+            return self._machine.command(disks, options, ports)
+        assert self._machine is not None
+        return self._machine.command(disks, options)
 
-    def folder_for_files(self, server: KeptServer) -> Path:
-        """The machine's memory is a file, which has to be in memory."""
-        return Disks(server.scratch).data.parent
+    def folder_for_files(self, server: KeptServer) -> Path | None:
+        """The memory of User-Mode Linux is a file, which has to be in memory."""
+        return Disks(server.scratch).data.parent if self.has_network else None
 
     def output(self, server: KeptServer) -> Path:  # noqa: ARG002
         """The console is the log."""
@@ -84,21 +127,30 @@ class KnfsdTarget(ProgramTarget):
 
     def title(self) -> str:
         version = "" if self._product is None else f" {self._product.version}"
-        return f"Linux{version} (User-Mode Linux)"
+        return f"Linux{version} ({'User-Mode Linux' if self.has_network else 'QEMU'})"
 
     def choose_ports(self) -> tuple[int, ...]:
         """All of them are free in a separate network."""
-        return NFS_PORT, MOUNT_PORT
+        return (NFS_PORT, MOUNT_PORT) if self.has_network else tuple(free_ports(2, HOST))
 
     def address_of(self, ports: tuple[int, ...]) -> TargetAddress:
-        """With the guest's rpcbind, and another address of this machine."""
+        """In a separate network with the guest's rpcbind, and another address of this machine.
+
+        Elsewhere without rpcbind: it would name ports of the guest, which are others than those of loopback.
+        """
         nfs_port, mount_port = ports
+        version = 2 if self.options.versions and "3" not in self.options.versions else 3
+        if not self.has_network:
+            return TargetAddress(
+                host=HOST, nfs_port=nfs_port, mount_port=mount_port, export=EXPORT, version=version
+            )
         return TargetAddress(
             host=GUEST,
             nfs_port=nfs_port,
             mount_port=mount_port,
             portmap_port=PORTMAP_PORT,
             export=EXPORT,
+            version=version,
             other_source=OURS[1],
         )
 
@@ -144,6 +196,8 @@ class KnfsdTarget(ProgramTarget):
     def after_open(self, server: KeptServer) -> None:
         """Joins the network of the machine. Raises TargetError."""
         self._leave()
+        if not self.has_network:
+            return
         try:
             self._visit = NetworkVisit(server.keeper_pid)
         except NamespaceError as error:
@@ -166,7 +220,7 @@ class KnfsdTarget(ProgramTarget):
             return
         try:
             self._ask("restart")
-            self._await_answers((NFS_PORT, MOUNT_PORT))
+            self._await_answers(self._ports or (NFS_PORT, MOUNT_PORT))
         except TargetError:
             self._end_and_relaunch(signal.SIGKILL)
 
@@ -193,8 +247,25 @@ class KnfsdTarget(ProgramTarget):
             self._is_full = False
             self._ask("free")
 
-    def _ask(self, what: str, **arguments: str) -> None:
-        """Has the agent do something. Raises TargetError when it cannot, or is silent."""
+    def set_lease(self, seconds: int | None) -> None:
+        """Restarts the service with this lease time, which later starts keep; None: that of the options."""
+        self._ask("set_lease", seconds=self.options.lease if seconds is None else seconds)
+        self._lease = seconds
+        self._await_answers(self._ports or (NFS_PORT, MOUNT_PORT))
+
+    def end_grace(self) -> None:
+        """Ends the grace time of NLM and NFSv4."""
+        self._ask("end_grace")
+
+    def drop_caches(self) -> None:
+        """Has the kernel forget what it can read again."""
+        self._ask("drop_caches")
+
+    def known_clients(self) -> tuple[NfsClientState, ...]:
+        """What the kernel knows of its NFSv4 clients."""
+        return tuple(client_of(one["info"], one["states"]) for one in self._ask("clients"))
+
+    def _ask(self, what: str, **arguments: str | int) -> Any:
         server = self._running()
         self._requests += 1
         number = self._requests
@@ -213,7 +284,7 @@ class KnfsdTarget(ProgramTarget):
                 continue
             if not answer.get("ok"):
                 raise TargetError(f"{self.name}: {what} in the guest: {answer.get('why')}")
-            return
+            return answer.get("value")
 
 
 def _parsed(line: str) -> dict[str, Any]:

@@ -17,7 +17,19 @@ from pathlib import Path
 from nfsclient.rpc.loop import Loop
 from nfstargets.embedded import EmbeddedTarget
 
-ACTIONS = ("crash", "restart", "stop", "start", "touch_locally", "remove_locally", "fill_disk", "free_disk")
+ACTIONS = (
+    "crash",
+    "restart",
+    "stop",
+    "start",
+    "touch_locally",
+    "remove_locally",
+    "fill_disk",
+    "free_disk",
+    "set_lease",
+    "end_grace",
+    "drop_caches",
+)
 _TICK = 0.02
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -63,8 +75,10 @@ def _carry_out(target: EmbeddedTarget, action: str, text: str, port: int) -> Non
             target.touch_locally(inside.encode(), remove=action == "remove_locally")
         case "fill_disk":
             target.fill_disk()
-        case _:
+        case "free_disk":
             target.free_disk()
+        case _:
+            pass  # it has neither state nor caches
 
 
 def main(folder: Path) -> None:

@@ -168,13 +168,37 @@ def test_a_crash_loses_what_was_unstable_and_the_server_answers_again(
     started: t.Callable[..., ControlledTarget], url: str
 ) -> None:
     target = started()
-    assert target.controls == {"crash", "restart", "touch_locally", "fill_disk"}
+    assert target.controls == set(ACTIONS) - {"stop", "start", "remove_locally", "free_disk"}
     with connect(url) as client:
         client.write_file("kept", b"data")
     target.crash()
     target.restart()
     with connect(url) as client:
         assert client.read_file("kept") == b"data"
+
+
+def test_the_lease_time_is_told_to_the_command(url: str, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    controls = parse_controls([f'set_lease=echo "<$NFSPROOF_SECONDS>" >> {told}'])
+    target = ControlledTarget(url, controls)
+    target.start()
+    assert target.controls == {"set_lease"}
+    target.set_lease(30)
+    target.set_lease(None)
+    target.stop()
+    assert told.read_text().split() == ["<30>", "<>"]
+
+
+def test_the_trial_tells_which_of_the_hooks_fails(url: str) -> None:
+    hooks = ("end_grace", "drop_caches", "set_lease")
+    controls = parse_controls([f"{name}=echo no such option; exit 1" for name in hooks])
+    target = ControlledTarget(url, controls)
+    target.start()
+    steps = {step.name: step for step in Trial(target, controls).steps()}
+    target.stop()
+    for name in hooks:
+        assert steps[name].outcome is Outcome.FAILED
+        assert "no such option" in steps[name].output
 
 
 def test_a_command_that_does_nothing_is_found_out(started: t.Callable[..., ControlledTarget]) -> None:
@@ -206,6 +230,8 @@ def test_the_trial_tries_each_control_and_looks_at_its_effect(url: str, folder: 
     assert "the file grew from 4096 to" in seen["touch_locally"]
     assert "NFS3ERR_NOSPC" in seen["fill_disk"]
     assert "lost data that was UNSTABLE" in seen["crash"]
+    assert "NFSv3 does not show its effect" in seen["set_lease"]
+    assert "data are as they were" in seen["drop_caches"]
     with connect(url) as client:
         assert client.listdir() == []
 

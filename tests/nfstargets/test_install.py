@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from nfsproof import cli
+from nfsproof import cli, installing
 from nfstargets import TargetError, make_target
 from nfstargets.cache import CommandShop, InstallError, cache_folder, find_installation, home_of, install
 from nfstargets.recipes import RECIPES, Installable, Recipe, Workshop, WrongDigest
@@ -201,10 +201,22 @@ def test_the_list_tells_what_is_there(cache: Path, recipe: Recipe) -> None:
     install(recipe, lambda _line: None)
     said = CliRunner().invoke(cli.commands, ["install", "--list"]).output
     lines = {line.split()[0]: line for line in said.splitlines()}
-    assert {*RECIPES, "knfsd", "kept"} == set(lines)
+    assert {*RECIPES, "knfsd", "knfsd:v2", "knfsd:qemu", "kept"} == set(lines)
     assert " installed " in lines["fernfs"]
     assert "not installed" in lines["go-nfs"]
     assert lines["kept"].endswith(str(cache))
+
+
+def test_what_it_cannot_be_used_without_is_installed_too(
+    cache: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = replace(recipe, name="it:part", needs=(recipe,))
+    monkeypatch.setattr(installing, "installables", lambda: {one.name: one for one in (part, recipe)})
+    home = installing.install_by_name("it:part", lambda _line: None)
+    # A colon would part words on command lines.
+    assert home.name == f"it-part-{recipe.version.removeprefix('v')}"
+    assert find_installation(recipe) is not None
+    assert len(contents(cache)) == 2
 
 
 def test_an_unknown_server_is_a_usage_error(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -222,6 +234,7 @@ class FakeShop:
     scratch: Path
     digest: str
     kept: Path = Path("/nowhere")
+    limit: float = 60.0
     ran: list[list[str]] = field(default_factory=list)
 
     def run(self, what: str, *argv: str | Path, **environment: str | Path) -> str:

@@ -8,6 +8,7 @@ import platform
 import re
 import shutil
 import tarfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,14 @@ import pytest
 from nfstargets import make_target
 from nfstargets.base import Alarm, TargetError
 from nfstargets.cache import CommandShop, InstallError, install
-from nfstargets.knfsd import image
+from nfstargets.knfsd import compiled, image, packaged
+from nfstargets.knfsd.compiled import KNFSD_V2
 from nfstargets.knfsd.console import alarms_in
-from nfstargets.knfsd.image import KNFSD, Product, build, explained
+from nfstargets.knfsd.image import KNFSD, Product, build
 from nfstargets.knfsd.machine import GUEST, OURS, Disks, UserModeLinux
 from nfstargets.knfsd.options import KnfsdOptions
+from nfstargets.knfsd.packages import explained
+from nfstargets.knfsd.qemu import Qemu, find_qemu
 from nfstargets.knfsd.target import KnfsdTarget
 from nfstargets.process import KeptServer
 from nfstargets.tap import DEVICE, make_tap
@@ -42,7 +46,15 @@ def test_options_come_in_any_order() -> None:
 
 @pytest.mark.parametrize(
     ("text", "name"),
-    [("", "knfsd:ext4"), ("sync,ext4", "knfsd:ext4"), ("mem=512,async,xfs", "knfsd:xfs,async,mem=512")],
+    [
+        ("", "knfsd:ext4"),
+        ("sync,ext4", "knfsd:ext4"),
+        ("mem=512,async,xfs", "knfsd:xfs,async,mem=512"),
+        ("tmpfs,v2", "knfsd:v2,tmpfs"),
+        ("qemu", "knfsd:qemu,ext4"),
+        ("vers=4.1+3", "knfsd:ext4,vers=3+4.1"),
+        ("vers=3+4", "knfsd:ext4,vers=3+4.0+4.1+4.2"),
+    ],
 )
 def test_the_full_name_says_what_differs(text: str, name: str) -> None:
     assert KnfsdOptions.parse(text).name() == name
@@ -54,13 +66,18 @@ def test_the_full_name_says_what_differs(text: str, name: str) -> None:
     [
         (
             "ext5",
-            r"unknown option 'ext5' of knfsd.*ext4.*; expected ext4, xfs, tmpfs, sync, async, threads=NUMBER",
+            r"unknown option 'ext5' of knfsd.*ext4.*; expected ext4, xfs, tmpfs, v2, qemu, sync, async, threads=NUMBER",
         ),
         ("thread=4", "unknown option 'thread=4' of knfsd.*threads="),
         ("threads", "unknown option 'threads'"),
         ("grace=5", "knfsd:grace=5: expected a number from 10 to 3600"),
         ("lease=", "knfsd:lease=: expected a number"),
         ("mem=1e3", "expected a number from 128"),
+        ("v2,qemu", "knfsd:v2,qemu: expected one of v2 and qemu"),
+        ("vers=3+5", "knfsd:vers=3\\+5: expected versions such as 3\\+4.1, got '5'"),
+        ("vers=", "expected versions such as"),
+        ("vers=4.1", "expected 2 or 3 among the versions"),
+        ("vers=2+3", "only the kernel of knfsd:v2 serves NFSv2"),
     ],
 )
 def test_an_option_that_means_nothing_is_told(text: str, said: str) -> None:
@@ -79,6 +96,30 @@ def test_the_address_is_of_nobody_else() -> None:
     address = KnfsdTarget().address_of((2049, 20048))
     assert (address.host, address.portmap_port, address.export) == (GUEST, 111, "/volume/export")
     assert address.other_source in OURS
+    assert address.version == 3
+
+
+def test_a_server_of_version_2_alone_is_tested_with_it() -> None:
+    assert KnfsdTarget("v2,vers=2+4.1").address_of((2049, 20048)).version == 2
+
+
+def test_the_address_under_qemu_is_of_loopback() -> None:
+    target = KnfsdTarget("qemu")
+    ports = target.choose_ports()
+    address = target.address_of(ports)
+    assert (address.host, address.nfs_port, address.mount_port) == ("127.0.0.1", *ports)
+    # The guest's rpcbind would name ports of the guest.
+    assert address.portmap_port is None
+    assert address.other_source == ""
+
+
+@pytest.mark.parametrize("part", ["v2", "qemu"])
+def test_a_kernel_that_is_not_installed_says_how_to_get_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    monkeypatch.setenv("NFSPROOF_SERVERS", str(tmp_path / "none"))
+    with pytest.raises(TargetError, match=rf"is not installed; nfsproof install knfsd:{part}$"):
+        make_target(f"knfsd:{part}").start()
 
 
 def test_the_command_line_tells_the_guest_what_was_chosen(tmp_path: Path) -> None:
@@ -99,9 +140,11 @@ def test_the_programs_of_the_guest_are_an_archive(tmp_path: Path) -> None:
 
 
 def test_a_product_says_its_version(tmp_path: Path) -> None:
-    assert Product(tmp_path).version == ""
+    product = Product(tmp_path / "guest", tmp_path)
+    assert product.version == ""
     (tmp_path / "version").write_text("6.1.176\n")
-    assert Product(tmp_path).version == "6.1.176"
+    assert product.version == "6.1.176"
+    assert product.image == tmp_path / "guest" / "root.img"
 
 
 # ---------------------------------------------------------------- console
@@ -177,13 +220,13 @@ def test_alarms_are_told_once_and_in_whole_lines(tmp_path: Path) -> None:
     ],
 )
 def test_a_known_failure_is_one_line(tmp_path: Path, words: str, said: str) -> None:
-    found = explained(words, tmp_path / ".kept-knfsd")
+    found = explained(words, tmp_path / ".kept-knfsd", 1500)
     assert "\n" not in found
     assert re.search(said, found)
 
 
 def test_an_unknown_failure_keeps_its_words(tmp_path: Path) -> None:
-    assert explained("c failed:\n  E: else", tmp_path) == "c failed:\n  E: else"
+    assert explained("c failed:\n  E: else", tmp_path, 1500) == "c failed:\n  E: else"
 
 
 def test_another_processor_is_told(shop: CommandShop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +237,9 @@ def test_another_processor_is_told(shop: CommandShop, monkeypatch: pytest.Monkey
 
 def test_a_missing_tool_is_told(shop: CommandShop, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
-    monkeypatch.setattr(image, "_which", lambda tool: None if tool == "mke2fs" else tool)
+    monkeypatch.setattr(
+        "nfstargets.knfsd.packages.found_tool", lambda tool: None if tool == "mke2fs" else tool
+    )
     with pytest.raises(
         InstallError, match="needs mke2fs, which is not in PATH; get it: apt install e2fsprogs"
     ):
@@ -205,12 +250,127 @@ def test_a_small_disk_is_told_before_anything_is_done(
     shop: CommandShop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
-    monkeypatch.setattr(image, "_which", lambda tool: tool)
+    monkeypatch.setattr("nfstargets.knfsd.packages.found_tool", lambda tool: tool)
     usage = shutil.disk_usage("/")._replace(free=7_000_000)
     monkeypatch.setattr(shutil, "disk_usage", lambda _path: usage)
     with pytest.raises(InstallError, match=r"needs 1500 MB in .*cache, which has 7 MB free"):
         build(shop, KNFSD)
     assert not shop.kept.exists()
+
+
+def test_all_that_a_compiler_needs_is_named_at_once(
+    shop: CommandShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(
+        "nfstargets.knfsd.packages.found_tool",
+        lambda tool: None if tool in ("gcc", "flex", "bison") else tool,
+    )
+    with pytest.raises(InstallError) as caught:
+        compiled.build(shop, KNFSD_V2)
+    assert str(caught.value) == (
+        "knfsd:v2 needs gcc, flex, bison, which are not in PATH; get them: apt install gcc flex bison"
+    )
+
+
+def test_a_folder_in_which_no_kernel_compiles_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr("nfstargets.knfsd.packages.found_tool", lambda tool: tool)
+    monkeypatch.setattr(compiled, "check_room", lambda *_: None)
+    kept = tmp_path / "my cache" / ".kept"
+    place = CommandShop(into=tmp_path, scratch=tmp_path, kept=kept, say=lambda _line: None, advice="apt")
+    with pytest.raises(
+        InstallError, match=r"no kernel can be compiled in .*my cache, which has ' ' in its name"
+    ):
+        compiled.build(place, KNFSD_V2)
+
+
+def test_a_source_that_is_configured_is_not_unpacked_again(shop: CommandShop) -> None:
+    shop.kept.mkdir()
+    tree = shop.kept / f"tree-{sha256(compiled.CONFIG.read_bytes()).hexdigest()[:12]}"
+    tree.mkdir()
+    assert compiled._source(shop) == tree
+
+
+def test_a_choice_that_the_kernel_did_not_take_is_found() -> None:
+    wanted = "# Needed.\nCONFIG_NFSD=y\nCONFIG_NFSD_V2=y\n# CONFIG_MODULES is not set\n"
+    assert compiled.not_taken(wanted, "CONFIG_NFSD=y\n# CONFIG_NFSD_V2 is not set\n") == ["CONFIG_NFSD_V2=y"]
+    assert compiled.not_taken(wanted, "CONFIG_NFSD_V2=y\nCONFIG_NFSD=y\n") == []
+
+
+def test_the_compiler_has_more_time_and_its_work_is_told(
+    shop: CommandShop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = shop.kept / "tree"
+    (tree / "include/config").mkdir(parents=True)
+    (tree / "include/config/kernel.release").write_text("6.1.1\n")
+    limits: list[tuple[str, float]] = []
+
+    def run(one: CommandShop, what: str, *_argv: str | Path, **_environment: str | Path) -> str:
+        limits.append((what, one.limit))
+        return ""
+
+    usual = shop.limit
+    monkeypatch.setattr(CommandShop, "run", run)
+    compiled._compile(shop, tree)
+    assert limits == [("compiling (five minutes or more)", compiled.TIME), ("stripping", usual)]
+    assert (shop.into / "version").read_text() == "6.1.1\n"
+
+
+def test_modules_are_loaded_after_those_that_they_need() -> None:
+    dependencies = (
+        "kernel/net/core/failover.ko.xz:\n"
+        "kernel/drivers/net/net_failover.ko.xz: kernel/net/core/failover.ko.xz\n"
+        "kernel/drivers/net/virtio_net.ko.xz: kernel/drivers/net/net_failover.ko.xz kernel/net/core/failover.ko.xz\n"
+        "kernel/drivers/block/virtio_blk.ko:\n"
+    )
+    found = packaged.in_order(dependencies, ["virtio_blk", "ext4", "virtio_net"])
+    assert [Path(name).name.partition(".")[0] for name in found] == [
+        "virtio_blk",
+        "failover",
+        "net_failover",
+        "virtio_net",
+    ]
+
+
+def test_the_first_file_system_is_an_archive_that_cpio_reads(tmp_path: Path) -> None:
+    data = packaged.archive_of({"init": b"#!/bin/sh\n", "bin/tool": b"1234567"})
+    members, at = {}, 0
+    while at < len(data):
+        head = data[at : at + 110]
+        assert head[:6] == b"070701"
+        numbers = [int(head[6 + 8 * n : 14 + 8 * n], 16) for n in range(13)]
+        name = data[at + 110 : at + 110 + numbers[11] - 1].decode()
+        begin = at + (110 + numbers[11] + 3) // 4 * 4
+        members[name] = (numbers[1], data[begin : begin + numbers[6]])
+        at = begin + (numbers[6] + 3) // 4 * 4
+    assert members["init"] == (0o100755, b"#!/bin/sh\n")
+    assert members["bin/tool"] == (0o100755, b"1234567")
+    assert {name for name, (mode, _) in members.items() if mode == 0o040755} == {"dev", "proc", "root", "bin"}
+    assert list(members)[-1] == "TRAILER!!!"
+
+
+def test_the_command_line_of_qemu_forwards_ports_and_asks_for_no_privilege(tmp_path: Path) -> None:
+    machine = Qemu(Path("/usr/bin/qemu"), Path("/cache/knfsd,qemu"))
+    words = machine.command(Disks(tmp_path), KnfsdOptions(machine="qemu", fs="xfs"), (5001, 5002))
+    network = next(word for word in words if word.startswith("user,"))
+    for kind in ("tcp", "udp"):
+        assert f"hostfwd={kind}:127.0.0.1:5001-:2049" in network
+        assert f"hostfwd={kind}:127.0.0.1:5002-:20048" in network
+    assert "restrict=on" in network
+    assert any(word.startswith("file=/cache/knfsd,,qemu/modules.img,") for word in words)
+    assert sum("{line}" in word for word in words) == 1
+    assert "nfsproof.fs=xfs" in words[-1].split()
+
+
+def test_without_qemu_one_line_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(
+        TargetError, match="needs qemu-system-x86_64, which is not in PATH; get it: apt install"
+    ):
+        find_qemu()
 
 
 def test_without_mmdebstrap_one_line_says_how_to_get_it(

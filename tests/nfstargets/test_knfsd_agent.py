@@ -56,7 +56,7 @@ def test_a_command_that_fails_says_its_words() -> None:
 
 def test_a_file_grows_and_goes(export: Path) -> None:
     (export / "f").write_bytes(b"x")
-    assert ask(do="touch", path="/f") == {"id": 7, "ok": True}
+    assert ask(do="touch", path="/f") == {"id": 7, "ok": True, "value": None}
     assert (export / "f").read_bytes() == b"xchanged without the protocol"
     assert ask(do="remove", path="f")["ok"]
     assert not (export / "f").exists()
@@ -88,6 +88,75 @@ def test_what_it_cannot_do_is_an_answer(export: Path) -> None:
 def test_freeing_what_was_not_filled_is_no_error(export: Path) -> None:
     assert export.exists()
     assert ask(do="free")["ok"]
+
+
+@pytest.fixture
+def control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What stands for /proc/fs/nfsd."""
+    folder = tmp_path / "nfsd"
+    (folder / "clients").mkdir(parents=True)
+    monkeypatch.setattr(agent, "CONTROL", folder)
+    monkeypatch.setattr(agent, "LOCKD", tmp_path)
+    return folder
+
+
+def test_the_kernel_is_told_which_versions_to_serve(control: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+
+    def write_text(path: Path, text: str) -> int:
+        assert path == control / "versions"
+        told.append(text.strip())
+        if text.startswith("+2"):
+            raise OSError(22, "Invalid argument")
+        return len(text)
+
+    monkeypatch.setattr(Path, "write_text", write_text)
+    monkeypatch.setattr(Path, "read_text", lambda _path: "+3 +4 -4.0 +4.1 -4.2\n")
+    agent._choose_versions("3+4.1")
+    assert told == ["-2", "+3", "-4.0", "+4.1", "-4.2"]
+    with pytest.raises(GuestError, match=r"does not serve NFS 2: it says \+3 \+4"):
+        agent._choose_versions("2+3")
+    agent._choose_versions("")
+
+
+def test_a_grace_time_that_is_over_is_no_error(
+    control: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (control / "v4_end_grace").write_text("N\n")
+    assert ask(do="end_grace")["ok"]
+    assert (control / "v4_end_grace").read_text() == "Y"
+    assert (tmp_path / "nlm_end_grace").read_text() == "Y"
+    usual = Path.write_text
+
+    def write_text(path: Path, text: str) -> int:
+        if path.name == "v4_end_grace":
+            raise OSError(5, "Input/output error")
+        return usual(path, text)
+
+    monkeypatch.setattr(Path, "write_text", write_text)
+    assert ask(do="end_grace")["ok"]
+    usual(control / "v4_end_grace", "N\n")
+    assert "Input/output error" in ask(do="end_grace")["why"]
+
+
+def test_the_clients_of_the_kernel_come_in_order(control: Path) -> None:
+    for number in ("10", "9"):
+        (control / "clients" / number).mkdir()
+        (control / "clients" / number / "info").write_text(f"clientid: 0x{number}\n")
+        (control / "clients" / number / "states").write_text("")
+    (control / "clients" / "11").mkdir()  # it went meanwhile
+    found = ask(do="clients")["value"]
+    assert [one["info"] for one in found] == ["clientid: 0x9\n", "clientid: 0x10\n"]
+
+
+def test_another_lease_time_restarts_the_service_and_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server({"lease": "10"})
+    done: list[str] = []
+    monkeypatch.setattr(Server, "_stop_service", lambda _server: done.append("stop"))
+    monkeypatch.setattr(Server, "start_service", lambda one: done.append(one.chosen["lease"]))
+    assert obey(server, {"id": 1, "do": "set_lease", "seconds": 25})["ok"]
+    server.restart()
+    assert done == ["stop", "25", "stop", "25"]
 
 
 def test_a_program_is_ended_by_its_name(tmp_path: Path) -> None:

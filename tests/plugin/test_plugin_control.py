@@ -14,6 +14,7 @@ import pytest
 from reports import load
 from reports.run import Run
 from tests.nfstargets.controlled_server import command, controlled
+from tests.plugin.conftest import Suite
 from tests.waiting import AT_MOST
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,6 +77,39 @@ def test_a_control_that_fails_is_void_with_its_output(run_on: RunOn) -> None:
     assert done.returncode != 0
     assert "control crash: the command ended with exit status 3" in check.reason
     assert "no such machine" in check.reason
+
+
+HOOKS = """
+    @proves(RULE, killed_by=MUTANT)
+    def test_a_hooks(target):
+        target.set_lease(20)
+        target.end_grace()
+        target.drop_caches()
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_b_view(target):
+        target.known_clients()
+"""
+
+
+def test_a_lease_time_lasts_for_one_check(suite: Suite, url: str, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    suite.write(HOOKS)
+    hooks = [
+        f"--control={name}=echo {name} $NFSPROOF_SECONDS >> {told}"
+        for name in ("set_lease", "end_grace", "drop_caches")
+    ]
+    outcome = suite.run("--target", url, *hooks)
+    assert outcome.verdicts == {"a_hooks": "PASS", "b_view": "SKIP"}, outcome.text
+    assert told.read_text().splitlines() == ["set_lease 20", "end_grace", "drop_caches", "set_lease"]
+    assert outcome.checks["a_hooks"].steered == ["drop_caches", "end_grace", "set_lease"]
+
+
+def test_hooks_that_the_target_lacks_are_skip(suite: Suite) -> None:
+    suite.write(HOOKS)
+    outcome = suite.run()
+    assert outcome.verdicts == {"a_hooks": "SKIP", "b_view": "SKIP"}
+    assert "the target cannot be made to set_lease from here" in outcome.text
 
 
 def test_a_target_file_serves_run_and_target_check(url: str, folder: Path, tmp_path: Path) -> None:

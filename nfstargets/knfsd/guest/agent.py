@@ -6,7 +6,7 @@ kernel's command line. The line is a serial device, not the network that the tes
 object in each line of text:
 
     {"event": "ready", "kernel": TEXT}      {"event": "failed", "why": TEXT}
-    {"id": 1, "do": NAME, ...}              {"id": 1, "ok": true} or {"id": 1, "ok": false, "why": TEXT}
+    {"id": 1, "do": NAME, ...}              {"id": 1, "ok": true, "value": ...} or {"id": 1, "ok": false, "why": TEXT}
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import os
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import termios
@@ -35,7 +36,11 @@ FILLER = VOLUME / "filler"
 """Next to the export, on the same file system."""
 STATE = Path("/var/lib/nfs")
 CONTROL = Path("/proc/fs/nfsd")
-PORTS = {"mountd": 20048, "statd": 32765, "statd-out": 32766, "nlm": 32803}
+PORTS = {"nfs": 2049, "mountd": 20048, "statd": 32765, "statd-out": 32766, "nlm": 32803}
+VERSIONS = ("2", "3", "4.0", "4.1", "4.2")
+LOCKD = Path("/proc/fs/lockd")
+TUNING = Path("/proc/sys")
+LONGEST_NLM_GRACE = 240
 COMMAND = 30.0
 """Seconds for one command of the guest."""
 _HASH_SEED = "6e667370-726f-4f66-8000-6e667370726f"
@@ -109,29 +114,58 @@ class Server:
         Path("/run/exports").write_text(f"{EXPORT} *({how})\n")
 
     def _modules(self) -> None:
-        run("modprobe", "-a", "nfsd", "lockd")
+        if Path("/proc/modules").exists():  # else all is built in
+            run("modprobe", "-a", "nfsd", "lockd")
         run("mount", "-t", "nfsd", "nfsd", CONTROL)
         pipes = Path("/run/rpc_pipefs")
         pipes.mkdir(exist_ok=True)
         run("mount", "-t", "rpc_pipefs", "pipes", pipes)
         for name in ("nlm_tcpport", "nlm_udpport"):
-            Path("/proc/sys/fs/nfs", name).write_text(str(PORTS["nlm"]))
+            (TUNING / "fs/nfs" / name).write_text(str(PORTS["nlm"]))
+        # NLM's is 50 s otherwise; what is no multiple of ten is rounded up.
+        (TUNING / "fs/nfs/nlm_grace_period").write_text(
+            str(min(int(self.chosen["grace"]), LONGEST_NLM_GRACE))
+        )
 
     def start_service(self) -> None:
         """The server and MOUNT. Raises GuestError."""
         with contextlib.suppress(OSError):
             (CONTROL / "max_block_size").write_text(self.chosen["block"])
-        times = ["--grace-time", self.chosen["grace"], "--lease-time", self.chosen["lease"]]
-        run("rpc.nfsd", *times, "-t", "-u", self.chosen["threads"])
+        (CONTROL / "nfsv4gracetime").write_text(self.chosen["grace"])
+        (CONTROL / "nfsv4leasetime").write_text(self.chosen["lease"])
+        _choose_versions(self.chosen["versions"])
+        # rpc.nfsd takes NFSv2 away. It does no more than this.
+        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+            _listen(kind)
+        (CONTROL / "threads").write_text(self.chosen["threads"])
         run("rpc.mountd", "-p", str(PORTS["mountd"]))
+
+    def _stop_service(self) -> None:
+        (CONTROL / "threads").write_text("0")
+        _end("rpc.mountd")
 
     # ------------------------------------------------------------ commands
 
     def restart(self) -> None:
         """Stops the service in order and starts it again. The machine goes on."""
-        run("rpc.nfsd", "0")
-        _end("rpc.mountd")
+        self._stop_service()
         self.start_service()
+
+    def set_lease(self, seconds: int) -> None:
+        """Restarts the service with another lease time, which it keeps; the kernel takes none while it runs."""
+        self._stop_service()
+        self.chosen = {**self.chosen, "lease": str(seconds)}
+        self.start_service()
+
+    def end_grace(self) -> None:
+        """Ends the time after a start in which NLM and NFSv4 only let clients reclaim; nothing when it is over."""
+        (LOCKD / "nlm_end_grace").write_text("Y")
+        grace = CONTROL / "v4_end_grace"
+        try:
+            grace.write_text("Y")
+        except OSError:
+            if grace.read_text().strip() != "Y":
+                raise
 
     def touch(self, path: str) -> None:
         """Lets a file of the export grow."""
@@ -170,6 +204,43 @@ class Server:
     def sync(self) -> None:
         """Writes to the disks what is only in memory."""
         os.sync()
+
+    def drop_caches(self) -> None:
+        """Lets the kernel forget what it can read again from the disks: data, names and attributes."""
+        os.sync()
+        (TUNING / "vm/drop_caches").write_text("3")
+
+    def clients(self) -> list[dict[str, str]]:
+        """What the kernel says of its NFSv4 clients: the text of `info` and `states` of each."""
+        found = []
+        for folder in sorted((CONTROL / "clients").glob("*"), key=lambda one: int(one.name)):
+            with contextlib.suppress(OSError):  # it went meanwhile
+                found.append({name: (folder / name).read_text() for name in ("info", "states")})
+        return found
+
+
+def _choose_versions(wanted: str) -> None:
+    """Has the kernel serve these versions: words between "+", empty for all that it has. Raises GuestError."""
+    names = wanted.split("+") if wanted else VERSIONS
+    file = CONTROL / "versions"
+    for name in VERSIONS:
+        # NFSv2 is not known everywhere.
+        with contextlib.suppress(OSError):
+            file.write_text(f"{'+' if name in names else '-'}{name}\n")
+    served = file.read_text().split()
+    missing = [name for name in names if f"+{name}" not in served and name != "4.0"]
+    if wanted and missing:
+        raise GuestError(f"this kernel does not serve NFS {', '.join(missing)}: it says {' '.join(served)}")
+
+
+def _listen(kind: socket.SocketKind) -> None:
+    """A socket for the kernel's server, which announces it to rpcbind and keeps it."""
+    with socket.socket(socket.AF_INET, kind) as sock:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(("0.0.0.0", PORTS["nfs"]))  # noqa: S104 - in a network of the run alone
+        if kind == socket.SOCK_STREAM:
+            sock.listen(64)
+        (CONTROL / "portlist").write_text(f"{sock.fileno()}\n")
 
 
 def _mount_disk(device: Path, point: Path, kind: str) -> None:
@@ -236,7 +307,7 @@ class Line:
 
 def obey(server: Server, request: dict[str, Any]) -> dict[str, Any]:
     """Does what a request says; the answer."""
-    known: dict[str, Callable[..., None]] = {
+    known: dict[str, Callable[..., Any]] = {
         "restart": server.restart,
         "touch": server.touch,
         "remove": server.remove,
@@ -244,13 +315,17 @@ def obey(server: Server, request: dict[str, Any]) -> dict[str, Any]:
         "fill": server.fill,
         "free": server.free,
         "sync": server.sync,
+        "set_lease": server.set_lease,
+        "end_grace": server.end_grace,
+        "drop_caches": server.drop_caches,
+        "clients": server.clients,
     }
     number = request.pop("id", 0)
     try:
-        known[request.pop("do")](**request)
+        value = known[request.pop("do")](**request)
     except (GuestError, OSError, KeyError, TypeError) as error:
         return {"id": number, "ok": False, "why": f"{type(error).__name__}: {error}"}
-    return {"id": number, "ok": True}
+    return {"id": number, "ok": True, "value": value}
 
 
 def main() -> int:

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""A virtual machine of QEMU: needs no privilege at all, and emulates the processor, so it is about ten times slower."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from nfstargets.base import TargetError
+from nfstargets.knfsd.machine import Disks, told
+from nfstargets.knfsd.options import KnfsdOptions
+
+PROGRAM = "qemu-system-x86_64"
+HOST = "127.0.0.1"
+_ADDRESS = "10.0.2.15/24"
+"""That QEMU forwards to."""
+_INSIDE = (2049, 20048)
+
+
+def find_qemu() -> Path:
+    """The program. Raises TargetError that says how to get it."""
+    found = shutil.which(PROGRAM)
+    if found is None:
+        raise TargetError(
+            f"knfsd:qemu needs {PROGRAM}, which is not in PATH; get it: apt install --no-install-recommends "
+            "qemu-system-x86"
+        )
+    return Path(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Qemu:
+    """An emulated machine. The run reaches its services by ports of loopback."""
+
+    program: Path
+    home: Path
+    """The installation of its kernel."""
+
+    def command(self, disks: Disks, options: KnfsdOptions, ports: tuple[int, ...]) -> list[str]:
+        """The command line. It writes the console on standard output; "{line}" is the line to the agent."""
+        settings = told(
+            options,
+            programs="/dev/vdc",
+            state="/dev/vdd",
+            data="/dev/vde",
+            line="/dev/ttyS1",
+            address=_ADDRESS,
+            interface="eth0",
+        )
+        words = ["console=ttyS0", "quiet", "panic=-1", "mitigations=off", "net.ifnames=0", *settings]
+        forwards = "".join(
+            f",hostfwd={kind}:{HOST}:{port}-:{inside}"
+            for port, inside in zip(ports, _INSIDE, strict=True)
+            for kind in ("tcp", "udp")
+        )
+        files = {
+            disks.image: "on",
+            self.home / "modules.img": "on",
+            disks.programs: "on",
+            disks.state: "off",
+            disks.data: "off",
+        }
+        # Without locks, since User-Mode Linux locks the image, to which nobody writes. What the guest has flushed is
+        # with the kernel of this machine, which does not crash.
+        drives = [
+            word
+            for path, is_read in files.items()
+            for word in (
+                "-drive",
+                f"file={_escaped(path)},file.locking=off,if=virtio,format=raw,cache=unsafe,readonly={is_read}",
+            )
+        ]
+        return [
+            str(self.program),
+            *("-M", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "1", "-m", str(options.mem)),
+            *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"),
+            *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
+            *("-chardev", "socket,id=line,fd={line}", "-serial", "chardev:line"),
+            *drives,
+            # It reaches nothing but what asks it.
+            *("-nic", f"user,model=virtio-net-pci,restrict=on{forwards}"),
+            *("-kernel", str(self.home / "linux"), "-initrd", str(self.home / "first.img")),
+            *("-append", " ".join(words)),
+        ]
+
+
+def _escaped(path: Path) -> str:
+    """For an option of QEMU, where commas part the words."""
+    return os.fspath(path).replace(",", ",,")
