@@ -7,7 +7,7 @@ pytest and Jenkins' JUnit plugin know and no schema has.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
@@ -20,6 +20,7 @@ from nfsjudge.records import (
     failure_text,
     seen,
 )
+from nfsjudge.verdict import VERDICTS
 from reports.causes import Cause, causes_of
 from reports.plain import legal_in_xml, shortened
 from reports.run import Run, distinct_labels
@@ -50,11 +51,12 @@ def _suites(run: Run, prefix: str) -> Iterator[ET.Element]:
     for protocol in run.protocols:
         checks = [one for one in run.checks if one.protocol == protocol]
         cases = [_check(run, one, findings.get(one.id, []), prefix, cause_of.get(one.id)) for one in checks]
-        mine = [one for one in found if any(check.partition("/")[0] == protocol for check in one.checks)]
+        mine = _told_causes([(one, one.checks) for one in found], {one.id: one.verdict for one in checks})
         yield _suite(run, prefix, protocol, cases, mine, {"not_judged": not_judged.get(protocol, "")})
     if run.rules_broken:
+        rules = {record.id: record.verdict for record, _ in run.rules_broken}
         cases = [_finding(run, record, checks, prefix) for record, checks in run.rules_broken]
-        yield _suite(run, prefix, "lint", cases, [one for one in found if one.findings])
+        yield _suite(run, prefix, "lint", cases, _told_causes([(one, one.findings) for one in found], rules))
     if run.trouble:
         case = _case(f"{prefix}run", "is_complete", 0.0, {"verdict": "VOID"})
         _told(case, "error", "VOID", run.trouble, run.trouble)
@@ -64,6 +66,15 @@ def _suites(run: Run, prefix: str) -> Iterator[ET.Element]:
         if run.differences:
             _told(case, "failure", "BASELINE", run.differences[0], "\n".join(run.differences))
         yield _suite(run, prefix, "baseline", [case])
+
+
+def _told_causes(found: Iterable[tuple[Cause, Iterable[str]]], verdicts: Mapping[str, str]) -> list[str]:
+    """The causes that a suite shows, each with the verdict that it has there: the lint may be red where no check is."""
+    told = []
+    for cause, names in found:
+        here = [verdicts[one] for one in names if one in verdicts]
+        told += [f"{min(here, key=VERDICTS.index)} {cause.line}"] if here else []
+    return told
 
 
 _COUNTED = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
@@ -81,7 +92,7 @@ def _suite(
     prefix: str,
     name: str,
     cases: Sequence[ET.Element],
-    causes: Sequence[Cause] = (),
+    causes: Sequence[str] = (),
     properties: Mapping[str, str] = MappingProxyType({}),
 ) -> ET.Element:
     suite = ET.Element("testsuite", name=legal_in_xml(prefix + name))
@@ -89,7 +100,7 @@ def _suite(
         # The schema wants no offset, and XML Schema's dateTime none either.
         suite.set("timestamp", legal_in_xml(run.about.started[:19]))
         told = {"target": run.target, "nfsproof": run.about.version} | run.about.environment
-        told |= {f"cause.{number}": f"{one.verdict} {one.line}" for number, one in enumerate(causes, 1)}
+        told |= {f"cause.{number}": one for number, one in enumerate(causes, 1)}
         told |= dict(properties)
         _add_properties(suite, told)
     suite.extend(cases)
