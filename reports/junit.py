@@ -22,6 +22,7 @@ from nfsjudge.records import (
 )
 from nfsjudge.verdict import VERDICTS
 from reports.causes import Cause, causes_of
+from reports.not_asked import is_not_asked, not_asked, number_of
 from reports.plain import legal_in_xml, shortened
 from reports.run import Run, distinct_labels
 
@@ -51,6 +52,7 @@ def _suites(run: Run, prefix: str) -> Iterator[ET.Element]:
     for protocol in run.protocols:
         checks = [one for one in run.checks if one.protocol == protocol]
         cases = [_check(run, one, findings.get(one.id, []), prefix, cause_of.get(one.id)) for one in checks]
+        cases += _not_asked(checks, f"{prefix}{protocol}")
         mine = _told_causes([(one, one.checks) for one in found], {one.id: one.verdict for one in checks})
         yield _suite(run, prefix, protocol, cases, mine, {"not_judged": not_judged.get(protocol, "")})
     if run.rules_broken:
@@ -168,10 +170,21 @@ def _add_outcome(case: ET.Element, record: CheckRecord | FindingRecord, *, stric
             _told(case, "failure", record.verdict, message, failure_text(record))
         case "NONSTRICT" if strict:
             _told(case, "failure", record.verdict, message, failure_text(record))
+        case "VOID" if isinstance(record, CheckRecord) and is_not_asked(record):
+            _told(case, "skipped", record.verdict, f"VOID: {title}{reason}", reason)
         case "VOID":
             _told(case, "error", record.verdict, message, failure_text(record))
         case "SKIP" | "UNSUPPORTED":
             _told(case, "skipped", record.verdict, f"{record.verdict}: {title}{reason}", reason)
+
+
+def _not_asked(checks: Sequence[CheckRecord], place: str) -> Iterator[ET.Element]:
+    """A case in error for each reason why checks were not asked: they all say the same, and are skipped."""
+    for number, (reason, times) in enumerate(not_asked(checks), 1):
+        case = _case(place, "not_asked" if number == 1 else f"not_asked_{number}", 0.0, {"verdict": "VOID"})
+        text = f"{number_of(times, 'check')} {reason}"
+        _told(case, "error", "VOID", f"VOID: {text}", text)
+        yield case
 
 
 def _finding(run: Run, record: FindingRecord, checks: Sequence[str], prefix: str) -> ET.Element:

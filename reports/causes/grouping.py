@@ -282,6 +282,7 @@ def _cause(members: Sequence[_Red]) -> Cause:
         gist="" if requirement is None else requirement.gist,
         text=_text(first, members),
         first=first.check,
+        rule=first.record.id if isinstance(first.record, FindingRecord) else "",
         checks=checks,
         findings={rule: sorted(ids) for rule, ids in sorted(findings.items())},
         signatures=ordered,
