@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from nfstargets.spelling import as_url
+from reports.again import is_file_of_targets
 
 SCHEME_ONLY = re.compile(r"nfs:(?!//[^/])/*(?P<path>.*)", re.IGNORECASE)
 """A URL without its host."""
@@ -15,11 +16,6 @@ URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 class ArgumentError(ValueError):
     """The words cannot be understood; the text says why and what to write."""
-
-
-def is_target_file(word: str) -> bool:
-    """Whether a target is a file that describes it (docs/target-file.md), perhaps with the label of one: FILE#LABEL."""
-    return word.partition("#")[0].endswith(".toml")
 
 
 def split_target(
@@ -35,7 +31,7 @@ def split_target(
     rest = []
     for position, word in enumerate(map(as_url, words)):
         is_first = position == 0
-        if URL.match(word) or (is_first and (word.partition(":")[0] in named or is_target_file(word))):
+        if URL.match(word) or (is_first and (word.partition(":")[0] in named or is_file_of_targets(word))):
             targets.append(word)
         else:
             rest.append(word)

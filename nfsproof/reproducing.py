@@ -17,10 +17,10 @@ import click
 from nfsclient.url import NfsUrl
 from nfsjudge.records import CheckRecord
 from nfsproof import starter
-from nfsproof.arguments import is_target_file
 from nfsproof.events.chosen import load_target
 from nfsproof.only_data import is_only_data
 from reports import Run, load
+from reports.again import is_file_of_targets
 from reports.archived import is_archive, is_from_archive
 from reports.folders import chosen_run
 from reports.idlist import known_ids
@@ -178,7 +178,7 @@ def run_again(found: Found, target: str | None, arguments: tuple[str, ...] = ())
     if found.check.id.startswith("-"):
         raise CannotReproduce(f"expected the id of a check, saw {found.check.id!r} in the records")
     report = found.folder / AGAIN
-    if target is not None and is_target_file(target):
+    if target is not None and is_file_of_targets(target):
         arguments = (*load_target(target).how_it_runs(), *arguments)
     elif (found.folder / CONTROL_LOG).exists():
         click.echo(
@@ -199,7 +199,7 @@ def _target_of(found: Found, target: str | None) -> str:
     from nfstargets.spelling import as_url
 
     if target is not None:
-        return load_target(target).target if is_target_file(target) else as_url(target)
+        return load_target(target).target if is_file_of_targets(target) else as_url(target)
     if "://" in found.target or found.target.partition(":")[0] in TARGETS:
         return found.target
     raise CannotReproduce(

@@ -51,9 +51,7 @@ def _of_run(run: Run, prefix: str, root: Path | None) -> Iterator[str]:
     checks = {check.id: check for check in run.checks if check.verdict in _KINDS}
     rules = {(finding.id, finding.check): finding for finding in run.findings if finding.verdict in _KINDS}
     for cause in causes_of(run):
-        first: CheckRecord | FindingRecord | None = checks.get(cause.first)
-        if not cause.checks:
-            first = next((rules.get((rule, cause.first)) for rule in cause.findings), None)
+        first = rules.get((cause.rule, cause.first)) if cause.rule else checks.get(cause.first)
         if first is not None:
             yield _annotation(run, first, prefix, root, cause)
 
@@ -65,7 +63,7 @@ def _annotation(
     kind = "error" if run.is_strict else _KINDS[record.verdict]
     if isinstance(record, FindingRecord) and run.is_only_told(record):
         kind = "warning"
-    more = len(cause.checks) - 1
+    more = len(cause.checks) - (0 if cause.rule else 1)
     also = f" and {count(more, 'check')} more" if more > 0 else ""
     properties = {"file": _file_of(record, root), "title": f"{prefix}{record.verdict} {record.id}{also}"}
     clause = "" if record.requirement is None else f"{record.requirement.citation}: {record.requirement.gist}"

@@ -7,7 +7,7 @@ pytest and Jenkins' JUnit plugin know and no schema has.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from xml.etree import ElementTree as ET
 
@@ -20,7 +20,9 @@ from nfsjudge.records import (
     failure_text,
     seen,
 )
+from nfsjudge.verdict import VERDICTS
 from reports.causes import Cause, causes_of
+from reports.not_asked import is_not_asked, not_asked, number_of
 from reports.plain import legal_in_xml, shortened
 from reports.run import Run, distinct_labels
 
@@ -50,11 +52,13 @@ def _suites(run: Run, prefix: str) -> Iterator[ET.Element]:
     for protocol in run.protocols:
         checks = [one for one in run.checks if one.protocol == protocol]
         cases = [_check(run, one, findings.get(one.id, []), prefix, cause_of.get(one.id)) for one in checks]
-        mine = [one for one in found if any(check.partition("/")[0] == protocol for check in one.checks)]
+        cases += _not_asked(checks, f"{prefix}{protocol}")
+        mine = _told_causes([(one, one.checks) for one in found], {one.id: one.verdict for one in checks})
         yield _suite(run, prefix, protocol, cases, mine, {"not_judged": not_judged.get(protocol, "")})
     if run.rules_broken:
+        rules = {record.id: record.verdict for record, _ in run.rules_broken}
         cases = [_finding(run, record, checks, prefix) for record, checks in run.rules_broken]
-        yield _suite(run, prefix, "lint", cases, [one for one in found if one.findings])
+        yield _suite(run, prefix, "lint", cases, _told_causes([(one, one.findings) for one in found], rules))
     if run.trouble:
         case = _case(f"{prefix}run", "is_complete", 0.0, {"verdict": "VOID"})
         _told(case, "error", "VOID", run.trouble, run.trouble)
@@ -64,6 +68,15 @@ def _suites(run: Run, prefix: str) -> Iterator[ET.Element]:
         if run.differences:
             _told(case, "failure", "BASELINE", run.differences[0], "\n".join(run.differences))
         yield _suite(run, prefix, "baseline", [case])
+
+
+def _told_causes(found: Iterable[tuple[Cause, Iterable[str]]], verdicts: Mapping[str, str]) -> list[str]:
+    """The causes that a suite shows, each with the verdict that it has there: the lint may be red where no check is."""
+    told = []
+    for cause, names in found:
+        here = [verdicts[one] for one in names if one in verdicts]
+        told += [f"{min(here, key=VERDICTS.index)} {cause.line}"] if here else []
+    return told
 
 
 _COUNTED = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
@@ -81,7 +94,7 @@ def _suite(
     prefix: str,
     name: str,
     cases: Sequence[ET.Element],
-    causes: Sequence[Cause] = (),
+    causes: Sequence[str] = (),
     properties: Mapping[str, str] = MappingProxyType({}),
 ) -> ET.Element:
     suite = ET.Element("testsuite", name=legal_in_xml(prefix + name))
@@ -89,7 +102,7 @@ def _suite(
         # The schema wants no offset, and XML Schema's dateTime none either.
         suite.set("timestamp", legal_in_xml(run.about.started[:19]))
         told = {"target": run.target, "nfsproof": run.about.version} | run.about.environment
-        told |= {f"cause.{number}": f"{one.verdict} {one.line}" for number, one in enumerate(causes, 1)}
+        told |= {f"cause.{number}": one for number, one in enumerate(causes, 1)}
         told |= dict(properties)
         _add_properties(suite, told)
     suite.extend(cases)
@@ -157,10 +170,21 @@ def _add_outcome(case: ET.Element, record: CheckRecord | FindingRecord, *, stric
             _told(case, "failure", record.verdict, message, failure_text(record))
         case "NONSTRICT" if strict:
             _told(case, "failure", record.verdict, message, failure_text(record))
+        case "VOID" if isinstance(record, CheckRecord) and is_not_asked(record):
+            _told(case, "skipped", record.verdict, f"VOID: {title}{reason}", reason)
         case "VOID":
             _told(case, "error", record.verdict, message, failure_text(record))
         case "SKIP" | "UNSUPPORTED":
             _told(case, "skipped", record.verdict, f"{record.verdict}: {title}{reason}", reason)
+
+
+def _not_asked(checks: Sequence[CheckRecord], place: str) -> Iterator[ET.Element]:
+    """A case in error for each reason why checks were not asked: they all say the same, and are skipped."""
+    for number, (reason, times) in enumerate(not_asked(checks), 1):
+        case = _case(place, "not_asked" if number == 1 else f"not_asked_{number}", 0.0, {"verdict": "VOID"})
+        text = f"{number_of(times, 'check')} {reason}"
+        _told(case, "error", "VOID", f"VOID: {text}", text)
+        yield case
 
 
 def _finding(run: Run, record: FindingRecord, checks: Sequence[str], prefix: str) -> ET.Element:

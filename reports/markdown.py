@@ -17,6 +17,7 @@ from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord, else
 from nfsjudge.verdict import VERDICTS
 from reports.causes import causes_of, reasons
 from reports.excerpt import excerpt
+from reports.not_asked import is_not_asked
 from reports.plain import clause_url, printable, shortened
 from reports.run import MEANINGS, Run, distinct_labels
 
@@ -92,7 +93,9 @@ def _entries(run: Run, label: str, several: bool) -> Iterator[_Entry]:
     of = f" of {as_code(label)}" if several else ""
     yield from _causes(run, of)
     for verdict in _IN_FULL:
-        found = run.of_verdict(verdict)
+        found = [
+            one for one in run.of_verdict(verdict) if not is_not_asked(one)
+        ]  # these are among the causes
         title = f"\n#### {verdict}{of}: {MEANINGS[verdict]} ({len(found)})\n\n"
         for number, check in enumerate(found):
             yield _entry("" if number else title, check)

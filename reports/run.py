@@ -17,6 +17,7 @@ from nfsjudge.records import (
     StatisticsRecord,
 )
 from nfsjudge.verdict import VERDICTS
+from reports.again import for_others
 from reports.floor import too_little
 from reports.idlist import IdList
 from reports.order import natural
@@ -101,12 +102,15 @@ class Run:
         )
 
     def hide_address(self) -> None:
-        """A target with a label appears under this label only: commands have TARGET instead of its name or URL."""
+        """A target with a label appears under this label only: commands have TARGET instead of its name or URL.
+
+        Of a target file they have the name, and of commands of its owner that there are some.
+        """
         if self.about is None or not self.is_anonymous or not self.about.target:
             return
         records: list[CheckRecord | FindingRecord] = [*self.checks, *self.findings]
         for record in records:
-            record.rerun = record.rerun.replace(self.about.target, "TARGET")
+            record.rerun = for_others(record.rerun, self.about.target)
 
     def rename(self, ids: IdList) -> None:
         """Give checks that had another name when the run was made the name that they have now."""

@@ -31,6 +31,7 @@ from nfsjudge.records import (
 from nfsproof import __version__
 from nfsproof.archiving import captures, secrets
 from nfsproof.archiving.scrub import Scrubber
+from reports.again import for_others
 from reports.archived import ENDINGS, MANIFEST, Manifest
 from reports.folders import RECORDS
 from reports.plain import printable
@@ -250,6 +251,7 @@ class _Packer:
                     plain["baseline"], plain["differences"] = "", []
             case CheckRecord() | FindingRecord():
                 plain["target"] = self._name_of(record.target)
+                plain["rerun"] = self._rerun(record.rerun)
                 plain["capture"] = record.capture if record.capture in manifest.files else ""
                 if self._anonymous:
                     # What other servers are known for says which one this is not.
@@ -257,6 +259,12 @@ class _Packer:
         if isinstance(record, CheckRecord):
             plain["script"] = record.script if record.script in manifest.files else ""
         return plain
+
+    def _rerun(self, command: str) -> str:
+        """The command for a check. A file of targets may have the name of the server."""
+        if self._wishes.with_hosts:
+            return command
+        return self._scrubber.text(for_others(command, hides_files=self._anonymous))
 
     def _name_of(self, target: str) -> str:
         return target if self._wishes.with_hosts or not self.manifest.label else self.manifest.label

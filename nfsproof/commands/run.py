@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
 from nfsproof import starter
@@ -73,15 +75,17 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
     `nfsproof run -- --help` lists them.
     """
     starter.put_home_first()
-    from nfsproof.arguments import ArgumentError, is_target_file, split_target
+    from nfsproof.arguments import ArgumentError, split_target
     from nfstargets import TARGETS
+    from reports.again import is_file_of_targets, kept_options
 
     try:
         found, rest = split_target(arguments, tuple(TARGETS), target)
     except ArgumentError as error:
         raise Trouble(str(error)) from error
     strictly = ["--strict-should"] if strict else []
-    if found is not None and is_target_file(found):
+    again = [f"--again={shlex.join([found or 'embedded', *kept_options(rest)])}"]
+    if found is not None and is_file_of_targets(found):
         from nfsproof.events.chosen import load_target, names_checks
 
         entry = load_target(found)
@@ -90,6 +94,6 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
         limits = [f"--floor={entry.floor}"] if checks or not names_checks(rest) else []
         limits += [f"--time-limit={entry.timeout}"] if entry.timeout else []
         return starter.run_suite(
-            ["--target", entry.target, *entry.options(), *limits, *strictly, *checks, *rest]
+            ["--target", entry.target, *entry.options(), *limits, *strictly, *again, *checks, *rest]
         )
-    return starter.run_suite(["--target", found or "embedded", *strictly, *rest])
+    return starter.run_suite(["--target", found or "embedded", *strictly, *again, *rest])

@@ -24,6 +24,7 @@ from nfsjudge.records import (
 )
 from nfsjudge.verdict import VERDICTS
 from nfsjudge.wording import count
+from reports.again import for_others
 from reports.board.causes import causes_data, is_red
 from reports.board.safe import clause_url, inside, visible, visible_line
 from reports.changes import MEANINGS as CHANGES
@@ -103,7 +104,7 @@ class Source:
 
     def command(self, text: str) -> str:
         """A command that names the target only if it may be shown."""
-        return visible_line(text.replace(self.hidden, "TARGET") if self.hidden else text)
+        return visible_line(for_others(text, self.hidden) if self.hidden else text)
 
 
 def _source(run: Run, folder: str | None) -> Source:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from reports.causes.grouping import causes, causes_of
+from reports.causes.grouping import RED, causes, causes_of
 from reports.causes.model import Cause
 from reports.causes.reasons import Reason, reasons
 from reports.causes.shared import SharedCause, plain_causes, shared
 from reports.causes.symptom import signature
 
 __all__ = [
+    "RED",
     "Cause",
     "Reason",
     "SharedCause",

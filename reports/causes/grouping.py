@@ -47,7 +47,8 @@ _ANSWER = re.compile(
     r"(?P<operation>[A-Z]\w+), exchange #\d+: (?:(?P<error>(?:NFS3?|MNT3)ERR_\w+)|type (?P<type>NF3?[A-Z]+))$"
 )
 """What a finding says that is about the status of an answer, or about the type of an object."""
-_NUMBER = re.compile(r"(?<![\w.])\d{1,6}(?![\w.])")
+_NUMBER = re.compile(r"(?<![\w.])(\d{1,6})(?: to (\d{1,6}))?(?![\w.])")
+"""A number, or a range of numbers."""
 
 
 class _Red:
@@ -281,6 +282,7 @@ def _cause(members: Sequence[_Red]) -> Cause:
         gist="" if requirement is None else requirement.gist,
         text=_text(first, members),
         first=first.check,
+        rule=first.record.id if isinstance(first.record, FindingRecord) else "",
         checks=checks,
         findings={rule: sorted(ids) for rule, ids in sorted(findings.items())},
         signatures=ordered,
@@ -289,13 +291,13 @@ def _cause(members: Sequence[_Red]) -> Cause:
 
 
 def _first(members: Sequence[_Red], signatures: Sequence[str]) -> _Red:
-    """The record that stands for all: a check rather than a finding, of the worst verdict, as most of them are."""
+    """The record that stands for all: of the worst verdict, a check rather than a finding, as most of them are."""
     order = {name: number for number, name in enumerate(signatures)}
 
-    def rank(one: _Red) -> tuple[bool, int, bool, int, str]:
+    def rank(one: _Red) -> tuple[int, bool, bool, int, str]:
         is_rule = isinstance(one.record, FindingRecord)
         is_vague = not (is_rule or one.symptom.operation)
-        return is_rule, VERDICTS.index(one.record.verdict), is_vague, order[one.name], one.check
+        return VERDICTS.index(one.record.verdict), is_rule, is_vague, order[one.name], one.check
 
     return min(members, key=rank)
 
@@ -306,12 +308,19 @@ def _text(first: _Red, members: Sequence[_Red]) -> str:
     pattern = _NUMBER.sub("#", told)
     alike = [text for text in map(_told, members) if _NUMBER.sub("#", text) == pattern]
     columns = iter(list(zip(*map(_NUMBER.findall, alike), strict=True)))
+    return _NUMBER.sub(lambda match: _spanned(match, next(columns)), told)
 
-    def spanned(match: re.Match[str]) -> str:
-        column = sorted(next(columns), key=int)
-        return match[0] if column[0] == column[-1] else f"{column[0]} to {column[-1]}"
 
-    return _NUMBER.sub(spanned, told)
+def _spanned(match: re.Match[str], column: Iterable[tuple[str, str]]) -> str:
+    """A number or a range with all that stands in its place: from the smallest to the largest.
+
+    ``from 7 to 3`` tells of a change, which is no range: it stays as it is.
+    """
+    pairs = [(int(first), int(last or first)) for first, last in column]
+    if any(first > last for first, last in pairs):
+        return match[0]
+    least, most = min(first for first, _ in pairs), max(last for _, last in pairs)
+    return match[0] if len(set(pairs)) == 1 else f"{least} to {most}"
 
 
 def _told(one: _Red) -> str:

@@ -36,7 +36,10 @@ _SHAPES = (
     (re.compile(r"\[('\.\.\.')\]"), r"\1"),
     (re.compile(r"\s+"), " "),
 )
-_BEHIND = re.compile(r"; (?:another check judges that|last lines of its log|\d+ times in all)")
+_BEHIND = re.compile(
+    r"; (?:another check judges that|last lines of its log|\d+ times in all)|\s(?:Its output:|It printed nothing\.)"
+)
+"""Where details begin: a log, or what a command of the owner of the target has printed."""
 _PROGRAM = re.compile(r" \(program \d+ version \d+ procedure \d+\)")
 _OPERATION = re.compile(r"\b[A-Z][A-Z0-9]{2,}\b")
 _NO_OPERATION = frozenset({"AUTH", "RPC", "XDR", "UDP", "TCP", "SUCCESS", "NFS", "XID"})

@@ -100,6 +100,24 @@ def test_logs_are_cleaned_too(tmp_path: Path) -> None:
     assert files["logs/server.log"] == b"listening on HOST\n"
 
 
+@pytest.mark.parametrize(
+    ("label", "expected"),
+    [
+        ("", "nfsproof run 'Box.toml#lab' a --control=crash=COMMAND"),
+        ("B", "nfsproof run TARGET a --control=crash=COMMAND"),
+    ],
+)
+def test_commands_of_the_owner_are_not_handed_over(tmp_path: Path, label: str, expected: str) -> None:
+    check = CheckRecord("nfs3/a/b", "FAIL", observed="1")
+    check.rerun = "nfsproof run 'dir/Box.toml#lab' a '--control=crash=ssh bmc reset'"
+    lines = f"{to_line(RunRecord(TARGET, 'Box'))}\n{to_line(check)}\n{to_line(EndRecord(1))}\n"
+    (tmp_path / "records.jsonl").write_text(lines, encoding="utf-8")
+    files = packed(tmp_path, tmp_path / "a.zip", label=label)
+    _, found, _ = read_records(files["records.jsonl"].decode().splitlines(keepends=True))
+    assert isinstance(found, CheckRecord)
+    assert found.rerun == expected
+
+
 @pytest.mark.parametrize("anonymous", [True, False])
 def test_a_server_that_was_started_for_the_run(tmp_path: Path, anonymous: bool) -> None:
     about = RunRecord("ganesha:mem", "ganesha:mem (NFS-Ganesha 4.3, FSAL MEM)")

@@ -77,6 +77,10 @@ def test_a_control_that_fails_is_void_with_its_output(run_on: RunOn) -> None:
     assert done.returncode != 0
     assert "control crash: the command ended with exit status 3" in check.reason
     assert "no such machine" in check.reason
+    assert (check.elsewhere, check.others) == ([], 0)  # it says nothing of the server
+    told = next(line for line in done.stdout.splitlines() if line.startswith("VOID  ") and "1 check" in line)
+    assert "no such machine; exit 3: 1 check" in told
+    assert "'--control=crash=echo no such machine; exit 3'" in check.rerun
 
 
 HOOKS = """

@@ -96,3 +96,11 @@ def test_no_line_of_the_text_report_is_a_command_or_an_escape(text: str) -> None
         assert not line.strip().startswith("::")
         assert "##[" not in line
         assert "\x1b" not in line
+
+
+def test_a_finding_that_is_red_is_an_error_though_its_check_is_not() -> None:
+    check = CheckRecord("nfs3/READDIR/a", "NONSTRICT", CLAUSE, ["less"], "more", what="size")
+    finding = FindingRecord("lint/nfs3/count", check.id, "FAIL", CLAUSE, observed="a large page")
+    (line,) = annotation_lines([run_of(check, finding)])
+    kind, told, _ = decoded(line)
+    assert (kind, told["title"]) == ("error", "FAIL lint/nfs3/count and 1 check more")

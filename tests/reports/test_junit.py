@@ -167,3 +167,31 @@ def test_a_finding_is_a_case_of_its_own_and_a_property_of_its_check(lint: str, e
     cases = {case.attrib["name"]: case for case in root.iter("testcase")}
     assert properties(cases["b"])["finding.lint/nfs3/wcc"] == "4"
     assert outcome(cases["nfs3/wcc"]) == expected
+
+
+def test_a_cause_has_in_each_suite_the_verdict_of_what_is_there() -> None:
+    check = CheckRecord("nfs3/READDIR/a", "NONSTRICT", CLAUSE, ["less"], "more", what="size")
+    finding = FindingRecord("lint/nfs3/count", check.id, "FAIL", CLAUSE, observed="a large page")
+    of_checks, of_lint = parsed(run_of(check, finding))
+    assert (of_checks.get("failures"), of_lint.get("failures")) == ("0", "1")
+    assert properties(of_checks)["cause.1"].startswith("NONSTRICT ")
+    assert properties(of_lint)["cause.1"].startswith("FAIL ")
+
+
+def test_checks_that_were_not_asked_are_one_error() -> None:
+    gone = "not asked: the target is gone since nfs3/WRITE/a"
+    checks = [CheckRecord(f"nfs3/WRITE/{one}", "VOID", reason=gone) for one in "bcd"]
+    ours = CheckRecord("nfs3/WRITE/e", "VOID", reason="the suite is wrong")
+    suite, *_ = parsed(run_of(*checks, ours, code=10))
+    cases = suite.findall("testcase")
+    assert [outcome(case) for case in cases] == ["skipped"] * 3 + ["error"] * 2
+    assert {name: suite.get(name) for name in ("tests", "errors", "skipped")} == {
+        "tests": "5",
+        "errors": "2",
+        "skipped": "3",
+    }
+    last = cases[-1]
+    assert (last.get("classname"), last.get("name")) == ("nfs3", "not_asked")
+    error = last.find("error")
+    assert error is not None
+    assert error.get("message") == f"VOID: 3 checks {gone}"

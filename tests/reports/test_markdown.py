@@ -220,3 +220,13 @@ def test_the_details_show_what_deviates() -> None:
     assert "  size: 5    <-- expected 4" in text
     assert "#1 MKDIR" in text
     assert "also on: knfsd 6.1" in text
+
+
+def test_checks_that_were_not_asked_are_one_line() -> None:
+    gone = "not asked: the target is gone since nfs3/WRITE/a"
+    checks = [CheckRecord(f"nfs3/WRITE/{one}", "VOID", reason=gone) for one in "bcd"]
+    ours = CheckRecord("nfs3/WRITE/e", "VOID", reason="the suite is wrong")
+    text = render_markdown([run_of(*checks, ours)])
+    assert text.count(gone) == 1
+    assert "`3 checks` · `nfs3/WRITE/b, nfs3/WRITE/c, nfs3/WRITE/d`" in text
+    assert "#### VOID: the check could not be judged (1)" in text

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from fixtures.plugin.told_causes import write_examples
 from nfsjudge.records import CheckRecord, FindingRecord, RequirementRecord
 from reports.causes import causes, reasons, signature
 
@@ -144,3 +147,36 @@ def test_reasons_are_grouped() -> None:
         "NFSv2 is not served: 4 checks not asked",
         "cannot make 0 names: 2 checks not judged",
     ]
+
+
+@pytest.mark.parametrize(
+    ("seen", "expected"),
+    [
+        (["from 1 to 100", "from 1 to 65635"], "from 1 to 65635"),
+        (["7", "5 to 9", "12"], "5 to 12"),
+        (["from 7 to 3", "from 8 to 2"], "from 7 to 3"),
+        (["4", "4"], "4"),
+    ],
+)
+def test_a_cause_has_one_range_or_none(seen: list[str], expected: str) -> None:
+    records = [red(f"nfs3/READDIR/small[{one}]", COUNT, "size", "less", f"{one} bytes") for one in seen]
+    (found,) = causes(records)
+    assert found.text == f"READDIR: size: expected less, got {expected} bytes"
+
+
+def test_what_is_red_stands_for_a_cause() -> None:
+    check = red("nfs3/READDIR/small", COUNT, "size", "less", "552 bytes", verdict="NONSTRICT")
+    finding = FindingRecord("lint/nfs3/readdir-count", check.id, "FAIL", COUNT, observed="a large page")
+    (found,) = causes([check, finding])
+    assert (found.verdict, found.checks) == ("FAIL", [check.id])
+    assert found.text.endswith("a large page")
+    told: list[str] = []
+    write_examples([found], [check, finding], lambda _: True, lambda one: one.verdict == "FAIL", told.append)
+    assert told[0] == f"FAIL  {finding.id}"
+
+
+def test_an_example_is_what_the_run_is_red_for() -> None:
+    records = [red(f"nfs3/READDIR/small[{one}]", COUNT, "size", "less", "552 bytes") for one in "abc"]
+    told: list[str] = []
+    write_examples(causes(records), records, lambda _: True, lambda one: one.id.endswith("[c]"), told.append)
+    assert told[0] == "FAIL  nfs3/READDIR/small[c]"
