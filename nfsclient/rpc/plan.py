@@ -11,7 +11,7 @@ from nfsclient.rpc.auth import Credential
 from nfsclient.rpc.messages import RPC_VERSION
 from nfsclient.rpc.program import BulkResult, Procedure
 from nfsclient.xdr import Union, XdrType, fields_of, shape_of, source_of
-from nfsclient.xdr.kinds import ArrayNode, LinkedListNode, OpaqueNode, StructNode, UnionNode
+from nfsclient.xdr.kinds import ArrayNode, ChoiceNode, LinkedListNode, OpaqueNode, StructNode, UnionNode
 
 R = t.TypeVar("R", bound=XdrType)
 
@@ -55,6 +55,10 @@ def carries_bulk(cls: type[XdrType], seen: frozenset[type[XdrType]] = frozenset(
         nodes = [field.node for field in fields_of(cls)]
     for node in nodes:
         element = node.element if isinstance(node, ArrayNode | LinkedListNode) else node
+        if isinstance(element, ChoiceNode):
+            if any(carries_bulk(alternative, seen) for alternative in element.table.classes.values()):
+                return True
+            continue
         if isinstance(element, OpaqueNode) and element.style == "bulk":
             return True
         if isinstance(element, StructNode | UnionNode) and carries_bulk(element.cls, seen):

@@ -13,13 +13,17 @@ print("\\n".join(format_value(Nfstime3(1, 2))))
 from __future__ import annotations
 
 from nfsclient.errors import XdrError
+from nfsclient.xdr.attributes import AttributeMap, attributes_of, bits_of, mask_of
 from nfsclient.xdr.compiler import source_of
 from nfsclient.xdr.kinds import (
     UNLIMITED,
     Array,
+    Bit,
     Buffer,
     Bulk,
     Case,
+    Choice,
+    ChoiceTable,
     Default,
     FixedArray,
     FixedOpaque,
@@ -35,14 +39,29 @@ from nfsclient.xdr.kinds import (
 )
 from nfsclient.xdr.malform import Malformation, malformations
 from nfsclient.xdr.printer import format_value
-from nfsclient.xdr.types import Struct, Union, Void, XdrEnum, XdrType, fields_of, replace, shape_of
+from nfsclient.xdr.types import (
+    Struct,
+    Union,
+    Unread,
+    Void,
+    XdrEnum,
+    XdrType,
+    fields_of,
+    parts_of,
+    replace,
+    shape_of,
+)
 
 __all__ = [
     "UNLIMITED",
     "Array",
+    "AttributeMap",
+    "Bit",
     "Buffer",
     "Bulk",
     "Case",
+    "Choice",
+    "ChoiceTable",
     "Default",
     "FixedArray",
     "FixedOpaque",
@@ -54,15 +73,20 @@ __all__ = [
     "String",
     "Struct",
     "Union",
+    "Unread",
     "Void",
     "XdrEnum",
     "XdrError",
     "XdrType",
+    "attributes_of",
+    "bits_of",
     "fields_of",
     "format_value",
     "i32",
     "i64",
     "malformations",
+    "mask_of",
+    "parts_of",
     "replace",
     "shape_of",
     "source_of",

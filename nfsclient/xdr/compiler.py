@@ -17,7 +17,7 @@ import struct
 import typing as t
 
 from nfsclient.errors import XdrError
-from nfsclient.xdr import reflect
+from nfsclient.xdr import attribute_codec, reflect
 from nfsclient.xdr.decoder import DecoderWriter
 from nfsclient.xdr.encoder import EncoderWriter
 from nfsclient.xdr.kinds import Buffer
@@ -30,6 +30,7 @@ _ENCODE_ERRORS = (
     struct.error,
     AttributeError,
     TypeError,
+    KeyError,
     OverflowError,
     ValueError,
 )
@@ -37,6 +38,9 @@ _ENCODE_ERRORS = (
 
 def install(cls: type[t.Any]) -> None:
     """Replace the first-use stubs of `cls` by compiled functions."""
+    if cls.__xdr_role__ == "attributes":
+        attribute_codec.install(cls, _EXPLAIN)
+        return
     exact = DecoderWriter(cls, viewed=False, exact=True)
     fast, viewed, packer = (
         DecoderWriter(cls, viewed=False),
@@ -102,6 +106,9 @@ def _explain_encode(value: XdrType, out: list[Buffer], mark: int) -> None:
     """
     slow = reflect.encode(value)
     out[mark:] = [slow]
+
+
+_EXPLAIN = attribute_codec.Explain(_DECODE_ERRORS, _ENCODE_ERRORS, _explain_decode, _explain_encode)
 
 
 def source_of(cls: type[XdrType]) -> str:

@@ -8,7 +8,9 @@ import typing as t
 
 from nfsclient.xdr.kinds import (
     ArrayNode,
+    AttributesNode,
     BoolNode,
+    ChoiceNode,
     EnumNode,
     FixedArrayNode,
     FixedOpaqueNode,
@@ -20,7 +22,7 @@ from nfsclient.xdr.kinds import (
     StructNode,
     UnionNode,
 )
-from nfsclient.xdr.types import XdrEnum, fields_of, shape_of
+from nfsclient.xdr.types import Unread, XdrEnum, fields_of, shape_of
 from nfsclient.xdr.writer import PADDING, Writer, fixed_size, integer_code, least_size
 
 
@@ -89,6 +91,33 @@ class DecoderWriter(Writer):
         tail += ["    explain_decode(CLS, buf, start, failure)"]
         return head + self._lines + tail
 
+    def attributes_function(self, name: str, fields: list[tuple[str, Node]], *, has_rest: bool) -> list[str]:
+        """The function that decodes what stands after a bitmap: a length, these values, and bytes of no known type.
+
+        Neither a value nor their sum is compared with the length until the end: nothing here reads beyond `buf`.
+        """
+        self.emit("size = len(buf)")
+        self.emit("begin = pos + 4")
+        self.emit("result = new(CLS)")
+        self.emit("result.attrmask = MASK")
+        length = self.read_word("length")
+        with self.inlining(self.cls):
+            for field, node in fields:
+                self.value(node, f"result.{field}")
+        self.flush()
+        self.emit(f"end = begin + {length}")
+        if has_rest:
+            self.emit("if not pos <= end <= size: raise Malformed")
+            self.emit("result.rest = bytes(buf[pos:end])")
+            self.emit(f"pos = end + (-{length} & 3)")
+            self.emit("if pos > size or any(buf[end:pos]): raise Malformed")
+        else:
+            self.emit("if pos != end: raise Malformed")
+            self.emit("result.rest = b''")
+        self.emit("return result, pos")
+        lines = [line.removeprefix("    ") for line in self._lines]
+        return [f"def {name}(buf, pos):", *lines]
+
     def flush(self) -> None:
         for line in self._before:
             self.emit(line)
@@ -133,6 +162,16 @@ class DecoderWriter(Writer):
                 self._optional(node, target)
             case StructNode() | UnionNode():
                 self._type(node, target)
+            case AttributesNode(cls):
+                self.flush()
+                self.emit(f"{target}, pos = {self.constant(cls, 'T')}.unpack_from(buf, pos)")
+            case _:
+                self._composite(node, target)
+
+    def _composite(self, node: Node, target: str) -> None:
+        match node:
+            case ChoiceNode():
+                self._choice(node, target)
             case LinkedListNode():
                 self._chain(node, target)
             case ArrayNode() | FixedArrayNode():
@@ -195,6 +234,26 @@ class DecoderWriter(Writer):
                     self._run.append((f"{size}s", f"{made}._lazy_{name}"))
                 else:
                     self.value(field, f"{made}._lazy_{name}")
+
+    def _choice(self, node: ChoiceNode, target: str, following: str = "0", stop: str | None = None) -> None:
+        number, cls = self.read_word("number"), self.temporary("cls")
+        self.flush()
+        self.emit(f"{cls} = {self.constant(node.table.classes, 'classes')}.get({number})")
+        if not node.keeps_rest:
+            self.emit(f"if {cls} is None: raise Malformed")
+            self.emit(f"{target}, pos = {cls}.unpack_from(buf, pos)")
+            return
+        self.emit(f"if {cls} is None:")
+        with self.indented():
+            unread = self.constant(Unread, "Unread")
+            self.emit(f"{target} = {unread}({number}, bytes(buf[pos:]), {following})")
+            self.emit("pos = size")
+            if stop is not None:
+                self.emit(stop)
+                self.emit("break")
+        self.emit("else:")
+        with self.indented():
+            self.emit(f"{target}, pos = {cls}.unpack_from(buf, pos)")
 
     def _union(self, cls: type[t.Any], made: str) -> None:
         switch, arms = shape_of(cls)
@@ -265,7 +324,12 @@ class DecoderWriter(Writer):
         self.emit(f"{items} = []")
         self.emit(f"for _ in range({count}):")
         with self.indented():
-            self.value(node.element, item)
+            if isinstance(node.element, ChoiceNode) and isinstance(node, ArrayNode):
+                self._choice(
+                    node.element, item, f"{count} - len({items}) - 1", stop=f"{items}.append({item})"
+                )
+            else:
+                self.value(node.element, item)
             self.flush()
             self.emit(f"{items}.append({item})")
         self.emit(f"{target} = {items}")

@@ -8,8 +8,10 @@ import typing as t
 
 from nfsclient.xdr.kinds import (
     ArrayNode,
+    AttributesNode,
     BoolNode,
     Buffer,
+    ChoiceNode,
     EnumNode,
     FixedArrayNode,
     FixedOpaqueNode,
@@ -50,6 +52,37 @@ class EncoderWriter(Writer):
             "    explain_encode(self, out, mark)",
         ]
 
+    def attributes_function(
+        self, name: str, mask: tuple[int, ...], fields: list[tuple[str, Node]], *, has_rest: bool
+    ) -> list[str]:
+        """The function that encodes a bitmap, the length of what follows, and these values."""
+        self.emit("append = out.append")
+        sizes = [encoded_size(node) for _, node in fields]
+        is_fixed = None not in sizes and not has_rest
+        head = [("I", str(word)) for word in (len(mask), *mask)]
+        if is_fixed:
+            self._run = [*head, ("I", str(sum(size for size in sizes if size is not None)))]
+        else:
+            self.emit("append(b'')")
+            self.emit("at = len(out)")
+        with self.inlining(self.cls):
+            for field, node in fields:
+                self.value(node, f"self.{field}")
+        self.flush()
+        if has_rest:
+            self.emit(f"append({self._local('data', 'self.rest')})")
+        else:
+            self.emit("if self.rest: raise Malformed")
+        if not is_fixed:
+            self.emit("length = 0")
+            self.emit("for piece in out[at:]: length += len(piece)")
+            layout = self.layout([code for code, _ in [*head, ("I", "")]])
+            words = ", ".join(word for _, word in head)
+            self.emit(f"out[at - 1] = {self.constant(layout.pack, 'pack')}({words}, length)")
+        if has_rest:
+            self.emit(f"if length & 3: append({self.constant(PADDING, 'PADDING')}[length & 3])")
+        return [f"def {name}(self, out):", *(line.removeprefix("    ") for line in self._lines)]
+
     def flush(self) -> None:
         if not self._run:
             return
@@ -83,6 +116,18 @@ class EncoderWriter(Writer):
                 self._optional(inner, source)
             case StructNode() | UnionNode():
                 self._type(node, source)
+            case AttributesNode(cls):
+                name = self._local("o", source)
+                self.emit(f"if type({name}) is not {self.constant(cls, 'T')}: raise Malformed")
+                self.flush()
+                self.emit(f"{name}.pack(out)")
+            case ChoiceNode(table):
+                # An Unread has no word here: the reflective codec encodes what ends with one.
+                name = self._local("o", source)
+                word = self._local("word", f"{self.constant(table.words, 'words')}[type({name})]")
+                self._run.append(("4s", word))
+                self.flush()
+                self.emit(f"{name}.pack(out)")
             case LinkedListNode():
                 self._chain(node, source)
             case ArrayNode() | FixedArrayNode():
@@ -195,6 +240,22 @@ class EncoderWriter(Writer):
     def _check_count(self, items: str, maximum: int) -> None:
         if maximum < 0xFFFF_FFFF:
             self.emit(f"if len({items}) > {maximum}: raise Malformed")
+
+
+def encoded_size(node: Node) -> int | None:
+    """The size of every encoding of `node`; None where it depends on the value."""
+    match node:
+        case IntNode():
+            return node.size
+        case BoolNode() | EnumNode():
+            return 4
+        case FixedOpaqueNode(length):
+            return length + -length % 4
+        case StructNode(cls):
+            sizes = [encoded_size(field.node) for field in fields_of(cls)]
+            return None if None in sizes else sum(size for size in sizes if size is not None)
+        case _:
+            return None
 
 
 def as_byte_view(data: Buffer) -> Buffer:

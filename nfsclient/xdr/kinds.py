@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import types
 import typing as t
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 Buffer: t.TypeAlias = bytes | bytearray | memoryview
@@ -100,6 +101,44 @@ class Lazy:
     work off takes nothing from strictness. Worth it where many are decoded that nobody looks at. It must
     be written at the field, not hidden after an alias.
     """
+
+
+class ChoiceTable:
+    """The alternatives of a `Choice`: a class for each number, and the name that people know it by.
+
+    A value is an object of one of the classes, which tells its number: no class can stand for two numbers.
+    """
+
+    __slots__ = ("classes", "names", "numbers", "words")
+
+    def __init__(self, alternatives: Mapping[int, tuple[str, type[t.Any]]]) -> None:
+        self.names = {number: name for number, (name, _) in alternatives.items()}
+        self.classes = {number: cls for number, (_, cls) in alternatives.items()}
+        self.numbers = {cls: number for number, cls in self.classes.items()}
+        self.words = {cls: number.to_bytes(4, "big") for cls, number in self.numbers.items()}
+        if len(self.numbers) != len(self.classes):
+            raise NotAWireType("a class stands for two numbers of a choice")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A number, and a value of the class that `table` has for it (an operation of a compound, with its arguments).
+
+    On the wire it is a discriminated union; here the value is the object of the alternative itself. A union of 75
+    arms would be one function of 19,000 lines. A number that is not in the table does not decode, unless `keeps_rest`:
+    then it becomes an `Unread`, which has all bytes up to the end of the buffer, because nobody knows where the
+    value ends.
+    """
+
+    table: ChoiceTable
+    keeps_rest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Bit:
+    """The number of an attribute of an `AttributeMap`. A protocol may derive from it what else it knows of each."""
+
+    number: int
 
 
 u32 = t.Annotated[int, Int("I")]
@@ -203,6 +242,21 @@ class UnionNode:
     cls: type[t.Any]
 
 
+@dataclass(frozen=True, slots=True)
+class ChoiceNode:
+    """A number, and a value of the class that it stands for."""
+
+    table: ChoiceTable
+    keeps_rest: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AttributesNode:
+    """An `AttributeMap`."""
+
+    cls: type[t.Any]
+
+
 Node: t.TypeAlias = (
     IntNode
     | BoolNode
@@ -215,6 +269,8 @@ Node: t.TypeAlias = (
     | LinkedListNode
     | StructNode
     | UnionNode
+    | ChoiceNode
+    | AttributesNode
 )
 
 
@@ -249,6 +305,8 @@ def node_of(annotation: t.Any) -> Node:
         return StructNode(annotation)
     if role == "union":
         return UnionNode(annotation)
+    if role == "attributes":
+        return AttributesNode(annotation)
     raise NotAWireType(
         f"{annotation!r} names no XDR type; annotate with a kind of nfsclient.xdr, such as u32 or Opaque(64)"
     )
@@ -278,6 +336,8 @@ def _node_of_kind(kind: object, base: t.Any) -> Node | None:
             return ArrayNode(node_of(_element(base)), maximum)
         case LinkedList(maximum):
             return LinkedListNode(node_of(_element(base)), maximum)
+        case Choice(table, keeps_rest):
+            return ChoiceNode(table, keeps_rest)
         case _:
             return None
 

@@ -35,10 +35,11 @@ def malformations(value: XdrType) -> Iterator[Malformation]:
     pieces = tokens(value)
     whole = b"".join(piece.data for piece in pieces)
     name = type(value).__name__
-    yield Malformation("trailing", name, whole + bytes(4))
+    if not pieces or pieces[-1].role != "rest":
+        yield Malformation("trailing", name, whole + bytes(4))
     position = 0
     for index, piece in enumerate(pieces):
-        if piece.data:
+        if piece.data and piece.role != "rest":
             yield Malformation("truncated", piece.path, whole[: position + len(piece.data) - 1])
         for flaw, bent in _bend(piece):
             rest = b"".join(other.data for other in pieces[index + 1 :])

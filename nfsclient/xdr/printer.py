@@ -3,10 +3,14 @@
 
 from __future__ import annotations
 
+import itertools
 import typing as t
 
+from nfsclient.xdr.attributes import bits_of
 from nfsclient.xdr.kinds import (
     ArrayNode,
+    AttributesNode,
+    ChoiceNode,
     EnumNode,
     FixedArrayNode,
     IntNode,
@@ -17,7 +21,7 @@ from nfsclient.xdr.kinds import (
     StructNode,
     UnionNode,
 )
-from nfsclient.xdr.types import XdrEnum, XdrType, fields_of, shape_of
+from nfsclient.xdr.types import Unread, XdrEnum, XdrType, fields_of, parts_of
 
 _MOST_BYTES = 64
 _MOST_ITEMS = 64
@@ -63,17 +67,8 @@ class _Printer:
 
     def fields(self, value: XdrType, prefix: str, depth: int) -> list[str]:
         lines: list[str] = []
-        if type(value).__xdr_role__ == "struct":  # type: ignore[attr-defined]
-            pairs = [(name, node) for name, node in fields_of(type(value))]
-        else:
-            shape = shape_of(type(value))
-            chosen = getattr(value, shape.discriminant.name)
-            arm = shape.arm_for(int(chosen))
-            pairs = [(shape.discriminant.name, shape.discriminant.node)]
-            if arm is not None and arm.name is not None and arm.node is not None:
-                pairs.append((arm.name, arm.node))
-        for name, node in pairs:
-            lines += self.field(name, node, getattr(value, name), f"{prefix}{name}", depth)
+        for name, node, part in parts_of(value):
+            lines += self.field(name, node, part, f"{prefix}{name}", depth)
         return lines
 
     def field(self, name: str, node: Node, value: t.Any, path: str, depth: int) -> list[str]:
@@ -85,13 +80,26 @@ class _Printer:
             case StructNode(cls) if _is_short(cls) and not self.is_inside(path):
                 parts = [f"{part} {getattr(value, part)}" for part, _ in fields_of(cls)]
                 return [self.line(depth, f"{name}: {', '.join(parts)}", path)]
-            case StructNode() | UnionNode():
+            case StructNode() | UnionNode() | AttributesNode():
                 return [self.line(depth, f"{name}:", path), *self.fields(value, f"{path}.", depth + 1)]
+            case ChoiceNode():
+                title = f"{name} {self.alternative(node, value)}:"
+                return [self.line(depth, title, path), *self.fields(value, f"{path}.", depth + 1)]
+            case ArrayNode() if name == "attrmask":
+                bits = ", ".join(map(str, itertools.islice(bits_of(value), _MOST_ITEMS)))
+                return [self.line(depth, f"{name}: {len(value)} words, bits {bits or 'none'}", path)]
             case ArrayNode() | FixedArrayNode() | LinkedListNode():
                 return self.items(name, node, value, path, depth)
             case _:
                 text = f"0{value:03o}" if name == "mode" and type(value) is int else self.scalar(node, value)
                 return [self.line(depth, f"{name}: {text}", path)]
+
+    def alternative(self, node: ChoiceNode, value: t.Any) -> str:
+        """What a person calls the alternative that was chosen: `SEQUENCE (53)`."""
+        if isinstance(value, Unread):
+            return f"unknown ({value.number})"
+        number = node.table.numbers[type(value)]
+        return f"{node.table.names[number]} ({number})"
 
     def items(
         self,

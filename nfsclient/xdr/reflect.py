@@ -11,10 +11,14 @@ import struct
 import typing as t
 
 from nfsclient.errors import XdrError
+from nfsclient.xdr.attributes import AttributeMap, layout_of
 from nfsclient.xdr.kinds import (
+    UNLIMITED,
     ArrayNode,
+    AttributesNode,
     BoolNode,
     Buffer,
+    ChoiceNode,
     EnumNode,
     FixedArrayNode,
     FixedOpaqueNode,
@@ -26,14 +30,14 @@ from nfsclient.xdr.kinds import (
     StructNode,
     UnionNode,
 )
-from nfsclient.xdr.types import XdrEnum, XdrType, fields_of, shape_of
+from nfsclient.xdr.types import Unread, XdrEnum, XdrType, fields_of, shape_of
 
 
 class Malformed(Exception):
     """What compiled code raises: something is wrong, let `decode` or `encode` here say what."""
 
 
-Role = t.Literal["int", "enum", "bool", "present", "discriminant", "length", "bytes", "padding"]
+Role = t.Literal["int", "enum", "bool", "present", "discriminant", "length", "bytes", "padding", "rest"]
 
 
 class Token(t.NamedTuple):
@@ -43,6 +47,10 @@ class Token(t.NamedTuple):
     role: Role
     node: Node
     data: bytes
+
+
+_BITMAP = ArrayNode(IntNode("I"), UNLIMITED)
+_ATTRIBUTES = OpaqueNode(UNLIMITED, "opaque")
 
 
 def tokens(value: XdrType) -> list[Token]:
@@ -75,6 +83,12 @@ def _fail(path: str, detail: str) -> t.NoReturn:
 
 
 def _encode_type(value: t.Any, path: str, out: list[Token]) -> None:
+    if isinstance(value, AttributeMap):
+        _encode_attributes(value, path, out)
+        return
+    if isinstance(value, Unread):
+        _encode_unread(value, path, out)
+        return
     if type(value).__xdr_role__ == "struct":
         for name, node in fields_of(type(value)):
             _encode(node, getattr(value, name), f"{path}.{name}", out)
@@ -122,10 +136,12 @@ def _encode(node: Node, value: t.Any, path: str, out: list[Token]) -> None:  # n
             out.append(_word(path, "present", node, int(value is not None)))
             if value is not None:
                 _encode(inner, value, path, out)
-        case StructNode(cls) | UnionNode(cls):
+        case StructNode(cls) | UnionNode(cls) | AttributesNode(cls):
             if type(value) is not cls:
                 _fail(path, f"{value!r} is no {cls.__name__}")
             _encode_type(value, path, out)
+        case ChoiceNode():
+            _encode_choice(node, value, path, out)
         case _:
             _encode_items(node, value, path, out)
 
@@ -140,13 +156,59 @@ def _encode_items(node: Node, value: t.Any, path: str, out: list[Token]) -> None
     elif len(value) > node.maximum:
         _fail(path, f"has {len(value)} elements, its type allows {node.maximum}")
     if isinstance(node, ArrayNode):
-        out.append(_word(path, "length", node, len(value)))
+        out.append(_word(path, "length", node, len(value) + _following(node, value, path)))
     for index, item in enumerate(value):
         if isinstance(node, LinkedListNode):
             out.append(_word(f"{path}[{index}]", "present", node, 1))
         _encode(node.element, item, f"{path}[{index}]", out)
     if isinstance(node, LinkedListNode):
         out.append(_word(path, "present", node, 0))
+
+
+def _following(node: ArrayNode, value: t.Sequence[t.Any], path: str) -> int:
+    """How many more elements the count announces, because nobody could read from the last one on."""
+    if any(isinstance(item, Unread) for item in value[:-1]):
+        _fail(path, "an Unread has everything to the end of the message, so that it must be the last element")
+    last = value[-1] if value else None
+    if not isinstance(last, Unread):
+        return 0
+    _check_int(last.following, (0, node.maximum - len(value)), f"{path}[{len(value) - 1}].following")
+    return last.following
+
+
+def _encode_choice(node: ChoiceNode, value: t.Any, path: str, out: list[Token]) -> None:
+    if isinstance(value, Unread) and node.keeps_rest:
+        _encode_unread(value, path, out)
+        return
+    number = node.table.numbers.get(type(value))
+    if number is None:
+        _fail(path, f"{value!r} is no alternative of this choice")
+    out.append(_word(path, "discriminant", node, number))
+    _encode_type(value, path, out)
+
+
+def _encode_unread(value: Unread, path: str, out: list[Token]) -> None:
+    number = IntNode("I")
+    _check_int(value.number, number.bounds, f"{path}.number")
+    out.append(_word(f"{path}.number", "int", number, value.number))
+    rest = _check_bytes(value.rest, f"{path}.rest")
+    out.append(Token(f"{path}.rest", "rest", OpaqueNode(UNLIMITED, "opaque"), rest))
+
+
+def _encode_attributes(value: AttributeMap, path: str, out: list[Token]) -> None:
+    """The values in the order of their bits, as far as they are there; then the bytes that nobody could read."""
+    _encode(_BITMAP, value.attrmask, f"{path}.attrmask", out)
+    inner: list[Token] = []
+    for field in layout_of(type(value), value.attrmask).fields:
+        item = getattr(value, field.name)
+        if item is not None:
+            _encode(field.node, item, f"{path}.{field.name}", inner)
+    inner.append(Token(f"{path}.rest", "bytes", _ATTRIBUTES, _check_bytes(value.rest, f"{path}.rest")))
+    size = sum(len(token.data) for token in inner)
+    out.append(_word(f"{path}.attr_vals", "length", _ATTRIBUTES, size))
+    out += inner
+    if size % 4:
+        out.append(Token(f"{path}.attr_vals", "padding", _ATTRIBUTES, bytes(-size % 4)))
 
 
 def _encode_bytes(node: Node, data: bytes, path: str, out: list[Token]) -> None:
@@ -211,6 +273,10 @@ class _Reader:
 
 
 def _decode_type(cls: t.Any, reader: _Reader, path: str) -> t.Any:
+    if cls.__xdr_role__ == "attributes":
+        return _decode_attributes(cls, reader, path)
+    if cls is Unread:
+        return _decode_unread(reader, path, 0)
     if cls.__xdr_role__ == "struct":
         return cls(*[_decode(node, reader, f"{path}.{name}") for name, node in fields_of(cls)])
     shape = shape_of(cls)
@@ -240,8 +306,10 @@ def _decode(node: Node, reader: _Reader, path: str) -> t.Any:  # noqa: PLR0911  
             return data if style == "bulk" else bytes(data)
         case OptionalNode(inner):
             return _decode(inner, reader, path) if reader.boolean(path) else None
-        case StructNode(cls) | UnionNode(cls):
+        case StructNode(cls) | UnionNode(cls) | AttributesNode(cls):
             return _decode_type(cls, reader, path)
+        case ChoiceNode():
+            return _decode_choice(node, 0, reader, path)
         case FixedArrayNode(element, length):
             return [_decode(element, reader, f"{path}[{index}]") for index in range(length)]
         case ArrayNode(element, maximum):
@@ -256,7 +324,52 @@ def _decode_array(element: Node, count: int, reader: _Reader, path: str) -> list
         raise XdrError(
             path, f"{count} elements cannot fit into the {left} bytes that are left", reader.pos - 4
         )
+    if isinstance(element, ChoiceNode):
+        return _decode_choices(element, count, reader, path)
     return [_decode(element, reader, f"{path}[{index}]") for index in range(count)]
+
+
+def _decode_choices(element: ChoiceNode, count: int, reader: _Reader, path: str) -> list[t.Any]:
+    items: list[t.Any] = []
+    for index in range(count):
+        items.append(_decode_choice(element, count - index - 1, reader, f"{path}[{index}]"))
+        if isinstance(items[-1], Unread):
+            break
+    return items
+
+
+def _decode_choice(node: ChoiceNode, following: int, reader: _Reader, path: str) -> t.Any:
+    at = reader.pos
+    number = reader.number("I", path)
+    cls = node.table.classes.get(number)
+    if cls is not None:
+        return _decode_type(cls, reader, path)
+    if not node.keeps_rest:
+        raise XdrError(path, f"{number} is the number of no alternative", at)
+    reader.pos = at
+    return _decode_unread(reader, path, following)
+
+
+def _decode_unread(reader: _Reader, path: str, following: int) -> Unread:
+    number = reader.number("I", path)
+    return Unread(number, bytes(reader.take(len(reader.view) - reader.pos, path)), following)
+
+
+def _decode_attributes(cls: type[AttributeMap], reader: _Reader, path: str) -> AttributeMap:
+    mask = tuple(_decode(_BITMAP, reader, f"{path}.attrmask"))
+    layout = layout_of(cls, mask)
+    size = reader.length(UNLIMITED, f"{path}.attr_vals")
+    begin = reader.pos
+    reader.opaque(size, f"{path}.attr_vals")
+    inside = _Reader(reader.view[: begin + size], begin)
+    values = {field.name: _decode(field.node, inside, f"{path}.{field.name}") for field in layout.fields}
+    left = begin + size - inside.pos
+    if left and not layout.has_unknown:
+        raise XdrError(
+            f"{path}.attr_vals", f"{left} bytes are left over after the last attribute", inside.pos
+        )
+    rest = bytes(inside.take(left, path))
+    return cls(attrmask=mask, rest=rest, **values)
 
 
 def _decode_chain(element: Node, maximum: int, reader: _Reader, path: str) -> list[t.Any]:
@@ -279,6 +392,8 @@ def least_size(node: Node) -> int:
             size = least_size(element) * length
         case StructNode(cls):
             size = sum(least_size(field.node) for field in fields_of(cls))
+        case AttributesNode():
+            size = 8
         case _:
             size = 4
     return size

@@ -12,11 +12,14 @@ import enum
 import typing as t
 
 from nfsclient.xdr.kinds import (
+    UNLIMITED,
     Buffer,
     Case,
     Default,
+    IntNode,
     Node,
     NotAWireType,
+    OpaqueNode,
     OptionalNode,
     StructNode,
     node_of,
@@ -260,6 +263,44 @@ class Union(XdrType):
     __void_default__: t.ClassVar[bool] = False
 
 
+class Unread(XdrType):
+    """What a `Choice` with `keeps_rest` becomes for a number that its table does not have.
+
+    Where its value ends is unknown, and so is everything after it: `rest` has all bytes of the message behind the
+    number, and it is the last element of its array. `following` says how many more elements the count of the array
+    announced.
+    """
+
+    __xdr_role__: t.ClassVar[str] = "unread"
+    number: int
+    rest: bytes = b""
+    following: int = 0
+
+    def pack(self, out: list[Buffer]) -> None:
+        from nfsclient.xdr import reflect
+
+        out.append(reflect.encode(self))
+
+    @classmethod
+    def unpack_from(cls, buf: Buffer, pos: int = 0) -> tuple[t.Self, int]:
+        from nfsclient.xdr import reflect
+
+        return t.cast("tuple[t.Self, int]", reflect.decode(cls, buf, pos))
+
+    @classmethod
+    def from_xdr(cls, buf: Buffer) -> t.Self:
+        return cls.unpack_from(buf)[0]
+
+    def parts(self) -> list[tuple[str, Node, t.Any]]:
+        """(name, node, value) as `parts_of` gives it."""
+        number, rest = IntNode("I"), OpaqueNode(UNLIMITED, "opaque")
+        return [
+            ("number", number, self.number),
+            ("rest", rest, self.rest),
+            ("following", number, self.following),
+        ]
+
+
 class Void(Struct):
     """No data (RFC 4506 section 4.16): the arguments or results of a procedure that has none."""
 
@@ -311,10 +352,29 @@ def _resolve_union(cls: t.Any) -> UnionShape:
     return UnionShape(Field(switch, node_of(switch_hint)), tuple(arms))
 
 
+def parts_of(value: XdrType) -> list[tuple[str, Node, t.Any]]:
+    """(name, node, value) of what `value` has: of a union the discriminant and the arm that it selects."""
+    role = t.cast("t.Any", type(value)).__xdr_role__
+    if role == "struct":
+        return [(name, node, getattr(value, name)) for name, node in fields_of(type(value))]
+    if role != "union":
+        return t.cast("t.Any", value).parts()  # type: ignore[no-any-return]
+    shape = shape_of(type(value))
+    chosen = getattr(value, shape.discriminant.name)
+    arm = shape.arm_for(int(chosen))
+    parts: list[tuple[str, Node, t.Any]] = [(shape.discriminant.name, shape.discriminant.node, chosen)]
+    if arm is not None and arm.name is not None and arm.node is not None:
+        parts.append((arm.name, arm.node, getattr(value, arm.name)))
+    return parts
+
+
 T = t.TypeVar("T", bound=XdrType)
 
 
 def replace(value: T, /, **changes: object) -> T:
     """A copy of `value` with some fields changed."""
+    changed = getattr(value, "changed", None)
+    if changed is not None:
+        return t.cast("T", changed(**changes))
     fields = {name: getattr(value, name) for name in value.__xdr_fields__} | changes
     return type(value)(**fields)
