@@ -238,7 +238,7 @@ class LinuxClient:
             raise ClientUnavailable(
                 f"the guest of the Linux client is not installed; nfsproof install {KNFSD.name}"
             )
-        return Product(home)
+        return Product(home, home)
 
     def _make_server(self, scratch: Path, product: Product) -> KeptServer:
         memory = scratch / "memory"

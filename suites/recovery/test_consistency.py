@@ -21,11 +21,10 @@ from suites.losses import Losses
 from suites.nfs2.objects import reconnect
 from suites.nfs3.clauses import COMMIT_FLUSHES_DATA, FILE_SYNC_DATA_IS_STABLE
 from suites.recovery.after_crash import directory_again
+from suites.recovery.either import V2_IS_SYNCHRONOUS, V3_NAMES_ARE_SYNCHRONOUS
 from suites.recovery.players import Player2, Player3
 from suites.recovery.sequences import Field, judge_sequences, sequences
 from suites.recovery.steps import EMPHASIS
-from suites.recovery.test_names import NAME_CHANGES_ARE_SYNCHRONOUS
-from suites.recovery.test_nfs2 import COMMITS_BEFORE_REPLY
 from suites.recovery.test_setattr import SETATTR_IS_SYNCHRONOUS
 from suites.recovery.test_write import DATA_SYNC_DATA_IS_STABLE
 
@@ -36,7 +35,7 @@ UNSTABLE_STAYS_IN_ITS_RANGE = Requirement(
     level=Level.STATED,
 )
 PROMISES: Mapping[Promise, Requirement] = {
-    Promise.NAMES: NAME_CHANGES_ARE_SYNCHRONOUS,
+    Promise.NAMES: V3_NAMES_ARE_SYNCHRONOUS,
     Promise.FILE_SYNC: FILE_SYNC_DATA_IS_STABLE,
     Promise.DATA_SYNC: DATA_SYNC_DATA_IS_STABLE,
     Promise.COMMIT: COMMIT_FLUSHES_DATA,
@@ -48,7 +47,7 @@ PROMISES: Mapping[Promise, Requirement] = {
 @pytest.mark.exclusive
 @pytest.mark.parametrize("emphasis", EMPHASIS)
 @proves(
-    NAME_CHANGES_ARE_SYNCHRONOUS,
+    V3_NAMES_ARE_SYNCHRONOUS,
     FILE_SYNC_DATA_IS_STABLE,
     DATA_SYNC_DATA_IS_STABLE,
     COMMIT_FLUSHES_DATA,
@@ -69,7 +68,7 @@ def test_sequences(
 
 @pytest.mark.exclusive
 @pytest.mark.parametrize("emphasis", EMPHASIS)
-@proves(COMMITS_BEFORE_REPLY, killed_by="nfs2-crash-loses-names")
+@proves(V2_IS_SYNCHRONOUS, killed_by="nfs2-crash-loses-names")
 def test_sequences_nfs2(
     v2: Nfs2Dialect, losses: Losses, rpc_connect: Callable[..., RpcClient], emphasis: str, seed: int
 ) -> None:
@@ -84,7 +83,7 @@ def test_sequences_nfs2(
     judge_sequences(
         Field(player, losses, place),
         chosen,
-        dict.fromkeys(Promise, COMMITS_BEFORE_REPLY),
+        dict.fromkeys(Promise, V2_IS_SYNCHRONOUS),
         time.monotonic,
         seed,
     )
