@@ -30,6 +30,10 @@ PACKAGES = (
     "netbase",
     "busybox-static",
     "xfsprogs",
+    # What a client builds with.
+    "make",
+    "tcc",
+    "libc6-dev",
 )
 IMAGE_SIZE = 400 << 20
 """Of the guest's root file system; two thirds are filled, the rest takes no room."""

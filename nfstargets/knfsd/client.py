@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: MIT
+"""The Linux kernel's NFS client: the same guest as the server's, which mounts what this machine serves.
+
+The guest has a network of its own with this process, which joins it from `start` to `stop`: a server that is to be
+mounted listens there, at `LinuxClient.gateway` or at any other address of the network.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import tarfile
+import tempfile
+import time
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Self
+
+from nfstargets.base import Alarm, TargetError
+from nfstargets.cache import find_installation
+from nfstargets.knfsd.console import alarms_in
+from nfstargets.knfsd.image import GUEST as PROGRAMS
+from nfstargets.knfsd.image import KNFSD, Product
+from nfstargets.machine import allowed
+from nfstargets.namespace import NamespaceError, NetworkVisit
+from nfstargets.process import KeptServer, Network, describe_end, last_lines
+
+BOOT = 180.0
+"""Seconds; 3 are usual, 15 on a busy machine."""
+ANSWER = 60.0
+"""Seconds for a request, besides the time that it is granted itself."""
+MOST_CLIENTS = 4
+KEPT_OUTPUT = 64 << 10
+"""Bytes that are kept of each output of a program."""
+_PIECE = 24 << 10
+"""Bytes of a file that one request moves."""
+_PART = 2000
+"""Characters of a request that are sent at once: a terminal of Linux holds 4096 bytes, and drops what comes beyond."""
+_MEMORY = 192
+"""MiB of a guest."""
+_PACKAGE = "nfstargets/knfsd/guest"
+_ENTRY = b"""\
+import sys
+
+sys.path.insert(0, "/run/nfsproof")
+from nfstargets.knfsd.guest.client import main
+
+sys.exit(main())
+"""
+
+
+class ClientError(TargetError):
+    """The client could not do what it was asked. The text says what, and what was said."""
+
+
+class ClientUnavailable(ClientError):
+    """There can be no client here: it is not installed, or this machine permits no network for it."""
+
+
+class ClientGone(ClientError):
+    """The machine of the client has ended, or its agent does not answer. The text has the end of its console."""
+
+
+class ClientRefused(ClientError):
+    """The guest could not do it: a mount that its server refuses, a program that is not there."""
+
+
+class ProgramFailed(ClientError):
+    """A program in the guest ended with another status than 0, or not in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How a program in the guest has ended."""
+
+    argv: tuple[str, ...]
+    status: int
+    """As `subprocess` says it: negative for a signal."""
+    stdout: bytes
+    stderr: bytes
+    is_cut: bool
+    """Whether it said more than was kept."""
+    is_late: bool
+    """Whether it was ended because its time was up."""
+
+    @property
+    def text(self) -> str:
+        """Its standard output."""
+        return self.stdout.decode(errors="replace")
+
+    def check(self) -> Self:
+        """Raises ProgramFailed unless it ended in time, with 0."""
+        if self.is_late or self.status != 0:
+            how = "was ended since its time was up" if self.is_late else f"ended with {self.how()}"
+            said = (self.stderr or self.stdout).decode(errors="replace").strip()
+            raise ProgramFailed(f"{' '.join(self.argv)[:200]} in the guest {how}: {said[-1000:]}")
+        return self
+
+    def how(self) -> str:
+        """ "exit status 1" or a signal."""
+        return describe_end(self.status)
+
+
+@dataclass(frozen=True, slots=True)
+class Cable:
+    """The network of one guest: a tap device, and one address at each end."""
+
+    number: int
+
+    @property
+    def device(self) -> str:
+        return f"tap{self.number}"
+
+    @property
+    def ours(self) -> str:
+        """The address of this machine. Addresses for documentation (RFC 5737): nobody has them."""
+        return f"192.0.2.{64 * self.number + 1}"
+
+    @property
+    def theirs(self) -> str:
+        """The address of the guest."""
+        return f"192.0.2.{64 * self.number + 2}"
+
+    @property
+    def hardware(self) -> str:
+        return f"02:00:00:00:02:{64 * self.number + 2:02x}"
+
+    netmask = "255.255.255.192"
+    prefix = 26
+
+
+class LinuxClient:
+    """One guest. `beside` another client it shares the network of that one, and is ended first.
+
+    `product` holds its kernel and its image; without one, it is the installed one.
+    """
+
+    def __init__(
+        self, product: Product | None = None, *, number: int = 0, beside: LinuxClient | None = None
+    ) -> None:
+        if not 0 <= number < MOST_CLIENTS:
+            raise ValueError(f"expected a number below {MOST_CLIENTS}, got {number}")
+        if beside is not None and beside.cable.number == number:
+            raise ValueError(f"the client beside has the number {number}, too")
+        self.cable = Cable(number)
+        self.log_path: Path | None = None
+        """Where the console is kept; to be set before `start`. Otherwise it goes with the guest."""
+        self.kernel = ""
+        """Release of the kernel, once the guest has started."""
+        self._product = product
+        self._beside = beside
+        self._server: KeptServer | None = None
+        self._visit: NetworkVisit | None = None
+        self._requests = 0
+
+    @property
+    def gateway(self) -> str:
+        """The address of this machine in the network of the guest: where a server is to listen."""
+        return self.cable.ours
+
+    @property
+    def address(self) -> str:
+        """The address of the guest, from which its calls come."""
+        return self.cable.theirs
+
+    # ------------------------------------------------------------ life
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Boots the guest and joins its network. Raises ClientUnavailable or ClientGone."""
+        product = self._installed()
+        scratch = Path(tempfile.mkdtemp(prefix="nfsproof-client-"))
+        try:
+            self._server = self._make_server(scratch, product)
+            try:
+                self._server.open()
+                if self._beside is None:
+                    self._visit = NetworkVisit(self._server.keeper_pid)
+            except (TargetError, NamespaceError) as error:
+                raise ClientUnavailable(
+                    f"the Linux client cannot have a separate network: {error}"
+                ) from error
+            memory = scratch / "memory"
+            self._server.start(self._command(product, scratch), self._console(), memory)
+            self._await_ready()
+        except BaseException:
+            self.stop()
+            shutil.rmtree(scratch, ignore_errors=True)
+            raise
+
+    def stop(self) -> None:
+        """Ends the machine, and leaves its network, which ends with it. May be called twice."""
+        server, self._server = self._server, None
+        visit, self._visit = self._visit, None
+        try:
+            if server is not None:
+                server.end(signal.SIGKILL, allowed(5.0))
+        finally:
+            if server is not None:
+                server.close()
+                shutil.rmtree(server.scratch, ignore_errors=True)
+            if visit is not None:
+                visit.end()
+
+    def _installed(self) -> Product:
+        if self._product is not None:
+            return self._product
+        home = find_installation(KNFSD)
+        if home is None:
+            raise ClientUnavailable(
+                f"the guest of the Linux client is not installed; nfsproof install {KNFSD.name}"
+            )
+        return Product(home)
+
+    def _make_server(self, scratch: Path, product: Product) -> KeptServer:
+        memory = scratch / "memory"
+        memory.mkdir()
+        # The console repeats the names of its disks: not those of folders of the user.
+        (scratch / "root.img").symlink_to(product.image)
+        _pack_programs(scratch / "programs.tar")
+        beside = None if self._beside is None else self._beside._running().keeper_pid
+        network = Network(self.cable.device, (self.cable.ours,), self.cable.netmask, beside)
+        return KeptServer(scratch, memory=[memory], network=network)
+
+    def _command(self, product: Product, scratch: Path) -> list[str]:
+        told = {
+            "programs": "/dev/ubdb",
+            "line": "/dev/tty1",
+            "interface": "vec0",
+            "address": f"{self.cable.theirs}/{self.cable.prefix}",
+            "gateway": self.cable.ours,
+        }
+        return [
+            str(product.kernel),
+            "umid=guest",
+            f"uml_dir={scratch / 'uml'}",
+            f"mem={_MEMORY}M",
+            f"ubd0r={scratch / 'root.img'}",
+            f"ubd1r={scratch / 'programs.tar'}",
+            "root=/dev/ubda",
+            "ro",
+            "rootfstype=ext4",
+            "init=/nfsproof/init",
+            f"vec0:transport=tap,ifname={self.cable.device},depth=128,gro=1,mac={self.cable.hardware}",
+            "con=null",
+            "con0=null,fd:1",
+            "con1=fd:{line}",
+            *(f"nfsproof.{name}={value}" for name, value in told.items()),
+        ]
+
+    def _await_ready(self) -> None:
+        server = self._running()
+        deadline = time.monotonic() + allowed(BOOT)
+        while True:
+            said = self._next_words(server, deadline, "boot")
+            if said.get("event") == "failed":
+                raise ClientGone(f"the Linux client could not start: {said.get('why')}")
+            if said.get("event") == "ready":
+                self.kernel = str(said.get("kernel", ""))
+                return
+
+    # ------------------------------------------------------------ mounts
+
+    def mount(
+        self,
+        source: str,
+        point: str,
+        *,
+        version: int = 3,
+        proto: str = "tcp",
+        options: Mapping[str, str | int | None] | None = None,
+    ) -> None:
+        """Mounts "ADDRESS:/export" at a path of the guest below /run or /tmp, without locks.
+
+        `options` are those of nfs(5), such as {"port": 2049}; those without a value have None. Raises ClientRefused.
+        """
+        chosen: dict[str, str | int | None] = {"vers": version, "proto": proto, "nolock": None}
+        if version == 2:
+            chosen["addr"] = source.partition(":")[0]
+        chosen |= options or {}
+        words = [name if value is None else f"{name}={value}" for name, value in chosen.items()]
+        self._ask("mount", source=source, point=point, options=",".join(words), bypass=version == 2)
+
+    def umount(self, point: str, *, force: bool = False) -> None:
+        """Takes a mount away. `force`: whatever its server does. Raises ClientRefused."""
+        self._ask("umount", point=point, force=force)
+
+    def drop_caches(self) -> None:
+        """Has the kernel forget data, names and attributes that it holds."""
+        self._ask("drop_caches")
+
+    # ------------------------------------------------------------ programs and files
+
+    def run(
+        self,
+        *argv: str,
+        seconds: float = 60.0,
+        folder: str = "/",
+        user: int = 0,
+        group: int = 0,
+        keep: int = KEPT_OUTPUT,
+    ) -> Done:
+        """Runs a program in the guest. It is ended after `seconds`, more on a busy machine; see `Done.check`.
+
+        Raises ClientRefused when it cannot be started.
+        """
+        granted = allowed(seconds)
+        told = self._ask(
+            "run",
+            granted,
+            argv=list(argv),
+            seconds=granted,
+            keep=keep,
+            folder=folder,
+            user=user,
+            group=group,
+        )
+        return Done(
+            argv,
+            told["status"],
+            b64decode(told["stdout"]),
+            b64decode(told["stderr"]),
+            told["cut"],
+            told["late"],
+        )
+
+    def python(self, program: str, *argv: str, folder: str = "/", seconds: float = 60.0) -> str:
+        """Runs a Python program in the guest; what it prints. Raises ProgramFailed."""
+        return self.run("python3", "-c", program, *argv, folder=folder, seconds=seconds).check().text
+
+    def write_file(self, path: str, data: bytes) -> None:
+        """Makes a file in the guest. Raises ClientRefused."""
+        for offset in range(0, max(len(data), 1), _PIECE):
+            piece = b64encode(data[offset : offset + _PIECE]).decode()
+            self._ask("write", path=path, data=piece, begin=offset == 0)
+
+    def read_file(self, path: str) -> bytes:
+        """A file of the guest. Raises ClientRefused."""
+        data = bytearray()
+        while piece := b64decode(self._ask("read", path=path, offset=len(data), count=_PIECE)["data"]):
+            data += piece
+        return bytes(data)
+
+    # ------------------------------------------------------------ console
+
+    def console(self, lines: int = 40) -> list[str]:
+        """The last words of its kernel."""
+        return last_lines(self._console(), lines)
+
+    def alarms(self) -> list[Alarm]:
+        """Oopses, warnings and hung tasks on the console since the start."""
+        try:
+            return alarms_in(self._console().read_text(errors="replace").splitlines())
+        except OSError:
+            return []
+
+    # ------------------------------------------------------------ how
+
+    def _console(self) -> Path:
+        return self._running().scratch / "console" if self.log_path is None else self.log_path
+
+    def _running(self) -> KeptServer:
+        if self._server is None:
+            raise ClientGone("the Linux client is not running")
+        return self._server
+
+    def _ask(self, what: str, granted: float = 0.0, **arguments: object) -> dict[str, Any]:
+        """One request; the answer. Raises ClientRefused, or ClientGone when there is none."""
+        words = json.dumps({"do": what, **arguments})
+        *parts, last = [words[at : at + _PART] for at in range(0, len(words), _PART)]
+        for part in parts:
+            self._send({"part": part}, what, 0.0)
+        return self._send({"part": last, "whole": True}, what, granted)
+
+    def _send(self, request: dict[str, object], what: str, granted: float) -> dict[str, Any]:
+        server = self._running()
+        self._requests += 1
+        server.said.clear()
+        server.say(json.dumps({"id": self._requests, **request}))
+        deadline = time.monotonic() + granted + allowed(ANSWER)
+        while True:
+            answer = self._next_words(server, deadline, what)
+            if answer.get("id") != self._requests:
+                continue
+            if not answer.get("ok"):
+                raise ClientRefused(f"{what} in the guest: {answer.get('why')}")
+            return answer
+
+    def _next_words(self, server: KeptServer, deadline: float, what: str) -> dict[str, Any]:
+        if not server.wait(lambda: bool(server.said), deadline - time.monotonic()):
+            how = "did not answer in time" if server.is_alive() else "ended"
+            end = "".join(f"\n  {line}" for line in self.console(20))
+            raise ClientGone(f"the Linux client {how} ({what}); its console:{end}")
+        try:
+            said = json.loads(server.said.popleft())
+        except ValueError:
+            return {}
+        return said if isinstance(said, dict) else {}
+
+
+def _pack_programs(path: Path) -> None:
+    """What runs in the guest: `agent.py`, which its first process starts, and the modules that this imports."""
+    folders = [str(one) for one in (Path(_PACKAGE), *Path(_PACKAGE).parents)][:-1]
+    with tarfile.open(path, "w") as archive:
+        _add(archive, "agent.py", _ENTRY)
+        for folder in folders:
+            _add(archive, f"{folder}/__init__.py", b"")
+        for name in ("agent.py", "client.py"):
+            archive.add(PROGRAMS / name, f"{_PACKAGE}/{name}")
+
+
+def _add(archive: tarfile.TarFile, name: str, data: bytes) -> None:
+    entry = tarfile.TarInfo(name)
+    entry.size = len(data)
+    archive.addfile(entry, BytesIO(data))
