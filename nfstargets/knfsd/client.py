@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The Linux kernel's NFS client: the same guest as the server's, which mounts what this machine serves.
 
-The guest has a network of its own with this process, which joins it from `start` to `stop`: a server that is to be
-mounted listens there, at `LinuxClient.gateway` or at any other address of the network.
+The guest has a separate network with this machine. A server that it is to mount listens there, at
+`LinuxClient.gateway`: `LinuxClient.visit` brings the thread that makes the sockets into that network.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import signal
@@ -14,7 +15,7 @@ import tarfile
 import tempfile
 import time
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -71,6 +72,14 @@ class ClientRefused(ClientError):
 
 class ProgramFailed(ClientError):
     """A program in the guest ended with another status than 0, or not in time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A program that was started in the guest."""
+
+    argv: tuple[str, ...]
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +151,11 @@ class LinuxClient:
     def __init__(
         self, product: Product | None = None, *, number: int = 0, beside: LinuxClient | None = None
     ) -> None:
+        self.cable: Cable = Cable(number)
         if not 0 <= number < MOST_CLIENTS:
             raise ValueError(f"expected a number below {MOST_CLIENTS}, got {number}")
         if beside is not None and beside.cable.number == number:
             raise ValueError(f"the client beside has the number {number}, too")
-        self.cable = Cable(number)
         self.log_path: Path | None = None
         """Where the console is kept; to be set before `start`. Otherwise it goes with the guest."""
         self.kernel = ""
@@ -154,7 +163,6 @@ class LinuxClient:
         self._product = product
         self._beside = beside
         self._server: KeptServer | None = None
-        self._visit: NetworkVisit | None = None
         self._requests = 0
 
     @property
@@ -177,16 +185,14 @@ class LinuxClient:
         self.stop()
 
     def start(self) -> None:
-        """Boots the guest and joins its network. Raises ClientUnavailable or ClientGone."""
+        """Boots the guest. Raises ClientUnavailable or ClientGone."""
         product = self._installed()
         scratch = Path(tempfile.mkdtemp(prefix="nfsproof-client-"))
         try:
             self._server = self._make_server(scratch, product)
             try:
                 self._server.open()
-                if self._beside is None:
-                    self._visit = NetworkVisit(self._server.keeper_pid)
-            except (TargetError, NamespaceError) as error:
+            except TargetError as error:
                 raise ClientUnavailable(
                     f"the Linux client cannot have a separate network: {error}"
                 ) from error
@@ -199,18 +205,30 @@ class LinuxClient:
             raise
 
     def stop(self) -> None:
-        """Ends the machine, and leaves its network, which ends with it. May be called twice."""
+        """Ends the machine. Its network ends with the last process and socket in it. May be called twice."""
         server, self._server = self._server, None
-        visit, self._visit = self._visit, None
+        if server is None:
+            return
         try:
-            if server is not None:
-                server.end(signal.SIGKILL, allowed(5.0))
+            server.end(signal.SIGKILL, allowed(5.0))
         finally:
-            if server is not None:
-                server.close()
-                shutil.rmtree(server.scratch, ignore_errors=True)
-            if visit is not None:
-                visit.end()
+            server.close()
+            shutil.rmtree(server.scratch, ignore_errors=True)
+
+    @contextlib.contextmanager
+    def visit(self) -> Iterator[None]:
+        """This thread in the network of the guest. Sockets that it makes stay there. Raises ClientUnavailable.
+
+        Without root, the process must have one thread only at the first visit, and does not come back from it.
+        """
+        try:
+            visit = NetworkVisit(self._running().keeper_pid)
+        except NamespaceError as error:
+            raise ClientUnavailable(f"this process cannot join the network of the guest: {error}") from error
+        try:
+            yield
+        finally:
+            visit.end()
 
     def _installed(self) -> Product:
         if self._product is not None:
@@ -301,38 +319,25 @@ class LinuxClient:
 
     # ------------------------------------------------------------ programs and files
 
-    def run(
-        self,
-        *argv: str,
-        seconds: float = 60.0,
-        folder: str = "/",
-        user: int = 0,
-        group: int = 0,
-        keep: int = KEPT_OUTPUT,
-    ) -> Done:
-        """Runs a program in the guest. It is ended after `seconds`, more on a busy machine; see `Done.check`.
+    def begin(
+        self, *argv: str, folder: str = "/", user: int = 0, group: int = 0, keep: int = KEPT_OUTPUT
+    ) -> Running:
+        """Starts a program in the guest. Raises ClientRefused when it cannot be started."""
+        told = self._ask("begin", argv=list(argv), keep=keep, folder=folder, user=user, group=group)
+        return Running(argv, told["number"])
 
-        Raises ClientRefused when it cannot be started.
-        """
+    def finish(self, running: Running, *, seconds: float = 60.0) -> Done:
+        """Waits for a program. It is ended after `seconds`, more on a busy machine; see `Done.check`."""
         granted = allowed(seconds)
-        told = self._ask(
-            "run",
-            granted,
-            argv=list(argv),
-            seconds=granted,
-            keep=keep,
-            folder=folder,
-            user=user,
-            group=group,
-        )
-        return Done(
-            argv,
-            told["status"],
-            b64decode(told["stdout"]),
-            b64decode(told["stderr"]),
-            told["cut"],
-            told["late"],
-        )
+        told = self._ask("finish", granted, number=running.number, seconds=granted)
+        stdout, stderr = b64decode(told["stdout"]), b64decode(told["stderr"])
+        return Done(running.argv, told["status"], stdout, stderr, told["cut"], told["late"])
+
+    def run(
+        self, *argv: str, seconds: float = 60.0, folder: str = "/", user: int = 0, group: int = 0
+    ) -> Done:
+        """Runs a program in the guest from its start to its end: `begin` and `finish`."""
+        return self.finish(self.begin(*argv, folder=folder, user=user, group=group), seconds=seconds)
 
     def python(self, program: str, *argv: str, folder: str = "/", seconds: float = 60.0) -> str:
         """Runs a Python program in the guest; what it prints. Raises ProgramFailed."""

@@ -8,7 +8,9 @@ comes in parts, each of which is answered, since a terminal holds little:
     {"id": 2, "part": TEXT, "whole": true}    {"id": 2, "ok": true, ...} or {"id": 2, "ok": false, "why": TEXT}
 
     {"do": "mount", "source": "192.0.2.1:/export", "point": "/run/mnt", "options": "vers=3,nolock"}
-    {"do": "run", "argv": [...], "seconds": 60, "keep": 65536}
+    {"do": "begin", "argv": [...], "keep": 65536, "folder": "/", "user": 0, "group": 0}
+        {..., "number": 123}
+    {"do": "finish", "number": 123, "seconds": 60}
         {..., "status": 0, "stdout": BASE64, "stderr": BASE64, "cut": false, "late": false}
 """
 
@@ -43,6 +45,7 @@ class Client:
         self._chosen = chosen
         self.parts: list[str] = []
         """Of the request that is coming."""
+        self._programs: dict[int, _Heard] = {}
 
     def start(self) -> None:
         """From a bare kernel to a machine that can mount. Raises GuestError."""
@@ -76,16 +79,8 @@ class Client:
 
     # ------------------------------------------------------------ programs
 
-    def run(
-        self,
-        argv: list[str],
-        seconds: float,
-        keep: int,
-        folder: str = "/",
-        user: int = 0,
-        group: int = 0,
-    ) -> dict[str, Any]:
-        """Runs one program; how it ended and the beginning of what it said."""
+    def begin(self, argv: list[str], keep: int, folder: str, user: int, group: int) -> dict[str, Any]:
+        """Starts a program; its number."""
         try:
             process = subprocess.Popen(  # noqa: S603 - what the run asks for
                 argv,
@@ -100,19 +95,20 @@ class Client:
             )
         except OSError as error:
             raise GuestError(f"{argv[0]}: {error}") from error
-        heard = _Heard(process, keep)
+        self._programs[process.pid] = _Heard(process, keep)
+        return {"number": process.pid}
+
+    def finish(self, number: int, seconds: float) -> dict[str, Any]:
+        """Waits for a program, and ends it when time is up; how it ended and the beginning of what it said."""
+        heard = self._programs.pop(number)
         is_late = not heard.listen(time.monotonic() + seconds)
         # All that it started ends with it.
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+            os.killpg(number, signal.SIGKILL)
         heard.listen(time.monotonic() + _DYING)
         heard.close()
-        try:
-            status = process.wait(_DYING)
-        except subprocess.TimeoutExpired:
-            status = -signal.SIGKILL
         return {
-            "status": status,
+            "status": heard.status(),
             "stdout": b64encode(heard.kept["stdout"]).decode(),
             "stderr": b64encode(heard.kept["stderr"]).decode(),
             "cut": heard.is_cut,
@@ -180,6 +176,13 @@ class _Heard:
         kept += data[:room]
         self.is_cut = self.is_cut or len(data) > room
 
+    def status(self) -> int:
+        """How it ended; as if by SIGKILL if that has not ended it yet."""
+        try:
+            return self._process.wait(_DYING)
+        except subprocess.TimeoutExpired:
+            return -signal.SIGKILL
+
     def close(self) -> None:
         self._selector.close()
         for stream in (self._process.stdout, self._process.stderr):
@@ -210,7 +213,8 @@ def _do(client: Client, wanted: dict[str, Any]) -> dict[str, Any] | None:
         "mount": client.mount,
         "umount": client.umount,
         "drop_caches": client.drop_caches,
-        "run": client.run,
+        "begin": client.begin,
+        "finish": client.finish,
         "write": client.write,
         "read": client.read,
     }

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""The embedded server in a thread, while the test waits for what the guest does."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import closing
+from typing import Self
+
+from nfsclient import NfsClient, connect
+from nfsclient.rpc.loop import Loop
+from nfsserver import Server
+
+_TURN = 0.2
+"""Seconds after which an idle server looks whether it is to end."""
+
+
+class Served:
+    """A server whose sockets are in the network of the thread that makes it."""
+
+    def __init__(self, host: str) -> None:
+        self._loop = Loop()
+        self._server = Server()
+        self.host, self.port = self._server.listen(self._loop, host)
+        self.url = f"{self._server.url}&uid=0&gid=0"
+        self._is_ending = threading.Event()
+        self._thread = threading.Thread(target=self._serve, name="server")
+        self._thread.start()
+
+    def _serve(self) -> None:
+        with closing(self._loop):
+            while not self._is_ending.is_set():
+                self._loop.run_until(self._is_ending.is_set, time.monotonic() + _TURN)
+            self._server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_ending.set()
+        self._thread.join()
+
+    @property
+    def ports(self) -> dict[str, str | int | None]:
+        """Options of a mount."""
+        return {"port": self.port, "mountport": self.port, "mountproto": "tcp"}
+
+    def client(self) -> NfsClient:
+        """Our library on the same export."""
+        return connect(self.url)
