@@ -196,8 +196,10 @@ class LinuxClient:
                 raise ClientUnavailable(
                     f"the Linux client cannot have a separate network: {error}"
                 ) from error
-            memory = scratch / "memory"
-            self._server.start(self._command(product, scratch), self._console(), memory)
+            try:
+                self._server.start(self._command(product, scratch), self._console(), scratch / "memory")
+            except TargetError as error:
+                raise ClientUnavailable(f"the Linux client cannot be started: {error}") from error
             self._await_ready()
         except BaseException:
             self.stop()
@@ -366,7 +368,7 @@ class LinuxClient:
         """Oopses, warnings and hung tasks on the console since the start."""
         try:
             return alarms_in(self._console().read_text(errors="replace").splitlines())
-        except OSError:
+        except (OSError, ClientGone):
             return []
 
     # ------------------------------------------------------------ how
