@@ -29,7 +29,7 @@ class Mounted:
     point: str = POINT
 
     def again(self, **options: str | int | None) -> None:
-        """Mounts it anew, with further options."""
+        """Mounts it again, with further options."""
         self.guest.umount(self.point)
         self.attach(3, "tcp", **options)
 
@@ -70,7 +70,7 @@ def guest() -> Iterator[LinuxClient]:
 @pytest.fixture(scope="session")
 def second_guest(guest: LinuxClient) -> Iterator[LinuxClient]:
     """Another machine on the same network."""
-    with LinuxClient(number=1, beside=guest) as second:
+    with LinuxClient(number=1, joins=guest) as second:
         yield second
 
 

@@ -42,7 +42,7 @@ def test_what_the_guest_refuses_is_told(guest: LinuxClient) -> None:
 
 
 def test_a_machine_that_ended_is_told_with_its_console(guest: LinuxClient) -> None:
-    with LinuxClient(number=2, beside=guest) as other:
+    with LinuxClient(number=2, joins=guest) as other:
         assert other.run("busybox", "ping", "-c", "1", other.gateway).status == 0
         server = other._running()
         server._tell(do="signal", number=int(signal.SIGKILL))
@@ -58,7 +58,7 @@ def test_nothing_is_left_when_the_run_was_killed(guest: LinuxClient) -> None:
         "from nfstargets.knfsd.client import LinuxClient\n"
         "one = LinuxClient()\n"
         "one.start()\n"
-        "two = LinuxClient(number=1, beside=one)\n"
+        "two = LinuxClient(number=1, joins=one)\n"
         "two.start()\n"
         "for client in (one, two):\n"
         "    print(client._running().keeper_pid, client._running().scratch, flush=True)\n"

@@ -129,7 +129,7 @@ def test_numbers_that_cannot_be() -> None:
     with pytest.raises(ValueError, match="expected a number below 4, got 4"):
         LinuxClient(number=4)
     with pytest.raises(ValueError, match="has the number 0, too"):
-        LinuxClient(beside=LinuxClient())
+        LinuxClient(joins=LinuxClient())
 
 
 def test_a_client_that_is_not_installed_says_how_to_get_it(
