@@ -22,7 +22,8 @@ def other(guest: LinuxClient, mount: Callable[..., Mounted], request: pytest.Fix
     try:
         return mount(guest, version=version, proto=proto)
     except ClientRefused as error:
-        pytest.skip(f"the kernel {guest.kernel} cannot mount NFSv{version} over {proto}: {error}")
+        why = str(error).rpartition(" ended with ")[2]
+        pytest.skip(f"the kernel {guest.kernel} of the client cannot mount NFSv{version} over {proto}: {why}")
 
 
 def test_a_tree_and_what_programs_do(other: Mounted, nfs: NfsClient) -> None:
