@@ -7,14 +7,14 @@ input ends, for whatever reason, it ends the server and removes the scratch fold
 if the run is killed.
 
 Argument: {"rpcbind": PATH or null, "memory": [PATH, ...], "remove": PATH or null, "files": {PATH: SIZE, ...},
-           "network": {"name": NAME, "addresses": [ADDRESS, ...], "netmask": ADDRESS, "beside": PID or null} or null}
+           "network": {"name": NAME, "addresses": [ADDRESS, ...], "netmask": ADDRESS, "joins": PID or null} or null}
 
     rpcbind   where to answer registrations; an empty file system hides the folder around it first, unless
               namespaces are forbidden and nobody is there
     memory    folders to make file systems in memory of
     files     files of zeros to make then
     network   a tap device to make in a network namespace. The server and what it starts have a process namespace,
-              too: all of it ends with the server. beside: a process whose network gets the device
+              too: all of it ends with the server. joins: a process whose network gets the device instead
     remove    folder to remove at the end
 
 Commands:  {"do": "start", "argv": [...], "output": PATH, "folder": PATH or null, "data": BYTES}
@@ -279,7 +279,7 @@ def _enter_machine(network: dict[str, Any] | None) -> bool:
     if network is None:
         return False
     try:
-        enter_private_machine(network["beside"])
+        enter_private_machine(network["joins"])
     except NamespaceError as error:
         raise NamespaceError(f"{error}; needed: {NEEDS}") from error
     make_tap(network["name"], network["addresses"], network["netmask"])

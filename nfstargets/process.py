@@ -39,7 +39,7 @@ class Network:
     name: str
     addresses: tuple[str, ...]
     netmask: str
-    beside: int | None = None
+    joins: int | None = None
     """The keeper of another machine, to whose network the device is added; None: a new network."""
 
 

@@ -55,7 +55,7 @@ sys.exit(main())
 
 
 class ClientError(TargetError):
-    """The client could not do what it was asked. The text says what, and what was said."""
+    """The client could not do a request. The text says what, and what was said."""
 
 
 class ClientUnavailable(ClientError):
@@ -143,25 +143,25 @@ class Cable:
 
 
 class LinuxClient:
-    """One guest. `beside` another client it shares the network of that one, and is ended first.
+    """One guest. If it `joins` another client, it is in the network of that one, and has to be stopped first.
 
     `product` holds its kernel and its image; without one, it is the installed one.
     """
 
     def __init__(
-        self, product: Product | None = None, *, number: int = 0, beside: LinuxClient | None = None
+        self, product: Product | None = None, *, number: int = 0, joins: LinuxClient | None = None
     ) -> None:
         self.cable: Cable = Cable(number)
         if not 0 <= number < MOST_CLIENTS:
             raise ValueError(f"expected a number below {MOST_CLIENTS}, got {number}")
-        if beside is not None and beside.cable.number == number:
-            raise ValueError(f"the client beside has the number {number}, too")
+        if joins is not None and joins.cable.number == number:
+            raise ValueError(f"the client that it joins has the number {number}, too")
         self.log_path: Path | None = None
         """Where the console is kept; to be set before `start`. Otherwise it goes with the guest."""
         self.kernel = ""
         """Release of the kernel, once the guest has started."""
         self._product = product
-        self._beside = beside
+        self._joins = joins
         self._server: KeptServer | None = None
         self._requests = 0
 
@@ -196,8 +196,10 @@ class LinuxClient:
                 raise ClientUnavailable(
                     f"the Linux client cannot have a separate network: {error}"
                 ) from error
-            memory = scratch / "memory"
-            self._server.start(self._command(product, scratch), self._console(), memory)
+            try:
+                self._server.start(self._command(product, scratch), self._console(), scratch / "memory")
+            except TargetError as error:
+                raise ClientUnavailable(f"the Linux client cannot be started: {error}") from error
             self._await_ready()
         except BaseException:
             self.stop()
@@ -246,8 +248,8 @@ class LinuxClient:
         # The console repeats the names of its disks: not those of folders of the user.
         (scratch / "root.img").symlink_to(product.image)
         _pack_programs(scratch / "programs.tar")
-        beside = None if self._beside is None else self._beside._running().keeper_pid
-        network = Network(self.cable.device, (self.cable.ours,), self.cable.netmask, beside)
+        joins = None if self._joins is None else self._joins._running().keeper_pid
+        network = Network(self.cable.device, (self.cable.ours,), self.cable.netmask, joins)
         return KeptServer(scratch, memory=[memory], network=network)
 
     def _command(self, product: Product, scratch: Path) -> list[str]:
@@ -366,7 +368,7 @@ class LinuxClient:
         """Oopses, warnings and hung tasks on the console since the start."""
         try:
             return alarms_in(self._console().read_text(errors="replace").splitlines())
-        except OSError:
+        except (OSError, ClientGone):
             return []
 
     # ------------------------------------------------------------ how

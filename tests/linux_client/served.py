@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
+from collections.abc import Callable
 from contextlib import closing
 from typing import Self
 
@@ -12,8 +14,8 @@ from nfsclient import NfsClient, connect
 from nfsclient.rpc.loop import Loop
 from nfsserver import Server
 
-_TURN = 0.2
-"""Seconds after which an idle server looks whether it is to end."""
+_TURN = 0.1
+"""Seconds after which an idle server looks what it is to do besides."""
 
 
 class Served:
@@ -23,7 +25,11 @@ class Served:
         self._loop = Loop()
         self._server = Server()
         self.host, self.port = self._server.listen(self._loop, host)
+        self.was_mounted = False
+        self.was_disturbed = False
+        """Whether something happened to the server that no packet shows."""
         self.url = f"{self._server.url}&uid=0&gid=0"
+        self._orders: queue.Queue[Callable[[Server], None]] = queue.Queue()
         self._is_ending = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="server")
         self._thread.start()
@@ -31,8 +37,20 @@ class Served:
     def _serve(self) -> None:
         with closing(self._loop):
             while not self._is_ending.is_set():
-                self._loop.run_until(self._is_ending.is_set, time.monotonic() + _TURN)
+                self._loop.run_until(self._has_orders, time.monotonic() + _TURN)
+                while not self._orders.empty():
+                    self._orders.get()(self._server)
+                    self._orders.task_done()
             self._server.close()
+
+    def _has_orders(self) -> bool:
+        return self._is_ending.is_set() or not self._orders.empty()
+
+    def do(self, order: Callable[[Server], None]) -> None:
+        """Does something to the server between two calls, and returns when it is done."""
+        self.was_disturbed = True
+        self._orders.put(order)
+        self._orders.join()
 
     def __enter__(self) -> Self:
         return self
@@ -44,7 +62,7 @@ class Served:
     @property
     def ports(self) -> dict[str, str | int | None]:
         """Options of a mount."""
-        return {"port": self.port, "mountport": self.port, "mountproto": "tcp"}
+        return {"port": self.port, "mountport": self.port}
 
     def client(self) -> NfsClient:
         """Our library on the same export."""

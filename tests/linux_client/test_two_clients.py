@@ -7,15 +7,22 @@ from collections.abc import Callable
 
 import pytest
 
+from nfstargets.knfsd.client import LinuxClient
 from tests.linux_client.conftest import Mounted
 
 Mount = Callable[..., Mounted]
 
 
 @pytest.fixture
-def pair(mount: Mount) -> tuple[Mounted, Mounted]:
+def pair(guest: LinuxClient, second_guest: LinuxClient, mount: Mount) -> tuple[Mounted, Mounted]:
     """The export in both guests."""
-    return mount(0), mount(1)
+    return mount(guest), mount(second_guest)
+
+
+@pytest.fixture
+def uncached(guest: LinuxClient, second_guest: LinuxClient, mount: Mount) -> tuple[Mounted, Mounted]:
+    """The same; neither guest remembers attributes."""
+    return mount(guest, noac=None), mount(second_guest, noac=None)
 
 
 def test_what_was_closed_is_seen_when_opened(pair: tuple[Mounted, Mounted]) -> None:
@@ -35,8 +42,8 @@ def test_contents_of_the_same_size_are_seen(pair: tuple[Mounted, Mounted]) -> No
         assert other.sh("cat f; stat -c %s f") == f"{number}\n3\n"
 
 
-def test_names_follow_what_the_other_does(mount: Mount) -> None:
-    one, other = mount(0, noac=None), mount(1, noac=None)
+def test_names_follow_what_the_other_does(uncached: tuple[Mounted, Mounted]) -> None:
+    one, other = uncached
     one.sh("mkdir d; touch d/a d/b")
     assert other.sh("ls d") == "a\nb\n"
     one.sh("mv d/a d/c; rm d/b; mkdir d/sub")
@@ -48,8 +55,8 @@ def test_names_follow_what_the_other_does(mount: Mount) -> None:
     assert other.sh("ls e") == "c\nf\n"
 
 
-def test_a_file_that_the_other_removed_is_stale(mount: Mount) -> None:
-    one, other = mount(0, noac=None), mount(1, noac=None)
+def test_a_file_that_the_other_removed_is_stale(uncached: tuple[Mounted, Mounted]) -> None:
+    one, other = uncached
     one.sh("echo contents >f")
     hold = """
 import os, time

@@ -63,7 +63,13 @@ def on_server(nfs: NfsClient, path: str) -> Tree:
             whole = f"{folder}/{name}"
             attributes = nfs.lstat(whole)
             times = attributes.mtime.seconds * 10**9 + attributes.mtime.nseconds
-            entry = [_KINDS[attributes.type], attributes.mode, attributes.uid, attributes.gid, times]
+            entry: list[Any] = [
+                _KINDS[attributes.type],
+                attributes.mode,
+                attributes.uid,
+                attributes.gid,
+                times,
+            ]
             if attributes.type is Ftype3.NF3REG:
                 digest = hashlib.sha256(nfs.read_file(whole)).hexdigest()
                 entry += [attributes.size, attributes.nlink, digest]

@@ -19,6 +19,7 @@ _OUTGOING = 4
 _ROOM = 256 << 20
 """Bytes that the kernel keeps for us while we are busy."""
 _LOOPBACK = 772
+_SO_RCVBUFFORCE = 33
 _WAIT = 0.1
 
 
@@ -27,7 +28,7 @@ class Wire:
 
     def __init__(self) -> None:
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL_PACKETS))
-        self._socket.setsockopt(socket.SOL_SOCKET, 33, _ROOM)  # SO_RCVBUFFORCE
+        self._socket.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, _ROOM)
         self._frames: list[tuple[float, bytes]] = []
         self._is_ending = threading.Event()
         self._thread = threading.Thread(target=self._catch, name="wire")
@@ -66,8 +67,8 @@ def caught() -> Iterator[Wire]:
         wire.stop()
 
 
-def read(capture: bytes) -> Reading:
-    """The capture judged. Nobody but those in it has used the server."""
-    reading = Reading(alone=True)
+def read(capture: bytes, *, alone: bool) -> Reading:
+    """The capture judged. `alone`: nothing else has happened to the server."""
+    reading = Reading(alone=alone)
     reading.read(io.BytesIO(capture))
     return reading

@@ -24,7 +24,7 @@ from nfstargets.knfsd.image import KNFSD
 from nfstargets.knfsd.machine import GUEST, NETWORK, OURS
 from nfstargets.knfsd.target import KnfsdTarget
 from nfstargets.namespace import NetworkVisit
-from nfstargets.process import KeptServer
+from nfstargets.process import KeptServer, Network
 from tests.nfstargets.test_kept_server import alive, await_that
 from tests.waiting import AT_MOST
 
@@ -75,6 +75,25 @@ def test_the_network_is_there_while_one_visits_it(machine: KeptServer) -> None:
         assert Path("/proc/thread-self/ns/net").readlink() == here
     assert there != here
     assert all(address in text for address in OURS)
+
+
+def test_another_machine_joins_the_network(machine: KeptServer, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    network = Network("tap1", ("192.0.2.129",), "255.255.255.128", machine.keeper_pid)
+    other = KeptServer(tmp_path / "other", network=network)
+    other.open()
+    spaces = {Path(f"/proc/{one.keeper_pid}/ns/net").readlink() for one in (machine, other)}
+    assert len(spaces) == 1
+    visit = NetworkVisit(machine.keeper_pid)
+    try:
+        text = Path("/proc/thread-self/net/dev").read_text()
+    finally:
+        visit.end()
+    assert "tap0:" in text
+    assert "tap1:" in text
+    other.start([sys.executable, "-c", PATIENT], tmp_path / "out")
+    other.close()
+    assert machine.is_kept()
 
 
 def test_a_server_ends_with_all_that_it_started(machine: KeptServer, tmp_path: Path) -> None:

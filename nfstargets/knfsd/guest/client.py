@@ -144,7 +144,7 @@ class _Heard:
     def listen(self, deadline: float) -> bool:
         """Until the program has ended and said all, or time is up; whether it has ended.
 
-        A child that it leaves behind may hold its output open: that is not waited for.
+        A child that outlives it may hold its output open: that is not waited for.
         """
         descriptor = os.pidfd_open(self._process.pid) if self._process.returncode is None else None
         try:
