@@ -48,6 +48,12 @@ def fsinfo3_malformed_time_delta(call: Fsinfo) -> Fsinfo3Res:
 
 
 @mutant(FSINFO, RFC1813_FSINFO)
+def fsinfo3_has_no_granularity(call: Fsinfo) -> Fsinfo3Res:
+    """FSINFO returns a time_delta of 2,147,483,648 seconds, though the server has a clock of nanoseconds"""
+    return amend(call.proceed(), time_delta=Nfstime3(2**31, 0))
+
+
+@mutant(FSINFO, RFC1813_FSINFO)
 def fsinfo3_returns_rtmax_0(call: Fsinfo) -> Fsinfo3Res:
     """FSINFO returns an rtmax of 0"""
     return amend(call.proceed(), rtmax=0)

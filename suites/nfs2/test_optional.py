@@ -3,7 +3,8 @@
 
 RFC 1094 has no status for that. Servers answer PROC_UNAVAIL, or EOPNOTSUPP of UNIX (45 or 95). The checks that need
 SYMLINK or LINK do not run on a server without it. An error such as NFSERR_IO does not mean that the server has no such
-procedure: here it is judged, once.
+procedure: here it is judged, once, and as a SHOULD. A server without symbolic links on its file system, for which the
+RFC has no status, may well take "some sort of hard error" for the nearest one.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from nfsjudge.expect import StatusReply, fail
 IO_IS_A_HARD_ERROR = Requirement(
     rfc="RFC 1094",
     section="2.3.1",
+    level=Level.SHOULD,  # "some sort of hard error": the text has no status for what a server lacks
     gist="NFSERR_IO reports a hard error, such as that of a disk: no procedure always ends so",
 )
 WORKS_OR_IS_UNAVAILABLE = Requirement(

@@ -74,17 +74,25 @@ ONE_FIELD = {
 }
 """A sattr for each field that sets only this field."""
 A_DAY = 86_400
-GRANULARITIES = (1, 2, 60, 3600, A_DAY)
+GRANULARITIES = (1, 2, 60, 3600)
 """Seconds: a file system may store times as multiples of one of these. NFSv2 has no way to announce it."""
+ZONES = 900
+"""Seconds: file systems that store days count them by local time, which differs from UTC by multiples of this."""
 
 
 def _expect_stored(seen: int, asked: int, what: str, because: Requirement) -> None:
     """A time in seconds is the requested one, or that rounded down to what the server can store."""
     __tracebackhide__ = True
     expect(seen, what, because=because).satisfies(
-        lambda time: time in {asked - asked % unit for unit in GRANULARITIES},
+        lambda time: _is_rounded_down(time, asked),
         f"{asked}, or that rounded down to 2 seconds, a minute, an hour or a day",
     )
+
+
+def _is_rounded_down(seen: int, asked: int) -> bool:
+    """Whether a server may store one time as the other: to a day of any time zone at most."""
+    is_midnight_somewhere = asked - A_DAY < seen <= asked and seen % ZONES == 0
+    return is_midnight_somewhere or seen in {asked - asked % unit for unit in GRANULARITIES}
 
 
 def _broken_by(seen: int, asked: int) -> Requirement:

@@ -45,6 +45,10 @@ _MOST_PAGES = 1000
 """Pages in which a large directory may come."""
 _GROWTH = 10
 """A step that makes a directory three times as large may take this many times as long as the step before."""
+_BATCH = 256
+"""Calls that are timed together: several times as many as are outstanding, so that the server's pace shows."""
+_LOOKS = 3
+"""How often the first page of a listing is timed."""
 
 
 class Listing(t.NamedTuple):
@@ -130,20 +134,42 @@ def find_entry(nfs3: Nfs3, scratch: Nfs3Scratch, procedure: str, name: bytes) ->
     return expect(found, f"entry {name.decode()!r}", because=READDIR_RETURNS_NAMES).is_present()
 
 
-def _call_in_bulk(rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any], seconds: float) -> str:
-    """Pipeline many calls, until the first refusal or for this long: why not all were made; empty if they were."""
+class _Bulk(t.NamedTuple):
+    """What came of many calls of one procedure."""
+
+    why: str
+    """Why not all were made; empty if they were."""
+    each: float
+    """Seconds for a call near the end, while nothing else kept the server busy: those of the fastest batch."""
+
+
+class _Share(t.NamedTuple):
+    """What one name takes of the listing of a directory."""
+
+    seconds: float
+    pages: float
+
+
+def _call_in_bulk(rpc: RpcClient, procedure: t.Any, arguments: Iterator[t.Any], seconds: float) -> _Bulk:
+    """Pipeline many calls, until the first refusal or for this long."""
     began, why = rpc.loop.clock(), ""
+    since, batches = began, list[float]()
 
     def wanted() -> Iterator[t.Any]:
         # Stop sending, but wait for the replies to calls already sent: late ones would look unsolicited.
         yield from itertools.takewhile(lambda _: not why, arguments)
 
+    done = 0
     for done, (_, reply) in enumerate(rpc.pipeline(procedure, wanted()), 1):
         if reply.status not in {Nfsstat3.NFS3_OK, Nfsstat3.NFS3ERR_NOENT, Nfsstat3.NFS3ERR_EXIST}:
             why = why or f"{procedure.name} answers {reply.status}"
         elif rpc.loop.clock() - began > seconds:
             why = why or f"{done} {procedure.name} calls took more than {seconds:g} s"
-    return why
+        if done % _BATCH == 0:
+            since, took = rpc.loop.clock(), rpc.loop.clock() - since
+            batches.append(took / _BATCH)
+    late = batches[-max(1, len(batches) // 3) :]
+    return _Bulk(why, min(late) if late else (rpc.loop.clock() - began) / max(1, done))
 
 
 def _skip_if(why: str) -> None:
@@ -154,7 +180,7 @@ def _skip_if(why: str) -> None:
 def remove_all(rpc: RpcClient, directory: bytes, names: list[bytes], seconds: float = FILL_TIMEOUT) -> None:
     """Pipeline REMOVE of each name. SKIP after a refusal."""
     calls = (Remove3Args(Diropargs3(directory, name)) for name in names)
-    _skip_if(_call_in_bulk(rpc, REMOVE, calls, seconds))
+    _skip_if(_call_in_bulk(rpc, REMOVE, calls, seconds).why)
 
 
 class Fill:
@@ -169,47 +195,54 @@ class Fill:
 
     def __call__(self, names: list[bytes]) -> None:
         """Create all of them, or end the check as SKIP."""
-        _skip_if(self._create(names))
+        _skip_if(self._create(names).why)
 
-    def _create(self, names: list[bytes]) -> str:
+    def _create(self, names: list[bytes]) -> _Bulk:
         self._made.extend(names)
         how = Createhow3(CreateMode3.GUARDED, obj_attributes=Sattr3(mode=0o644))
         calls = (Create3Args(Diropargs3(self._directory, name), how) for name in names)
         return _call_in_bulk(self._rpc, CREATE, calls, FILL_TIMEOUT * self._slowness)
 
-    def as_many_as_fit(self, names: list[bytes], list_page: Callable[[], PageReply]) -> list[bytes]:
+    def as_many_as_fit(
+        self, names: list[bytes], list_page: Callable[[], PageReply], *, least: int = STEPS[0]
+    ) -> list[bytes]:
         """Create the first of these names, as many as there is room and time for; those created.
 
         There are servers that look through the whole directory for each name, or for each page of a listing.
-        `list_page` reads its first page.
+        `list_page` reads its first page. SKIP if fewer than `least` fit. Time is that of the target when nothing else
+        keeps it busy: the fastest of several batches and pages, so that the size does not depend on load.
         """
-        made, pages, longest = 0, 0.0, _WORTH * self._slowness / _GROWTH
-        for size in [*(step for step in STEPS if step < len(names)), len(names)]:
-            if pages * size > _MOST_PAGES:
+        made, why, more = 0, "", names
+        sizes = [*(step for step in STEPS if step < len(names)), len(names)]
+        for size, bigger in itertools.zip_longest(sizes, sizes[1:]):
+            more = names[made:size]
+            why, each = self._create(more)
+            if why:
                 break
-            began, more = self._rpc.loop.clock(), names[made:size]
-            why = self._create(more)
-            if why and made:
-                remove_all(self._rpc, self._directory, more, FILL_TIMEOUT * self._slowness)
-                break
-            _skip_if(why)
-            made, took = size, self._rpc.loop.clock() - began
-            seconds, pages = self._page_of_a_name(list_page)
-            if took > longest or seconds * made > longest:
+            made = size
+            if bigger and made >= least and not self._may_grow(made, bigger, each * len(more), list_page):
                 break
         observe("names in the large directory", made)
+        if made < least:
+            skip(f"cannot arrange a large directory: room or time for {made} of {least} names: {why}")
+        if why:
+            remove_all(self._rpc, self._directory, more, FILL_TIMEOUT * self._slowness)
         return names[:made]
 
-    def _page_of_a_name(self, list_page: Callable[[], PageReply]) -> tuple[float, float]:
-        """What one name takes of a listing, as the first page suggests: seconds and pages."""
+    def _may_grow(self, made: int, bigger: int, took: float, list_page: Callable[[], PageReply]) -> bool:
+        """Whether a directory of `made` names, the last step to which took so long, may become as big as this."""
+        longest = _WORTH * self._slowness / _GROWTH
+        if took > longest:
+            return False
+        looks = [self._page_of_a_name(list_page) for _ in range(_LOOKS)]
+        return min(looks).pages * bigger <= _MOST_PAGES and min(looks).seconds * made <= longest
+
+    def _page_of_a_name(self, list_page: Callable[[], PageReply]) -> _Share:
+        """What one name takes of a listing, as the first page suggests."""
         began = self._rpc.loop.clock()
         resok = list_page().resok
-        took = self._rpc.loop.clock() - began
-        return (
-            (0.0, 0.0)
-            if resok is None
-            else (took / max(1, len(resok.entries)), 1 / max(1, len(resok.entries)))
-        )
+        entries = 0 if resok is None else len(resok.entries)
+        return _Share((self._rpc.loop.clock() - began) / max(1, entries), 1 / entries if entries else 0.0)
 
     def empty(self) -> None:
         """Remove what was created, unless the connection is lost."""

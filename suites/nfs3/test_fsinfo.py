@@ -17,8 +17,8 @@ from nfsclient.protocol.nfs3 import (
     FSF3_LINK,
     FSF3_SYMLINK,
     Nfsstat3,
+    Nfstime3,
     Sattr3,
-    client_time,
 )
 from nfsjudge import Level, Part, Requirement, expect, expect_that, observe, proves, show, unsupported
 from nfsjudge.expect import StatusReply, fail
@@ -26,7 +26,7 @@ from suites.nfs3.clauses import NSECONDS_BELOW_ONE_SECOND, SETS_TIMES_TO_TIME_DE
 from suites.nfs3.limits import fsinfo
 from suites.nfs3.permissions import access_of
 from suites.nfs3.statuses import NO_PERMISSION
-from suites.nfs3.times import SECOND, nanoseconds
+from suites.nfs3.times import A_DAY, WaitForTick, at_client_time, expect_time, is_longer_than_a_day
 
 FSINFO_FOR_ANY_OBJECT = Requirement(
     rfc="RFC 1813", section="3.3.19", gist="FSINFO accepts the handle of any object of the file system"
@@ -36,6 +36,11 @@ LINK_BIT_MEANS_SUPPORT = Requirement(
 )
 SYMLINK_BIT_MEANS_SUPPORT = Requirement(
     rfc="RFC 1813", section="3.3.19", gist="a file system that sets FSF3_SYMLINK supports symbolic links"
+)
+TIME_DELTA_IS_GRANULARITY = Requirement(
+    rfc="RFC 1813",
+    section="3.3.19",
+    gist="time_delta is the granularity of the server's times, to which it keeps the times that SETATTR sets",
 )
 STATES_ITS_LIMITS = Requirement(
     rfc="RFC 1813",
@@ -106,12 +111,9 @@ def test_symlinks_claimed(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None
 def test_cansettime(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch) -> None:
     """With FSF3_CANSETTIME, SETATTR sets mtime to the accuracy of time_delta."""
     handle = scratch.file("file")
-    delta = nanoseconds(fsinfo(nfs3, root).time_delta) or SECOND  # 0 promises no accuracy
-    expect(nfs3.setattr(handle, Sattr3(mtime=client_time(1_000_000_007, 123_456_789)))).ok()
-    expect(scratch.attributes(handle).mtime, "mtime").satisfies(
-        lambda seen: abs(nanoseconds(seen) - 1_000_000_007_123_456_789) <= delta,
-        f"1000000007.123456789, give or take {delta} ns (time_delta)",
-    )
+    asked = Nfstime3(1_000_000_007, 123_456_789)
+    expect(nfs3.setattr(handle, Sattr3(mtime=at_client_time(asked)))).ok()
+    expect_time(nfs3, root, "mtime", scratch.attributes(handle).mtime, asked)
 
 
 @proves(NSECONDS_BELOW_ONE_SECOND, killed_by="fsinfo3-malformed-time-delta")
@@ -119,6 +121,17 @@ def test_time_delta(nfs3: Nfs3, root: bytes) -> None:
     """time_delta of FSINFO has fewer than 1,000,000,000 nanoseconds."""
     time_delta = fsinfo(nfs3, root).time_delta
     expect(time_delta.nseconds, "time_delta.nseconds").at_most(999_999_999)
+
+
+@proves(TIME_DELTA_IS_GRANULARITY, killed_by="fsinfo3-has-no-granularity", needs="cansettime")
+def test_honest_time_delta(nfs3: Nfs3, root: bytes, scratch: Nfs3Scratch, wait_for_tick: WaitForTick) -> None:
+    """time_delta of FSINFO is no longer than a day if the times of the server differ by less."""
+    delta = fsinfo(nfs3, root).time_delta
+    observe("time_delta", show(delta))
+    if is_longer_than_a_day(delta):
+        for name in ("f", "g"):  # of two ticks within seconds, one may be that of such a clock
+            wait_for_tick(scratch.attributes(scratch.file(name)).mtime, whatever_delta=True)
+        expect(delta.seconds, "seconds of time_delta").at_most(A_DAY)
 
 
 @proves(STATES_ITS_LIMITS, killed_by="fsinfo3-returns-rtmax-0")

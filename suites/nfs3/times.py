@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Callable
 
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import DONT_CHANGE_TIME, Fattr3, Nfstime3, Sattr3, SetTime, TimeHow
@@ -27,8 +26,17 @@ TICK: t.Final = 25_000_000
 """Nanoseconds: clocks of file systems tick at least this often, unless their times show that they are coarser."""
 LONGEST_TICK: t.Final = 4.0
 """Seconds that a check waits for a tick."""
-WaitForTick: t.TypeAlias = Callable[[Nfstime3], None]
-"""Returns when the server's clock has passed a time by so much that a change is given a later one, or ends as SKIP."""
+
+
+class WaitForTick(t.Protocol):
+    """The fixture `wait_for_tick`."""
+
+    def __call__(self, time: Nfstime3, *, whatever_delta: bool = False) -> None:
+        """Return when the server's clock has passed a time by so much that a change is given a later one.
+
+        It ends as SKIP if that takes too long, and if time_delta says so, unless `whatever_delta`.
+        """
+        ...
 
 
 def tick_after(time: Nfstime3) -> int:
@@ -64,6 +72,11 @@ def nanoseconds(time: Nfstime3) -> int:
     return time.seconds * SECOND + time.nseconds
 
 
+def is_longer_than_a_day(delta: Nfstime3) -> bool:
+    """Whether a time_delta is one that no file system has."""
+    return nanoseconds(delta) > A_DAY * SECOND
+
+
 def expect_time(
     nfs3: Nfs3,
     root: bytes,
@@ -76,14 +89,17 @@ def expect_time(
 ) -> None:
     """Two times agree to the time_delta of FSINFO, or to a second if that is 0; or to `tolerance` in nanoseconds.
 
-    A server that rounds times to the time_delta that it announces is right, however long that is.
+    A server that rounds times to the time_delta that it announces is right. A day is the longest that is known of file
+    systems; one that is longer promises nothing, and ends the check as SKIP: `nfs3/FSINFO/honest-time-delta` judges it.
     """
     __tracebackhide__ = True
     info = nfs3.fsinfo(root)
     if info.resok is None:
         skip(f"cannot get time_delta: FSINFO answers {info.status}")
-    accuracy = max(nanoseconds(info.resok.time_delta) or SECOND, tolerance)
     observe("time_delta", show(info.resok.time_delta))
+    if is_longer_than_a_day(info.resok.time_delta):
+        skip(f"time_delta is {show(info.resok.time_delta)} seconds, which promises nothing of a time")
+    accuracy = max(nanoseconds(info.resok.time_delta) or SECOND, tolerance)
     wanted = nanoseconds(asked)
     expect(seen, what, because=because).satisfies(
         lambda time: wanted - accuracy <= nanoseconds(time) <= wanted + accuracy,

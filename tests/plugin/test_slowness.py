@@ -224,6 +224,12 @@ NAMES: t.Final = [b"entry-%05d" % number for number in range(10_000)]
         (lambda _: 0.0003, (0.01, 2000), 1.0, 10_000),  # the usual server
         (lambda made: 1e-6 * made, (0.01, 2000), 1.0, 3000),  # each name is compared with all others
         (lambda _: 0.01, (0.01, 2000), 1.0, 300),  # each name goes to a disk
+        (
+            lambda made: 0.0003 if made % 500 < 300 else 0.006,
+            (0.01, 2000),
+            1.0,
+            10_000,
+        ),  # it is busy now and then
         (lambda _: 0.003, (0.1, 2000), 10.0, 10_000),  # the usual server on a busy machine
         (lambda _: 0.0003, (0.1, 10), 1.0, 300),  # tiny pages, each of them slow
         (lambda _: 0.0003, (0.0001, 3), 1.0, 3000),  # tiny pages
@@ -239,6 +245,26 @@ def test_a_large_directory_has_the_size_that_fits(
     assert rpc.made == size
     fill.empty()
     assert not rpc.held
+
+
+def test_a_large_directory_has_the_size_that_it_must_have_although_that_takes_long() -> None:
+    rpc = Clocked(lambda _: 0.01)
+    fill = Fill(t.cast("t.Any", rpc), b"directory", 1.0)
+    assert fill.as_many_as_fit(NAMES, rpc.page(1.0, 100), least=1000) == NAMES[:1000]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "room", "why"),
+    [
+        (0.06, 10_000, r"room or time for 300 of 1000 names: \d+ CREATE calls took more than 30 s"),
+        (0.001, 999, "room or time for 300 of 1000 names: CREATE answers NFS3ERR_NOSPC"),
+    ],
+)
+def test_a_directory_that_cannot_be_large_enough_is_none(seconds: float, room: int, why: str) -> None:
+    rpc = Clocked(lambda _: seconds, room=room)
+    fill = Fill(t.cast("t.Any", rpc), b"directory", 1.0)
+    with pytest.raises(Skipped, match=why):
+        fill.as_many_as_fit(NAMES, rpc.page(0.01, 2000), least=1000)
 
 
 def test_a_large_directory_has_the_size_for_which_there_is_room() -> None:

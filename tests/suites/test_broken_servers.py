@@ -185,9 +185,8 @@ def test_an_error_of_any_optional_procedure_is_red(run_on: RunOn) -> None:
 
 def test_an_error_of_version_2_is_no_lack(run_on: RunOn) -> None:
     ended = run_on(_with("nfs2-optional-is-an-io-error"), "nfs2/optional", "nfs2/SYMLINK", "nfs2/LINK")
-    assert ended.status == 1
     named = ("symlink", "link")
-    assert {f"nfs2/optional/works-or-unavailable[{name}]" for name in named} <= ended.of("FAIL")
+    assert {f"nfs2/optional/works-or-unavailable[{name}]" for name in named} <= ended.of("NONSTRICT")
     for capability in ("nfs2_symlink", "nfs2_hardlink"):
         assert not _lacking(ended, capability)
 
