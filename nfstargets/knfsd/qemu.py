@@ -16,6 +16,8 @@ PROGRAM = "qemu-system-x86_64"
 HOST = "127.0.0.1"
 _ADDRESS = "10.0.2.15/24"
 """That QEMU forwards to."""
+_GATEWAY = "10.0.2.2"
+"""What all callers have as their address in its view."""
 _INSIDE = (2049, 20048)
 
 
@@ -48,6 +50,7 @@ class Qemu:
             line="/dev/ttyS1",
             address=_ADDRESS,
             interface="eth0",
+            peers=_GATEWAY,
         )
         words = ["console=ttyS0", "quiet", "panic=-1", "mitigations=off", "net.ifnames=0", *settings]
         forwards = "".join(
