@@ -103,7 +103,8 @@ class CheckRecord:
     statuses: list[str] = field(default_factory=list)
     """What the target answered in its exchanges: ``nfs3 GETATTR NFS3ERR_STALE``, each once, sorted."""
     steered: list[str] = field(default_factory=list)
-    """What it did to the target besides calls: ``crash``, ``restart``, ``fill_disk``, ``touch_locally``, ``knobs``."""
+    """What it did to the target besides calls: ``crash``, ``restart``, ``fill_disk``, ``touch_locally``, ``set_lease``,
+    ``end_grace``, ``drop_caches``, ``known_clients``, ``knobs``."""
     target: str = ""
     rerun: str = ""
     """The command that runs this check alone."""

@@ -242,7 +242,7 @@ class ProgramTarget(Target):
         for _ in range(PORT_ATTEMPTS):
             ports = self.choose_ports()
             try:
-                self._launch(ports)
+                self.launch(ports)
             except _PortTaken:
                 continue
             return
@@ -250,7 +250,7 @@ class ProgramTarget(Target):
             f"{self.name}: other programs took its ports {PORT_ATTEMPTS} times; does the machine have free ports?"
         )
 
-    def _launch(self, ports: tuple[int, ...]) -> None:
+    def launch(self, ports: tuple[int, ...]) -> None:
         """One start. Raises _PortTaken, or TargetError with the end of the log."""
         server, log = self._running(), self.log_path
         assert log is not None
@@ -294,7 +294,7 @@ class ProgramTarget(Target):
             self.start()
             return
         try:
-            self._launch(ports)
+            self.launch(ports)
         except _PortTaken:
             self._launch_on_free_ports()
 

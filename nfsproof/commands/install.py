@@ -19,7 +19,7 @@ from nfsproof.exits import Trouble
 def install(list_them: bool, names: tuple[str, ...]) -> None:
     """Install another NFS server to test.
 
-    The installer uses go, cargo, pip, or apt and mmdebstrap. Each server is installed into its own folder below
+    The installer uses go, cargo, pip, or apt with mmdebstrap or gcc. Each server is installed into its own folder below
     ~/.cache/nfsproof/servers (or below $NFSPROOF_SERVERS, or $XDG_CACHE_HOME/nfsproof/servers). Besides that, only
     the caches of go, cargo or pip change.
     """

@@ -86,6 +86,7 @@ class UserModeLinux:
             line="/dev/tty1",
             address=f"{GUEST}/24",
             interface="vec0",
+            peers=",".join(OURS),
         )
         return [
             str(self.kernel),

@@ -16,6 +16,8 @@ PROGRAM = "qemu-system-x86_64"
 HOST = "127.0.0.1"
 _ADDRESS = "10.0.2.15/24"
 """That QEMU forwards to."""
+_GATEWAY = "10.0.2.2"
+"""What all callers have as their address in its view."""
 _INSIDE = (2049, 20048)
 
 
@@ -48,6 +50,7 @@ class Qemu:
             line="/dev/ttyS1",
             address=_ADDRESS,
             interface="eth0",
+            peers=_GATEWAY,
         )
         words = ["console=ttyS0", "quiet", "panic=-1", "mitigations=off", "net.ifnames=0", *settings]
         forwards = "".join(
@@ -79,8 +82,8 @@ class Qemu:
             *("-chardev", "stdio,id=console,signal=off", "-serial", "chardev:console"),
             *("-chardev", "socket,id=line,fd={line}", "-serial", "chardev:line"),
             *drives,
-            # It reaches nothing but what asks it.
-            *("-nic", f"user,model=virtio-net-pci,restrict=on{forwards}"),
+            # Not with restrict=on, which lets no answer over UDP pass.
+            *("-nic", f"user,model=virtio-net-pci{forwards}"),
             *("-kernel", str(self.home / "linux"), "-initrd", str(self.home / "first.img")),
             *("-append", " ".join(words)),
         ]

@@ -96,6 +96,13 @@ class Server:
         run("ip", "address", "add", self.chosen["address"], "dev", self.chosen["interface"])
         run("ip", "link", "set", self.chosen["interface"], "up")
 
+        # Without names mountd would blame the lack of a name server for what it does not do.
+        names = [
+            f"{address} client{number}" for number, address in enumerate(self.chosen["peers"].split(","), 1)
+        ]
+        Path("/run/hosts").write_text("\n".join(["127.0.0.1 localhost", *names, ""]))
+        run("mount", "--bind", "/run/hosts", "/etc/hosts")
+
     def _disks(self) -> None:
         state = Path(self.chosen["state"])
         _mount_disk(state, STATE, "ext4")
