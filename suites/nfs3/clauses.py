@@ -470,6 +470,12 @@ COMMIT_FLUSHES_DATA = Requirement(
     section="3.3.21",
     gist="COMMIT flushes data that was written with UNSTABLE to stable storage",
 )
+COMMIT_VERIFIER_IS_CONSTANT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.21",
+    gist="verf equals that of earlier WRITEs and COMMITs until the server reboots",
+    level=Level.MUST,
+)
 COMMIT_FLUSHES_RANGE = Requirement(
     rfc="RFC 1813", section="3.3.21", gist="COMMIT flushes the range given by offset and count"
 )
