@@ -508,3 +508,8 @@ SQUASHED_ROOT_IS_NOBODY = Requirement(
     level=Level.SHOULD,
     gist="root that the server maps to nobody has no more rights than nobody",
 )
+EXCLUSIVE_KEEPS_DATA = Requirement(
+    rfc="RFC 1813",
+    section="3.3.8",
+    gist="EXCLUSIVE that comes again does not damage the file that it created",
+)
