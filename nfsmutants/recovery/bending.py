@@ -33,15 +33,18 @@ def has_restarted(call: AnyCall) -> bool:
     return bool(before != call.backend.boots)
 
 
-def at_the_crash(call: AnyCall, damage: Callable[[], object]) -> None:
-    """Do this in the next crash; what was noted last is done first."""
-    call.state.setdefault("damages", []).append(damage)
+def at_the_crash(call: AnyCall, damage: Callable[[], object], *, of: Inode | None = None) -> None:
+    """Do this in the next crash; what was noted last is done first. Of one object, only the last counts."""
+    damages: dict[object, Callable[[], object]] = call.state.setdefault("damages", {})
+    key: object = object() if of is None else of
+    damages.pop(key, None)
+    damages[key] = damage
 
 
 def strike(call: AnyCall) -> None:
     """If the server has crashed, do what was noted."""
     if has_restarted(call):
-        for damage in reversed(call.state.pop("damages", [])):
+        for damage in reversed(call.state.pop("damages", {}).values()):
             with contextlib.suppress(FsError):
                 damage()
 
@@ -68,7 +71,8 @@ def restore_field(call: AnyCall, field: str) -> t.Any:
             for inode, value in values:
                 setattr(inode, field, value)
 
-        call.state["damages"] = [undo]
+        call.state["damages"] = {}
+        at_the_crash(call, undo)
     return call.proceed()
 
 

@@ -7,15 +7,19 @@ import typing as t
 
 from nfsclient.protocol.nfs3 import (
     COMMIT,
+    GETATTR,
+    RENAME,
     WRITE,
     Commit3Res,
 )
-from nfsmutants.bending import amend
+from nfsmutants.bending import amend, child_of, inode_of
 from nfsmutants.form import AnyCall, mutant
 from nfsmutants.nfs3.calls import Commit
+from nfsmutants.recovery.bending import at_the_crash, strike
 from nfsmutants.rules import (
     RFC1813_COMMIT,
 )
+from nfsserver.fs import Inode
 
 
 @mutant(COMMIT, RFC1813_COMMIT)
@@ -54,3 +58,53 @@ def commit3_flushes_only_its_connection(call: AnyCall) -> t.Any:
     if writers.get(call.args.file.hex(), call.peer) == call.peer:
         return call.proceed()
     return call.proceed_with(offset=2**64 - 1, count=1)
+
+
+# ---------------------------------------------------------------- which data it flushes
+
+
+def _flushes_nothing(call: AnyCall) -> t.Any:
+    return call.proceed_with(offset=2**64 - 1, count=1)
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_flushes_few_files(call: Commit) -> t.Any:
+    """COMMIT flushes the first ten files only, and answers OK for others"""
+    files: set[bytes] = call.state.setdefault("files", set())
+    files.add(bytes(call.args.file))
+    return call.proceed() if len(files) <= 10 else _flushes_nothing(call)
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_count_zero_flushes_one_block(call: Commit) -> t.Any:
+    """COMMIT with count 0 and an offset flushes one block of 4 KiB"""
+    return call.proceed() if call.args.count or not call.args.offset else call.proceed_with(count=4096)
+
+
+@mutant((COMMIT, RENAME), RFC1813_COMMIT)
+def commit3_flushes_by_the_old_name(call: AnyCall) -> t.Any:
+    """COMMIT of a renamed file flushes nothing"""
+    renamed: set[Inode] = call.state.setdefault("renamed", set())
+    if call.operation is COMMIT:
+        return _flushes_nothing(call) if inode_of(call.server, call.args.file) in renamed else call.proceed()
+    moved = child_of(call.server, call.args.from_.dir, call.args.from_.name)
+    if moved is not None:
+        renamed.add(moved)
+    return call.proceed()
+
+
+@mutant(COMMIT, RFC1813_COMMIT)
+def commit3_over_udp_answers_at_once(call: Commit) -> t.Any:
+    """COMMIT over UDP answers OK before the data is on stable storage"""
+    return _flushes_nothing(call) if call.context.transport == "udp" else call.proceed()
+
+
+@mutant((COMMIT, GETATTR), RFC1813_COMMIT)
+def commit3_shrinks_files_in_a_crash(call: AnyCall) -> t.Any:
+    """A crash cuts committed files to whole blocks of 512 bytes"""
+    strike(call)
+    inode = inode_of(call.server, call.args.file) if call.operation is COMMIT else None
+    if inode is not None and inode.data is not None:
+        data = inode.data
+        at_the_crash(call, lambda: data.truncate(data.size // 512 * 512))
+    return call.proceed()

@@ -20,6 +20,7 @@ from nfsmutants.rules import (
     RFC1813_CREATE,
 )
 from nfsserver.fs import Inode
+from nfsserver.fs.permissions import SUPERUSER
 
 
 def _made_by(call: Create) -> tuple[Create3Res, int]:
@@ -48,5 +49,40 @@ def create3_exclusive_accepts_older_files(call: Create) -> Create3Res:
     """CREATE in mode EXCLUSIVE accepts any file that was created before the last start of the service"""
     reply, instance = _made_by(call)
     if not instance or call.args.how.mode != CreateMode3.EXCLUSIVE:
+        return reply
+    return t.cast("Create3Res", success(call))
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_exclusive_repeat_makes_a_new_file_after_restart(call: Create) -> Create3Res:
+    """CREATE in mode EXCLUSIVE that is repeated after a restart puts a new file in place of the one that it made"""
+    reply, instance = _made_by(call)
+    if instance and call.args.how.mode == CreateMode3.EXCLUSIVE:
+        directory, name = call.server.backend.resolve(call.args.where.dir), call.args.where.name
+        directory.fs.create(SUPERUSER, directory, b"another")
+        directory.fs.rename(SUPERUSER, directory, b"another", directory, name)
+    return reply
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_exclusive_truncates_after_restart(call: Create) -> Create3Res:
+    """CREATE in mode EXCLUSIVE that is repeated after a restart truncates the file"""
+    reply, instance = _made_by(call)
+    file = find(call.server, call.args.where)
+    if (
+        instance
+        and call.args.how.mode == CreateMode3.EXCLUSIVE
+        and file is not None
+        and file.data is not None
+    ):
+        file.data.truncate(0)
+    return reply
+
+
+@mutant(CREATE, RFC1813_CREATE)
+def create3_guarded_accepts_files_of_before_a_restart(call: Create) -> Create3Res:
+    """CREATE in mode GUARDED accepts a name that was created before the last start"""
+    reply, instance = _made_by(call)
+    if not instance or call.args.how.mode != CreateMode3.GUARDED:
         return reply
     return t.cast("Create3Res", success(call))

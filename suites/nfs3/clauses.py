@@ -470,6 +470,12 @@ COMMIT_FLUSHES_DATA = Requirement(
     section="3.3.21",
     gist="COMMIT flushes data that was written with UNSTABLE to stable storage",
 )
+COMMIT_VERIFIER_IS_CONSTANT = Requirement(
+    rfc="RFC 1813",
+    section="3.3.21",
+    gist="verf equals that of earlier WRITEs and COMMITs until the server reboots",
+    level=Level.MUST,
+)
 COMMIT_FLUSHES_RANGE = Requirement(
     rfc="RFC 1813", section="3.3.21", gist="COMMIT flushes the range given by offset and count"
 )
@@ -501,4 +507,9 @@ SQUASHED_ROOT_IS_NOBODY = Requirement(
     section="4.4",
     level=Level.SHOULD,
     gist="root that the server maps to nobody has no more rights than nobody",
+)
+EXCLUSIVE_KEEPS_DATA = Requirement(
+    rfc="RFC 1813",
+    section="3.3.8",
+    gist="EXCLUSIVE that comes again does not damage the file that it created",
 )

@@ -13,7 +13,6 @@ from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Nfsstat3, StableHow, Write3ResOk
 from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import (
-    Level,
     Requirement,
     expect,
     expect_data,
@@ -24,15 +23,14 @@ from nfsjudge import (
 )
 from suites.nfs3 import file_types
 from suites.nfs3.attributes import expect_same_object
-from suites.nfs3.clauses import COMMIT_FLUSHES_DATA, COMMIT_FLUSHES_RANGE, COMMIT_NOTHING_TO_FLUSH
+from suites.nfs3.clauses import (
+    COMMIT_FLUSHES_DATA,
+    COMMIT_FLUSHES_RANGE,
+    COMMIT_NOTHING_TO_FLUSH,
+    COMMIT_VERIFIER_IS_CONSTANT,
+)
 from suites.nfs3.contents import need_content, pattern, write_all
 
-COMMIT_VERIFIER_IS_CONSTANT = Requirement(
-    rfc="RFC 1813",
-    section="3.3.21",
-    gist="verf equals that of earlier WRITEs and COMMITs until the server reboots",
-    level=Level.MUST,
-)
 COMMIT_ZERO_COUNT = Requirement(
     rfc="RFC 1813", section="3.3.21", gist="COMMIT with count 0 flushes from offset to the end of the file"
 )

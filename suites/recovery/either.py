@@ -10,14 +10,17 @@ import pytest
 from fixtures.checks.scratch import Scratch, need
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2, Nfs3
-from nfsclient.protocol.nfs2 import IGNORED, Sattr
-from nfsclient.protocol.nfs3 import CreateMode3, Sattr3
+from nfsclient.protocol.nfs2 import IGNORED, Sattr, Timeval
+from nfsclient.protocol.nfs3 import CreateMode3, Nfstime3, Sattr3
 from nfsjudge import Level, Requirement, expect, expect_that, show, skip
 from suites.catalogue import Operands
 from suites.nfs2.calls import CALLS as CALLS2
 from suites.nfs3.calls import CALLS as CALLS3
+from suites.nfs3.times import at_client_time
 
 EACH_VERSION = pytest.mark.parametrize("nfs_version", ["v2", "v3"])
+ENDINGS = pytest.mark.parametrize("ending", ["crash", "restart"])
+"""With `across("ending")`."""
 V2_IS_SYNCHRONOUS = Requirement(
     rfc="RFC 1094",
     section="2.2",
@@ -93,6 +96,13 @@ class Either:
 
     def remove(self, name: bytes) -> None:
         self.do("remove", Operands(directory=self.scratch.handle, name=name))
+
+    def set_mtime(self, file: bytes, seconds: int) -> None:
+        """Set mtime by SETATTR, if the server does that."""
+        asked = (
+            Sattr(mtime=Timeval(seconds)) if self.is_v2 else Sattr3(mtime=at_client_time(Nfstime3(seconds)))
+        )
+        self.client.setattr(file, asked)
 
     # ------------------------------------------------------------ after the crash
 

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from fixtures.checks.across import ARRANGED, CRASH, Steps, across
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.scratch import need
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow, Write3ResOk
+from nfsclient.rpc.blocking import RpcClient
 from nfsjudge import Level, Requirement, expect, expect_data, proves, skip
 from suites.losses import LOSES_NOTHING, Losses
 from suites.nfs3.clauses import (
@@ -104,3 +108,82 @@ def test_verifier_after_loss(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetVie
         expect(reply).field("resok.verf").differs_from(verf)
     if not lost:
         skip(LOSES_NOTHING)
+
+
+@across(CRASH, "COMMIT")
+@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-few-files")
+def test_many_files(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> Steps:
+    """Data of twenty files survives a crash after a COMMIT of each."""
+    files = [(scratch.file(f"file {number}"), pattern(3000, salt=number)) for number in range(20)]
+    yield ARRANGED
+    answers = [_write_unstable(nfs3, file, data) for file, data in files]
+    for (file, _), written in zip(files, answers, strict=True):
+        commit(nfs3, file, written)
+    yield CRASH
+    survivor = losses.target.client(Nfs3)
+    for number, (file, data) in enumerate(files):
+        found = file_again(losses.target, scratch, file, b"file %d" % number)
+        expect_data(read_range(survivor, found, 0, len(data)), data, f"data of file {number} after the crash")
+    losses.need_data()
+
+
+@across(CRASH, "COMMIT")
+@proves(COMMIT_FLUSHES_RANGE, killed_by="commit3-count-zero-flushes-one-block")
+def test_rest_of_file(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> Steps:
+    """COMMIT with count 0 and an offset flushes everything from there to the end of the file."""
+    file, data = scratch.file("f"), pattern(60_000)
+    yield ARRANGED
+    commit(nfs3, file, _write_unstable(nfs3, file, data), 10_000, 0)
+    yield CRASH
+    survivor = losses.target.client(Nfs3)
+    seen = read_range(survivor, file_again(losses.target, scratch, file, b"f"), 10_000, 50_000)
+    expect_data(seen, data[10_000:], "data after the crash", at=10_000)
+    losses.need_data()
+
+
+@across(CRASH, "COMMIT")
+@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-by-the-old-name")
+def test_renamed(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> Steps:
+    """Data survives a crash if the file was renamed between WRITE and COMMIT."""
+    file, data = scratch.file("f"), pattern(9000)
+    yield ARRANGED
+    answers = _write_unstable(nfs3, file, data)
+    need(nfs3.rename(scratch.handle, b"f", scratch.handle, b"g"), "another name for the file", "RENAME")
+    commit(nfs3, file, answers)
+    yield CRASH
+    seen = read_range(
+        losses.target.client(Nfs3), file_again(losses.target, scratch, file, b"g"), 0, len(data)
+    )
+    expect_data(seen, data, "data after the crash")
+    losses.need_data()
+
+
+@across(CRASH, "COMMIT")
+@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-over-udp-answers-at-once", needs="udp")
+def test_over_udp(
+    nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, rpc_connect: Callable[..., RpcClient]
+) -> Steps:
+    """Data survives a crash after COMMIT over UDP."""
+    file, data = scratch.file("f"), pattern(9000)
+    yield ARRANGED
+    commit(Nfs3(rpc_connect("nfs", proto="udp")), file, _write_unstable(nfs3, file, data))
+    yield CRASH
+    seen = read_range(
+        losses.target.client(Nfs3), file_again(losses.target, scratch, file, b"f"), 0, len(data)
+    )
+    expect_data(seen, data, "data after the crash")
+    losses.need_data()
+
+
+@across(CRASH, "COMMIT")
+@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-shrinks-files-in-a-crash")
+def test_size(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> Steps:
+    """A file that was extended by committed data has exactly that size after a crash."""
+    file = scratch.file("f", pattern(100))
+    yield ARRANGED
+    commit(nfs3, file, write_all(nfs3, file, 100, pattern(5001, salt=1), StableHow.UNSTABLE))
+    yield CRASH
+    reply = losses.target.client(Nfs3).getattr(file_again(losses.target, scratch, file, b"f"))
+    expect(reply).ok()
+    expect(reply).field("resok.obj_attributes.size").equals(5101)
+    losses.need_data()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.checks.across import ARRANGED, CRASH, Steps, across
+from fixtures.checks.across import ARRANGED, CRASH, RESTART, Steps, across
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs2
@@ -109,14 +109,14 @@ def test_overwritten_data(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses) -> S
     losses.need_data()
 
 
-@pytest.mark.exclusive
 @pytest.mark.parametrize("kind", KINDS)
+@across(RESTART)
 @proves(HANDLE_SURVIVES_RESTART, killed_by="nfs2-restart-invalidates-handles")
-def test_handles(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> None:
+def test_handles(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, kind: str) -> Steps:
     """A file handle refers to the same object after a restart of the server."""
     handle = make(scratch, kind)
     known = expect(nfs2.getattr(handle)).ok()
-    target.restart()
+    yield RESTART
     reconnect(target, scratch)
     attributes = expect(target.client(Nfs2).getattr(handle)).ok()
     expect_same(attributes, known)

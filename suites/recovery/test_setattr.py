@@ -7,13 +7,15 @@ import pytest
 
 from fixtures.checks.across import ARRANGED, CRASH, Steps, across
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
+from fixtures.checks.scratch import need
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import Sattr3
-from nfsjudge import Level, Requirement, expect, proves
+from nfsjudge import Level, Requirement, expect, expect_data, proves
 from suites.losses import Losses
 from suites.nfs3.contents import pattern
 from suites.nfs3.times import LONG_AGO, at_client_time
 from suites.recovery.after_crash import file_again
+from suites.recovery.either import EACH_VERSION, V2_IS_SYNCHRONOUS, Either
 
 SETATTR_IS_SYNCHRONOUS = Requirement(
     rfc="RFC 1813",
@@ -43,3 +45,43 @@ def test_survives(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, field: str) 
     expect(reply).ok()
     expect(reply).field(f"resok.obj_attributes.{field}").equals(known)
     losses.need_metadata()
+
+
+@EACH_VERSION
+@across(CRASH, "SETATTR")
+@proves(SETATTR_IS_SYNCHRONOUS, V2_IS_SYNCHRONOUS, killed_by="crash-restores-modes-of-directories")
+def test_directory(either: Either, losses: Losses) -> Steps:
+    """The mode that SETATTR gave a directory survives a crash."""
+    directory = either.scratch.directory("d", mode=0o755)
+    yield ARRANGED
+    reply = either.client.setattr(directory, either.attributes(mode=0o700))
+    need(reply, "the mode before the crash", "SETATTR")
+    known = either.scratch.attributes(directory).mode
+    yield CRASH
+    either.again()
+    seen = either.scratch.attributes(either.found(b"d")).mode
+    expect(seen, "mode after the crash", because=_rule(either)).equals(known)
+    losses.need_metadata()
+
+
+@EACH_VERSION
+@across(CRASH, "SETATTR")
+@proves(SETATTR_IS_SYNCHRONOUS, V2_IS_SYNCHRONOUS, killed_by="crash-brings-back-data-beyond-the-end")
+def test_cut_data(either: Either, losses: Losses) -> Steps:
+    """Data that SETATTR has cut off does not come back in a crash after the file was extended again."""
+    file = either.scratch.file("f", pattern(9000))
+    yield ARRANGED
+    for size in (1000, 9000):
+        need(
+            either.client.setattr(file, either.attributes(size=size)), "the size before the crash", "SETATTR"
+        )
+    yield CRASH
+    either.again()
+    seen = either.scratch.read(either.found(b"f"))
+    wanted = (pattern(1000) + bytes(8000))[: len(seen)]
+    expect_data(seen, wanted, "data after the crash", of="range", because=_rule(either))
+    losses.need_metadata()
+
+
+def _rule(either: Either) -> Requirement:
+    return either.rule(V2_IS_SYNCHRONOUS, SETATTR_IS_SYNCHRONOUS)

@@ -9,20 +9,29 @@ from __future__ import annotations
 
 import struct
 import typing as t
+from collections.abc import Callable
 
 import pytest
 
-from fixtures.checks.across import ARRANGED, CRASH, Steps, across
+from fixtures.checks.across import ARRANGED, CRASH, RESTART, Pause, Steps, across
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
 from nfsclient.clients import Nfs3
 from nfsclient.protocol.nfs3 import StableHow
 from nfsclient.rpc.blocking import RpcClient
-from nfsjudge import Level, Requirement, expect, observe, proves, show, skip
-from suites.losses import LOSES_NOTHING
-from suites.nfs3.clauses import VERIFIER_CHANGES_ON_LOSS
+from nfsjudge import Level, Requirement, expect, expect_all, expect_data, observe, proves, show, skip
+from suites.losses import LOSES_NOTHING, Losses
+from suites.nfs3.clauses import (
+    COMMIT_FLUSHES_DATA,
+    COMMIT_NOTHING_TO_FLUSH,
+    COMMIT_VERIFIER_IS_CONSTANT,
+    VERIFIER_CHANGES_ON_LOSS,
+    VERIFIER_IS_CONSTANT,
+)
 from suites.nfs3.contents import Unstable, commit, pattern, read_range, write_all
 from suites.nfs3.verifiers import expect_new, verifier, verifier_after
+from suites.recovery.after_crash import file_again
+from suites.recovery.either import ENDINGS
 
 VERIFIER_IS_UNIQUE = Requirement(
     rfc="RFC 1813",
@@ -131,13 +140,14 @@ def test_never_reused(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> N
         skip(LOSES_NOTHING)
 
 
-@pytest.mark.exclusive
+@across(RESTART, "UNSTABLE")
 @proves(VERIFIER_CHANGES_ON_LOSS, killed_by="nfs3-orderly-restart-loses-data", needs="unstable_writes")
-def test_clean_restart(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> None:
+def test_clean_restart(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> Steps:
     """A clean restart that loses unstable data changes the write verifier."""
     file, probe, data = scratch.file("f"), scratch.file("probe"), Unstable()
+    yield ARRANGED
     data.write(nfs3, file, 0, pattern(50_000))
-    target.restart()
+    yield RESTART
     client = target.client(Nfs3)
     lost = data.lost(client)
     observe("unstable data after a clean restart", "lost" if lost else "kept")
@@ -186,3 +196,106 @@ def test_when_it_changes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -
         expect(crashes[1], "verf after the loss of data").differs_from(crashes[0])
     elif any(answer.committed == StableHow.UNSTABLE for answer in answers):
         skip(LOSES_NOTHING)
+
+
+# ---------------------------------------------------------------- one verifier, whoever asks for it
+
+
+@ENDINGS
+@across("ending", "UNSTABLE")
+@proves(COMMIT_VERIFIER_IS_CONSTANT, killed_by="commit3-verifier-lags-after-restart")
+def test_write_and_commit(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, ending: str) -> Steps:
+    """WRITE and COMMIT return the same verifier after a crash or a restart."""
+    file = scratch.file("f", b"data")
+    yield ARRANGED
+    verifier(nfs3, file)
+    yield Pause(ending)
+    survivor = target.client(Nfs3)
+    written = verifier_after(survivor, file)
+    reply = survivor.commit(file)
+    expect(reply, because=COMMIT_NOTHING_TO_FLUSH).ok()
+    expect(reply).field("resok.verf").equals(written)
+
+
+@ENDINGS
+@across("ending", "UNSTABLE")
+@proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-by-file-after-restart")
+def test_all_files(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, ending: str) -> Steps:
+    """WRITE returns the same verifier for all files after a crash or a restart, written to before or not."""
+    written, other = scratch.file("f", b"data"), scratch.file("g", b"data", directory=scratch.directory("d"))
+    yield ARRANGED
+    verifier(nfs3, written)
+    yield Pause(ending)
+    survivor = target.client(Nfs3)
+    known = verifier_after(survivor, written)
+    expect(verifier_after(survivor, other), "verf for another file after the restart").equals(known)
+
+
+@ENDINGS
+@across("ending", "UNSTABLE")
+@proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-over-udp-survives-restart", needs="udp")
+def test_over_udp(
+    scratch: Nfs3Scratch, target: TargetView, rpc_connect: Callable[..., RpcClient], ending: str
+) -> Steps:
+    """WRITE returns the same verifier over UDP and TCP after a crash or a restart."""
+    file = scratch.file("f", b"data")
+    yield ARRANGED
+    verifier(Nfs3(rpc_connect("nfs", proto="udp")), file)
+    yield Pause(ending)
+    known = verifier_after(target.client(Nfs3), file)
+    over_udp = verifier_after(Nfs3(rpc_connect("nfs", proto="udp")), file)
+    expect(over_udp, "verf over UDP after the restart").equals(known)
+
+
+@ENDINGS
+@across("ending", "UNSTABLE")
+@proves(VERIFIER_IS_CONSTANT, killed_by="write3-verifier-changes-late")
+def test_settles(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, ending: str) -> Steps:
+    """The verifier that the first WRITE after a crash or a restart returns stays the same."""
+    file, other = scratch.file("f", b"data"), scratch.file("g", b"data")
+    yield ARRANGED
+    verifier(nfs3, file)
+    yield Pause(ending)
+    survivor = target.client(Nfs3)
+    known = verifier_after(survivor, file)
+    survivor.read(file, 0, 4)
+    survivor.commit(file)
+    seen = [verifier_after(survivor, file), verifier_after(survivor, other)]
+    expect_all(seen, lambda verf: verf == known, "verf of later WRITEs", show(known))
+
+
+@across(CRASH, "UNSTABLE")
+@proves(
+    VERIFIER_CHANGES_ON_LOSS, killed_by="write3-verifier-changes-for-lost-files-only", needs="unstable_writes"
+)
+def test_other_files(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView) -> Steps:
+    """The verifier changes for every file if a crash loses unstable data of one."""
+    file, other, data = scratch.file("f"), scratch.file("other", b"data"), Unstable()
+    yield ARRANGED
+    verifier(nfs3, other)
+    data.write(nfs3, file, 0, pattern(9000))
+    yield CRASH
+    survivor = target.client(Nfs3)
+    lost = data.lost(survivor)
+    reply = survivor.commit(other)
+    expect(reply, because=COMMIT_NOTHING_TO_FLUSH).ok()
+    expect(reply).field("resok.verf").satisfies(lambda verf: verf not in lost, "a new verifier")
+    if not lost:
+        skip(LOSES_NOTHING)
+
+
+@pytest.mark.exclusive
+@proves(COMMIT_FLUSHES_DATA, killed_by="commit3-forgets-data-of-before-a-restart", needs="unstable_writes")
+def test_kept_over_restart(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> None:
+    """Data that COMMIT confirms after a clean restart, with the verifier of its WRITE, survives a crash."""
+    file, data = scratch.file("f"), pattern(9000)
+    answers = write_all(nfs3, file, 0, data, StableHow.UNSTABLE)
+    losses.target.restart()
+    reply = losses.target.client(Nfs3).commit(file)
+    if reply.resok is None or any(reply.resok.verf != one.verf for one in answers):
+        observe("verifier after a clean restart", "another one")
+        return
+    survivor = losses.crash(Nfs3)
+    seen = read_range(survivor, file_again(losses.target, scratch, file, b"f"), 0, len(data))
+    expect_data(seen, data, "data after the crash")
+    losses.need_data()

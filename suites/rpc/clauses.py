@@ -10,3 +10,8 @@ SERVES_OTHERS_AFTERWARDS = Requirement(
     section="3",
     gist="a server awaits the next call after a reply, so it serves others whatever one client has sent",
 )
+EXECUTES_AT_LEAST_ONCE = Requirement(
+    rfc="RFC 1831",
+    section="4",
+    gist="a call that was answered has been executed at least once, so its effect remains",
+)

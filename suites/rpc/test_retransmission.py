@@ -21,6 +21,8 @@ from nfsclient.protocol.nfs3 import Nfsstat3
 from nfsjudge import Level, Requirement, expect, expect_names, expect_that, observe, proves, show, skip
 from suites.catalogue import Call
 from suites.nfs3.calls import CALLS
+from suites.nfs3.clauses import EXCLUSIVE_KEEPS_DATA
+from suites.rpc.clauses import EXECUTES_AT_LEAST_ONCE
 from suites.rpc.damaged_calls import NAME, each_call, need
 from suites.rpc.parameters import TRANSPORTS
 
@@ -29,11 +31,6 @@ ANSWERS_RETRANSMISSION = Requirement(
     section="4",
     gist="a server should answer a retransmission as before, execute it again, or drop it",
     level=Level.SHOULD,
-)
-EXECUTES_AT_LEAST_ONCE = Requirement(
-    rfc="RFC 1831",
-    section="4",
-    gist="a call that was answered has been executed at least once, so its effect remains",
 )
 GUARD_HOLDS_FOR_COPIES = Requirement(
     rfc="RFC 1813",
@@ -45,11 +42,6 @@ WRITES_AT_OFFSET = Requirement(
     rfc="RFC 1813",
     section="3.3.7",
     gist="WRITE writes its data at its offset, also when it is executed again",
-)
-EXCLUSIVE_KEEPS_DATA = Requirement(
-    rfc="RFC 1813",
-    section="3.3.8",
-    gist="EXCLUSIVE that comes again does not damage the file that it created",
 )
 each_change = each_call("create", "mkdir", "symlink", "mknod", "link", "remove", "rmdir", "rename")
 EACH_WAY = pytest.mark.parametrize("way", ["same", "new"])
