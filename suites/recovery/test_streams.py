@@ -68,9 +68,9 @@ class Stream:
                 ]
                 if mine:
                     self._rpc[client].wait_any(mine)
-        self._losses.leave()
-        for client in CLIENTS:  # these are under way in the crash
+        for client in CLIENTS:  # some of these are under way in the crash
             self._fill(client, numbers[client], make)
+        self._losses.leave()  # after all calls are sent: they may make everything stable that was there before
         self._answered = {key for key, pending in self.sent.items() if self._is_ok(pending)}
         for rpc in self._rpc.values():
             rpc.close()  # nothing is sent again to the server that comes back
