@@ -17,7 +17,7 @@ _OTHER: t.Final = 0xFE
 
 @mutant((WRITE, *LOOKS), RFC1813_WRITE)
 def write3_crash_leaves_other_bytes(call: AnyCall) -> t.Any:
-    """A crash leaves what was on the disk before, of other files, in the place of UNSTABLE data"""
+    """A crash leaves what was on the disk before, of other files, instead of UNSTABLE data"""
     strike(call)
     inode = inode_of(call.server, call.args.file) if call.operation is WRITE else None
     if inode is not None and inode.data is not None and call.args.stable is StableHow.UNSTABLE:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs of random sequences: many at a time in directories of their own, so that one crash serves all of them.
+"""Runs of random sequences: many at a time in separate directories, so that one crash serves all of them.
 
 All sequences advance together and end together, so the crash comes between two calls of each. What it breaks is made
 shorter in the same way: all shorter sequences of a round share a crash.

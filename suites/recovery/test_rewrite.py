@@ -14,6 +14,7 @@ import pytest
 
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
+from nfsclient.clients import Patience
 from nfsclient.errors import ConnectFailed, NfsStatusError
 from nfsclient.highlevel import NfsClient
 from nfsclient.rpc.blocking import RpcClient
@@ -44,7 +45,7 @@ def test_stream(
             for number in range(PIECES):
                 if number in points:
                     target.crash()
-                    rpc.reconnect()
+                    rpc.reconnect(Patience.of(rpc.loop).pauses())
                 file.write(pattern(PIECE, salt=number))
     except (NfsStatusError, ConnectFailed) as error:
         skip(f"the file cannot be written to its end: {error}")
