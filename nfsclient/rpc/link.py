@@ -13,9 +13,9 @@ import contextlib
 import socket
 import typing as t
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from nfsclient.errors import BadReply, ConnectionLost
+from nfsclient.errors import BadReply, ConnectFailed, ConnectionLost
 from nfsclient.rpc.bulk import WORTH_IT, BulkReceiver, BulkReply, Find
 from nfsclient.rpc.core import CallReceived, DatagramCore, Pending, StreamCore
 from nfsclient.rpc.exchange import RawRecorder, Recorder
@@ -114,10 +114,22 @@ class Link:
         """Close the connection; calls under way end with `ConnectionLost`."""
         self.lose("closed by us")
 
-    def reconnect(self) -> None:
-        """Close, and connect again to the same address. Raises `ConnectFailed`."""
+    def reconnect(self, pauses: Iterable[object] = ()) -> None:
+        """Close, and connect again to the same address. Raises `ConnectFailed`.
+
+        After each of the `pauses`, such as those of `Patience.pauses`, it tries again. Calls that were under way have
+        ended with `ConnectionLost`; which of them may be made again is the caller's business.
+        """
         self.close()
-        self._open(self._dial())
+        waiting = iter(pauses)
+        while True:
+            try:
+                self._open(self._dial())
+            except ConnectFailed:
+                if next(waiting, None) is None:
+                    raise
+            else:
+                return
 
     def __enter__(self) -> t.Self:
         return self

@@ -65,6 +65,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --time-limit TIME         longest time for all checks (90s, 10m, 2h); the rest is VOID
       --restart COMMAND         shell command that starts the server of a URL again when it died
       --restart-timeout TIME    longest time for that, and to answer again after a death [15s]
+      --seed N                  what the checks of recovery draw at random [1]
       --clean                   first remove what interrupted runs have left in the export
       --knob NAME=VALUE         set a legal choice of the embedded server; may be repeated
       --mutant NAME             break a rule of the embedded server; may be repeated

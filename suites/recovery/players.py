@@ -159,6 +159,18 @@ class Player(ABC, t.Generic[Client]):
             trouble,
         )
 
+    def clear(self, where: bytes, name: str, seen: SeenNode) -> None:
+        """Remove what was seen at a name, as far as the server does that: it may have little room."""
+        client = self.clients[0]
+        if seen.kind != "directory":
+            client.remove(where, name.encode("latin-1"))
+            return
+        found = self.lookup(client, where, name)
+        if not isinstance(found, XdrEnum):
+            for inside, child in seen.entries.items():
+                self.clear(found[0], inside, child)
+        client.rmdir(where, name.encode("latin-1"))
+
     def _entries(self, client: Client, directory: bytes) -> dict[str, SeenNode]:
         try:
             names = self._names(client, directory)

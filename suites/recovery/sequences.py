@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs of random sequences: many at a time in directories of their own, so that one crash serves all of them.
+"""Runs of random sequences: many at a time in separate directories, so that one crash serves all of them.
 
 All sequences advance together and end together, so the crash comes between two calls of each. What it breaks is made
 shorter in the same way: all shorter sequences of a round share a crash.
@@ -21,7 +21,7 @@ from fixtures.checks.scratch import need
 from nfsclient.clients import Nfs2, Nfs3
 from nfsclient.protocol.nfs3 import Sattr3
 from nfsclient.xdr import XdrEnum
-from nfsjudge import Requirement, observe, skip
+from nfsjudge import Requirement, Skipped, observe, skip
 from nfsjudge.expect import fail
 from nfsjudge.survival import Promise, Tree, Violation
 from suites.losses import Losses
@@ -147,12 +147,18 @@ class Field:
         """Run a sequence again, with its calls in the evidence. It may not break again: then this is what broke."""
         self._player.is_recorded = True
         self._join()
-        again = self.run([run.script])[0]
+        try:
+            again = self.run([run.script])[0]
+        except Skipped:
+            return run
         return run if again.violation is None else again
 
     def _judge(self, run: _Run) -> None:
         try:
-            run.violation = run.tree.judge(self._player.look(self._place, run.name))
+            seen = self._player.look(self._place, run.name)
+            run.violation = run.tree.judge(seen)
+            if not self._player.is_recorded:
+                self._player.clear(self._place, run.name, seen)
         except Unreadable:
             run.is_judged = False
 
@@ -209,7 +215,10 @@ def _shortest(field: Field, broken: _Run, clock: Callable[[], float]) -> _Run:
         tries = [each for each in (cut, *shorter(cut, is_lossy=field.is_lossy)) if each]
         if cut == broken.script:
             tries = tries[1:]
-        found = [run for batch in _batches(tries[: 2 * AT_ONCE]) for run in field.run(batch)]
+        try:
+            found = [run for batch in _batches(tries[: 2 * AT_ONCE]) for run in field.run(batch)]
+        except Skipped:  # no room, after what the server has broken: what was found so far stands
+            break
         same = [run for run in found if run.violation is not None and _breaks_the_same(run, broken)]
         if not same:
             break

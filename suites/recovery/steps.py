@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sequences of calls by two clients: as data, in plain words, and as Hypothesis makes them.
 
-A sequence works in an empty directory of its own. Each of its steps is possible after those before it.
+A sequence works in a separate, empty directory. Each of its steps is possible after those before it.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ many of them before each crash. One that breaks is made shorter, and the failure
 from __future__ import annotations
 
 import time
+import typing as t
 from collections.abc import Callable, Mapping
 
 import pytest
@@ -44,47 +45,73 @@ PROMISES: Mapping[Promise, Requirement] = {
 }
 
 
-@pytest.mark.exclusive
-@pytest.mark.parametrize("emphasis", EMPHASIS)
-@proves(
-    V3_NAMES_ARE_SYNCHRONOUS,
-    FILE_SYNC_DATA_IS_STABLE,
-    DATA_SYNC_DATA_IS_STABLE,
-    COMMIT_FLUSHES_DATA,
-    UNSTABLE_STAYS_IN_ITS_RANGE,
-    SETATTR_IS_SYNCHRONOUS,
-    killed_by="nfs3-crash-loses-names",
-)
-def test_sequences(
-    v3: Nfs3Dialect, losses: Losses, rpc_connect: Callable[..., RpcClient], emphasis: str, seed: int
-) -> None:
-    """After random calls of two clients and a crash, there is what the acknowledgements allow."""
+ALL: t.Final = tuple(dict.fromkeys(PROMISES.values()))
+
+
+@pytest.fixture
+def judge3(
+    v3: Nfs3Dialect, losses: Losses, rpc_connect: Callable[..., RpcClient], seed: int
+) -> Callable[[str], None]:
+    """Runs and judges sequences by NFSv3."""
     player, target = Player3(v3, rpc_connect), losses.target
     field = Field(player, losses, lambda: directory_again(target, v3.scratch))
-    chosen = sequences(EMPHASIS[emphasis], player, seed)
-    judge_sequences(field, chosen, PROMISES, time.monotonic, seed)
-    losses.need_metadata()
+
+    def judge(emphasis: str) -> None:
+        __tracebackhide__ = True
+        chosen = sequences(EMPHASIS[emphasis], player, seed)
+        judge_sequences(field, chosen, PROMISES, time.monotonic, seed)
+        losses.need_metadata()
+
+    return judge
 
 
-@pytest.mark.exclusive
-@pytest.mark.parametrize("emphasis", EMPHASIS)
-@proves(V2_IS_SYNCHRONOUS, killed_by="nfs2-crash-loses-names")
-def test_sequences_nfs2(
-    v2: Nfs2Dialect, losses: Losses, rpc_connect: Callable[..., RpcClient], emphasis: str, seed: int
-) -> None:
-    """After random calls of two clients by NFSv2 and a crash, there is exactly what the calls made."""
+@pytest.fixture
+def judge2(
+    v2: Nfs2Dialect, losses: Losses, rpc_connect: Callable[..., RpcClient], seed: int
+) -> Callable[[str], None]:
+    """Runs and judges sequences by NFSv2."""
     player, scratch = Player2(v2, rpc_connect), v2.scratch
 
     def place() -> bytes:
         reconnect(losses.target, scratch)
         return scratch.handle
 
-    chosen = sequences(EMPHASIS[emphasis], player, seed)
-    judge_sequences(
-        Field(player, losses, place),
-        chosen,
-        dict.fromkeys(Promise, V2_IS_SYNCHRONOUS),
-        time.monotonic,
-        seed,
-    )
-    losses.need_metadata()
+    def judge(emphasis: str) -> None:
+        __tracebackhide__ = True
+        chosen = sequences(EMPHASIS[emphasis], player, seed)
+        promises = dict.fromkeys(Promise, V2_IS_SYNCHRONOUS)
+        judge_sequences(Field(player, losses, place), chosen, promises, time.monotonic, seed)
+        losses.need_metadata()
+
+    return judge
+
+
+@pytest.mark.exclusive
+@proves(*ALL, killed_by=("crash-undoes-half-of-rename", "crash-miscounts-links-of-moved-files"))
+def test_names(judge3: Callable[[str], None]) -> None:
+    """After random changes of names by two clients and a crash, there is what the acknowledgements allow."""
+    judge3("names")
+
+
+@pytest.mark.exclusive
+@proves(
+    *ALL,
+    killed_by=("commit3-commits-another-file", "write3-crash-zeroes-pages", "crash-returns-data-after-write"),
+)
+def test_data(judge3: Callable[[str], None]) -> None:
+    """After random writes by two clients and a crash, files hold what the acknowledgements allow."""
+    judge3("data")
+
+
+@pytest.mark.exclusive
+@proves(V2_IS_SYNCHRONOUS, killed_by=("crash-undoes-half-of-rename", "crash-miscounts-links-of-moved-files"))
+def test_names_nfs2(judge2: Callable[[str], None]) -> None:
+    """After random changes of names by two clients of NFSv2 and a crash, there is exactly what they made."""
+    judge2("names")
+
+
+@pytest.mark.exclusive
+@proves(V2_IS_SYNCHRONOUS, killed_by="crash-returns-data-after-write")
+def test_data_nfs2(judge2: Callable[[str], None]) -> None:
+    """After random writes by two clients of NFSv2 and a crash, files hold exactly what they wrote."""
+    judge2("data")
