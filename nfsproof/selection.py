@@ -31,10 +31,10 @@ _WORDS: pytest.StashKey[list[str]] = pytest.StashKey()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Tell a mistake in an option in one line with near names, without pytest's own usage."""
 
-    def tell(text: str) -> NoReturn:
-        wrong, _, words = text.partition(_UNKNOWN)
+    def tell(message: str) -> NoReturn:
+        wrong, _, words = message.partition(_UNKNOWN)
         if wrong or not words:
-            raise pytest.UsageError(text.removeprefix("argument "))
+            raise pytest.UsageError(message.removeprefix("argument "))
         known = [*parser.optparser._option_string_actions, "--strict", "--target"]
         told = [
             f"{name}{similar_text(name, [one for one in known if one.startswith('--')])}"
