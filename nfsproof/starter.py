@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 _NOTHING = 5
-"""`Exit.NOTHING`; this module imports nothing of its own package before `put_home_first`."""
+"""`Exit.NOTHING`; this module imports nothing of nfsproof before `put_home_first`."""
 PACKAGE = Path(__file__).resolve().parent
 
 
