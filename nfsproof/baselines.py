@@ -19,6 +19,7 @@ from reports import Run, load
 from reports.baseline import find_baseline, fitting_baseline, gate_lines, hold_against, load_baseline
 from reports.baseline.gate import not_judged
 from reports.baseline.model import read_text
+from reports.baseline.symptoms import Patience
 from reports.baseline.update import left_over, shown_difference, updated
 from reports.changes import MEANINGS
 from reports.compare import compare, grouped
@@ -70,12 +71,13 @@ def update(folder: Path, file: Path, *, dry_run: bool) -> Told:
     run = load(folder)
     _hold_whole(run, folder)
     before = read_text(file) if file.exists() else ""
-    after = updated(before, run, str(file))
+    patience = Patience()
+    after = updated(before, run, str(file), patience=patience)
     if not dry_run and after != before:
         _replace(file, after)
     lines = shown_difference(before, after, file.name).splitlines() or [f"{file}: nothing to change"]
     today = dt.datetime.now(dt.UTC).date()
-    rest = [str(one) for one in left_over(after, run, str(file), today, _promised())]
+    rest = [str(one) for one in left_over(after, run, str(file), today, _promised(), patience)]
     return Told([*lines, *rest], Exit.BASELINE if rest else Exit.OK)
 
 

@@ -12,18 +12,37 @@ from __future__ import annotations
 import sys
 from collections.abc import Generator, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from fixtures.ids import id_of
 from fixtures.plugin.choosing import check_id_of
+from nfsclient.similar import similar_text
 from nfsproof.selector import Selector, UnknownCheck
 from nfsproof.starter import home
 from reports.idlist import function_of
 
+_UNKNOWN = "unrecognized arguments: "
 _WORDS: pytest.StashKey[list[str]] = pytest.StashKey()
 """The arguments of pytest before those with parameters were widened to their functions."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Tell a mistake in an option in one line with near names, without pytest's own usage."""
+
+    def tell(message: str) -> NoReturn:
+        wrong, _, words = message.partition(_UNKNOWN)
+        if wrong or not words:
+            raise pytest.UsageError(message.removeprefix("argument "))
+        known = [*parser.optparser._option_string_actions, "--strict", "--target"]
+        told = [
+            f"{name}{similar_text(name, [one for one in known if one.startswith('--')])}"
+            for name in dict.fromkeys(word.partition("=")[0] for word in words.split() if word[0] == "-")
+        ]
+        raise pytest.UsageError(f"unknown option {', '.join(told or [words])}")
+
+    parser.optparser.error = tell  # type: ignore[method-assign]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -8,11 +8,14 @@ copies the import path when it is first imported, and other distributions own so
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+_NOTHING = 5
+"""`Exit.NOTHING`; this module imports nothing of nfsproof before `put_home_first`."""
 PACKAGE = Path(__file__).resolve().parent
 
 
@@ -42,6 +45,11 @@ def run_suite(args: Sequence[str]) -> int:
     lost_interrupt.watch()
     # Hypothesis keeps a folder of tables even when it stores no examples; by default in the current folder.
     os.environ.setdefault("HYPOTHESIS_STORAGE_DIRECTORY", str(cache_folder() / "hypothesis"))
+    if _wants_failed_only(args) and _is_green(_kept_of(args)):
+        sys.stderr.write(
+            "nfsproof: --lf: nothing failed in the last run of this target, so there is nothing to run\n"
+        )
+        return _NOTHING
     options = [
         *("-c", str(PACKAGE / "_run" / "pytest.toml")),
         # A conftest of the current folder would be read for a check that has the name of a folder there.
@@ -57,12 +65,32 @@ def _memory(args: Sequence[str]) -> list[str]:
     """Options for what pytest keeps for --lf, --ff and --sw: of each target by itself, in the cache of the user."""
     if "no:cacheprovider" in args:
         return []
-    kept = hashlib.sha256("\0".join(_what_is_tested(args)).encode("utf-8", "surrogateescape")).hexdigest()[
-        :16
-    ]
-    folder = cache_folder() / "last-runs" / kept
     # A cache that cannot be written is no reason to warn: then there is no --lf.
-    return ["-o", f"cache_dir={folder}", "-W", "ignore::pytest.PytestCacheWarning"]
+    return ["-o", f"cache_dir={_kept_of(args)}", "-W", "ignore::pytest.PytestCacheWarning"]
+
+
+def _kept_of(args: Sequence[str]) -> Path:
+    """Where pytest keeps what the last run of this target has come to."""
+    tested = "\0".join(_what_is_tested(args)).encode("utf-8", "surrogateescape")
+    return cache_folder() / "last-runs" / hashlib.sha256(tested).hexdigest()[:16]
+
+
+def _wants_failed_only(args: Sequence[str]) -> bool:
+    """--lf, unless the user says what it does if nothing failed."""
+    is_decided = any(one.startswith(("--lfnf", "--last-failed-no-failures")) for one in args)
+    return not is_decided and not {"--lf", "--last-failed"}.isdisjoint(args)
+
+
+def _is_green(kept: Path) -> bool:
+    """Whether there was a run, and no check failed in it."""
+    values = kept / "v" / "cache"
+    try:
+        has_run = (values / "nodeids").exists()
+        # Without such a file no check has failed yet.
+        failed = values / "lastfailed"
+        return has_run and not (failed.exists() and json.loads(failed.read_bytes()))
+    except (OSError, ValueError):
+        return False
 
 
 def _what_is_tested(args: Sequence[str]) -> Iterator[str]:

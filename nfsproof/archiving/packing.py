@@ -27,6 +27,7 @@ from nfsjudge.records import (
     FindingRecord,
     RunRecord,
     from_line,
+    to_plain,
 )
 from nfsproof import __version__
 from nfsproof.archiving import captures, secrets
@@ -42,6 +43,10 @@ FOREIGN = (
     "Read it before you run it.\n"
 )
 """The first line of a script in an archive."""
+
+
+_EVIDENCE = '"evidence/'
+"""What a record has that names a file: only few do, and there may be 100,000."""
 
 
 class ArchiveError(Exception):
@@ -109,6 +114,8 @@ def _about(records: Path) -> tuple[RunRecord, frozenset[str]]:
     named: set[str] = set()
     with records.open("rb") as lines:
         for line in _lines(lines):
+            if about is not None and _EVIDENCE not in line:
+                continue
             try:
                 record = from_line(line)
             except BadRecord:
@@ -233,7 +240,7 @@ class _Packer:
 
     def _told(self, record: AnyRecord) -> dict[str, t.Any]:
         """A record as it is handed over, in plain values."""
-        manifest, plain = self.manifest, dataclasses.asdict(record)
+        manifest, plain = self.manifest, to_plain(record)
         if not self._wishes.with_hosts:
             plain = self._scrubber.plain(plain)
         match record:

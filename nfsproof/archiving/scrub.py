@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import typing as t
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 _LEAST_IN_BYTES = 4
 """Shorter words are hidden in bytes only where they stand alone, as an XDR string: others would be found by chance."""
@@ -19,6 +19,7 @@ _NO_LETTER_BEFORE = "|".join(
 _LONG = 6
 """Letters of a word that is no part of other bytes by chance."""
 _DUMP = re.compile(r"(?P<head>\s*[0-9a-f]{6}  )(?P<data>[0-9a-f]{2,8}(?: [0-9a-f]{2,8})*)")
+_DUMP_BEGINS = re.compile(r"\s*[0-9a-f]{6}  ").match
 _OURS = frozenset(
     {
         *("id", "kind", "schema", "verdict", "nodeid", "check", "capture", "script", "statuses", "worker"),
@@ -68,6 +69,9 @@ class Scrubber:
 
     def lines(self, lines: Iterable[str]) -> list[str]:
         """Lines without them, also where they dump bytes: a name may stand on two lines."""
+        lines = list(lines)
+        if not self._may_be_in(lines):
+            return lines
         done: list[str] = []
         dump: list[re.Match[str]] = []
         for line in lines:
@@ -79,6 +83,13 @@ class Scrubber:
             dump = []
             done.append(self.text(line))
         return [*done, *self._dumped(dump)]
+
+    def _may_be_in(self, lines: Sequence[str]) -> bool:
+        """Whether a secret may stand in lines: looked for in all of them at once, since mostly there is none."""
+        if any(map(_DUMP_BEGINS, lines)):
+            return True
+        whole = "\n".join(lines).casefold()
+        return self._text is not None and any(word in whole for word in self._words)
 
     def _dumped(self, dump: list[re.Match[str]]) -> list[str]:
         if not dump:

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import selectors
+import shlex
 import signal
 import stat
 import subprocess
@@ -188,6 +189,8 @@ class Runs:
                     [
                         *(sys.executable, "-P", "-m", "nfsproof", "run", *run.entry.words()),
                         *("--report", str(run.folder), f"--progress=fd:{writer}"),
+                        # Commands of the owner stay out of the records, which are for others.
+                        f"--again={shlex.join([run.entry.target])}",
                     ],
                     stdin=subprocess.DEVNULL,
                     stdout=output,

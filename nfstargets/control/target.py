@@ -142,9 +142,10 @@ class ControlledTarget(UrlTarget):
         """Wait until the connection of the witness has stopped working. Raises `ControlFailed`."""
         began = self._clock()
         while witness.answers():
-            if self._clock() - began > min(_LONGEST_END, self._controls.seconds):
+            longest = min(_LONGEST_END, self._controls.seconds)
+            if self._clock() - began > longest:
                 raise ControlFailed(
-                    f"control {name}: it was carried out, but {_LONGEST_END:g} s later a connection from before still "
+                    f"control {name}: it was carried out, but {longest:g} s later a connection from before still "
                     "works: the server did not go down"
                 )
             self._sleep(_PAUSE)

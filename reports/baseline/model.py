@@ -110,9 +110,14 @@ def read_text(path: Path) -> str:
     return text.replace("\r\n", "\n")
 
 
-def parse_baseline(text: str, name: str) -> Baseline:
-    """A baseline of the text of a file. Raises `BadBaseline`."""
+def parse_baseline(text: str, name: str, patience: Patience | None = None) -> Baseline:
+    """A baseline of the text of a file. Raises `BadBaseline`.
+
+    `patience`: if the file is read several times, its symptoms have the time of one file in all.
+    """
     reader = _Reader(text, name, BadBaseline)
+    if patience is not None:
+        reader.patience = patience
     plain = reader.parse()
     reader.only(plain, (_HEAD, _ENTRY), 0, "the file")
     head = plain.get(_HEAD, {})
@@ -147,7 +152,7 @@ class _Reader(Places):
         return self.tables(_ENTRY)
 
     @functools.cached_property
-    def _patience(self) -> Patience:
+    def patience(self) -> Patience:
         return Patience()
 
     def entry(self, table: dict[str, t.Any], number: int) -> Entry:
@@ -168,7 +173,7 @@ class _Reader(Places):
             expires=expires,
             sometimes=self.flag(table, "sometimes", False, start),
             line=start,
-            patience=self._patience,
+            patience=self.patience,
         )
 
     def _ids(self, table: dict[str, t.Any], start: int) -> tuple[str, ...]:
@@ -189,7 +194,7 @@ class _Reader(Places):
     def _pattern(self, table: dict[str, t.Any], start: int) -> str:
         value = self.text(table, "symptom", start)
         try:
-            require_pattern(value, self._patience)
+            require_pattern(value, self.patience)
         except BadPattern as error:
             raise self.bad(start, "symptom", str(error)) from error
         return value

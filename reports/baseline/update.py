@@ -26,7 +26,7 @@ from reports.baseline.gate import (
     unlisted_in,
 )
 from reports.baseline.model import UNEXPLAINED, BadBaseline, Baseline, Entry, parse_baseline
-from reports.baseline.symptoms import pattern_of_texts
+from reports.baseline.symptoms import Patience, pattern_of_texts
 from reports.globs import glob
 from reports.idlist import IdList, known_ids
 from reports.plain import printable
@@ -35,27 +35,30 @@ from reports.run import Run
 _CATEGORY = {"FAIL": "proto", "NONSTRICT": "proto", "VOID": "bug", "SKIP": "env", "UNSUPPORTED": "feature"}
 
 
-def updated(text: str, run: Run, name: str, listed: IdList | None = None) -> str:
+def updated(
+    text: str, run: Run, name: str, listed: IdList | None = None, patience: Patience | None = None
+) -> str:
     """The text of the file after the run; an empty text makes a new file. Raises `BadBaseline`.
 
     Entries that fit no check any more go; a list of ids loses those that do; what is red and has no entry gets one.
     Comments, order, reasons, links and dates are kept; but an entry of which nothing is as it says waits for another
     reason, followed by the old one, which was about something else. Old ids are replaced by the present ones;
-    `listed` knows them: the list of this version.
+    `listed` knows them: the list of this version. All its steps together have the time of one file for symptoms.
     """
+    patience = patience or Patience()
     listed = listed or known_ids()
-    text = _with_new_names(text, held_in(run), name, listed)
+    text = _with_new_names(text, held_in(run), name, listed, patience)
     # A check that loses its entry may fall to a later one, which is then about it: until nothing changes.
-    for _ in range(2 + len(parse_baseline(text, name).entries)):
-        before, text = text, _pass(text, run, name, listed)
+    for _ in range(2 + len(parse_baseline(text, name, patience).entries)):
+        before, text = text, _pass(text, run, name, listed, patience)
         if text == before:
             break
     return text
 
 
-def _with_new_names(text: str, ids: Collection[str], name: str, listed: IdList) -> str:
+def _with_new_names(text: str, ids: Collection[str], name: str, listed: IdList, patience: Patience) -> str:
     """The text with new ids instead of old ones."""
-    baseline = parse_baseline(text, name)
+    baseline = parse_baseline(text, name, patience)
     names = Names(baseline, ids, listed)
     taken = {one for entry in baseline.entries for one in entry.ids}
     document = tomlkit.parse(text)
@@ -74,8 +77,8 @@ def _with_new_names(text: str, ids: Collection[str], name: str, listed: IdList) 
     return tomlkit.dumps(document)
 
 
-def _pass(text: str, run: Run, name: str, listed: IdList) -> str:
-    baseline = parse_baseline(text, name)
+def _pass(text: str, run: Run, name: str, listed: IdList, patience: Patience) -> str:
+    baseline = parse_baseline(text, name, patience)
     whole = text if text.endswith("\n") else text + "\n"
     document = tomlkit.parse(whole) if text.strip() else _new_document(run)
     if "entry" in document and not isinstance(document["entry"], AoT):
@@ -291,7 +294,12 @@ def shown_difference(before: str, after: str, name: str) -> str:
 
 
 def left_over(
-    text: str, run: Run, name: str, today: dt.date, promised: Collection[str] = ()
+    text: str,
+    run: Run,
+    name: str,
+    today: dt.date,
+    promised: Collection[str] = (),
+    patience: Patience | None = None,
 ) -> Iterator[Difference]:
     """What an update cannot settle: an entry that has expired, too few checks. Raises `BadBaseline`."""
-    yield from hold_against(run, parse_baseline(text, name), today=today, promised=promised)
+    yield from hold_against(run, parse_baseline(text, name, patience), today=today, promised=promised)

@@ -314,7 +314,7 @@ def _text(first: _Red, members: Sequence[_Red]) -> str:
 def _spanned(match: re.Match[str], column: Iterable[tuple[str, str]]) -> str:
     """A number or a range with all that stands in its place: from the smallest to the largest.
 
-    ``from 7 to 3`` tells of a change, which is no range: it stays as it is.
+    ``from 7 to 3`` reports a change, which is no range: it stays as it is.
     """
     pairs = [(int(first), int(last or first)) for first, last in column]
     if any(first > last for first, last in pairs):

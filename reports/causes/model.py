@@ -32,8 +32,6 @@ class Cause:
     """What was expected and seen, of the first check; numbers that vary as ``16 to 88``."""
     first: str
     """The id of the check that shows it best."""
-    rule: str = ""
-    """The rule of the lint that sees it there, if its finding shows it better than any check does."""
     checks: list[str] = field(default_factory=list)
     """Ids of all checks that are red for it, in order."""
     findings: dict[str, list[str]] = field(default_factory=dict)
@@ -42,6 +40,8 @@ class Cause:
     """Of its records, the most frequent first: names for it that baselines may use."""
     elsewhere: list[str] = field(default_factory=list)
     """Other servers of which the same is known."""
+    rule: str = ""
+    """The rule of the lint that sees it in `first`, if its finding shows it better than any check does."""
 
     @property
     def where(self) -> str:

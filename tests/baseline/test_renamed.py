@@ -10,7 +10,8 @@ import pytest
 
 from nfsjudge.records import CheckRecord, EndRecord, FindingRecord, RunRecord, to_line
 from reports import load
-from reports.baseline import gate_lines, hold_against, parse_baseline
+from reports.baseline import BadBaseline, gate_lines, hold_against, parse_baseline
+from reports.baseline.symptoms import Patience
 from reports.baseline.update import updated
 from reports.compare import compare
 from reports.idlist import IdList
@@ -87,6 +88,12 @@ def test_a_pattern_of_this_version_does_not_fit_old_names() -> None:
 def test_in_a_file_of_an_earlier_version_every_pattern_may_mean_old_names() -> None:
     text = '[[entry]]\nid = "n/write/some"\n[[entry]]\nid = "n/names/*"\n'
     assert held(text, "n/WRITE/part", "n/names/long", "n/READ/all") == []
+
+
+def test_an_update_has_the_time_of_one_file_for_symptoms() -> None:
+    text = OLD + '[[entry]]\nid = "n/names/*"\nsymptom = "a"\n'
+    with pytest.raises(BadBaseline, match="the symptoms of the file take longer"):
+        updated(text, run_of(*RED), "b.toml", IDS, Patience(0.0))
 
 
 def test_an_update_writes_the_new_ids_and_nothing_else() -> None:

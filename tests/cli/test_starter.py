@@ -81,6 +81,31 @@ def test_the_report_goes_where_it_is_wanted(tmp_path: Path) -> None:
     assert f"report: {tmp_path / 'out' / 'put'}" in ended.stdout
 
 
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("--time-limt=9", "ERROR: unknown option --time-limt; similar: --time-limit"),
+        ("--strickt", "ERROR: unknown option --strickt; similar: --strict, --strict-should, --strict-config"),
+        ("--time-limit=soon", "ERROR: --time-limit: expected a time such as 90s, 10m or 2h, got 'soon'"),
+        ("--floor=x", "ERROR: --floor: invalid int value: 'x'"),
+    ],
+)
+def test_a_wrong_option_is_told_in_one_line(tmp_path: Path, word: str, told: str) -> None:
+    ended = run(word, cwd=tmp_path)
+    assert (ended.returncode, ended.stderr.split("\n\n")[0], ended.stdout) == (4, told, "")
+
+
+def test_nothing_runs_if_only_what_failed_is_wanted_and_nothing_failed(tmp_path: Path) -> None:
+    wanted = ("nfs3/NULL", "--lf")
+    first = run(*wanted, cwd=tmp_path)
+    assert first.returncode == 0  # there was no run before: all of it
+    ended = run(*wanted, cwd=tmp_path)
+    assert (ended.returncode, ended.stdout) == (5, "")
+    assert "nothing failed in the last run of this target" in ended.stderr
+    assert run(*wanted, "--lfnf=all", cwd=tmp_path).returncode == 0
+    assert run(*wanted, "--knob=time_step=1s", cwd=tmp_path).returncode != 5  # another server
+
+
 def test_an_unknown_check_is_wrong_usage(tmp_path: Path) -> None:
     ended = run("nfs3/nill", cwd=tmp_path)
     assert ended.returncode == Exit.USAGE

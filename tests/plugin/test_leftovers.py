@@ -79,6 +79,7 @@ def test_cleaning_up_is_bounded_in_time_and_names_what_it_leaves(
     ("make", "expected"),
     [
         (Leftovers, []),
+        (lambda: Leftovers(is_cleaned=True), ["earlier runs have left nothing in the export"]),
         (
             lambda: Leftovers([b"a", b"b"], [b"a"], "RMDIR answers NFS3ERR_IO"),
             [

@@ -98,7 +98,10 @@ def test_mutant_for_the_whole_run(suite: Suite) -> None:
             ["--target=ganesha", "--mutant=write3-reports-more-than-sent"],
             "--mutant requires the embedded server",
         ),
-        (["--mutants", "--mutant=write3-reports-more-than-sent"], "--mutant requires the embedded server"),
+        (
+            ["--mutants", "--mutant=write3-reports-more-than-sent"],
+            "--mutant and --mutants cannot be combined",
+        ),
     ],
 )
 def test_wrong_mutants_are_wrong_usage(suite: Suite, words: list[str], said: str) -> None:

@@ -46,7 +46,12 @@ def test_the_command_names_the_target_as_the_user_did(
     monkeypatch.chdir(tmp_path)
     Path("my.toml").write_text(FILE, encoding="utf-8")
     given: list[str] = []
-    monkeypatch.setattr(starter, "run_suite", lambda args: given.extend(args) or 0)
+
+    def run_suite(args: list[str]) -> int:
+        given.extend(args)
+        return 0
+
+    monkeypatch.setattr(starter, "run_suite", run_suite)
     assert run_command_line(["run", *words]) == 0
     (told,) = (one.removeprefix("--again=") for one in given if one.startswith("--again="))
     options = Options.__new__(Options)

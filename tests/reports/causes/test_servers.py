@@ -21,7 +21,7 @@ SEEN = HERE.parents[2] / "baselines" / "seen"
 BY_HAND: dict[str, dict[str, list[str]]] = tomllib.loads((HERE / "by_hand.toml").read_text(encoding="utf-8"))
 AT_MOST = 1.3
 """Causes that are found, for each that people have found."""
-NOT_SEEN = {"embedded", "knfsd-6.1-ext4", "knfsd-6.1-tmpfs", "knfsd-v2-6.1-ext4", "knfsd-qemu-6.12-ext4"}
+NOT_SEEN = {"embedded", "knfsd-6.1-tmpfs", "knfsd-v2-6.1-ext4", "knfsd-qemu-6.12-ext4"}
 """Baselines without an extract of a run: their entries alone say what is known."""
 ALSO = "also-"
 """How names begin of what the page does not list."""
