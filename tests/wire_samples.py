@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import typing as t
 
-from nfsclient.xdr import AttributeMap, XdrType, attributes_of, fields_of, shape_of
+from nfsclient.xdr import AttributeMap, XdrEnum, XdrType, attributes_of, fields_of, shape_of
 from nfsclient.xdr.kinds import (
     ArrayNode,
     AttributesNode,
@@ -31,7 +31,7 @@ def samples(cls: type[XdrType]) -> list[t.Any]:
     """Up to `_MOST` values of `cls`, in which every arm of its unions occurs if their number allows."""
     if issubclass(cls, AttributeMap):
         fields = attributes_of(cls).values()
-        return [cls(), *(cls(**{one.name: _values(one.node)[0]}) for one in itertools.islice(fields, 2))]
+        return [cls(), *(cls(**{one.name: values_of(one.node)[0]}) for one in itertools.islice(fields, 2))]
     if cls.__xdr_role__ == "struct":  # type: ignore[attr-defined]
         return _structs(cls)
     switch, arms = shape_of(cls)
@@ -44,12 +44,12 @@ def samples(cls: type[XdrType]) -> list[t.Any]:
             if arm.name is None or arm.node is None:
                 made.append(cls(**{switch.name: chosen}))
             else:
-                made += [cls(**{switch.name: chosen, arm.name: one}) for one in _values(arm.node)]
+                made += [cls(**{switch.name: chosen, arm.name: one}) for one in values_of(arm.node)]
     return made[:_MOST]
 
 
 def _structs(cls: type[XdrType]) -> list[t.Any]:
-    fields = {name: _values(node) for name, node in fields_of(cls)}
+    fields = {name: values_of(node) for name, node in fields_of(cls)}
     count = max([1, *(len(values) for values in fields.values())])
     return [
         cls(**{name: values[index % len(values)] for name, values in fields.items()})
@@ -57,24 +57,25 @@ def _structs(cls: type[XdrType]) -> list[t.Any]:
     ][:_MOST]
 
 
-def _values(node: Node) -> list[t.Any]:  # noqa: PLR0911  (one case a kind)
+def values_of(node: Node) -> list[t.Any]:  # noqa: PLR0911  (one case a kind)
+    """Samples of a field."""
     match node:
         case IntNode():
             return [3]
         case BoolNode():
             return [True, False]
         case EnumNode(cls):
-            return list(cls)[:_MOST]
+            return list(t.cast("type[XdrEnum]", cls))[:_MOST]
         case FixedOpaqueNode(length):
             return [bytes(range(1, length + 1))]
         case OpaqueNode():
             return [b"seven@7"]
         case OptionalNode(inner):
-            return [*_values(inner), None]
+            return [*values_of(inner), None]
         case FixedArrayNode(element, length):
-            return [[_values(element)[0]] * length]
+            return [[values_of(element)[0]] * length]
         case ArrayNode(element) | LinkedListNode(element):
-            return [[one] for one in _values(element)] + [[]]
+            return [[one] for one in values_of(element)] + [[]]
         case StructNode(cls) | UnionNode(cls) | AttributesNode(cls):
             return samples(cls)
         case _:
