@@ -114,7 +114,7 @@ class RetentionSet4(Struct):
 
 @dataclass(frozen=True, slots=True)
 class Attribute(Bit):
-    """What the RFCs say of an attribute, beside its name and type."""
+    """What the RFCs say of an attribute besides its name and type."""
 
     access: t.Literal["R", "W", "RW"]
     """GETATTR gives it (R), SETATTR takes it (W)."""

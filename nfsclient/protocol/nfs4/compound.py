@@ -98,7 +98,7 @@ class Step4(Step):
     """One operation of a compound, with the filehandles that it found, as far as the call and its reply show them."""
 
     current: bytes | None = None
-    """None where there is none, and where no operation of the compound told it."""
+    """None where there is none, and where no operation of the compound shows it."""
     saved: bytes | None = None
 
     @property
@@ -156,8 +156,7 @@ def _follow_filehandles(steps: Sequence[Step4], minor: int) -> None:
 def compound_steps(args: Compound4Args | None, res: Compound4Res | None) -> Sequence[Step]:
     """The operations of a COMPOUND as `Step4`: those of the arguments, with the results that there are.
 
-    A result of another operation than was asked for is left out, ILLEGAL excepted. Results without arguments are steps
-    of their own.
+    A result that belongs to another operation is left out, ILLEGAL excepted. Results without arguments make steps too.
     """
     return _steps(ILLEGAL, args, res)
 

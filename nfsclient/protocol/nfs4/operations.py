@@ -4,8 +4,8 @@
 RFC 7530 section 16, RFC 5661 section 18, RFC 7862 section 15, RFC 8276 section 8.4.
 
 The table says what an operation needs and does, so that whoever looks at a compound (a server, a lint, a checker of
-minor versions) asks the operation and keeps no list of its own. What a minor version has is `since` and `until`.
-Callbacks (RFC 5661 section 20) are operations of the same form in a program of their own.
+minor versions) asks the operation and keeps no separate list. What a minor version has is `since` and `until`.
+Callbacks (RFC 5661 section 20) are operations of the same form in another program.
 """
 
 from __future__ import annotations

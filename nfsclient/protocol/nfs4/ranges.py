@@ -72,7 +72,7 @@ class Copy4Args(Struct):
 
 
 class WriteResponse4(Struct):
-    """write_response4: how much was written, or by which stateid that will be told (section 15.2)."""
+    """write_response4: how much was written, or the stateid under which CB_OFFLOAD will say it (section 15.2)."""
 
     wr_callback_id: t.Annotated[list[Stateid4], Array(1)]
     wr_count: Length4

@@ -2,7 +2,7 @@
 """The basic types of NFSv4 that operations, attributes and callbacks share (RFC 5661 section 3.3).
 
 Names are those of the RFC, in snake case for fields. One set of types serves all minor versions: what RFC 7530 (4.0),
-RFC 7862 (4.2) and RFC 8276 (extended attributes) add or still have stands beside the rest. Sections are those of
+RFC 7862 (4.2) and RFC 8276 (extended attributes) add or still have stands among the rest. Sections are those of
 RFC 5661 where no other RFC is named.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Extended attributes (RFC 8276 section 8.4): a name and bytes, beside the data and the other attributes of a file.
+"""Extended attributes (RFC 8276 section 8.4): names and bytes, apart from the data and the other attributes of a file.
 
 Sections are those of RFC 8276.
 """
