@@ -16,6 +16,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import errors
 from nfsclient.rpc.plan import carries_bulk
 from nfsclient.xdr import Unread, XdrError, XdrType, format_value, malformations, reflect, shape_of
+from nfsjudge.given import given_in
 from tests.strategies import xdr_values
 from tests.wire_samples import samples
 
@@ -309,6 +310,15 @@ def test_transcripts_name_the_operations() -> None:
     assert "  [0] SEQUENCE (53):" in text
     assert "  [1] SETATTR (34):" in text
     assert "      mode: 0640" in text
+
+
+def test_what_a_server_gave_is_found_in_compounds_and_attributes() -> None:
+    attributes = p.Fattr4(filehandle=b"handle", time_modify=p.Nfstime4(5, 6))
+    read = p.Getattr4Res(OK, p.Getattr4ResOk(attributes))
+    closed = p.Close4Res(OK, p.Stateid4(1, b"twelve bytes"))
+    given = dict(given_in(p.Compound4Res(OK, b"", [read, closed]), ""))
+    assert given["resarray[0].resok4.obj_attributes.time_modify"] == ("time", 5, 6)
+    assert given["resarray[1].open_stateid.other"] == b"twelve bytes"
 
 
 def test_bulk_data_is_not_copied() -> None:
