@@ -7,7 +7,7 @@ import typing as t
 from collections.abc import Callable, Iterator, Mapping
 
 from nfsclient.rpc.exchange import Exchange
-from nfsclient.xdr import XdrType, fields_of, shape_of
+from nfsclient.xdr import XdrType, parts_of
 from nfsclient.xdr.kinds import (
     ArrayNode,
     FixedArrayNode,
@@ -90,7 +90,7 @@ def is_given(node: Node, value: bytes) -> bool:
 
 def given_in(value: XdrType, prefix: str) -> Iterator[tuple[str, object]]:
     """(path, key) of what a reply gives that a later call may have to send back."""
-    for name, node, part in pairs_of(value):
+    for name, node, part in parts_of(value):
         yield from _given_at(f"{prefix}{name}", name, node, part)
 
 
@@ -115,19 +115,6 @@ def _given_at(path: str, name: str, node: Node, value: t.Any) -> Iterator[tuple[
 
 def key_of_time(value: XdrType) -> tuple[object, ...]:
     return ("time", *(getattr(value, name) for name in value.__xdr_fields__))
-
-
-def pairs_of(value: XdrType) -> list[tuple[str, Node, t.Any]]:
-    """(name, node, value) of the fields that are there."""
-    if type(value).__xdr_role__ == "struct":  # type: ignore[attr-defined]
-        return [(one.name, one.node, getattr(value, one.name)) for one in fields_of(type(value))]
-    shape = shape_of(type(value))
-    chosen = getattr(value, shape.discriminant.name)
-    arm = shape.arm_for(int(chosen))
-    pairs: list[tuple[str, Node, t.Any]] = [(shape.discriminant.name, shape.discriminant.node, chosen)]
-    if arm is not None and arm.name is not None and arm.node is not None:
-        pairs.append((arm.name, arm.node, getattr(value, arm.name)))
-    return pairs
 
 
 def literal_of(data: bytes) -> str:

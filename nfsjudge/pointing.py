@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.xdr import XdrType
-from nfsclient.xdr.types import fields_of, shape_of
+from nfsclient.xdr.types import parts_of
 
 Found: t.TypeAlias = tuple[object, str | None]
 """A decoded reply and the dotted path in it, or an exchange as a whole."""
@@ -278,14 +278,8 @@ def _is_same(found: object, value: object) -> bool:
 
 def _fields(value: XdrType, prefix: str) -> Iterator[tuple[str, object]]:
     """(path, value) of each field, outer ones first."""
-    if type(value).__xdr_role__ == "struct":  # type: ignore[attr-defined]
-        names = [field.name for field in fields_of(type(value))]
-    else:
-        shape = shape_of(type(value))
-        arm = shape.arm_for(int(getattr(value, shape.discriminant.name)))
-        names = [shape.discriminant.name, *([arm.name] if arm is not None and arm.name is not None else [])]
-    for name in names:
-        yield from _field(getattr(value, name), prefix + name)
+    for name, _, part in parts_of(value):
+        yield from _field(part, prefix + name)
 
 
 def _field(value: object, path: str) -> Iterator[tuple[str, object]]:

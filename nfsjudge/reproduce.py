@@ -24,7 +24,7 @@ from nfsclient.rpc.auth import AuthNone, AuthSys, Credential, RawCredential
 from nfsclient.rpc.exchange import Exchange, RawBytes, Segment
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.record import fragment
-from nfsclient.xdr import Void, XdrEnum, XdrType
+from nfsclient.xdr import Void, XdrEnum, XdrType, parts_of
 from nfsclient.xdr.kinds import (
     ArrayNode,
     EnumNode,
@@ -36,7 +36,7 @@ from nfsclient.xdr.kinds import (
     OpaqueNode,
     OptionalNode,
 )
-from nfsjudge.given import Given, is_given, literal_of, pairs_of
+from nfsjudge.given import Given, is_given, literal_of
 from nfsjudge.messages import Mark
 from nfsjudge.placing import fragment_sizes, records
 from nfsjudge.sends import Batch, Closing, besides
@@ -238,7 +238,7 @@ class _Writer:
     def _leaf(self, value: XdrType, path: str) -> str:
         """The field at a path, as it is constructed."""
         name, _, rest = path.partition(".")
-        node, part = next((node, part) for one, node, part in pairs_of(value) if one == name)
+        node, part = next((node, part) for one, node, part in parts_of(value) if one == name)
         return self._leaf(part, rest) if rest else self._field(name, node, part)
 
     def _closing(self, one: Closing) -> None:
@@ -388,7 +388,7 @@ class _Writer:
         if isinstance(value, Void):
             self._used.add("Void")
             return "Void()"
-        pairs = pairs_of(value)
+        pairs = parts_of(value)
         defaults = type(value).__xdr_defaults__
         words = [
             f"{name}={self._field(name, node, part)}"

@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from nfsclient.rpc.auth import Credential
 from nfsclient.rpc.exchange import Exchange, RawBytes, Segment
 from nfsclient.rpc.program import Procedure
-from nfsclient.xdr import XdrType
+from nfsclient.xdr import XdrType, parts_of
 from nfsjudge.captured.calls import exchange_of_call
-from nfsjudge.given import pairs_of
 from nfsjudge.placing import Message, Placing
 
 
@@ -131,7 +130,7 @@ def difference(one: object, other: object) -> str:
 def _differences(one: object, other: object, path: str) -> Iterator[str]:
     """What is no single field of bytes, or a number, has a question mark."""
     if isinstance(one, XdrType) and type(one) is type(other):
-        mine, others = pairs_of(one), pairs_of(other)
+        mine, others = parts_of(one), parts_of(other)
         if [name for name, _, _ in mine] != [name for name, _, _ in others]:
             yield f"{path}?"
             return

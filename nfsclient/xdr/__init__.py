@@ -15,6 +15,7 @@ from __future__ import annotations
 from nfsclient.errors import XdrError
 from nfsclient.xdr.attributes import AttributeMap, attributes_of, bits_of, mask_of
 from nfsclient.xdr.compiler import source_of
+from nfsclient.xdr.encoder import encoded_size
 from nfsclient.xdr.kinds import (
     UNLIMITED,
     Array,
@@ -80,6 +81,7 @@ __all__ = [
     "XdrType",
     "attributes_of",
     "bits_of",
+    "encoded_size",
     "fields_of",
     "format_value",
     "i32",

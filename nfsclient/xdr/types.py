@@ -266,7 +266,7 @@ class Union(XdrType):
 class Unread(XdrType):
     """What a `Choice` with `keeps_rest` becomes for a number that its table does not have.
 
-    Where its value ends is unknown, and so is everything after it: `rest` has all bytes of the message behind the
+    Where its value ends is unknown, and so is everything after it: `rest` has all bytes of the message after the
     number, and it is the last element of its array. `following` says how many more elements the count of the array
     announced.
     """
