@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from nfsclient import NfsClient, connect
-from nfsclient.clients import Nfs3
+from nfsclient.clients import Nfs2, Nfs3
+from nfsclient.errors import ProgMismatch
 from nfsclient.protocol.nfs3 import StableHow
 from nfsclient.rpc.auth import AuthSys
-from nfsclient.rpc.blocking import RpcClient, connect_tcp
+from nfsclient.rpc.blocking import RpcClient, connect_tcp, connect_udp
 from nfstargets import make_target
 from nfstargets.base import TargetError
 from nfstargets.cache import find_installation
@@ -243,3 +244,48 @@ def test_nothing_is_left_when_the_run_was_killed(tmp_path: Path) -> None:
     run.stdout.close()
     assert await_that(lambda: not any(alive(pid) for pid in {keeper, *below}))
     assert await_that(lambda: not scratch.exists())
+
+
+# ---------------------------------------------------------------- other kernels
+
+
+@pytest.fixture
+def other(request: pytest.FixtureRequest) -> Iterator[KnfsdTarget]:
+    target = make_target(request.param)
+    assert isinstance(target, KnfsdTarget)
+    try:
+        target.start()
+    except TargetError as error:
+        if any(
+            why in str(error) for why in ("cannot have a separate network", "not installed", "not in PATH")
+        ):
+            pytest.skip(str(error))
+        raise
+    yield target
+    target.stop()
+
+
+@pytest.mark.parametrize("other", ["knfsd:v2,mem=128,vers=2+4.1"], indirect=True)
+def test_a_kernel_with_nfsv2_serves_it_alone_over_both_transports(other: KnfsdTarget) -> None:
+    address = other.address()
+    assert address.version == 2
+    for connect_by in (connect_tcp, connect_udp):
+        with connect_by(address.host, address.nfs_port, timeout=AT_MOST) as rpc:
+            Nfs2(rpc).null()
+            with pytest.raises(ProgMismatch):
+                Nfs3(rpc).null()
+    other.set_lease(20)
+    other.end_grace()
+    other.drop_caches()
+    assert other.known_clients() == ()
+
+
+@pytest.mark.parametrize("other", ["knfsd:qemu"], indirect=True)
+def test_qemu_serves_on_loopback_and_its_agent_works(other: KnfsdTarget) -> None:
+    address = other.address()
+    with client(other) as nfs:
+        nfs.write_file("f", b"one")
+        other.touch_locally(b"/f")
+        assert nfs.stat("f").size > 3
+    with connect_udp(address.host, address.nfs_port, timeout=AT_MOST) as rpc:
+        Nfs3(rpc).null()
