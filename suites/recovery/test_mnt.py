@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """MOUNT after a crash or a restart (RFC 1813 section 5.2, RFC 1094 appendix A).
 
-The list of mounts is advisory (RFC 1813 section 5.2.3 says that it may be out of date): whether an entry survives is
-recorded, and never a failure.
+Entries of the list of mounts may be stale, and no clause makes them stable: whether one survives is recorded, and is
+never a failure.
 """
 
 from __future__ import annotations
