@@ -121,12 +121,12 @@ class Link:
         ended with `ConnectionLost`; which of them may be made again is the caller's business.
         """
         self.close()
-        waiting = iter(pauses)
+        waiting, over = iter(pauses), object()
         while True:
             try:
                 self._open(self._dial())
             except ConnectFailed:
-                if next(waiting, None) is None:
+                if next(waiting, over) is over:
                     raise
             else:
                 return
