@@ -84,6 +84,7 @@ def test_the_help_of_run_has_every_option_of_a_run(capsys: pytest.CaptureFixture
         "--write-knob-trace",
         "--knob-trace",
         "--set",
+        "--again",
     }
 
 

@@ -358,39 +358,6 @@ def test_reconnecting_is_explicit(connect: Connect) -> None:
     assert client.call(ECHO, EchoArgs(1)) == EchoRes(1)
 
 
-def _listener(port: int = 0) -> socket.socket:
-    return socket.create_server(("127.0.0.1", port))
-
-
-def test_reconnecting_is_tried_again_until_the_server_is_back() -> None:
-    listener = _listener()
-    port = listener.getsockname()[1]
-    client = connect_tcp("127.0.0.1", port)
-    listener.close()
-    back: list[socket.socket] = []
-
-    def pauses() -> Iterator[None]:
-        yield
-        back.append(_listener(port))
-        yield
-
-    client.reconnect(pauses())
-    assert client.is_open
-    client.close()
-    back[0].close()
-
-
-def test_reconnecting_ends_with_the_pauses() -> None:
-    listener = _listener()
-    client = connect_tcp("127.0.0.1", listener.getsockname()[1])
-    listener.close()
-    pauses = iter([0.1, 0.2])
-    with pytest.raises(ConnectFailed):
-        client.reconnect(pauses)
-    assert next(pauses, None) is None
-    assert not client.is_open
-
-
 def test_closing_ends_calls_under_way(connect: Connect) -> None:
     client = connect(lambda _calls: None)
     pending = client.submit(ECHO, EchoArgs(1))
