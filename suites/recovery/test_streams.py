@@ -223,7 +223,7 @@ def test_removed(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, stream: Strea
 
 
 @pytest.mark.exclusive
-@proves(V3_NAMES_ARE_SYNCHRONOUS, killed_by="crash-loses-names-of-one-connection")
+@proves(V3_NAMES_ARE_SYNCHRONOUS, killed_by="crash-loses-names-of-one-connection", needs="hardlink")
 def test_linked(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, stream: Stream) -> None:
     """A file to which two clients were making links in a crash has as many links as names."""
     file = scratch.file("f")
