@@ -48,6 +48,8 @@ class Node:
     is_mode_known: bool = True
     """False: the server has given it another mode before the crash."""
     is_nlink_known: bool = True
+    is_fileid_known: bool = True
+    """False: its names had several before the crash."""
 
 
 class Tree:
@@ -147,6 +149,8 @@ class Tree:
             there = _seen_at(seen, path)
             node.is_mode_known = node.is_mode_known and there.mode == node.modes[-1]
             node.is_nlink_known = node.is_nlink_known and there.nlink == len(names[node])
+            first = _seen_at(seen, names[node][0])
+            node.is_fileid_known = node.is_fileid_known and there.fileid == first.fileid
         return True
 
     def _is_same(self, node: Node, seen: SeenNode) -> bool:
@@ -184,7 +188,7 @@ class Tree:
             there = _seen_at(seen, paths[0])
             yield from (each.inside(paths[0]) for each in self._wrong_attributes(node, there, len(paths)))
             for other in paths[1:]:
-                if _seen_at(seen, other).fileid != there.fileid:
+                if node.is_fileid_known and _seen_at(seen, other).fileid != there.fileid:
                     yield Violation(Promise.NAMES, f"object of {other}", f"that of {paths[0]}", "another one")
 
     @staticmethod

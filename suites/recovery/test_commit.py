@@ -141,7 +141,7 @@ def test_rest_of_file(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> Steps
     losses.need_data()
 
 
-@across(CRASH, "COMMIT")
+@across(CRASH, "RENAME and COMMIT")
 @proves(COMMIT_FLUSHES_DATA, killed_by="commit3-flushes-by-the-old-name")
 def test_renamed(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> Steps:
     """Data survives a crash if the file was renamed between WRITE and COMMIT."""

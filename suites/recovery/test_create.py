@@ -97,7 +97,7 @@ def test_exclusive_same_file(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetVie
 
 
 @ENDINGS
-@across("ending", "CREATE")
+@across("ending", "CREATE and WRITE")
 @proves(EXCLUSIVE_KEEPS_DATA, killed_by="create3-exclusive-truncates-after-restart", needs="exclusive_create")
 def test_exclusive_keeps_data(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, ending: str) -> Steps:
     """CREATE EXCLUSIVE that is repeated after a crash or a restart does not damage the data of the file."""
@@ -122,7 +122,7 @@ def test_guarded(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, ending: s
     """CREATE GUARDED of a name that was made before a crash or a restart is refused."""
     del nfs3
     yield ARRANGED
-    file = scratch.file(NAME, pattern(100))
+    file = scratch.file(NAME)
     yield Pause(ending)
     survivor, directory = target.client(Nfs3), directory_again(target, scratch)
     file_again(target, scratch, file, NAME)

@@ -115,7 +115,8 @@ def test_not_mixed_up(either: Either, ending: str) -> Steps:
         reply = either.client.read(handle, 0, 4)
         if reply.resok is not None:
             rule = either.rule(V2_HANDLE_IS_OF_ONE_FILE, HANDLE_IS_OF_ONE_FILE)
-            expect_data(bytes(reply.resok.data), data, "data by an old handle", because=rule)
+            seen = bytes(reply.resok.data)  # a READ may be short
+            expect_data(seen, data[: len(seen)], "data by an old handle", of="range", because=rule)
 
 
 @EACH_VERSION

@@ -32,7 +32,9 @@ MOST_PAGES: t.Final = 100
 def test_resumes(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, ending: str, procedure: str) -> Steps:
     """A cookie of before a crash or a restart resumes the listing where it was, or is refused."""
     read, directory = PROCEDURES[procedure], _directory(scratch)
-    first = expect(read(nfs3, directory, 0, bytes(8), PAGE)).ok()
+    first = read(nfs3, directory, 0, bytes(8), PAGE).resok
+    if first is None:
+        skip(f"the server does not list pages of {PAGE} bytes")
     if first.eof or not first.entries:
         skip("the server needs only one page for 40 names, or returns an empty one")
     yield Pause(ending)
@@ -75,7 +77,9 @@ def test_fileids(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetView, ending: s
 def test_resumes_old(either: Either, ending: str) -> Steps:
     """In NFSv2, a cookie of before a crash or a restart resumes the listing where it was, or is refused."""
     directory = _directory(either.scratch)
-    first = expect(either.client.readdir(directory, START, PAGE)).ok()
+    first = either.client.readdir(directory, START, PAGE).resok
+    if first is None:
+        skip(f"the server does not list pages of {PAGE} bytes")
     if first.eof or not first.entries:
         skip("the server needs only one page for 40 names, or returns an empty one")
     yield Pause(ending)

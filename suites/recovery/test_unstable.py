@@ -103,7 +103,7 @@ def test_around(nfs3: Nfs3, second_client: Nfs3, scratch: Nfs3Scratch, losses: L
 
 
 @pytest.mark.parametrize("level", [StableHow.FILE_SYNC, StableHow.DATA_SYNC], ids=["file-sync", "data-sync"])
-@across(CRASH, "WRITE UNSTABLE")
+@across(CRASH, "WRITE UNSTABLE and stable")
 @proves(
     FILE_SYNC_DATA_IS_STABLE,
     DATA_SYNC_DATA_IS_STABLE,

@@ -79,7 +79,7 @@ def test_data_sync(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, write: str)
     yield from survives(nfs3, scratch, losses, write, StableHow.DATA_SYNC)
 
 
-@across(CRASH, "FILE_SYNC")
+@across(CRASH, "FILE_SYNC and DATA_SYNC")
 @proves(
     DATA_SYNC_DATA_IS_STABLE,
     FILE_SYNC_DATA_IS_STABLE,
@@ -104,7 +104,7 @@ def test_stable_among_unstable(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses)
     losses.need_data()
 
 
-@across(CRASH, "FILE_SYNC")
+@across(CRASH, "FILE_SYNC and DATA_SYNC")
 @proves(WRITE_SYNC_IS_STABLE, killed_by=("write3-lies-about-file-sync", "write3-lies-about-data-sync"))
 def test_sync_levels(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> Steps:
     """Data written with DATA_SYNC or FILE_SYNC survives a crash."""
@@ -160,10 +160,11 @@ def test_repeated_crashes(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> N
 @proves(FILE_SYNC_DATA_IS_STABLE, V2_IS_SYNCHRONOUS, killed_by="crash-empties-some-of-many-files")
 def test_many_files(either: Either, losses: Losses) -> Steps:
     """The data of thirty files that were written one after the other survives a crash."""
-    yield ARRANGED
     written = {b"file %d" % number: pattern(700, salt=number) for number in range(30)}
+    files = {name: either.scratch.file(name) for name in written}
+    yield ARRANGED
     for name, data in written.items():
-        either.scratch.file(name, data)
+        either.scratch.write(files[name], data)
     yield CRASH
     either.again()
     for name, data in written.items():
@@ -236,6 +237,8 @@ def test_gap(either: Either, losses: Losses) -> Steps:
     file = either.scratch.file("f", pattern(100))
     yield ARRANGED
     either.scratch.write(file, pattern(100, salt=1), 20_000)
+    if any(either.scratch.read(file)[100:20_000]):
+        skip("the gap has other bytes than zeros even before the crash: another check judges that")
     yield CRASH
     either.again()
     seen = either.scratch.read(either.found(b"f"))
