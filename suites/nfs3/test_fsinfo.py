@@ -40,6 +40,7 @@ SYMLINK_BIT_MEANS_SUPPORT = Requirement(
 TIME_DELTA_IS_GRANULARITY = Requirement(
     rfc="RFC 1813",
     section="3.3.19",
+    level=Level.SHOULD,  # "the server should do its best"
     gist="time_delta is the granularity of the server's times, to which it keeps the times that SETATTR sets",
 )
 STATES_ITS_LIMITS = Requirement(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from fixtures.checks.across import Pause, Steps, across
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.mounting import MakeMounting
-from nfsjudge import Level, Requirement, expect, expect_once, expect_that, observe, proves, show
+from nfsjudge import Level, Requirement, expect, expect_once, expect_that, observe, proves, show, skip
 from suites.mount.clauses import DUMP_HAS_ONE_ENTRY, EXPORT_LISTS_ALL, MNT_RETURNS_HANDLE, V1_AND_V3
 from suites.recovery.either import EACH_VERSION, ENDINGS, Either
 
@@ -84,10 +84,15 @@ def test_dump(mounting: MakeMounting, version: int, ending: str) -> Steps:
 @across("ending")
 @proves(*EXPORT_LISTS_ALL, killed_by="export-is-empty-after-a-restart")
 def test_export(mounting: MakeMounting, version: int, ending: str) -> Steps:
-    """EXPORT lists the same directories after a crash or a restart."""
+    """EXPORT lists the mounted directory after a crash or a restart, if it did before.
+
+    Others may be gone: no clause makes the list stable.
+    """
     mount = mounting(version)
     before = sorted(entry.ex_dir for entry in mount.client.export())
+    if mount.export not in before:
+        skip("EXPORT does not list the mounted directory even before, which another check judges")
     yield Pause(ending)
     after = sorted(entry.ex_dir for entry in mounting(version).client.export())
     rule = EXPORT_LISTS_ALL.of(version)
-    expect(after, "directories in EXPORT", because=rule).equals(before)
+    expect(after, "directories in EXPORT", because=rule).contains(mount.export)

@@ -42,10 +42,8 @@ NAME = b"name"
 @proves(V2_IS_SYNCHRONOUS, killed_by="nfs2-crash-loses-everything")
 def test_directory(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses) -> Steps:
     """The directory in which a check works survives a crash of the server."""
-    known = scratch.attributes()
     yield CRASH
-    found = expect(look_for_directory(losses.target, scratch)).ok()
-    expect(found.attributes.fileid, "fileid of the directory after the crash").equals(known.fileid)
+    expect(look_for_directory(losses.target, scratch)).ok()
     losses.need_metadata()
 
 
@@ -84,7 +82,7 @@ def test_attributes(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, asked: Sat
     yield CRASH
     reconnect(losses.target, scratch)
     after = scratch.attributes(scratch.lookup("f") or file)
-    expect_same(after, known, steady_except("fsid"))  # which may be another one after a restart
+    expect_same(after, known, steady_except("fsid", "fileid"))  # which may be others after a restart
     expect(after.mtime, "mtime after the crash").equals(known.mtime)
     losses.need_metadata()
 
@@ -127,4 +125,4 @@ def test_handles(target: TargetView, nfs2: Nfs2, scratch: Nfs2Scratch, kind: str
     yield RESTART
     reconnect(target, scratch)
     attributes = expect(target.client(Nfs2).getattr(handle)).ok()
-    expect_same(attributes, known, steady_except("fsid"))
+    expect_same(attributes, known, steady_except("fsid", "fileid"))

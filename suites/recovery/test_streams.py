@@ -161,13 +161,6 @@ def test_created(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, stream: Strea
     directory = directory_again(losses.target, scratch)
     for client, number in stream.answered:
         _expect_name(survivor, directory, _name(client, number))
-    for client, number in stream.open:
-        found = _found(survivor, directory, _name(client, number))
-        if found is not None and procedure == "symlink":
-            reply = survivor.readlink(found.object)
-            expect(bytes(expect(reply).ok().data), "text of a link whose SYMLINK was not answered").equals(
-                b"text of " + _name(client, number)
-            )
     losses.need_metadata()
 
 
@@ -191,7 +184,8 @@ def test_renamed(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses, stream: Strea
     for client, number in stream.open:
         old, new = (_found(survivor, directory, _name(client, number, kind)) for kind in (b"old", b"new"))
         names = sum(each is not None for each in (old, new))
-        expect(names, "number of names of a file whose RENAME was not answered").equals(1)
+        # Two are legal after a crash: section 1.6 is about calls that have returned.
+        expect(names, "number of names of a file whose RENAME was not answered").at_least(1)
     losses.need_metadata()
 
 
