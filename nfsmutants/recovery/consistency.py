@@ -60,7 +60,7 @@ def commit3_commits_another_file(call: AnyCall) -> t.Any:
     return reply
 
 
-@mutant((nfs3.WRITE, *LOOKS), RFC1813_WRITE)
+@mutant((nfs3.WRITE, *LOOKS), RFC1813_WRITE, kills_many="checks read back what was written before the crash")
 def write3_crash_zeroes_pages(call: AnyCall) -> t.Any:
     """A crash that loses UNSTABLE data fills whole pages with zeros, with the stable data in them"""
     strike(call)

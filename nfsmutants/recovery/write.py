@@ -88,7 +88,9 @@ def crash_rounds_sizes_up(call: AnyCall) -> t.Any:
     return _at_each_write(call, lambda data, _: data.truncate(-(-data.size // 512) * 512))
 
 
-@mutant((*_WRITES, *LOOKS), RFC1813_STABLE_DATA)
+@mutant(
+    (*_WRITES, *LOOKS), RFC1813_STABLE_DATA, kills_many="checks read back what was written before the crash"
+)
 def crash_fills_gaps(call: AnyCall) -> t.Any:
     """After a crash, the gap before a WRITE beyond the end has what was on the disk before"""
 
