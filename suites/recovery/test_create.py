@@ -88,16 +88,16 @@ def test_exclusive_same_file(nfs3: Nfs3, scratch: Nfs3Scratch, target: TargetVie
     handle = expect(nfs3.lookup(scratch.handle, NAME)).ok().object
     yield Pause(ending)
     survivor, directory = target.client(Nfs3), directory_again(target, scratch)
-    reply = survivor.create(directory, NAME, CreateMode3.EXCLUSIVE, verf=VERIFIER)
-    if reply.resok is None:
-        skip(f"the repeated CREATE is refused, which another check judges: it answers {reply.status}")
-    found = expect(survivor.lookup(directory, NAME)).ok().object
     # A server may number its files at its start: the handle from before says which file it was.
     known = survivor.getattr(handle)
     if known.resok is None:
         skip(
             f"the handle from before does not work, which another check judges: GETATTR answers {known.status}"
         )
+    reply = survivor.create(directory, NAME, CreateMode3.EXCLUSIVE, verf=VERIFIER)
+    if reply.resok is None:
+        skip(f"the repeated CREATE is refused, which another check judges: it answers {reply.status}")
+    found = expect(survivor.lookup(directory, NAME)).ok().object
     seen = expect(survivor.getattr(found)).ok().obj_attributes.fileid
     expect(seen, "fileid of the name after the repeated CREATE").equals(known.resok.obj_attributes.fileid)
 

@@ -42,8 +42,10 @@ NAME = b"name"
 @proves(V2_IS_SYNCHRONOUS, killed_by="nfs2-crash-loses-everything")
 def test_directory(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses) -> Steps:
     """The directory in which a check works survives a crash of the server."""
+    known = scratch.attributes()
     yield CRASH
-    expect(look_for_directory(losses.target, scratch)).ok()
+    found = expect(look_for_directory(losses.target, scratch)).ok()
+    expect(found.attributes.type, "type of the directory after the crash").equals(known.type)
     losses.need_metadata()
 
 
