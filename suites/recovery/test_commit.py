@@ -149,6 +149,7 @@ def test_renamed(nfs3: Nfs3, scratch: Nfs3Scratch, losses: Losses) -> Steps:
     yield ARRANGED
     answers = _write_unstable(nfs3, file, data)
     need(nfs3.rename(scratch.handle, b"f", scratch.handle, b"g"), "another name for the file", "RENAME")
+    file = expect(nfs3.lookup(scratch.handle, b"g")).ok().object  # RENAME may make the old handle stale
     commit(nfs3, file, answers)
     yield CRASH
     seen = read_range(
