@@ -66,13 +66,16 @@ def restore_field(call: AnyCall, field: str) -> t.Any:
     strike(call)
     if call.operation not in LOOKS:
         values = [(inode, getattr(inode, field)) for inode in call.backend.fs.inodes()]
+        reply = call.proceed()
+        changed = [(inode, value) for inode, value in values if getattr(inode, field) != value]
 
         def undo() -> None:
-            for inode, value in values:
+            for inode, value in changed:
                 setattr(inode, field, value)
 
         call.state["damages"] = {}
         at_the_crash(call, undo)
+        return reply
     return call.proceed()
 
 
