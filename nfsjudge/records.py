@@ -187,6 +187,8 @@ class RunRecord:
     """Of the embedded server, on throughout."""
     knobs: list[str] = field(default_factory=list)
     """Of the embedded server, as NAME=VALUE."""
+    seed: int = 1
+    """What checks drew at random (`--seed`)."""
     kind: str = "run"
     schema: int = SCHEMA
 

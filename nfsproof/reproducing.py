@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -48,6 +49,7 @@ class Found:
     mutants: tuple[str, ...] = ()
     knobs: tuple[str, ...] = ()
     """Of the embedded server: see `RunRecord`."""
+    seed: int = 1
 
 
 def find(name: str, report: Path) -> Found:
@@ -65,7 +67,9 @@ def find(name: str, report: Path) -> Found:
     check = _check(name, run)
     if run.about is None:
         return Found(check, folder, check.target)
-    return Found(check, folder, run.about.target, tuple(run.about.mutants), tuple(run.about.knobs))
+    return Found(
+        check, folder, run.about.target, tuple(run.about.mutants), tuple(run.about.knobs), run.about.seed
+    )
 
 
 def _check(name: str, run: Run) -> CheckRecord:
@@ -187,10 +191,12 @@ def run_again(found: Found, target: str | None, arguments: tuple[str, ...] = ())
             err=True,
         )
     server = _target_of(found, target)
-    words = [f"--target={server}", f"--report={report}", "--evidence=always", *arguments]
+    same = [f"--seed={found.seed}"] if found.seed != 1 else []
     if server == found.target == _EMBEDDED:
-        words += [f"--mutant={one}" for one in found.mutants] + [f"--knob={one}" for one in found.knobs]
-    return starter.run_suite([*words, found.check.id])
+        same += [f"--mutant={one}" for one in found.mutants] + [f"--knob={one}" for one in found.knobs]
+    again = shlex.join([target or server, *same])
+    words = [f"--target={server}", f"--report={report}", "--evidence=always", f"--again={again}", *arguments]
+    return starter.run_suite([*words, *same, found.check.id])
 
 
 def _target_of(found: Found, target: str | None) -> str:

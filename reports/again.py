@@ -9,11 +9,11 @@ from pathlib import PurePath
 
 _KEPT = frozenset(
     {
-        *("--knob", "--set", "--mutant", "--lacks", "--call-timeout"),
+        *("--knob", "--set", "--mutant", "--lacks", "--call-timeout", "--seed"),
         *("--control", "--control-timeout", "--restart", "--restart-timeout"),
     }
 )
-"""Options that a check needs to meet the same server as before, and the same control of it."""
+"""Options that a check needs to meet the same server as before, with the same control of it, and to draw the same."""
 _COMMANDS = frozenset({"--control", "--restart"})
 """Their values are for the shell of the owner, and may name hosts, users and paths."""
 _TELLING = (*_COMMANDS, ".toml")

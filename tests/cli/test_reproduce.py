@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -305,6 +306,17 @@ def test_a_server_that_was_started_for_the_run_is_started_again(tmp_path: Path) 
     assert again.returncode == Exit.OK, again.stderr
     assert f"count: 2    <-- FAIL {name}: " in again.stdout
     assert python("-m", "nfsproof", "reproduce", name, f"--report={tmp_path}").returncode == Exit.FAIL
+
+
+def test_what_a_check_draws_is_drawn_again(tmp_path: Path) -> None:
+    name, mutant = "recovery/consistency/names", "crash-undoes-half-of-rename"
+    run = ["-m", "nfsproof", "run", "embedded", name, f"--mutant={mutant}", f"--report={tmp_path}", "-q"]
+    assert python(*run, "--seed", "5").returncode == Exit.FAIL
+    assert python("-m", "nfsproof", "reproduce", name, f"--report={tmp_path}").returncode == Exit.FAIL
+    for folder in (tmp_path, tmp_path / "reproduced"):
+        check = check_of(folder, name)
+        assert check.observations["seed"] == "5"
+        assert {"--seed=5", f"--mutant={mutant}"} <= set(shlex.split(check.rerun))
 
 
 def test_a_python_without_nfsclient_is_told_what_to_do(report: Path, tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ def test_what_decides_which_server_a_check_meets_is_kept() -> None:
         ([URL], [URL, "ID"]),
         ([], ["embedded", "ID"]),
         (["nfs3/WRITE", "--mutant", "m"], ["embedded", "ID", "--mutant=m"]),
+        (["recovery", "--seed", "5"], ["embedded", "ID", "--seed=5"]),
         ([URL, "--control", "crash=ssh a b"], [URL, "ID", "--control=crash=ssh a b"]),
         (["my.toml#lab", "nfs3/WRITE"], ["my.toml#lab", "ID"]),
         (["my.toml", "--control-timeout=9"], ["my.toml", "ID", "--control-timeout=9"]),
