@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+from nfsclient.similar import similar_text
 from nfsclient.url import NfsUrl
 from nfsjudge.records import CheckRecord
 from nfsproof import starter
@@ -84,7 +85,8 @@ def _check(name: str, run: Run) -> CheckRecord:
     if not near:
         failed = [one.id for one in run.checks if one.verdict == "FAIL"]
         seen = f"; failed: {', '.join(failed[:3])}" if failed else ""
-        raise CannotReproduce(f"expected the id of a check of this run, saw {name!r}{seen}")
+        near_ids = similar_text(name, [one.id for one in run.checks])
+        raise CannotReproduce(f"expected the id of a check of this run, saw {name!r}{near_ids}{seen}")
     some = ", ".join(one.id for one in near[:3])
     raise CannotReproduce(
         f"expected the id of one check, saw {name!r}, with which {len(near)} begin: {some} ..."

@@ -161,6 +161,7 @@ class Trial:
 
     def _crash(self) -> str:
         with self._client() as client:
+            client.write_file(self._name + "-stable", _BLOCK)
             client.write_file(self._name, b"")
             handle = client.find(self._name).handle
             before = client.session.nfs.write(handle, 0, _BLOCK, nfs3.StableHow.UNSTABLE).resok
@@ -168,8 +169,16 @@ class Trial:
         with self._client() as client:
             with suppress(NfsClientError):
                 client.write_file(self._name + "-after", b"")
-            lost = not client.exists(self._name) or client.lstat(self._name).size < len(_BLOCK)
+            lost, stable_lost = (
+                not client.exists(name) or client.lstat(name).size < len(_BLOCK)
+                for name in (self._name, self._name + "-stable")
+            )
             after = client.session.nfs.write(client.find(self._name + "-after").handle, 0, b"x").resok
+        if stable_lost:
+            return (
+                "the server went down, and lost data that it had committed: it keeps them in memory only, or the"
+                " command undoes more than a loss of power; expect FAIL and SKIP in recovery"
+            )
         if before is None or after is None:
             return "the server went down, and answers again"
         changed = "changed" if before.verf != after.verf else "did not change"
@@ -187,7 +196,7 @@ class Trial:
 
     def _clean(self) -> None:
         with suppress(NfsClientError), self._client() as client:
-            for name in (self._name, self._name + "-after"):
+            for name in (self._name, self._name + "-after", self._name + "-stable"):
                 if client.exists(name):
                     client.remove(name)
 

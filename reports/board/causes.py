@@ -83,7 +83,7 @@ def _plain(one: Shared, numbers: dict[str, int], used: set[str]) -> dict[str, t.
     first = one.first
     key = first.key if first.key not in used else f"{first.key}-{len(used)}"
     used.add(key)
-    rfc, _, section = first.clause.rpartition(" ")
+    rfc, _, section = first.clause.partition(", ")[0].rpartition(" ")
     return {
         "key": key,
         "verdict": visible_line(first.verdict),

@@ -277,7 +277,7 @@ def _cause(members: Sequence[_Red]) -> Cause:
     return Cause(
         key=hashlib.sha256(f"{worst} {ordered[0]}".encode()).hexdigest()[:10],
         verdict=worst,
-        clause="" if requirement is None else f"{requirement.rfc} {requirement.section}",
+        clause=_clauses(first, members),
         level="" if requirement is None else requirement.level,
         gist="" if requirement is None else requirement.gist,
         text=_text(first, members),
@@ -288,6 +288,18 @@ def _cause(members: Sequence[_Red]) -> Cause:
         signatures=ordered,
         elsewhere=list(first.record.elsewhere),
     )
+
+
+def _clauses(first: _Red, members: Sequence[_Red]) -> str:
+    """The clause that the first record proves; of checks of other versions, whose RFC is another one, theirs too."""
+    if not first.symptom.clause or not first.record.observed:
+        return ""
+    found: dict[str, str] = {}
+    for one in [first, *(one for one in members if one.record.verdict == first.record.verdict)]:
+        requirement = one.record.requirement
+        if requirement is not None and one.record.observed:
+            found.setdefault(requirement.rfc, f"{requirement.rfc} {requirement.section}")
+    return ", ".join(found.values())
 
 
 def _first(members: Sequence[_Red], signatures: Sequence[str]) -> _Red:

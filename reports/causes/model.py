@@ -24,7 +24,7 @@ class Cause:
     verdict: str
     """The worst of its checks and findings."""
     clause: str
-    """``RFC 1813 3.3.16``; empty if there is none."""
+    """``RFC 1813 3.3.16``; of checks of two versions both, ``RFC 1094 2.2, RFC 1813 1.6``; empty if there is none."""
     level: str
     gist: str
     """What the clause says."""

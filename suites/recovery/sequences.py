@@ -187,7 +187,7 @@ def judge_sequences(
     if broken is None and weak:
         broken = min(weak, key=_size)
     if broken is not None:
-        _fail(field.show(_shortest(field, broken, clock)), requirements, seed)
+        _fail(field.show(_shortest(field, broken, clock)), requirements)
     if not judged:
         skip("the server refuses calls of every sequence, or shows something else than was written")
 
@@ -238,15 +238,16 @@ def _breaks_the_same(run: _Run, other: _Run) -> bool:
     )
 
 
-def _fail(run: _Run, requirements: Mapping[Promise, Requirement], seed: int) -> t.NoReturn:
+def _fail(run: _Run, requirements: Mapping[Promise, Requirement]) -> t.NoReturn:
     __tracebackhide__ = True
     found = run.violation
     assert found is not None
     steps = "; ".join(f"{number}. {step.words()}" for number, step in enumerate(run.script, 1))
-    observe("sequence", f"{steps}; then the crash")
+    # A note, not a part of the symptom: another seed finds another sequence for the same cause.
+    observe("sequence", f"in an empty directory: {steps}; then the crash")
     fail(
         f"{found.what} after the crash",
         (found.expected,),
-        f"{found.observed}, after these calls in an empty directory: {steps} (seed {seed})",
+        found.observed,
         requirements[found.promise],
     )

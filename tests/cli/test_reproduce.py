@@ -184,6 +184,7 @@ def left(tmp_path: Path) -> Callable[..., Path]:
     ("name", "complaint"),
     [
         ("nfs3/nothing", "expected the id of a check of this run"),
+        ("nfs3/writes/one", "similar: nfs3/write/one"),
         ("nfs3/write", "expected the id of one check"),
         ("nfs3/write/one", "run it again with --evidence=always"),
         ("nfs3/write/two", "which is none"),

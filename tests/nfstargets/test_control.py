@@ -236,6 +236,17 @@ def test_the_trial_tries_each_control_and_looks_at_its_effect(url: str, folder: 
         assert client.listdir() == []
 
 
+def test_the_trial_says_that_a_crash_loses_what_was_committed(url: str, folder: Path) -> None:
+    stable = f"/export/nfsproof-control-{os.getpid()}-stable"
+    lossy = f"{command(folder, 'crash')}; NFSPROOF_PATH={stable}; {command(folder, 'remove_locally')}"
+    controls = _all_controls(folder, crash=lossy)
+    target = ControlledTarget(url, controls)
+    target.start()
+    steps = {step.name: step for step in Trial(target, controls).steps()}
+    target.stop()
+    assert "lost data that it had committed" in steps["crash"].seen
+
+
 def test_the_trial_says_which_command_does_nothing(url: str, folder: Path) -> None:
     controls = _all_controls(folder, touch_locally="true", remove_locally="true", fill_disk="true")
     target = ControlledTarget(url, controls)

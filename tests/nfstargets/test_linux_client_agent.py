@@ -107,7 +107,7 @@ def test_the_programs_run_from_their_archive(tmp_path: Path) -> None:
         archive.extractall(tmp_path / "guest", filter="data")
     assert "/run/nfsproof" in (tmp_path / "guest/agent.py").read_text()
     look = f"import sys; sys.path.insert(0, {str(tmp_path / 'guest')!r})\n"
-    look += "from nfstargets.knfsd.guest import client; print(client.__file__, client.Line.__module__)"
+    look += "from nfstargets.knfsd.guest import client; print(client.__file__, client.attend.__module__)"
     told = subprocess.run(
         [sys.executable, "-I", "-S", "-c", look], check=True, capture_output=True, text=True, cwd="/"
     )

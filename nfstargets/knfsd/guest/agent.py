@@ -26,7 +26,7 @@ import traceback
 import tty
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 WORD = "nfsproof."
 """How a setting begins on the kernel's command line."""
@@ -335,22 +335,35 @@ def obey(server: Server, request: dict[str, Any]) -> dict[str, Any]:
     return {"id": number, "ok": True, "value": value}
 
 
-def main() -> int:
-    """Starts the services and obeys until the machine ends."""
+class Role(Protocol):
+    """What the guest is for the run."""
+
+    def start(self) -> None:
+        """Gets ready. Raises GuestError, OSError or KeyError."""
+        ...
+
+
+R = TypeVar("R", bound=Role)
+
+
+def attend(
+    role: Callable[[Mapping[str, str]], R], answer: Callable[[R, dict[str, Any]], dict[str, Any]]
+) -> int:
+    """Starts a role and answers requests until the machine ends."""
     chosen = settings(Path("/proc/cmdline").read_text())
     line = Line(chosen["line"])
-    server = Server(chosen)
+    played = role(chosen)
     try:
-        server.start()
+        played.start()
     except (GuestError, OSError, KeyError) as error:
         traceback.print_exc()
         line.say(event="failed", why=f"{type(error).__name__}: {error}")
         return 1
     line.say(event="ready", kernel=os.uname().release)
     while (request := line.hear()) is not None:
-        line.say(**obey(server, request))
+        line.say(**answer(played, request))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(attend(Server, obey))

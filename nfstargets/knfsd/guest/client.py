@@ -24,13 +24,12 @@ import signal
 import subprocess
 import sys
 import time
-import traceback
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from nfstargets.knfsd.guest.agent import GuestError, Line, run, settings
+from nfstargets.knfsd.guest.agent import GuestError, attend, run
 
 MODULES = ("nfs", "nfsv2", "nfsv3")
 """A kernel may have them built in, or lack some."""
@@ -223,19 +222,7 @@ def _do(client: Client, wanted: dict[str, Any]) -> dict[str, Any] | None:
 
 def main() -> int:
     """Gets ready to mount and obeys until the machine ends."""
-    chosen = settings(Path("/proc/cmdline").read_text())
-    line = Line(chosen["line"])
-    client = Client(chosen)
-    try:
-        client.start()
-    except (GuestError, OSError, KeyError) as error:
-        traceback.print_exc()
-        line.say(event="failed", why=f"{type(error).__name__}: {error}")
-        return 1
-    line.say(event="ready", kernel=os.uname().release)
-    while (request := line.hear()) is not None:
-        line.say(**obey(client, request))
-    return 0
+    return attend(Client, obey)
 
 
 if __name__ == "__main__":

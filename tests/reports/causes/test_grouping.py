@@ -49,6 +49,16 @@ def test_one_clause_is_one_cause() -> None:
     )
 
 
+def test_one_cause_of_two_versions_has_the_clauses_of_both() -> None:
+    ids = {"v2": RequirementRecord("RFC 1094", "2.2", "DESCRIPTION", "STATED", "procedures are synchronous")}
+    ids["v3"] = RequirementRecord("RFC 1813", "1.6", "DESCRIPTION", "STATED", "names are stable")
+    lost = [
+        red(f"recovery/names/links[{version}]", clause, "nlink", "2", "1") for version, clause in ids.items()
+    ]
+    (cause,) = causes(lost)
+    assert cause.line == "nlink: expected 2, got 1 (RFC 1094 2.2, RFC 1813 1.6): 2 checks"
+
+
 def test_a_clause_about_everything_is_many_causes() -> None:
     left = "byte 108: 8 bytes are left over"
     one = red("nfs3/READDIR/x", FORM, "results of READDIR", "valid XDR", left)
