@@ -94,7 +94,7 @@ def nfs3_crash_loses_everything(call: AnyCall) -> t.Any:
 
 @mutant((*LINKS, *REMOVES, *RENAMES, *LOOKS), RFC1813_SYNCHRONOUS)
 def crash_restores_link_counts(call: AnyCall) -> t.Any:
-    """A crash undoes what the last LINK, REMOVE or RENAME did to link counts"""
+    """A crash undoes what the last LINK, REMOVE or RENAME of each file did to its link count"""
     return restore_field(call, "nlink")
 
 
