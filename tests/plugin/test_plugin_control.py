@@ -83,6 +83,16 @@ def test_a_control_that_fails_is_void_with_its_output(run_on: RunOn) -> None:
     assert "'--control=crash=echo no such machine; exit 3'" in check.rerun
 
 
+def test_an_interrupt_during_a_crash_says_only_what_is_known(run_on: RunOn, folder: Path) -> None:
+    down = f"{command(folder, 'stop')}; kill -TERM $PPID; sleep 600"
+    done, _ = run_on(CRASHES, f"--control=crash={down}")
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "interrupted during control crash, and the target did not answer then" in done.stdout
+    assert "the target is down at the end" not in done.stdout
+    assert "left in the export: 1 directory" in done.stdout
+
+
 HOOKS = """
     @proves(RULE, killed_by=MUTANT)
     def test_a_hooks(target):
