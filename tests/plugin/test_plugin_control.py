@@ -93,6 +93,31 @@ def test_an_interrupt_during_a_crash_says_only_what_is_known(run_on: RunOn, fold
     assert "left in the export: 1 directory" in done.stdout
 
 
+STALE = """
+    @proves(RULE, killed_by=MUTANT)
+    def test_a_crash(target, scratch):
+        target.crash()
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_b_later(scratch):
+        scratch.file("f")
+"""
+
+
+def test_an_export_that_a_crash_made_stale_is_one_cause(suite: Suite) -> None:
+    suite.write(STALE)
+    outcome = suite.run("--mutant=export-is-stale-after-a-restart")
+    assert outcome.verdicts == {"a_crash": "PASS", "b_later": "FAIL"}, outcome.text
+    told = "since the server came back, for the handle that MNT returns: expected success, got NFS3ERR_STALE"
+    assert f"{told} (70) (RFC 1813 5.2.1): 1 check" in outcome.text
+
+
+def test_an_export_that_must_be_mounted_again_is_none(suite: Suite) -> None:
+    suite.write(STALE)
+    outcome = suite.run("--mutant=root-is-stale-after-a-restart")
+    assert outcome.verdicts == {"a_crash": "PASS", "b_later": "PASS"}, outcome.text
+
+
 HOOKS = """
     @proves(RULE, killed_by=MUTANT)
     def test_a_hooks(target):
