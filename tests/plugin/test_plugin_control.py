@@ -118,6 +118,25 @@ def test_an_export_that_must_be_mounted_again_is_none(suite: Suite) -> None:
     assert outcome.verdicts == {"a_crash": "PASS", "b_later": "PASS"}, outcome.text
 
 
+OBSERVES = """
+    from fixtures.checks.across import DATA
+    from nfsjudge import observe
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_a_crash(target):
+        target.crash()
+        observe(DATA, "{seen}")
+"""
+
+
+@pytest.mark.parametrize("seen", ["committed at once", "lost"])
+def test_a_crash_that_is_not_known_to_lose_anything_is_told(suite: Suite, seen: str) -> None:
+    suite.write(OBSERVES.format(seen=seen))
+    outcome = suite.run()
+    assert outcome.verdicts == {"a_crash": "PASS"}, outcome.text
+    assert ("this crash is not known to lose anything" in outcome.text) == (seen != "lost")
+
+
 HOOKS = """
     @proves(RULE, killed_by=MUTANT)
     def test_a_hooks(target):
