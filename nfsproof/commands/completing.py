@@ -74,5 +74,5 @@ def _levels(ids: Sequence[str], begun: str) -> list[str]:
     only = next(iter(found)) if len(found) == 1 else ""
     if only == begun:  # a function: its parameters
         return [one for one in ids if one.startswith(begun)]
-    # A shell puts a blank behind a word that is the only one: what ends with a slash is never offered alone.
+    # A shell adds a blank to a word that is the only one: what ends with a slash is never offered alone.
     return _levels(ids, only) if only.endswith("/") else list(found)

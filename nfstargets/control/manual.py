@@ -20,7 +20,7 @@ _NO = frozenset({"n", "no", "s", "skip"})
 
 
 class Person:
-    """The person at the terminal of the run. Who says no once, or nothing three times, is not asked again."""
+    """The person at the terminal of the run. Ends asking after one no, or three prompts without an answer."""
 
     def __init__(self, terminal: str = _TERMINAL, clock: Callable[[], float] = time.monotonic) -> None:
         self._terminal = terminal
@@ -37,7 +37,7 @@ class Person:
             raise ControlDeclined(f"control {name}: declined at the terminal")
         if self._unanswered >= _MOST_UNANSWERED:
             raise ControlFailed(
-                f"control {name}: nobody pressed Enter at {self._unanswered} prompts, so nobody is asked again"
+                f"control {name}: nobody pressed Enter at {self._unanswered} prompts, so nfsproof prompts no more"
             )
         try:
             descriptor = os.open(self._terminal, os.O_RDWR | os.O_NOCTTY)

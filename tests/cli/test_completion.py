@@ -51,7 +51,7 @@ def test_parameters_come_last(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
 def test_what_goes_on_is_never_offered_alone(
     words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # A shell puts a blank behind it, which the user would have to delete.
+    # A shell adds a blank to it, which the user would have to delete.
     found = offered(words, monkeypatch, capsys)
     assert len(found) > 1 or not found[0].endswith("/")
 

@@ -164,7 +164,7 @@ def test_nobody_is_asked_again_after_three_prompts_without_an_answer() -> None:
     for _ in range(3):
         with pytest.raises(ControlFailed, match="nobody pressed Enter within"):
             person.ask("crash", "Switch the server off.", 0.01)
-    with pytest.raises(ControlFailed, match="nobody pressed Enter at 3 prompts, so nobody is asked again"):
+    with pytest.raises(ControlFailed, match="nobody pressed Enter at 3 prompts, so nfsproof prompts no more"):
         person.ask("restart", "Restart it.", 60)
     os.close(mine)
 
