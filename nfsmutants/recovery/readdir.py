@@ -9,8 +9,7 @@ from nfsclient.protocol import nfs2, nfs3
 from nfsclient.xdr import replace
 from nfsmutants.bending import amend
 from nfsmutants.form import AnyCall, mutant
-from nfsmutants.recovery.bending import LOOKS
-from nfsmutants.rules import RFC1094_READDIR, RFC1813_READDIR, RFC1813_SYNCHRONOUS
+from nfsmutants.rules import RFC1094_READDIR, RFC1813_READDIR
 
 
 def _has_restarted(call: AnyCall) -> bool:
@@ -31,16 +30,6 @@ def list_has_old_fileids_after_restart(call: AnyCall) -> t.Any:
     if call.operation is nfs3.CREATE or not has_restarted or reply.resok is None:
         return reply
     return amend(reply, entries=[replace(entry, fileid=2) for entry in reply.resok.entries])
-
-
-@mutant((nfs2.READDIR, nfs3.READDIR, *LOOKS), RFC1813_SYNCHRONOUS)
-def listings_fail_after_a_restart(call: AnyCall) -> t.Any:
-    """After a restart, READDIR answers an I/O error"""
-    if not _has_restarted(call) or call.operation in LOOKS:
-        return call.proceed()
-    if call.operation is nfs3.READDIR:
-        return nfs3.Readdir3Res(nfs3.Nfsstat3.NFS3ERR_IO, resfail=nfs3.Readdir3ResFail(None))
-    return nfs2.Readdirres(nfs2.Nfsstat2.NFSERR_IO)
 
 
 @mutant(nfs2.READDIR, RFC1094_READDIR)
