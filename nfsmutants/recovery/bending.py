@@ -13,7 +13,7 @@ import typing as t
 from collections.abc import Callable
 
 from nfsclient.protocol import nfs2, nfs3
-from nfsmutants.bending import child_of
+from nfsmutants.bending import child_of, inode_of
 from nfsmutants.form import AnyCall
 from nfsserver.fs import FsError, Inode
 
@@ -92,3 +92,21 @@ def entry_of(args: t.Any, *fields: str) -> tuple[bytes, bytes]:
 def inode_at(call: AnyCall, *fields: str) -> Inode | None:
     """The object of this entry."""
     return child_of(call.server, *entry_of(call.args, *fields))
+
+
+def is_second(call: AnyCall) -> bool:
+    """Whether another connection has made such a call before."""
+    return bool(call.state.setdefault("first", call.peer) != call.peer)
+
+
+def lose_data_of_second(call: AnyCall) -> t.Any:
+    """Let a crash zero what the second of two connections writes."""
+    strike(call)
+    if call.operation in LOOKS or not is_second(call):
+        return call.proceed()
+    inode = inode_of(call.server, call.args.file)
+    if inode is not None and inode.data is not None:
+        data, offset = inode.data, call.args.offset
+        size = len(call.args.data)
+        at_the_crash(call, lambda: data.write(offset, bytes(size), stable=True))
+    return call.proceed()
