@@ -32,8 +32,10 @@ class Reconnecting:
     """The calls of `RpcClient` that a path client makes, as a `Caller`. Without `patience` errors are raised at once.
 
     The first attempt follows a loss at once, later ones after the pauses of `patience`; an answer ends the spell.
-    After its `total` seconds they raise `ServerDown`. Over UDP the driver has sent the call again itself; it is sent
-    further on the same socket. A recorder sees each attempt as an exchange.
+    After its `total` seconds they raise `ServerDown`, and until there is an answer, later calls make one attempt
+    each. A new connection has the source port of the lost one, if possible: some servers know a duplicate by it. Over
+    UDP the driver has sent the call again itself; it is sent further on the same socket. A recorder sees each attempt
+    as an exchange.
     """
 
     def __init__(self, rpc: RpcClient, patience: Patience | None = None) -> None:
@@ -42,6 +44,8 @@ class Reconnecting:
         """How often the call that was answered last was made again."""
         self._patience = patience
         self._pauses: t.Iterator[float] | None = None
+        self._is_hopeless = False
+        """Whether patience ended, and no answer has come since."""
         self._since = 0.0
         self._attempts = 0
         self._opened_at = 0.0
@@ -74,8 +78,15 @@ class Reconnecting:
             except _LOST as error:
                 lost = _with_exchange(error, lost)
             else:
-                self._pauses = None
+                self._answered()
                 return result
+
+    def end(self) -> None:
+        """Make no connections from now on: the client is closed."""
+        self._patience = None
+
+    def _answered(self) -> None:
+        self._pauses, self._is_hopeless = None, False
 
     def submit(self, procedure: Procedure[A, R], args: A, *, into: memoryview | None = None) -> Pending[R]:
         """Start a call. Raises `ServerDown`."""
@@ -97,7 +108,7 @@ class Reconnecting:
             self.resent += 1
             return self._again(pending, error)
         self.resent = 0
-        self._pauses = None
+        self._answered()
         return result
 
     def wait(self, pending: Pending[R]) -> R:
@@ -133,7 +144,8 @@ class Reconnecting:
         cause: RpcError = lost
         clock = self._patience.clock
         if self._pauses is None:
-            self._pauses, self._since, self._attempts = self._patience.pauses(), clock(), 0
+            self._pauses = iter(()) if self._is_hopeless else self._patience.pauses()
+            self._since, self._attempts = clock(), 0
         elif next(self._pauses, None) is None:
             self._give_up(lost, lost)
         while True:
@@ -141,7 +153,7 @@ class Reconnecting:
             if self.rpc.core.transport == "udp" and self.rpc.is_open:
                 return
             try:
-                self.rpc.reconnect()
+                self.rpc.reconnect(same_port=True)
             except ConnectFailed as error:
                 cause = error
             else:
@@ -153,7 +165,7 @@ class Reconnecting:
     def _give_up(self, lost: Lost, cause: RpcError) -> t.NoReturn:
         assert self._patience is not None
         seconds = self._patience.clock() - self._since
-        self._pauses = None
+        self._pauses, self._is_hopeless = None, True
         down = ServerDown(lost.what, self.rpc.core.peer, seconds, self._attempts, str(cause))
         down.exchange = lost.exchange
         raise down from cause

@@ -73,6 +73,7 @@ class NfsClient:
 
     def close(self) -> None:
         """Close the connection."""
+        self.session.caller.end()
         self.session.rpc.close()
         self._closing.close()
 

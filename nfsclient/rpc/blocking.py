@@ -335,16 +335,23 @@ def connect_tcp(
     into fragments; `max_record` is the longest reply in bytes; `xids` gives the XIDs, random by default.
     """
 
-    def dial() -> socket.socket:
-        limit = timeout if connect_timeout is None else connect_timeout
+    def dial(preferred_port: int | None = None) -> socket.socket:
         return open_socket(
-            host, port, socket.SOCK_STREAM, timeout=limit, source_port=source_port, privileged=privileged
+            host,
+            port,
+            socket.SOCK_STREAM,
+            timeout=timeout if connect_timeout is None else connect_timeout,
+            source_port=source_port,
+            privileged=privileged,
+            preferred_port=preferred_port,
         )
 
     def make_core(peer: str) -> StreamCore:
         return StreamCore(peer=peer, fragment_sizes=fragment_sizes, max_record=max_record, xids=xids)
 
-    return RpcClient(dial, make_core, loop=loop, credential=credential, timeout=timeout)
+    client = RpcClient(dial, make_core, loop=loop, credential=credential, timeout=timeout)
+    client.redial = dial
+    return client
 
 
 def connect_udp(

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import struct
 import typing as t
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from nfsclient.errors import BadReply, ConnectFailed, ConnectionLost
 from nfsclient.rpc.bulk import WORTH_IT, BulkReceiver, BulkReply, Find
@@ -55,6 +57,8 @@ class Link:
         self._recorder: Recorder | None = None
         self._raw_recorder: RawRecorder | None = None
         self._tap: Tap | None = None
+        self.redial: Callable[[int], socket.socket] | None = None
+        """Connects again, if possible from the given source port; None: as `dial` does."""
         self._open(dial())
 
     # ------------------------------------------------------------ the connection
@@ -114,17 +118,23 @@ class Link:
         """Close the connection; calls under way end with `ConnectionLost`."""
         self.lose("closed by us")
 
-    def reconnect(self, pauses: Iterable[object] = ()) -> None:
-        """Close, and connect again to the same address. Raises `ConnectFailed`.
+    def reconnect(self, pauses: Iterable[object] = (), *, same_port: bool = False) -> None:
+        """Close, and connect again to the same address, with `same_port` from the same port. Raises `ConnectFailed`.
 
         After each of the `pauses`, such as those of `Patience.pauses`, it tries again. Calls that were under way have
         ended with `ConnectionLost`; which of them may be made again is the caller's business.
         """
+        dial = self._dial
+        if same_port and self.redial is not None:
+            dial = partial(self.redial, self.local_address[1])
+            # By RST instead of FIN, so that the port is free at once. No reply is waited for on the old connection.
+            with contextlib.suppress(OSError):
+                self._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.close()
         waiting, over = iter(pauses), object()
         while True:
             try:
-                self._open(self._dial())
+                self._open(dial())
             except ConnectFailed:
                 if next(waiting, over) is over:
                     raise

@@ -9,7 +9,7 @@ import random
 import socket
 import struct
 import typing as t
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nfsclient.errors import ConnectFailed
 
@@ -40,8 +40,12 @@ def open_socket(
     timeout: float,
     source_port: int | None = None,
     privileged: bool = False,
+    preferred_port: int | None = None,
 ) -> socket.socket:
-    """A connected socket to the first address of `host` that answers. Raises `ConnectFailed`."""
+    """A connected socket to the first address of `host` that answers. Raises `ConnectFailed`.
+
+    `preferred_port` is the source port to try first; where it is taken, another one does.
+    """
     where = format_address(host, port)
     try:
         candidates = socket.getaddrinfo(host, port, type=kind)
@@ -50,7 +54,8 @@ def open_socket(
     failure = "the name has no address"
     for family, _, proto, _, sockaddr in candidates:
         try:
-            return _connect(family, kind, proto, sockaddr, timeout, source_port, privileged)
+            ports = list(source_ports(source_port, privileged=privileged, preferred=preferred_port))
+            return _connect(family, kind, proto, sockaddr, timeout, ports, privileged)
         except OSError as error:
             failure = "no answer in time" if isinstance(error, TimeoutError) else str(error)
     raise ConnectFailed(where, failure)
@@ -62,11 +67,11 @@ def _connect(
     proto: int,
     sockaddr: t.Any,
     timeout: float,
-    source_port: int | None,
+    ports: Sequence[int],
     privileged: bool,
 ) -> socket.socket:
     failure: OSError = OSError("no privileged source port is free")
-    for port in source_ports(source_port, privileged=privileged):
+    for port in ports:
         sock = socket.socket(family, kind, proto)
         try:
             if port:
@@ -89,11 +94,14 @@ def _connect(
     raise failure
 
 
-def source_ports(source_port: int | None, *, privileged: bool) -> Iterator[int]:
+def source_ports(source_port: int | None, *, privileged: bool, preferred: int | None = None) -> Iterator[int]:
     """The source ports to try, in order; 0 leaves the choice to the kernel."""
     if source_port is not None:
         yield source_port
-    elif privileged:
+        return
+    if preferred is not None:
+        yield preferred
+    if privileged:
         # A random order: the port that was used last may still be in TIME_WAIT.
         yield from random.sample(PRIVILEGED_PORTS, len(PRIVILEGED_PORTS))
     else:

@@ -45,6 +45,7 @@ class Reconnectable(Stage):
         self.pauses.now += seconds
         self.away -= 1
         if self.away == 0:
+            self.server.messages.replays.clear()
             self.server.listen(self.loop, port=self.port)
 
     def leave(self, pauses: int) -> None:
@@ -208,3 +209,39 @@ def test_pauses_begin_again_with_each_spell(stage: Reconnectable) -> None:
         stage.leave(3)
         assert stage.client.read_file("f") == b"data"
     assert stage.pauses.waited == [0.05, 0.1, 0.2] * 3
+
+
+def test_a_closed_client_stays_closed(stage: Reconnectable) -> None:
+    stage.client.close()
+    with pytest.raises(ConnectionLost, match="closed by us"):
+        stage.client.stat()
+    with pytest.raises(ConnectionLost, match="closed by us"):
+        stage.client.listdir()
+    assert not stage.pauses.waited
+
+
+def test_after_the_patience_each_call_tries_once_until_there_is_an_answer(stage: Reconnectable) -> None:
+    stage.leave(0)
+    with pytest.raises(ServerDown):
+        stage.client.stat()
+    stage.pauses.waited.clear()
+    with pytest.raises(ServerDown) as caught:
+        stage.client.stat()
+    assert caught.value.attempts == 1
+    assert not stage.pauses.waited
+    stage.server.listen(stage.loop, port=stage.port)
+    stage.client.stat()
+    stage.leave(2)
+    stage.client.stat()
+    assert len(stage.pauses.waited) == 2
+
+
+def test_a_lost_reply_comes_from_the_replay_cache(stage: Reconnectable) -> None:
+    """Which knows a caller by its address and port, as that of Linux does."""
+    stage.client.write_file("f", b"data")
+    local = stage.client.session.rpc.local_address
+    stage.watch(p.REMOVE)
+    stage.at_call(p.REMOVE, 1, lambda: None, after=True)
+    stage.client.remove("f")
+    assert len(stage.called("REMOVE")) == 1
+    assert stage.client.session.rpc.local_address == local
