@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT
+"""All that clients hold of files, in one object: the tables, and what concerns more than one of them."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Hashable
+
+from nfsserver.state.delegations import Delegation, Delegations
+from nfsserver.state.locks import Lock, Locks
+from nfsserver.state.opens import Open, Opens, Share
+from nfsserver.state.stateids import Kind, Loss, State, StateError, Stateid, Stateids, special
+
+
+class Held:
+    """The states of one instance of the server; a restart begins with a new one."""
+
+    def __init__(self, instance: int) -> None:
+        self.stateids = Stateids(instance)
+        self.opens = Opens(self.stateids)
+        self.locks = Locks(self.stateids)
+        self.delegations = Delegations(self.stateids, self.opens)
+
+    def require(
+        self, stateid: Stateid, client: Hashable, file: Hashable, *kinds: Kind, slots: int = 0
+    ) -> State:
+        """The state of a stateid, in the order of checks of section 8.2.4. Raises `StateError`.
+
+        Special stateids are BAD_STATEID here: who accepts them asks `stateids.special` before.
+        """
+        state = self.stateids.find(stateid, client, slots=slots)
+        if state.file != file or state.kind not in kinds:
+            raise StateError("BAD_STATEID")
+        return state
+
+    def require_io(
+        self, stateid: Stateid, client: Hashable, file: Hashable, access: Share, *, slots: int = 0
+    ) -> None:
+        """Whether a READ, a WRITE or a SETATTR of the size may be done with a stateid (sections 8.2.5, 9.1.2).
+
+        Raises BAD_STATEID and the like, LOCKED (an open denies it, and the stateid is no open), OPENMODE.
+        """
+        meaning = special(stateid)
+        if meaning in {"current", "invalid"}:
+            raise StateError("BAD_STATEID")
+        if meaning is not None:
+            # The READ bypass stateid may be treated like the anonymous one, and is.
+            if self.opens.denies(file, access):
+                raise StateError("LOCKED")
+            return
+        state = self.require(stateid, client, file, "open", "lock", "delegation", slots=slots)
+        if isinstance(state, Delegation):
+            if access & Share.WRITE and not state.is_write:
+                raise StateError("OPENMODE")
+            return
+        one = state.open if isinstance(state, Lock) else t.cast("Open", state)
+        # A server may let a file that is open for writing only be read (section 18.22.3); this one does.
+        if access & Share.WRITE and not one.access & Share.WRITE:
+            raise StateError("OPENMODE")
+
+    def close(self, one: Open, *, frees_locks: bool = True) -> None:
+        """CLOSE: the opens of an owner and the locks that belong to them. Raises LOCKS_HELD (section 18.2.3)."""
+        locks = self.locks.of_open(one)
+        if not frees_locks and any(lock.ranges for lock in locks):
+            raise StateError("LOCKS_HELD")
+        for lock in locks:
+            self.locks.free(lock)
+        self.opens.close(one)
+
+    def free(self, stateid: Stateid, client: Hashable) -> None:
+        """FREE_STATEID (section 18.38). Raises LOCKS_HELD, BAD_STATEID, OLD_STATEID."""
+        state = self.stateids.find_lost(stateid, client)
+        if state.lost is not None:
+            self.stateids.remove(state)
+        elif isinstance(state, Lock) and not state.ranges:
+            self.locks.free(state)
+        else:
+            raise StateError("LOCKS_HELD")
+
+    def test(self, stateid: Stateid, client: Hashable, *, slots: int = 0) -> str:
+        """TEST_STATEID of one stateid: ``OK``, or the name of its status (section 18.48)."""
+        try:
+            if special(stateid) is not None:
+                return "BAD_STATEID"
+            self.stateids.find(stateid, client, slots=slots)
+        except StateError as error:
+            return error.status
+        return "OK"
+
+    def release(self, client: Hashable) -> None:
+        """Forget all states of a client: its record is gone."""
+        for state in self.stateids.of_client(client):
+            self._take(state)
+            self.stateids.remove(state)
+
+    def revoke(self, client: Hashable, why: Loss) -> None:
+        """Take all states of a client away, but keep their stateids: its lease is over."""
+        for state in self.stateids.of_client(client):
+            if state.lost is None:
+                self._take(state)
+                state.lost = why
+                self.stateids.restore(state)
+
+    def _take(self, state: State) -> None:
+        if isinstance(state, Open):
+            self.opens.close(state)
+        elif isinstance(state, Lock):
+            self.locks.free(state)
+        elif isinstance(state, Delegation):
+            self.delegations.give_back(state)
+
+    def has_any(self, client: Hashable) -> bool:
+        """Whether a client holds anything: then DESTROY_CLIENTID answers CLIENTID_BUSY (section 18.50)."""
+        return any(state.lost is None for state in self.stateids.of_client(client))
+
+    def has_lost(self, client: Hashable) -> Loss | None:
+        """Why something was taken from a client that it has not freed yet: SEQUENCE tells it by its flags."""
+        return next((state.lost for state in self.stateids.of_client(client) if state.lost is not None), None)

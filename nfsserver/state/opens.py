@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""Opens with their share reservations (RFC 5661 sections 9.7, 18.2, 18.16, 18.18)."""
+
+from __future__ import annotations
+
+import enum
+import typing as t
+from collections import defaultdict
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+
+from nfsserver.state.stateids import Kind, State, StateError, Stateids
+
+
+class Share(enum.IntFlag):
+    """Access or denial: bits of share_access and share_deny."""
+
+    NONE = 0
+    READ = 1
+    WRITE = 2
+    BOTH = 3
+
+
+@dataclass(eq=False)
+class Open(State):
+    """The opens of a file by one open-owner, which share a stateid."""
+
+    kind: t.ClassVar[Kind] = "open"
+    owner: bytes
+    access: Share = Share.NONE
+    deny: Share = Share.NONE
+    modes: set[tuple[Share, Share]] = field(default_factory=set)
+    """(access, deny) of each OPEN that is in effect: what OPEN_DOWNGRADE may go back to."""
+
+
+class Opens:
+    """The opens of all clients."""
+
+    def __init__(self, stateids: Stateids) -> None:
+        self._stateids = stateids
+        self._of_file: dict[Hashable, dict[tuple[Hashable, bytes], Open]] = defaultdict(dict)
+
+    def of_file(self, file: Hashable) -> Iterable[Open]:
+        """The opens of a file."""
+        return self._of_file.get(file, {}).values()
+
+    def find(self, client: Hashable, owner: bytes, file: Hashable) -> Open | None:
+        """The open of a file by an owner."""
+        return self._of_file.get(file, {}).get((client, owner))
+
+    def require_shareable(self, file: Hashable, access: Share, deny: Share) -> None:
+        """Raises SHARE_DENIED if an open excludes another with this access and denial.
+
+        The owner's own opens count as well (section 18.16.3: "with no exception for the existing OPEN").
+        """
+        for one in self.of_file(file):
+            if one.access & deny or one.deny & access:
+                raise StateError("SHARE_DENIED")
+
+    def open(self, client: Hashable, owner: bytes, file: Hashable, access: Share, deny: Share) -> Open:
+        """Open a file, or add to what the owner has open of it. Raises SHARE_DENIED, DELAY."""
+        self.require_shareable(file, access, deny)
+        one = self.find(client, owner, file)
+        if one is None:
+            one = Open(client, file, owner)
+            self._stateids.add(one)
+            self._of_file[file][client, owner] = one
+        else:
+            one.changed()
+        one.modes.add((access, deny))
+        one.access |= access
+        one.deny |= deny
+        return one
+
+    def downgrade(self, one: Open, access: Share, deny: Share) -> None:
+        """Reduce the access and denial of an open to those of some of its OPENs (section 18.18.3). Raises INVAL."""
+        fitting = {(a, d) for a, d in one.modes if not (a & ~access or d & ~deny)}
+        union_access, union_deny = Share.NONE, Share.NONE
+        for a, d in one.modes:
+            union_access |= a if not a & ~access else Share.NONE
+            union_deny |= d if not d & ~deny else Share.NONE
+        if not access or (union_access, union_deny) != (access, deny):
+            raise StateError("INVAL")
+        one.modes = fitting | {(access, deny)}
+        one.access, one.deny = access, deny
+        one.changed()
+
+    def close(self, one: Open) -> None:
+        """End the opens of an owner."""
+        opens = self._of_file.get(one.file)
+        if opens is not None:
+            opens.pop((one.client, one.owner), None)
+            if not opens:
+                del self._of_file[one.file]
+        self._stateids.remove(one)
+
+    def denies(self, file: Hashable, access: Share, besides: Open | None = None) -> bool:
+        """Whether an open of somebody else excludes I/O of this kind."""
+        return any(one.deny & access for one in self.of_file(file) if one is not besides)
