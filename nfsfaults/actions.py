@@ -1,0 +1,263 @@
+# SPDX-License-Identifier: MIT
+"""What a rule does to a message: one class for each action, with its values and what it needs of an executor.
+
+Seconds are floats, sizes are bytes. An action says nothing about how it is carried out: `matcher` makes writes with
+times of it, and an executor writes them.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, fields
+
+from nfsfaults.names import BadPlan
+
+Need: t.TypeAlias = t.Literal["messages", "stream", "connections", "packets"]
+"""What an executor must be able to do: send whole messages at a time of its choice; write a piece of a TCP stream, or
+end it; open connections, from a port of its choice; make packets itself."""
+Via: t.TypeAlias = t.Literal["same", "same-port", "other-port", "forged"]
+"""How a replay goes out: on the same connection; on a new one from the same source port, which replaces it; on one more
+connection from another port; from a forged sender."""
+End: t.TypeAlias = t.Literal["", "close", "reset"]
+
+
+def _at_least(name: str, value: float, least: float = 0) -> None:
+    if isinstance(value, bool) or not value >= least or value == float("inf"):
+        raise BadPlan(f"{name}: expected a number, {least:g} or more, seen {value!r}")
+
+
+def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise BadPlan(f"{name}: expected one of {', '.join(repr(one) for one in known)}, seen {value!r}")
+
+
+@dataclass(frozen=True)
+class Drop:
+    """The message is lost. `then` ends the connection at its place, since NFSv4 forbids a client to retransmit on a
+    living one (RFC 5661 section 2.9.2)."""
+
+    then: End = ""
+    need: t.ClassVar[Need] = "messages"
+
+    def __post_init__(self) -> None:
+        _one_of("then", self.then, t.get_args(End))
+
+
+@dataclass(frozen=True)
+class Delay:
+    """The message goes `seconds` later; those after it pass it."""
+
+    seconds: float
+    need: t.ClassVar[Need] = "messages"
+
+    def __post_init__(self) -> None:
+        _at_least("seconds", self.seconds)
+
+
+@dataclass(frozen=True)
+class Duplicate:
+    """The message goes once more, `copies` times, each `gap` seconds after the one before."""
+
+    copies: int = 1
+    gap: float = 0.0
+    need: t.ClassVar[Need] = "messages"
+
+    def __post_init__(self) -> None:
+        _at_least("copies", self.copies, 1)
+        _at_least("gap", self.gap)
+        if self.copies > MOST_COPIES:
+            raise BadPlan(f"copies: {self.copies}; {MOST_COPIES} at most")
+
+
+@dataclass(frozen=True)
+class Hold:
+    """The message waits until `messages` others have gone the same way, or `seconds` have passed: reordering."""
+
+    messages: int = 1
+    seconds: float = 1.0
+    need: t.ClassVar[Need] = "messages"
+
+    def __post_init__(self) -> None:
+        _at_least("messages", self.messages, 1)
+        _at_least("seconds", self.seconds)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The message passes, and a copy of the same bytes goes `seconds` later."""
+
+    seconds: float = 0.0
+    via: Via = "same"
+
+    def __post_init__(self) -> None:
+        _at_least("seconds", self.seconds)
+        _one_of("via", self.via, t.get_args(Via))
+
+    @property
+    def need(self) -> Need:
+        """What the executor must be able to do."""
+        return {"same": "messages", "forged": "packets"}.get(self.via, "connections")  # type: ignore[return-value]
+
+
+@dataclass(frozen=True)
+class SetField:
+    """A field gets another value: ``args.count``, ``result.resok.attributes.size``, ``header.prog``.
+
+    A message without the field passes unchanged, and the rule has not fired.
+    """
+
+    field: str
+    value: t.Any
+    need: t.ClassVar[Need] = "messages"
+
+    def __post_init__(self) -> None:
+        if self.field.partition(".")[0] not in {"header", "args", "result"}:
+            raise BadPlan(f"field: expected header.NAME, args.NAME or result.NAME, seen {self.field!r}")
+
+
+@dataclass(frozen=True)
+class SetBytes:
+    """Bytes of the message without its record mark: `cut` bytes at `at` become `data`. A negative `at` is from the end.
+
+    `flip` is combined with the bytes there by exclusive or, instead.
+    """
+
+    at: int
+    data: bytes = b""
+    cut: int | None = None
+    """None: as many as `data` has."""
+    flip: bytes = b""
+    need: t.ClassVar[Need] = "messages"
+
+    def __post_init__(self) -> None:
+        if self.flip and (self.data or self.cut):
+            raise BadPlan("flip: excludes data and cut")
+        if not (self.flip or self.data or self.cut):
+            raise BadPlan("data: nothing is changed; give data, cut or flip")
+
+
+@dataclass(frozen=True)
+class Truncate:
+    """Only the first `at` bytes of the record go out, its mark included, and the connection ends.
+
+    A datagram is cut to `at` bytes.
+    """
+
+    at: int
+    then: End = "close"
+    need: t.ClassVar[Need] = "stream"
+
+    def __post_init__(self) -> None:
+        _at_least("at", self.at)
+        _one_of("then", self.then, ("close", "reset"))
+
+
+@dataclass(frozen=True)
+class Segments:
+    """The record goes in writes of these sizes, `gap` seconds apart; the last size is repeated to the end."""
+
+    sizes: tuple[int, ...] = (1,)
+    gap: float = 0.0
+    need: t.ClassVar[Need] = "stream"
+
+    def __post_init__(self) -> None:
+        if not self.sizes:
+            raise BadPlan("sizes: expected at least one size")
+        for size in self.sizes:
+            _at_least("sizes", size, 1)
+        _at_least("gap", self.gap)
+
+
+@dataclass(frozen=True)
+class Fragments:
+    """The record is divided into RPC fragments of these sizes (0 is an empty one), `gap` seconds apart."""
+
+    sizes: tuple[int, ...]
+    gap: float = 0.0
+    need: t.ClassVar[Need] = "stream"
+
+    def __post_init__(self) -> None:
+        for size in self.sizes:
+            _at_least("sizes", size)
+        _at_least("gap", self.gap)
+
+
+@dataclass(frozen=True)
+class Stall:
+    """The stream stands still for `seconds` after the first `at` bytes of the record."""
+
+    seconds: float
+    at: int = 0
+    need: t.ClassVar[Need] = "stream"
+
+    def __post_init__(self) -> None:
+        _at_least("seconds", self.seconds)
+        _at_least("at", self.at)
+
+
+@dataclass(frozen=True)
+class Reset:
+    """The connection is reset after the first `at` bytes of the record."""
+
+    at: int = 0
+    need: t.ClassVar[Need] = "stream"
+
+    def __post_init__(self) -> None:
+        _at_least("at", self.at)
+
+
+@dataclass(frozen=True)
+class Blackhole:
+    """Nothing passes for `seconds` from this message on, neither way or in the direction of the message only."""
+
+    seconds: float
+    both: bool = True
+    need: t.ClassVar[Need] = "messages"
+
+    def __post_init__(self) -> None:
+        _at_least("seconds", self.seconds)
+
+
+MOST_COPIES: t.Final = 1000
+Action: t.TypeAlias = (
+    Drop
+    | Delay
+    | Duplicate
+    | Hold
+    | Replay
+    | SetField
+    | SetBytes
+    | Truncate
+    | Segments
+    | Fragments
+    | Stall
+    | Reset
+    | Blackhole
+)
+ACTIONS: t.Final[dict[str, type[Action]]] = {
+    "drop": Drop,
+    "delay": Delay,
+    "duplicate": Duplicate,
+    "hold": Hold,
+    "replay": Replay,
+    "set-field": SetField,
+    "set-bytes": SetBytes,
+    "truncate": Truncate,
+    "segments": Segments,
+    "fragments": Fragments,
+    "stall": Stall,
+    "reset": Reset,
+    "blackhole": Blackhole,
+}
+"""Name in a plan -> action."""
+_NAMES: t.Final = {cls: name for name, cls in ACTIONS.items()}
+
+
+def name_of(action: Action) -> str:
+    """The name of an action in a plan, with its values: ``delay(seconds=0.5)``."""
+    values = [
+        f"{field.name}={getattr(action, field.name)!r}"
+        for field in fields(action)
+        if getattr(action, field.name) != field.default
+    ]
+    return f"{_NAMES[type(action)]}({', '.join(values)})" if values else _NAMES[type(action)]

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Changes of one field of a message, by its path: ``args.count``, ``result.resok.entries[2].name``, ``header.prog``."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from nfsclient.errors import NfsClientError
+from nfsfaults.messages import Message
+
+_TOKEN = re.compile(r"\.?([A-Za-z_][A-Za-z_0-9]*)|\[(-?\d+)\]")
+
+
+def tokens_of(path: str) -> list[str | int]:
+    """The parts of a path. Raises `ValueError` if it is none."""
+    parts: list[str | int] = []
+    position = 0
+    while position < len(path):
+        found = _TOKEN.match(path, position)
+        if found is None:
+            raise ValueError(f"expected NAME, .NAME or [INDEX] at {path[position:]!r}")
+        parts.append(found[1] if found[2] is None else int(found[2]))
+        position = found.end()
+    return parts
+
+
+def value_at(root: t.Any, parts: list[str | int]) -> t.Any:
+    """What a path leads to. Raises `AttributeError`, `IndexError` or `TypeError` where there is nothing."""
+    for part in parts:
+        root = root[part] if isinstance(part, int) else getattr(root, part)
+    return root
+
+
+def with_field(message: Message, path: str, value: t.Any) -> bytes | None:
+    """The bytes of a message in which one field has another value. None: the message lacks the field.
+
+    The value must fit the type of the field as far as the encoding needs it: one that cannot be encoded
+    gives None as well.
+    """
+    whole, *parts = tokens_of(path)
+    if not parts or ((whole == "args") != (message.kind == "call") and whole != "header"):
+        return None
+    root = message.header if whole == "header" else message.body
+    if root is None:
+        return None
+    # The decoded message is shared with predicates and evidence, so the change is made in a fresh copy.
+    try:
+        copy = type(root).from_xdr(root.to_xdr())
+        *way, last = parts
+        holder = value_at(copy, way)
+        if isinstance(last, int):
+            holder[last] = value
+        else:
+            old = getattr(holder, last)
+            setattr(
+                holder, last, type(old)(value) if isinstance(old, int) and isinstance(value, int) else value
+            )
+        changed = copy.to_xdr()
+    except (AttributeError, IndexError, TypeError, ValueError, NfsClientError):
+        return None
+    if whole == "header":
+        _, end = type(root).unpack_from(message.data, 0)
+        return changed + message.data[end:]
+    assert message.body_at is not None
+    return message.data[: message.body_at] + changed
+
+
+def with_bytes(data: bytes, at: int, new: bytes, cut: int | None, flip: bytes) -> bytes | None:
+    """`data` with other bytes at an offset. None if the offset is outside it."""
+    start = at if at >= 0 else len(data) + at
+    if not 0 <= start <= len(data):
+        return None
+    if flip:
+        there = data[start : start + len(flip)]
+        return (
+            data[:start] + bytes(a ^ b for a, b in zip(there, flip, strict=False)) + data[start + len(flip) :]
+        )
+    return data[:start] + new + data[start + (len(new) if cut is None else cut) :]
