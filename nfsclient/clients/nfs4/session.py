@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""A session over a connection: compounds with SEQUENCE supplied (RFC 5661 section 2.10)."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from nfsclient.clients.nfs4.client import Client4, Nfs4
+from nfsclient.errors import RpcError
+from nfsclient.protocol import nfs4 as p
+from nfsclient.sessions.reply import CompoundError, CompoundReply
+from nfsclient.sessions.session import Request, SessionState, changes_nothing
+from nfsclient.xdr import XdrType
+
+
+class Session4:
+    """A session of NFSv4.1 or 4.2, over the connection of an `Nfs4`.
+
+    ``session.compound(putfh(f), read(stateid, 0, 100))`` puts SEQUENCE in front, with the lowest free slot. The numbers
+    can be given instead, right or wrong; and `nfs4.compound(session.sequence(...), ...)` sends anything.
+    With the patience of `nfs4`, DELAY is tried again in a new request, unless an operation before it has changed
+    something on the server.
+    Raises `RpcError`, `XdrError`, `NoFreeSlot`, `SessionViolation`.
+    """
+
+    def __init__(self, nfs4: Nfs4, state: SessionState, client: Client4 | None = None) -> None:
+        self.nfs4 = nfs4
+        self.state = state
+        self.client = client
+        """Whose session it is, where it was made by `Client4.create_session`."""
+
+    @property
+    def id(self) -> bytes:
+        """The session id."""
+        return self.state.id
+
+    def sequence(self, slot: int = 0, sequence_id: int | None = None, **more: t.Any) -> p.Sequence4Args:
+        """Arguments of SEQUENCE for a compound that is sent by hand; see `SessionState.sequence`.
+
+        The session does not learn of such a compound: after one that succeeds call `state.slots[slot].advance()`.
+        """
+        return self.state.sequence(slot, sequence_id, **more)
+
+    def compound(
+        self,
+        *operations: XdrType,
+        tag: bytes | None = None,
+        minor: int | None = None,
+        slot: int | None = None,
+        sequence_id: int | None = None,
+        highest_slot: int | None = None,
+        cache_this: bool | None = None,
+        into: memoryview | None = None,
+    ) -> CompoundReply:
+        """SEQUENCE and these operations in one call; the reply whatever its status.
+
+        `cache_this` None: the reply is to be cached if the operations change something. `into` is where the data of a
+        READ at the end goes.
+        """
+
+        def attempt() -> CompoundReply:
+            request = self.state.begin(
+                operations,
+                tag=self.nfs4.tag if tag is None else tag,
+                minor=minor,
+                slot=slot,
+                sequence_id=sequence_id,
+                highest_slot=highest_slot,
+                cache_this=cache_this,
+            )
+            return self.perform(request, into=into)
+
+        reply = attempt()
+        patience = self.nfs4.patience
+        return reply if patience is None else patience.retry(attempt, may_be_tried_again, reply)
+
+    def perform(self, request: Request, *, into: memoryview | None = None) -> CompoundReply:
+        """Send a request of `state.begin`, for the first time or again, and take its reply."""
+        return self.state.finish(request, self.nfs4.send(request.args, into=into))
+
+    def renew(self) -> CompoundReply:
+        """A bare SEQUENCE: renews the lease and brings the status flags."""
+        return self.compound()
+
+    def destroy(self) -> p.DestroySession4Res:
+        """DESTROY_SESSION."""
+        return self.nfs4.destroy_session(self.id)
+
+    def close(self) -> None:
+        """End the session, and the client if it was made for it; whether the server wants to or not."""
+        with contextlib.suppress(RpcError, CompoundError):
+            self.destroy()
+            if self.client is not None:
+                self.client.destroy()
+
+    def __enter__(self) -> t.Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def may_be_tried_again(reply: CompoundReply) -> bool:
+    """Whether a compound ended with DELAY and is safe to send as a new request: nothing before it changed anything."""
+    if reply.status != p.Nfsstat4.NFS4ERR_DELAY:
+        return False
+    return changes_nothing(reply.args.argarray[: max(0, len(reply.res.resarray) - 1)])
