@@ -69,6 +69,8 @@ class SessionState:
         self.fore: ChannelAttrs4 = created.csr_fore_chan_attrs
         self.back: ChannelAttrs4 = created.csr_back_chan_attrs
         self.slots = SlotTable(self.fore.ca_maxrequests)
+        self.outstanding: set[tuple[int, int]] = set()
+        """(slot, sequence id) of the requests without a reply: callbacks may refer to them (section 2.10.6.3)."""
         self.status_flags = 0
         """SEQ4_STATUS_* bits of the latest reply."""
 
@@ -104,11 +106,13 @@ class SessionState:
         cached = not changes_nothing(operations) if cache_this is None else cache_this
         first = self.sequence(taken.id, sequence_id, highest_slot=highest_slot, cache_this=cached)
         args = Compound4Args(tag, self.minor if minor is None else minor, [first, *operations])
+        self.outstanding.add((taken.id, first.sa_sequenceid))
         return Request(args, taken, first.sa_sequenceid)
 
     def finish(self, request: Request, res: Compound4Res) -> CompoundReply:
         """Take the reply to a request. Raises `SessionViolation`; then the slot is not used again."""
         reply = CompoundReply(request.args, res, supplied=1)
+        self.outstanding.discard((request.slot.id, request.sequence_id))
         first = res.resarray[0] if res.resarray else None
         if isinstance(first, Sequence4Res) and first.sr_resok4 is not None:
             self._compare(request, first.sr_resok4)

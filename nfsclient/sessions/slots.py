@@ -96,3 +96,7 @@ class SlotTable:
         Requests that are under way above it go on; no new one starts there.
         """
         self.allowed = max(1, min(enforced, target, self.most - 1) + 1)
+
+    def limit(self, highest: int) -> None:
+        """Do not begin requests above this slot: what CB_RECALL_SLOT wants (section 20.8)."""
+        self.allowed = max(1, min(self.allowed, highest + 1))

@@ -8,6 +8,7 @@ import typing as t
 
 from nfsclient.clients.caller import Caller, TypedClient
 from nfsclient.clients.nfs4 import operations as op
+from nfsclient.clients.nfs4.callbacks import CallbackService
 from nfsclient.clients.patience import Patience
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Operation4
@@ -17,6 +18,7 @@ from nfsclient.xdr import Void, XdrType
 if t.TYPE_CHECKING:
     from nfsclient.clients.nfs4.session import Session4
     from nfsclient.rpc.auth import Credential
+    from nfsclient.rpc.blocking import RpcClient
 
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
@@ -36,7 +38,7 @@ class Nfs4(TypedClient):
     Raises `RpcError`, `XdrError`; methods that return one result also `CompoundError` where there is none.
     """
 
-    __slots__ = ("minor", "patience", "tag")
+    __slots__ = ("_callbacks", "minor", "patience", "tag")
 
     def __init__(
         self,
@@ -52,6 +54,15 @@ class Nfs4(TypedClient):
         self.minor = minor
         self.tag = tag
         self.patience = patience
+        self._callbacks: CallbackService | None = None
+
+    @property
+    def callbacks(self) -> CallbackService:
+        """Answers what the server calls on this connection; made when it is first wanted."""
+        if self._callbacks is None:
+            self._callbacks = CallbackService()
+            self._callbacks.attach(t.cast("RpcClient", self.rpc))
+        return self._callbacks
 
     def null(self) -> None:
         """NULL: nothing, but an answer (section 16.1)."""
@@ -148,6 +159,17 @@ def is_delay(reply: CompoundReply) -> bool:
     return reply.status == p.Nfsstat4.NFS4ERR_DELAY
 
 
+NOT_COUNTED: t.Final = frozenset(
+    {
+        p.Nfsstat4.NFS4ERR_STALE_CLIENTID,
+        p.Nfsstat4.NFS4ERR_SEQ_MISORDERED,
+        p.Nfsstat4.NFS4ERR_DELAY,
+        p.Nfsstat4.NFS4ERR_BADXDR,
+    }
+)
+"""Errors of CREATE_SESSION that come before its sequence id is processed (section 18.36.4, phases 1 and 2)."""
+
+
 class Client4:
     """A client id, and the sequence id of its next CREATE_SESSION (RFC 5661 section 18.36.4)."""
 
@@ -159,20 +181,31 @@ class Client4:
         self.id = result.eir_clientid
         self.sequence_id = result.eir_sequenceid
 
-    def create_session(self, flags: int = 0, **more: t.Any) -> Session4:
-        """CREATE_SESSION that must succeed. Raises `CompoundError`."""
+    def create_session(self, flags: int = 0, *, callbacks: bool = False, **more: t.Any) -> Session4:
+        """CREATE_SESSION that must succeed. Raises `CompoundError`.
+
+        With `callbacks` the connection becomes the backchannel too, and `Session4.callbacks` answers there.
+        """
         from nfsclient.clients.nfs4.session import Session4
         from nfsclient.sessions.session import SessionState
         from nfsclient.sessions.slots import next_sequence_id
 
+        if callbacks:
+            flags |= p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN
+            more.setdefault("cb_program", self.nfs4.callbacks.program)
         args = op.create_session(self.id, self.sequence_id, flags, **more)
         reply = self.nfs4.compound(args)
         if self.nfs4.patience is not None:
             reply = self.nfs4.patience.retry(lambda: self.nfs4.compound(args), is_delay, reply)
+        if reply.status not in NOT_COUNTED:
+            self.sequence_id = next_sequence_id(self.sequence_id)
         created = reply.ok().of(p.CREATE_SESSION).csr_resok4
         assert created is not None
-        self.sequence_id = next_sequence_id(self.sequence_id)
-        return Session4(self.nfs4, SessionState(created, clientid=self.id, minor=self.nfs4.minor), self)
+        state = SessionState(created, clientid=self.id, minor=self.nfs4.minor)
+        session = Session4(self.nfs4, state, self)
+        if callbacks:
+            self.nfs4.callbacks.serve(session.callbacks)
+        return session
 
     def destroy(self) -> p.DestroyClientid4Res:
         """DESTROY_CLIENTID."""

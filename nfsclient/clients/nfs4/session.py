@@ -9,9 +9,13 @@ import typing as t
 from nfsclient.clients.nfs4.client import Client4, Nfs4
 from nfsclient.errors import RpcError
 from nfsclient.protocol import nfs4 as p
+from nfsclient.sessions.backchannel import Backchannel
 from nfsclient.sessions.reply import CompoundError, CompoundReply
 from nfsclient.sessions.session import Request, SessionState, changes_nothing
 from nfsclient.xdr import XdrType
+
+if t.TYPE_CHECKING:
+    from nfsclient.rpc.blocking import RpcClient
 
 
 class Session4:
@@ -29,6 +33,18 @@ class Session4:
         self.state = state
         self.client = client
         """Whose session it is, where it was made by `Client4.create_session`."""
+
+        self.callbacks = Backchannel(
+            state.id,
+            slots=state.back.ca_maxrequests,
+            operations=state.back.ca_maxoperations,
+            minor=state.minor,
+        )
+        """Answers callbacks, if the session was made with them."""
+        self.callbacks.is_outstanding = lambda session, slot, sequence_id: (
+            session == state.id and (slot, sequence_id) in state.outstanding
+        )
+        self.callbacks.on_recall_slot = state.slots.limit
 
     @property
     def id(self) -> bytes:
@@ -82,6 +98,14 @@ class Session4:
     def renew(self) -> CompoundReply:
         """A bare SEQUENCE: renews the lease and brings the status flags."""
         return self.compound()
+
+    def await_callbacks(self, count: int, timeout: float) -> bool:
+        """Serve the connection until `count` callback operations have come in all; False when time is up.
+
+        Whether they have come is in `callbacks.count`, what they were in `callbacks.received`.
+        """
+        loop = t.cast("RpcClient", self.nfs4.rpc).loop
+        return loop.run_until(lambda: self.callbacks.count >= count, loop.clock() + timeout)
 
     def destroy(self) -> p.DestroySession4Res:
         """DESTROY_SESSION."""
