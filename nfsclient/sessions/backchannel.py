@@ -115,7 +115,7 @@ class Backchannel:
         elif callable(answer) and not isinstance(answer, p.Nfsstat4 | XdrType):
             self._handlers[operation] = answer
         else:
-            fixed = t.cast("Answer", answer)
+            fixed: Answer = answer
             self._handlers[operation] = lambda _: fixed
 
     def right_answer(self, operation: p.AnyOperation4, args: t.Any) -> Answer:

@@ -43,6 +43,8 @@ REMEDIES: t.Final[dict[Nfsstat4, Remedy]] = {
     Nfsstat4.NFS4ERR_STALE_CLIENTID: Remedy.NEW_CLIENT,
     # 8.2.4: a stateid that a later request has replaced.
     Nfsstat4.NFS4ERR_OLD_STATEID: Remedy.LATEST,
+    # 2.10.6.1.3: a request that changes nothing was sent again after its connection was lost, and is not cached.
+    Nfsstat4.NFS4ERR_RETRY_UNCACHED_REP: Remedy.LATEST,
     # 8.3, 8.4.3, 15.1.5: state that the server gave up because the lease expired, or by an administrator's will, or
     # because a recall was not obeyed. 8.5: TEST_STATEID and FREE_STATEID tell and settle what is left.
     Nfsstat4.NFS4ERR_EXPIRED: Remedy.TEST,

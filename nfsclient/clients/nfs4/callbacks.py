@@ -34,6 +34,8 @@ class CallbackService:
         self.withheld: deque[tuple[Link, list[Buffer]]] = deque(maxlen=_MOST_WITHHELD)
         self.corrupt: Callable[[list[Buffer]], list[Buffer]] | None = None
         """What makes a wrong reply of the right one, XID and record mark included or not."""
+        self.after: deque[Callable[[], None]] = deque()
+        """What is done as soon as the reply to the present callback is sent, such as giving a delegation back."""
         self._dispatcher = Dispatcher()
         number = dataclasses.replace(p.NFS4_CALLBACK, number=program)
         self._dispatcher.register(number, {p.CB_COMPOUND.number: self._compound})
@@ -49,12 +51,14 @@ class CallbackService:
             reply = self._dispatcher.answer(message, peer, "tcp")
             if reply is not None and self.corrupt is not None:
                 reply = self.corrupt(reply)
-            if reply is None or self.silent:
-                return None
-            if self.holds:
-                self.withheld.append((link, reply))
-                return None
-            return reply
+            if reply is not None and not self.silent:
+                if self.holds:
+                    self.withheld.append((link, reply))
+                else:
+                    _send(link, reply)
+            while self.after:
+                self.after.popleft()()
+            return None
 
         link.on_call = answer
 
@@ -64,8 +68,7 @@ class CallbackService:
         while self.withheld:
             link, reply = self.withheld.popleft()
             if link.is_open:
-                link.core.send_message(reply)
-                link.flush(link.timeout)
+                _send(link, reply)
                 sent += 1
         return sent
 
@@ -76,3 +79,9 @@ class CallbackService:
     def forget(self, session_id: bytes) -> None:
         """Answer BADSESSION for it from now on."""
         self.router.sessions.pop(session_id, None)
+
+
+def _send(link: Link, reply: list[Buffer]) -> None:
+    if link.is_open:
+        link.core.send_message(reply)
+        link.flush(link.timeout)

@@ -34,6 +34,8 @@ class Session4:
         self.client = client
         """Whose session it is, where it was made by `Client4.create_session`."""
 
+        self.connections = [nfs4]
+        """All connections of the session."""
         self.callbacks = Backchannel(
             state.id,
             slots=state.back.ca_maxrequests,
@@ -91,9 +93,28 @@ class Session4:
         patience = self.nfs4.patience
         return reply if patience is None else patience.retry(attempt, may_be_tried_again, reply)
 
-    def perform(self, request: Request, *, into: memoryview | None = None) -> CompoundReply:
-        """Send a request of `state.begin`, for the first time or again, and take its reply."""
-        return self.state.finish(request, self.nfs4.send(request.args, into=into))
+    def perform(
+        self, request: Request, *, into: memoryview | None = None, via: Nfs4 | None = None
+    ) -> CompoundReply:
+        """Send a request of `state.begin`, for the first time or again, over any connection, and take its reply.
+
+        After `ConnectionLost` the same request may be sent again, here or on another connection; while its connection
+        lives it must not (section 2.9.2).
+        """
+        chosen = self.nfs4 if via is None else via
+        return self.state.finish(request, chosen.send(request.args, into=into))
+
+    def bind(
+        self, nfs4: Nfs4, dir: p.ChannelDirFromClient4 = p.ChannelDirFromClient4.CDFC4_FORE_OR_BOTH
+    ) -> p.BindConnToSession4Res:
+        """BIND_CONN_TO_SESSION on another connection, which then carries the session too (section 18.34)."""
+        result = nfs4.bind_conn_to_session(self.id, dir)
+        granted = result.bctsr_resok4
+        if granted is not None and nfs4 not in self.connections:
+            self.connections.append(nfs4)
+        if granted is not None and granted.bctsr_dir != p.ChannelDirFromServer4.CDFS4_FORE:
+            nfs4.callbacks.serve(self.callbacks)
+        return result
 
     def renew(self) -> CompoundReply:
         """A bare SEQUENCE: renews the lease and brings the status flags."""
