@@ -1,0 +1,423 @@
+# SPDX-License-Identifier: MIT
+"""The path client of NFSv4.1 against a server that loses things, and one that lies."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Iterator
+
+import pytest
+
+from nfsclient.clients.nfs4 import CompoundError, Nfs4, SessionViolation
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.errors import (
+    ConnectionLost,
+    NfsClientError,
+    RetriesExhausted,
+    RpcTimeout,
+    ServerViolation,
+    XdrError,
+)
+from nfsclient.highlevel.nfs4 import FateUnknown, StateLost
+from nfsclient.protocol import nfs4 as p
+from nfsclient.xdr import replace
+from tests.nfsclient.nfs4_peer import OK, ROOT, S, Stage4
+from tests.waiting import AT_MOST
+
+READ = p.OpenDelegationType4.OPEN_DELEGATE_READ
+NONE = p.OpenDelegationType4.OPEN_DELEGATE_NONE
+
+
+@pytest.fixture
+def stage() -> Iterator[Stage4]:
+    made = Stage4()
+    yield made
+    made.close()
+
+
+def serve_callbacks(stage: Stage4, count: int = 1) -> None:
+    """Until the server has this many replies to its callbacks."""
+    done = stage.loop.run_until(
+        lambda: len(stage.server.callback_replies) >= count, stage.loop.clock() + AT_MOST
+    )
+    assert done
+
+
+# ---------------------------------------------------------------- data
+
+
+def test_data_longer_than_one_call(stage: Stage4) -> None:
+    data = bytes(range(256)) * 40
+    stage.client.write_file("f", data)
+    assert bytes(stage.server.files[b"f"]) == data
+    assert stage.client.read_file("f") == data
+
+
+def test_short_reads_and_writes_are_continued(stage: Stage4) -> None:
+    def short(args: t.Any, _proceed: t.Any) -> t.Any:
+        cut = replace(args, count=7) if isinstance(args, p.Read4Args) else replace(args, data=args.data[:7])
+        name = "READ" if isinstance(args, p.Read4Args) else "WRITE"
+        result = stage.server._perform(name, cut)
+        if name == "READ":
+            result.resok4.eof = False
+        return result
+
+    stage.server.script("WRITE", short, short)
+    stage.client.write_file("f", b"x" * 500 + b"y" * 500)
+    stage.server.script("READ", short, short, short)
+    assert stage.client.read_file("f") == b"x" * 500 + b"y" * 500
+
+
+def test_data_is_written_again_when_the_verifier_changes(stage: Stage4) -> None:
+    with stage.client.open("f", "w") as file:
+        file.write(b"a" * 2500)
+        stage.server.verifier += 1
+        stage.server.files[b"f"].clear()
+    assert bytes(stage.server.files[b"f"]) == b"a" * 2500
+
+
+def test_listing_in_pages(stage: Stage4) -> None:
+    names = [f"n{number}" for number in range(10)]
+    stage.server.files.update({name.encode(): bytearray() for name in names})
+    assert stage.client.listdir() == names
+
+
+def test_expired_cookie_restarts_the_listing(stage: Stage4) -> None:
+    names = [f"n{number}" for number in range(10)]
+    stage.server.files.update({name.encode(): bytearray() for name in names})
+    stage.server.script("READDIR", lambda _args, proceed: proceed(), S.NFS4ERR_NOT_SAME)
+    assert sorted(stage.client.listdir()) == names
+
+
+# ---------------------------------------------------------------- what is lost and found again
+
+
+def test_delay_is_retried(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray(b"data")
+    stage.server.script("SEQUENCE", S.NFS4ERR_DELAY)
+    stage.server.script("READ", S.NFS4ERR_DELAY, S.NFS4ERR_DELAY)
+    assert stage.client.read_file("f") == b"data"
+
+
+def test_endless_delay_ends_with_patience(stage: Stage4) -> None:
+    stage.server.script("LOOKUP", *[S.NFS4ERR_DELAY] * 1000)
+    with pytest.raises(RetriesExhausted):
+        stage.client.stat("f")
+    assert stage.pauses.now >= 30
+
+
+def test_reply_that_was_lost_is_fetched_with_the_same_slot_and_sequence_id(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray()
+    parent = stage.client.root
+    stage.server.drops = 1
+    stage.client.live.run(lambda: [op.putfh(parent), op.remove(b"f")])
+    assert b"f" not in stage.server.files
+    assert stage.server.count("REMOVE") == 2  # the second one is answered from the reply cache
+
+
+def test_session_that_is_gone_is_replaced(stage: Stage4) -> None:
+    stage.server.sessions.clear()
+    stage.client.write_file("f", b"data")
+    assert stage.client.read_file("f") == b"data"
+
+
+def test_connection_that_must_be_bound_is_bound(stage: Stage4) -> None:
+    stage.server.script("SEQUENCE", S.NFS4ERR_CONN_NOT_BOUND_TO_SESSION)
+    stage.client.write_file("f", b"data")
+    assert stage.server.count("BIND_CONN_TO_SESSION") == 1
+
+
+@pytest.mark.parametrize("status", [S.NFS4ERR_BADSLOT, S.NFS4ERR_SEQ_MISORDERED, S.NFS4ERR_DEADSESSION])
+def test_session_whose_slots_disagree_is_replaced(stage: Stage4, status: p.Nfsstat4) -> None:
+    stage.server.script("SEQUENCE", status)
+    stage.client.write_file("f", b"data")
+    assert stage.server.count("CREATE_SESSION") == 2
+
+
+def test_restart_is_survived_with_opens_and_locks(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray(b"data")
+    with stage.client.open("f", "r+") as file, file.locked(0, 10):
+        file.lock(20, 10)
+        stage.server.reclaimed.clear()
+        stage.server.restart()
+        stage.server.in_grace = True
+        assert file.read(4) == b"data"
+        assert stage.server.reclaimed == ["open", "lock", "lock", "complete"]
+
+
+def test_lock_that_cannot_be_reclaimed_is_reported(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray(b"data")
+    file = stage.client.open("f", "r+")
+    file.lock()
+    stage.server.refuses_reclaims = True
+    stage.server.restart()
+    with pytest.raises(StateLost):
+        file.read(4)
+    file.close()
+    assert stage.server.called[-1][-1] == "CLOSE"
+    assert stage.client.live.held.opens == {}
+
+
+def test_open_without_locks_is_opened_again(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray(b"data")
+    with stage.client.open("f") as file:
+        stage.server.refuses_reclaims = True
+        stage.server.restart()
+        assert file.read(4) == b"data"
+
+
+def test_unstable_data_survives_a_restart(stage: Stage4) -> None:
+    with stage.client.open("f", "w") as file:
+        file.write(b"a" * 3000)
+        stage.server.restart()
+        stage.server.files[b"f"].clear()
+    assert bytes(stage.server.files[b"f"]) == b"a" * 3000
+
+
+def test_call_with_unknown_fate_says_so(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray()
+    root = stage.client.root
+    stage.server.drops = 1
+    stage.pauses.on_wait = stage.server.forget_everything
+    with pytest.raises(FateUnknown, match="REMOVE"):
+        stage.client.live.run(lambda: [op.putfh(root), op.remove(b"f")])
+
+
+def test_server_that_stays_away_ends_in_a_typed_error(stage: Stage4) -> None:
+    stage.server.close()
+    with pytest.raises(NfsClientError):
+        stage.client.stat("f")
+
+
+def test_lease_is_renewed_in_time(stage: Stage4) -> None:
+    live = stage.client.live
+    before = stage.server.called.count(["SEQUENCE"])
+    live.keep()
+    assert stage.server.called.count(["SEQUENCE"]) == before
+    live.lease.renewed_at -= 50
+    live.keep()
+    assert stage.server.called.count(["SEQUENCE"]) == before + 1
+
+
+# ---------------------------------------------------------------- delegations
+
+
+def test_delegated_file_is_read_once_until_the_recall(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray(b"data")
+    stage.server.grants = READ
+    with stage.client.open("f") as file:
+        assert file.delegation == READ
+        assert [file.seek(0), file.read(4), file.seek(0), file.read(4)] == [0, b"data", 0, b"data"]
+        assert stage.server.count("READ") == 1
+        delegation = stage.client.live.held.delegations[b"f"]
+        stage.server.call_back(p.CbRecall4Args(delegation.stateid, False, b"f"))
+        serve_callbacks(stage)
+        assert stage.server.callback_answer().status == OK
+        assert file.delegation == NONE
+        stage.server.files[b"f"][:] = b"DATA"
+        file.seek(0)
+        assert file.read(4) == b"DATA"
+        assert stage.server.count("DELEGRETURN") == 1
+
+
+def test_revoked_delegation_is_freed_and_the_open_used(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray(b"data")
+    stage.server.grants = READ
+    with stage.client.open("f") as file:
+        stage.server.revoked.add(stage.client.live.held.delegations[b"f"].stateid.other)
+        assert file.read(4) == b"data"
+    assert stage.server.count("FREE_STATEID") == 1
+
+
+def test_delegation_is_reclaimed_with_its_open(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray(b"data")
+    stage.server.grants = READ
+    with stage.client.open("f") as file:
+        stage.server.restart()
+        stage.client.stat("f")
+        assert file.delegation == READ
+
+
+# ---------------------------------------------------------------- callbacks
+
+
+def test_recall_of_what_the_client_does_not_hold(stage: Stage4) -> None:
+    stage.server.call_back(p.CbRecall4Args(p.Stateid4(1, b"x" * 12), False, b"f"))
+    serve_callbacks(stage)
+    assert stage.server.callback_answer().status == S.NFS4ERR_BADHANDLE
+
+
+@pytest.mark.parametrize(
+    ("args", "status"),
+    [
+        (p.CbNotifyLock4Args(b"f", p.StateOwner4(1, b"o")), OK),
+        (p.CbRecallAny4Args(0, [3]), OK),
+        (p.CbRecallSlot4Args(0), OK),
+        (p.CbGetattr4Args(b"f", [1 << 4]), S.NFS4ERR_BADHANDLE),
+        (
+            p.CbLayoutrecall4Args(
+                p.Layouttype4.LAYOUT4_NFSV4_1_FILES,
+                p.Layoutiomode4.LAYOUTIOMODE4_ANY,
+                False,
+                p.Layoutrecall4(p.LayoutrecallType4.LAYOUTRECALL4_ALL),
+            ),
+            S.NFS4ERR_NOMATCHING_LAYOUT,
+        ),
+        (p.CbNotifyDeviceid4Args([]), OK),
+        (
+            p.CbPushDeleg4Args(b"f", p.OpenDelegation4(NONE)),
+            S.NFS4ERR_REJECT_DELEG,
+        ),
+        (p.CbIllegal4Args(), S.NFS4ERR_OP_ILLEGAL),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, p.Nfsstat4) else "",
+)
+def test_callbacks_are_answered(stage: Stage4, args: t.Any, status: p.Nfsstat4) -> None:
+    stage.server.call_back(args)
+    serve_callbacks(stage)
+    assert stage.server.callback_answer().status == status
+
+
+def test_callback_is_replayed_from_the_cache_and_misordered_ones_are_refused(stage: Stage4) -> None:
+    notice = p.CbNotifyLock4Args(b"f", p.StateOwner4(1, b"o"))
+    seen = stage.client.live.session.callbacks
+    for count, (number, expected) in enumerate([(1, OK), (1, OK), (2, OK), (4, S.NFS4ERR_SEQ_MISORDERED)]):
+        stage.server.call_back(notice, sequence_id=number)
+        serve_callbacks(stage, count + 1)
+        assert stage.server.callback_answer().status == expected
+    assert seen.count == 2
+
+
+def test_callback_for_an_unknown_session(stage: Stage4) -> None:
+    stage.server.call_back(session=b"x" * 16)
+    serve_callbacks(stage)
+    assert stage.server.callback_answer().status == S.NFS4ERR_BADSESSION
+
+
+@pytest.mark.parametrize("size", [0, 3, 40, 400])
+def test_garbage_callbacks_do_no_harm(stage: Stage4, size: int) -> None:
+    stage.server.call_back_raw(b"\xff" * size)
+    stage.server.files[b"f"] = bytearray(b"data")
+    assert stage.client.read_file("f") == b"data"
+
+
+# ---------------------------------------------------------------- callbacks of a check
+
+
+def test_check_scripts_its_callbacks(stage: Stage4) -> None:
+    nfs4 = Nfs4(stage.dial())
+    session = nfs4.establish(callbacks=True)
+    notice = p.CbNotifyLock4Args(b"f", p.StateOwner4(1, b"o"))
+
+    def call(number: int) -> None:
+        stage.server.call_back(notice, session=session.id, sequence_id=number)
+
+    session.callbacks.on(p.CB_NOTIFY_LOCK, S.NFS4ERR_DELAY)
+    call(1)
+    assert session.await_callbacks(1, AT_MOST)
+    serve_callbacks(stage)
+    assert stage.server.callback_answer().status == S.NFS4ERR_DELAY
+    session.callbacks.on(p.CB_NOTIFY_LOCK, None)
+    nfs4.callbacks.holds = True
+    call(2)
+    assert session.await_callbacks(2, AT_MOST)
+    assert len(stage.server.callback_replies) == 1
+    nfs4.callbacks.release()
+    serve_callbacks(stage, 2)
+    assert stage.server.callback_answer().status == OK
+    nfs4.callbacks.holds, nfs4.callbacks.silent = False, True
+    call(3)
+    assert session.await_callbacks(3, AT_MOST)
+    session.renew()
+    assert len(stage.server.callback_replies) == 2
+    assert session.callbacks.received[-1].args == notice
+
+
+# ---------------------------------------------------------------- lies
+
+
+def lie(stage: Stage4, **wrong: t.Any) -> None:
+    def bend(res: p.Compound4Res) -> p.Compound4Res:
+        first = res.resarray[0] if res.resarray else None
+        if isinstance(first, p.Sequence4Res) and first.sr_resok4 is not None:
+            first = p.Sequence4Res(OK, replace(first.sr_resok4, **wrong))
+            return p.Compound4Res(res.status, res.tag, [first, *res.resarray[1:]])
+        return res
+
+    stage.server.bend = bend
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"sr_slotid": 77}, {"sr_sequenceid": 77}, {"sr_sessionid": b"y" * 16}],
+    ids=lambda one: next(iter(one)),
+)
+def test_reply_for_another_request_is_not_believed(stage: Stage4, wrong: dict[str, t.Any]) -> None:
+    lie(stage, **wrong)
+    for _ in range(20):  # slots that a lie has cost run out: a new session replaces them
+        with pytest.raises(SessionViolation):
+            stage.client.stat("f")
+
+
+def test_server_that_always_refuses_sessions(stage: Stage4) -> None:
+    stage.server.script("SEQUENCE", *[S.NFS4ERR_BADSESSION] * 1000)
+    with pytest.raises(CompoundError, match="BADSESSION"):
+        stage.client.stat("f")
+    assert stage.server.count("CREATE_SESSION") < 20
+
+
+def test_server_that_always_forgets_clients(stage: Stage4) -> None:
+    stage.server.script("SEQUENCE", S.NFS4ERR_BADSESSION)
+    stage.server.script("CREATE_SESSION", *[S.NFS4ERR_STALE_CLIENTID] * 1000)
+    with pytest.raises(CompoundError, match="STALE_CLIENTID"):
+        stage.client.stat("f")
+
+
+@pytest.mark.parametrize("status", [S.NFS4ERR_OLD_STATEID, S.NFS4ERR_BAD_STATEID, S.NFS4ERR_EXPIRED])
+def test_server_that_never_accepts_a_stateid(stage: Stage4, status: p.Nfsstat4) -> None:
+    stage.server.files[b"f"] = bytearray(b"data")
+    stage.server.script("READ", *[status] * 1000)
+    with pytest.raises(CompoundError) as caught:
+        stage.client.read_file("f")
+    assert caught.value.status == status
+
+
+def test_status_flags_that_never_go_away(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray(b"data")
+    stage.server.status_flags = 0xFFFF_FFFF
+    assert stage.client.read_file("f") == b"data"
+    assert stage.server.count("TEST_STATEID") <= 3
+
+
+def test_results_of_other_operations_are_not_believed(stage: Stage4) -> None:
+    def bend(res: p.Compound4Res) -> p.Compound4Res:
+        return p.Compound4Res(OK, b"", [res.resarray[0], *[p.Putrootfh4Res(OK)] * 5])
+
+    stage.server.bend = bend
+    with pytest.raises(ServerViolation):
+        stage.client.stat("")
+
+
+def test_more_data_than_requested_is_not_believed(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray(b"data")
+    stage.server.script("READ", p.Read4Res(OK, p.Read4ResOk(True, bytes(5000))))
+    with pytest.raises(ServerViolation):
+        stage.client.read_file("f")
+
+
+def test_request_is_repeated_on_another_connection(stage: Stage4) -> None:
+    session = Nfs4(stage.dial()).establish()
+    request = session.state.begin([op.putrootfh()])
+    stage.server.drops = 1
+    with pytest.raises(ConnectionLost):
+        session.perform(request)
+    other = Nfs4(stage.dial())
+    assert session.bind(other).bctsr_status == OK
+    assert session.perform(request, via=other).statuses == [OK]
+
+
+def test_errors_are_of_the_library(stage: Stage4) -> None:
+    assert issubclass(SessionViolation, NfsClientError)
+    assert issubclass(RpcTimeout, NfsClientError)
+    assert issubclass(XdrError, NfsClientError)
+    assert stage.client.root == ROOT
