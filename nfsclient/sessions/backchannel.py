@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nfsclient.protocol import nfs4 as p
+from nfsclient.sessions.session import SessionState
 from nfsclient.sessions.slots import next_sequence_id
 from nfsclient.sessions.state import HeldState
 from nfsclient.xdr import Unread, XdrType
@@ -107,6 +108,17 @@ class Backchannel:
             p.CB_ILLEGAL: lambda _: p.Nfsstat4.NFS4ERR_OP_ILLEGAL,
         }
         self._right = dict(self._handlers)
+
+    @classmethod
+    def of(cls, state: SessionState) -> Backchannel:
+        """The backchannel of a session as CREATE_SESSION granted it."""
+        back = state.back
+        made = cls(state.id, slots=back.ca_maxrequests, operations=back.ca_maxoperations, minor=state.minor)
+        made.is_outstanding = lambda session, slot, sequence_id: (
+            session == state.id and (slot, sequence_id) in state.outstanding
+        )
+        made.on_recall_slot = state.slots.limit
+        return made
 
     def on(self, operation: p.AnyOperation4, answer: Answer | Handler | None) -> None:
         """Answer an operation by a status, a result, or a function of its arguments; None: rightly again."""

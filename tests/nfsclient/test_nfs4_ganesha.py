@@ -104,9 +104,8 @@ def test_share_reservations_and_locks(client: NfsClient4, target: GaneshaTarget)
     with client.open("f", "r+", deny="w") as file, by_path(target.address(), "4.1") as other:
         with pytest.raises(NfsStatusError, match="SHARE_DENIED"):
             other.open("f", "r+")
-        with file.locked(0, 10):
-            with other.open("f") as second, pytest.raises(NfsStatusError, match="DENIED"):
-                second.lock(5, 10, shared=True)
+        with file.locked(0, 10), other.open("f") as second, pytest.raises(NfsStatusError, match="DENIED"):
+            second.lock(5, 10, shared=True)
         assert file.read() == b"data"
     client.remove("f")
 

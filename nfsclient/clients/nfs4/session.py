@@ -36,17 +36,8 @@ class Session4:
 
         self.connections = [nfs4]
         """All connections of the session."""
-        self.callbacks = Backchannel(
-            state.id,
-            slots=state.back.ca_maxrequests,
-            operations=state.back.ca_maxoperations,
-            minor=state.minor,
-        )
+        self.callbacks = Backchannel.of(state)
         """Answers callbacks, if the session was made with them."""
-        self.callbacks.is_outstanding = lambda session, slot, sequence_id: (
-            session == state.id and (slot, sequence_id) in state.outstanding
-        )
-        self.callbacks.on_recall_slot = state.slots.limit
 
     @property
     def id(self) -> bytes:
