@@ -81,7 +81,7 @@ class Backchannel:
         self.count = 0
         """How many callback operations have come, CB_SEQUENCE not counted."""
         self.is_outstanding: Callable[[bytes, int, int], bool] = lambda _session, _slot, _sequence: False
-        """Whether a request of ours (session id, slot, sequence id) still waits for its reply (section 2.10.6.3)."""
+        """Whether a request (session id, slot, sequence id) still waits for its reply (section 2.10.6.3)."""
         self.on_recall: Callable[[p.Stateid4, bytes], None] | None = None
         """Called for each delegation that the server wants back: stateid, handle. It must not wait."""
         self.on_recall_any: Callable[[int, list[int]], None] | None = None
@@ -198,7 +198,7 @@ class Backchannel:
     # ------------------------------------------------------------ the right answers
 
     def _races(self) -> bool:
-        """Whether the callback is about a request of ours whose reply has not come (section 2.10.6.3)."""
+        """Whether the callback is about a request whose reply has not come (section 2.10.6.3)."""
         return any(
             self.is_outstanding(one.rcl_sessionid, call.rc_slotid, call.rc_sequenceid)
             for one in self._referring

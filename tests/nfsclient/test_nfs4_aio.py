@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Sessions of NFSv4.1 for coroutines, against a server in a thread of its own."""
+"""Sessions of NFSv4.1 for coroutines, against a server in another thread."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def server() -> Iterator[tuple[SmallServer, int]]:
 
 def test_more_compounds_than_slots(server: tuple[SmallServer, int]) -> None:
     async def main() -> None:
-        async with await connect_tcp("127.0.0.1", server[1]) as rpc:
-            async with await AsyncNfs4(rpc).establish(callbacks=True) as session:
-                assert session.state.slots.allowed == 8
-                replies = await asyncio.gather(
-                    *[session.compound(op.putrootfh(), op.getfh(), op.getattr("type")) for _ in range(50)]
-                )
-                assert {reply.ok().handle for reply in replies} == {b"root"}
-                assert session.state.outstanding == set()
-                with pytest.raises(FileNotFoundError):
-                    (await session.compound(op.putrootfh(), op.lookup(b"nothing"))).ok()
+        rpc = await connect_tcp("127.0.0.1", server[1])
+        async with rpc, await AsyncNfs4(rpc).establish(callbacks=True) as session:
+            assert session.state.slots.allowed == 8
+            replies = await asyncio.gather(
+                *[session.compound(op.putrootfh(), op.getfh(), op.getattr("type")) for _ in range(50)]
+            )
+            assert {reply.ok().handle for reply in replies} == {b"root"}
+            assert session.state.outstanding == set()
+            with pytest.raises(FileNotFoundError):
+                (await session.compound(op.putrootfh(), op.lookup(b"nothing"))).ok()
 
     asyncio.run(main())
     assert not server[0].sessions

@@ -98,7 +98,7 @@ class _Attempts:
 
 
 class LiveClient:
-    """A client id with a session, and all that is held through it.
+    """A client id with a session, and everything that it holds there.
 
     `run` gives back replies of compounds that succeeded. Raises `NfsStatusError` for other statuses, `RpcError`,
     `RetriesExhausted` if the server kept asking to wait, `FateUnknown`, `StateLost`.
@@ -428,7 +428,7 @@ class LiveClient:
                 self._open_again(lost)
         return changed
 
-    # ------------------------------------------------------------ what goes on beside the calls
+    # ------------------------------------------------------------ what goes on besides the calls
 
     def keep(self) -> None:
         """Renew the lease when it is due, look at what the server has flagged, finish returns of delegations."""

@@ -33,7 +33,7 @@ STAT: t.Final = (
 """The attributes that come with every object."""
 _MOST_LINKS: t.Final = 40
 _MOST_NAMES: t.Final = 8
-"""LOOKUPs of one compound: every server allows so many operations."""
+"""LOOKUPs of one compound: every server allows this many operations."""
 
 
 @dataclass(frozen=True, slots=True)
