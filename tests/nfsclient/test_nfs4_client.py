@@ -15,6 +15,7 @@ from nfsclient.errors import (
     NfsClientError,
     RetriesExhausted,
     RpcTimeout,
+    ServerDown,
     ServerViolation,
     XdrError,
 )
@@ -185,7 +186,14 @@ def test_call_with_unknown_fate_says_so(stage: Stage4) -> None:
 
 def test_server_that_stays_away_ends_in_a_typed_error(stage: Stage4) -> None:
     stage.server.close()
-    with pytest.raises(NfsClientError):
+    with pytest.raises(ServerDown, match="LOOKUP"):
+        stage.client.stat("f")
+
+
+def test_lost_connection_without_reconnecting(stage: Stage4) -> None:
+    stage.client.live.reconnect = False
+    stage.server.drop_connections()
+    with pytest.raises(ConnectionLost):
         stage.client.stat("f")
 
 

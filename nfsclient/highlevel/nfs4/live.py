@@ -22,6 +22,7 @@ from nfsclient.errors import (
     NfsClientError,
     RetriesExhausted,
     RpcTimeout,
+    ServerDown,
 )
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs4 as p
@@ -83,12 +84,24 @@ class _Attempts:
         self._patience = patience
         self._pauses: t.Iterator[float] | None = None
         self._remedies = 0
+        self.waits = 0
+        self.since = patience.clock()
 
     def wait(self, error: NfsClientError) -> None:
         """Wait for a while. Raises `error` when patience ends."""
-        self._pauses = self._pauses or self._patience.pauses()
-        if next(self._pauses, None) is None:
+        if not self.has_waited():
             raise error
+
+    def has_waited(self) -> bool:
+        """Wait for a while; False when patience has ended."""
+        self._pauses = self._pauses or self._patience.pauses()
+        self.waits += 1
+        return next(self._pauses, None) is not None
+
+    @property
+    def seconds(self) -> float:
+        """How long all of it has taken."""
+        return self._patience.clock() - self.since
 
     def count(self, error: NfsClientError) -> None:
         """Count one more recovery. Raises `error` after many."""
@@ -101,13 +114,21 @@ class LiveClient:
     """A client id with a session, and everything that it holds there.
 
     `run` gives back replies of compounds that succeeded. Raises `NfsStatusError` for other statuses, `RpcError`,
-    `RetriesExhausted` if the server kept asking to wait, `FateUnknown`, `StateLost`.
+    `ServerDown`, `RetriesExhausted` if the server kept asking to wait, `FateUnknown`, `StateLost`.
     """
 
     def __init__(
-        self, rpc: RpcClient, *, minor: int, patience: Patience, owner: p.ClientOwner4 | None = None
+        self,
+        rpc: RpcClient,
+        *,
+        minor: int,
+        patience: Patience,
+        owner: p.ClientOwner4 | None = None,
+        reconnect: bool = True,
     ) -> None:
         self.rpc = rpc
+        self.reconnect = reconnect
+        """Whether a lost connection is replaced; else it raises `ConnectionLost`, and a late reply `RpcTimeout`."""
         self.patience = patience
         self.nfs4 = Nfs4(rpc, minor=minor)
         self.held = HeldState()
@@ -230,8 +251,13 @@ class LiveClient:
 
         A request that is late is not sent again while its connection lives (section 2.9.2): that one is closed first.
         """
+        if not self.reconnect:
+            raise error
         while True:
-            attempts.wait(error)
+            if not attempts.has_waited():
+                names = ", ".join(p.operation_of(one).name for one in request.args.argarray)
+                peer = self.rpc.core.peer
+                raise ServerDown(names, peer, attempts.seconds, attempts.waits, str(error)) from error
             try:
                 self._reconnect()
                 return self.session.perform(request, into=into), True
