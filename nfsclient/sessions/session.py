@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from nfsclient.errors import ServerViolation
 from nfsclient.protocol.nfs4.compound import Compound4Args, Compound4Res
-from nfsclient.protocol.nfs4.operations import operation_of
+from nfsclient.protocol.nfs4.operations import BY_NAME, operation_of
 from nfsclient.protocol.nfs4.sessions import (
     ChannelAttrs4,
     CreateSession4ResOk,
@@ -25,7 +25,7 @@ from nfsclient.protocol.nfs4.sessions import (
 from nfsclient.protocol.nfs4.types import Nfsstat4
 from nfsclient.sessions.reply import CompoundReply
 from nfsclient.sessions.slots import Slot, SlotTable
-from nfsclient.xdr import Unread, XdrType
+from nfsclient.xdr import XdrType
 
 READ_ONLY: t.Final = frozenset({
     "ACCESS", "GETATTR", "GETDEVICEINFO", "GETFH", "GETXATTR", "ILLEGAL", "LISTXATTRS", "LOCKT", "LOOKUP", "LOOKUPP",
@@ -35,13 +35,16 @@ READ_ONLY: t.Final = frozenset({
 """Operations that change nothing on the server: to execute one again is harmless."""
 
 
+_HARMLESS: t.Final = frozenset(BY_NAME[name].args for name in READ_ONLY)
+
+
 class SessionViolation(ServerViolation):
     """SEQUENCE succeeded, but its reply is about another session, slot or sequence id than the request."""
 
 
 def changes_nothing(operations: Sequence[XdrType]) -> bool:
     """Whether operations may be executed twice: their replies need not be cached (RFC 5661 section 2.10.6.1.3)."""
-    return all(not isinstance(one, Unread) and operation_of(one).name in READ_ONLY for one in operations)
+    return _HARMLESS.issuperset(map(type, operations))
 
 
 @dataclass(slots=True, eq=False)
@@ -132,6 +135,12 @@ class SessionState:
 
     def _compare(self, request: Request, result: Sequence4ResOk) -> None:
         sent = t.cast("Sequence4Args", request.args.argarray[0])
+        if (
+            sent.sa_sequenceid == result.sr_sequenceid
+            and sent.sa_slotid == result.sr_slotid
+            and sent.sa_sessionid == result.sr_sessionid
+        ):
+            return
         asked = (sent.sa_sessionid, sent.sa_slotid, sent.sa_sequenceid)
         names = ("session id", "slot id", "sequence id")
         said = (result.sr_sessionid, result.sr_slotid, result.sr_sequenceid)

@@ -413,6 +413,19 @@ def test_more_data_than_requested_is_not_believed(stage: Stage4) -> None:
         stage.client.read_file("f")
 
 
+def test_compounds_in_a_pipeline(stage: Stage4) -> None:
+    names = [b"n%d" % number for number in range(40)]
+    stage.server.files.update({name: bytearray(name) for name in names})
+    session = Nfs4(stage.dial()).establish()
+    found = {}
+    for operations, reply in session.pipeline(
+        [op.putrootfh(), op.lookup(name), op.getattr("size")] for name in names
+    ):
+        found[operations[1].objname] = reply.attributes.size  # type: ignore[attr-defined]
+    assert found == {name: len(name) for name in names}
+    assert not session.state.outstanding
+
+
 def test_request_is_repeated_on_another_connection(stage: Stage4) -> None:
     session = Nfs4(stage.dial()).establish()
     request = session.state.begin([op.putrootfh()])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
+from collections.abc import Iterable, Iterator, Sequence
 
 from nfsclient.clients.nfs4.client import Client4, Nfs4
 from nfsclient.errors import RpcError
@@ -106,6 +107,34 @@ class Session4:
         if granted is not None and granted.bctsr_dir != p.ChannelDirFromServer4.CDFS4_FORE:
             nfs4.callbacks.serve(self.callbacks)
         return result
+
+    def pipeline(
+        self, compounds: Iterable[Sequence[XdrType]], *, outstanding: int = 32, cache_this: bool | None = None
+    ) -> Iterator[tuple[Sequence[XdrType], CompoundReply]]:
+        """Many compounds, up to `outstanding` at a time, and half of the slots: (operations, reply) as they come.
+
+        An error ends it; the requests that were under way then keep their slots.
+        """
+        requests: dict[int, tuple[Sequence[XdrType], Request]] = {}
+
+        def arguments() -> Iterator[p.Compound4Args]:
+            for operations in compounds:
+                request = self.state.begin(operations, tag=self.nfs4.tag, cache_this=cache_this)
+                requests[id(request.args)] = operations, request
+                yield request.args
+
+        # New requests go out before the replies that make room for them are looked at, so each needs a second slot.
+        most = max(1, min(outstanding, self.state.slots.allowed // 2))
+        rpc = t.cast("RpcClient", self.nfs4.rpc)
+        for args, res in rpc.pipeline(
+            p.COMPOUND,
+            arguments(),
+            outstanding=most,
+            credential=self.nfs4.credential,
+            timeout=self.nfs4.timeout,
+        ):
+            operations, request = requests.pop(id(args))
+            yield operations, self.state.finish(request, res)
 
     def renew(self) -> CompoundReply:
         """A bare SEQUENCE: renews the lease and brings the status flags."""
