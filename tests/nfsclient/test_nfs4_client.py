@@ -116,6 +116,31 @@ def test_reply_that_was_lost_is_fetched_with_the_same_slot_and_sequence_id(stage
     assert stage.server.count("REMOVE") == 2  # the second one is answered from the reply cache
 
 
+def test_many_requests_survive_the_loss_of_their_connection(stage: Stage4) -> None:
+    data = bytes(range(256)) * 200
+    stage.client.write_file("f", data)
+    with stage.client.open("f") as file:
+        stage.server.drops = 3
+        assert file.read() == data
+        stage.server.drops = 1
+        stage.pauses.on_wait = stage.server.restart
+        file.seek(0)
+        assert file.read() == data
+
+
+def test_flags_of_the_server_are_acted_upon(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray(b"data")
+    with stage.client.open("f", "r+") as file, file.locked():
+        stage.server.reclaimed.clear()
+        stage.server.status_flags = p.SEQ4_STATUS_RESTART_RECLAIM_NEEDED | p.SEQ4_STATUS_CB_PATH_DOWN
+        file.read(1)
+        stage.server.status_flags = 0
+        file.read(1)
+        file.read(1)
+        assert stage.server.reclaimed == ["open", "lock", "complete"]
+        assert stage.server.count("BIND_CONN_TO_SESSION") == 1
+
+
 def test_session_that_is_gone_is_replaced(stage: Stage4) -> None:
     stage.server.sessions.clear()
     stage.client.write_file("f", b"data")

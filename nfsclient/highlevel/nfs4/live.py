@@ -42,6 +42,11 @@ _STATE_GONE: t.Final = (
     | p.SEQ4_STATUS_ADMIN_STATE_REVOKED
     | p.SEQ4_STATUS_RECALLABLE_STATE_REVOKED
 )
+_BACKCHANNEL_DOWN: t.Final = (
+    p.SEQ4_STATUS_CB_PATH_DOWN | p.SEQ4_STATUS_CB_PATH_DOWN_SESSION | p.SEQ4_STATUS_BACKCHANNEL_FAULT
+)
+_ACTED_UPON: t.Final = _STATE_GONE | _BACKCHANNEL_DOWN | p.SEQ4_STATUS_RESTART_RECLAIM_NEEDED
+"""Flags of SEQUENCE (section 18.46.3). Each is acted upon when it comes up, not again while it stays."""
 _USUAL_LEASE: t.Final = 90.0
 
 Build: t.TypeAlias = Callable[[], Sequence[XdrType]]
@@ -75,6 +80,8 @@ class _UnderWay:
     request: Request
     pending: Pending[p.Compound4Res]
     sent_at: float
+    session: Session4
+    connection: int
 
 
 class _Attempts:
@@ -136,6 +143,8 @@ class LiveClient:
         """Called with the handle when a delegation is recalled or revoked: what was cached is void."""
         self._returns: list[tuple[Delegation, Request, Pending[p.Compound4Res]]] = []
         self._flags_seen = 0
+        self._connection = 0
+        """Counts the connections: a request that was lost with an earlier one may go out over the present one."""
         self.lease = Lease(_USUAL_LEASE, rpc.loop.clock())
         self.client: Client4 = self.nfs4.new_client(owner)
         self.session: Session4 = self._new_session()
@@ -174,7 +183,6 @@ class LiveClient:
         """
         under_way: list[_UnderWay] = []
         again: list[Job] = []
-        attempts = _Attempts(self.patience)
         try:
             while jobs or under_way or again:
                 self._start(jobs, under_way, outstanding)
@@ -183,7 +191,7 @@ class LiveClient:
                     job = again.pop(0) if again else jobs.popleft()
                     take(job, self.run(job.build, path, into=job.into))
                     continue
-                self._take_one(under_way, again, take, attempts, path)
+                self._take_one(under_way, again, take, path)
         finally:
             for one in under_way:
                 self.rpc.core.cancel(
@@ -198,24 +206,27 @@ class LiveClient:
             job = jobs.popleft()
             request = self._begin(job.build)
             pending = self.rpc.submit(p.COMPOUND, request.args, into=job.into)
-            under_way.append(_UnderWay(job, request, pending, self.rpc.loop.clock()))
+            now = self.rpc.loop.clock()
+            under_way.append(_UnderWay(job, request, pending, now, self.session, self._connection))
 
     def _take_one(
         self,
         under_way: list[_UnderWay],
         again: list[Job],
         take: Callable[[Job, CompoundReply], None],
-        attempts: _Attempts,
         path: bytes,
     ) -> None:
         done = self.rpc.wait_any(one.pending for one in under_way)
         one = next(each for each in under_way if each.pending is done)
         under_way.remove(one)
         try:
-            reply = self.session.state.finish(one.request, self.rpc.wait(done))
+            reply = one.session.state.finish(one.request, self.rpc.wait(done))
         except (ConnectionLost, RpcTimeout) as error:
-            attempts.count(error)
-            reply, _ = self._deliver_again(one.request, one.job.into, attempts, error)
+            if one.session is not self.session:
+                again.append(one.job)
+                return
+            attempts = _Attempts(self.patience)
+            reply, _ = self._deliver_again(one.request, one.job.into, attempts, error, one.connection)
         if reply.sequence is not None and reply.sequence.sr_status == OK:
             self.lease.renewed(one.sent_at)
         if reply.status == OK or reply.status not in REMEDIES:
@@ -235,32 +246,43 @@ class LiveClient:
         self, request: Request, into: memoryview | None, attempts: _Attempts
     ) -> tuple[CompoundReply, bool]:
         """Send a request until there is a reply; whether it was sent more than once."""
-        sent_at = self.rpc.loop.clock()
+        sent_at, connection = self.rpc.loop.clock(), self._connection
         try:
             reply = self.session.perform(request, into=into)
         except (ConnectionLost, RpcTimeout) as error:
-            return self._deliver_again(request, into, attempts, error)
+            return self._deliver_again(request, into, attempts, error, connection)
         if reply.sequence is not None and reply.sequence.sr_status == OK:
             self.lease.renewed(sent_at)
         return reply, False
 
     def _deliver_again(
-        self, request: Request, into: memoryview | None, attempts: _Attempts, error: NfsClientError
+        self,
+        request: Request,
+        into: memoryview | None,
+        attempts: _Attempts,
+        error: NfsClientError,
+        connection: int,
     ) -> tuple[CompoundReply, bool]:
         """The same slot and sequence id over a new connection (section 2.10.6.2).
 
         A request that is late is not sent again while its connection lives (section 2.9.2): that one is closed first.
+        `connection` tells whether another call has replaced it already.
         """
         if not self.reconnect:
             raise error
         while True:
+            if connection != self._connection and self.rpc.is_open:
+                connection = self._connection
+                try:
+                    return self.session.perform(request, into=into), True
+                except (ConnectionLost, RpcTimeout) as another:
+                    error = another
             if not attempts.has_waited():
                 names = ", ".join(p.operation_of(one).name for one in request.args.argarray)
                 peer = self.rpc.core.peer
                 raise ServerDown(names, peer, attempts.seconds, attempts.waits, str(error)) from error
             try:
                 self._reconnect()
-                return self.session.perform(request, into=into), True
             except (ConnectionLost, RpcTimeout, ConnectFailed) as another:
                 error = another
 
@@ -268,6 +290,7 @@ class LiveClient:
         """A new connection, with the session's backchannel on it (sections 2.10.3.1 and 18.34)."""
         self._returns.clear()
         self.rpc.reconnect()
+        self._connection += 1
         result = self.nfs4.bind_conn_to_session(self.session.id)
         if result.bctsr_status == OK:
             self.nfs4.callbacks.serve(self.session.callbacks)
@@ -459,12 +482,15 @@ class LiveClient:
     def keep(self) -> None:
         """Renew the lease when it is due, look at what the server has flagged, finish returns of delegations."""
         self._finish_returns()
-        flags = self.session.state.status_flags & _STATE_GONE
-        if flags and flags != self._flags_seen:
-            self._flags_seen = flags
+        flags = self.session.state.status_flags & _ACTED_UPON
+        new = flags & ~self._flags_seen
+        self._flags_seen = flags
+        if new & p.SEQ4_STATUS_RESTART_RECLAIM_NEEDED:
+            self._reclaim(_Attempts(self.patience))
+        if new & _STATE_GONE:
             self._test_state()
-        elif not flags:
-            self._flags_seen = 0
+        if new & _BACKCHANNEL_DOWN and self.rpc.is_open:
+            self.session.bind(self.nfs4)
         if self.lease.is_due(self.rpc.loop.clock()) and self.rpc.is_open:
             self.lease.renewed(self.rpc.loop.clock())
             self.renew()
