@@ -141,6 +141,23 @@ def test_flags_of_the_server_are_acted_upon(stage: Stage4) -> None:
         assert stage.server.count("BIND_CONN_TO_SESSION") == 1
 
 
+@pytest.mark.parametrize("where", ["OPEN", "LOCK", "RECLAIM_COMPLETE", "CREATE_SESSION", "EXCHANGE_ID"])
+def test_restart_in_the_middle_of_a_recovery(stage: Stage4, where: str) -> None:
+    stage.server.files[b"f"] = bytearray(b"data")
+
+    def restart(_args: t.Any, _proceed: t.Any) -> p.Nfsstat4:
+        stage.server.forget_everything()
+        stage.server.drops = 1
+        return S.NFS4ERR_SERVERFAULT
+
+    with stage.client.open("f", "r+") as file, file.locked():
+        stage.server.restart()
+        stage.server.script(where, restart)
+        stage.server.reclaimed.clear()
+        assert file.read(4) == b"data"
+        assert stage.server.reclaimed[-3:] == ["open", "lock", "complete"]
+
+
 def test_session_that_is_gone_is_replaced(stage: Stage4) -> None:
     stage.server.sessions.clear()
     stage.client.write_file("f", b"data")

@@ -24,18 +24,18 @@ from nfsclient.errors import (
     RpcTimeout,
     ServerDown,
 )
+from nfsclient.highlevel.nfs4.attempts import Attempts, FateUnknown, StateLost
+from nfsclient.highlevel.nfs4.reclaim import Holdings
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.core import Pending
-from nfsclient.sessions.recovery import NOT_RECLAIMABLE, REMEDIES, Remedy
+from nfsclient.sessions.recovery import REMEDIES, Remedy
 from nfsclient.sessions.session import changes_nothing
-from nfsclient.sessions.state import Delegation, HeldState, Lease, Locks, Open
+from nfsclient.sessions.state import Delegation, HeldState, Lease, Open
 from nfsclient.xdr import XdrType
 
 OK: t.Final = p.Nfsstat4.NFS4_OK
-_MOST_REMEDIES: t.Final = 8
-"""Recoveries for one call: a server that needs more of them will never be content."""
 _STATE_GONE: t.Final = (
     p.SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED
     | p.SEQ4_STATUS_EXPIRED_SOME_STATE_REVOKED
@@ -50,18 +50,6 @@ _ACTED_UPON: t.Final = _STATE_GONE | _BACKCHANNEL_DOWN | p.SEQ4_STATUS_RESTART_R
 _USUAL_LEASE: t.Final = 90.0
 
 Build: t.TypeAlias = Callable[[], Sequence[XdrType]]
-
-
-class FateUnknown(NfsClientError):
-    """The server lost the session before it answered, so nobody knows whether the operations were executed."""
-
-    def __init__(self, request: Request) -> None:
-        names = ", ".join(p.operation_of(one).name for one in request.operations)
-        super().__init__(f"{names}: the connection and then the session were lost before the reply came")
-
-
-class StateLost(NfsClientError):
-    """The server has forgotten or revoked an open or a lock that the caller relies on."""
 
 
 @dataclass(slots=True, eq=False)
@@ -82,39 +70,6 @@ class _UnderWay:
     sent_at: float
     session: Session4
     connection: int
-
-
-class _Attempts:
-    """How often one call was recovered, and how long it has waited."""
-
-    def __init__(self, patience: Patience) -> None:
-        self._patience = patience
-        self._pauses: t.Iterator[float] | None = None
-        self._remedies = 0
-        self.waits = 0
-        self.since = patience.clock()
-
-    def wait(self, error: NfsClientError) -> None:
-        """Wait for a while. Raises `error` when patience ends."""
-        if not self.has_waited():
-            raise error
-
-    def has_waited(self) -> bool:
-        """Wait for a while; False when patience has ended."""
-        self._pauses = self._pauses or self._patience.pauses()
-        self.waits += 1
-        return next(self._pauses, None) is not None
-
-    @property
-    def seconds(self) -> float:
-        """How long all of it has taken."""
-        return self._patience.clock() - self.since
-
-    def count(self, error: NfsClientError) -> None:
-        """Count one more recovery. Raises `error` after many."""
-        self._remedies += 1
-        if self._remedies > _MOST_REMEDIES:
-            raise error
 
 
 class LiveClient:
@@ -139,6 +94,7 @@ class LiveClient:
         self.patience = patience
         self.nfs4 = Nfs4(rpc, minor=minor)
         self.held = HeldState()
+        self._holdings = Holdings(self)
         self.on_delegation_gone: Callable[[bytes], None] | None = None
         """Called with the handle when a delegation is recalled or revoked: what was cached is void."""
         self._returns: list[tuple[Delegation, Request, Pending[p.Compound4Res]]] = []
@@ -148,7 +104,7 @@ class LiveClient:
         self.lease = Lease(_USUAL_LEASE, rpc.loop.clock())
         self.client: Client4 = self.nfs4.new_client(owner)
         self.session: Session4 = self._new_session()
-        self._complete_reclaim(_Attempts(patience))
+        self._holdings.complete_reclaim(Attempts(patience))
 
     def close(self) -> None:
         """Give everything back: delegations, the session, the client id. The connection stays."""
@@ -165,14 +121,16 @@ class LiveClient:
 
         `repeatable`: operations before one that got DELAY may be executed again although they change something.
         """
-        attempts = _Attempts(self.patience)
+        attempts = Attempts(self.patience)
         while True:
-            self.keep()
+            if not self._guarded(self.keep, attempts):
+                continue
             request = self._begin(build)
             reply, resent = self._deliver(request, into, attempts)
             if reply.status == OK or reply.status not in REMEDIES:
                 return reply.ok(shown(path))
-            self._remedy(reply, attempts, path, request=request, resent=resent, repeatable=repeatable)
+            remedy = self._remedy(reply, attempts, path, request, resent=resent, repeatable=repeatable)
+            self._guarded(remedy, attempts)
 
     def run_many(
         self, jobs: deque[Job], take: Callable[[Job, CompoundReply], None], *, outstanding: int, path: bytes
@@ -225,7 +183,7 @@ class LiveClient:
             if one.session is not self.session:
                 again.append(one.job)
                 return
-            attempts = _Attempts(self.patience)
+            attempts = Attempts(self.patience)
             reply, _ = self._deliver_again(one.request, one.job.into, attempts, error, one.connection)
         if reply.sequence is not None and reply.sequence.sr_status == OK:
             self.lease.renewed(one.sent_at)
@@ -243,7 +201,7 @@ class LiveClient:
             return self.session.state.begin(build())
 
     def _deliver(
-        self, request: Request, into: memoryview | None, attempts: _Attempts
+        self, request: Request, into: memoryview | None, attempts: Attempts
     ) -> tuple[CompoundReply, bool]:
         """Send a request until there is a reply; whether it was sent more than once."""
         sent_at, connection = self.rpc.loop.clock(), self._connection
@@ -259,7 +217,7 @@ class LiveClient:
         self,
         request: Request,
         into: memoryview | None,
-        attempts: _Attempts,
+        attempts: Attempts,
         error: NfsClientError,
         connection: int,
     ) -> tuple[CompoundReply, bool]:
@@ -277,14 +235,21 @@ class LiveClient:
                     return self.session.perform(request, into=into), True
                 except (ConnectionLost, RpcTimeout) as another:
                     error = another
+            names = ", ".join(p.operation_of(one).name for one in request.args.argarray)
+            self._reconnect_patiently(names, attempts, error)
+
+    def _reconnect_patiently(self, what: str, attempts: Attempts, error: NfsClientError) -> None:
+        """Wait, and connect, until it works. Raises `ServerDown` when patience ends."""
+        while True:
             if not attempts.has_waited():
-                names = ", ".join(p.operation_of(one).name for one in request.args.argarray)
                 peer = self.rpc.core.peer
-                raise ServerDown(names, peer, attempts.seconds, attempts.waits, str(error)) from error
+                raise ServerDown(what, peer, attempts.seconds, attempts.waits, str(error)) from error
             try:
                 self._reconnect()
             except (ConnectionLost, RpcTimeout, ConnectFailed) as another:
                 error = another
+            else:
+                return
 
     def _reconnect(self) -> None:
         """A new connection, with the session's backchannel on it (sections 2.10.3.1 and 18.34)."""
@@ -297,17 +262,37 @@ class LiveClient:
 
     # ------------------------------------------------------------ recovery
 
+    def _guarded(self, step: Callable[[], object], attempts: Attempts) -> bool:
+        """Take a step of a recovery; False if the connection or the session was lost meanwhile, and is there again."""
+        try:
+            step()
+        except (ConnectionLost, RpcTimeout) as error:
+            if not self.reconnect:
+                raise
+            attempts.count(error)
+            self._reconnect_patiently("recovery", attempts, error)
+        except CompoundError as error:
+            remedy = REMEDIES.get(t.cast("p.Nfsstat4", error.status))
+            if remedy not in {Remedy.NEW_SESSION, Remedy.NEW_CLIENT}:
+                raise
+            attempts.count(error)
+            failure = error
+            self._guarded(lambda: self._apply(remedy, failure), attempts)
+        else:
+            return True
+        return False
+
     def _remedy(
         self,
         reply: CompoundReply,
-        attempts: _Attempts,
+        attempts: Attempts,
         path: bytes,
-        *,
         request: Request,
+        *,
         resent: bool,
         repeatable: bool,
-    ) -> None:
-        """Do what the table says, so that the call can be made again. Raises if it cannot."""
+    ) -> Callable[[], None]:
+        """What the table says is to be done, so that the call can be made again. Raises if it cannot."""
         error = reply.error(shown(path))
         assert error is not None
         remedy = REMEDIES[reply.status]
@@ -315,14 +300,14 @@ class LiveClient:
             if not (repeatable or may_be_tried_again(reply)):
                 raise error
             attempts.wait(RetriesExhausted(reply.status, error.procedure, shown(path)))
-            return
+            return lambda: None
         attempts.count(error)
         in_sequence = not reply.results
         if remedy in {Remedy.BIND, Remedy.NEW_SESSION} and not in_sequence:
             raise error
         if resent and in_sequence and not (repeatable or changes_nothing(request.operations)):
             raise FateUnknown(request)
-        self._apply(remedy, error)
+        return lambda: self._apply(remedy, error)
 
     def _apply(self, remedy: Remedy, error: CompoundError) -> None:
         match remedy:
@@ -333,14 +318,14 @@ class LiveClient:
             case Remedy.NEW_CLIENT:
                 self._new_client()
             case Remedy.TEST:
-                if not self._test_state():
+                if not self._holdings.test():
                     raise error
             case _:
                 pass
 
     def _new_session(self) -> Session4:
         """CREATE_SESSION for the client id; if the server does not know it any more, all is reclaimed."""
-        attempts = _Attempts(self.patience)
+        attempts = Attempts(self.patience)
         while True:
             try:
                 session = self.client.create_session(callbacks=True)
@@ -364,7 +349,7 @@ class LiveClient:
 
     def _new_client(self) -> Session4:
         """EXCHANGE_ID by the same owner, a session, and everything held reclaimed (section 8.4.2)."""
-        attempts = _Attempts(self.patience)
+        attempts = Attempts(self.patience)
         while True:
             self.client = self.nfs4.new_client(self.client.owner)
             try:
@@ -376,106 +361,9 @@ class LiveClient:
                 attempts.wait(error)
         self._adopt(session)
         self.session = session
-        self._reclaim(attempts)
+        self._holdings.owes_reclaim = True
+        self._holdings.reclaim(attempts)
         return session
-
-    def _reclaim(self, attempts: _Attempts) -> None:
-        """Opens with their delegations, then locks; RECLAIM_COMPLETE; what was refused is opened again without."""
-        opens = list(self.held.opens.values())
-        refused = [opened for opened in opens if not self._reclaim_open(opened, attempts)]
-        with_opens = {opened.handle for opened in opens} - {one.handle for one in refused}
-        for delegation in list(self.held.delegations.values()):
-            if delegation.handle not in with_opens:
-                self._gone(delegation)
-        for locks in self.held.locks.values():
-            if locks.opened in refused or not self._reclaim_locks(locks, attempts):
-                locks.lost = True
-        self._complete_reclaim(attempts)
-        for opened in refused:
-            self._open_again(opened)
-
-    def _raw(self, attempts: _Attempts, *operations: XdrType) -> CompoundReply:
-        """A compound of the recovery itself: only waiting is done about what goes wrong."""
-        while True:
-            reply = self.session.compound(*operations)
-            if REMEDIES.get(reply.status) is not Remedy.WAIT:
-                return reply
-            error = reply.error()
-            assert error is not None
-            attempts.wait(error)
-
-    def _reclaim_open(self, opened: Open, attempts: _Attempts) -> bool:
-        known = self.held.delegations.get(opened.handle)
-        kind = p.OpenDelegationType4.OPEN_DELEGATE_NONE if known is None else known.type
-        claim = op.claim_previous(kind)
-        reply = self._raw(
-            attempts,
-            op.putfh(opened.handle),
-            op.open(claim, opened.access, opened.deny, owner=opened.owner),
-        )
-        if reply.status in NOT_RECLAIMABLE:
-            return False
-        result = reply.ok().of(p.OPEN).resok4
-        assert result is not None
-        opened.stateid = result.stateid
-        if self.held.delegated(opened.handle, result.delegation) is None and known is not None:
-            self._gone(known)
-        return True
-
-    def _reclaim_locks(self, locks: Locks, attempts: _Attempts) -> bool:
-        for index, one in enumerate(locks.ranges):
-            if index:
-                lock = op.lock_more(locks.stateid, one.type, one.offset, one.length, reclaim=True)
-            else:
-                first, owner = locks.opened.stateid, locks.owner
-                lock = op.lock(first, one.type, one.offset, one.length, owner=owner, reclaim=True)
-            reply = self._raw(attempts, op.putfh(locks.opened.handle), lock)
-            if reply.status != OK:
-                return False
-            locks.stateid = reply.stateid
-        return True
-
-    def _complete_reclaim(self, attempts: _Attempts) -> None:
-        reply = self._raw(attempts, op.reclaim_complete())
-        if reply.status != p.Nfsstat4.NFS4ERR_COMPLETE_ALREADY:
-            reply.ok()
-
-    def _open_again(self, opened: Open) -> None:
-        """Open by handle what could not be reclaimed: another client may have changed it meanwhile."""
-        reply = self.session.compound(
-            op.putfh(opened.handle), op.open(None, opened.access, opened.deny, owner=opened.owner)
-        )
-        if reply.status != OK:
-            opened.lost = True
-            return
-        result = reply.of(p.OPEN).resok4
-        assert result is not None
-        opened.stateid, opened.lost = result.stateid, False
-        self.held.delegated(opened.handle, result.delegation)
-
-    def _test_state(self) -> bool:
-        """TEST_STATEID of everything held, FREE_STATEID of what is revoked (section 8.5); whether any was."""
-        stateids = self.held.all_stateids()
-        if not stateids:
-            return False
-        reply = self.session.compound(op.test_stateid(*stateids))
-        result = reply.of(p.TEST_STATEID).tsr_resok4
-        if reply.status != OK or result is None:
-            return False
-        changed = False
-        for stateid, status in zip(stateids, result.tsr_status_codes, strict=False):
-            if status == OK:
-                continue
-            changed = True
-            self.session.compound(op.free_stateid(stateid))
-            lost = self.held.revoked(stateid)
-            if isinstance(lost, Delegation) and self.on_delegation_gone is not None:
-                self.on_delegation_gone(lost.handle)
-            if isinstance(lost, Open):
-                for locks in self.held.locks.values():
-                    locks.lost = locks.lost or locks.opened is lost
-                self._open_again(lost)
-        return changed
 
     # ------------------------------------------------------------ what goes on besides the calls
 
@@ -485,10 +373,10 @@ class LiveClient:
         flags = self.session.state.status_flags & _ACTED_UPON
         new = flags & ~self._flags_seen
         self._flags_seen = flags
-        if new & p.SEQ4_STATUS_RESTART_RECLAIM_NEEDED:
-            self._reclaim(_Attempts(self.patience))
+        if new & p.SEQ4_STATUS_RESTART_RECLAIM_NEEDED or self._holdings.owes_reclaim:
+            self._holdings.reclaim(Attempts(self.patience))
         if new & _STATE_GONE:
-            self._test_state()
+            self._holdings.test()
         if new & _BACKCHANNEL_DOWN and self.rpc.is_open:
             self.session.bind(self.nfs4)
         if self.lease.is_due(self.rpc.loop.clock()) and self.rpc.is_open:
@@ -520,7 +408,7 @@ class LiveClient:
         """Start a DELEGRETURN without waiting for it: nothing is cached that is not on the server already."""
         if self.held.delegations.get(delegation.handle) is not delegation:
             return
-        self._gone(delegation)
+        self.forget_delegation(delegation)
         if not self.rpc.is_open:
             return
         try:
@@ -533,7 +421,8 @@ class LiveClient:
             return
         self._returns.append((delegation, request, self.rpc.submit(p.COMPOUND, request.args)))
 
-    def _gone(self, delegation: Delegation) -> None:
+    def forget_delegation(self, delegation: Delegation) -> None:
+        """It is no longer held: what was cached is void."""
         self.held.returned(delegation)
         if self.on_delegation_gone is not None:
             self.on_delegation_gone(delegation.handle)
