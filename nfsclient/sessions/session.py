@@ -112,6 +112,11 @@ class SessionState:
         self.outstanding.add((taken.id, first.sa_sequenceid))
         return Request(args, taken, first.sa_sequenceid)
 
+    def take_again(self, request: Request) -> None:
+        """A request that SEQUENCE refused for now is to be sent once more with the same numbers."""
+        self.slots.take(request.slot)
+        self.outstanding.add((request.slot.id, request.sequence_id))
+
     def finish(self, request: Request, res: Compound4Res) -> CompoundReply:
         """Take the reply to a request. Raises `SessionViolation`; then the slot is not used again."""
         reply = CompoundReply(request.args, res, supplied=1)

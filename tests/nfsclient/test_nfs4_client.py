@@ -158,6 +158,29 @@ def test_restart_in_the_middle_of_a_recovery(stage: Stage4, where: str) -> None:
         assert stage.server.reclaimed[-3:] == ["open", "lock", "complete"]
 
 
+def test_delayed_sequence_keeps_its_slot_and_sequence_id(stage: Stage4) -> None:
+    stage.server.script("SEQUENCE", S.NFS4ERR_DELAY, S.NFS4ERR_DELAY)
+    before = stage.client.live.session.state.slots[0].sequence_id
+    stage.client.listdir()
+    assert stage.client.live.session.state.slots[0].sequence_id == before + 2  # GETATTR of the root, READDIR
+    assert stage.server.count("CREATE_SESSION") == 1
+
+
+def test_return_of_a_delegation_that_is_delayed_is_repeated(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray(b"data")
+    stage.server.grants = READ
+    with stage.client.open("f") as file:
+        delegation = stage.client.live.held.delegations[b"f"]
+        stage.server.script("DELEGRETURN", S.NFS4ERR_DELAY)
+        stage.server.call_back(p.CbRecall4Args(delegation.stateid, False, b"f"))
+        serve_callbacks(stage)
+        for _ in range(3):
+            file.seek(0)
+            assert file.read(4) == b"data"
+    assert stage.server.count("DELEGRETURN") == 2
+    assert stage.client.live.held.delegations == {}
+
+
 def test_session_that_is_gone_is_replaced(stage: Stage4) -> None:
     stage.server.sessions.clear()
     stage.client.write_file("f", b"data")

@@ -31,6 +31,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.core import Pending
 from nfsclient.sessions.recovery import REMEDIES, Remedy
+from nfsclient.sessions.reply import is_delayed_at_sequence
 from nfsclient.sessions.session import changes_nothing
 from nfsclient.sessions.state import Delegation, HeldState, Lease, Open
 from nfsclient.xdr import XdrType
@@ -47,6 +48,7 @@ _BACKCHANNEL_DOWN: t.Final = (
 )
 _ACTED_UPON: t.Final = _STATE_GONE | _BACKCHANNEL_DOWN | p.SEQ4_STATUS_RESTART_RECLAIM_NEEDED
 """Flags of SEQUENCE (section 18.46.3). Each is acted upon when it comes up, not again while it stays."""
+_GONE: t.Final = frozenset({p.Nfsstat4.NFS4ERR_BADSESSION, p.Nfsstat4.NFS4ERR_DEADSESSION})
 _USUAL_LEASE: t.Final = 90.0
 
 Build: t.TypeAlias = Callable[[], Sequence[XdrType]]
@@ -99,12 +101,14 @@ class LiveClient:
         """Called with the handle when a delegation is recalled or revoked: what was cached is void."""
         self._returns: list[tuple[Delegation, Request, Pending[p.Compound4Res]]] = []
         self._flags_seen = 0
+        self._is_set_up = False
         self._connection = 0
         """Counts the connections: a request that was lost with an earlier one may go out over the present one."""
         self.lease = Lease(_USUAL_LEASE, rpc.loop.clock())
         self.client: Client4 = self.nfs4.new_client(owner)
         self.session: Session4 = self._new_session()
         self._holdings.complete_reclaim(Attempts(patience))
+        self._is_set_up = True
 
     def close(self) -> None:
         """Give everything back: delegations, the session, the client id. The connection stays."""
@@ -141,15 +145,24 @@ class LiveClient:
         """
         under_way: list[_UnderWay] = []
         again: list[Job] = []
+        attempts = Attempts(self.patience)
+
+        def took(job: Job, reply: CompoundReply) -> None:
+            nonlocal attempts
+            attempts = Attempts(self.patience)
+            take(job, reply)
+
         try:
             while jobs or under_way or again:
+                if not self._guarded(self.keep, attempts):
+                    continue
                 self._start(jobs, under_way, outstanding)
                 if not under_way:
                     # One at a time, with all recoveries; the others follow at full speed.
                     job = again.pop(0) if again else jobs.popleft()
-                    take(job, self.run(job.build, path, into=job.into))
+                    took(job, self.run(job.build, path, into=job.into))
                     continue
-                self._take_one(under_way, again, take, path)
+                self._take_one(under_way, again, took, path)
         finally:
             for one in under_way:
                 self.rpc.core.cancel(
@@ -157,7 +170,6 @@ class LiveClient:
                 )
 
     def _start(self, jobs: deque[Job], under_way: list[_UnderWay], outstanding: int) -> None:
-        self.keep()
         if not self.rpc.is_open:
             return
         while jobs and len(under_way) < outstanding and self.session.state.slots.has_free:
@@ -197,7 +209,7 @@ class LiveClient:
             return self.session.state.begin(build())
         except NoFreeSlot:
             # Requests whose fate is not known hold all slots: a new session has free ones.
-            self.session = self._new_session()
+            self._replace_session(is_gone=False)
             return self.session.state.begin(build())
 
     def _deliver(
@@ -207,11 +219,21 @@ class LiveClient:
         sent_at, connection = self.rpc.loop.clock(), self._connection
         try:
             reply = self.session.perform(request, into=into)
+            resent = False
         except (ConnectionLost, RpcTimeout) as error:
-            return self._deliver_again(request, into, attempts, error, connection)
+            reply, resent = self._deliver_again(request, into, attempts, error, connection)
+        while is_delayed_at_sequence(reply):
+            # The slot has not moved, and the server may be executing this very request: it must stay the same one.
+            attempts.wait(RetriesExhausted(reply.status, "SEQUENCE", None))
+            self.session.state.take_again(request)
+            sent_at = self.rpc.loop.clock()
+            try:
+                reply = self.session.perform(request, into=into)
+            except (ConnectionLost, RpcTimeout) as error:
+                reply, resent = self._deliver_again(request, into, attempts, error, self._connection)
         if reply.sequence is not None and reply.sequence.sr_status == OK:
             self.lease.renewed(sent_at)
-        return reply, False
+        return reply, resent
 
     def _deliver_again(
         self,
@@ -253,12 +275,15 @@ class LiveClient:
 
     def _reconnect(self) -> None:
         """A new connection, with the session's backchannel on it (sections 2.10.3.1 and 18.34)."""
-        self._returns.clear()
         self.rpc.reconnect()
         self._connection += 1
         result = self.nfs4.bind_conn_to_session(self.session.id)
         if result.bctsr_status == OK:
             self.nfs4.callbacks.serve(self.session.callbacks)
+        self._returns = [
+            (delegation, request, self.rpc.submit(p.COMPOUND, request.args))
+            for delegation, request, _ in self._returns
+        ]
 
     # ------------------------------------------------------------ recovery
 
@@ -314,7 +339,7 @@ class LiveClient:
             case Remedy.BIND:
                 self.session.bind(self.nfs4)
             case Remedy.NEW_SESSION:
-                self.session = self._new_session()
+                self._replace_session(is_gone=error.status in _GONE)
             case Remedy.NEW_CLIENT:
                 self._new_client()
             case Remedy.TEST:
@@ -323,6 +348,14 @@ class LiveClient:
             case _:
                 pass
 
+    def _replace_session(self, *, is_gone: bool) -> None:
+        """Another session for the same client; the old one is destroyed if the server still has it."""
+        old = self.session
+        self.session = self._new_session()
+        self.nfs4.callbacks.forget(old.id)
+        if not is_gone:
+            old.destroy()
+
     def _new_session(self) -> Session4:
         """CREATE_SESSION for the client id; if the server does not know it any more, all is reclaimed."""
         attempts = Attempts(self.patience)
@@ -330,7 +363,7 @@ class LiveClient:
             try:
                 session = self.client.create_session(callbacks=True)
             except CompoundError as error:
-                if error.status == p.Nfsstat4.NFS4ERR_STALE_CLIENTID and hasattr(self, "session"):
+                if error.status == p.Nfsstat4.NFS4ERR_STALE_CLIENTID and self._is_set_up:
                     attempts.count(error)
                     return self._new_client()
                 if error.status != p.Nfsstat4.NFS4ERR_DELAY:
@@ -429,9 +462,13 @@ class LiveClient:
 
     def _finish_returns(self) -> None:
         for one in [one for one in self._returns if one[2].done]:
+            if one[2].result is None:
+                continue  # the connection was lost: the next one repeats it
             self._returns.remove(one)
-            if one[2].result is not None:
-                self.session.state.finish(one[1], one[2].result)
+            reply = self.session.state.finish(one[1], one[2].result)
+            if REMEDIES.get(reply.status) is Remedy.WAIT:
+                one[0].recalled = True
+                self.held.delegations.setdefault(one[0].handle, one[0])
         for delegation in [one for one in self.held.delegations.values() if one.recalled]:
             self.give_back(delegation)
 

@@ -78,7 +78,11 @@ class Transfer:
         """The stateid for I/O: a delegation's, else a lock's, else the open's (section 8.2.5)."""
         self._live.require(self._open)
         held = self._live.held
-        if delegation_too and (one := held.delegations.get(self._open.handle)) is not None:
+        if (
+            delegation_too
+            and (one := held.delegations.get(self._open.handle)) is not None
+            and not one.recalled
+        ):
             return one.stateid
         for locks in held.locks.values():
             if locks.opened is self._open and locks.ranges:
