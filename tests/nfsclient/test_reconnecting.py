@@ -48,7 +48,7 @@ class Reconnectable(Stage):
             self.server.listen(self.loop, port=self.port)
 
     def leave(self, pauses: int) -> None:
-        """The server goes, and comes back after so many pauses; it loses what was not stable."""
+        """The server goes, and comes back after this many pauses; it loses what was not stable."""
         self.server.close()
         self.lose_uncommitted_data()
         self.away = pauses
@@ -102,7 +102,7 @@ def test_a_server_that_stays_away_is_a_typed_error(stage: Reconnectable) -> None
     assert caught.value.attempts == len(stage.pauses.waited) + 1
     assert "refused" in caught.value.cause
     stage.server.listen(stage.loop, port=stage.port)
-    assert stage.client.read_file("f") == b"data"  # a later call has a patience of its own
+    assert stage.client.read_file("f") == b"data"  # a later call has its own patience
 
 
 def test_silence_is_answered_by_the_same_call_on_a_new_connection(stage: Reconnectable) -> None:
