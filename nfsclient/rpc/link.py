@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from nfsclient.errors import BadReply, ConnectFailed, ConnectionLost
 from nfsclient.rpc.bulk import WORTH_IT, BulkReceiver, BulkReply, Find
+from nfsclient.rpc.channel import Answerer
 from nfsclient.rpc.core import CallReceived, DatagramCore, Pending, StreamCore
 from nfsclient.rpc.exchange import RawRecorder, Recorder
 from nfsclient.rpc.loop import Loop
@@ -33,6 +34,8 @@ RECEIVE = 64 << 10
 _JOIN_BELOW = 32 << 10
 """Output up to this size is joined and sent at once; larger goes out as buffers, uncopied."""
 _MOST_BUFFERS = 512
+MOST_UNREAD_REPLIES = 4096
+"""Messages that wait for a server which makes calls and does not read, before its connection is closed."""
 
 
 class Link:
@@ -51,7 +54,10 @@ class Link:
         self.loop = loop if loop is not None else Loop()
         self.timeout = timeout
         self.on_call: Callable[[bytes], list[Buffer] | None] | None = None
-        """Answers calls that the server makes on this connection: message in, message out (None: silence)."""
+        """Answers calls that the server makes on this connection: message in, message out (None: silence).
+
+        None: such calls are among `core.strays`. A connection that is made again keeps it.
+        """
         self._recorder: Recorder | None = None
         self._raw_recorder: RawRecorder | None = None
         self._tap: Tap | None = None
@@ -430,8 +436,31 @@ class Link:
             return
         answer = self.on_call(message)
         if answer is not None and self.is_open:
-            self.core.send_message(answer)
+            self.send_reply(answer)
+
+    def serve(self, answerer: Answerer) -> None:
+        """Answer the calls that the server makes on this connection, while anything waits on its loop."""
+
+        def answer(message: bytes) -> list[Buffer] | None:
+            return answerer.answer(message, self.peer_address, self.core.transport)
+
+        self.on_call = answer
+
+    def send_reply(self, message: list[Buffer]) -> None:
+        """Send a whole RPC message, such as a late reply to a call that `on_call` left unanswered.
+
+        Does not wait. Raises `ConnectionLost` where the connection has ended. It ends here if the server does not read
+        such replies.
+        """
+        self.require_open("a reply to a call of the server")
+        self.core.send_message(message)
+        if not self._is_stream:
             self.flush(self.timeout)
+            return
+        self._unsent.append(memoryview(b"".join(self.core.take_output())))
+        self.on_writable()
+        if len(self._unsent) > MOST_UNREAD_REPLIES:
+            self.lose("the server does not read the replies to its calls")
 
     # ------------------------------------------------------------ as a member of the loop
 
