@@ -85,5 +85,4 @@ class CallbackService:
 
 def _send(link: Link, reply: list[Buffer]) -> None:
     if link.is_open:
-        link.core.send_message(reply)
-        link.flush(link.timeout)
+        link.send_reply(reply)
