@@ -7,6 +7,8 @@ import typing as t
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nfsclient.clients.nfs4 import CompoundError, Nfs4, SessionViolation
 from nfsclient.clients.nfs4 import operations as op
@@ -20,7 +22,9 @@ from nfsclient.errors import (
     XdrError,
 )
 from nfsclient.highlevel.nfs4 import FateUnknown, StateLost
+from nfsclient.highlevel.nfs4.ahead import Position4, skim
 from nfsclient.protocol import nfs4 as p
+from nfsclient.rpc.exchange import Exchange
 from nfsclient.xdr import replace
 from tests.nfsclient.nfs4_peer import OK, ROOT, S, Stage4
 from tests.waiting import AT_MOST
@@ -81,6 +85,66 @@ def test_listing_in_pages(stage: Stage4) -> None:
     names = [f"n{number}" for number in range(10)]
     stage.server.files.update({name.encode(): bytearray() for name in names})
     assert stage.client.listdir() == names
+
+
+def test_pages_of_a_listing_follow_each_other(stage: Stage4) -> None:
+    names = [f"n{number:02}" for number in range(40)]
+    stage.server.files.update({name.encode(): bytearray() for name in names})
+    stage.server.script("READDIR", *[lambda _args, proceed: proceed()] * 3, S.NFS4ERR_DELAY)
+    assert stage.client.listdir() == names
+    assert stage.server.count("READDIR") == 14 + 1
+    listing = stage.client.scan("", ("size",))
+    next(listing)
+    listing.close()  # type: ignore[attr-defined]
+    assert not stage.client.live.session.state.outstanding
+
+
+def test_recorder_sees_decoded_pages(stage: Stage4) -> None:
+    stage.server.files.update({b"n%d" % number: bytearray() for number in range(9)})
+    seen: list[Exchange] = []
+    stage.rpc.on_exchange = seen.append
+    assert len(stage.client.listdir()) == 9
+    assert {type(one.result) for one in seen} == {p.Compound4Res}
+
+
+def test_listing_survives_the_loss_of_the_connection(stage: Stage4) -> None:
+    names = [f"n{number:02}" for number in range(40)]
+    stage.server.files.update({name.encode(): bytearray() for name in names})
+    listing = stage.client.scan("", ("size",))
+    found = [next(listing).name.decode()]
+    stage.server.restart()
+    assert found + [entry.name.decode() for entry in listing] == names
+
+
+ENTRIES = st.lists(
+    st.builds(
+        p.Entry4,
+        st.integers(0, 2**64 - 1),
+        st.binary(max_size=9),
+        st.builds(p.Fattr4, size=st.integers(0, 99) | st.none(), owner=st.binary(max_size=9) | st.none()),
+    ),
+    max_size=5,
+)
+
+
+def page(entries: list[p.Entry4], eof: bool) -> bytes:
+    sound = p.Sequence4ResOk(b"s" * 16, 1, 0, 7, 7, 0)
+    listing = p.Readdir4Res(OK, p.Readdir4ResOk(b"verifier", p.Dirlist4(entries, eof)))
+    return p.Compound4Res(OK, b"", [p.Sequence4Res(OK, sound), p.Putfh4Res(OK), listing]).to_xdr()
+
+
+@given(ENTRIES, st.booleans())
+def test_skimming_finds_what_the_decoder_finds(entries: list[p.Entry4], eof: bool) -> None:
+    expected = Position4(entries[-1].cookie, b"verifier") if entries and not eof else None
+    assert skim(page(entries, eof)) == expected
+
+
+@given(ENTRIES, st.data())
+def test_skimming_garbage_raises_nothing(entries: list[p.Entry4], data: st.DataObject) -> None:
+    good = bytearray(page(entries, False))
+    for _ in range(data.draw(st.integers(0, 4))):
+        good[data.draw(st.integers(0, len(good) - 1))] = data.draw(st.integers(0, 255))
+    skim(bytes(good[: data.draw(st.integers(0, len(good)))]))
 
 
 def test_expired_cookie_restarts_the_listing(stage: Stage4) -> None:
