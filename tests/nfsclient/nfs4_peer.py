@@ -55,6 +55,9 @@ class SmallServer(RpcServer):
         self.target = 7
         self.drops = 0
         """How many replies are lost, each with its connection."""
+        self.withholds = 0
+        """How many replies are not sent."""
+        self.minors = {1, 2}
         self.in_grace = False
         self.refuses_reclaims = False
         self.reclaimed: list[str] = []
@@ -93,7 +96,9 @@ class SmallServer(RpcServer):
             return
         self.last = connection
         reply = self.answerer.answer(message, connection.peer, "tcp")
-        if self.drops:
+        if self.withholds:
+            self.withholds -= 1
+        elif self.drops:
             self.drops -= 1
             connection.close()
         elif reply is not None:
@@ -131,6 +136,8 @@ class SmallServer(RpcServer):
 
     def _compound(self, _context: CallContext, args: p.Compound4Args) -> p.Compound4Res:
         self.called.append([p.operation_of(one).name for one in args.argarray])
+        if args.minorversion not in self.minors:
+            return p.Compound4Res(S.NFS4ERR_MINOR_VERS_MISMATCH, args.tag, [])
         first = args.argarray[0]
         if not isinstance(first, p.Sequence4Args):
             return self.bend(self._execute(args, []))

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nfsclient import MountFailed, UrlError, connect
 from nfsclient.clients.nfs4 import CompoundError, Nfs4, SessionViolation
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import (
@@ -317,6 +318,37 @@ def test_server_that_stays_away_ends_in_a_typed_error(stage: Stage4) -> None:
     stage.server.close()
     with pytest.raises(ServerDown, match="LOOKUP"):
         stage.client.stat("f")
+
+
+def test_late_reply_is_fetched_over_a_new_connection(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray()
+    root = stage.client.root
+    stage.rpc.timeout = 0.5
+    stage.server.withholds = 1
+    stage.client.live.run(lambda: [op.putfh(root), op.remove(b"f")])
+    assert stage.server.count("REMOVE") >= 2
+    assert stage.client.live.session.state.outstanding == set()
+
+
+@pytest.mark.parametrize("query", ["version=4.0", "version=4.1&proto=udp"])
+def test_urls_that_cannot_work(query: str) -> None:
+    with pytest.raises(UrlError, match="over tcp"):
+        connect(f"nfs://127.0.0.1:1/x?{query}")
+
+
+def test_url_of_a_path_that_is_not_there(stage: Stage4) -> None:
+    with pytest.raises(MountFailed, match="NFS4ERR_NOENT"):
+        connect(f"nfs://127.0.0.1:{stage.port}/nowhere?version=4.1", loop=stage.loop)
+
+
+def test_url_with_any_minor_version(stage: Stage4) -> None:
+    stage.server.minors = {1}
+    stage.server.files[b"f"] = bytearray(b"data")
+    with connect(f"nfs://127.0.0.1:{stage.port}/?version=4", loop=stage.loop) as client:
+        assert client.read_file("f") == b"data"
+    stage.server.minors = set()
+    with pytest.raises(MountFailed, match="MINOR_VERS_MISMATCH"):
+        connect(f"nfs://127.0.0.1:{stage.port}/?version=4", loop=stage.loop)
 
 
 def test_lost_connection_without_reconnecting(stage: Stage4) -> None:
