@@ -165,6 +165,14 @@ def test_delay_is_retried(stage: Stage4) -> None:
     assert stage.client.read_file("f") == b"data"
 
 
+def test_grace_is_waited_for(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray(b"data")
+    stage.server.script("OPEN", S.NFS4ERR_GRACE, S.NFS4ERR_GRACE)
+    stage.server.script("LOCK", S.NFS4ERR_GRACE)
+    with stage.client.open("f") as file, file.locked(shared=True):
+        assert file.read() == b"data"
+
+
 def test_endless_delay_ends_with_patience(stage: Stage4) -> None:
     stage.server.script("LOOKUP", *[S.NFS4ERR_DELAY] * 1000)
     with pytest.raises(RetriesExhausted):
@@ -387,6 +395,17 @@ def test_delegated_file_is_read_once_until_the_recall(stage: Stage4) -> None:
         file.seek(0)
         assert file.read(4) == b"DATA"
         assert stage.server.count("DELEGRETURN") == 1
+
+
+def test_delegated_data_is_not_believed_without_a_lease(stage: Stage4) -> None:
+    stage.server.files[b"f"] = bytearray(b"data")
+    stage.server.grants = READ
+    with stage.client.open("f") as file:
+        assert file.read(4) == b"data"
+        stage.server.files[b"f"][:] = b"DATA"
+        stage.client.live.lease.renewed_at -= 100
+        file.seek(0)
+        assert file.read(4) == b"DATA"
 
 
 def test_revoked_delegation_is_freed_and_the_open_used(stage: Stage4) -> None:

@@ -167,7 +167,10 @@ class Session4:
 
 
 def may_be_tried_again(reply: CompoundReply) -> bool:
-    """Whether a compound ended with DELAY and is safe to send as a new request: nothing before it changed anything."""
-    if reply.status != p.Nfsstat4.NFS4ERR_DELAY:
-        return False
+    """Whether a compound ended with DELAY and is safe to send as a new request."""
+    return reply.status == p.Nfsstat4.NFS4ERR_DELAY and has_changed_nothing(reply)
+
+
+def has_changed_nothing(reply: CompoundReply) -> bool:
+    """Whether the operations before the one that failed change nothing on the server."""
     return changes_nothing(reply.args.argarray[: max(0, len(reply.res.resarray) - 1)])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from nfsclient.clients.nfs4 import Client4, CompoundError, CompoundReply, Nfs4, NoFreeSlot, Request, Session4
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.clients.nfs4.session import may_be_tried_again
+from nfsclient.clients.nfs4.session import has_changed_nothing
 from nfsclient.clients.patience import Patience
 from nfsclient.errors import (
     ConnectFailed,
@@ -322,7 +322,7 @@ class LiveClient:
         assert error is not None
         remedy = REMEDIES[reply.status]
         if remedy is Remedy.WAIT:
-            if not (repeatable or may_be_tried_again(reply)):
+            if not (repeatable or has_changed_nothing(reply)):
                 raise error
             attempts.wait(RetriesExhausted(reply.status, error.procedure, shown(path)))
             return lambda: None
