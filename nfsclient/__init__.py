@@ -22,7 +22,7 @@ from nfsclient.errors import (
     UrlError,
     XdrError,
 )
-from nfsclient.highlevel import NfsClient, attach, connect
+from nfsclient.highlevel import NfsClient, attach, connect, connect3
 from nfsclient.replies import ok
 from nfsclient.url import NfsUrl
 
@@ -45,6 +45,7 @@ __all__ = [
     "XdrError",
     "attach",
     "connect",
+    "connect3",
     "discover",
     "ok",
 ]

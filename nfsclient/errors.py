@@ -193,6 +193,10 @@ class NoProgress(NfsClientError):
     """The server keeps answering success without executing the calls."""
 
 
+class ServerViolation(NfsClientError):
+    """The server answered what the RFC forbids and what would corrupt data if it were believed."""
+
+
 class EndlessListing(NoProgress):
     """The pages of a directory do not come to an end, or not within the bound of the caller."""
 

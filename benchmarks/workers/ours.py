@@ -25,7 +25,7 @@ from benchmarks.workers.common import (
     setting,
 )
 from nfsclient.clients import Nfs3
-from nfsclient.highlevel import NfsClient, connect
+from nfsclient.highlevel import NfsClient, connect3
 from nfsclient.protocol import nfs3 as p
 from nfsclient.replies import ok
 from nfsclient.rpc.auth import AuthSys
@@ -131,7 +131,7 @@ def write(order: Order) -> Run:
 @functools.cache
 def export() -> NfsClient:
     """The export by the high-level client."""
-    return connect(setting("URL"))
+    return connect3(setting("URL"))
 
 
 def scan(_order: Order) -> Run:

@@ -26,6 +26,9 @@ from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
 from nfsclient.xdr import Buffer
 
+if t.TYPE_CHECKING:
+    from nfsclient.highlevel.nfs4.client import NfsClient4
+
 _NOTHING_SET: t.Final = p.Sattr3()
 _CREATED_ANYHOW = {"w": p.CreateMode3.UNCHECKED, "a": p.CreateMode3.UNCHECKED, "x": p.CreateMode3.EXCLUSIVE}
 
@@ -356,14 +359,35 @@ def connect(
     credential: Credential | None = None,
     patience: Patience | None = None,
     reconnect: bool = True,
-) -> NfsClient:
-    """A client for the directory (or file) that an NFS URL means, found by rpcbind and MOUNT.
+) -> NfsClient | NfsClient4:
+    """A client for the directory (or file) that an NFS URL means: an `NfsClient4` for `version=4.1` or 4.2.
 
     `timeout` is in seconds for each call; `credential` replaces the AUTH_SYS one of the URL; `patience` says
-    how long to retry after JUKEBOX, and how long to wait for a server that is gone (30 s each). With `reconnect`
-    the client outlives restarts of the server: calls are made again on a new connection, and data that the server
-    lost before a COMMIT are written again. Raises `UrlError`, `MountFailed` (it names the step), `RpcError`.
+    how long to retry after JUKEBOX or DELAY, and how long to wait for a server that is gone (30 s each). With
+    `reconnect` the client outlives restarts of the server: calls are made again on a new connection, and data that
+    the server lost before a COMMIT are written again. Raises `UrlError`, `MountFailed` (it names the step), `RpcError`.
     """
+    parsed = as_url(url, (3, 4))
+    make: t.Callable[..., NfsClient | NfsClient4] = connect3
+    if parsed.version == 4:
+        from nfsclient.highlevel.nfs4.client import connect4  # only programs that use NFSv4 load it
+
+        make = connect4
+    return make(
+        parsed, loop=loop, timeout=timeout, credential=credential, patience=patience, reconnect=reconnect
+    )
+
+
+def connect3(
+    url: NfsUrl | str,
+    *,
+    loop: Loop | None = None,
+    timeout: float = TIMEOUT,
+    credential: Credential | None = None,
+    patience: Patience | None = None,
+    reconnect: bool = True,
+) -> NfsClient:
+    """`connect` for NFSv3 only: by rpcbind and MOUNT."""
     parsed = as_url(url)
     with ExitStack() as on_failure:
         own = loop or Loop()

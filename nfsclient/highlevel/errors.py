@@ -3,13 +3,9 @@
 
 from __future__ import annotations
 
-from nfsclient.errors import EndlessListing, NfsClientError, NoProgress
+from nfsclient.errors import EndlessListing, NfsClientError, NoProgress, ServerViolation
 
 __all__ = ["EndlessListing", "LinkNotFollowed", "NoProgress", "ServerViolation"]
-
-
-class ServerViolation(NfsClientError):
-    """The server answered what the RFC forbids and what would corrupt data if it were believed."""
 
 
 class LinkNotFollowed(NfsClientError):

@@ -10,6 +10,7 @@ import typing as t
 from nfsclient.highlevel.session import Session
 from nfsclient.highlevel.transfer import Reader, Writer
 from nfsclient.protocol import nfs3 as p
+from nfsclient.xdr import Buffer
 
 if t.TYPE_CHECKING:
     from _typeshed import ReadableBuffer, WriteableBuffer
@@ -18,18 +19,46 @@ _MOST_UNSTABLE = 32 << 20
 """Bytes written but not committed that are kept; beyond, they are committed without being asked to."""
 
 
-class NfsFile(io.RawIOBase):
+class ReadsRanges(t.Protocol):
+    """Reads ranges of one file."""
+
+    def read_into(self, offset: int, into: memoryview) -> int:
+        """Fill `into` from `offset` on; how many bytes, fewer only at the end of the file."""
+        ...
+
+    def read_to_end(self, offset: int, expected: int) -> bytes:
+        """All bytes from `offset` on."""
+        ...
+
+
+class WritesRanges(t.Protocol):
+    """Writes ranges of one file."""
+
+    @property
+    def unstable(self) -> int:
+        """Bytes that are kept until `commit`."""
+        ...
+
+    def write(self, offset: int, data: Buffer) -> None:
+        """Write all of `data` at `offset`."""
+        ...
+
+    def commit(self) -> None:
+        """Make everything written stable."""
+        ...
+
+
+class RemoteFile(io.RawIOBase):
     """An unbuffered binary file; wrap it in `io.BufferedReader` or `io.BufferedWriter` for many small pieces.
 
-    Data written is stable after `flush` or `close`, which raise what went wrong with it. NFSv3 knows no open
-    files: another client may remove the file meanwhile (STALE).
+    Data written is stable after `flush` or `close`, which raise what went wrong with it.
     """
 
     def __init__(
         self,
-        session: Session,
-        handle: bytes,
         path: bytes,
+        reader: ReadsRanges,
+        writer: WritesRanges,
         *,
         readable: bool,
         writable: bool,
@@ -37,14 +66,19 @@ class NfsFile(io.RawIOBase):
     ) -> None:
         super().__init__()
         self.name = path
-        self._session = session
-        self._handle = handle
         self._readable = readable
         self._writable = writable
         self._append = append
-        self._reader = Reader(session, handle, path)
-        self._writer = Writer(session, handle, path)
+        self._reader = reader
+        self._writer = writer
         self._position = 0
+
+    def size(self) -> int:
+        """The size of the file now, by GETATTR."""
+        raise NotImplementedError
+
+    def _set_size(self, size: int) -> None:
+        raise NotImplementedError
 
     def readable(self) -> bool:
         """Whether it was opened for reading."""
@@ -57,11 +91,6 @@ class NfsFile(io.RawIOBase):
     def seekable(self) -> bool:
         """Always."""
         return True
-
-    def size(self) -> int:
-        """The size of the file now, by GETATTR."""
-        reply = self._session.nfs.getattr(self._handle)
-        return self._session.ok(reply, self.name).obj_attributes.size
 
     def tell(self) -> int:
         """The position of the next `read` or `write`."""
@@ -106,8 +135,7 @@ class NfsFile(io.RawIOBase):
         self._require(self._writable, "writing")
         self._writer.commit()
         wanted = self._position if size is None else size
-        reply = self._session.nfs.setattr(self._handle, p.Sattr3(size=wanted))
-        self._session.ok(reply, self.name)
+        self._set_size(wanted)
         return wanted
 
     def flush(self) -> None:
@@ -121,3 +149,37 @@ class NfsFile(io.RawIOBase):
             raise ValueError("the file is closed")
         if not mode:
             raise io.UnsupportedOperation(f"the file was not opened for {purpose}")
+
+
+class NfsFile(RemoteFile):
+    """A file of NFSv3, which knows no open files: another client may remove it meanwhile (STALE)."""
+
+    def __init__(
+        self,
+        session: Session,
+        handle: bytes,
+        path: bytes,
+        *,
+        readable: bool,
+        writable: bool,
+        append: bool = False,
+    ) -> None:
+        super().__init__(
+            path,
+            Reader(session, handle, path),
+            Writer(session, handle, path),
+            readable=readable,
+            writable=writable,
+            append=append,
+        )
+        self._session = session
+        self._handle = handle
+
+    def size(self) -> int:
+        """The size of the file now, by GETATTR."""
+        reply = self._session.nfs.getattr(self._handle)
+        return self._session.ok(reply, self.name).obj_attributes.size
+
+    def _set_size(self, size: int) -> None:
+        reply = self._session.nfs.setattr(self._handle, p.Sattr3(size=size))
+        self._session.ok(reply, self.name)

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import typing as t
-from bisect import bisect_right
 from collections import deque
-from dataclasses import dataclass
 
 from nfsclient.highlevel.errors import NoProgress, ServerViolation
 from nfsclient.highlevel.session import Session
+from nfsclient.highlevel.unstable import UnstableData
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs3 as p
 from nfsclient.xdr import Buffer
@@ -102,19 +101,6 @@ class Reader:
         return end, eof
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """Data that the server has, but may lose as long as its verifier may change."""
-
-    offset: int
-    data: memoryview
-    verf: bytes
-
-    @property
-    def end(self) -> int:
-        return self.offset + len(self.data)
-
-
 class Writer:
     """Writes ranges of one file, many WRITEs at a time, and keeps unstable data until it is committed.
 
@@ -125,15 +111,14 @@ class Writer:
         self._session = session
         self._handle = handle
         self._path = path
-        self._pieces: list[_Piece] = []
-        """Unstable data by offset, without overlaps: what a later WRITE covered is the server's business."""
+        self._kept = UnstableData()
         self._dirty = False
         self._stalled = 0
 
     @property
     def unstable(self) -> int:
         """Bytes that are kept until `commit`."""
-        return sum(len(piece.data) for piece in self._pieces)
+        return self._kept.size
 
     def write(self, offset: int, data: Buffer, stable: p.StableHow = p.StableHow.UNSTABLE) -> None:
         """Write all of `data` at `offset`; the rest of a short WRITE is sent again.
@@ -155,8 +140,7 @@ class Writer:
         stable = p.StableHow.UNSTABLE
         while self._dirty:
             result = self._session.ok(self._session.nfs.commit(self._handle), self._path)
-            lost = [piece for piece in self._pieces if piece.verf != result.verf]
-            self._pieces = lost
+            lost = self._kept.committed(result.verf)
             if not lost:
                 self._dirty = False
                 return
@@ -164,7 +148,7 @@ class Writer:
             # A server that changes its verifier over and over is requested stable data the next time,
             # so this ends.
             stable = p.StableHow.FILE_SYNC
-            self._dirty = bool(self._pieces)
+            self._dirty = bool(self._kept.size)
 
     def _call(self, offset: int, data: memoryview, stable: p.StableHow) -> p.Write3Args:
         return p.Write3Args(self._handle, offset, len(data), stable, data)
@@ -174,7 +158,10 @@ class Writer:
             result = self._session.ok(reply, self._path)
             self._check(args, result)
             data = memoryview(args.data)
-            self._remember(_Piece(args.offset, data[: result.count], result.verf), result.committed)
+            is_unstable = result.committed == p.StableHow.UNSTABLE
+            self._kept.note(args.offset, data[: result.count], result.verf if is_unstable else None)
+            # DATA_SYNC leaves metadata to a COMMIT, though the data itself can no longer be lost (section 3.3.7).
+            self._dirty = self._dirty or result.committed != p.StableHow.FILE_SYNC
             if result.count < args.count:
                 queue.append(self._call(args.offset + result.count, data[result.count :], args.stable))
 
@@ -189,24 +176,3 @@ class Writer:
         self._stalled = self._stalled + 1 if result.count < min(1, args.count) else 0
         if self._stalled > _PATIENT_REPLIES:
             raise NoProgress(f"{where}: nothing of {args.count} bytes is written")
-
-    def _remember(self, piece: _Piece, committed: p.StableHow) -> None:
-        """Note what a WRITE has done. Whatever it covered is no longer to be written again."""
-        first = bisect_right(self._pieces, piece.offset, key=lambda each: each.offset)
-        if first and self._pieces[first - 1].end > piece.offset:
-            first -= 1
-        last = first
-        kept: list[_Piece] = []
-        while last < len(self._pieces) and self._pieces[last].offset < piece.end:
-            old = self._pieces[last]
-            if old.offset < piece.offset:
-                kept.append(_Piece(old.offset, old.data[: piece.offset - old.offset], old.verf))
-            if old.end > piece.end:
-                kept.append(_Piece(piece.end, old.data[piece.end - old.offset :], old.verf))
-            last += 1
-        if committed == p.StableHow.UNSTABLE and piece.data:
-            kept.append(piece)
-            kept.sort(key=lambda each: each.offset)
-        self._pieces[first:last] = kept
-        # DATA_SYNC leaves metadata to a COMMIT, though the data itself can no longer be lost (section 3.3.7).
-        self._dirty = self._dirty or committed != p.StableHow.FILE_SYNC

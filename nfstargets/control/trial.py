@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 from nfsclient.errors import NfsClientError
-from nfsclient.highlevel import NfsClient, connect
+from nfsclient.highlevel import NfsClient, connect3
 from nfsclient.protocol import nfs3
 from nfstargets.base import ControlFailed, TargetError
 from nfstargets.control.actions import Controls
@@ -193,7 +193,7 @@ class Trial:
     # ------------------------------------------------------------ common
 
     def _client(self) -> NfsClient:
-        return connect(self._target.url)
+        return connect3(self._target.url)
 
     def _clean(self) -> None:
         with suppress(NfsClientError), self._client() as client:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Self
 
-from nfsclient import NfsClient, connect
+from nfsclient import NfsClient, connect3
 from nfsclient.rpc.loop import Loop
 from nfsserver import Server
 
@@ -66,4 +66,4 @@ class Served:
 
     def client(self) -> NfsClient:
         """Our library on the same export."""
-        return connect(self.url)
+        return connect3(self.url)

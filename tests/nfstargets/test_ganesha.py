@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from nfsclient import NfsClient, connect
+from nfsclient import NfsClient, connect3
 from nfstargets import ganesha as ganesha_module
 from nfstargets import make_target
 from nfstargets import program as program_module
@@ -58,7 +58,7 @@ def mem() -> Iterator[GaneshaTarget]:
 def client(target: GaneshaTarget) -> NfsClient:
     address = target.address()
     ports = f"nfsport={address.nfs_port}&mountport={address.mount_port}"
-    return connect(f"nfs://{address.host}{address.export}?{ports}&uid=0&gid=0")
+    return connect3(f"nfs://{address.host}{address.export}?{ports}&uid=0&gid=0")
 
 
 def kill_and_await(target: GaneshaTarget, number: signal.Signals) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from nfsclient import NfsClient, connect
+from nfsclient import NfsClient, connect3
 from nfstargets import make_target
 from nfstargets.base import Target, TargetError
 from nfstargets.cache import find_installation, install
@@ -55,7 +55,7 @@ def client(target: Target) -> NfsClient:
     address = target.address()
     ports = f"nfsport={address.nfs_port}&mountport={address.mount_port}"
     path = address.export.rstrip("/") or "/"
-    return connect(f"nfs://{address.host}{path}?{ports}&uid=0&gid=0")
+    return connect3(f"nfs://{address.host}{path}?{ports}&uid=0&gid=0")
 
 
 def kill(target: InstalledTarget, number: signal.Signals) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from nfsclient import NfsClient, connect
+from nfsclient import NfsClient, connect3
 from nfsclient.clients import Nfs2, Nfs3
 from nfsclient.errors import ProgMismatch
 from nfsclient.protocol.nfs3 import StableHow
@@ -152,7 +152,7 @@ def guest() -> Iterator[KnfsdTarget]:
 def client(target: KnfsdTarget) -> NfsClient:
     address = target.address()
     ports = f"nfsport={address.nfs_port}&mountport={address.mount_port}"
-    return connect(f"nfs://{address.host}{address.export}?{ports}&uid=0&gid=0")
+    return connect3(f"nfs://{address.host}{address.export}?{ports}&uid=0&gid=0")
 
 
 def raw(target: KnfsdTarget) -> RpcClient:

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+"""A client of NFSv4.1 and 4.2: `Nfs4` for single compounds, `Session4` for compounds in a session."""
+
+from __future__ import annotations
+
+from nfsclient.clients.nfs4.client import Client4, Nfs4, new_owner
+from nfsclient.clients.nfs4.session import Session4
+from nfsclient.sessions.reply import CompoundError, CompoundReply
+from nfsclient.sessions.session import Request, SessionState, SessionViolation
+from nfsclient.sessions.slots import NoFreeSlot, Slot, SlotTable
+
+__all__ = [
+    "Client4",
+    "CompoundError",
+    "CompoundReply",
+    "Nfs4",
+    "NoFreeSlot",
+    "Request",
+    "Session4",
+    "SessionState",
+    "SessionViolation",
+    "Slot",
+    "SlotTable",
+    "new_owner",
+]

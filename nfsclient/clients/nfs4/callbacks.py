@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+"""Callbacks on the connection of a client: from messages to the backchannels of its sessions."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing as t
+from collections import deque
+from collections.abc import Callable
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.rpc.link import Link
+from nfsclient.rpc.service import CallContext, Dispatcher
+from nfsclient.sessions.backchannel import Backchannel, CallbackRouter
+from nfsclient.xdr import Buffer
+
+_MOST_WITHHELD: t.Final = 64
+
+
+class CallbackService:
+    """Answers CB_NULL and CB_COMPOUND that come on a connection, while anybody waits on its loop.
+
+    For tests of servers the answers can be withheld: `silent` drops them, `withheld` collects them until `release`.
+    """
+
+    def __init__(self, program: int = p.CALLBACK_PROGRAM) -> None:
+        self.program = program
+        self.router = CallbackRouter()
+        self.silent = False
+        """Whether callbacks are executed, but not answered."""
+        self.holds = False
+        """Whether replies wait for `release`."""
+        self.withheld: deque[tuple[Link, list[Buffer]]] = deque(maxlen=_MOST_WITHHELD)
+        self.corrupt: Callable[[list[Buffer]], list[Buffer]] | None = None
+        """What makes a wrong reply of the right one, XID and record mark included or not."""
+        self.after: deque[Callable[[], None]] = deque()
+        """What is done as soon as the reply to the present callback is sent, such as giving a delegation back."""
+        self._dispatcher = Dispatcher()
+        number = dataclasses.replace(p.NFS4_CALLBACK, number=program)
+        self._dispatcher.register(number, {p.CB_COMPOUND.number: self._compound})
+
+    def _compound(self, _context: CallContext, args: p.CbCompound4Args) -> p.CbCompound4Res:
+        return self.router.answer(args)
+
+    def attach(self, link: Link) -> None:
+        """Answer the calls of the peer on a connection from now on."""
+
+        def answer(message: bytes) -> list[Buffer] | None:
+            reply = self.answer(message)
+            if reply is not None and self.holds:
+                self.withheld.append((link, reply))
+            elif reply is not None:
+                _send(link, reply)
+            while self.after:
+                self.after.popleft()()
+            return None
+
+        link.on_call = answer
+
+    def answer(self, message: bytes) -> list[Buffer] | None:
+        """The reply to a message of the server; None where there is to be none."""
+        reply = self._dispatcher.answer(message, ("", 0), "tcp")
+        if reply is not None and self.corrupt is not None:
+            reply = self.corrupt(reply)
+        return None if self.silent else reply
+
+    def release(self) -> int:
+        """Send the replies that were withheld, where their connection is still there; how many."""
+        sent = 0
+        while self.withheld:
+            link, reply = self.withheld.popleft()
+            if link.is_open:
+                _send(link, reply)
+                sent += 1
+        return sent
+
+    def serve(self, backchannel: Backchannel) -> None:
+        """Answer for this session."""
+        self.router.sessions[backchannel.session_id] = backchannel
+
+    def forget(self, session_id: bytes) -> None:
+        """Answer BADSESSION for it from now on."""
+        self.router.sessions.pop(session_id, None)
+
+
+def _send(link: Link, reply: list[Buffer]) -> None:
+    if link.is_open:
+        link.send_reply(reply)

@@ -1,0 +1,485 @@
+# SPDX-License-Identifier: MIT
+"""Files and directories by path, over NFSv4.1 and 4.2."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import secrets
+import stat as modes
+import typing as t
+from contextlib import ExitStack
+
+from nfsclient.clients.nfs4 import CompoundError
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.clients.patience import Patience
+from nfsclient.discovery import TIMEOUT, open_connection
+from nfsclient.errors import MountFailed, ServerViolation, UrlError
+from nfsclient.highlevel.nfs4.cache import DelegatedData
+from nfsclient.highlevel.nfs4.files import NfsFile4
+from nfsclient.highlevel.nfs4.listing import Lister4
+from nfsclient.highlevel.nfs4.live import LiveClient
+from nfsclient.highlevel.nfs4.resolve import STAT, Node4, Resolver4
+from nfsclient.highlevel.nfs4.transfer import Limits4, Writer4
+from nfsclient.listings import MOST_ENTRIES
+from nfsclient.paths import PathLike, as_bytes, as_text, names_of, shown
+from nfsclient.protocol import nfs4 as p
+from nfsclient.replies import status_error
+from nfsclient.rpc.auth import Credential
+from nfsclient.rpc.blocking import RpcClient
+from nfsclient.rpc.loop import Loop
+from nfsclient.sessions.state import Open
+from nfsclient.url import NfsUrl
+from nfsclient.xdr import Buffer, XdrType
+
+Deny: t.TypeAlias = t.Literal["", "r", "w", "rw"]
+_DENY: t.Final[dict[str, int]] = {
+    "": p.OPEN4_SHARE_DENY_NONE,
+    "r": p.OPEN4_SHARE_DENY_READ,
+    "w": p.OPEN4_SHARE_DENY_WRITE,
+    "rw": p.OPEN4_SHARE_DENY_BOTH,
+}
+_PORT: t.Final = 2049
+"""Clients of 4.1 should not ask rpcbind (section 2.9.3)."""
+
+
+class NfsClient4:
+    """A directory of a server as files and directories. Make one with `nfsclient.connect(".../?version=4.1")`.
+
+    The same methods as `NfsClient` has for NFSv3, with attributes of NFSv4 (`Fattr4`), and what only NFSv4 has: opens
+    that deny others, byte-range locks, delegations, ACLs, and in 4.2 extended attributes. Opens, locks and delegations
+    survive lost connections and restarts of the server, or the call that relies on them raises `StateLost`.
+
+    Errors: `NfsStatusError` with `status`, `procedure` (the operation) and `path`, which is also Python's own kind
+    where there is one; `RetriesExhausted` when the server answers DELAY or GRACE for too long; `RpcError` when it
+    does not answer; `FateUnknown` when it lost the session before it answered; `XdrError` when it answers nonsense.
+    Not for several threads.
+    """
+
+    def __init__(
+        self,
+        rpc: RpcClient,
+        *,
+        minor: int = 1,
+        path: bytes = b"/",
+        rsize: int | None = None,
+        wsize: int | None = None,
+        patience: Patience | None = None,
+        most_entries: int = MOST_ENTRIES,
+        reconnect: bool = True,
+    ) -> None:
+        """Set up a session and find `path` from the root of the server. Raises as all methods do."""
+        self.most_entries = most_entries
+        """Of one directory: more of them raise `EndlessListing`."""
+        self.live = LiveClient(
+            rpc, minor=minor, patience=patience or Patience.of(rpc.loop), reconnect=reconnect
+        )
+        self._closing = ExitStack()
+        self._numbers = itertools.count(1)
+        self._cache = DelegatedData(self.live)
+        try:
+            self.root = self._find_root(path)
+            self._resolver = Resolver4(self.live, self.root, path)
+            wanted = ("lease_time", "maxread", "maxwrite")
+            known = self._resolver.attributes(self.root, b"/", wanted)
+        except BaseException:
+            self.live.close()
+            raise
+        self.live.set_lease(known.lease_time or 90)
+        self.limits = Limits4.of(self.live.session.state.fore, known, rsize=rsize, wsize=wsize)
+
+    def _find_root(self, path: bytes) -> bytes:
+        def build() -> list[XdrType]:
+            return [op.putrootfh(), *[op.lookup(name) for name in names_of(path)], op.getfh()]
+
+        return self.live.run(build, path).handle
+
+    def close(self) -> None:
+        """Give back delegations and the session, and close the connection."""
+        self.live.close()
+        self.live.rpc.close()
+        self._closing.close()
+
+    def __enter__(self) -> t.Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------ what is there
+
+    def find(self, path: PathLike = "", *, follow: bool = True) -> Node4:
+        """Handle of an object, with its path and attributes."""
+        return self._resolver.find(as_bytes(path), follow=follow)
+
+    def stat(self, path: PathLike = "") -> p.Fattr4:
+        """The usual attributes of an object; see `attributes` for others."""
+        return self.find(path).attributes
+
+    def lstat(self, path: PathLike) -> p.Fattr4:
+        """The attributes of an object, of a symbolic link itself."""
+        return self.find(path, follow=False).attributes
+
+    def attributes(self, path: PathLike, *names: str) -> p.Fattr4:
+        """Attributes by their RFC names; those that the server does not have are None."""
+        node = self.find(path)
+        return self._resolver.attributes(node.handle, node.path, names)
+
+    def exists(self, path: PathLike) -> bool:
+        """Whether a path leads somewhere."""
+        try:
+            self.find(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
+
+    def fsstat(self, path: PathLike = "") -> p.Fattr4:
+        """How full the file system is."""
+        names = ("files_avail", "files_free", "files_total", "space_avail", "space_free", "space_total")
+        return self.attributes(path, *names)
+
+    @t.overload
+    def listdir(self, path: str | os.PathLike[str] = "") -> list[str]: ...
+    @t.overload
+    def listdir(self, path: bytes | os.PathLike[bytes]) -> list[bytes]: ...
+    def listdir(self, path: PathLike = "") -> list[str] | list[bytes]:
+        """The names in a directory, in the server's order, without "." and ".."."""
+        names = [entry.name for page in self._lister(self.find(path)).entries(()) for entry in page]
+        return names if isinstance(os.fspath(path), bytes) else [as_text(name) for name in names]
+
+    def scan(
+        self, path: PathLike = "", attributes: t.Sequence[str] = (*STAT, "filehandle")
+    ) -> t.Iterator[p.Entry4]:
+        """The entries of a directory as they come, with attributes: without "." and ".."."""
+        for page in self._lister(self.find(path)).entries(attributes):
+            yield from page
+
+    def walk(self, path: str | os.PathLike[str] = "") -> t.Iterator[tuple[str, list[str], list[str]]]:
+        """(directory, names of directories in it, names of other objects) for a tree, as `os.walk` does."""
+        todo = [os.fspath(path)]
+        while todo:
+            top = todo.pop()
+            directories: list[str] = []
+            others: list[str] = []
+            for entry in self.scan(top, ("type",)):
+                kind = directories if entry.attrs.type == p.NfsFtype4.NF4DIR else others
+                kind.append(as_text(entry.name))
+            yield top, directories, others
+            todo += [f"{top}/{name}" if top else name for name in reversed(directories)]
+
+    def _lister(self, node: Node4) -> Lister4:
+        return Lister4(
+            self.live, node.handle, node.path, page=self.limits.page, most_entries=self.most_entries
+        )
+
+    # ------------------------------------------------------------ data
+
+    def read_file(self, path: PathLike) -> bytes:
+        """The whole contents of a file."""
+        with self.open(path) as file:
+            return file.readall()
+
+    def write_file(self, path: PathLike, data: Buffer, *, mode: int = 0o644) -> None:
+        """Make `data` the whole contents of a file, stable when this returns. `mode` is for a new file."""
+        view = memoryview(data).cast("B")
+        with self.open(path, "w", permissions=mode) as file:
+            writer = Writer4(self.live, file.opened, file.name, self.limits)
+            small = len(view) <= self.limits.write
+            writer.write(0, view, p.StableHow4.FILE_SYNC4 if small else p.StableHow4.UNSTABLE4)
+            writer.commit()
+
+    def open(self, path: PathLike, mode: str = "r", *, permissions: int = 0o644, deny: Deny = "") -> NfsFile4:
+        """A binary file object; `mode` as of the built-in `open`: r, w, x or a, with + for both directions.
+
+        `deny`: what others may not do meanwhile, reading or writing. An open that another one denies raises
+        `NfsStatusError` with SHARE_DENIED. "x" uses EXCLUSIVE4_1.
+        """
+        kind = mode.replace("b", "").replace("+", "")
+        if kind not in {"r", "w", "x", "a"} or "t" in mode:
+            raise ValueError(f"expected a mode of r, w, x or a with b and + at most, saw {mode!r}")
+        readable, writable = kind == "r" or "+" in mode, kind != "r" or "+" in mode
+        access = (p.OPEN4_SHARE_ACCESS_READ if readable else 0) | (
+            p.OPEN4_SHARE_ACCESS_WRITE if writable else 0
+        )
+        wanted = as_bytes(path)
+        opened = self._open(wanted, kind, access, _DENY[deny], permissions)
+        return NfsFile4(
+            self.live,
+            opened,
+            wanted,
+            self.limits,
+            self._cache,
+            readable=readable,
+            writable=writable,
+            append=kind == "a",
+        )
+
+    def _open(self, path: bytes, kind: str, access: int, deny: int, permissions: int) -> Open:
+        """OPEN by name in its directory, following symbolic links to it; "w" cuts what was there."""
+        how: p.Createhow4 | None = None
+        if kind == "x":
+            # The verifier makes a repetition of this very OPEN succeed, and that of any other fail (section 18.16.3).
+            how = op.exclusive4_1(secrets.token_bytes(p.NFS4_VERIFIER_SIZE), p.Fattr4(mode=permissions))
+        elif kind != "r":
+            size = 0 if kind == "w" else None
+            how = op.unchecked(p.Fattr4(mode=permissions, size=size))
+        if kind != "x" and (linked := self._link_target(path)) is not None:
+            path = linked
+        parent, name = self._resolver.parent(path)
+        owner = b"nfsproof open %d" % next(self._numbers)
+
+        def build() -> list[XdrType]:
+            return [
+                op.putfh(parent.handle),
+                op.open(name, access, deny, owner=owner, how=how),
+                op.getfh(),
+                op.getattr("type"),
+            ]
+
+        reply = self.live.run(build, path, repeatable=True)
+        handle = reply.handle
+        if kind == "w":
+            self._cache.drop(handle)
+        return self.live.held.opened(handle, owner, access, deny, reply.of(p.OPEN))
+
+    def _link_target(self, path: bytes) -> bytes | None:
+        """Where a symbolic link at the end of a path leads; None if there is none."""
+        try:
+            node = self._resolver.find(path, follow=False)
+        except FileNotFoundError:
+            return None
+        if node.attributes.type == p.NfsFtype4.NF4DIR:
+            raise status_error(p.Nfsstat4.NFS4ERR_ISDIR, "OPEN", shown(path))
+        if node.attributes.type != p.NfsFtype4.NF4LNK:
+            return None
+        try:
+            return self._resolver.find(path).path
+        except FileNotFoundError:
+            raise status_error(p.Nfsstat4.NFS4ERR_NOENT, "OPEN", shown(path)) from None
+
+    def truncate(self, path: PathLike, size: int) -> None:
+        """Cut a file, or extend it by zeros, to `size` bytes."""
+        with self.open(path, "r+") as file:
+            file.truncate(size)
+
+    # ------------------------------------------------------------ names
+
+    def mkdir(
+        self, path: PathLike, mode: int = 0o755, *, parents: bool = False, exist_ok: bool = False
+    ) -> Node4:
+        """Make a directory; `parents`: also those above it; `exist_ok`: unless it is there already."""
+        wanted = as_bytes(path)
+        above = names_of(wanted)[:-1] if parents else []
+        for depth in range(1, len(above) + 1):
+            self.mkdir(b"/".join(above[:depth]), mode, exist_ok=True)
+        try:
+            return self._create(wanted, lambda name: op.mkdir(name, p.Fattr4(mode=mode)))
+        except FileExistsError:
+            if exist_ok:
+                node = self._resolver.find(wanted)
+                if node.attributes.type == p.NfsFtype4.NF4DIR:
+                    return node
+            raise
+
+    def symlink(self, target: PathLike, path: PathLike) -> Node4:
+        """Make a symbolic link with the text `target` at `path`."""
+        text = as_bytes(target)
+        return self._create(as_bytes(path), lambda name: op.symlink(name, text, p.Fattr4(mode=0o777)))
+
+    def _create(self, path: bytes, args: t.Callable[[bytes], p.Create4Args]) -> Node4:
+        parent, name = self._resolver.parent(path)
+        # CREATE ends its compound, so that a DELAY means that it was not executed.
+        self.live.run(lambda: [op.putfh(parent.handle), args(name)], path)
+        node = self._resolver.child(parent, name, path)
+        return Node4(node.handle, parent.path.rstrip(b"/") + b"/" + name, node.attributes)
+
+    @t.overload
+    def readlink(self, path: str | os.PathLike[str]) -> str: ...
+    @t.overload
+    def readlink(self, path: bytes | os.PathLike[bytes]) -> bytes: ...
+    def readlink(self, path: PathLike) -> str | bytes:
+        """The text of a symbolic link."""
+        wanted = as_bytes(path)
+        text = self._resolver.read_link(self._resolver.find(wanted, follow=False).handle, wanted)
+        return text if isinstance(os.fspath(path), bytes) else as_text(text)
+
+    def link(self, path: PathLike, new: PathLike) -> None:
+        """Give an object the further name `new`."""
+        node = self._resolver.find(as_bytes(path), follow=False)
+        parent, name = self._resolver.parent(as_bytes(new))
+        self.live.run(
+            lambda: [op.putfh(node.handle), op.savefh(), op.putfh(parent.handle), op.link(name)],
+            as_bytes(new),
+        )
+
+    def remove(self, path: PathLike) -> None:
+        """Remove a name that is not a directory's."""
+        wanted = as_bytes(path)
+        node = self._resolver.find(wanted, follow=False)
+        if node.attributes.type == p.NfsFtype4.NF4DIR:
+            # REMOVE takes directories too (section 18.25.3).
+            raise status_error(p.Nfsstat4.NFS4ERR_ISDIR, "REMOVE", shown(wanted))
+        self._remove(wanted)
+
+    def rmdir(self, path: PathLike) -> None:
+        """Remove an empty directory."""
+        wanted = as_bytes(path)
+        if self._resolver.find(wanted, follow=False).attributes.type != p.NfsFtype4.NF4DIR:
+            raise status_error(p.Nfsstat4.NFS4ERR_NOTDIR, "REMOVE", shown(wanted))
+        self._remove(wanted)
+
+    def _remove(self, path: bytes) -> None:
+        parent, name = self._resolver.parent(path)
+        self.live.run(lambda: [op.putfh(parent.handle), op.remove(name)], path)
+
+    def rename(self, path: PathLike, new: PathLike) -> None:
+        """Give an object the name `new`; what had that name is replaced, if the server can."""
+        source, source_name = self._resolver.parent(as_bytes(path))
+        target, target_name = self._resolver.parent(as_bytes(new))
+        self.live.run(
+            lambda: [
+                op.putfh(source.handle),
+                op.savefh(),
+                op.putfh(target.handle),
+                op.rename(source_name, target_name),
+            ],
+            as_bytes(path),
+        )
+
+    # ------------------------------------------------------------ attributes
+
+    def chmod(self, path: PathLike, mode: int) -> None:
+        """Set the permission bits, as of `os.chmod`."""
+        self.setattr(path, p.Fattr4(mode=modes.S_IMODE(mode)))
+
+    def chown(self, path: PathLike, uid: int | str | None = None, gid: int | str | None = None) -> None:
+        """Set owner and group, as numbers or `name@domain`; None leaves one."""
+        owner = None if uid is None else str(uid).encode()
+        group = None if gid is None else str(gid).encode()
+        self.setattr(path, p.Fattr4(owner=owner, owner_group=group))
+
+    def utime(self, path: PathLike, times_ns: tuple[int, int] | None = None) -> None:
+        """Set access and modification time, in nanoseconds since 1970; None takes the server's clock."""
+        if times_ns is None:
+            atime = mtime = p.SERVER_TIME4
+        else:
+            atime, mtime = (p.client_time4(*divmod(each, 10**9)) for each in times_ns)
+        self.setattr(path, p.Fattr4(time_access_set=atime, time_modify_set=mtime))
+
+    def setattr(self, path: PathLike, attributes: p.Fattr4) -> None:
+        """Set any attributes but `size` at once. Raises `NotSettable` for those that nobody can set."""
+        p.settable(attributes)
+        node = self.find(path)
+        build: t.Callable[[], list[XdrType]] = lambda: [op.putfh(node.handle), op.setattr(attributes)]  # noqa: E731
+        self.live.run(build, node.path, repeatable=True)
+
+    def get_acl(self, path: PathLike) -> list[p.Nfsace4]:
+        """The ACL of an object. Raises `NfsStatusError` with ATTRNOTSUPP where the server has none."""
+        acl = self.attributes(path, "acl").acl
+        if acl is None:
+            raise status_error(p.Nfsstat4.NFS4ERR_ATTRNOTSUPP, "GETATTR", as_text(as_bytes(path)))
+        return acl
+
+    def set_acl(self, path: PathLike, acl: t.Sequence[p.Nfsace4]) -> None:
+        """Replace the ACL of an object."""
+        self.setattr(path, p.Fattr4(acl=list(acl)))
+
+    # ------------------------------------------------------------ extended attributes (RFC 8276)
+
+    def getxattr(self, path: PathLike, name: str | bytes) -> bytes:
+        """The value of an extended attribute; 4.2 only."""
+        node = self.find(path)
+        reply = self.live.run(lambda: [op.putfh(node.handle), op.getxattr(_name(name))], node.path)
+        value = reply.of(p.GETXATTR).gxr_value
+        if value is None:
+            raise ServerViolation("GETXATTR succeeded without a value")
+        return value
+
+    def setxattr(
+        self,
+        path: PathLike,
+        name: str | bytes,
+        value: bytes,
+        how: p.SetxattrOption4 = p.SetxattrOption4.SETXATTR4_EITHER,
+    ) -> None:
+        """Set an extended attribute; `how` says whether it must be new, or must exist."""
+        node = self.find(path)
+        self.live.run(lambda: [op.putfh(node.handle), op.setxattr(_name(name), value, how)], node.path)
+
+    def removexattr(self, path: PathLike, name: str | bytes) -> None:
+        """Remove an extended attribute."""
+        node = self.find(path)
+        self.live.run(lambda: [op.putfh(node.handle), op.removexattr(_name(name))], node.path)
+
+    def listxattr(self, path: PathLike) -> list[str]:
+        """The names of the extended attributes."""
+        from nfsclient.listings import ListingProgress
+
+        node, cookie, names = self.find(path), 0, list[str]()
+        progress = ListingProgress(f"LISTXATTRS of {shown(node.path)}", self.most_entries)
+        while True:
+            reply = self.live.run(
+                lambda at=cookie: [op.putfh(node.handle), op.listxattrs(at, self.limits.page)],  # type: ignore[misc]
+                node.path,
+            )
+            result = reply.of(p.LISTXATTRS).lxr_value
+            assert result is not None
+            names += [as_text(name) for name in result.lxr_names]
+            if result.lxr_eof:
+                return names
+            cookie = result.lxr_cookie
+            progress.note(len(result.lxr_names), cookie)
+
+
+def connect4(
+    url: NfsUrl,
+    *,
+    loop: Loop | None = None,
+    timeout: float = TIMEOUT,
+    credential: Credential | None = None,
+    patience: Patience | None = None,
+    reconnect: bool = True,
+) -> NfsClient4:
+    """A client for the directory that a URL with `version=4`, 4.1 or 4.2 means, on port 2049 if it names none.
+
+    `version=4` takes 4.2 if the server has it, else 4.1. Raises `UrlError`, `MountFailed` (it names the step), and
+    `RpcError`.
+    """
+    if url.minor == 0 or url.proto != "tcp":
+        raise UrlError(f"expected version=4.1 or 4.2 over tcp, saw {url}")
+    with ExitStack() as on_failure:
+        own = loop or Loop()
+        if loop is None:
+            on_failure.callback(own.close)
+        port = url.nfs_port or _PORT
+        rpc = open_connection(url, port, loop=own, timeout=timeout, credential=credential)
+        on_failure.callback(rpc.close)
+        client = _first_that_works(url, rpc, patience, reconnect)
+        client._closing = on_failure.pop_all()
+    return client
+
+
+def _first_that_works(url: NfsUrl, rpc: RpcClient, patience: Patience | None, reconnect: bool) -> NfsClient4:
+    minors = (2, 1) if url.minor is None else (url.minor,)
+    for minor in minors:
+        try:
+            return NfsClient4(
+                rpc,
+                minor=minor,
+                path=url.path,
+                rsize=url.rsize,
+                wsize=url.wsize,
+                patience=patience,
+                reconnect=reconnect,
+            )
+        except CompoundError as error:
+            if error.status == p.Nfsstat4.NFS4ERR_MINOR_VERS_MISMATCH:
+                continue
+            step = "lookup" if error.procedure in {"LOOKUP", "PUTROOTFH", "GETFH"} else error.procedure
+            raise MountFailed(step, f"expected {shown(url.path)} on {url.host}, saw: {error}") from error
+    tried = " or ".join(f"4.{minor}" for minor in minors)
+    raise MountFailed("version", f"expected NFSv{tried} on {url.host}, saw MINOR_VERS_MISMATCH")
+
+
+def _name(name: str | bytes) -> bytes:
+    return name if isinstance(name, bytes) else name.encode()

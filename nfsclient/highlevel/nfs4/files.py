@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""An open file of NFSv4 in the manner of Python's `io`: with an open on the server, locks, and a delegation if any."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+from collections.abc import Iterator
+
+from nfsclient.clients.nfs4 import CompoundError
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.highlevel.files import RemoteFile
+from nfsclient.highlevel.nfs4.cache import DelegatedData
+from nfsclient.highlevel.nfs4.live import LiveClient
+from nfsclient.highlevel.nfs4.transfer import Limits4, Reader4, Writer4
+from nfsclient.protocol import nfs4 as p
+from nfsclient.sessions.state import LockRange, Locks, Open
+
+
+class NfsFile4(RemoteFile):
+    """A file that is open on the server until `close`, so that share reservations and locks hold.
+
+    While the server delegates the file, what was read once is read from memory.
+    """
+
+    def __init__(
+        self,
+        live: LiveClient,
+        opened: Open,
+        path: bytes,
+        limits: Limits4,
+        cache: DelegatedData,
+        *,
+        readable: bool,
+        writable: bool,
+        append: bool = False,
+    ) -> None:
+        reader = cache.reader(Reader4(live, opened, path, limits), opened.handle, limits.read)
+        writer = Writer4(live, opened, path, limits)
+        super().__init__(path, reader, writer, readable=readable, writable=writable, append=append)
+        self.handle = opened.handle
+        self.opened = opened
+        """The open that it stands on."""
+        self._live = live
+        self._cache = cache
+
+    @property
+    def delegation(self) -> p.OpenDelegationType4:
+        """What the server has delegated: OPEN_DELEGATE_NONE, READ or WRITE."""
+        held = self._live.held.delegations.get(self.handle)
+        return p.OpenDelegationType4.OPEN_DELEGATE_NONE if held is None else held.type
+
+    def size(self) -> int:
+        """The size of the file now, by GETATTR."""
+        reply = self._live.run(lambda: [op.putfh(self.handle), op.getattr("size")], self.name)
+        return reply.attributes.size or 0
+
+    def write(self, data: t.Any, /) -> int:
+        """Write all of `data`, at the end of the file if it was opened to append."""
+        self._cache.drop(self.handle)
+        return super().write(data)
+
+    def _set_size(self, size: int) -> None:
+        self._cache.drop(self.handle)
+        self._live.run(
+            lambda: [op.putfh(self.handle), op.setattr(p.Fattr4(size=size), self.opened.stateid)],
+            self.name,
+            repeatable=True,
+        )
+
+    def close(self) -> None:
+        """Make everything written stable, and CLOSE, with the last file object that shares the open."""
+        if self.closed:
+            return
+        try:
+            super().close()
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        self.opened.users -= 1
+        if self.opened.users > 0:
+            return
+        try:
+            if not self.opened.lost and self._live.rpc.is_open:
+                self._unlock_all()
+                self._live.run(lambda: [op.putfh(self.handle), op.close(self.opened.stateid)], self.name)
+        finally:
+            self._live.held.closed(self.opened)
+
+    def _unlock_all(self) -> None:
+        """Some servers refuse to CLOSE a file with locks (LOCKS_HELD: section 18.2.3)."""
+        mine = [one for one in self._live.held.locks.values() if one.opened is self.opened and not one.lost]
+        for locks in mine:
+            for one in list(locks.ranges):
+                self._unlock(locks, one.offset, one.length)
+
+    # ------------------------------------------------------------ byte-range locks
+
+    def lock(
+        self,
+        offset: int = 0,
+        length: int = p.NFS4_MAXFILELEN,
+        *,
+        shared: bool = False,
+        wait: bool = False,
+        owner: bytes | None = None,
+    ) -> None:
+        """LOCK a range, by default to the end of the file; `owner` names another owner than this file object.
+
+        With `wait`, DENIED is tried again while patience lasts.
+
+        Raises `NfsStatusError` with DENIED if another owner has a lock in the way.
+        """
+        who = self.opened.owner if owner is None else owner
+        kind = p.NfsLockType4.READ_LT if shared else p.NfsLockType4.WRITE_LT
+        if wait:
+            kind = p.NfsLockType4.READW_LT if shared else p.NfsLockType4.WRITEW_LT
+
+        def build() -> list[t.Any]:
+            known = self._live.held.locks_of(self.opened, who)
+            if known is None or known.lost:
+                args = op.lock(self.opened.stateid, kind, offset, length, owner=who)
+            else:
+                args = op.lock_more(known.stateid, kind, offset, length)
+            return [op.putfh(self.handle), args]
+
+        pauses = self._live.patience.pauses()
+        while True:
+            try:
+                reply = self._live.run(build, self.name)
+                break
+            except CompoundError as error:
+                if not wait or error.status != p.Nfsstat4.NFS4ERR_DENIED or next(pauses, None) is None:
+                    raise
+        granted = p.NfsLockType4.READ_LT if shared else p.NfsLockType4.WRITE_LT
+        self._live.held.locked(self.opened, who, reply.stateid, LockRange(granted, offset, length))
+
+    def unlock(self, offset: int = 0, length: int = p.NFS4_MAXFILELEN, *, owner: bytes | None = None) -> None:
+        """LOCKU a range; nothing if this owner never had a lock. Data written is made stable first."""
+        if self._writable:
+            self._writer.commit()
+        locks = self._live.held.locks_of(self.opened, self.opened.owner if owner is None else owner)
+        if locks is None:
+            return
+        self._live.require(self.opened)
+        self._unlock(locks, offset, length)
+
+    def _unlock(self, locks: Locks, offset: int, length: int) -> None:
+        reply = self._live.run(
+            lambda: [op.putfh(self.handle), op.locku(locks.stateid, offset, length)], self.name
+        )
+        locks.stateid = reply.stateid
+        locks.remove(offset, length)
+
+    @contextlib.contextmanager
+    def locked(
+        self,
+        offset: int = 0,
+        length: int = p.NFS4_MAXFILELEN,
+        *,
+        shared: bool = False,
+        wait: bool = False,
+        owner: bytes | None = None,
+    ) -> Iterator[None]:
+        """A lock for the time of a `with` block. Raises `StateLost` if the server lost it meanwhile."""
+        self.lock(offset, length, shared=shared, wait=wait, owner=owner)
+        try:
+            yield
+        finally:
+            if not self.closed:
+                self.unlock(offset, length, owner=owner)

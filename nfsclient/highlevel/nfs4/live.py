@@ -1,0 +1,480 @@
+# SPDX-License-Identifier: MIT
+"""A client of NFSv4.1 or 4.2 whose session outlives connections, sessions and restarts of the server.
+
+Operations are given as a function, because after a recovery they are built again with other stateids. What is done
+about which status is the table in `nfsclient.sessions.recovery`; here is how. Nothing waits longer than the patience.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from nfsclient.clients.nfs4 import Client4, CompoundError, CompoundReply, Nfs4, NoFreeSlot, Request, Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.clients.nfs4.session import has_changed_nothing
+from nfsclient.clients.patience import Patience
+from nfsclient.errors import (
+    ConnectFailed,
+    ConnectionLost,
+    NfsClientError,
+    RetriesExhausted,
+    RpcTimeout,
+    ServerDown,
+)
+from nfsclient.highlevel.nfs4.attempts import Attempts, FateUnknown, StateLost
+from nfsclient.highlevel.nfs4.reclaim import Holdings
+from nfsclient.paths import shown
+from nfsclient.protocol import nfs4 as p
+from nfsclient.rpc.blocking import RpcClient
+from nfsclient.rpc.core import Pending
+from nfsclient.sessions.recovery import REMEDIES, Remedy
+from nfsclient.sessions.reply import is_delayed_at_sequence
+from nfsclient.sessions.session import changes_nothing
+from nfsclient.sessions.state import Delegation, HeldState, Lease, Open
+from nfsclient.xdr import XdrType
+
+OK: t.Final = p.Nfsstat4.NFS4_OK
+_STATE_GONE: t.Final = (
+    p.SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED
+    | p.SEQ4_STATUS_EXPIRED_SOME_STATE_REVOKED
+    | p.SEQ4_STATUS_ADMIN_STATE_REVOKED
+    | p.SEQ4_STATUS_RECALLABLE_STATE_REVOKED
+)
+_BACKCHANNEL_DOWN: t.Final = (
+    p.SEQ4_STATUS_CB_PATH_DOWN | p.SEQ4_STATUS_CB_PATH_DOWN_SESSION | p.SEQ4_STATUS_BACKCHANNEL_FAULT
+)
+_ACTED_UPON: t.Final = _STATE_GONE | _BACKCHANNEL_DOWN | p.SEQ4_STATUS_RESTART_RECLAIM_NEEDED
+"""Flags of SEQUENCE (section 18.46.3). Each is acted upon when it comes up, not again while it stays."""
+_GONE: t.Final = frozenset({p.Nfsstat4.NFS4ERR_BADSESSION, p.Nfsstat4.NFS4ERR_DEADSESSION})
+_USUAL_LEASE: t.Final = 90.0
+
+Build: t.TypeAlias = Callable[[], Sequence[XdrType]]
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """Operations of one of many compounds, and where the data of a READ at their end goes."""
+
+    build: Build
+    into: memoryview | None = None
+    about: t.Any = None
+    """Whatever the caller wants to find again with the reply."""
+
+
+@dataclass(slots=True, eq=False)
+class _UnderWay:
+    job: Job
+    request: Request
+    pending: Pending[p.Compound4Res]
+    sent_at: float
+    session: Session4
+    connection: int
+
+
+class LiveClient:
+    """A client id with a session, and everything that it holds there.
+
+    `run` gives back replies of compounds that succeeded. Raises `NfsStatusError` for other statuses, `RpcError`,
+    `ServerDown`, `RetriesExhausted` if the server kept asking to wait, `FateUnknown`, `StateLost`.
+    """
+
+    def __init__(
+        self,
+        rpc: RpcClient,
+        *,
+        minor: int,
+        patience: Patience,
+        owner: p.ClientOwner4 | None = None,
+        reconnect: bool = True,
+    ) -> None:
+        self.rpc = rpc
+        self.reconnect = reconnect
+        """Whether a lost connection is replaced; else it raises `ConnectionLost`, and a late reply `RpcTimeout`."""
+        self.patience = patience
+        self.nfs4 = Nfs4(rpc, minor=minor)
+        self.held = HeldState()
+        self._holdings = Holdings(self)
+        self.on_delegation_gone: Callable[[bytes], None] | None = None
+        """Called with the handle when a delegation is recalled or revoked: what was cached is void."""
+        self._returns: list[tuple[Delegation, Request, Pending[p.Compound4Res]]] = []
+        self._flags_seen = 0
+        self._is_set_up = False
+        self._connection = 0
+        """Counts the connections: a request that was lost with an earlier one may go out over the present one."""
+        self.lease = Lease(_USUAL_LEASE, rpc.loop.clock())
+        self.client: Client4 = self.nfs4.new_client(owner)
+        self.session: Session4 = self._new_session()
+        self._holdings.complete_reclaim(Attempts(patience))
+        self._is_set_up = True
+
+    def close(self) -> None:
+        """Give everything back: delegations, the session, the client id. The connection stays."""
+        if self.rpc.is_open:
+            self.session.close()
+        self.nfs4.callbacks.forget(self.session.id)
+
+    # ------------------------------------------------------------ calls
+
+    def run(
+        self, build: Build, path: bytes = b"", *, into: memoryview | None = None, repeatable: bool = False
+    ) -> CompoundReply:
+        """One compound that succeeds; everything that can be recovered is.
+
+        `repeatable`: operations before one that got DELAY may be executed again although they change something.
+        """
+        attempts = Attempts(self.patience)
+        while True:
+            if not self._guarded(self.keep, attempts):
+                continue
+            request = self._begin(build)
+            reply, resent = self._deliver(request, into, attempts)
+            if reply.status == OK or reply.status not in REMEDIES:
+                return reply.ok(shown(path))
+            remedy = self._remedy(reply, attempts, path, request, resent=resent, repeatable=repeatable)
+            self._guarded(remedy, attempts)
+
+    def run_many(
+        self, jobs: deque[Job], take: Callable[[Job, CompoundReply], None], *, outstanding: int, path: bytes
+    ) -> None:
+        """Many compounds at a time; `take` gets each reply that succeeded, in order of arrival, and may add jobs.
+
+        They must be harmless to repeat: READ, and WRITE of the same data. Raises as `run`.
+        """
+        under_way: list[_UnderWay] = []
+        again: list[Job] = []
+        attempts = Attempts(self.patience)
+
+        def took(job: Job, reply: CompoundReply) -> None:
+            nonlocal attempts
+            attempts = Attempts(self.patience)
+            take(job, reply)
+
+        try:
+            while jobs or under_way or again:
+                if not self._guarded(self.keep, attempts):
+                    continue
+                self._start(jobs, under_way, outstanding)
+                if not under_way:
+                    # One at a time, with all recoveries; the others follow at full speed.
+                    job = again.pop(0) if again else jobs.popleft()
+                    took(job, self.run(job.build, path, into=job.into))
+                    continue
+                self._take_one(under_way, again, took, path)
+        finally:
+            for one in under_way:
+                self.rpc.core.cancel(
+                    one.pending, NfsClientError("given up after the failure of another call")
+                )
+
+    def _start(self, jobs: deque[Job], under_way: list[_UnderWay], outstanding: int) -> None:
+        if not self.rpc.is_open:
+            return
+        while jobs and len(under_way) < outstanding and self.session.state.slots.has_free:
+            job = jobs.popleft()
+            request = self._begin(job.build)
+            pending = self.rpc.submit(p.COMPOUND, request.args, into=job.into)
+            now = self.rpc.loop.clock()
+            under_way.append(_UnderWay(job, request, pending, now, self.session, self._connection))
+
+    def _take_one(
+        self,
+        under_way: list[_UnderWay],
+        again: list[Job],
+        take: Callable[[Job, CompoundReply], None],
+        path: bytes,
+    ) -> None:
+        done = self.rpc.wait_any(one.pending for one in under_way)
+        one = next(each for each in under_way if each.pending is done)
+        under_way.remove(one)
+        try:
+            reply = one.session.state.finish(one.request, self.rpc.wait(done))
+        except (ConnectionLost, RpcTimeout) as error:
+            if one.session is not self.session:
+                again.append(one.job)
+                return
+            attempts = Attempts(self.patience)
+            reply, _ = self._deliver_again(one.request, one.job.into, attempts, error, one.connection)
+        if reply.sequence is not None and reply.sequence.sr_status == OK:
+            self.lease.renewed(one.sent_at)
+        if reply.status == OK or reply.status not in REMEDIES:
+            take(one.job, reply.ok(shown(path)))
+        else:
+            again.append(one.job)
+
+    def _begin(self, build: Build) -> Request:
+        try:
+            return self.session.state.begin(build())
+        except NoFreeSlot:
+            # Requests whose fate is not known hold all slots: a new session has free ones.
+            self._replace_session(is_gone=False)
+            return self.session.state.begin(build())
+
+    def _deliver(
+        self, request: Request, into: memoryview | None, attempts: Attempts
+    ) -> tuple[CompoundReply, bool]:
+        """Send a request until there is a reply; whether it was sent more than once."""
+        sent_at, connection = self.rpc.loop.clock(), self._connection
+        try:
+            reply = self.session.perform(request, into=into)
+            resent = False
+        except (ConnectionLost, RpcTimeout) as error:
+            reply, resent = self._deliver_again(request, into, attempts, error, connection)
+        while is_delayed_at_sequence(reply):
+            # The slot has not moved, and the server may be executing this very request: it must stay the same one.
+            attempts.wait(RetriesExhausted(reply.status, "SEQUENCE", None))
+            self.session.state.take_again(request)
+            sent_at = self.rpc.loop.clock()
+            try:
+                reply = self.session.perform(request, into=into)
+            except (ConnectionLost, RpcTimeout) as error:
+                reply, resent = self._deliver_again(request, into, attempts, error, self._connection)
+        if reply.sequence is not None and reply.sequence.sr_status == OK:
+            self.lease.renewed(sent_at)
+        return reply, resent
+
+    def _deliver_again(
+        self,
+        request: Request,
+        into: memoryview | None,
+        attempts: Attempts,
+        error: NfsClientError,
+        connection: int,
+    ) -> tuple[CompoundReply, bool]:
+        """The same slot and sequence id over a new connection (section 2.10.6.2).
+
+        A request that is late is not sent again while its connection lives (section 2.9.2): that one is closed first.
+        `connection` tells whether another call has replaced it already.
+        """
+        if not self.reconnect:
+            raise error
+        while True:
+            if connection != self._connection and self.rpc.is_open:
+                connection = self._connection
+                try:
+                    return self.session.perform(request, into=into), True
+                except (ConnectionLost, RpcTimeout) as another:
+                    error = another
+            names = ", ".join(p.operation_of(one).name for one in request.args.argarray)
+            self._reconnect_patiently(names, attempts, error)
+
+    def _reconnect_patiently(self, what: str, attempts: Attempts, error: NfsClientError) -> None:
+        """Wait, and connect, until it works. Raises `ServerDown` when patience ends."""
+        while True:
+            if not attempts.has_waited():
+                peer = self.rpc.core.peer
+                raise ServerDown(what, peer, attempts.seconds, attempts.waits, str(error)) from error
+            try:
+                self._reconnect()
+            except (ConnectionLost, RpcTimeout, ConnectFailed) as another:
+                error = another
+            else:
+                return
+
+    def _reconnect(self) -> None:
+        """A new connection, with the session's backchannel on it (sections 2.10.3.1 and 18.34)."""
+        self.rpc.reconnect()
+        self._connection += 1
+        result = self.nfs4.bind_conn_to_session(self.session.id)
+        if result.bctsr_status == OK:
+            self.nfs4.callbacks.serve(self.session.callbacks)
+        self._returns = [
+            (delegation, request, self.rpc.submit(p.COMPOUND, request.args))
+            for delegation, request, _ in self._returns
+        ]
+
+    # ------------------------------------------------------------ recovery
+
+    def _guarded(self, step: Callable[[], object], attempts: Attempts) -> bool:
+        """Take a step of a recovery; False if the connection or the session was lost meanwhile, and is there again."""
+        try:
+            step()
+        except (ConnectionLost, RpcTimeout) as error:
+            if not self.reconnect:
+                raise
+            attempts.count(error)
+            self._reconnect_patiently("recovery", attempts, error)
+        except CompoundError as error:
+            remedy = REMEDIES.get(t.cast("p.Nfsstat4", error.status))
+            if remedy not in {Remedy.NEW_SESSION, Remedy.NEW_CLIENT}:
+                raise
+            attempts.count(error)
+            failure = error
+            self._guarded(lambda: self._apply(remedy, failure), attempts)
+        else:
+            return True
+        return False
+
+    def _remedy(
+        self,
+        reply: CompoundReply,
+        attempts: Attempts,
+        path: bytes,
+        request: Request,
+        *,
+        resent: bool,
+        repeatable: bool,
+    ) -> Callable[[], None]:
+        """What the table says is to be done, so that the call can be made again. Raises if it cannot."""
+        error = reply.error(shown(path))
+        assert error is not None
+        remedy = REMEDIES[reply.status]
+        if remedy is Remedy.WAIT:
+            if not (repeatable or has_changed_nothing(reply)):
+                raise error
+            attempts.wait(RetriesExhausted(reply.status, error.procedure, shown(path)))
+            return lambda: None
+        attempts.count(error)
+        in_sequence = not reply.results
+        if remedy in {Remedy.BIND, Remedy.NEW_SESSION} and not in_sequence:
+            raise error
+        if resent and in_sequence and not (repeatable or changes_nothing(request.operations)):
+            raise FateUnknown(request)
+        return lambda: self._apply(remedy, error)
+
+    def _apply(self, remedy: Remedy, error: CompoundError) -> None:
+        match remedy:
+            case Remedy.BIND:
+                self.session.bind(self.nfs4)
+            case Remedy.NEW_SESSION:
+                self._replace_session(is_gone=error.status in _GONE)
+            case Remedy.NEW_CLIENT:
+                self._new_client()
+            case Remedy.TEST:
+                if not self._holdings.test():
+                    raise error
+            case _:
+                pass
+
+    def _replace_session(self, *, is_gone: bool) -> None:
+        """Another session for the same client; the old one is destroyed if the server still has it."""
+        old = self.session
+        self.session = self._new_session()
+        self.nfs4.callbacks.forget(old.id)
+        if not is_gone:
+            old.destroy()
+
+    def _new_session(self) -> Session4:
+        """CREATE_SESSION for the client id; if the server does not know it any more, all is reclaimed."""
+        attempts = Attempts(self.patience)
+        while True:
+            try:
+                session = self.client.create_session(callbacks=True)
+            except CompoundError as error:
+                if error.status == p.Nfsstat4.NFS4ERR_STALE_CLIENTID and self._is_set_up:
+                    attempts.count(error)
+                    return self._new_client()
+                if error.status != p.Nfsstat4.NFS4ERR_DELAY:
+                    raise
+                attempts.wait(error)
+                continue
+            self._adopt(session)
+            return session
+
+    def _adopt(self, session: Session4) -> None:
+        session.callbacks.held = self.held
+        session.callbacks.on_recall = self._recalled
+        session.callbacks.on_recall_any = self._recalled_any
+        self._flags_seen = 0
+        self._returns.clear()
+
+    def _new_client(self) -> Session4:
+        """EXCHANGE_ID by the same owner, a session, and everything held reclaimed (section 8.4.2)."""
+        attempts = Attempts(self.patience)
+        while True:
+            self.client = self.nfs4.new_client(self.client.owner)
+            try:
+                session = self.client.create_session(callbacks=True)
+                break
+            except CompoundError as error:
+                if error.status not in {p.Nfsstat4.NFS4ERR_STALE_CLIENTID, p.Nfsstat4.NFS4ERR_DELAY}:
+                    raise
+                attempts.wait(error)
+        self._adopt(session)
+        self.session = session
+        self._holdings.owes_reclaim = True
+        self._holdings.reclaim(attempts)
+        return session
+
+    # ------------------------------------------------------------ what goes on besides the calls
+
+    def keep(self) -> None:
+        """Renew the lease when it is due, look at what the server has flagged, finish returns of delegations."""
+        self._finish_returns()
+        flags = self.session.state.status_flags & _ACTED_UPON
+        new = flags & ~self._flags_seen
+        self._flags_seen = flags
+        if new & p.SEQ4_STATUS_RESTART_RECLAIM_NEEDED or self._holdings.owes_reclaim:
+            self._holdings.reclaim(Attempts(self.patience))
+        if new & _STATE_GONE:
+            self._holdings.test()
+        if new & _BACKCHANNEL_DOWN and self.rpc.is_open:
+            self.session.bind(self.nfs4)
+        if self.lease.is_due(self.rpc.loop.clock()) and self.rpc.is_open:
+            self.lease.renewed(self.rpc.loop.clock())
+            self.renew()
+
+    def renew(self) -> None:
+        """A bare SEQUENCE, recovered like any call."""
+        self.run(list)
+
+    def set_lease(self, seconds: float) -> None:
+        """What attribute `lease_time` says."""
+        self.lease.seconds = seconds
+
+    def _recalled(self, _stateid: p.Stateid4, handle: bytes) -> None:
+        delegation = self.held.delegations.get(handle)
+        if delegation is not None:
+            self.nfs4.callbacks.after.append(lambda: self.give_back(delegation))
+
+    def _recalled_any(self, keep: int, types: list[int]) -> None:
+        """CB_RECALL_ANY: the oldest delegations of these types go, but for the last `keep` (section 20.6)."""
+        bits = {1: p.OpenDelegationType4.OPEN_DELEGATE_READ, 2: p.OpenDelegationType4.OPEN_DELEGATE_WRITE}
+        wanted = {kind for bit, kind in bits.items() if types and types[0] & bit}
+        held = [one for one in self.held.delegations.values() if one.type in wanted]
+        for delegation in held[: max(0, len(held) - keep)]:
+            self.nfs4.callbacks.after.append(lambda one=delegation: self.give_back(one))  # type: ignore[misc]
+
+    def give_back(self, delegation: Delegation) -> None:
+        """Start a DELEGRETURN without waiting for it: nothing is cached that is not on the server already."""
+        if self.held.delegations.get(delegation.handle) is not delegation:
+            return
+        self.forget_delegation(delegation)
+        if not self.rpc.is_open:
+            return
+        try:
+            request = self.session.state.begin(
+                [op.putfh(delegation.handle), op.delegreturn(delegation.stateid)]
+            )
+        except NoFreeSlot:
+            self.held.delegations[delegation.handle] = delegation
+            delegation.recalled = True
+            return
+        self._returns.append((delegation, request, self.rpc.submit(p.COMPOUND, request.args)))
+
+    def forget_delegation(self, delegation: Delegation) -> None:
+        """It is no longer held: what was cached is void."""
+        self.held.returned(delegation)
+        if self.on_delegation_gone is not None:
+            self.on_delegation_gone(delegation.handle)
+
+    def _finish_returns(self) -> None:
+        for one in [one for one in self._returns if one[2].done]:
+            if one[2].result is None:
+                continue  # the connection was lost: the next one repeats it
+            self._returns.remove(one)
+            reply = self.session.state.finish(one[1], one[2].result)
+            if REMEDIES.get(reply.status) is Remedy.WAIT:
+                one[0].recalled = True
+                self.held.delegations.setdefault(one[0].handle, one[0])
+        for delegation in [one for one in self.held.delegations.values() if one.recalled]:
+            self.give_back(delegation)
+
+    def require(self, opened: Open) -> None:
+        """Raise `StateLost` if an open is no longer one, or one of its locks is gone."""
+        if opened.lost:
+            raise StateLost("the server has forgotten this open, and the file cannot be opened again")
+        if any(locks.lost for locks in self.held.locks.values() if locks.opened is opened):
+            raise StateLost("the server has forgotten a lock of this file: others may have changed it")

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""The fore channel of a session, without I/O (RFC 5661 sections 2.10.6 and 18.46).
+
+`begin` puts SEQUENCE in front of operations, `finish` takes the reply: it compares what SEQUENCE says with the request,
+moves the slot on, and follows the server's limits. A request without a reply keeps its slot, because nobody
+knows whether it was executed: it may be sent again with the same numbers (section 2.10.6.2), or the session given up.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nfsclient.errors import ServerViolation
+from nfsclient.protocol.nfs4.compound import Compound4Args, Compound4Res
+from nfsclient.protocol.nfs4.operations import BY_NAME, operation_of
+from nfsclient.protocol.nfs4.sessions import (
+    ChannelAttrs4,
+    CreateSession4ResOk,
+    Sequence4Args,
+    Sequence4Res,
+    Sequence4ResOk,
+)
+from nfsclient.protocol.nfs4.types import Nfsstat4
+from nfsclient.sessions.reply import CompoundReply
+from nfsclient.sessions.slots import Slot, SlotTable
+from nfsclient.xdr import XdrType
+
+READ_ONLY: t.Final = frozenset({
+    "ACCESS", "GETATTR", "GETDEVICEINFO", "GETFH", "GETXATTR", "ILLEGAL", "LISTXATTRS", "LOCKT", "LOOKUP", "LOOKUPP",
+    "NVERIFY", "PUTFH", "PUTPUBFH", "PUTROOTFH", "READ", "READDIR", "READLINK", "READ_PLUS", "RESTOREFH", "SAVEFH",
+    "SECINFO", "SECINFO_NO_NAME", "SEEK", "SEQUENCE", "TEST_STATEID", "VERIFY",
+})  # fmt: skip
+"""Operations that change nothing on the server: to execute one again is harmless."""
+
+
+_HARMLESS: t.Final = frozenset(BY_NAME[name].args for name in READ_ONLY)
+
+
+class SessionViolation(ServerViolation):
+    """SEQUENCE succeeded, but its reply is about another session, slot or sequence id than the request."""
+
+
+def changes_nothing(operations: Sequence[XdrType]) -> bool:
+    """Whether operations may be executed twice: their replies need not be cached (RFC 5661 section 2.10.6.1.3)."""
+    return _HARMLESS.issuperset(map(type, operations))
+
+
+@dataclass(slots=True, eq=False)
+class Request:
+    """A compound with SEQUENCE in front, which may be sent more than once with the same numbers."""
+
+    args: Compound4Args
+    slot: Slot
+    sequence_id: int
+
+    @property
+    def operations(self) -> list[XdrType]:
+        """Those of the caller."""
+        return self.args.argarray[1:]
+
+
+class SessionState:
+    """One session: its id, limits, slots, and what the server last said of it."""
+
+    def __init__(self, created: CreateSession4ResOk, *, clientid: int, minor: int = 1) -> None:
+        self.id = created.csr_sessionid
+        self.clientid = clientid
+        self.minor = minor
+        self.flags = created.csr_flags
+        self.fore: ChannelAttrs4 = created.csr_fore_chan_attrs
+        self.back: ChannelAttrs4 = created.csr_back_chan_attrs
+        self.slots = SlotTable(self.fore.ca_maxrequests)
+        self.outstanding: set[tuple[int, int]] = set()
+        """(slot, sequence id) of the requests without a reply: callbacks may refer to them (section 2.10.6.3)."""
+        self.status_flags = 0
+        """SEQ4_STATUS_* bits of the latest reply."""
+
+    def sequence(
+        self,
+        slot: int,
+        sequence_id: int | None = None,
+        *,
+        highest_slot: int | None = None,
+        cache_this: bool = False,
+    ) -> Sequence4Args:
+        """Arguments of SEQUENCE: what is not given is what is right for a new request in that slot."""
+        number = self.slots[slot].sequence_id if sequence_id is None else sequence_id
+        highest = max(slot, self.slots.highest_in_use) if highest_slot is None else highest_slot
+        return Sequence4Args(self.id, number, slot, highest, cache_this)
+
+    def begin(
+        self,
+        operations: Sequence[XdrType],
+        *,
+        tag: bytes = b"",
+        minor: int | None = None,
+        slot: int | None = None,
+        sequence_id: int | None = None,
+        highest_slot: int | None = None,
+        cache_this: bool | None = None,
+    ) -> Request:
+        """A request in the lowest free slot, or in the given one, free or not. Raises `NoFreeSlot`.
+
+        `cache_this` None: the reply is to be cached if the operations change something.
+        """
+        taken = self.slots.acquire() if slot is None else self.slots.take(self.slots[slot])
+        cached = not changes_nothing(operations) if cache_this is None else cache_this
+        first = self.sequence(taken.id, sequence_id, highest_slot=highest_slot, cache_this=cached)
+        args = Compound4Args(tag, self.minor if minor is None else minor, [first, *operations])
+        self.outstanding.add((taken.id, first.sa_sequenceid))
+        return Request(args, taken, first.sa_sequenceid)
+
+    def take_again(self, request: Request) -> None:
+        """A request that SEQUENCE refused for now is to be sent once more with the same numbers."""
+        self.slots.take(request.slot)
+        self.outstanding.add((request.slot.id, request.sequence_id))
+
+    def finish(self, request: Request, res: Compound4Res) -> CompoundReply:
+        """Take the reply to a request. Raises `SessionViolation`; then the slot is not used again."""
+        reply = CompoundReply(request.args, res, supplied=1)
+        self.outstanding.discard((request.slot.id, request.sequence_id))
+        first = res.resarray[0] if res.resarray else None
+        if isinstance(first, Sequence4Res) and first.sr_resok4 is not None:
+            self._compare(request, first.sr_resok4)
+            if request.sequence_id == request.slot.sequence_id:
+                request.slot.advance()
+            self.status_flags = first.sr_resok4.sr_status_flags
+            self.slots.comply(first.sr_resok4.sr_highest_slotid, first.sr_resok4.sr_target_highest_slotid)
+        elif first is not None and not isinstance(first, Sequence4Res):
+            raise SessionViolation(
+                f"the first operation was SEQUENCE, the first result is of {operation_of(first).name}"
+            )
+        elif first is None and res.status == Nfsstat4.NFS4_OK:
+            raise SessionViolation("COMPOUND succeeded without a result of SEQUENCE")
+        # Any error of SEQUENCE leaves the sequence id of the slot as it was (section 2.10.6.1.2).
+        self.slots.release(request.slot)
+        return reply
+
+    def _compare(self, request: Request, result: Sequence4ResOk) -> None:
+        sent = t.cast("Sequence4Args", request.args.argarray[0])
+        if (
+            sent.sa_sequenceid == result.sr_sequenceid
+            and sent.sa_slotid == result.sr_slotid
+            and sent.sa_sessionid == result.sr_sessionid
+        ):
+            return
+        asked = (sent.sa_sessionid, sent.sa_slotid, sent.sa_sequenceid)
+        names = ("session id", "slot id", "sequence id")
+        said = (result.sr_sessionid, result.sr_slotid, result.sr_sequenceid)
+        for name, expected, got in zip(names, asked, said, strict=True):
+            if expected != got:
+                shown = (
+                    (expected.hex(), got.hex())
+                    if isinstance(expected, bytes) and isinstance(got, bytes)
+                    else (expected, got)
+                )
+                raise SessionViolation(f"SEQUENCE: {name}: expected {shown[0]}, got {shown[1]}")
