@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT
-"""Disturb: one fault plan, several executors. Empty so far; the import rules already know the room."""
+"""Fault plans: which messages are disturbed and how, and what carries it out."""
 
 from __future__ import annotations

@@ -176,7 +176,7 @@ class Flow:
         }
         self._order = 0
         self.queued = 0
-        """Bytes of messages that wait here: an executor stops reading above a bound of its own."""
+        """Bytes of messages that wait here: an executor has its own bound, above which it stops reading."""
 
     # Cut-through
 

@@ -2,7 +2,7 @@
 """An RPC message as a plan sees it: where it goes, what it is, and its decoded fields if a rule asks for them.
 
 Replies name no procedure, so a `Tracker` keeps the calls of a connection by XID. Calls go in both directions (NFSv4.1's
-backchannel has XIDs of its own), so it keeps them by direction. A reply does not remove its call: after a duplicated
+backchannel has separate XIDs), so it keeps them by direction. A reply does not remove its call: after a duplicated
 call a second reply comes. The table is bounded; the oldest call goes first.
 """
 

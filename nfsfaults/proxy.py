@@ -5,7 +5,7 @@ What no rule wants passes as it comes (cut-through). Everything else goes throug
 that it gives. The proxy opens one connection to the server for each of the client, from a source port that can be
 chosen: duplicate request caches may look at it.
 
-With `ports`, the proxy also stands before the server's rpcbind: it answers with ports of its own, and opens a listener
+With `ports`, the proxy also stands before the server's rpcbind: it answers with its own ports, and opens a listener
 for each port that a client asks for.
 """
 
@@ -35,7 +35,7 @@ class Proxy:
     """One plan before one server. Use it as an asynchronous context manager, or call `close`."""
 
     def __init__(self, settings: Settings, plan: Plan | None = None) -> None:
-        """Raises `BadPlan` for a plan that needs packets of its own making."""
+        """Raises `BadPlan` for a plan that needs packets that no socket makes."""
         self.settings = settings
         self.matcher = Matcher(plan or Plan())
         if "packets" in self.matcher.plan.needs:

@@ -30,7 +30,7 @@ class Owner(t.Protocol):
         """A new flow of the plan."""
 
     def start(self, work: t.Coroutine[t.Any, t.Any, None]) -> None:
-        """Run something beside the connection, no longer than the proxy."""
+        """Run something next to the connection, until the proxy closes."""
 
     def forget(self, connection: Connection) -> None:
         """The connection is over."""
@@ -262,7 +262,7 @@ class Connection:
         self._connecting = self._loop.create_task(self._connect(port))
 
     async def _send_once(self, data: bytes) -> None:
-        """Send on a connection of its own and read what is answered; nobody gets the answer."""
+        """Send on a separate connection and read what is answered; nobody gets the answer."""
         try:
             raw = await asyncio.wait_for(connected(self._settings.upstream, 0), _CONNECT_SECONDS)
             reader, writer = await asyncio.open_connection(sock=raw)

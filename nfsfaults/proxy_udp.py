@@ -48,7 +48,7 @@ class Datagrams(asyncio.DatagramProtocol):
         client.received(data, "client")
 
     def start(self, work: t.Coroutine[t.Any, t.Any, None]) -> None:
-        """Run something beside; its end is awaited by nobody."""
+        """Run something that nobody waits for."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -141,7 +141,7 @@ def test_a_cut_record_ends_the_connection_and_others_go_on(action: a.Action, kin
 
 
 def test_a_replay_on_the_same_port_replaces_the_connection() -> None:
-    plan = on("MKDIR", a.Replay(0.05, "same-port"))
+    plan = on("MKDIR", a.Replay(0.5, "same-port"))
     with Proxied(plan) as stage, stage.files() as nfs:
         nfs.mkdir("d")
         ports = {one.local[1] for one in stage.passed if one.side == "server"}
