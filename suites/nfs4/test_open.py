@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Level, Requirement, expect, expect_data, proves, skip
+from nfsjudge import Level, Requirement, expect, expect_data, proves, skip, unsupported
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, WRITE, another_client, create_file, open_file, try_open
 
@@ -121,6 +121,8 @@ def test_unchecked_keeps_mode(session: Session4, scratch: Nfs4Scratch) -> None:
 @proves(EXCLUSIVE_COMPARES_THE_VERIFIER, killed_by="open4-exclusive-forgets-the-verifier")
 def test_exclusive_again(session: Session4, scratch: Nfs4Scratch) -> None:
     """EXCLUSIVE4_1 with the verifier of before finds the file, with another one fails with EXIST."""
+    if session.state.flags & p.CREATE_SESSION4_FLAG_PERSIST:
+        unsupported("the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)")
     no_attributes = p.Fattr4()
     made = create_file(session, scratch.handle, b"file", op.exclusive4_1(b"verifier", no_attributes))
     again = create_file(session, scratch.handle, b"file", op.exclusive4_1(b"verifier", no_attributes))

@@ -45,7 +45,8 @@ NO_ENTRY_IS_TOOSMALL = Requirement(
 DIRCOUNT_IS_A_HINT = Requirement(
     rfc="RFC 5661",
     section="18.23.3",
-    gist="dircount is a hint: a page without any entry, and without eof, is no answer",
+    level=Level.SHOULD,  # "of the maximum number of bytes of directory information that should be returned"
+    gist="dircount is a hint: where maxcount has room for an entry, a page has entries or eof",
 )
 _PAGE = 32768
 
