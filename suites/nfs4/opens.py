@@ -25,7 +25,9 @@ class Opened(t.NamedTuple):
     result: p.Open4ResOk
 
 
-def try_open(session: Session4, file: bytes, access: int = READ, deny: int = 0, **more: t.Any) -> CompoundReply:
+def try_open(
+    session: Session4, file: bytes, access: int = READ, deny: int = 0, **more: t.Any
+) -> CompoundReply:
     """The reply to an OPEN of a file by its handle, by a new open owner unless one is given."""
     more.setdefault("owner", new_state_owner())
     return session.compound(op.putfh(file), op.open(None, access, deny, **more))

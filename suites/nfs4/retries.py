@@ -33,11 +33,11 @@ def send_again(v4: Nfs4Dialect, session: Session4, request: Request) -> Compound
     return session.perform(request, via=reconnect(v4, session))
 
 
-def send_another(
-    v4: Nfs4Dialect, session: Session4, request: Request, *operations: XdrType
-) -> CompoundReply:
+def send_another(v4: Nfs4Dialect, session: Session4, request: Request, *operations: XdrType) -> CompoundReply:
     """The reply to other operations with the slot and the sequence id of a request that was sent before."""
-    args = p.Compound4Args(request.args.tag, request.args.minorversion, [request.args.argarray[0], *operations])
+    args = p.Compound4Args(
+        request.args.tag, request.args.minorversion, [request.args.argarray[0], *operations]
+    )
     return session.perform(Request(args, request.slot, request.sequence_id), via=reconnect(v4, session))
 
 

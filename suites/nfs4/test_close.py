@@ -47,9 +47,7 @@ def test_closed_stateid(session: Session4, scratch: Nfs4Scratch) -> None:
     opened = open_file(session, scratch.file("file", b"data"))
     expect(session.compound(op.putfh(opened.handle), op.close(opened.stateid))).ok()
     reply = session.compound(op.putfh(opened.handle), op.read(opened.stateid, 0, 4))
-    expect(reply).status(
-        Nfsstat4.NFS4ERR_BAD_STATEID, Nfsstat4.NFS4ERR_OLD_STATEID, Nfsstat4.NFS4ERR_EXPIRED
-    )
+    expect(reply).status(Nfsstat4.NFS4ERR_BAD_STATEID, Nfsstat4.NFS4ERR_OLD_STATEID, Nfsstat4.NFS4ERR_EXPIRED)
 
 
 @MINORS

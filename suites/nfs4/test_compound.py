@@ -13,7 +13,12 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import Unread, XdrType
 from nfsjudge import Level, Requirement, expect, observe, proves, skip
-from suites.nfs4.clauses import ENDS_AT_THE_FIRST_ERROR, MINOR_VERSION_IS_KNOWN, NEEDS_A_FILEHANDLE, NOT_ONLY_OP
+from suites.nfs4.clauses import (
+    ENDS_AT_THE_FIRST_ERROR,
+    MINOR_VERSION_IS_KNOWN,
+    NEEDS_A_FILEHANDLE,
+    NOT_ONLY_OP,
+)
 from suites.nfs4.minors import MINORS
 
 ECHOES_TAG = Requirement(

@@ -46,7 +46,9 @@ CHANGES_WITH_THE_OBJECT = Requirement(
     section="5.8.1.4",
     gist="attribute change has another value after data or attributes of the object changed",
 )
-_REQUIRED: t.Final = [one.name for one in ATTRIBUTES.values() if one.about.required and one.name != "rdattr_error"]
+_REQUIRED: t.Final = [
+    one.name for one in ATTRIBUTES.values() if one.about.required and one.name != "rdattr_error"
+]
 """Table 2. `rdattr_error` has a meaning in READDIR only (section 5.8.1.12)."""
 
 
@@ -65,7 +67,9 @@ def test_supported(session: Session4, scratch: Nfs4Scratch) -> None:
     """supported_attrs has every REQUIRED attribute."""
     reply = expect(session.compound(op.putfh(scratch.file("file")), op.getattr("supported_attrs"))).ok()
     supported = set(p.names_of(reply.attributes.supported_attrs or []))
-    expect(sorted(set(_REQUIRED) - supported), "REQUIRED attributes that are not in supported_attrs").equals([])
+    expect(sorted(set(_REQUIRED) - supported), "REQUIRED attributes that are not in supported_attrs").equals(
+        []
+    )
 
 
 @MINORS

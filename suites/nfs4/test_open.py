@@ -28,7 +28,9 @@ CREATES = Requirement(
     gist="upon success the current filehandle is that of the created or existing object",
 )
 GUARDED_FINDS_A_DUPLICATE = Requirement(
-    rfc="RFC 5661", section="18.16.3", gist="GUARDED4: if an object of that name exists, NFS4ERR_EXIST is returned"
+    rfc="RFC 5661",
+    section="18.16.3",
+    gist="GUARDED4: if an object of that name exists, NFS4ERR_EXIST is returned",
 )
 UNCHECKED_TAKES_THE_EXISTING = Requirement(
     rfc="RFC 5661",
@@ -92,7 +94,9 @@ def test_guarded(session: Session4, scratch: Nfs4Scratch) -> None:
     """GUARDED4 of a name that exists fails with EXIST, and the file stays as it is."""
     file = scratch.file("file", b"data")
     how = op.guarded(p.Fattr4(size=0))
-    reply = session.compound(op.putfh(scratch.handle), op.open(b"file", BOTH, owner=new_state_owner(), how=how))
+    reply = session.compound(
+        op.putfh(scratch.handle), op.open(b"file", BOTH, owner=new_state_owner(), how=how)
+    )
     expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=GUARDED_FINDS_A_DUPLICATE)
     expect_data(scratch.read(file), b"data")
 
@@ -122,13 +126,17 @@ def test_unchecked_keeps_mode(session: Session4, scratch: Nfs4Scratch) -> None:
 def test_exclusive_again(session: Session4, scratch: Nfs4Scratch) -> None:
     """EXCLUSIVE4_1 with the verifier of before finds the file, with another one fails with EXIST."""
     if session.state.flags & p.CREATE_SESSION4_FLAG_PERSIST:
-        unsupported("the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)")
+        unsupported(
+            "the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)"
+        )
     no_attributes = p.Fattr4()
     made = create_file(session, scratch.handle, b"file", op.exclusive4_1(b"verifier", no_attributes))
     again = create_file(session, scratch.handle, b"file", op.exclusive4_1(b"verifier", no_attributes))
     expect(again.handle, "handle").equals(made.handle)
     how = op.exclusive4_1(b"another!", no_attributes)
-    reply = session.compound(op.putfh(scratch.handle), op.open(b"file", BOTH, owner=new_state_owner(), how=how))
+    reply = session.compound(
+        op.putfh(scratch.handle), op.open(b"file", BOTH, owner=new_state_owner(), how=how)
+    )
     expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=EXCLUSIVE_COMPARES_THE_VERIFIER)
 
 

@@ -12,7 +12,9 @@ from nfsjudge import Requirement, expect, proves
 from suites.nfs4.minors import MINORS
 
 SETS_THE_CURRENT = Requirement(
-    rfc="RFC 5661", section="18.19.3", gist="PUTFH replaces the current filehandle with the one that it is given"
+    rfc="RFC 5661",
+    section="18.19.3",
+    gist="PUTFH replaces the current filehandle with the one that it is given",
 )
 BADHANDLE = Requirement(
     rfc="RFC 5661",

@@ -25,7 +25,9 @@ ROOT_HAS_NO_PARENT = Requirement(
 @proves(IS_THE_ROOT, killed_by="putrootfh4-is-no-directory")
 def test_directory(session: Session4) -> None:
     """The root is a directory, and twice the same."""
-    reply = expect(session.compound(op.putrootfh(), op.getfh(), op.putrootfh(), op.getfh(), op.getattr("type"))).ok()
+    reply = expect(
+        session.compound(op.putrootfh(), op.getfh(), op.putrootfh(), op.getfh(), op.getattr("type"))
+    ).ok()
     expect(reply.attributes.type, "type").equals(p.NfsFtype4.NF4DIR)
     expect(reply[3].resok4.object, "second root").equals(reply[1].resok4.object)
 

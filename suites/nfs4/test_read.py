@@ -15,7 +15,9 @@ from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import open_file
 
 READS_DATA = Requirement(
-    rfc="RFC 5661", section="18.22.3", gist="READ returns the data of the file from the offset on, at most count bytes"
+    rfc="RFC 5661",
+    section="18.22.3",
+    gist="READ returns the data of the file from the offset on, at most count bytes",
 )
 EOF_AT_THE_END = Requirement(
     rfc="RFC 5661",

@@ -34,7 +34,11 @@ VERIFIER_STANDS = Requirement(
     level=Level.MUST,
     gist="writeverf is unchanged during a single instance of the server",
 )
-_HOW = {"unstable": StableHow4.UNSTABLE4, "data_sync": StableHow4.DATA_SYNC4, "file_sync": StableHow4.FILE_SYNC4}
+_HOW = {
+    "unstable": StableHow4.UNSTABLE4,
+    "data_sync": StableHow4.DATA_SYNC4,
+    "file_sync": StableHow4.FILE_SYNC4,
+}
 
 
 @MINORS
@@ -42,9 +46,15 @@ _HOW = {"unstable": StableHow4.UNSTABLE4, "data_sync": StableHow4.DATA_SYNC4, "f
 def test_data(session: Session4, scratch: Nfs4Scratch) -> None:
     """READ finds what WRITE has written with the stateid of an OPEN."""
     opened = open_file(session, scratch.file("file", b"0123456789"), BOTH)
-    result = expect(session.compound(op.putfh(opened.handle), op.write(opened.stateid, 3, b"abc"))).of(p.WRITE).ok()
+    result = (
+        expect(session.compound(op.putfh(opened.handle), op.write(opened.stateid, 3, b"abc")))
+        .of(p.WRITE)
+        .ok()
+    )
     expect(result.count, "count").between(1, 3)
-    expect_data(scratch.read(opened.handle), b"012" + b"abc"[: result.count] + b"0123456789"[3 + result.count :])
+    expect_data(
+        scratch.read(opened.handle), b"012" + b"abc"[: result.count] + b"0123456789"[3 + result.count :]
+    )
 
 
 @MINORS
