@@ -39,7 +39,7 @@ class OperationExpectation(ReplyExpectation[t.Any]):
         if not isinstance(self._reply, Union):
             return self._reply
         arm = shape_of(type(self._reply)).arm_for(Nfsstat4.NFS4_OK)
-        return self._reply if arm is None else getattr(self._reply, arm.name)
+        return self._reply if arm is None or arm.name is None else getattr(self._reply, arm.name)
 
 
 class _WholeExpectation(ReplyExpectation[CompoundReply]):

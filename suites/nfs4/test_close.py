@@ -41,7 +41,7 @@ def test_releases(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> N
 
 
 @MINORS
-@proves(CLOSED_IS_BAD, killed_by="close4-again-succeeds")
+@proves(CLOSED_IS_BAD, killed_by="read4-takes-closed-stateids")
 def test_closed_stateid(session: Session4, scratch: Nfs4Scratch) -> None:
     """A stateid that was closed is refused by READ."""
     opened = open_file(session, scratch.file("file", b"data"))
@@ -59,7 +59,7 @@ def test_any_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @MINORS
-@proves(OTHERS_STAY, killed_by="close4-closes-the-file")
+@proves(OTHERS_STAY, killed_by="close4-closes-for-all")
 def test_other_open(session: Session4, scratch: Nfs4Scratch) -> None:
     """CLOSE of one owner's OPEN leaves that of another owner."""
     file = scratch.file("file", b"data")

@@ -47,7 +47,7 @@ def test_unknown(nfs4: Nfs4, session: Session4) -> None:
 
 
 @MINORS
-@proves(CLOSES_THE_SESSION, killed_by="destroysession4-destroys-the-other")
+@proves(CLOSES_THE_SESSION, killed_by="destroysession4-destroys-its-own")
 def test_other_session(nfs4: Nfs4) -> None:
     """DESTROY_SESSION in one session of a client may name another one, and the first goes on."""
     client = nfs4.new_client()

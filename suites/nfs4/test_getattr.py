@@ -62,7 +62,7 @@ def test_required(session: Session4, scratch: Nfs4Scratch, name: str) -> None:
 
 
 @MINORS
-@proves(REQUIRED_ARE_RETURNED, killed_by="getattr4-hides-required-attributes")
+@proves(REQUIRED_ARE_RETURNED, killed_by="getattr4-hides-a-required-attribute")
 def test_supported(session: Session4, scratch: Nfs4Scratch) -> None:
     """supported_attrs has every REQUIRED attribute."""
     reply = expect(session.compound(op.putfh(scratch.file("file")), op.getattr("supported_attrs"))).ok()
@@ -132,7 +132,7 @@ def test_set_only(session: Session4, scratch: Nfs4Scratch, name: str) -> None:
 
 @MINORS
 @pytest.mark.parametrize("kind", ["file", "directory"])
-@proves(TYPE_IS_THE_OBJECTS, killed_by="getattr4-all-are-files")
+@proves(TYPE_IS_THE_OBJECTS, killed_by="getattr4-swaps-types")
 def test_type(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
     """GETATTR returns the type of the object."""
     handle = scratch.file("f") if kind == "file" else scratch.directory("d")

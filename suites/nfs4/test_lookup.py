@@ -75,7 +75,7 @@ def test_in_symlink(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @MINORS
-@proves(EMPTY_NAME_IS_INVALID, killed_by="lookup4-empty-name-is-the-directory")
+@proves(EMPTY_NAME_IS_INVALID, killed_by="lookup4-empty-name-is-noent")
 def test_empty_name(session: Session4, scratch: Nfs4Scratch) -> None:
     """LOOKUP of an empty name fails with INVAL."""
     reply = session.compound(op.putfh(scratch.handle), op.lookup(b""))

@@ -112,7 +112,7 @@ def test_unchecked_truncates(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @MINORS
-@proves(UNCHECKED_TAKES_THE_EXISTING, killed_by="open4-unchecked-sets-the-mode")
+@proves(UNCHECKED_TAKES_THE_EXISTING, killed_by="open4-unchecked-always-truncates")
 def test_unchecked_keeps_mode(session: Session4, scratch: Nfs4Scratch) -> None:
     """UNCHECKED4 of a file that exists does not set its mode, and keeps its data."""
     file = scratch.file("file", b"data", mode=0o640)
@@ -141,7 +141,7 @@ def test_exclusive_again(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @MINORS
-@proves(DIRECTORY_IS_ISDIR, killed_by="open4-opens-directories")
+@proves(DIRECTORY_IS_ISDIR, killed_by="open4-directory-is-inval")
 def test_directory(session: Session4, scratch: Nfs4Scratch) -> None:
     """OPEN of a directory by name fails with ISDIR."""
     scratch.directory("directory")
@@ -169,7 +169,7 @@ def test_empty_name(session: Session4, scratch: Nfs4Scratch) -> None:
     ],
     ids=["write", "read", "has-write", "both"],
 )
-@proves(DENIES_OTHERS, killed_by=("open4-ignores-deny", "open4-ignores-the-new-deny"))
+@proves(DENIES_OTHERS, killed_by="open4-ignores-deny")
 def test_share_denied(
     v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, first: tuple[int, int], second: tuple[int, int]
 ) -> None:
@@ -209,7 +209,7 @@ def test_confirm(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @MINORS
-@proves(CHANGE_INFO, killed_by="open4-change-info-is-of-the-file")
+@proves(CHANGE_INFO, killed_by="open4-change-info-is-of-nothing")
 def test_change_info(session: Session4, scratch: Nfs4Scratch) -> None:
     """change_info of an OPEN that creates has the change of the directory, where it is atomic."""
     before = scratch.attributes(None, "change").change

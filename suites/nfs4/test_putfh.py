@@ -24,7 +24,7 @@ BADHANDLE = Requirement(
 
 
 @MINORS
-@proves(SETS_THE_CURRENT, killed_by="getfh4-returns-the-root")
+@proves(SETS_THE_CURRENT, killed_by="getfh4-changes-the-handle")
 def test_getfh(session: Session4, scratch: Nfs4Scratch) -> None:
     """GETFH after PUTFH returns the handle that was put."""
     file = scratch.file("file")
@@ -42,7 +42,7 @@ def test_last_counts(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @MINORS
-@proves(BADHANDLE, killed_by="putfh4-takes-any-handle")
+@proves(BADHANDLE, killed_by="putfh4-bad-handle-is-inval")
 def test_bad_handle(session: Session4) -> None:
     """A handle that the server never made is refused, by PUTFH or by the next operation."""
     reply = session.compound(op.putfh(b"nfsproof: no handle of any server"), op.getattr("type"))

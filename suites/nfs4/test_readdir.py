@@ -118,7 +118,7 @@ def test_cookies(session: Session4, scratch: Nfs4Scratch) -> None:
 
 
 @MINORS
-@proves(ATTRIBUTES_AS_ASKED, killed_by="readdir4-attributes-of-the-directory")
+@proves(ATTRIBUTES_AS_ASKED, killed_by="readdir4-all-sizes-are-zero")
 def test_attributes(session: Session4, scratch: Nfs4Scratch) -> None:
     """Entries have the attributes that GETATTR gives."""
     file = scratch.file("file", b"four")

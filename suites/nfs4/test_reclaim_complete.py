@@ -33,7 +33,7 @@ def test_twice(nfs4: Nfs4) -> None:
 
 
 @MINORS
-@proves(LOCKS_WAIT_FOR_IT, killed_by="open4-does-not-wait-for-reclaim-complete")
+@proves(LOCKS_WAIT_FOR_IT, killed_by="open4-before-reclaim-complete-is-inval")
 def test_open_before(nfs4: Nfs4, session: Session4, scratch: Nfs4Scratch) -> None:
     """OPEN before RECLAIM_COMPLETE fails with GRACE, in the grace period and after it."""
     file = scratch.file("file")

@@ -35,7 +35,6 @@ VERIFIER_STANDS = Requirement(
     gist="writeverf is unchanged during a single instance of the server",
 )
 _HOW = {
-    "unstable": StableHow4.UNSTABLE4,
     "data_sync": StableHow4.DATA_SYNC4,
     "file_sync": StableHow4.FILE_SYNC4,
 }
