@@ -71,7 +71,7 @@ class CompoundExpectation(_WholeExpectation):
     """What is expected of a compound."""
 
     def _last(self) -> ReplyExpectation[t.Any]:
-        """The last operation that was asked for. One before it that failed ends the check as `ok` does."""
+        """The last operation of the request. One before it that failed ends the check as `ok` does."""
         __tracebackhide__ = True
         results, asked = self._reply.res.resarray, self._reply.args.argarray
         if not results:

@@ -295,7 +295,7 @@ _kinds: dict[type, type[ReplyExpectation[t.Any]]] = {}
 
 
 def judge_by(kind: type[ReplyExpectation[t.Any]], *replies: type) -> None:
-    """Let `expect()` judge replies of these types by a class of their own: their status is not called `status`."""
+    """Let `expect()` judge replies of these types by another class: their status is not called `status`."""
     _kinds.update(dict.fromkeys(replies, kind))
 
 

@@ -25,16 +25,16 @@ TAG_IS_ECHOED = Requirement(
 ATTRIBUTES_ASKED = Requirement(
     rfc="RFC 5661",
     section="18.7.3",
-    gist="the result has attributes that were asked for, and no others",
+    gist="the result has attributes that the request names, and no others",
 )
 ACCESS_ASKED = Requirement(
     rfc="RFC 5661",
     section="18.1.3",
     level=Level.MUST,
-    gist="supported and access have no bits that were not asked for, and access has none that supported lacks",
+    gist="supported and access have no bits that the request does not name, and access has none that supported lacks",
 )
 READ_UP_TO_COUNT = Requirement(
-    rfc="RFC 5661", section="18.22.3", gist="READ returns as many bytes as were asked for, or fewer"
+    rfc="RFC 5661", section="18.22.3", gist="READ returns as many bytes as the request says, or fewer"
 )
 WRITE_UP_TO_COUNT = Requirement(
     rfc="RFC 5661",
@@ -160,36 +160,38 @@ def _text(value: bytes | int) -> str:
 
 @rule("nfs4/getattr-asked", ATTRIBUTES_ASKED, of=(p.GETATTR,), killed_by="getattr4-adds-the-type")
 def getattr_asked(case: Case) -> Breach | None:
-    """GETATTR with attributes that were not asked for."""
+    """GETATTR with attributes that the request does not name."""
     result = case.result.resok4 if case.result is not None else None
     if result is None or case.args is None:
         return None
     surplus = _surplus(result.obj_attributes, case.args.attr_request)
-    return surplus and Breach("attributes that were asked for", surplus, "resok4.obj_attributes")
+    return surplus and Breach("attributes that the request names", surplus, "resok4.obj_attributes")
 
 
 @rule("nfs4/readdir-asked", ATTRIBUTES_ASKED, of=(p.READDIR,), killed_by="readdir4-adds-the-type")
 def readdir_asked(case: Case) -> Breach | None:
-    """READDIR with attributes that were not asked for."""
+    """READDIR with attributes that the request does not name."""
     result = case.result.resok4 if case.result is not None else None
     if result is None or case.args is None:
         return None
     for index, entry in enumerate(result.reply.entries):
         surplus = _surplus(entry.attrs, case.args.attr_request)
         if surplus:
-            return Breach("attributes that were asked for", surplus, f"resok4.reply.entries[{index}].attrs")
+            return Breach(
+                "attributes that the request names", surplus, f"resok4.reply.entries[{index}].attrs"
+            )
     return None
 
 
 def _surplus(seen: p.Fattr4, asked: Iterable[int]) -> t.Any:
-    """The names of attributes that were not asked for; None without any."""
+    """The names of attributes that the request does not name; None without any."""
     names = [*filter(lambda name: name not in set(p.names_of(asked)), p.names_of(seen.attrmask))]
     return ", ".join(names) or None
 
 
 @rule("nfs4/access-asked", ACCESS_ASKED, of=(p.ACCESS,), killed_by="access4-supports-everything")
 def access_asked(case: Case) -> Breach | None:
-    """ACCESS with rights that were not asked for, or that it does not verify."""
+    """ACCESS with rights that the request does not name, or that it does not verify."""
     result = case.result.resok4 if case.result is not None else None
     if result is None or case.args is None:
         return None
@@ -204,7 +206,7 @@ def access_asked(case: Case) -> Breach | None:
 
 @rule("nfs4/read-count", READ_UP_TO_COUNT, of=(p.READ,), killed_by="read4-returns-more")
 def read_count(case: Case) -> Breach | None:
-    """READ with more data than was asked for."""
+    """READ with more data than the request says."""
     result = case.result.resok4 if case.result is not None else None
     if result is None or case.args is None or len(result.data) <= case.args.count:
         return None
@@ -222,7 +224,7 @@ def write_count(case: Case) -> Breach | None:
 
 @rule("nfs4/committed", COMMITTED_AS_ASKED, of=(p.WRITE,), killed_by="write4-commits-nothing")
 def committed(case: Case) -> Breach | None:
-    """WRITE that commits less than it was asked to."""
+    """WRITE that commits less than the request says."""
     result = case.result.resok4 if case.result is not None else None
     if result is None or case.args is None or int(result.committed) >= int(case.args.stable):
         return None
@@ -247,7 +249,7 @@ def change_info(case: Case) -> Breach | None:
     "nfs4/session-sizes", SIZES_DO_NOT_GROW, of=(p.CREATE_SESSION,), killed_by="createsession4-doubles-sizes"
 )
 def session_sizes(case: Case) -> Breach | None:
-    """CREATE_SESSION that grants larger sizes of the fore channel than were asked for."""
+    """CREATE_SESSION that grants larger sizes of the fore channel than the request says."""
     result = case.result.csr_resok4 if case.result is not None else None
     if result is None or case.args is None:
         return None

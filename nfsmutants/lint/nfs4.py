@@ -32,7 +32,7 @@ def readdir4_adds_the_type(call: Call[p.Readdir4Args, p.Readdir4Res]) -> p.Readd
 
 @mutant(p.READ, RFC5661_READ)
 def read4_returns_more(call: Call[p.Read4Args, p.Read4Res]) -> p.Read4Res:
-    """READ returns one byte more than it was asked for"""
+    """READ returns one byte more than the request says"""
     result = call.proceed()
     if result.resok4 is None or len(result.resok4.data) != call.args.count:
         return result

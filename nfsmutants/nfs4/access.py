@@ -14,11 +14,11 @@ _ALL = 0x3F
 
 @mutant(p.ACCESS, RFC5661_ACCESS)
 def access4_supports_everything(call: Access) -> p.Access4Res:
-    """ACCESS says that all rights are supported, whichever are asked for"""
+    """ACCESS says that all rights are supported, whichever the request names"""
     return amend4(call.proceed(), supported=_ALL)
 
 
 @mutant(p.ACCESS, RFC5661_ACCESS)
 def access4_grants_everything(call: Access) -> p.Access4Res:
-    """ACCESS grants all rights, whichever are asked for"""
+    """ACCESS grants all rights, whichever the request names"""
     return amend4(call.proceed(), access=_ALL)

@@ -65,7 +65,7 @@ def createsession4_unknown_is_inval(call: CreateSession) -> p.CreateSession4Res:
 
 @mutant(p.CREATE_SESSION, RFC5661_CREATE_SESSION)
 def createsession4_doubles_sizes(call: CreateSession) -> p.CreateSession4Res:
-    """CREATE_SESSION grants requests of twice the size that was asked for"""
+    """CREATE_SESSION grants requests of twice the size of the request"""
     asked = call.args.csa_fore_chan_attrs
     return amend4(call.proceed(), "csr_fore_chan_attrs", ca_maxrequestsize=2 * asked.ca_maxrequestsize)
 
@@ -83,7 +83,7 @@ def createsession4_halves_the_backchannel(call: CreateSession) -> p.CreateSessio
 
 @mutant(p.CREATE_SESSION, RFC5661_CREATE_SESSION)
 def createsession4_adds_a_backchannel(call: CreateSession) -> p.CreateSession4Res:
-    """CREATE_SESSION says that the connection is a backchannel, though nobody asked for it"""
+    """CREATE_SESSION says that the connection is a backchannel, though the request does not"""
     flag = p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN
     return amend4(call.proceed(), csr_flags=lambda it: it.csr_flags | flag)
 

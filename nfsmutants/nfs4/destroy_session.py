@@ -49,7 +49,7 @@ def destroysession4_destroys_its_own(call: Compound) -> p.Compound4Res:
 
 @mutant(p.COMPOUND, RFC5661_DESTROY_SESSION)
 def destroysession4_may_stand_anywhere(call: Compound) -> p.Compound4Res:
-    """DESTROY_SESSION of its own session succeeds though operations follow it"""
+    """DESTROY_SESSION of the session in SEQUENCE succeeds though operations follow it"""
     reply, sent = call.proceed(), sequence_of(call.args)
     last = reply.resarray[-1] if reply.resarray else None
     if sent is None or not isinstance(last, p.DestroySession4Res) or reply.status == Nfsstat4.NFS4_OK:

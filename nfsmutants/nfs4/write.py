@@ -21,7 +21,7 @@ def write4_writes_zeros(call: Write) -> p.Write4Res:
 
 @mutant(p.WRITE, RFC5661_WRITE)
 def write4_commits_nothing(call: Write) -> p.Write4Res:
-    """WRITE says that it committed nothing, whatever was asked for"""
+    """WRITE says that it committed nothing, whatever the request says"""
     return amend4(call.proceed(), committed=StableHow4.UNSTABLE4)
 
 

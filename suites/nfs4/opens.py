@@ -12,7 +12,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsjudge import expect
 
 READ: t.Final = p.OPEN4_SHARE_ACCESS_READ | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
-"""Access to ask for where no delegation is wanted. None is owed, and none is ruled out (RFC 5661 section 10.4)."""
+"""Access to ask for where no delegation is wanted. A server grants what it likes (RFC 5661 section 10.4)."""
 WRITE: t.Final = p.OPEN4_SHARE_ACCESS_WRITE | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
 BOTH: t.Final = p.OPEN4_SHARE_ACCESS_BOTH | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
 

@@ -16,7 +16,7 @@ WITHIN_WHAT_IS_ASKED = Requirement(
     rfc="RFC 5661",
     section="18.1.3",
     level=Level.MUST,
-    gist="supported and access have no bits that were not asked for, and access has none that supported lacks",
+    gist="supported and access have no bits that the request does not name, and access has none that supported lacks",
 )
 _RIGHTS = {
     "read": p.ACCESS4_READ,

@@ -110,7 +110,7 @@ def test_unknown_client(nfs4: Nfs4) -> None:
 @MINORS
 @proves(SIZES_DO_NOT_GROW, killed_by="createsession4-doubles-sizes")
 def test_sizes(nfs4: Nfs4) -> None:
-    """The sizes of the fore channel are not above those that were asked for."""
+    """The sizes of the fore channel are not above those of the request."""
     client = nfs4.new_client()
     asked = op.channel(requestsize=32768, responsesize=32768, responsesize_cached=4096)
     granted = expect(nfs4.create_session(client.id, client.sequence_id, fore=asked)).ok().csr_fore_chan_attrs
@@ -137,7 +137,7 @@ def test_flags(nfs4: Nfs4) -> None:
     client = nfs4.new_client()
     flags = expect(nfs4.create_session(client.id, client.sequence_id, 0)).ok().csr_flags
     unasked = p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN | p.CREATE_SESSION4_FLAG_CONN_RDMA
-    expect(flags & unasked, "flags that were not asked for").equals(0)
+    expect(flags & unasked, "flags that the request does not name").equals(0)
 
 
 @MINORS

@@ -60,7 +60,7 @@ def test_other_session(nfs4: Nfs4) -> None:
 @MINORS
 @proves(IS_FINAL, killed_by="destroysession4-may-stand-anywhere")
 def test_not_final(nfs4: Nfs4) -> None:
-    """DESTROY_SESSION of its own session, with another operation after it, is refused."""
+    """DESTROY_SESSION of the session in SEQUENCE, with another operation after it, is refused."""
     session = nfs4.new_client().create_session()
     reply = session.compound(op.destroy_session(session.id), op.putrootfh())
     expect(len(reply), "results after SEQUENCE").at_most(1)

@@ -102,7 +102,7 @@ def test_new_owner(nfs4: Nfs4) -> None:
 )
 @proves(ROLES_ARE_ACCEPTABLE, killed_by="exchangeid4-returns-no-role")
 def test_roles(nfs4: Nfs4, asked: int) -> None:
-    """The result has an acceptable combination of pNFS roles, whichever are asked for."""
+    """The result has an acceptable combination of pNFS roles, whichever the request names."""
     result = expect(nfs4.exchange_id(new_owner(), asked)).ok()
     expect(result.eir_flags & p.EXCHGID4_FLAG_MASK_PNFS, "roles").one_of(*sorted(_ROLES))
 
@@ -171,7 +171,7 @@ def test_restarted_client(nfs4: Nfs4) -> None:
 
 @MINORS
 @proves(RESTART_KEEPS_THE_OLD, killed_by="exchangeid4-restart-ends-sessions")
-def test_restart_before_confirmation(nfs4: Nfs4) -> None:
+def test_restart_keeps_session(nfs4: Nfs4) -> None:
     """EXCHANGE_ID of a new incarnation does not end the session of the old one."""
     owner = new_owner()
     session = nfs4.new_client(owner).create_session()

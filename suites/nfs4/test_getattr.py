@@ -19,7 +19,7 @@ REQUIRED_ARE_RETURNED = Requirement(
     rfc="RFC 5661",
     section="18.7.3",
     level=Level.MUST,
-    gist="every server supports the REQUIRED attributes, and returns each supported attribute that is asked for",
+    gist="every server supports the REQUIRED attributes, and returns each supported attribute that the request names",
 )
 ONLY_SUPPORTED_ARE_RETURNED = Requirement(
     rfc="RFC 5661",
@@ -30,7 +30,7 @@ ONLY_SUPPORTED_ARE_RETURNED = Requirement(
 ONLY_ASKED_ARE_RETURNED = Requirement(
     rfc="RFC 5661",
     section="18.7.3",
-    gist="the result has attributes that were asked for, and no others",
+    gist="the result has attributes that the request names, and no others",
 )
 SET_ONLY_IS_INVALID = Requirement(
     rfc="RFC 5661",
@@ -56,7 +56,7 @@ _REQUIRED: t.Final = [
 @pytest.mark.parametrize("name", _REQUIRED)
 @proves(REQUIRED_ARE_RETURNED, killed_by="getattr4-lacks-a-required-attribute")
 def test_required(session: Session4, scratch: Nfs4Scratch, name: str) -> None:
-    """GETATTR returns a REQUIRED attribute that is asked for alone."""
+    """GETATTR returns a REQUIRED attribute in a request of its name alone."""
     reply = expect(session.compound(op.putfh(scratch.file("file")), op.getattr(name))).ok()
     expect(getattr(reply.attributes, name), name).is_present()
 
@@ -103,7 +103,7 @@ def test_unknown_bits(session: Session4, scratch: Nfs4Scratch) -> None:
 @MINORS
 @proves(ONLY_ASKED_ARE_RETURNED, killed_by="getattr4-adds-the-type")
 def test_only_asked(session: Session4, scratch: Nfs4Scratch) -> None:
-    """GETATTR returns what was asked for and nothing else."""
+    """GETATTR returns what the request names and nothing else."""
     reply = expect(session.compound(op.putfh(scratch.file("f", b"four")), op.getattr("size"))).ok()
     expect(p.names_of(reply.attributes.attrmask), "attributes").equals(["size"])
     expect(reply.attributes.size, "size").equals(4)

@@ -118,6 +118,7 @@ def test_misordered(session: Session4, scratch: Nfs4Scratch, step: int) -> None:
 @proves(ERRORS_KEEP_THE_SLOT, killed_by="sequence4-errors-move-the-slot")
 def test_error_keeps_slot(session: Session4) -> None:
     """After a misordered request the slot goes on where it was."""
+    expect(session.compound(op.putrootfh(), slot=0)).ok()
     wrong = session.state.slots[0].sequence_id + 1
     expect(session.compound(slot=0, sequence_id=wrong)).status(Nfsstat4.NFS4ERR_SEQ_MISORDERED)
     expect(session.compound(op.putrootfh(), slot=0)).ok()

@@ -60,7 +60,7 @@ def test_data(session: Session4, scratch: Nfs4Scratch) -> None:
 @pytest.mark.parametrize("stable", _HOW)
 @proves(COMMITS_AS_ASKED, killed_by="write4-commits-nothing")
 def test_committed(session: Session4, scratch: Nfs4Scratch, stable: str) -> None:
-    """WRITE commits its data at least as it is asked to."""
+    """WRITE commits its data at least as the request says."""
     how = _HOW[stable]
     opened = open_file(session, scratch.file("file"), WRITE)
     result = (
