@@ -18,6 +18,7 @@ from nfsclient.errors import (
     NfsStatusError,
     RetriesExhausted,
     RpcError,
+    ServerDown,
     UrlError,
     XdrError,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "RetriesExhausted",
     "RpcError",
     "Rpcbind",
+    "ServerDown",
     "UrlError",
     "XdrError",
     "attach",

@@ -78,6 +78,23 @@ class ConnectionLost(RpcError):
         self.cause = cause
 
 
+class ServerDown(RpcError):
+    """The server did not come back while the patience of the client lasted."""
+
+    advice = "is the server running? a longer patience waits longer"
+
+    def __init__(self, what: str, address: str, seconds: float, attempts: int, cause: str) -> None:
+        super().__init__(
+            f"{what}: no answer from {address} for {seconds:.1f} s, in {attempts} attempts to reach it again; the last"
+            f" error was: {cause}; {self.advice}"
+        )
+        self.what = what
+        self.address = address
+        self.seconds = seconds
+        self.attempts = attempts
+        self.cause = cause
+
+
 class BadReply(RpcError):
     """Bytes from the peer that break RPC itself (RFC 5531 sections 8, 9 and 11); `data` has them."""
 

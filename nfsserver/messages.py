@@ -10,6 +10,7 @@ import typing as t
 from collections import deque
 from collections.abc import Callable
 
+from nfsclient.rpc.channel import Channel
 from nfsclient.rpc.messages import AuthStat
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext, Dispatcher
@@ -38,7 +39,9 @@ class _Dispatcher(Dispatcher):
         self.ends_connection = False
         """Whether the connection of the last call must end, since its arguments do not decode."""
 
-    def answer(self, message: bytes, peer: Address, transport: Transport) -> list[Buffer] | None:
+    def answer(
+        self, message: bytes, peer: Address, transport: Transport, channel: Channel | None = None
+    ) -> list[Buffer] | None:
         """The reply to a message; None for silence."""
         now = self._server.knobs.now
         self.unknown_flavor = (
@@ -46,7 +49,7 @@ class _Dispatcher(Dispatcher):
         )
         self._depth += 1
         try:
-            return super().answer(message, peer, transport)
+            return super().answer(message, peer, transport, channel)
         finally:
             self._depth -= 1
 
@@ -84,13 +87,15 @@ class Messages:
         """Whether calls that arrive together are answered in reverse order."""
         return self._server.knobs.now.reversed_replies
 
-    def answer(self, message: bytes, peer: Address, transport: Transport) -> Answer:
+    def answer(
+        self, message: bytes, peer: Address, transport: Transport, channel: Channel | None = None
+    ) -> Answer:
         """The reply to one RPC message, through the middleware around messages; None for silence."""
 
         self.dispatcher.ends_connection = False
 
         def dispatch(message: bytes) -> Answer:
-            return self._dispatch(message, peer, transport)
+            return self._dispatch(message, peer, transport, channel)
 
         around = self._pipeline.around_messages()
         if not around:
@@ -107,15 +112,17 @@ class Messages:
     def _around(self, around: AroundMessage, proceed: ProceedMessage) -> ProceedMessage:
         return lambda message: around(self._server, message, proceed)
 
-    def _dispatch(self, message: bytes, peer: Address, transport: Transport) -> Answer:
+    def _dispatch(
+        self, message: bytes, peer: Address, transport: Transport, channel: Channel | None
+    ) -> Answer:
         self._silenced = False
         if not (self.replays.covers(message) and self._server.knobs.now.replay_cache):
-            reply = self.dispatcher.answer(message, peer, transport)
+            reply = self.dispatcher.answer(message, peer, transport, channel)
             return None if self._silenced else reply
         key = self.replays.key(message, peer, transport)
         known = self.replays.find(key)
         if known is None:
-            reply = self.dispatcher.answer(message, peer, transport)
+            reply = self.dispatcher.answer(message, peer, transport, channel)
             if reply is None:
                 return None
             known = b"".join(reply)

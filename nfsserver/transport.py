@@ -10,9 +10,10 @@ import socket
 import typing as t
 from collections.abc import Callable
 
+from nfsclient.rpc.channel import Answerer
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.record import RecordAssembler
-from nfsclient.rpc.server import Answerer, Connection, RpcServer
+from nfsclient.rpc.server import Connection, RpcServer
 from nfsclient.rpc.sockets import Address
 from nfsclient.xdr import Buffer
 

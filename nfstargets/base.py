@@ -102,6 +102,8 @@ class Target(ABC):
     "end_grace", "drop_caches", "known_clients", "knobs"."""
     remark: str = ""
     """What the user should hear before the run: that it is another server than the name says."""
+    asked_for: str = ""
+    """Which checks its next control is for, in words for the person who may have to carry it out."""
     lacks_of_memory: int = 0
     """How often it has ended for lack of memory: how much a machine grants is not its doing."""
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import typing as t
 from abc import ABC, abstractmethod
 
+from fixtures.checks.across import AT_ONCE, DATA, METADATA
 from fixtures.checks.dialects.nfs2 import Nfs2Scratch
 from fixtures.checks.dialects.nfs3 import Nfs3Scratch
 from fixtures.checks.target import TargetView
@@ -30,8 +31,6 @@ from suites.nfs3.times import LONG_AGO, at_client_time
 
 SIZE: t.Final = 8192
 LOSES_NOTHING: t.Final = "this crash loses nothing, so it does not show what is on stable storage"
-DATA: t.Final = "data that the server may lose in the crash"
-METADATA: t.Final = "metadata that the server may lose in the crash"
 
 Client = t.TypeVar("Client")
 Time: t.TypeAlias = tuple[int, int]
@@ -92,7 +91,7 @@ class Losses(ABC):
             self.need_metadata()
             return
         if self._written.committed != StableHow.UNSTABLE:
-            observe(DATA, "committed at once")
+            observe(DATA, AT_ONCE)
             return
         seen = read_range(self.target.client(Nfs3), self._file, 0, self._written.count)
         is_kept = seen == pattern(SIZE, salt=1)[: self._written.count]
@@ -103,7 +102,7 @@ class Losses(ABC):
     def need_metadata(self) -> None:
         """SKIP the check, unless the crash loses metadata or the server commits everything at once."""
         if self._written is not None and self._written.committed == StableHow.FILE_SYNC:
-            observe(METADATA, "committed at once")
+            observe(METADATA, AT_ONCE)
             return
         is_kept, what = self._keeps(self._directory, "atime"), "the atime that READDIR moved"
         if is_kept is None and self._file is not None:

@@ -42,8 +42,8 @@ class NfsClient:
 
     Errors: `NfsStatusError` with `status`, `procedure` and `path`, which is also Python's own kind where
     there is one (`FileNotFoundError`, `FileExistsError`, `PermissionError`, ...); `RetriesExhausted` when the
-    server answers JUKEBOX for too long; `RpcError` when it does not answer; `XdrError` when it answers
-    nonsense.
+    server answers JUKEBOX for too long; `ServerDown` when it does not answer or cannot be reached for too long;
+    other kinds of `RpcError` when it refuses a call; `XdrError` when it answers nonsense.
     Logs nothing, caches nothing. Not for several threads.
     """
 
@@ -56,12 +56,18 @@ class NfsClient:
         limits: Limits | None = None,
         patience: Patience | None = None,
         most_entries: int = MOST_ENTRIES,
+        reconnect: bool = False,
     ) -> None:
-        """`root` is the handle that paths start at, `base` its own path on the server, for absolute links."""
+        """`root` is the handle that paths start at, `base` its own path on the server, for absolute links.
+
+        With `reconnect`, calls whose connection is lost are made again on a new one, as long as `patience` lasts.
+        """
         self.root = root
         self.most_entries = most_entries
         """Of one directory: more of them raise `EndlessListing`."""
-        self.session = Session(rpc, patience=patience or Patience.of(rpc.loop), limits=limits)
+        self.session = Session(
+            rpc, patience=patience or Patience.of(rpc.loop), limits=limits, reconnect=reconnect
+        )
         self._resolver = Resolver(self.session, root, base)
         self._nfs = self.session.nfs
         self._closing = ExitStack()
@@ -351,18 +357,24 @@ def connect(
     timeout: float = TIMEOUT,
     credential: Credential | None = None,
     patience: Patience | None = None,
+    reconnect: bool = True,
 ) -> NfsClient | NfsClient4:
     """A client for the directory (or file) that an NFS URL means: an `NfsClient4` for `version=4.1` or 4.2.
 
     `timeout` is in seconds for each call; `credential` replaces the AUTH_SYS one of the URL; `patience` says
-    how long to retry after JUKEBOX or DELAY (30 s). Raises `UrlError`, `MountFailed` (it names the step), `RpcError`.
+    how long to retry after JUKEBOX or DELAY, and how long to wait for a server that is gone (30 s each). With
+    `reconnect` the client outlives restarts of the server: calls are made again on a new connection, and data that
+    the server lost before a COMMIT are written again. Raises `UrlError`, `MountFailed` (it names the step), `RpcError`.
     """
     parsed = as_url(url, (3, 4))
+    make: t.Callable[..., NfsClient | NfsClient4] = connect3
     if parsed.version == 4:
         from nfsclient.highlevel.nfs4.client import connect4  # only programs that use NFSv4 load it
 
-        return connect4(parsed, loop=loop, timeout=timeout, credential=credential, patience=patience)
-    return connect3(parsed, loop=loop, timeout=timeout, credential=credential, patience=patience)
+        make = connect4
+    return make(
+        parsed, loop=loop, timeout=timeout, credential=credential, patience=patience, reconnect=reconnect
+    )
 
 
 def connect3(
@@ -372,6 +384,7 @@ def connect3(
     timeout: float = TIMEOUT,
     credential: Credential | None = None,
     patience: Patience | None = None,
+    reconnect: bool = True,
 ) -> NfsClient:
     """`connect` for NFSv3 only: by rpcbind and MOUNT."""
     parsed = as_url(url)
@@ -380,7 +393,15 @@ def connect3(
         if loop is None:
             on_failure.callback(own.close)
         endpoint = discover(parsed, loop=own, timeout=timeout, credential=credential)
-        client = attach(parsed, endpoint, loop=own, timeout=timeout, credential=credential, patience=patience)
+        client = attach(
+            parsed,
+            endpoint,
+            loop=own,
+            timeout=timeout,
+            credential=credential,
+            patience=patience,
+            reconnect=reconnect,
+        )
         client._closing = on_failure.pop_all()
     return client
 
@@ -393,11 +414,12 @@ def attach(
     timeout: float = TIMEOUT,
     credential: Credential | None = None,
     patience: Patience | None = None,
+    reconnect: bool = True,
 ) -> NfsClient:
     """A client for what `discover` found. Raises `RpcError`."""
     parsed = as_url(url)
     rpc = open_connection(parsed, endpoint.nfs_port, loop=loop, timeout=timeout, credential=credential)
-    client = NfsClient(rpc, endpoint.root, base=endpoint.path, patience=patience)
+    client = NfsClient(rpc, endpoint.root, base=endpoint.path, patience=patience, reconnect=reconnect)
     try:
         info = client.session.nfs.fsinfo(endpoint.export_root).resok
     except BaseException:

@@ -198,7 +198,7 @@ class Lister:
         progress = ListingProgress(f"{kind.procedure.name} of {shown(self._path)}", self._most_entries)
         try:
             while True:
-                reply = self._session.rpc.wait(pending)
+                reply = self._session.caller.wait(pending)
                 if isinstance(reply, RawReply):
                     ahead = kind.skim(reply.results)
                     if ahead is not None and not ahead.eof:
@@ -220,14 +220,14 @@ class Lister:
     def _ask(self, kind: _Kind[t.Any], at: Position) -> Pending[t.Any]:
         # A recorder is to see what it knows: then pages are decoded where they arrive, and nothing overlaps.
         procedure = kind.raw if self._session.rpc.on_exchange is None else kind.procedure
-        return self._session.rpc.submit(procedure, kind.args(self._handle, at, self._session.limits.page))
+        return self._session.caller.submit(procedure, kind.args(self._handle, at, self._session.limits.page))
 
     def _result(self, kind: _Kind[t.Any], reply: t.Any, at: Position) -> t.Any:
         """The result of a page; after JUKEBOX it is requested again."""
         if is_jukebox(reply):
             args = kind.args(self._handle, at, self._session.limits.page)
             reply = self._session.patience.retry(
-                lambda: self._session.rpc.call(kind.procedure, args), is_jukebox, reply
+                lambda: self._session.caller.call(kind.procedure, args), is_jukebox, reply
             )
         if reply.status == p.Nfsstat3.NFS3ERR_BAD_COOKIE and at.cookie:
             raise _BadCookie(kind.procedure.name)

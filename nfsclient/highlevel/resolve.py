@@ -3,16 +3,13 @@
 
 from __future__ import annotations
 
-import typing as t
 from dataclasses import dataclass
 
-from nfsclient.highlevel.errors import LinkNotFollowed
 from nfsclient.highlevel.session import Session
+from nfsclient.highlevel.walking import Walker
 from nfsclient.paths import names_of, shown
 from nfsclient.protocol import nfs3 as p
 from nfsclient.replies import status_error
-
-_MOST_LINKS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,45 +21,29 @@ class Node:
     attributes: p.Fattr3 | None = None
 
 
-class Resolver:
-    """Finds paths below `root`, whose own path on the server is `base`.
-
-    A symbolic link with an absolute text is followed if it stays below `base`. ".." is answered from the way
-    that was gone, so it needs nothing of the server and never leads above `root`.
-    """
+class Resolver(Walker[Node]):
+    """Finds paths below `root`, whose own path on the server is `base`."""
 
     def __init__(self, session: Session, root: bytes, base: bytes = b"/") -> None:
+        super().__init__(base)
         self._session = session
         self._root = root
-        self._base = names_of(base)
 
     def find(self, path: bytes, *, follow: bool = True) -> Node:
         """The object at `path`; of a symbolic link at its end the target, unless `follow` is False.
 
         Raises `NfsStatusError` and `LinkNotFollowed`.
         """
-        way = [Node(self._root, b"/")]
-        todo = names_of(path)[::-1]
-        links = 0
-        while todo:
-            name = todo.pop()
-            if name == b"..":
-                way = way[:-1] or way
-                continue
-            node = self._lookup(way[-1], name, path)
-            if (follow or todo) and self._attributes(node, path).type == p.Ftype3.NF3LNK:
-                links += 1
-                if links > _MOST_LINKS:
-                    raise LinkNotFollowed(
-                        f"{shown(path)} leads through more than {_MOST_LINKS} symbolic links"
-                    )
-                text = self.read_link(node, path)
-                if text.startswith(b"/"):
-                    way = way[:1]
-                todo += self._names_of_link(text, path)[::-1]
-            else:
-                way.append(node)
-        return way[-1]
+        return self._walk(path, follow=follow)
+
+    def _root_node(self) -> Node:
+        return Node(self._root, b"/")
+
+    def _step(self, directory: Node, name: bytes, path: bytes) -> Node:
+        return self._lookup(directory, name, path)
+
+    def _link_text(self, node: Node, path: bytes) -> bytes | None:
+        return self.read_link(node, path) if self._attributes(node, path).type == p.Ftype3.NF3LNK else None
 
     def parent(self, path: bytes) -> tuple[Node, bytes]:
         """The directory that holds the last name of `path`, and that name. Raises like `find`."""
@@ -91,13 +72,3 @@ class Resolver:
         if node.attributes is not None:
             return node.attributes
         return self._session.ok(self._session.nfs.getattr(node.handle), path).obj_attributes
-
-    def _names_of_link(self, text: bytes, path: bytes) -> t.Sequence[bytes]:
-        names = names_of(text)
-        if not text.startswith(b"/"):
-            return names
-        if names[: len(self._base)] != self._base:
-            raise LinkNotFollowed(
-                f"{shown(path)} leads through a symbolic link to {shown(text)}, out of the export"
-            )
-        return names[len(self._base) :]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from nfsclient.clients.nfs3 import Nfs3, is_jukebox
 from nfsclient.clients.patience import Patience
-from nfsclient.errors import NfsClientError, RetriesExhausted
+from nfsclient.clients.reconnecting import Reconnecting
+from nfsclient.errors import NfsClientError, NfsStatusError, RetriesExhausted
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs3 as p
 from nfsclient.replies import Reply, ok
@@ -74,17 +75,27 @@ def _size(most: int, preferred: int, multiple: int, largest: int) -> int:
 class Session:
     """One server connection and the rules for using it. Holds no caches."""
 
-    def __init__(self, rpc: RpcClient, *, patience: Patience, limits: Limits | None = None) -> None:
+    def __init__(
+        self, rpc: RpcClient, *, patience: Patience, limits: Limits | None = None, reconnect: bool = False
+    ) -> None:
         self.rpc = rpc
         self.patience = patience
-        self.nfs = Nfs3(rpc, patience=patience)
+        self.caller = Reconnecting(rpc, patience if reconnect else None)
+        self.nfs = Nfs3(self.caller if reconnect else rpc, patience=patience)
         self.limits = limits or Limits()
 
     def ok(self, reply: Reply[T], path: bytes) -> T:
         """The result of a reply. Raises `NfsStatusError`; `RetriesExhausted` if it was still JUKEBOX."""
         if is_jukebox(reply):
             raise RetriesExhausted(reply.status, _name(reply), shown(path))
-        return ok(reply, shown(path))
+        try:
+            return ok(reply, shown(path))
+        except NfsStatusError as error:
+            if self.caller.resent:
+                error.add_note(
+                    f"the call was sent {self.caller.resent + 1} times: an earlier one may have been carried out"
+                )
+            raise
 
     def run(
         self,
@@ -110,7 +121,7 @@ class Session:
             while queue or under_way or refused:
                 while queue and len(under_way) < outstanding:
                     args = queue.popleft()
-                    under_way.append(self.rpc.submit(procedure, args, into=into(args)))
+                    under_way.append(self.caller.submit(procedure, args, into=into(args)))
                 if not under_way:
                     pauses = pauses or self.patience.pauses()
                     if next(pauses, None) is None:
@@ -120,8 +131,10 @@ class Session:
                     continue
                 done = self.rpc.wait_any(under_way)
                 under_way.remove(done)
-                reply = self.rpc.wait(done)
-                if is_jukebox(reply):
+                reply = self.caller.result(done)
+                if isinstance(reply, Pending):
+                    under_way.append(reply)
+                elif is_jukebox(reply):
                     refused.append(done.args)
                 else:
                     pauses = None

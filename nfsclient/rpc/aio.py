@@ -15,6 +15,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequen
 
 from nfsclient.errors import BadReply, ConnectFailed, ConnectionLost, RpcError, RpcTimeout
 from nfsclient.rpc.auth import AuthNone, Credential
+from nfsclient.rpc.channel import Answerer
 from nfsclient.rpc.core import CallReceived, DatagramCore, Event, Pending, StreamCore
 from nfsclient.rpc.exchange import Recorder
 from nfsclient.rpc.program import Procedure
@@ -29,6 +30,8 @@ R = t.TypeVar("R", bound=XdrType)
 _JOIN_BELOW = 64 << 10
 """Output up to this size is joined and written at once; larger goes out buffer by buffer, uncopied."""
 DEFAULT_TIMEOUT = 10.0
+_MOST_UNREAD = 16 << 20
+"""Bytes that wait for a server which makes calls and does not read, before its connection is closed."""
 
 
 class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
@@ -44,7 +47,10 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
         self.timeout = timeout
         self.is_open = False
         self.on_call: Callable[[bytes], list[Buffer] | None] | None = None
-        """Answers calls that the server makes on this connection: message in, message out (None: silence)."""
+        """Answers calls that the server makes on this connection: message in, message out (None: silence).
+
+        None: such calls are among `core.strays`.
+        """
         self.peer_address: Address = ("", 0)
         self.local_address: Address = ("", 0)
         self._loop = asyncio.get_running_loop()
@@ -268,6 +274,27 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
         except TimeoutError:
             raise RpcTimeout(what, limit) from None
 
+    def serve(self, answerer: Answerer) -> None:
+        """Answer the calls that the server makes on this connection, at any time that the event loop runs."""
+
+        def answer(message: bytes) -> list[Buffer] | None:
+            return answerer.answer(message, self.peer_address, self.core.transport)
+
+        self.on_call = answer
+
+    def send_reply(self, message: list[Buffer]) -> None:
+        """Send a whole RPC message, such as a late reply to a call that `on_call` left unanswered.
+
+        Raises `ConnectionLost` where the connection has ended. It ends here if the server does not read such replies.
+        """
+        if not self.is_open:
+            raise ConnectionLost("a reply to a call of the server", self._failure)
+        self.core.send_message(message)
+        self._plan_flush()
+        is_stream = isinstance(self.core, StreamCore)
+        if is_stream and t.cast("asyncio.Transport", self._transport).get_write_buffer_size() > _MOST_UNREAD:
+            self._lose("the server does not read the replies to its calls")
+
     # ------------------------------------------------------------ output
 
     def _plan_flush(self) -> None:
@@ -354,9 +381,8 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
             self.core.keep_stray(message)
             return
         answer = self.on_call(message)
-        if answer is not None:
-            self.core.send_message(answer)
-            self._plan_flush()
+        if answer is not None and self.is_open:
+            self.send_reply(answer)
 
     def _lose(self, cause: str) -> None:
         if not self.is_open:

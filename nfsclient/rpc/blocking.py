@@ -10,12 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from nfsclient.errors import RpcTimeout, XdrError
 from nfsclient.rpc.auth import AuthNone, Credential
-from nfsclient.rpc.bulk import WORTH_IT
 from nfsclient.rpc.core import USUAL_REPLY, DatagramCore, Pending, StreamCore
 from nfsclient.rpc.link import RECEIVE, Link
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.pipeline import Pipeline
-from nfsclient.rpc.plan import Plan
+from nfsclient.rpc.plan import WORTH_IT, Plan
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.record import DEFAULT_MAX_RECORD, LAST_FRAGMENT, fragment, size_of
 from nfsclient.rpc.sockets import open_socket
@@ -91,11 +90,11 @@ class RpcClient(Link):
         # after the processor has slept, when each Python call costs several times what it does in a loop.
         plan = core.plans.plan(procedure, self.credential if credential is None else credential)
         limit = self.timeout if timeout is None else timeout
-        if into is not None or not plan.is_small:
-            return self._call_large(plan, args, limit, into)
         number = core.next_xid()
         message: list[Buffer] = [plan.header]
         args.pack(message)
+        if into is not None or (not plan.is_small and plan.is_large(args, message)):
+            return self._call_large(plan, args, number, message, limit, into)
         body = b"".join(message)
         framed = _MARK_AND_XID.pack(LAST_FRAGMENT + 4 + len(body), number) + body
         if self._send_timeout.seconds != limit or self._receive_timeout.seconds != limit:
@@ -219,19 +218,25 @@ class RpcClient(Link):
 
     # ------------------------------------------------------------ the direct way
 
-    def _call_large(self, plan: Plan[R], args: XdrType, timeout: float, into: memoryview | None) -> R:
+    def _call_large(
+        self,
+        plan: Plan[R],
+        args: XdrType,
+        xid: int,
+        message: list[Buffer],
+        timeout: float,
+        into: memoryview | None,
+    ) -> R:
         """A direct call where much data goes out uncopied, or comes in and is received in its place."""
-        xid = self.core.next_xid()
-        message: list[Buffer] = [b"", plan.header]
-        args.pack(message)
         size = 8 + size_of(message)
-        message[0] = _MARK_AND_XID.pack(LAST_FRAGMENT - 4 + size, xid)
+        message.insert(0, _MARK_AND_XID.pack(LAST_FRAGMENT - 4 + size, xid))
         now = self.loop.clock()
         result: R | None = None
-        if plan.bulk is not None and plan.bulk.asked(args) >= WORTH_IT:
-            data = self.exchange(message, size, timeout, plan.bulk_head)
-            if data[4:8] == message[0][4:]:
-                result, data = self.complete(plan, args, into, data, now + timeout)
+        bulk = plan.procedure.bulk_for(args)
+        if bulk is not None and bulk.asked(args) >= WORTH_IT:
+            data = self.exchange(message, size, timeout, bulk.head)
+            if int.from_bytes(data[4:8], "big") == xid:
+                result, data = self.complete(plan, bulk, args, into, data, now + timeout)
         else:
             data = self.exchange(message, size, timeout)
             if into is None:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from nfsclient.errors import XdrError
 from nfsclient.rpc.core import USUAL_REPLY
 from nfsclient.rpc.loop import Clock
-from nfsclient.rpc.plan import Plan
+from nfsclient.rpc.plan import WORTH_IT, Plan
+from nfsclient.rpc.program import BulkResult
 from nfsclient.rpc.record import LAST_FRAGMENT
 from nfsclient.rpc.sockets import KernelTimeout
 from nfsclient.xdr import Buffer, XdrType
@@ -22,9 +23,6 @@ _WORD = struct.Struct(">I")
 _HEAD = struct.Struct(">II20s")
 """Record mark, XID, and what follows the XID in a usual reply."""
 
-WORTH_IT = 48 << 10
-"""Data below this is copied with less effort than it takes to receive it apart."""
-
 
 class BulkReply(t.NamedTuple):
     """A reply that was received in place."""
@@ -34,7 +32,7 @@ class BulkReply(t.NamedTuple):
 
 
 Find: t.TypeAlias = Callable[[int], tuple[t.Any, memoryview | None] | None]
-"""From an XID to the arguments of the call and where its data is to go; None for no call of the procedure."""
+"""From an XID to the arguments of the call and where its data is to go; None for no call of the same form."""
 
 
 class BulkReceiver:
@@ -50,28 +48,36 @@ class BulkReceiver:
         self._timeout = timeout
         self._clock = clock
 
-    def receive(self, plan: Plan[t.Any], find: Find, deadline: float) -> BulkReply | bytes:
-        """The next reply, or bytes for the ordinary way. Raises OSError.
+    def receive(
+        self, plan: Plan[t.Any], bulk: BulkResult[t.Any, t.Any], find: Find, deadline: float
+    ) -> BulkReply | bytes:
+        """The next reply, which has its data where `bulk` says, or bytes for the ordinary way. Raises OSError.
 
         BlockingIOError means that nothing has come within the kernel's timeout, which the caller has set.
         """
-        head = self._sock.recv(plan.bulk_head)
+        head = self._sock.recv(bulk.head)
         xid = int.from_bytes(head[4:8], "big")
         found = find(xid)
         if found is None:
             return head
-        result, rest = self.complete(plan, found[0], found[1], head, deadline)
+        result, rest = self.complete(plan, bulk, found[0], found[1], head, deadline)
         return rest if result is None else BulkReply(xid, result)
 
     def complete(
-        self, plan: Plan[R], args: t.Any, into: memoryview | None, head: bytes, deadline: float
+        self,
+        plan: Plan[R],
+        bulk: BulkResult[t.Any, R],
+        args: t.Any,
+        into: memoryview | None,
+        head: bytes,
+        deadline: float,
     ) -> tuple[R | None, bytes]:
-        """Receive the data after the first `plan.bulk_head` bytes of a reply to a call with `args`.
+        """Receive the data after the first `bulk.head` bytes of a reply to a call with `args`.
 
         Gives the result; or None, and everything that was read. Raises OSError but for a timeout.
         """
-        bulk, size = plan.bulk, plan.bulk_head
-        if len(head) != size or bulk is None:
+        size = bulk.head
+        if len(head) != size:
             return None, head
         mark, _, usual = _HEAD.unpack_from(head)
         (count,) = _WORD.unpack_from(head, size - 4)

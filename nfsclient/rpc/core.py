@@ -49,6 +49,7 @@ class Pending(t.Generic[R]):
 
     __slots__ = (
         "args",
+        "bulk",
         "call",
         "credential",
         "deadline",
@@ -70,6 +71,7 @@ class Pending(t.Generic[R]):
         self.procedure = procedure
         self.args = args
         self.credential = credential
+        self.bulk = procedure.bulk_for(args)
         self.into: memoryview | None = None
         self.call: bytes = b""
         self.done = False
@@ -238,7 +240,7 @@ class CallCore(abc.ABC):
 
     def _place(self, pending: Pending[t.Any]) -> None:
         """Copy bulk data that was received elsewhere to where the caller wants it."""
-        bulk, into = pending.procedure.bulk, pending.into
+        bulk, into = pending.bulk, pending.into
         data = None if bulk is None else bulk.data(pending.result)
         if bulk is None or into is None or data is None or len(data) > len(into):
             return

@@ -16,11 +16,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
 from nfsclient.errors import BadReply, ConnectFailed, ConnectionLost
-from nfsclient.rpc.bulk import WORTH_IT, BulkReceiver, BulkReply, Find
+from nfsclient.rpc.bulk import BulkReceiver, BulkReply, Find
+from nfsclient.rpc.channel import Answerer
 from nfsclient.rpc.core import CallReceived, DatagramCore, Pending, StreamCore
 from nfsclient.rpc.exchange import RawRecorder, Recorder
 from nfsclient.rpc.loop import Loop
-from nfsclient.rpc.plan import Plan
+from nfsclient.rpc.plan import JOIN_BELOW, WORTH_IT, Plan
+from nfsclient.rpc.program import BulkResult
 from nfsclient.rpc.record import size_of
 from nfsclient.rpc.sockets import Address, KernelTimeout, address_of, format_address
 from nfsclient.rpc.tap import Tap, TappedSocket
@@ -30,9 +32,9 @@ R = t.TypeVar("R", bound=XdrType)
 
 RECEIVE = 64 << 10
 """Most bytes of an ordinary receive; a much larger buffer makes the allocator ask the kernel each time."""
-_JOIN_BELOW = 32 << 10
-"""Output up to this size is joined and sent at once; larger goes out as buffers, uncopied."""
 _MOST_BUFFERS = 512
+MOST_UNREAD_REPLIES = 4096
+"""Messages that wait for a server which makes calls and does not read, before its connection is closed."""
 
 
 class Link:
@@ -51,7 +53,10 @@ class Link:
         self.loop = loop if loop is not None else Loop()
         self.timeout = timeout
         self.on_call: Callable[[bytes], list[Buffer] | None] | None = None
-        """Answers calls that the server makes on this connection: message in, message out (None: silence)."""
+        """Answers calls that the server makes on this connection: message in, message out (None: silence).
+
+        None: such calls are among `core.strays`. A connection that is made again keeps it.
+        """
         self._recorder: Recorder | None = None
         self._raw_recorder: RawRecorder | None = None
         self._tap: Tap | None = None
@@ -176,7 +181,7 @@ class Link:
             for datagram in buffers:
                 self._send_datagram(datagram)
             return
-        small = size_of(buffers) <= _JOIN_BELOW
+        small = size_of(buffers) <= JOIN_BELOW
         if small:
             buffers = [b"".join(buffers)]
         if self._unsent or self.loop.sole is not self:
@@ -266,7 +271,7 @@ class Link:
         self.allow(timeout)
         sent, received, failure = 0, b"", None
         try:
-            if size <= _JOIN_BELOW or len(message) > _MOST_BUFFERS:
+            if size <= JOIN_BELOW or len(message) > _MOST_BUFFERS:
                 message = [b"".join(message)]
                 sent = self._sock.send(message[0])
             else:
@@ -313,7 +318,9 @@ class Link:
             self.lose("the server closed it")
         return data
 
-    def receive_bulk(self, plan: Plan[t.Any], find: Find, deadline: float) -> BulkReply | bytes:
+    def receive_bulk(
+        self, plan: Plan[t.Any], bulk: BulkResult[t.Any, t.Any], find: Find, deadline: float
+    ) -> BulkReply | bytes:
         """A reply with much data, received in place; or bytes, as `receive_chunk` gives them."""
         if self._unsent or self.loop.sole is not self:
             self.loop.run_once(deadline)
@@ -321,7 +328,7 @@ class Link:
         if not self._allow_until(deadline):
             return b""
         try:
-            reply = self._receive_in_steps(plan, find, deadline)
+            reply = self._receive_in_steps(plan, bulk, find, deadline)
         except BlockingIOError:
             return b""
         except OSError as error:
@@ -365,27 +372,28 @@ class Link:
         if not isinstance(core, StreamCore) or not core.assembler.is_idle:
             return None
         for pending in core.pending.values():
-            bulk = pending.procedure.bulk
-            if bulk is not None and bulk.asked(pending.args) >= WORTH_IT:
+            if pending.bulk is not None and pending.bulk.asked(pending.args) >= WORTH_IT:
                 return pending
         return None
 
     def _receive_bulk(self, target: Pending[t.Any], deadline: float) -> BulkReply | bytes:
-        pendings, procedure = self.core.pending, target.procedure
+        pendings, procedure, bulk = self.core.pending, target.procedure, target.bulk
+        assert bulk is not None
 
         def find(xid: int) -> tuple[t.Any, memoryview | None] | None:
             pending = pendings.get(xid)
-            return (
-                None
-                if pending is None or pending.procedure is not procedure
-                else (pending.args, pending.into)
-            )
+            if pending is None or pending.procedure is not procedure or pending.bulk is not bulk:
+                return None
+            return pending.args, pending.into
 
-        return self._receive_in_steps(self.core.plans.plan(procedure, target.credential), find, deadline)
+        plan = self.core.plans.plan(procedure, target.credential)
+        return self._receive_in_steps(plan, bulk, find, deadline)
 
-    def _receive_in_steps(self, plan: Plan[t.Any], find: Find, deadline: float) -> BulkReply | bytes:
+    def _receive_in_steps(
+        self, plan: Plan[t.Any], bulk: BulkResult[t.Any, t.Any], find: Find, deadline: float
+    ) -> BulkReply | bytes:
         try:
-            return self._bulk.receive(plan, find, deadline)
+            return self._bulk.receive(plan, bulk, find, deadline)
         except OSError:
             raise
         except BaseException:
@@ -394,11 +402,17 @@ class Link:
             raise
 
     def complete(
-        self, plan: Plan[R], args: t.Any, into: memoryview | None, head: bytes, deadline: float
+        self,
+        plan: Plan[R],
+        bulk: BulkResult[t.Any, R],
+        args: t.Any,
+        into: memoryview | None,
+        head: bytes,
+        deadline: float,
     ) -> tuple[R | None, bytes]:
         """Receive the data of a reply whose head `exchange` gave: the result, or None and what was read."""
         try:
-            return self._bulk.complete(plan, args, into, head, deadline)
+            return self._bulk.complete(plan, bulk, args, into, head, deadline)
         except OSError as error:
             self.lose(_cause(error))
             return None, b""
@@ -430,8 +444,31 @@ class Link:
             return
         answer = self.on_call(message)
         if answer is not None and self.is_open:
-            self.core.send_message(answer)
+            self.send_reply(answer)
+
+    def serve(self, answerer: Answerer) -> None:
+        """Answer the calls that the server makes on this connection, while anything waits on its loop."""
+
+        def answer(message: bytes) -> list[Buffer] | None:
+            return answerer.answer(message, self.peer_address, self.core.transport)
+
+        self.on_call = answer
+
+    def send_reply(self, message: list[Buffer]) -> None:
+        """Send a whole RPC message, such as a late reply to a call that `on_call` left unanswered.
+
+        Does not wait. Raises `ConnectionLost` where the connection has ended. It ends here if the server does not read
+        such replies.
+        """
+        self.require_open("a reply to a call of the server")
+        self.core.send_message(message)
+        if not self._is_stream:
             self.flush(self.timeout)
+            return
+        self._unsent.append(memoryview(b"".join(self.core.take_output())))
+        self.on_writable()
+        if len(self._unsent) > MOST_UNREAD_REPLIES:
+            self.lose("the server does not read the replies to its calls")
 
     # ------------------------------------------------------------ as a member of the loop
 

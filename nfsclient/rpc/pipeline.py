@@ -7,10 +7,10 @@ import typing as t
 from collections.abc import Iterator
 
 from nfsclient.errors import ConnectionLost, RpcTimeout
-from nfsclient.rpc.bulk import WORTH_IT, BulkReply
+from nfsclient.rpc.bulk import BulkReply
 from nfsclient.rpc.core import StreamCore
 from nfsclient.rpc.link import Link
-from nfsclient.rpc.plan import Plan
+from nfsclient.rpc.plan import WORTH_IT, Plan
 from nfsclient.rpc.window import CallWindow
 from nfsclient.xdr import XdrType
 
@@ -81,11 +81,13 @@ class Pipeline(t.Generic[A, R]):
 
     def _receive_alone(self, deadline: float) -> BulkReply | bytes:
         plan, inflight = self._window.plan, self._window.inflight
-        if plan.bulk is None or plan.bulk.asked(next(iter(inflight.values()))) < WORTH_IT:
+        procedure, first = plan.procedure, next(iter(inflight.values()))
+        bulk = procedure.bulk_for(first)
+        if bulk is None or bulk.asked(first) < WORTH_IT:
             return self._link.receive_chunk(deadline)
 
         def find(xid: int) -> tuple[A, None] | None:
             args = inflight.get(xid)
-            return None if args is None else (args, None)
+            return None if args is None or procedure.bulk_for(args) is not bulk else (args, None)
 
-        return self._link.receive_bulk(plan, find, deadline)
+        return self._link.receive_bulk(plan, bulk, find, deadline)

@@ -5,20 +5,23 @@ from __future__ import annotations
 
 import struct
 import typing as t
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from nfsclient.rpc.auth import Credential
 from nfsclient.rpc.messages import RPC_VERSION
-from nfsclient.rpc.program import BulkResult, Procedure
-from nfsclient.xdr import Union, XdrType, fields_of, shape_of, source_of
+from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.record import size_of
+from nfsclient.xdr import Buffer, Union, XdrType, fields_of, shape_of, source_of
 from nfsclient.xdr.kinds import ArrayNode, ChoiceNode, LinkedListNode, OpaqueNode, StructNode, UnionNode
 
 R = t.TypeVar("R", bound=XdrType)
 
 _CALL_PREFIX = struct.Struct(">IIIII")
 _KEPT = 1024
-_RESULTS = 28
-"""Where the results begin in a usual reply, with its record mark."""
+WORTH_IT = 48 << 10
+"""Bulk data below this is copied with less effort than it takes to receive it apart."""
+JOIN_BELOW = 32 << 10
+"""Output up to this size is joined and sent at once; larger goes out as buffers, uncopied."""
 
 
 class Plan(t.Generic[R]):
@@ -28,7 +31,7 @@ class Plan(t.Generic[R]):
     finds a value at a position of `bytes`.
     """
 
-    __slots__ = ("bulk", "bulk_head", "credential", "header", "is_small", "procedure", "sends_bulk", "unpack")
+    __slots__ = ("credential", "header", "is_small", "procedure", "sends_bulk", "unpack")
 
     def __init__(self, procedure: Procedure[t.Any, R], credential: Credential) -> None:
         source_of(procedure.res)  # compiles it: before, `unpack_from` is only a stub
@@ -37,11 +40,14 @@ class Plan(t.Generic[R]):
         self.credential = credential
         self.header = prefix + b"".join(credential.opaque())
         self.unpack: Callable[[bytes, int], tuple[R, int]] = procedure.res.unpack_from
-        self.bulk: BulkResult[t.Any, R] | None = procedure.bulk
-        self.bulk_head = 0 if procedure.bulk is None else _RESULTS + procedure.bulk.at + 4
-        """Bytes of a usual reply, with its record mark, up to its bulk data."""
         self.sends_bulk = carries_bulk(procedure.args)
-        self.is_small = procedure.bulk is None and not self.sends_bulk
+        self.is_small = procedure.bulk is None and procedure.bulk_of is None and not self.sends_bulk
+        """Whether no call and no reply has bulk data. Otherwise `is_large` says it of each call."""
+
+    def is_large(self, args: XdrType, message: Sequence[Buffer]) -> bool:
+        """Whether the encoded `message` is not to be joined, or its reply is to be received in place."""
+        bulk = self.procedure.bulk_for(args)
+        return (bulk is not None and bulk.asked(args) >= WORTH_IT) or size_of(message) > JOIN_BELOW
 
 
 def carries_bulk(cls: type[XdrType], seen: frozenset[type[XdrType]] = frozenset()) -> bool:

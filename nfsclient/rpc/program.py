@@ -19,6 +19,9 @@ from nfsclient.xdr import Buffer, XdrType
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
 
+_RESULTS: t.Final = 28
+"""Where the results begin in a usual reply, with its record mark."""
+
 
 @dataclass(frozen=True)
 class BulkResult(t.Generic[A, R]):
@@ -33,6 +36,11 @@ class BulkResult(t.Generic[A, R]):
     asked: Callable[[A], int]
     data: Callable[[R], Buffer | None]
     place: Callable[[R, Buffer], None]
+
+    @cached_property
+    def head(self) -> int:
+        """Bytes of a usual reply, with its record mark, up to its bulk data."""
+        return _RESULTS + self.at + 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +101,14 @@ class Procedure(Operation[A, R]):
     """What a program answers to: an operation that is a whole call, or one that carries other operations."""
 
     bulk: BulkResult[A, R] | None = None
+    bulk_of: Callable[[A], BulkResult[A, R] | None] | None = None
+    """Where it depends on the call: says from its arguments what `bulk` is; the same object for calls of one form."""
     steps: AsSteps[A, R] | None = None
     """How a call falls into operations; None: it is one."""
+
+    def bulk_for(self, args: A) -> BulkResult[A, R] | None:
+        """Where the bulk data of the results of a call with `args` are; None if it has none, or nobody knows."""
+        return self.bulk if self.bulk_of is None else self.bulk_of(args)
 
     @cached_property
     def label(self) -> str:

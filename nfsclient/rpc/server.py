@@ -11,6 +11,7 @@ import typing as t
 from collections import deque
 
 from nfsclient.errors import BadReply
+from nfsclient.rpc.channel import Answerer, Channel
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.record import Record, RecordAssembler, frame, size_of
 from nfsclient.rpc.sockets import Address, address_of
@@ -33,16 +34,6 @@ _NO_DESCRIPTORS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.EN
 _DATAGRAM = 65_535
 _DATAGRAMS_AT_ONCE = 64
 _MAX_UDP_REPLY = 65_000
-
-
-class Answerer(t.Protocol):
-    """What turns a message into a reply: `Dispatcher`, or something around one."""
-
-    def answer(
-        self, message: bytes, peer: Address, transport: t.Literal["tcp", "udp"]
-    ) -> list[Buffer] | None:
-        """The reply, or None for silence."""
-        ...
 
 
 class RpcServer:
@@ -101,7 +92,7 @@ class RpcServer:
 
     def answer_record(self, connection: Connection, message: bytes) -> None:
         """Answer one call of a connection, if it is to be answered."""
-        reply = self.answerer.answer(message, connection.peer, "tcp")
+        reply = self.answerer.answer(message, connection.peer, "tcp", connection.channel)
         if reply is not None:
             connection.send(frame(reply))
 
@@ -222,18 +213,22 @@ class _Listener(_ServerMember):
 
 
 class Connection(_ServerMember):
-    """One client. Its calls are executed in order; one that does not read its replies is not read either."""
+    """One client. Its calls are executed in order; one that does not read its replies is not read either.
+
+    `channel` makes calls to the client over the same connection.
+    """
 
     def __init__(self, server: RpcServer, sock: socket.socket, peer: Address) -> None:
         super().__init__(server, sock)
         self.peer = peer
+        self.channel = Channel(self)
         self.used = server.loop.clock()
         """When the client last sent something, or read some of its replies, by the clock of the loop."""
         self.rounds = 0
         """How often the server has looked for idle connections since then."""
         self._assembler = server.make_assembler()
         self._calls: deque[Record] = deque()
-        """Calls that wait because too much output does; they are all of one receive."""
+        """Messages that wait because too much output does; they are all of one receive."""
         self._replies: list[list[Buffer]] | None = None
         """Replies to calls of one receive, before they become output; None while no calls are answered."""
         self._output: deque[memoryview] = deque()
@@ -250,6 +245,27 @@ class Connection(_ServerMember):
             self._is_closed = True
             self.server.forget(self)
             self.sock.close()
+            self.channel.lose("the connection has ended")
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the client may still send something, and read it."""
+        return not self._is_closed and not self._is_last
+
+    @property
+    def is_choked(self) -> bool:
+        """Whether the client reads so slowly that nothing more is to be sent but replies."""
+        return self._output_size >= self.server.max_output
+
+    def now(self) -> float:
+        """Seconds, by the clock of the loop."""
+        return self.server.loop.clock()
+
+    def next_deadline(self) -> float | None:
+        return self.channel.next_deadline()
+
+    def on_deadline(self, now: float) -> None:
+        self.channel.on_deadline(now)
 
     def has_ended(self) -> bool:
         """Whether the client has said that no more calls will come."""
@@ -304,14 +320,16 @@ class Connection(_ServerMember):
             self._put(outer.pop(0))
         try:
             while self._calls and self._output_size < self.server.max_output and not self._is_closed:
-                self.server.answer_record(self, self._calls.popleft().payload())
+                record = self._calls.popleft()
+                if not self.channel.take(record):
+                    self.server.answer_record(self, record.payload())
         finally:
             replies, self._replies = self._replies, outer
             for reply in self.server.in_order(replies):
                 self._put(reply)
 
     def send(self, buffers: list[Buffer]) -> None:
-        """Send a reply: after the replies to the calls that were received together with its own."""
+        """Send a reply or a call: after the replies to the calls that were received together with its own."""
         size = size_of(buffers)
         if size <= _JOIN_BELOW:
             buffers = [b"".join(buffers)]

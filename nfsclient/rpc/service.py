@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from nfsclient.errors import XdrError
 from nfsclient.rpc.auth import AuthNone, AuthSys, RawCredential, decode_credential
+from nfsclient.rpc.channel import Channel
 from nfsclient.rpc.messages import (
     RPC_VERSION,
     AcceptStat,
@@ -47,6 +48,8 @@ class CallContext:
     """What is answered: the procedure, or one of the operations that it carries."""
     state: t.Any = None
     """What the operations of one compound share, such as the current filehandle; None outside of compounds."""
+    channel: Channel | None = None
+    """Makes calls to the client over the connection that the call came from; None over UDP."""
 
 
 Handler: t.TypeAlias = Callable[[CallContext, t.Any], t.Any]
@@ -60,6 +63,14 @@ class Refused(Exception):
         super().__init__(str(auth_stat or accept_stat))
         self.auth_stat = auth_stat
         self.accept_stat = accept_stat
+
+
+class _Source(t.NamedTuple):
+    """Where a call came from."""
+
+    peer: Address
+    transport: t.Literal["tcp", "udp"]
+    channel: Channel | None
 
 
 def _answer_null(_context: CallContext, _args: t.Any) -> Void:
@@ -89,7 +100,11 @@ class Dispatcher:
         self._programs.setdefault(program.number, {})[program.version] = table
 
     def answer(
-        self, message: bytes, peer: Address, transport: t.Literal["tcp", "udp"]
+        self,
+        message: bytes,
+        peer: Address,
+        transport: t.Literal["tcp", "udp"],
+        channel: Channel | None = None,
     ) -> list[Buffer] | None:
         """The reply to a message, as buffers; None where silence is right (a reply, or no RPC at all)."""
         if len(message) < _START.size:
@@ -106,7 +121,7 @@ class Dispatcher:
             return _refuse_header(xid, error)
         if isinstance(credential, RawCredential):
             return denied(xid, auth_stat=self.unknown_flavor).to_buffers()
-        return self._dispatch(header, credential, message, pos, peer, transport)
+        return self._dispatch(header, credential, message, pos, _Source(peer, transport, channel))
 
     def _credential(self, header: CallHeader) -> AuthSys | AuthNone | RawCredential:
         """The decoded credential; clients repeat theirs, so the latest few are kept."""
@@ -126,8 +141,7 @@ class Dispatcher:
         credential: AuthSys | AuthNone,
         message: bytes,
         pos: int,
-        peer: Address,
-        transport: t.Literal["tcp", "udp"],
+        source: _Source,
     ) -> list[Buffer] | None:
         xid, prog, vers = header.xid, header.prog, header.vers
         versions = self._programs.get(prog)
@@ -147,7 +161,16 @@ class Dispatcher:
             end = -1
         if end != len(message):
             return self.refuse_arguments(xid)
-        context = CallContext(peer, transport, credential, xid, prog, vers, procedure)
+        context = CallContext(
+            source.peer,
+            source.transport,
+            credential,
+            xid,
+            prog,
+            vers,
+            procedure,
+            channel=source.channel,
+        )
         return self._execute(context, handler, args)
 
     def refuse_arguments(self, xid: int) -> list[Buffer] | None:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nfsclient.protocol import nfs4 as p
+from nfsclient.sessions.session import SessionState
 from nfsclient.sessions.slots import next_sequence_id
 from nfsclient.sessions.state import HeldState
 from nfsclient.xdr import Unread, XdrType
@@ -80,7 +81,7 @@ class Backchannel:
         self.count = 0
         """How many callback operations have come, CB_SEQUENCE not counted."""
         self.is_outstanding: Callable[[bytes, int, int], bool] = lambda _session, _slot, _sequence: False
-        """Whether a request of ours (session id, slot, sequence id) still waits for its reply (section 2.10.6.3)."""
+        """Whether a request (session id, slot, sequence id) still waits for its reply (section 2.10.6.3)."""
         self.on_recall: Callable[[p.Stateid4, bytes], None] | None = None
         """Called for each delegation that the server wants back: stateid, handle. It must not wait."""
         self.on_recall_any: Callable[[int, list[int]], None] | None = None
@@ -107,6 +108,17 @@ class Backchannel:
             p.CB_ILLEGAL: lambda _: p.Nfsstat4.NFS4ERR_OP_ILLEGAL,
         }
         self._right = dict(self._handlers)
+
+    @classmethod
+    def of(cls, state: SessionState) -> Backchannel:
+        """The backchannel of a session as CREATE_SESSION granted it."""
+        back = state.back
+        made = cls(state.id, slots=back.ca_maxrequests, operations=back.ca_maxoperations, minor=state.minor)
+        made.is_outstanding = lambda session, slot, sequence_id: (
+            session == state.id and (slot, sequence_id) in state.outstanding
+        )
+        made.on_recall_slot = state.slots.limit
+        return made
 
     def on(self, operation: p.AnyOperation4, answer: Answer | Handler | None) -> None:
         """Answer an operation by a status, a result, or a function of its arguments; None: rightly again."""
@@ -186,7 +198,7 @@ class Backchannel:
     # ------------------------------------------------------------ the right answers
 
     def _races(self) -> bool:
-        """Whether the callback is about a request of ours whose reply has not come (section 2.10.6.3)."""
+        """Whether the callback is about a request whose reply has not come (section 2.10.6.3)."""
         return any(
             self.is_outstanding(one.rcl_sessionid, call.rc_slotid, call.rc_sequenceid)
             for one in self._referring

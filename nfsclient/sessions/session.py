@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from nfsclient.errors import ServerViolation
 from nfsclient.protocol.nfs4.compound import Compound4Args, Compound4Res
-from nfsclient.protocol.nfs4.operations import operation_of
+from nfsclient.protocol.nfs4.operations import BY_NAME, operation_of
 from nfsclient.protocol.nfs4.sessions import (
     ChannelAttrs4,
     CreateSession4ResOk,
@@ -25,7 +25,7 @@ from nfsclient.protocol.nfs4.sessions import (
 from nfsclient.protocol.nfs4.types import Nfsstat4
 from nfsclient.sessions.reply import CompoundReply
 from nfsclient.sessions.slots import Slot, SlotTable
-from nfsclient.xdr import Unread, XdrType
+from nfsclient.xdr import XdrType
 
 READ_ONLY: t.Final = frozenset({
     "ACCESS", "GETATTR", "GETDEVICEINFO", "GETFH", "GETXATTR", "ILLEGAL", "LISTXATTRS", "LOCKT", "LOOKUP", "LOOKUPP",
@@ -35,13 +35,16 @@ READ_ONLY: t.Final = frozenset({
 """Operations that change nothing on the server: to execute one again is harmless."""
 
 
+_HARMLESS: t.Final = frozenset(BY_NAME[name].args for name in READ_ONLY)
+
+
 class SessionViolation(ServerViolation):
     """SEQUENCE succeeded, but its reply is about another session, slot or sequence id than the request."""
 
 
 def changes_nothing(operations: Sequence[XdrType]) -> bool:
     """Whether operations may be executed twice: their replies need not be cached (RFC 5661 section 2.10.6.1.3)."""
-    return all(not isinstance(one, Unread) and operation_of(one).name in READ_ONLY for one in operations)
+    return _HARMLESS.issuperset(map(type, operations))
 
 
 @dataclass(slots=True, eq=False)
@@ -109,6 +112,11 @@ class SessionState:
         self.outstanding.add((taken.id, first.sa_sequenceid))
         return Request(args, taken, first.sa_sequenceid)
 
+    def take_again(self, request: Request) -> None:
+        """A request that SEQUENCE refused for now is to be sent once more with the same numbers."""
+        self.slots.take(request.slot)
+        self.outstanding.add((request.slot.id, request.sequence_id))
+
     def finish(self, request: Request, res: Compound4Res) -> CompoundReply:
         """Take the reply to a request. Raises `SessionViolation`; then the slot is not used again."""
         reply = CompoundReply(request.args, res, supplied=1)
@@ -132,6 +140,12 @@ class SessionState:
 
     def _compare(self, request: Request, result: Sequence4ResOk) -> None:
         sent = t.cast("Sequence4Args", request.args.argarray[0])
+        if (
+            sent.sa_sequenceid == result.sr_sequenceid
+            and sent.sa_slotid == result.sr_slotid
+            and sent.sa_sessionid == result.sr_sessionid
+        ):
+            return
         asked = (sent.sa_sessionid, sent.sa_slotid, sent.sa_sequenceid)
         names = ("session id", "slot id", "sequence id")
         said = (result.sr_sessionid, result.sr_slotid, result.sr_sequenceid)

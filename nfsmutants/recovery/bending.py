@@ -62,21 +62,16 @@ def damage_new(call: AnyCall, damage: Callable[[int, Inode], None]) -> t.Any:
 
 
 def restore_field(call: AnyCall, field: str) -> t.Any:
-    """Let a crash undo what the last change did to a field of the objects that were there."""
+    """Let a crash undo what the last change did to a field, of each object except directories."""
     strike(call)
-    if call.operation not in LOOKS:
-        values = [(inode, getattr(inode, field)) for inode in call.backend.fs.inodes()]
-        reply = call.proceed()
-        changed = [(inode, value) for inode, value in values if getattr(inode, field) != value]
-
-        def undo() -> None:
-            for inode, value in changed:
-                setattr(inode, field, value)
-
-        call.state["damages"] = {}
-        at_the_crash(call, undo)
-        return reply
-    return call.proceed()
+    if call.operation in LOOKS:
+        return call.proceed()
+    values = [(inode, getattr(inode, field)) for inode in call.backend.fs.inodes() if inode.directory is None]
+    reply = call.proceed()
+    for inode, value in values:
+        if getattr(inode, field) != value:
+            at_the_crash(call, functools.partial(setattr, inode, field, value), of=inode)
+    return reply
 
 
 def lose_name(inode: Inode) -> None:

@@ -50,6 +50,15 @@ def root_is_stale_after_a_restart(call: AnyCall) -> t.Any:
     )
 
 
+@mutant((nfs2.GETATTR, nfs3.GETATTR, nfs3.LOOKUP, MNT1, MNT3), RFC1813_MNT)
+def export_is_stale_after_a_restart(call: AnyCall) -> t.Any:
+    """After a restart, every handle of the root is stale, also those that MNT returns"""
+    has_restarted, reply = _has_restarted(call), call.proceed()
+    if has_restarted and call.operation in {MNT1, MNT3}:
+        call.backend.fs.root.generation += 1
+    return reply
+
+
 @mutant((DUMP1, DUMP3), RFC1813_DUMP)
 def dump_lists_mounts_of_before_a_restart_twice(call: AnyCall) -> t.Any:
     """After a restart, DUMP lists every entry twice"""

@@ -7,6 +7,7 @@ import contextlib
 import typing as t
 from collections.abc import Callable
 
+from nfsclient.protocol import nfs2, nfs3
 from nfsclient.protocol.nfs3 import (
     CREATE,
     GETATTR,
@@ -94,7 +95,7 @@ def nfs3_crash_loses_everything(call: AnyCall) -> t.Any:
 
 @mutant((*LINKS, *REMOVES, *RENAMES, *LOOKS), RFC1813_SYNCHRONOUS)
 def crash_restores_link_counts(call: AnyCall) -> t.Any:
-    """A crash undoes what the last LINK, REMOVE or RENAME did to link counts"""
+    """A crash undoes what the last LINK, REMOVE or RENAME of each file did to its link count"""
     return restore_field(call, "nlink")
 
 
@@ -210,3 +211,13 @@ def crash_brings_back_removed_names(call: AnyCall) -> t.Any:
         if not call.state["removed"] % 8:
             at_the_crash(call, lambda: where.fs.create(SUPERUSER, where, name))
     return call.proceed()
+
+
+@mutant((nfs2.READDIR, nfs3.READDIR, *LOOKS), RFC1813_SYNCHRONOUS)
+def listings_fail_after_a_restart(call: AnyCall) -> t.Any:
+    """After a restart, READDIR answers an I/O error"""
+    if call.state.setdefault("first", call.backend.boots) == call.backend.boots or call.operation in LOOKS:
+        return call.proceed()
+    if call.operation is nfs3.READDIR:
+        return nfs3.Readdir3Res(nfs3.Nfsstat3.NFS3ERR_IO, resfail=nfs3.Readdir3ResFail(None))
+    return nfs2.Readdirres(nfs2.Nfsstat2.NFSERR_IO)

@@ -46,7 +46,7 @@ class RpcAnswersOnTheLatestConnection(TransportMiddleware):
         if not usable or other is None or other is connection:
             proceed(connection, message)
             return
-        reply = connection.server.answerer.answer(message, connection.peer, "tcp")
+        reply = connection.server.answerer.answer(message, connection.peer, "tcp", connection.channel)
         if reply is not None:
             other.send(frame(reply))
             other.on_writable()

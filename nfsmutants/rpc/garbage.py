@@ -98,7 +98,7 @@ class RpcStopsAfterGarbageArguments(Mortal):
 
     def answer_record(self, connection: Connection, message: bytes, _proceed: AnswerRecord, /) -> None:
         """Answer here instead of calling `proceed`, to see the reply."""
-        reply = connection.server.answerer.answer(message, connection.peer, "tcp")
+        reply = connection.server.answerer.answer(message, connection.peer, "tcp", connection.channel)
         if reply is None:
             return
         data = b"".join(reply)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import click
 from click.shell_completion import CompletionItem
@@ -44,18 +44,20 @@ def _servers() -> list[str]:
     starter.put_home_first()
     from nfstargets import TARGETS
     from nfstargets.ganesha_config import EXPORT_KINDS
+    from nfstargets.knfsd.options import FILE_SYSTEMS, MACHINES
 
-    return [*TARGETS, *(f"ganesha:{kind}" for kind in EXPORT_KINDS)]
+    kinds = {"ganesha": EXPORT_KINDS, "knfsd": (*FILE_SYSTEMS, *MACHINES)}
+    return [*TARGETS, *(f"{name}:{kind}" for name, some in kinds.items() for kind in some)]
 
 
-def _ids() -> Iterable[str]:
+def _ids() -> Sequence[str]:
     starter.put_home_first()
     from reports.idlist import known_ids
 
     return sorted(known_ids().present)
 
 
-def _levels(ids: Iterable[str], begun: str) -> list[str]:
+def _levels(ids: Sequence[str], begun: str) -> list[str]:
     """What the word may become at its next slash or bracket, without regard to case."""
     found: dict[str, None] = {}
     depth = begun.count("/")
@@ -69,6 +71,8 @@ def _levels(ids: Iterable[str], begun: str) -> list[str]:
             found[one] = None
         else:
             found[one.partition("[")[0]] = None
-    if list(found) == [begun]:  # a function: its parameters
+    only = next(iter(found)) if len(found) == 1 else ""
+    if only == begun:  # a function: its parameters
         return [one for one in ids if one.startswith(begun)]
-    return list(found)
+    # A shell adds a blank to a word that is the only one: what ends with a slash is never offered alone.
+    return _levels(ids, only) if only.endswith("/") else list(found)

@@ -71,7 +71,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
       --mutant NAME             break a rule of the embedded server; may be repeated
       --list-requirements       print the requirements with their checks, run nothing
 
-    All other options go to pytest: -x (stop at the first failure), -n 2 or -n auto (workers), --lf (only what failed
+    All other options go to pytest: -x (stop at the first failure), -n 2 or -n auto (workers), --lf (what failed
     in the last run of this target), --ff (that first), --sw (go on at the last failure), -k, -v, --junitxml=FILE.
     `nfsproof run -- --help` lists them.
     """

@@ -127,7 +127,7 @@ class ControlledTarget(UrlTarget):
         if command is not None:
             run_command(name, command, self._controls.seconds, self._log, environment)
         else:
-            self._person.ask(name, ACTIONS[name].instruction, self._controls.seconds)
+            self._person.ask(name, ACTIONS[name].instruction, self._controls.seconds, self.asked_for)
 
     def watched(self) -> Witness:
         """A connection to tell by when the server goes down."""

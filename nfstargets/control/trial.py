@@ -182,11 +182,12 @@ class Trial:
         if before is None or after is None:
             return "the server went down, and answers again"
         changed = "changed" if before.verf != after.verf else "did not change"
-        loss = (
-            "and lost data that was UNSTABLE"
-            if lost
-            else "and lost nothing, not even UNSTABLE data: many checks of crashes will be SKIP"
-        )
+        if lost:
+            loss = "and lost data that was UNSTABLE"
+        elif before.committed == nfs3.StableHow.UNSTABLE:
+            loss = "and lost nothing, not even UNSTABLE data: many checks of crashes will be SKIP"
+        else:
+            loss = "and is not known to lose anything in it, because WRITE commits all data at once"
         return f"the server went down {loss}; its write verifier {changed}"
 
     # ------------------------------------------------------------ common

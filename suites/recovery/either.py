@@ -17,6 +17,7 @@ from suites.catalogue import Operands
 from suites.nfs2.calls import CALLS as CALLS2
 from suites.nfs3.calls import CALLS as CALLS3
 from suites.nfs3.times import at_client_time
+from suites.recovery.after_crash import names_again
 
 EACH_VERSION = pytest.mark.parametrize("nfs_version", ["v2", "v3"])
 ENDINGS = pytest.mark.parametrize("ending", ["crash", "restart"])
@@ -127,6 +128,18 @@ class Either:
         expect_that(handle is not None, "a handle", "no such name", what, because=because or self.names_rule)
         assert handle is not None
         return handle
+
+    def names(self, name: bytes = b"") -> list[bytes]:
+        """The names in the directory of the check, or in one inside it."""
+        __tracebackhide__ = True
+        root = self.target.root(self.kind)
+
+        def find() -> bytes:
+            if name:
+                return self.found(name)
+            return self.scratch.lookup(self.scratch.name, directory=root) or self.scratch.handle
+
+        return names_again(self.scratch, find, self.names_rule)
 
     def link_text(self, handle: bytes) -> bytes:
         """The data of a symbolic link."""

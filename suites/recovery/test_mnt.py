@@ -25,7 +25,10 @@ ROOT_NEEDS_NO_MOUNT = Requirement(
 @V1_AND_V3
 @ENDINGS
 @across("ending")
-@proves(*MNT_RETURNS_HANDLE, killed_by="mnt-returns-an-unusable-handle-after-restart")
+@proves(
+    *MNT_RETURNS_HANDLE,
+    killed_by=("mnt-returns-an-unusable-handle-after-restart", "export-is-stale-after-a-restart"),
+)
 def test_again(mounting: MakeMounting, scratch: Nfs3Scratch, version: int, ending: str) -> Steps:
     """MNT after a crash or a restart returns a handle of the same directory."""
     mount = mounting(version)

@@ -26,6 +26,7 @@ from suites.nfs2.objects import (
     steady_except,
 )
 from suites.nfs3.contents import pattern
+from suites.recovery.after_crash import names_again
 from suites.recovery.either import V2_IS_SYNCHRONOUS
 
 HANDLE_SURVIVES_RESTART = Requirement(
@@ -64,7 +65,11 @@ def test_names(nfs2: Nfs2, scratch: Nfs2Scratch, losses: Losses, procedure: str)
     yield CRASH
     reconnect(losses.target, scratch)
     names = sorted([b"d", *call.names_after(NAME)])
-    expect_names(scratch.names(), names, "names after the crash")
+
+    def find() -> bytes:
+        return scratch.lookup(scratch.name, directory=losses.target.root(Nfs2)) or scratch.handle
+
+    expect_names(names_again(scratch, find), names, "names after the crash")
     losses.need_metadata()
 
 

@@ -18,7 +18,7 @@ from nfsclient.protocol.nfs3 import WRITE, Nfsstat3, StableHow, Write3Args
 from nfsjudge import expect_data, expect_names, observe, proves, skip
 from suites.nfs3.calls import CALLS
 from suites.nfs3.contents import pattern, read_range
-from suites.recovery.after_crash import directory_again, file_again
+from suites.recovery.after_crash import directory_again, file_again, names_again
 from suites.rpc.clauses import EXECUTES_AT_LEAST_ONCE
 from suites.rpc.damaged_calls import NAME, need
 
@@ -43,7 +43,11 @@ def test_effect(wire: MakeWire, scratch: Nfs3Scratch, target: TargetView, proced
         answer.decode(call.procedure.res).status if is_answered else answer.outcome,
     )
     scratch.move_to(target.client(Nfs3), target.root(Nfs3))
-    found = [name for name in scratch.names(directory) if name != b"may-be-lost"]
+
+    def find() -> bytes:
+        return scratch.lookup(scratch.name, directory=target.root(Nfs3)) or directory
+
+    found = [name for name in names_again(scratch, find) if name != b"may-be-lost"]
     expect_names(found, call.names_after(NAME), f"names after {call.procedure.name} and its retransmission")
 
 

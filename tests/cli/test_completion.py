@@ -26,11 +26,12 @@ def offered(words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         ("nfsproof ru", ["run"]),
         ("nfsproof run gan", ["ganesha", "ganesha:vfs", "ganesha:mem"]),
         ("nfsproof run nfs", ["nfs2/", "nfs3/", "nfs3-server"]),
-        ("nfsproof run embedded nfs3/RENA", ["nfs3/RENAME/"]),
+        ("nfsproof run knfsd:", ["knfsd:tmpfs", "knfsd:v2"]),
+        ("nfsproof run embedded nfs3/RENA", ["nfs3/RENAME/mixed-types"]),
         ("nfsproof run embedded nfs3/rename/mixed", ["nfs3/RENAME/mixed-types"]),
         ("nfsproof run --log", ["--log-wire"]),
         ("nfsproof run --st", ["--strict"]),
-        ("nfsproof reproduce moun", ["mount/"]),
+        ("nfsproof reproduce moun", ["mount/MNT/"]),
     ],
 )
 def test_words_are_completed(
@@ -44,6 +45,15 @@ def test_parameters_come_last(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Ca
     wanted = {one for one in known_ids().present if one.startswith(f"{function}[")}
     assert set(offered(f"nfsproof run {function}", monkeypatch, capsys)) == wanted
     assert set(offered(f"nfsproof run {function}[", monkeypatch, capsys)) == wanted
+
+
+@pytest.mark.parametrize("words", ["nfsproof run mo", "nfsproof run mount/MN", "nfsproof reproduce rec"])
+def test_what_goes_on_is_never_offered_alone(
+    words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # A shell adds a blank to it, which the user would have to delete.
+    found = offered(words, monkeypatch, capsys)
+    assert len(found) > 1 or not found[0].endswith("/")
 
 
 def test_a_target_is_offered_once(

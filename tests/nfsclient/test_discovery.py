@@ -20,7 +20,9 @@ class Rpcbind:
     def __init__(self, results: bytes) -> None:
         self.results = results
 
-    def answer(self, message: bytes, peer: Address, transport: str) -> list[Buffer] | None:
+    def answer(
+        self, message: bytes, peer: Address, transport: str, channel: object = None
+    ) -> list[Buffer] | None:
         return [success(message, self.results)]
 
 

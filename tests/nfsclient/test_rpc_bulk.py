@@ -51,7 +51,8 @@ class Dribbler:
         def find(xid: int) -> tuple[FetchArgs, memoryview | None] | None:
             return (FetchArgs(SIZE), into) if xid == XID else None
 
-        return receiver.receive(Plan(FETCH, AuthNone()), find, deadline)
+        assert FETCH.bulk is not None
+        return receiver.receive(Plan(FETCH, AuthNone()), FETCH.bulk, find, deadline)
 
 
 @pytest.mark.parametrize("place", [None, SIZE, SIZE - 1, SIZE + 1])

@@ -134,9 +134,11 @@ def _typing(answer: bytes) -> tuple[str, threading.Thread, list[bytes]]:
 
 def test_a_person_is_told_what_to_do_and_waited_for() -> None:
     terminal, thread, seen = _typing(b"\n")
-    Person(terminal).ask("crash", "Switch the server off.", 60)
+    Person(terminal).ask("crash", "Switch the server off.", 60, "nfs3/A/b and 2 more")
     thread.join(60)
-    assert b"Switch the server off." in b"".join(seen)
+    told = b"".join(seen)
+    assert b"Switch the server off." in told
+    assert b"for nfs3/A/b and 2 more:" in told
 
 
 def test_a_person_who_declines_is_not_asked_again() -> None:
@@ -153,6 +155,17 @@ def test_nobody_at_the_terminal_is_a_failed_control() -> None:
     mine, theirs = pty.openpty()
     with pytest.raises(ControlFailed, match=r"nobody pressed Enter within 0\.1 s"):
         Person(os.ttyname(theirs)).ask("crash", "Switch the server off.", 0.1)
+    os.close(mine)
+
+
+def test_nobody_is_asked_again_after_three_prompts_without_an_answer() -> None:
+    mine, theirs = pty.openpty()
+    person = Person(os.ttyname(theirs))
+    for _ in range(3):
+        with pytest.raises(ControlFailed, match="nobody pressed Enter within"):
+            person.ask("crash", "Switch the server off.", 0.01)
+    with pytest.raises(ControlFailed, match="nobody pressed Enter at 3 prompts, so nfsproof prompts no more"):
+        person.ask("restart", "Restart it.", 60)
     os.close(mine)
 
 

@@ -118,7 +118,7 @@ class Fixed:
         self._answer = answer
 
     def answer(
-        self, message: bytes, peer: Address, transport: t.Literal["tcp", "udp"]
+        self, message: bytes, peer: Address, transport: t.Literal["tcp", "udp"], channel: object = None
     ) -> list[Buffer] | None:
         return self._answer(int.from_bytes(message[:4], "big"))
 

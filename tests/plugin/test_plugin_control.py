@@ -83,6 +83,60 @@ def test_a_control_that_fails_is_void_with_its_output(run_on: RunOn) -> None:
     assert "'--control=crash=echo no such machine; exit 3'" in check.rerun
 
 
+def test_an_interrupt_during_a_crash_says_only_what_is_known(run_on: RunOn, folder: Path) -> None:
+    down = f"{command(folder, 'stop')}; kill -TERM $PPID; sleep 600"
+    done, _ = run_on(CRASHES, f"--control=crash={down}")
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "interrupted during control crash, and the target did not answer then" in done.stdout
+    assert "the target is down at the end" not in done.stdout
+    assert "left in the export: 1 directory" in done.stdout
+
+
+STALE = """
+    @proves(RULE, killed_by=MUTANT)
+    def test_a_crash(target, scratch):
+        target.crash()
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_b_later(scratch):
+        scratch.file("f")
+"""
+
+
+def test_an_export_that_a_crash_made_stale_is_one_cause(suite: Suite) -> None:
+    suite.write(STALE)
+    outcome = suite.run("--mutant=export-is-stale-after-a-restart")
+    assert outcome.verdicts == {"a_crash": "PASS", "b_later": "FAIL"}, outcome.text
+    told = "since the server came back, for the handle that MNT returns: expected success, got NFS3ERR_STALE"
+    assert f"{told} (70) (RFC 1813 5.2.1): 1 check" in outcome.text
+
+
+def test_an_export_that_must_be_mounted_again_is_none(suite: Suite) -> None:
+    suite.write(STALE)
+    outcome = suite.run("--mutant=root-is-stale-after-a-restart")
+    assert outcome.verdicts == {"a_crash": "PASS", "b_later": "PASS"}, outcome.text
+
+
+OBSERVES = """
+    from fixtures.checks.across import DATA
+    from nfsjudge import observe
+
+    @proves(RULE, killed_by=MUTANT)
+    def test_a_crash(target):
+        target.crash()
+        observe(DATA, "{seen}")
+"""
+
+
+@pytest.mark.parametrize("seen", ["committed at once", "lost"])
+def test_a_crash_that_is_not_known_to_lose_anything_is_told(suite: Suite, seen: str) -> None:
+    suite.write(OBSERVES.format(seen=seen))
+    outcome = suite.run()
+    assert outcome.verdicts == {"a_crash": "PASS"}, outcome.text
+    assert ("this crash is not known to lose anything" in outcome.text) == (seen != "lost")
+
+
 HOOKS = """
     @proves(RULE, killed_by=MUTANT)
     def test_a_hooks(target):

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.link import Link
 from nfsclient.rpc.service import CallContext, Dispatcher
-from nfsclient.rpc.sockets import Address
 from nfsclient.sessions.backchannel import Backchannel, CallbackRouter
 from nfsclient.xdr import Buffer
 
@@ -47,20 +46,23 @@ class CallbackService:
         """Answer the calls of the peer on a connection from now on."""
 
         def answer(message: bytes) -> list[Buffer] | None:
-            peer: Address = link.peer_address
-            reply = self._dispatcher.answer(message, peer, "tcp")
-            if reply is not None and self.corrupt is not None:
-                reply = self.corrupt(reply)
-            if reply is not None and not self.silent:
-                if self.holds:
-                    self.withheld.append((link, reply))
-                else:
-                    _send(link, reply)
+            reply = self.answer(message)
+            if reply is not None and self.holds:
+                self.withheld.append((link, reply))
+            elif reply is not None:
+                _send(link, reply)
             while self.after:
                 self.after.popleft()()
             return None
 
         link.on_call = answer
+
+    def answer(self, message: bytes) -> list[Buffer] | None:
+        """The reply to a message of the server; None where there is to be none."""
+        reply = self._dispatcher.answer(message, ("", 0), "tcp")
+        if reply is not None and self.corrupt is not None:
+            reply = self.corrupt(reply)
+        return None if self.silent else reply
 
     def release(self) -> int:
         """Send the replies that were withheld, where their connection is still there; how many."""
@@ -83,5 +85,4 @@ class CallbackService:
 
 def _send(link: Link, reply: list[Buffer]) -> None:
     if link.is_open:
-        link.core.send_message(reply)
-        link.flush(link.timeout)
+        link.send_reply(reply)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
+from collections.abc import Iterable, Iterator, Sequence
 
 from nfsclient.clients.nfs4.client import Client4, Nfs4
 from nfsclient.errors import RpcError
@@ -36,17 +37,8 @@ class Session4:
 
         self.connections = [nfs4]
         """All connections of the session."""
-        self.callbacks = Backchannel(
-            state.id,
-            slots=state.back.ca_maxrequests,
-            operations=state.back.ca_maxoperations,
-            minor=state.minor,
-        )
+        self.callbacks = Backchannel.of(state)
         """Answers callbacks, if the session was made with them."""
-        self.callbacks.is_outstanding = lambda session, slot, sequence_id: (
-            session == state.id and (slot, sequence_id) in state.outstanding
-        )
-        self.callbacks.on_recall_slot = state.slots.limit
 
     @property
     def id(self) -> bytes:
@@ -116,6 +108,34 @@ class Session4:
             nfs4.callbacks.serve(self.callbacks)
         return result
 
+    def pipeline(
+        self, compounds: Iterable[Sequence[XdrType]], *, outstanding: int = 32, cache_this: bool | None = None
+    ) -> Iterator[tuple[Sequence[XdrType], CompoundReply]]:
+        """Many compounds, up to `outstanding` at a time, and half of the slots: (operations, reply) as they come.
+
+        An error ends it; the requests that were under way then keep their slots.
+        """
+        requests: dict[int, tuple[Sequence[XdrType], Request]] = {}
+
+        def arguments() -> Iterator[p.Compound4Args]:
+            for operations in compounds:
+                request = self.state.begin(operations, tag=self.nfs4.tag, cache_this=cache_this)
+                requests[id(request.args)] = operations, request
+                yield request.args
+
+        # New requests go out before the replies that make room for them are looked at, so each needs a second slot.
+        most = max(1, min(outstanding, self.state.slots.allowed // 2))
+        rpc = t.cast("RpcClient", self.nfs4.rpc)
+        for args, res in rpc.pipeline(
+            p.COMPOUND,
+            arguments(),
+            outstanding=most,
+            credential=self.nfs4.credential,
+            timeout=self.nfs4.timeout,
+        ):
+            operations, request = requests.pop(id(args))
+            yield operations, self.state.finish(request, res)
+
     def renew(self) -> CompoundReply:
         """A bare SEQUENCE: renews the lease and brings the status flags."""
         return self.compound()
@@ -147,7 +167,10 @@ class Session4:
 
 
 def may_be_tried_again(reply: CompoundReply) -> bool:
-    """Whether a compound ended with DELAY and is safe to send as a new request: nothing before it changed anything."""
-    if reply.status != p.Nfsstat4.NFS4ERR_DELAY:
-        return False
+    """Whether a compound ended with DELAY and is safe to send as a new request."""
+    return reply.status == p.Nfsstat4.NFS4ERR_DELAY and has_changed_nothing(reply)
+
+
+def has_changed_nothing(reply: CompoundReply) -> bool:
+    """Whether the operations before the one that failed change nothing on the server."""
     return changes_nothing(reply.args.argarray[: max(0, len(reply.res.resarray) - 1)])

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+from nfsclient.highlevel.nfs4.attempts import FateUnknown, StateLost
 from nfsclient.highlevel.nfs4.client import NfsClient4
 from nfsclient.highlevel.nfs4.files import NfsFile4
-from nfsclient.highlevel.nfs4.live import FateUnknown, LiveClient, StateLost
+from nfsclient.highlevel.nfs4.live import LiveClient
 
 __all__ = ["FateUnknown", "LiveClient", "NfsClient4", "NfsFile4", "StateLost"]

@@ -23,9 +23,18 @@ class DelegatedData:
         live.on_delegation_gone = self.drop
 
     def is_valid(self, handle: bytes) -> bool:
-        """Whether what is known of a file is still true."""
+        """Whether what is known of a file is still true: not without a lease, when the server may revoke delegations.
+
+        A recall that has arrived is looked at first, so that a program that only reads from memory gives it back too.
+        """
         held = self._live.held.delegations.get(handle)
-        return held is not None and not held.recalled
+        if held is None or held.recalled:
+            return False
+        loop = self._live.rpc.loop
+        loop.catch_up()
+        if self._live.lease.may_be_lost(loop.clock()):
+            return False
+        return self._live.held.delegations.get(handle) is held and not held.recalled
 
     def drop(self, handle: bytes) -> None:
         """Forget what was read of a file."""

@@ -66,11 +66,14 @@ class NfsClient4:
         wsize: int | None = None,
         patience: Patience | None = None,
         most_entries: int = MOST_ENTRIES,
+        reconnect: bool = True,
     ) -> None:
         """Set up a session and find `path` from the root of the server. Raises as all methods do."""
         self.most_entries = most_entries
         """Of one directory: more of them raise `EndlessListing`."""
-        self.live = LiveClient(rpc, minor=minor, patience=patience or Patience.of(rpc.loop))
+        self.live = LiveClient(
+            rpc, minor=minor, patience=patience or Patience.of(rpc.loop), reconnect=reconnect
+        )
         self._closing = ExitStack()
         self._numbers = itertools.count(1)
         self._cache = DelegatedData(self.live)
@@ -435,6 +438,7 @@ def connect4(
     timeout: float = TIMEOUT,
     credential: Credential | None = None,
     patience: Patience | None = None,
+    reconnect: bool = True,
 ) -> NfsClient4:
     """A client for the directory that a URL with `version=4`, 4.1 or 4.2 means, on port 2049 if it names none.
 
@@ -450,17 +454,23 @@ def connect4(
         port = url.nfs_port or _PORT
         rpc = open_connection(url, port, loop=own, timeout=timeout, credential=credential)
         on_failure.callback(rpc.close)
-        client = _first_that_works(url, rpc, patience)
+        client = _first_that_works(url, rpc, patience, reconnect)
         client._closing = on_failure.pop_all()
     return client
 
 
-def _first_that_works(url: NfsUrl, rpc: RpcClient, patience: Patience | None) -> NfsClient4:
+def _first_that_works(url: NfsUrl, rpc: RpcClient, patience: Patience | None, reconnect: bool) -> NfsClient4:
     minors = (2, 1) if url.minor is None else (url.minor,)
     for minor in minors:
         try:
             return NfsClient4(
-                rpc, minor=minor, path=url.path, rsize=url.rsize, wsize=url.wsize, patience=patience
+                rpc,
+                minor=minor,
+                path=url.path,
+                rsize=url.rsize,
+                wsize=url.wsize,
+                patience=patience,
+                reconnect=reconnect,
             )
         except CompoundError as error:
             if error.status == p.Nfsstat4.NFS4ERR_MINOR_VERS_MISMATCH:

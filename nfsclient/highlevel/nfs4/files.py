@@ -7,13 +7,14 @@ import contextlib
 import typing as t
 from collections.abc import Iterator
 
+from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.highlevel.files import RemoteFile
 from nfsclient.highlevel.nfs4.cache import DelegatedData
 from nfsclient.highlevel.nfs4.live import LiveClient
 from nfsclient.highlevel.nfs4.transfer import Limits4, Reader4, Writer4
 from nfsclient.protocol import nfs4 as p
-from nfsclient.sessions.state import LockRange, Open
+from nfsclient.sessions.state import LockRange, Locks, Open
 
 
 class NfsFile4(RemoteFile):
@@ -82,12 +83,17 @@ class NfsFile4(RemoteFile):
             return
         try:
             if not self.opened.lost and self._live.rpc.is_open:
-                for locks in [one for one in self._live.held.locks.values() if one.opened is self.opened]:
-                    for one in list(locks.ranges):
-                        self.unlock(one.offset, one.length, owner=locks.owner)
+                self._unlock_all()
                 self._live.run(lambda: [op.putfh(self.handle), op.close(self.opened.stateid)], self.name)
         finally:
             self._live.held.closed(self.opened)
+
+    def _unlock_all(self) -> None:
+        """Some servers refuse to CLOSE a file with locks (LOCKS_HELD: section 18.2.3)."""
+        mine = [one for one in self._live.held.locks.values() if one.opened is self.opened and not one.lost]
+        for locks in mine:
+            for one in list(locks.ranges):
+                self._unlock(locks, one.offset, one.length)
 
     # ------------------------------------------------------------ byte-range locks
 
@@ -119,8 +125,6 @@ class NfsFile4(RemoteFile):
                 args = op.lock_more(known.stateid, kind, offset, length)
             return [op.putfh(self.handle), args]
 
-        from nfsclient.clients.nfs4 import CompoundError
-
         pauses = self._live.patience.pauses()
         while True:
             try:
@@ -140,6 +144,9 @@ class NfsFile4(RemoteFile):
         if locks is None:
             return
         self._live.require(self.opened)
+        self._unlock(locks, offset, length)
+
+    def _unlock(self, locks: Locks, offset: int, length: int) -> None:
         reply = self._live.run(
             lambda: [op.putfh(self.handle), op.locku(locks.stateid, offset, length)], self.name
         )

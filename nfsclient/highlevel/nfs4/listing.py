@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import typing as t
+from functools import partial
 
 from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.clients.nfs4 import operations as op
+from nfsclient.highlevel.nfs4.ahead import PagesAhead, Position4
 from nfsclient.highlevel.nfs4.live import LiveClient
 from nfsclient.listings import MOST_ENTRIES, ListingProgress
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs4 as p
+from nfsclient.xdr import XdrType
 
 _MOST_RESTARTS: t.Final = 4
 _LARGEST_PAGE: t.Final = 1 << 20
@@ -51,35 +54,34 @@ class Lister4:
                 return
 
     def _pages(self, attributes: t.Sequence[str]) -> t.Iterator[list[p.Entry4]]:
-        cookie, verf = 0, bytes(p.NFS4_VERIFIER_SIZE)
+        at = Position4()
         progress = ListingProgress(f"READDIR of {shown(self._path)}", self._most_entries)
-        while True:
-            result = self._ask(cookie, verf, attributes)
-            entries = result.reply.entries
-            yield entries
-            if result.reply.eof:
-                return
-            if entries:
-                cookie, verf = entries[-1].cookie, result.cookieverf
-            progress.note(len(entries), (cookie, verf))
+        ahead = PagesAhead(self._live, lambda at: self._operations(at, self._page, attributes))
+        try:
+            while True:
+                result = ahead.take(at) or self._ask(at, attributes)
+                entries = result.reply.entries
+                yield entries
+                if result.reply.eof:
+                    return
+                if entries:
+                    at = Position4(entries[-1].cookie, result.cookieverf)
+                progress.note(len(entries), at)
+        finally:
+            ahead.close()
 
-    def _ask(self, cookie: int, verf: bytes, attributes: t.Sequence[str]) -> p.Readdir4ResOk:
+    def _operations(self, at: Position4, page: int, attributes: t.Sequence[str]) -> list[XdrType]:
+        wanted = (*attributes, "rdattr_error")
+        return [
+            op.putfh(self._handle),
+            op.readdir(at.cookie, at.verf, maxcount=page, dircount=page, attributes=wanted),
+        ]
+
+    def _ask(self, at: Position4, attributes: t.Sequence[str]) -> p.Readdir4ResOk:
         while True:
             page = self._page
             try:
-                reply = self._live.run(
-                    lambda page=page: [  # type: ignore[misc]
-                        op.putfh(self._handle),
-                        op.readdir(
-                            cookie,
-                            verf,
-                            maxcount=page,
-                            dircount=page,
-                            attributes=(*attributes, "rdattr_error"),
-                        ),
-                    ],
-                    self._path,
-                )
+                reply = self._live.run(partial(self._operations, at, page, attributes), self._path)
             except CompoundError as error:
                 # Not one entry fits: some are larger than the page (18.23.3).
                 if error.status != p.Nfsstat4.NFS4ERR_TOOSMALL or page >= _LARGEST_PAGE:

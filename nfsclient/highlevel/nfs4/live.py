@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from nfsclient.clients.nfs4 import Client4, CompoundError, CompoundReply, Nfs4, NoFreeSlot, Request, Session4
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.clients.nfs4.session import may_be_tried_again
+from nfsclient.clients.nfs4.session import has_changed_nothing
 from nfsclient.clients.patience import Patience
 from nfsclient.errors import (
     ConnectFailed,
@@ -22,40 +22,36 @@ from nfsclient.errors import (
     NfsClientError,
     RetriesExhausted,
     RpcTimeout,
+    ServerDown,
 )
+from nfsclient.highlevel.nfs4.attempts import Attempts, FateUnknown, StateLost
+from nfsclient.highlevel.nfs4.reclaim import Holdings
 from nfsclient.paths import shown
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.core import Pending
-from nfsclient.sessions.recovery import NOT_RECLAIMABLE, REMEDIES, Remedy
+from nfsclient.sessions.recovery import REMEDIES, Remedy
+from nfsclient.sessions.reply import is_delayed_at_sequence
 from nfsclient.sessions.session import changes_nothing
-from nfsclient.sessions.state import Delegation, HeldState, Lease, Locks, Open
+from nfsclient.sessions.state import Delegation, HeldState, Lease, Open
 from nfsclient.xdr import XdrType
 
 OK: t.Final = p.Nfsstat4.NFS4_OK
-_MOST_REMEDIES: t.Final = 8
-"""Recoveries for one call: a server that needs more of them will never be content."""
 _STATE_GONE: t.Final = (
     p.SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED
     | p.SEQ4_STATUS_EXPIRED_SOME_STATE_REVOKED
     | p.SEQ4_STATUS_ADMIN_STATE_REVOKED
     | p.SEQ4_STATUS_RECALLABLE_STATE_REVOKED
 )
+_BACKCHANNEL_DOWN: t.Final = (
+    p.SEQ4_STATUS_CB_PATH_DOWN | p.SEQ4_STATUS_CB_PATH_DOWN_SESSION | p.SEQ4_STATUS_BACKCHANNEL_FAULT
+)
+_ACTED_UPON: t.Final = _STATE_GONE | _BACKCHANNEL_DOWN | p.SEQ4_STATUS_RESTART_RECLAIM_NEEDED
+"""Flags of SEQUENCE (section 18.46.3). Each is acted upon when it comes up, not again while it stays."""
+_GONE: t.Final = frozenset({p.Nfsstat4.NFS4ERR_BADSESSION, p.Nfsstat4.NFS4ERR_DEADSESSION})
 _USUAL_LEASE: t.Final = 90.0
 
 Build: t.TypeAlias = Callable[[], Sequence[XdrType]]
-
-
-class FateUnknown(NfsClientError):
-    """The server lost the session before it answered, so nobody knows whether the operations were executed."""
-
-    def __init__(self, request: Request) -> None:
-        names = ", ".join(p.operation_of(one).name for one in request.operations)
-        super().__init__(f"{names}: the connection and then the session were lost before the reply came")
-
-
-class StateLost(NfsClientError):
-    """The server has forgotten or revoked an open or a lock that the caller relies on."""
 
 
 @dataclass(slots=True, eq=False)
@@ -74,51 +70,45 @@ class _UnderWay:
     request: Request
     pending: Pending[p.Compound4Res]
     sent_at: float
-
-
-class _Attempts:
-    """How often one call was recovered, and how long it has waited."""
-
-    def __init__(self, patience: Patience) -> None:
-        self._patience = patience
-        self._pauses: t.Iterator[float] | None = None
-        self._remedies = 0
-
-    def wait(self, error: NfsClientError) -> None:
-        """Wait for a while. Raises `error` when patience ends."""
-        self._pauses = self._pauses or self._patience.pauses()
-        if next(self._pauses, None) is None:
-            raise error
-
-    def count(self, error: NfsClientError) -> None:
-        """Count one more recovery. Raises `error` after many."""
-        self._remedies += 1
-        if self._remedies > _MOST_REMEDIES:
-            raise error
+    session: Session4
+    connection: int
 
 
 class LiveClient:
-    """A client id with a session, and all that is held through it.
+    """A client id with a session, and everything that it holds there.
 
     `run` gives back replies of compounds that succeeded. Raises `NfsStatusError` for other statuses, `RpcError`,
-    `RetriesExhausted` if the server kept asking to wait, `FateUnknown`, `StateLost`.
+    `ServerDown`, `RetriesExhausted` if the server kept asking to wait, `FateUnknown`, `StateLost`.
     """
 
     def __init__(
-        self, rpc: RpcClient, *, minor: int, patience: Patience, owner: p.ClientOwner4 | None = None
+        self,
+        rpc: RpcClient,
+        *,
+        minor: int,
+        patience: Patience,
+        owner: p.ClientOwner4 | None = None,
+        reconnect: bool = True,
     ) -> None:
         self.rpc = rpc
+        self.reconnect = reconnect
+        """Whether a lost connection is replaced; else it raises `ConnectionLost`, and a late reply `RpcTimeout`."""
         self.patience = patience
         self.nfs4 = Nfs4(rpc, minor=minor)
         self.held = HeldState()
+        self._holdings = Holdings(self)
         self.on_delegation_gone: Callable[[bytes], None] | None = None
         """Called with the handle when a delegation is recalled or revoked: what was cached is void."""
         self._returns: list[tuple[Delegation, Request, Pending[p.Compound4Res]]] = []
         self._flags_seen = 0
+        self._is_set_up = False
+        self._connection = 0
+        """Counts the connections: a request that was lost with an earlier one may go out over the present one."""
         self.lease = Lease(_USUAL_LEASE, rpc.loop.clock())
         self.client: Client4 = self.nfs4.new_client(owner)
         self.session: Session4 = self._new_session()
-        self._complete_reclaim(_Attempts(patience))
+        self._holdings.complete_reclaim(Attempts(patience))
+        self._is_set_up = True
 
     def close(self) -> None:
         """Give everything back: delegations, the session, the client id. The connection stays."""
@@ -135,14 +125,16 @@ class LiveClient:
 
         `repeatable`: operations before one that got DELAY may be executed again although they change something.
         """
-        attempts = _Attempts(self.patience)
+        attempts = Attempts(self.patience)
         while True:
-            self.keep()
+            if not self._guarded(self.keep, attempts):
+                continue
             request = self._begin(build)
             reply, resent = self._deliver(request, into, attempts)
             if reply.status == OK or reply.status not in REMEDIES:
                 return reply.ok(shown(path))
-            self._remedy(reply, attempts, path, request=request, resent=resent, repeatable=repeatable)
+            remedy = self._remedy(reply, attempts, path, request, resent=resent, repeatable=repeatable)
+            self._guarded(remedy, attempts)
 
     def run_many(
         self, jobs: deque[Job], take: Callable[[Job, CompoundReply], None], *, outstanding: int, path: bytes
@@ -153,16 +145,24 @@ class LiveClient:
         """
         under_way: list[_UnderWay] = []
         again: list[Job] = []
-        attempts = _Attempts(self.patience)
+        attempts = Attempts(self.patience)
+
+        def took(job: Job, reply: CompoundReply) -> None:
+            nonlocal attempts
+            attempts = Attempts(self.patience)
+            take(job, reply)
+
         try:
             while jobs or under_way or again:
+                if not self._guarded(self.keep, attempts):
+                    continue
                 self._start(jobs, under_way, outstanding)
                 if not under_way:
                     # One at a time, with all recoveries; the others follow at full speed.
                     job = again.pop(0) if again else jobs.popleft()
-                    take(job, self.run(job.build, path, into=job.into))
+                    took(job, self.run(job.build, path, into=job.into))
                     continue
-                self._take_one(under_way, again, take, attempts, path)
+                self._take_one(under_way, again, took, path)
         finally:
             for one in under_way:
                 self.rpc.core.cancel(
@@ -170,31 +170,33 @@ class LiveClient:
                 )
 
     def _start(self, jobs: deque[Job], under_way: list[_UnderWay], outstanding: int) -> None:
-        self.keep()
         if not self.rpc.is_open:
             return
         while jobs and len(under_way) < outstanding and self.session.state.slots.has_free:
             job = jobs.popleft()
             request = self._begin(job.build)
             pending = self.rpc.submit(p.COMPOUND, request.args, into=job.into)
-            under_way.append(_UnderWay(job, request, pending, self.rpc.loop.clock()))
+            now = self.rpc.loop.clock()
+            under_way.append(_UnderWay(job, request, pending, now, self.session, self._connection))
 
     def _take_one(
         self,
         under_way: list[_UnderWay],
         again: list[Job],
         take: Callable[[Job, CompoundReply], None],
-        attempts: _Attempts,
         path: bytes,
     ) -> None:
         done = self.rpc.wait_any(one.pending for one in under_way)
         one = next(each for each in under_way if each.pending is done)
         under_way.remove(one)
         try:
-            reply = self.session.state.finish(one.request, self.rpc.wait(done))
+            reply = one.session.state.finish(one.request, self.rpc.wait(done))
         except (ConnectionLost, RpcTimeout) as error:
-            attempts.count(error)
-            reply, _ = self._deliver_again(one.request, one.job.into, attempts, error)
+            if one.session is not self.session:
+                again.append(one.job)
+                return
+            attempts = Attempts(self.patience)
+            reply, _ = self._deliver_again(one.request, one.job.into, attempts, error, one.connection)
         if reply.sequence is not None and reply.sequence.sr_status == OK:
             self.lease.renewed(one.sent_at)
         if reply.status == OK or reply.status not in REMEDIES:
@@ -207,96 +209,161 @@ class LiveClient:
             return self.session.state.begin(build())
         except NoFreeSlot:
             # Requests whose fate is not known hold all slots: a new session has free ones.
-            self.session = self._new_session()
+            self._replace_session(is_gone=False)
             return self.session.state.begin(build())
 
     def _deliver(
-        self, request: Request, into: memoryview | None, attempts: _Attempts
+        self, request: Request, into: memoryview | None, attempts: Attempts
     ) -> tuple[CompoundReply, bool]:
         """Send a request until there is a reply; whether it was sent more than once."""
-        sent_at = self.rpc.loop.clock()
+        sent_at, connection = self.rpc.loop.clock(), self._connection
         try:
             reply = self.session.perform(request, into=into)
+            resent = False
         except (ConnectionLost, RpcTimeout) as error:
-            return self._deliver_again(request, into, attempts, error)
+            reply, resent = self._deliver_again(request, into, attempts, error, connection)
+        while is_delayed_at_sequence(reply):
+            # The slot has not moved, and the server may be executing this very request: it must stay the same one.
+            attempts.wait(RetriesExhausted(reply.status, "SEQUENCE", None))
+            self.session.state.take_again(request)
+            sent_at = self.rpc.loop.clock()
+            try:
+                reply = self.session.perform(request, into=into)
+            except (ConnectionLost, RpcTimeout) as error:
+                reply, resent = self._deliver_again(request, into, attempts, error, self._connection)
         if reply.sequence is not None and reply.sequence.sr_status == OK:
             self.lease.renewed(sent_at)
-        return reply, False
+        return reply, resent
 
     def _deliver_again(
-        self, request: Request, into: memoryview | None, attempts: _Attempts, error: NfsClientError
+        self,
+        request: Request,
+        into: memoryview | None,
+        attempts: Attempts,
+        error: NfsClientError,
+        connection: int,
     ) -> tuple[CompoundReply, bool]:
         """The same slot and sequence id over a new connection (section 2.10.6.2).
 
         A request that is late is not sent again while its connection lives (section 2.9.2): that one is closed first.
+        `connection` tells whether another call has replaced it already.
         """
+        if not self.reconnect:
+            raise error
         while True:
-            attempts.wait(error)
+            if connection != self._connection and self.rpc.is_open:
+                connection = self._connection
+                try:
+                    return self.session.perform(request, into=into), True
+                except (ConnectionLost, RpcTimeout) as another:
+                    error = another
+            names = ", ".join(p.operation_of(one).name for one in request.args.argarray)
+            self._reconnect_patiently(names, attempts, error)
+
+    def _reconnect_patiently(self, what: str, attempts: Attempts, error: NfsClientError) -> None:
+        """Wait, and connect, until it works. Raises `ServerDown` when patience ends."""
+        while True:
+            if not attempts.has_waited():
+                peer = self.rpc.core.peer
+                raise ServerDown(what, peer, attempts.seconds, attempts.waits, str(error)) from error
             try:
                 self._reconnect()
-                return self.session.perform(request, into=into), True
             except (ConnectionLost, RpcTimeout, ConnectFailed) as another:
                 error = another
+            else:
+                return
 
     def _reconnect(self) -> None:
         """A new connection, with the session's backchannel on it (sections 2.10.3.1 and 18.34)."""
-        self._returns.clear()
         self.rpc.reconnect()
+        self._connection += 1
         result = self.nfs4.bind_conn_to_session(self.session.id)
         if result.bctsr_status == OK:
             self.nfs4.callbacks.serve(self.session.callbacks)
+        self._returns = [
+            (delegation, request, self.rpc.submit(p.COMPOUND, request.args))
+            for delegation, request, _ in self._returns
+        ]
 
     # ------------------------------------------------------------ recovery
+
+    def _guarded(self, step: Callable[[], object], attempts: Attempts) -> bool:
+        """Take a step of a recovery; False if the connection or the session was lost meanwhile, and is there again."""
+        try:
+            step()
+        except (ConnectionLost, RpcTimeout) as error:
+            if not self.reconnect:
+                raise
+            attempts.count(error)
+            self._reconnect_patiently("recovery", attempts, error)
+        except CompoundError as error:
+            remedy = REMEDIES.get(t.cast("p.Nfsstat4", error.status))
+            if remedy not in {Remedy.NEW_SESSION, Remedy.NEW_CLIENT}:
+                raise
+            attempts.count(error)
+            failure = error
+            self._guarded(lambda: self._apply(remedy, failure), attempts)
+        else:
+            return True
+        return False
 
     def _remedy(
         self,
         reply: CompoundReply,
-        attempts: _Attempts,
+        attempts: Attempts,
         path: bytes,
-        *,
         request: Request,
+        *,
         resent: bool,
         repeatable: bool,
-    ) -> None:
-        """Do what the table says, so that the call can be made again. Raises if it cannot."""
+    ) -> Callable[[], None]:
+        """What the table says is to be done, so that the call can be made again. Raises if it cannot."""
         error = reply.error(shown(path))
         assert error is not None
         remedy = REMEDIES[reply.status]
         if remedy is Remedy.WAIT:
-            if not (repeatable or may_be_tried_again(reply)):
+            if not (repeatable or has_changed_nothing(reply)):
                 raise error
             attempts.wait(RetriesExhausted(reply.status, error.procedure, shown(path)))
-            return
+            return lambda: None
         attempts.count(error)
         in_sequence = not reply.results
         if remedy in {Remedy.BIND, Remedy.NEW_SESSION} and not in_sequence:
             raise error
         if resent and in_sequence and not (repeatable or changes_nothing(request.operations)):
             raise FateUnknown(request)
-        self._apply(remedy, error)
+        return lambda: self._apply(remedy, error)
 
     def _apply(self, remedy: Remedy, error: CompoundError) -> None:
         match remedy:
             case Remedy.BIND:
                 self.session.bind(self.nfs4)
             case Remedy.NEW_SESSION:
-                self.session = self._new_session()
+                self._replace_session(is_gone=error.status in _GONE)
             case Remedy.NEW_CLIENT:
                 self._new_client()
             case Remedy.TEST:
-                if not self._test_state():
+                if not self._holdings.test():
                     raise error
             case _:
                 pass
 
+    def _replace_session(self, *, is_gone: bool) -> None:
+        """Another session for the same client; the old one is destroyed if the server still has it."""
+        old = self.session
+        self.session = self._new_session()
+        self.nfs4.callbacks.forget(old.id)
+        if not is_gone:
+            old.destroy()
+
     def _new_session(self) -> Session4:
         """CREATE_SESSION for the client id; if the server does not know it any more, all is reclaimed."""
-        attempts = _Attempts(self.patience)
+        attempts = Attempts(self.patience)
         while True:
             try:
                 session = self.client.create_session(callbacks=True)
             except CompoundError as error:
-                if error.status == p.Nfsstat4.NFS4ERR_STALE_CLIENTID and hasattr(self, "session"):
+                if error.status == p.Nfsstat4.NFS4ERR_STALE_CLIENTID and self._is_set_up:
                     attempts.count(error)
                     return self._new_client()
                 if error.status != p.Nfsstat4.NFS4ERR_DELAY:
@@ -315,7 +382,7 @@ class LiveClient:
 
     def _new_client(self) -> Session4:
         """EXCHANGE_ID by the same owner, a session, and everything held reclaimed (section 8.4.2)."""
-        attempts = _Attempts(self.patience)
+        attempts = Attempts(self.patience)
         while True:
             self.client = self.nfs4.new_client(self.client.owner)
             try:
@@ -327,118 +394,24 @@ class LiveClient:
                 attempts.wait(error)
         self._adopt(session)
         self.session = session
-        self._reclaim(attempts)
+        self._holdings.owes_reclaim = True
+        self._holdings.reclaim(attempts)
         return session
 
-    def _reclaim(self, attempts: _Attempts) -> None:
-        """Opens with their delegations, then locks; RECLAIM_COMPLETE; what was refused is opened again without."""
-        opens = list(self.held.opens.values())
-        refused = [opened for opened in opens if not self._reclaim_open(opened, attempts)]
-        with_opens = {opened.handle for opened in opens} - {one.handle for one in refused}
-        for delegation in list(self.held.delegations.values()):
-            if delegation.handle not in with_opens:
-                self._gone(delegation)
-        for locks in self.held.locks.values():
-            if locks.opened in refused or not self._reclaim_locks(locks, attempts):
-                locks.lost = True
-        self._complete_reclaim(attempts)
-        for opened in refused:
-            self._open_again(opened)
-
-    def _raw(self, attempts: _Attempts, *operations: XdrType) -> CompoundReply:
-        """A compound of the recovery itself: only waiting is done about what goes wrong."""
-        while True:
-            reply = self.session.compound(*operations)
-            if REMEDIES.get(reply.status) is not Remedy.WAIT:
-                return reply
-            error = reply.error()
-            assert error is not None
-            attempts.wait(error)
-
-    def _reclaim_open(self, opened: Open, attempts: _Attempts) -> bool:
-        known = self.held.delegations.get(opened.handle)
-        kind = p.OpenDelegationType4.OPEN_DELEGATE_NONE if known is None else known.type
-        claim = op.claim_previous(kind)
-        reply = self._raw(
-            attempts,
-            op.putfh(opened.handle),
-            op.open(claim, opened.access, opened.deny, owner=opened.owner),
-        )
-        if reply.status in NOT_RECLAIMABLE:
-            return False
-        result = reply.ok().of(p.OPEN).resok4
-        assert result is not None
-        opened.stateid = result.stateid
-        if self.held.delegated(opened.handle, result.delegation) is None and known is not None:
-            self._gone(known)
-        return True
-
-    def _reclaim_locks(self, locks: Locks, attempts: _Attempts) -> bool:
-        for index, one in enumerate(locks.ranges):
-            if index:
-                lock = op.lock_more(locks.stateid, one.type, one.offset, one.length, reclaim=True)
-            else:
-                first, owner = locks.opened.stateid, locks.owner
-                lock = op.lock(first, one.type, one.offset, one.length, owner=owner, reclaim=True)
-            reply = self._raw(attempts, op.putfh(locks.opened.handle), lock)
-            if reply.status != OK:
-                return False
-            locks.stateid = reply.stateid
-        return True
-
-    def _complete_reclaim(self, attempts: _Attempts) -> None:
-        reply = self._raw(attempts, op.reclaim_complete())
-        if reply.status != p.Nfsstat4.NFS4ERR_COMPLETE_ALREADY:
-            reply.ok()
-
-    def _open_again(self, opened: Open) -> None:
-        """Open by handle what could not be reclaimed: another client may have changed it meanwhile."""
-        reply = self.session.compound(
-            op.putfh(opened.handle), op.open(None, opened.access, opened.deny, owner=opened.owner)
-        )
-        if reply.status != OK:
-            opened.lost = True
-            return
-        result = reply.of(p.OPEN).resok4
-        assert result is not None
-        opened.stateid, opened.lost = result.stateid, False
-        self.held.delegated(opened.handle, result.delegation)
-
-    def _test_state(self) -> bool:
-        """TEST_STATEID of everything held, FREE_STATEID of what is revoked (section 8.5); whether any was."""
-        stateids = self.held.all_stateids()
-        if not stateids:
-            return False
-        reply = self.session.compound(op.test_stateid(*stateids))
-        result = reply.of(p.TEST_STATEID).tsr_resok4
-        if reply.status != OK or result is None:
-            return False
-        changed = False
-        for stateid, status in zip(stateids, result.tsr_status_codes, strict=False):
-            if status == OK:
-                continue
-            changed = True
-            self.session.compound(op.free_stateid(stateid))
-            lost = self.held.revoked(stateid)
-            if isinstance(lost, Delegation) and self.on_delegation_gone is not None:
-                self.on_delegation_gone(lost.handle)
-            if isinstance(lost, Open):
-                for locks in self.held.locks.values():
-                    locks.lost = locks.lost or locks.opened is lost
-                self._open_again(lost)
-        return changed
-
-    # ------------------------------------------------------------ what goes on beside the calls
+    # ------------------------------------------------------------ what goes on besides the calls
 
     def keep(self) -> None:
         """Renew the lease when it is due, look at what the server has flagged, finish returns of delegations."""
         self._finish_returns()
-        flags = self.session.state.status_flags & _STATE_GONE
-        if flags and flags != self._flags_seen:
-            self._flags_seen = flags
-            self._test_state()
-        elif not flags:
-            self._flags_seen = 0
+        flags = self.session.state.status_flags & _ACTED_UPON
+        new = flags & ~self._flags_seen
+        self._flags_seen = flags
+        if new & p.SEQ4_STATUS_RESTART_RECLAIM_NEEDED or self._holdings.owes_reclaim:
+            self._holdings.reclaim(Attempts(self.patience))
+        if new & _STATE_GONE:
+            self._holdings.test()
+        if new & _BACKCHANNEL_DOWN and self.rpc.is_open:
+            self.session.bind(self.nfs4)
         if self.lease.is_due(self.rpc.loop.clock()) and self.rpc.is_open:
             self.lease.renewed(self.rpc.loop.clock())
             self.renew()
@@ -468,7 +441,7 @@ class LiveClient:
         """Start a DELEGRETURN without waiting for it: nothing is cached that is not on the server already."""
         if self.held.delegations.get(delegation.handle) is not delegation:
             return
-        self._gone(delegation)
+        self.forget_delegation(delegation)
         if not self.rpc.is_open:
             return
         try:
@@ -481,16 +454,21 @@ class LiveClient:
             return
         self._returns.append((delegation, request, self.rpc.submit(p.COMPOUND, request.args)))
 
-    def _gone(self, delegation: Delegation) -> None:
+    def forget_delegation(self, delegation: Delegation) -> None:
+        """It is no longer held: what was cached is void."""
         self.held.returned(delegation)
         if self.on_delegation_gone is not None:
             self.on_delegation_gone(delegation.handle)
 
     def _finish_returns(self) -> None:
         for one in [one for one in self._returns if one[2].done]:
+            if one[2].result is None:
+                continue  # the connection was lost: the next one repeats it
             self._returns.remove(one)
-            if one[2].result is not None:
-                self.session.state.finish(one[1], one[2].result)
+            reply = self.session.state.finish(one[1], one[2].result)
+            if REMEDIES.get(reply.status) is Remedy.WAIT:
+                one[0].recalled = True
+                self.held.delegations.setdefault(one[0].handle, one[0])
         for delegation in [one for one in self.held.delegations.values() if one.recalled]:
             self.give_back(delegation)
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.clients.nfs4 import operations as op
-from nfsclient.highlevel.errors import LinkNotFollowed
 from nfsclient.highlevel.nfs4.live import LiveClient
+from nfsclient.highlevel.walking import Walker
 from nfsclient.paths import names_of, shown
 from nfsclient.protocol import nfs4 as p
 from nfsclient.replies import status_error
@@ -31,9 +31,8 @@ STAT: t.Final = (
     "time_modify",
 )
 """The attributes that come with every object."""
-_MOST_LINKS: t.Final = 40
 _MOST_NAMES: t.Final = 8
-"""LOOKUPs of one compound: every server allows so many operations."""
+"""LOOKUPs of one compound: every server allows this many operations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +44,13 @@ class Node4:
     attributes: p.Fattr4
 
 
-class Resolver4:
-    """Finds paths below `root`, whose own path on the server is `base`. ".." never leads above `root`."""
+class Resolver4(Walker[Node4]):
+    """Finds paths below `root`, whose own path on the server is `base`."""
 
     def __init__(self, live: LiveClient, root: bytes, base: bytes = b"/") -> None:
+        super().__init__(base)
         self._live = live
         self._root = root
-        self._base = names_of(base)
 
     def find(self, path: bytes, *, follow: bool = True) -> Node4:
         """The object at `path`; of a symbolic link at its end the target, unless `follow` is False.
@@ -68,32 +67,17 @@ class Resolver4:
             else:
                 if not follow or node.attributes.type != p.NfsFtype4.NF4LNK:
                     return node
-        return self._step_by_step(path, follow)
+        return self._walk(path, follow=follow)
 
-    def _step_by_step(self, path: bytes, follow: bool) -> Node4:
-        way = [self._lookup(self._root, [], b"/")]
-        todo = names_of(path)[::-1]
-        links = 0
-        while todo:
-            name = todo.pop()
-            if name == b"..":
-                way = way[:-1] or way
-                continue
-            node = self._lookup(way[-1].handle, [name], path)
-            if (follow or todo) and node.attributes.type == p.NfsFtype4.NF4LNK:
-                links += 1
-                if links > _MOST_LINKS:
-                    raise LinkNotFollowed(
-                        f"{shown(path)} leads through more than {_MOST_LINKS} symbolic links"
-                    )
-                text = self.read_link(node.handle, path)
-                if text.startswith(b"/"):
-                    way = way[:1]
-                todo += self._names_of_link(text, path)[::-1]
-            else:
-                here = way[-1].path.rstrip(b"/") + b"/" + name
-                way.append(Node4(node.handle, here, node.attributes))
-        return way[-1]
+    def _root_node(self) -> Node4:
+        return self._lookup(self._root, [], b"/")
+
+    def _step(self, directory: Node4, name: bytes, path: bytes) -> Node4:
+        node = self._lookup(directory.handle, [name], path)
+        return Node4(node.handle, directory.path.rstrip(b"/") + b"/" + name, node.attributes)
+
+    def _link_text(self, node: Node4, path: bytes) -> bytes | None:
+        return self.read_link(node.handle, path) if node.attributes.type == p.NfsFtype4.NF4LNK else None
 
     def parent(self, path: bytes) -> tuple[Node4, bytes]:
         """The directory that holds the last name of `path`, and that name. Raises like `find`."""
@@ -123,13 +107,3 @@ class Resolver4:
             path,
         )
         return Node4(reply.handle, b"/" + b"/".join(names), reply.attributes)
-
-    def _names_of_link(self, text: bytes, path: bytes) -> t.Sequence[bytes]:
-        names = names_of(text)
-        if not text.startswith(b"/"):
-            return names
-        if names[: len(self._base)] != self._base:
-            raise LinkNotFollowed(
-                f"{shown(path)} leads through a symbolic link to {shown(text)}, out of the export"
-            )
-        return names[len(self._base) :]

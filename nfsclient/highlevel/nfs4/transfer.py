@@ -71,15 +71,18 @@ class Transfer:
         self._limits = limits
 
     def _run(self, jobs: deque[Job], take: Callable[[Job, CompoundReply], None], size: int) -> None:
-        self._live.require(self._open)
         outstanding = max(1, min(_MOST_OUTSTANDING, _IN_FLIGHT // max(1, size)))
         self._live.run_many(jobs, take, outstanding=outstanding, path=self._path)
-        self._live.require(self._open)
 
     def _lock_or_open(self, delegation_too: bool) -> p.Stateid4:
         """The stateid for I/O: a delegation's, else a lock's, else the open's (section 8.2.5)."""
+        self._live.require(self._open)
         held = self._live.held
-        if delegation_too and (one := held.delegations.get(self._open.handle)) is not None:
+        if (
+            delegation_too
+            and (one := held.delegations.get(self._open.handle)) is not None
+            and not one.recalled
+        ):
             return one.stateid
         for locks in held.locks.values():
             if locks.opened is self._open and locks.ranges:

@@ -224,7 +224,16 @@ def bulk_of(args: Compound4Args) -> BulkResult[Compound4Args, Compound4Res] | No
 
 
 NULL = Procedure(PROGRAM, VERSION, 0, "NULL", Void, Void)
-COMPOUND = Procedure(PROGRAM, VERSION, 1, "COMPOUND", Compound4Args, Compound4Res, steps=compound_steps)
+COMPOUND = Procedure(
+    PROGRAM,
+    VERSION,
+    1,
+    "COMPOUND",
+    Compound4Args,
+    Compound4Res,
+    bulk_of=bulk_of,
+    steps=compound_steps,
+)
 NFS4 = Program(PROGRAM, VERSION, "NFS", (NULL, COMPOUND), OPERATIONS)
 """Program 100003, version 4, with the operations of all minor versions."""
 CB_NULL = Procedure(CALLBACK_PROGRAM, CALLBACK_VERSION, 0, "CB_NULL", Void, Void)

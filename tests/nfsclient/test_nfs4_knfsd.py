@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""The path client of NFSv4 against the Linux kernel, which grants delegations. Skipped where it is not installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from nfsclient import connect
+from nfsclient.highlevel.nfs4 import NfsClient4
+from nfsclient.protocol import nfs4 as p
+from nfsclient.rpc.loop import Loop
+from nfstargets import make_target
+from nfstargets.base import TargetAddress
+from nfstargets.cache import find_installation
+from nfstargets.knfsd.image import KNFSD
+from nfstargets.knfsd.target import KnfsdTarget
+
+pytestmark = pytest.mark.skipif(find_installation(KNFSD) is None, reason="knfsd is not installed")
+READ = p.OpenDelegationType4.OPEN_DELEGATE_READ
+NONE = p.OpenDelegationType4.OPEN_DELEGATE_NONE
+
+
+@pytest.fixture(scope="module")
+def target() -> Iterator[KnfsdTarget]:
+    made = make_target("knfsd")
+    assert isinstance(made, KnfsdTarget)
+    made.start()
+    made.end_grace()
+    yield made
+    made.stop()
+
+
+def by_path(address: TargetAddress, version: str, loop: Loop) -> NfsClient4:
+    url = f"nfs://{address.host}:{address.nfs_port}{address.export}?version={version}&uid=0&gid=0"
+    client = connect(url, timeout=60, loop=loop)
+    assert isinstance(client, NfsClient4)
+    return client
+
+
+def test_delegation_recall_and_restart(target: KnfsdTarget) -> None:
+    loop = Loop()
+    target.touch_locally(b"/f")
+    with by_path(target.address(), "4.1", loop) as holder, by_path(target.address(), "4.2", loop) as other:
+        with holder.open("f") as file:
+            assert (file.delegation, file.read()) == (READ, b"changed without the protocol")
+            with other.open("f", "r+") as changed:  # answered when the delegation is back
+                changed.write(b"data")
+            assert file.delegation == NONE
+            file.seek(0)
+            assert file.read() == b"data" + b"changed without the protocol"[4:]
+        with holder.open("f", "r+") as file, file.locked(0, 10):
+            target.restart()
+            assert file.read(4) == b"data"
+        other.setxattr("f", "user.name", b"text")
+        assert (other.listxattr("f"), other.getxattr("f", "user.name")) == (["user.name"], b"text")
+        assert other.get_acl("f")
