@@ -77,7 +77,6 @@ EVERY_PROTOCOL = [
         clause="GUARD_IS_COMPARED_TO_CTIME",
         after="wrong-guard-not-sync",
     ),
-    Wish("nfs4/LOOKUP/keeps-it", title="LOOKUP keeps it.", level="MUST", section="18.13.3"),
     Wish("nfs3/quotas/by-user", file="quotas", procedures=("WRITE",), section="4.9"),
     Wish("nfs2/STATFS/steady", level="SHOULD", gist='blocks of "one" size'),
     Wish("mount/MNT/same-flavors", mutant="mnt3-forgets-flavors", procedures=("MNT1",)),
@@ -85,6 +84,7 @@ EVERY_PROTOCOL = [
     Wish("portmap/GETADDR/empty-netid", section="RFC 1833 2.2.1"),
     Wish("rpc/header/long-verifier", section="7.2"),
     Wish("rpc/tls/starts", file="tls", section="rfc5531:8"),
+    Wish("nfs4/LOOKUP/keeps-it", title="LOOKUP keeps it.", level="MUST", section="18.13.3"),
 ]
 
 
