@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from nfsjudge import compounds as compounds
 from nfsjudge import policy
 from nfsjudge.expect import expect, expect_error
 from nfsjudge.outcome import (

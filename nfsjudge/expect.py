@@ -26,6 +26,11 @@ from nfsjudge.requirement import Requirement
 from nfsjudge.showing import NONE, show
 from nfsjudge.verdict import Verdict
 
+if t.TYPE_CHECKING:
+    from nfsclient.sessions.reply import CompoundReply
+    from nfsclient.xdr import XdrType
+    from nfsjudge.compounds import CompoundExpectation, OperationExpectation
+
 T = t.TypeVar("T")
 T_co = t.TypeVar("T_co", covariant=True)
 
@@ -193,7 +198,7 @@ class ReplyExpectation(t.Generic[T]):
     def _status(self) -> tuple[XdrEnum, StatusPolicy]:
         """The status and the table for it; one that a closed enumeration does not define is a failure."""
         __tracebackhide__ = True
-        status: XdrEnum = self._reply.status
+        status = self._status_of_reply()
         policy = policy_of(status)
         if not status.is_known and policy.closed_by is None:
             observe("status outside of the RFC", show(status))
@@ -201,13 +206,25 @@ class ReplyExpectation(t.Generic[T]):
             self._fail(status, ("a status that the RFC defines",), policy.closed_by)
         return status, policy
 
+    def _status_of_reply(self) -> XdrEnum:
+        return t.cast("XdrEnum", self._reply.status)
+
+    def _results(self) -> t.Any:
+        """What a reply that says success has besides."""
+        return self._reply.resok
+
+    def _field_of(self, status: XdrEnum) -> tuple[str, str]:
+        """What a failure text calls the status, and the field that has it."""
+        field = policy_of(status).field
+        return field, field
+
     def _fail(
         self, status: XdrEnum, expected: tuple[str, ...], because: Requirement | None = None
     ) -> t.NoReturn:
         __tracebackhide__ = True
-        field = policy_of(status).field
+        what, field = self._field_of(status)
         seen = "success" if status == 0 else show(status)
-        fail(field, expected, seen, because or self._because, subject=self._reply, field=field)
+        fail(what, expected, seen, because or self._because, subject=self._reply, field=field)
 
     def _end_if_inconclusive(self, status: XdrEnum, policy: StatusPolicy, expectation: Ends) -> None:
         """End the check as SKIP or UNSUPPORTED at a status that says nothing about this expectation."""
@@ -224,7 +241,7 @@ class ReplyExpectation(t.Generic[T]):
         if status != 0:
             self._end_if_inconclusive(status, policy, expectation)
             self._fail(status, ("success",))
-        return t.cast("T", self._reply.resok)
+        return t.cast("T", self._results())
 
     def ok(self) -> T:
         """Success: gives the results.
@@ -274,10 +291,22 @@ class ReplyExpectation(t.Generic[T]):
         return ValueExpectation(value, path.removeprefix("resok."), self._because, self._reply, path)
 
 
+_kinds: dict[type, type[ReplyExpectation[t.Any]]] = {}
+
+
+def judge_by(kind: type[ReplyExpectation[t.Any]], *replies: type) -> None:
+    """Let `expect()` judge replies of these types by another class: their status is not called `status`."""
+    _kinds.update(dict.fromkeys(replies, kind))
+
+
 def _show_status(status: XdrEnum) -> str:
     return "success" if status == 0 else show(status)
 
 
+@t.overload
+def expect(  # type: ignore[overload-overlap]  # a compound is the narrower case, and comes first
+    subject: CompoundReply, what: None = None, *, because: Requirement | None = None
+) -> CompoundExpectation: ...
 @t.overload
 def expect(  # type: ignore[overload-overlap]  # a reply with results is the narrower case, and comes first
     subject: Reply[T], what: None = None, *, because: Requirement | None = None
@@ -287,6 +316,10 @@ def expect(
     subject: StatusReply, what: None = None, *, because: Requirement | None = None
 ) -> ReplyExpectation[None]: ...
 @t.overload
+def expect(
+    subject: XdrType, what: None = None, *, because: Requirement | None = None
+) -> OperationExpectation: ...
+@t.overload
 def expect(subject: T, what: str, *, because: Requirement | None = None) -> ValueExpectation[T]: ...
 def expect(subject: t.Any, what: str | None = None, *, because: Requirement | None = None) -> t.Any:
     """Begin to judge a reply, or (with `what` naming it) a value.
@@ -294,7 +327,7 @@ def expect(subject: t.Any, what: str | None = None, *, because: Requirement | No
     A claim that does not hold raises `Nonconformance` with `because`, or with what the check proves first.
     """
     if what is None:
-        return ReplyExpectation(subject, because)
+        return _kinds.get(type(subject), ReplyExpectation)(subject, because)
     return ValueExpectation(subject, what, because)
 
 

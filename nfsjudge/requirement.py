@@ -104,3 +104,15 @@ CALL_DECODED = Requirement(
     gist="GARBAGE_ARGS is for arguments that cannot be decoded, not for well-formed ones",
 )
 """What a server breaks that refuses well-formed arguments."""
+COMPOUND_IS_SOUND = Requirement(
+    rfc="RFC 5661",
+    section="16.2.3",
+    gist="a compound has a result for each operation until one fails, and the status of the last of them",
+)
+"""What a compound breaks whose results do not fit its operations."""
+SEQUENCE_ECHOES = Requirement(
+    rfc="RFC 5661",
+    section="18.46.3",
+    level=Level.MUST,
+    gist="session id, slot id and sequence id in the result of SEQUENCE equal those in its arguments",
+)

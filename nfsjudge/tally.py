@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from nfsclient.protocol.mount import MOUNT1, MOUNT2, MOUNT3
 from nfsclient.protocol.nfs2 import NFS2
 from nfsclient.protocol.nfs3 import NFS3
+from nfsclient.protocol.nfs4 import NFS4
 from nfsclient.protocol.portmap import PORTMAP2
 from nfsclient.protocol.rpcbind import RPCBIND3, RPCBIND4
 from nfsclient.rpc.exchange import Exchange
@@ -30,6 +31,7 @@ Named: t.TypeAlias = tuple[tuple[str, tuple[Program, ...]], ...]
 _NAMED: t.Final[Named] = (
     ("nfs2", (NFS2,)),
     ("nfs3", (NFS3,)),
+    ("nfs4", (NFS4,)),
     ("mount", (MOUNT1, MOUNT2, MOUNT3)),
     ("portmap", (PORTMAP2, RPCBIND3, RPCBIND4)),
 )

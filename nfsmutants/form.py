@@ -46,7 +46,7 @@ T = t.TypeVar("T", bound=TransportMiddleware)
 
 Rules: t.TypeAlias = Mapping[AnyOperation, str]
 """Operations, each with the clause that is broken."""
-State: t.TypeAlias = dict[str, t.Any]
+State: t.TypeAlias = dict[t.Any, t.Any]
 """The memory of a mutant in one server, from the time it is switched on until it is switched off."""
 
 

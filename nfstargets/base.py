@@ -47,7 +47,7 @@ class TargetAddress:
     proto: str = "tcp"
     """Transport of the checks that do not choose one: "tcp" or "udp"."""
     version: int = 3
-    """2: test NFSv2 only. 3: test NFSv3, and also NFSv2 if it is served."""
+    """2: test NFSv2 only. 3: test NFSv3, and also NFSv2 and NFSv4.1 if they are served."""
     export: str = "/export"
     """Path for MNT."""
     inside: str = ""

@@ -82,6 +82,11 @@ class Step:
     path: str = ""
     """Where the result stands in the decoded reply: `resarray[2].opread`; empty when it is the reply itself."""
 
+    @property
+    def status(self) -> t.Any:
+        """The status in the result; None where there is no result, or no status in it."""
+        return getattr(self.result, "status", None)
+
     def at(self, field: str | None) -> str | None:
         """The path in the decoded reply of a field of the result, or of the result itself."""
         return ".".join(part for part in (self.path, field) if part) or None

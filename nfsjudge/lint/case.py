@@ -46,7 +46,7 @@ class Case:
         self.operation = None if step is None else step.operation
         self.args: t.Any = None if step is None else step.args
         self.result: t.Any = None if step is None else step.result
-        self.status: t.Any = getattr(self.result, "status", None)
+        self.status: t.Any = None if step is None else step.status
         self.ok: t.Any = getattr(self.result, "resok", None)
 
     @property

@@ -7,7 +7,7 @@ themselves. A protocol registers its tables when its module is imported; this pa
 
 from __future__ import annotations
 
-from nfsjudge.policy import mount, nfs2, nfs3
+from nfsjudge.policy import mount, nfs2, nfs3, nfs4
 from nfsjudge.policy.engine import (
     Ends,
     Inconclusive,
@@ -28,6 +28,7 @@ __all__ = [
     "mount",
     "nfs2",
     "nfs3",
+    "nfs4",
     "optional_capability",
     "policy_of",
     "register",

@@ -82,7 +82,7 @@ def nfs2_altered_handle_is_the_root(call: Getattr) -> Attrstat:
 def nfs2_renamed_handle_refers_to_directory(call: AnyCall) -> t.Any:
     """After RENAME the handle of an object refers to its directory"""
     args = call.args
-    astray: dict[bytes, bytes] = call.state  # type: ignore[assignment]
+    astray: dict[bytes, bytes] = call.state
     if isinstance(args, Renameargs):
         inode = child_of(call.server, args.from_.dir, args.from_.name)
         if inode is not None:

@@ -115,7 +115,7 @@ def write2_answers_before_it_is_stable(call: Write) -> Attrstat:
 @mutant(GETATTR, RFC1094_STATELESS)
 def nfs2_restart_invalidates_handles(call: Getattr) -> Attrstat:
     """Handles from before a restart are invalid"""
-    known: dict[bytes, int] = call.state  # type: ignore[assignment]
+    known: dict[bytes, int] = call.state
     if known.setdefault(call.args.file, call.backend.boots) != call.backend.boots:
         return Attrstat(Nfsstat2.NFSERR_STALE)
     reply: Attrstat = call.proceed()

@@ -23,8 +23,8 @@ def lint(file: Path | None, alone: bool, strict: bool, list_rules: bool) -> int:
     """Judge the traffic in a capture.
 
     FILE is a pcap or pcapng file of tcpdump, Wireshark or nfsproof. The rules of docs/lint.md are applied to every
-    reply of NFSv2, NFSv3, MOUNT and RPC over TCP and UDP. With --alone, replies are also compared with earlier ones.
-    The output names the packet in which a call ends.
+    reply of NFSv2, NFSv3, NFSv4.1, MOUNT and RPC over TCP and UDP. With --alone, replies are also compared with
+    earlier ones. The output names the packet in which a call ends.
     """
     starter.put_home_first()
     from nfsproof import linting

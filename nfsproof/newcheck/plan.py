@@ -12,22 +12,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fixtures.ids import MODULES, id_of, operations, subject_of, violations
-from nfsclient.rpc.program import Procedure
+from nfsclient.rpc.program import AnyOperation, Operation
 from nfsclient.similar import similar_text
 from nfsproof.newcheck.source import Source
 from nfsproof.unfilled import MARK, NAME
 from reports.idlist import IdList
 
-AnyProcedure: t.TypeAlias = Procedure[t.Any, t.Any]
 _RFCS = {
     "nfs2": "RFC 1094",
     "nfs3": "RFC 1813",
+    "nfs4": "RFC 5661",
     "mount": "RFC 1813",
     "portmap": "RFC 1833",
     "rpc": "RFC 1831",
     "recovery": "RFC 1813",
 }
 """Protocol -> the RFC of a section that is named without one."""
+_BY_OPERATION = frozenset({"RFC 5661"})
+"""RFCs in which a section has parts (DESCRIPTION, ...) that are numbered, too: mutants name the whole."""
 _SECTION = re.compile(r"(?:rfc\s*(?P<rfc>\d+)[\s:]+)?(?P<section>[0-9A-Z]+(?:\.[0-9A-Z]+)*)", re.IGNORECASE)
 _STEM = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _LONGEST_TITLE = 108
@@ -73,11 +75,11 @@ class Clause:
 
 @dataclass(frozen=True, slots=True)
 class Bent:
-    """A procedure with the name of its constant, and the module that has it."""
+    """An operation with the name of its constant, and the module that has it."""
 
     constant: str
     module: str
-    procedure: AnyProcedure
+    procedure: AnyOperation
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,8 +292,10 @@ def _mutant(wish: Wish, protocol: str, subject: str, slug: str) -> tuple[str, bo
         if re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) is None:
             raise CannotMake(f"--mutant: {wish.mutant} has other characters than a-z, 0-9 and -")
         return name, name in names
-    version = {"nfs2": "2", "nfs3": "3"}.get(protocol, "")
-    operation = subject.replace("_", "").lower() if subject in operations(protocol) else protocol.rstrip("23")
+    version = {"nfs2": "2", "nfs3": "3", "nfs4": "4"}.get(protocol, "")
+    operation = (
+        subject.replace("_", "").lower() if subject in operations(protocol) else protocol.rstrip("234")
+    )
     return f"{operation}{version}-fill-in-{slug}", False
 
 
@@ -307,7 +311,7 @@ def _bends(wish: Wish, protocol: str, subject: str) -> tuple[Bent, ...]:
         Bent(name, f"nfsclient.protocol.{module}", value)
         for module in MODULES[protocol]
         for name, value in vars(importlib.import_module(f"nfsclient.protocol.{module}")).items()
-        if isinstance(value, Procedure)
+        if isinstance(value, Operation)
     ]
     for word in words:
         fitting = [one for one in constants if word.upper() in {one.constant, one.procedure.name}]
@@ -327,4 +331,6 @@ def rule_of(clause: Clause) -> str:
     hints = f"{clause.citation} (IMPLEMENTATION)"
     alternative = f"{clause.rfc} section {clause.section}"
     wanted = [hints] if clause.is_implementation else []
+    if clause.rfc in _BY_OPERATION:
+        alternative = f"{clause.rfc} section {clause.section.rpartition('.')[0]}"
     return next((citations[one] for one in (*wanted, clause.citation, alternative) if one in citations), "")

@@ -23,6 +23,10 @@ FIXTURES: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("nfs3", "Nfs3", "nfsclient.clients"),
         ("scratch", "Nfs3Scratch", "fixtures.checks.dialects.nfs3"),
     ),
+    "nfs4": (
+        ("session", "Session4", "nfsclient.clients.nfs4"),
+        ("scratch", "Nfs4Scratch", "fixtures.checks.dialects.nfs4"),
+    ),
     "recovery": (
         ("nfs3", "Nfs3", "nfsclient.clients"),
         ("scratch", "Nfs3Scratch", "fixtures.checks.dialects.nfs3"),
@@ -33,6 +37,8 @@ FIXTURES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "rpc": (("wire", "MakeWire", "fixtures.checks.wire"),),
 }
 """Protocol -> the fixtures that a check begins with: name, type, module of the type."""
+_MARKS = {"nfs4": ("MINORS", "suites.nfs4.minors")}
+"""Protocol -> a mark that most of its checks have, and its module."""
 _HEADER = '# SPDX-License-Identifier: MIT\n"""{}"""\n\nfrom __future__ import annotations\n'
 
 
@@ -101,10 +107,14 @@ def _add_check(plan: Plan, suite: Source) -> None:
         suite.add_import(plan.clause.imported_from, plan.clause.name)
     if plan.clause.is_new:
         _add_clause(plan, suite)
+    mark, home = _MARKS.get(plan.protocol, ("", ""))
+    if mark:
+        suite.add_import(home, mark)
     title = plan.wish.title or f"{MARK}: the claim in one sentence"
     arguments = ", ".join(name for name, _, _ in fixtures)
     suite.add_function(
         [
+            *([f"@{mark}"] if mark else []),
             *call_lines("@proves", [plan.clause.name, f'killed_by="{plan.mutant}"'], ""),
             *call_lines(f"def {plan.function}", [f"{name}: {of}" for name, of, _ in fixtures], " -> None:"),
             f'    """{title.removesuffix(".")}."""',

@@ -84,6 +84,7 @@ EVERY_PROTOCOL = [
     Wish("portmap/GETADDR/empty-netid", section="RFC 1833 2.2.1"),
     Wish("rpc/header/long-verifier", section="7.2"),
     Wish("rpc/tls/starts", file="tls", section="rfc5531:8"),
+    Wish("nfs4/LOOKUP/keeps-it", title="LOOKUP keeps it.", level="MUST", section="18.13.3"),
 ]
 
 
@@ -176,7 +177,7 @@ REFUSED = [
     (Wish("nfs3/RENAME/keeps-it", file="remove"), "would be about REMOVE, not RENAME"),
     (Wish("nfs3/rename/keeps-it"), "write nfs3/RENAME/keeps-it"),
     (Wish("nfs3/RENAM/keeps-it"), "similar: RENAME"),
-    (Wish("nfs4/OPEN/x"), "expected one of nfs2, nfs3, mount, portmap, rpc"),
+    (Wish("nfs5/OPEN/x"), "expected one of nfs2, nfs3, nfs4, mount, portmap, rpc"),
     (Wish("nfs3/COMMIT/a-b-c-d-e"), "at most 4 are allowed"),
     (Wish("nfs3/COMMIT/" + "a" * 60), "at most 48 are allowed"),
     (Wish("nfs3/COMMIT/x[y]"), "without parameters"),

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+"""Rules for NFSv4.1 and 4.2 that one compound is enough for (RFC 5661). NFSv4.0 is not judged."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Iterable, Sequence
+
+from nfsclient.errors import ServerViolation
+from nfsclient.protocol import nfs4 as p
+from nfsclient.rpc.program import Step
+from nfsclient.sessions.reply import CompoundReply
+from nfsjudge.lint.case import Case, View
+from nfsjudge.lint.rule import Breach, rule
+from nfsjudge.lint.world import World
+from nfsjudge.policy.nfs4 import CLOSED_ENUM
+from nfsjudge.requirement import COMPOUND_IS_SOUND, SEQUENCE_ECHOES, Level, Requirement
+
+TAG_IS_ECHOED = Requirement(
+    rfc="RFC 5661",
+    section="16.2.3",
+    level=Level.SHOULD,
+    gist="the tag of the results should be the tag of the request",
+)
+ATTRIBUTES_ASKED = Requirement(
+    rfc="RFC 5661",
+    section="18.7.3",
+    gist="the result has attributes that the request names, and no others",
+)
+ACCESS_ASKED = Requirement(
+    rfc="RFC 5661",
+    section="18.1.3",
+    level=Level.MUST,
+    gist="supported and access have no bits that the request does not name, and access has none that supported lacks",
+)
+READ_UP_TO_COUNT = Requirement(
+    rfc="RFC 5661", section="18.22.3", gist="READ returns as many bytes as the request says, or fewer"
+)
+WRITE_UP_TO_COUNT = Requirement(
+    rfc="RFC 5661",
+    section="18.32.3",
+    gist="count is the number of bytes written: as many as were sent, or fewer",
+)
+COMMITTED_AS_ASKED = Requirement(
+    rfc="RFC 5661",
+    section="18.32.3",
+    level=Level.MUST,
+    gist="committed is at least as strong as stable in the arguments (Table 11)",
+)
+ENTRIES_CHANGE_A_DIRECTORY = Requirement(
+    rfc="RFC 5661",
+    section="5.8.1.4",
+    gist="the change attribute of a directory gets another value when an entry is made or removed",
+)
+SIZES_DO_NOT_GROW = Requirement(
+    rfc="RFC 5661",
+    section="18.36.3",
+    level=Level.MUST,
+    gist="the server may decrease header padding and sizes of the fore channel, and does not increase them",
+)
+_SIZES: t.Final = ("ca_headerpadsize", "ca_maxrequestsize", "ca_maxresponsesize", "ca_maxresponsesize_cached")
+_HARMLESS: t.Final = frozenset(
+    {
+        *(p.ACCESS, p.BACKCHANNEL_CTL, p.BIND_CONN_TO_SESSION, p.CREATE_SESSION, p.DELEGPURGE, p.DELEGRETURN),
+        *(
+            p.DESTROY_CLIENTID,
+            p.DESTROY_SESSION,
+            p.EXCHANGE_ID,
+            p.FREE_STATEID,
+            p.GETATTR,
+            p.GETFH,
+            p.ILLEGAL,
+        ),
+        *(p.LOCKT, p.LOOKUP, p.LOOKUPP, p.NVERIFY, p.PUTFH, p.PUTPUBFH, p.PUTROOTFH, p.READ, p.READDIR),
+        *(p.READLINK, p.RECLAIM_COMPLETE, p.RESTOREFH, p.SAVEFH, p.SECINFO, p.SECINFO_NO_NAME, p.SEQUENCE),
+        *(p.TEST_STATEID, p.VERIFY),
+    }
+)
+"""Operations that change no object."""
+
+
+# ---------------------------------------------------------------- what the world learns
+
+
+def views_of(_step: Step) -> list[View]:
+    """Nothing: a rule over NFSv4 looks at one compound."""
+    return []
+
+
+def changed(step: Step) -> Sequence[bytes] | None:
+    """What an operation may have changed, for the worlds of other versions: nothing, or anything, also if it failed."""
+    return [] if step.operation in _HARMLESS else None
+
+
+def learn(world: World, step: Step | None, _views: list[View], *, is_shared: bool) -> None:  # noqa: ARG001
+    """Forget what may have changed."""
+    if step is None or changed(step) is None:
+        world.removed()
+
+
+# ---------------------------------------------------------------- whole compounds
+
+
+def _reply(case: Case) -> CompoundReply | None:
+    """The compound, if it is of a minor version with sessions, and was answered."""
+    if case.args is None or case.result is None or case.args.minorversion == 0:
+        return None
+    return CompoundReply(case.args, case.result)
+
+
+@rule("nfs4/results", COMPOUND_IS_SOUND, of=(p.COMPOUND,), killed_by="compound4-goes-on-after-an-error")
+def results(case: Case) -> Breach | None:
+    """Results that do not fit the operations, or a status that is not that of the last result."""
+    reply = _reply(case)
+    try:
+        if reply is not None:
+            reply.require_sound()
+    except ServerViolation as error:
+        return Breach("results that fit the operations", str(error).removeprefix("COMPOUND: "), "resarray")
+    return None
+
+
+@rule("nfs4/tag", TAG_IS_ECHOED, of=(p.COMPOUND,), killed_by="compound4-drops-the-tag")
+def tag(case: Case) -> Breach | None:
+    """Another tag than that of the request."""
+    reply = _reply(case)
+    if reply is None or reply.res.tag == reply.args.tag:
+        return None
+    return Breach(f"tag {reply.args.tag!r}", f"tag {reply.res.tag!r}", "tag")
+
+
+# ---------------------------------------------------------------- single operations
+
+
+@rule("nfs4/status-defined", CLOSED_ENUM, of=p.OPERATIONS, killed_by="lookup4-noent-is-errno")
+def status_defined(case: Case) -> Breach | None:
+    """A status that nfsstat4 does not have."""
+    if case.status is None or case.status.is_known:
+        return None
+    field = type(case.result).__xdr_fields__[0]
+    return Breach("a status of nfsstat4", f"status {int(case.status)}", field)
+
+
+@rule("nfs4/sequence-echo", SEQUENCE_ECHOES, of=(p.SEQUENCE,), killed_by="sequence4-answers-slot-0")
+def sequence_echo(case: Case) -> Breach | None:
+    """SEQUENCE is answered for another session, slot or sequence id."""
+    result = case.result.sr_resok4 if case.result is not None else None
+    if result is None or case.args is None:
+        return None
+    for name in ("sessionid", "slotid", "sequenceid"):
+        sent, seen = getattr(case.args, f"sa_{name}"), getattr(result, f"sr_{name}")
+        if sent != seen:
+            return Breach(f"{name} {_text(sent)}", f"{name} {_text(seen)}", f"sr_resok4.sr_{name}")
+    return None
+
+
+def _text(value: bytes | int) -> str:
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+@rule("nfs4/getattr-asked", ATTRIBUTES_ASKED, of=(p.GETATTR,), killed_by="getattr4-adds-the-type")
+def getattr_asked(case: Case) -> Breach | None:
+    """GETATTR with attributes that the request does not name."""
+    result = case.result.resok4 if case.result is not None else None
+    if result is None or case.args is None:
+        return None
+    surplus = _surplus(result.obj_attributes, case.args.attr_request)
+    return surplus and Breach("attributes that the request names", surplus, "resok4.obj_attributes")
+
+
+@rule("nfs4/readdir-asked", ATTRIBUTES_ASKED, of=(p.READDIR,), killed_by="readdir4-adds-the-type")
+def readdir_asked(case: Case) -> Breach | None:
+    """READDIR with attributes that the request does not name."""
+    result = case.result.resok4 if case.result is not None else None
+    if result is None or case.args is None:
+        return None
+    for index, entry in enumerate(result.reply.entries):
+        surplus = _surplus(entry.attrs, case.args.attr_request)
+        if surplus:
+            return Breach(
+                "attributes that the request names", surplus, f"resok4.reply.entries[{index}].attrs"
+            )
+    return None
+
+
+def _surplus(seen: p.Fattr4, asked: Iterable[int]) -> t.Any:
+    """The names of attributes that the request does not name; None without any."""
+    names = [*filter(lambda name: name not in set(p.names_of(asked)), p.names_of(seen.attrmask))]
+    return ", ".join(names) or None
+
+
+@rule("nfs4/access-asked", ACCESS_ASKED, of=(p.ACCESS,), killed_by="access4-supports-everything")
+def access_asked(case: Case) -> Breach | None:
+    """ACCESS with rights that the request does not name, or that it does not verify."""
+    result = case.result.resok4 if case.result is not None else None
+    if result is None or case.args is None:
+        return None
+    if result.supported & ~case.args.access:
+        expected = f"no bits besides {case.args.access:#x}"
+        return Breach(expected, f"supported {result.supported:#x}", "resok4.supported")
+    if result.access & ~result.supported:
+        expected = f"no bits besides {result.supported:#x}"
+        return Breach(expected, f"access {result.access:#x}", "resok4.access")
+    return None
+
+
+@rule("nfs4/read-count", READ_UP_TO_COUNT, of=(p.READ,), killed_by="read4-returns-more")
+def read_count(case: Case) -> Breach | None:
+    """READ with more data than the request says."""
+    result = case.result.resok4 if case.result is not None else None
+    if result is None or case.args is None or len(result.data) <= case.args.count:
+        return None
+    return Breach(f"at most {case.args.count} bytes", f"{len(result.data)} bytes", "resok4.data")
+
+
+@rule("nfs4/write-count", WRITE_UP_TO_COUNT, of=(p.WRITE,), killed_by="write4-reports-more-than-sent")
+def write_count(case: Case) -> Breach | None:
+    """WRITE that reports more bytes than were sent."""
+    result = case.result.resok4 if case.result is not None else None
+    if result is None or case.args is None or result.count <= len(case.args.data):
+        return None
+    return Breach(f"at most {len(case.args.data)}", f"count {result.count}", "resok4.count")
+
+
+@rule("nfs4/committed", COMMITTED_AS_ASKED, of=(p.WRITE,), killed_by="write4-commits-nothing")
+def committed(case: Case) -> Breach | None:
+    """WRITE that commits less than the request says."""
+    result = case.result.resok4 if case.result is not None else None
+    if result is None or case.args is None or int(result.committed) >= int(case.args.stable):
+        return None
+    return Breach(f"at least {case.args.stable.name}", result.committed.name, "resok4.committed")
+
+
+@rule(
+    "nfs4/change-info",
+    ENTRIES_CHANGE_A_DIRECTORY,
+    of=(p.CREATE, p.LINK, p.REMOVE),
+    killed_by="create4-change-stands",
+)
+def change_info(case: Case) -> Breach | None:
+    """An atomic change_info4 with the same change before and after the operation."""
+    result = getattr(case.result, "resok4", None)
+    if result is None or not result.cinfo.atomic or result.cinfo.before != result.cinfo.after:
+        return None
+    return Breach("another change after it", f"change {result.cinfo.after}", "resok4.cinfo.after")
+
+
+@rule(
+    "nfs4/session-sizes", SIZES_DO_NOT_GROW, of=(p.CREATE_SESSION,), killed_by="createsession4-doubles-sizes"
+)
+def session_sizes(case: Case) -> Breach | None:
+    """CREATE_SESSION that grants larger sizes of the fore channel than the request says."""
+    result = case.result.csr_resok4 if case.result is not None else None
+    if result is None or case.args is None:
+        return None
+    asked, granted = case.args.csa_fore_chan_attrs, result.csr_fore_chan_attrs
+    for name in _SIZES:
+        most, seen = getattr(asked, name), getattr(granted, name)
+        if seen > most:
+            return Breach(f"at most {most}", f"{name} {seen}", f"csr_resok4.csr_fore_chan_attrs.{name}")
+    return None

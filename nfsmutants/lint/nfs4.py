@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that only the lint of NFSv4 catches."""
+
+from __future__ import annotations
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.xdr import replace
+from nfsmutants.form import Call, mutant
+from nfsmutants.nfs4.bending import amend4, restate4
+from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_ERRORS, RFC5661_READ, RFC5661_READDIR, RFC5661_WRITE
+
+
+@mutant(p.LOOKUP, RFC5661_ERRORS)
+def lookup4_noent_is_errno(call: Call[p.Lookup4Args, p.Lookup4Res]) -> p.Lookup4Res:
+    """LOOKUP of an absent name returns a status that nfsstat4 does not have"""
+    return restate4(call.proceed(), Nfsstat4.NFS4ERR_NOENT, Nfsstat4(1002))
+
+
+@mutant(p.READDIR, RFC5661_READDIR)
+def readdir4_adds_the_type(call: Call[p.Readdir4Args, p.Readdir4Res]) -> p.Readdir4Res:
+    """READDIR returns types that nobody asked for"""
+    if "type" in p.names_of(call.args.attr_request):
+        return call.proceed()
+    kind = p.NfsFtype4.NF4REG
+    return amend4(
+        call.proceed(),
+        "reply",
+        entries=lambda it: [replace(one, attrs=one.attrs.changed(type=kind)) for one in it.entries],
+    )
+
+
+@mutant(p.READ, RFC5661_READ)
+def read4_returns_more(call: Call[p.Read4Args, p.Read4Res]) -> p.Read4Res:
+    """READ returns one byte more than the request says"""
+    result = call.proceed()
+    if result.resok4 is None or len(result.resok4.data) != call.args.count:
+        return result
+    return amend4(result, data=lambda it: bytes(it.data) + b"x")
+
+
+@mutant(p.WRITE, RFC5661_WRITE)
+def write4_reports_more_than_sent(call: Call[p.Write4Args, p.Write4Res]) -> p.Write4Res:
+    """WRITE answers one byte more than it was sent"""
+    return amend4(call.proceed(), count=lambda it: it.count + 1)
+
+
+@mutant(p.CREATE, RFC5661_ATTRIBUTES)
+def create4_change_stands(call: Call[p.Create4Args, p.Create4Res]) -> p.Create4Res:
+    """CREATE returns the same change of the directory from before and after it"""
+    return amend4(call.proceed(), "cinfo", after=lambda it: it.before)

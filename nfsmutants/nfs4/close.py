@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs4/test_close.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsmutants.form import AnyCall, Call, mutant
+from nfsmutants.nfs4.bending import refusal
+from nfsmutants.rules import RFC5661_CLOSE, RFC5661_ERRORS
+
+Close = Call[p.Close4Args, p.Close4Res]
+
+
+@mutant(p.CLOSE, RFC5661_CLOSE)
+def close4_keeps_shares(call: Close) -> p.Close4Res:
+    """CLOSE succeeds, and the file stays open"""
+    return p.Close4Res(Nfsstat4.NFS4_OK, call.args.open_stateid)
+
+
+@mutant(p.READ, RFC5661_ERRORS)
+def read4_takes_closed_stateids(call: Call[p.Read4Args, p.Read4Res]) -> p.Read4Res:
+    """READ with a stateid that does not designate any state succeeds"""
+    result = call.proceed()
+    if result.status != Nfsstat4.NFS4ERR_BAD_STATEID:
+        return result
+    return p.Read4Res(Nfsstat4.NFS4_OK, p.Read4ResOk(True, b""))
+
+
+@mutant(p.CLOSE, RFC5661_CLOSE)
+def close4_compares_the_seqid(call: Close) -> p.Close4Res:
+    """CLOSE with a seqid that is not 0 gets BAD_SEQID"""
+    result = call.proceed()
+    return refusal(result, Nfsstat4.NFS4ERR_BAD_SEQID) if call.args.seqid else result
+
+
+@mutant((p.OPEN, p.CLOSE), RFC5661_CLOSE)
+def close4_closes_for_all(call: AnyCall) -> t.Any:
+    """CLOSE ends all OPENs of the file by this client"""
+    opened: list[p.Stateid4] = call.state.setdefault("opened", [])
+    result = call.proceed()
+    if call.operation is p.OPEN and result.resok4 is not None:
+        opened.append(result.resok4.stateid)
+    elif call.operation is p.CLOSE:
+        for one in opened:
+            call.proceed(p.Close4Args(0, one))
+        opened.clear()
+    return result

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs4/test_destroy_session.py catch."""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.xdr import replace
+from nfsmutants.form import AnyCall, Call, mutant
+from nfsmutants.nfs4.bending import restate4, sequence_of
+from nfsmutants.rules import RFC5661_DESTROY_SESSION
+
+Compound = Call[p.Compound4Args, p.Compound4Res]
+
+
+@mutant((p.CREATE_SESSION, p.DESTROY_SESSION), RFC5661_DESTROY_SESSION)
+def destroysession4_destroys_nothing(call: AnyCall) -> t.Any:
+    """DESTROY_SESSION succeeds, and the session goes on"""
+    if call.operation is p.DESTROY_SESSION and call.args.dsa_sessionid in call.state:
+        return p.DestroySession4Res(Nfsstat4.NFS4_OK)
+    result = call.proceed()
+    if call.operation is p.CREATE_SESSION and result.csr_resok4 is not None:
+        call.state[result.csr_resok4.csr_sessionid] = True
+    return result
+
+
+@mutant(p.DESTROY_SESSION, RFC5661_DESTROY_SESSION)
+def destroysession4_unknown_is_ok(
+    call: Call[p.DestroySession4Args, p.DestroySession4Res],
+) -> p.DestroySession4Res:
+    """DESTROY_SESSION of an unknown session succeeds"""
+    return restate4(call.proceed(), Nfsstat4.NFS4ERR_BADSESSION, Nfsstat4.NFS4_OK)
+
+
+@mutant(p.COMPOUND, RFC5661_DESTROY_SESSION)
+def destroysession4_destroys_its_own(call: Compound) -> p.Compound4Res:
+    """DESTROY_SESSION in a session destroys that session, whichever it names"""
+    sent = sequence_of(call.args)
+    if sent is None:
+        return call.proceed()
+    operations = [
+        p.DestroySession4Args(sent.sa_sessionid) if isinstance(one, p.DestroySession4Args) else one
+        for one in call.args.argarray
+    ]
+    return call.proceed_with(argarray=operations)
+
+
+@mutant(p.COMPOUND, RFC5661_DESTROY_SESSION)
+def destroysession4_may_stand_anywhere(call: Compound) -> p.Compound4Res:
+    """DESTROY_SESSION of the session in SEQUENCE succeeds though operations follow it"""
+    reply, sent = call.proceed(), sequence_of(call.args)
+    last = reply.resarray[-1] if reply.resarray else None
+    if sent is None or not isinstance(last, p.DestroySession4Res) or reply.status == Nfsstat4.NFS4_OK:
+        return reply
+    results = [*reply.resarray[:-1], p.DestroySession4Res(Nfsstat4.NFS4_OK)]
+    return replace(reply, status=Nfsstat4.NFS4_OK, resarray=results)

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs4/test_verify.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsmutants.form import Call, mutant
+from nfsmutants.nfs4.bending import restate4
+from nfsmutants.rules import RFC5661_VERIFY
+
+Verify = Call[p.Verify4Args, p.Verify4Res]
+
+
+@mutant(p.VERIFY, RFC5661_VERIFY)
+def verify4_always_differs(call: Verify) -> p.Verify4Res:
+    """VERIFY of attributes that match gets NOT_SAME"""
+    return restate4(call.proceed(), Nfsstat4.NFS4_OK, Nfsstat4.NFS4ERR_NOT_SAME)
+
+
+@mutant(p.VERIFY, RFC5661_VERIFY)
+def verify4_always_matches(call: Verify) -> p.Verify4Res:
+    """VERIFY of attributes that differ succeeds"""
+    return restate4(call.proceed(), Nfsstat4.NFS4ERR_NOT_SAME, Nfsstat4.NFS4_OK)
+
+
+@mutant(p.VERIFY, RFC5661_VERIFY)
+def verify4_compares_the_first_only(call: Verify) -> p.Verify4Res:
+    """VERIFY compares one attribute, and ignores the others"""
+    names = p.names_of(call.args.obj_attributes.attrmask)
+    first = call.args.obj_attributes.changed(**dict.fromkeys(names[1:]))
+    return call.proceed_with(obj_attributes=first)

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs4/test_write.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4, StableHow4
+from nfsmutants.bending import count
+from nfsmutants.form import Call, mutant
+from nfsmutants.nfs4.bending import amend4
+from nfsmutants.rules import RFC5661_COMMIT, RFC5661_ERRORS, RFC5661_WRITE
+
+Write = Call[p.Write4Args, p.Write4Res]
+
+
+@mutant(p.WRITE, RFC5661_WRITE)
+def write4_writes_zeros(call: Write) -> p.Write4Res:
+    """WRITE writes zeros instead of data"""
+    return call.proceed_with(data=bytes(len(call.args.data)))
+
+
+@mutant(p.WRITE, RFC5661_WRITE)
+def write4_commits_nothing(call: Write) -> p.Write4Res:
+    """WRITE says that it committed nothing, whatever the request says"""
+    return amend4(call.proceed(), committed=StableHow4.UNSTABLE4)
+
+
+@mutant(p.WRITE, RFC5661_ERRORS)
+def write4_ignores_the_open_mode(call: Write) -> p.Write4Res:
+    """WRITE succeeds with the stateid of an OPEN for reading"""
+    result = call.proceed()
+    if result.status != Nfsstat4.NFS4ERR_OPENMODE:
+        return result
+    return call.proceed_with(stateid=p.ANONYMOUS_STATEID)
+
+
+@mutant(p.COMMIT, RFC5661_COMMIT)
+def commit4_verifier_is_random(call: Call[p.Commit4Args, p.Commit4Res]) -> p.Commit4Res:
+    """COMMIT returns another verifier each time"""
+    return amend4(call.proceed(), writeverf=b"%08d" % count(call.state))

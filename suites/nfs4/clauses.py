@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Clauses that checks in more than one file prove, each declared once, by section of RFC 5661."""
+
+from __future__ import annotations
+
+from nfsjudge import Level, Requirement
+
+# ---------------------------------------------------------------- section 2.10.6: exactly-once semantics
+
+RETRY_GETS_THE_CACHED_REPLY = Requirement(
+    rfc="RFC 5661",
+    section="2.10.6.1",
+    gist="a request with the sequence id that its slot has is a retry: the replier returns the cached reply",
+)
+RETRY_IS_NOT_EXECUTED = Requirement(
+    rfc="RFC 5661",
+    section="2.10.6.1.3",
+    level=Level.MUST,
+    gist="a retry is answered from the reply cache or with an error, and is not executed again",
+)
+MISORDERED_IS_REFUSED = Requirement(
+    rfc="RFC 5661",
+    section="2.10.6.1",
+    level=Level.MUST,
+    gist="a sequence id that is neither that of the slot nor the next one gets NFS4ERR_SEQ_MISORDERED from SEQUENCE",
+)
+
+# ---------------------------------------------------------------- section 15: errors
+
+NEEDS_A_FILEHANDLE = Requirement(
+    rfc="RFC 5661",
+    section="15.1.2.5",
+    gist="an operation that needs a current or saved filehandle which is not set fails with NFS4ERR_NOFILEHANDLE",
+)
+
+# ---------------------------------------------------------------- section 16.2: COMPOUND
+
+MINOR_VERSION_IS_KNOWN = Requirement(
+    rfc="RFC 5661",
+    section="16.2.3",
+    level=Level.MUST,
+    gist="a minor version that the server does not support gets NFS4ERR_MINOR_VERS_MISMATCH and no results",
+)
+ENDS_AT_THE_FIRST_ERROR = Requirement(
+    rfc="RFC 5661",
+    section="16.2.3",
+    gist="operations are executed until one fails; the status of COMPOUND is that of the last one executed",
+)
+
+# ---------------------------------------------------------------- section 18: operations
+
+NOT_ONLY_OP = Requirement(
+    rfc="RFC 5661",
+    section="18.35.3",
+    level=Level.MUST,
+    gist="an operation that may stand without SEQUENCE must then be the only one: NFS4ERR_NOT_ONLY_OP",
+)

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Open files of checks."""
+
+from __future__ import annotations
+
+import typing as t
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner
+from nfsclient.clients.nfs4 import CompoundReply, Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsjudge import expect
+
+READ: t.Final = p.OPEN4_SHARE_ACCESS_READ | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
+"""Access to ask for where no delegation is wanted. A server grants what it likes (RFC 5661 section 10.4)."""
+WRITE: t.Final = p.OPEN4_SHARE_ACCESS_WRITE | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
+BOTH: t.Final = p.OPEN4_SHARE_ACCESS_BOTH | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
+
+
+class Opened(t.NamedTuple):
+    """A file that the check has opened."""
+
+    handle: bytes
+    stateid: p.Stateid4
+    result: p.Open4ResOk
+
+
+def try_open(
+    session: Session4, file: bytes, access: int = READ, deny: int = 0, **more: t.Any
+) -> CompoundReply:
+    """The reply to an OPEN of a file by its handle, by a new open owner unless one is given."""
+    more.setdefault("owner", new_state_owner())
+    return session.compound(op.putfh(file), op.open(None, access, deny, **more))
+
+
+def open_file(session: Session4, file: bytes, access: int = READ, deny: int = 0, **more: t.Any) -> Opened:
+    """Open a file by its handle."""
+    reply = expect(try_open(session, file, access, deny, **more)).ok()
+    result = reply.of(p.OPEN).resok4
+    assert result is not None
+    return Opened(file, result.stateid, result)
+
+
+def create_file(
+    session: Session4, directory: bytes, name: bytes, how: p.Createhow4 | None = None, access: int = BOTH
+) -> Opened:
+    """Create a file and keep it open."""
+    creating = op.open(name, access, owner=new_state_owner(), how=how or op.guarded())
+    reply = expect(session.compound(op.putfh(directory), creating, op.getfh())).ok()
+    result = reply.of(p.OPEN).resok4
+    assert result is not None
+    return Opened(reply.handle, result.stateid, result)
+
+
+def another_client(v4: Nfs4Dialect) -> Session4:
+    """A session of another client, on another connection."""
+    return v4.new_session(v4.connections.connect("nfs"))

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+"""Requests that are sent twice, as a client may do it: on another connection, after the first one was lost.
+
+A requester must not send a request again while its connection lives (RFC 5661 section 2.9.2), so checks of the reply
+cache close it first. The session goes on, with the new connection.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect
+from nfsclient.clients.nfs4 import CompoundReply, Nfs4, Request, Session4
+from nfsclient.protocol import nfs4 as p
+from nfsclient.rpc.blocking import RpcClient
+from nfsclient.xdr import XdrType
+
+
+def session_of_its_own(v4: Nfs4Dialect) -> Session4:
+    """A session of a new client, over a connection that nothing else uses."""
+    return v4.new_session(v4.connections.connect("nfs"))
+
+
+def reconnect(v4: Nfs4Dialect, session: Session4) -> Nfs4:
+    """Close the connection of a session, and open another one."""
+    t.cast("RpcClient", session.nfs4.rpc).close()
+    session.nfs4 = v4.client(v4.connections.connect("nfs"))
+    return session.nfs4
+
+
+def send_again(v4: Nfs4Dialect, session: Session4, request: Request) -> CompoundReply:
+    """The reply to a request that was sent before, on a new connection."""
+    return session.perform(request, via=reconnect(v4, session))
+
+
+def send_another(v4: Nfs4Dialect, session: Session4, request: Request, *operations: XdrType) -> CompoundReply:
+    """The reply to other operations with the slot and the sequence id of a request that was sent before."""
+    args = p.Compound4Args(
+        request.args.tag, request.args.minorversion, [request.args.argarray[0], *operations]
+    )
+    return session.perform(Request(args, request.slot, request.sequence_id), via=reconnect(v4, session))
+
+
+def without_sequence(reply: CompoundReply) -> list[XdrType]:
+    """The results after SEQUENCE: what SEQUENCE says besides its ids may be of now or of then (section 2.10.6.1.1)."""
+    return reply.res.resarray[1:]

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""CLOSE (RFC 5661 section 18.2)."""
+
+from __future__ import annotations
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsjudge import Level, Requirement, expect, proves
+from suites.nfs4.minors import MINORS
+from suites.nfs4.opens import READ, WRITE, another_client, open_file, try_open
+
+RELEASES_SHARES = Requirement(
+    rfc="RFC 5661", section="18.2.3", gist="CLOSE releases the share reservations of its stateid"
+)
+CLOSED_IS_BAD = Requirement(
+    rfc="RFC 5661",
+    section="15.1.5.2",
+    gist="NFS4ERR_BAD_STATEID: the stateid does not designate any valid state",
+)
+SEQID_IS_IGNORED = Requirement(
+    rfc="RFC 5661", section="18.2.3", level=Level.MUST, gist="the seqid argument of CLOSE is ignored"
+)
+OTHERS_STAY = Requirement(
+    rfc="RFC 5661", section="18.2.3", gist="state associated with other OPENs is not affected by CLOSE"
+)
+
+
+@MINORS
+@proves(RELEASES_SHARES, killed_by="close4-keeps-shares")
+def test_releases(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """After CLOSE another client may open what was denied."""
+    file = scratch.file("file")
+    opened = open_file(session, file, READ, p.OPEN4_SHARE_DENY_WRITE)
+    other = another_client(v4)
+    expect(try_open(other, file, WRITE)).refused(Nfsstat4.NFS4ERR_SHARE_DENIED)
+    expect(session.compound(op.putfh(file), op.close(opened.stateid))).ok()
+    expect(try_open(other, file, WRITE)).ok()
+
+
+@MINORS
+@proves(CLOSED_IS_BAD, killed_by="read4-takes-closed-stateids")
+def test_closed_stateid(session: Session4, scratch: Nfs4Scratch) -> None:
+    """A stateid that was closed is refused by READ."""
+    opened = open_file(session, scratch.file("file", b"data"))
+    expect(session.compound(op.putfh(opened.handle), op.close(opened.stateid))).ok()
+    reply = session.compound(op.putfh(opened.handle), op.read(opened.stateid, 0, 4))
+    expect(reply).status(Nfsstat4.NFS4ERR_BAD_STATEID, Nfsstat4.NFS4ERR_OLD_STATEID, Nfsstat4.NFS4ERR_EXPIRED)
+
+
+@MINORS
+@proves(SEQID_IS_IGNORED, killed_by="close4-compares-the-seqid")
+def test_any_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
+    """CLOSE with any seqid succeeds."""
+    opened = open_file(session, scratch.file("file"))
+    expect(session.compound(op.putfh(opened.handle), op.close(opened.stateid, seqid=0x1234_5678))).ok()
+
+
+@MINORS
+@proves(OTHERS_STAY, killed_by="close4-closes-for-all")
+def test_other_open(session: Session4, scratch: Nfs4Scratch) -> None:
+    """CLOSE of one owner's OPEN leaves that of another owner."""
+    file = scratch.file("file", b"data")
+    one, other = open_file(session, file), open_file(session, file)
+    expect(session.compound(op.putfh(file), op.close(one.stateid))).ok()
+    expect(session.compound(op.putfh(file), op.read(other.stateid, 0, 4))).ok()

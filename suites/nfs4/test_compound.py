@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: MIT
+"""COMPOUND (RFC 5661 section 16.2): operations in one call, and the rules that hold for all of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch
+from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.errors import GarbageArgs
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.xdr import Unread, XdrType
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from suites.nfs4.clauses import (
+    ENDS_AT_THE_FIRST_ERROR,
+    MINOR_VERSION_IS_KNOWN,
+    NEEDS_A_FILEHANDLE,
+    NOT_ONLY_OP,
+)
+from suites.nfs4.minors import MINORS
+
+ECHOES_TAG = Requirement(
+    rfc="RFC 5661",
+    section="16.2.3",
+    level=Level.SHOULD,
+    gist="the tag of the results should be the tag of the request",
+)
+UNKNOWN_IS_ILLEGAL = Requirement(
+    rfc="RFC 5661",
+    section="16.2.3",
+    gist="a number that is no operation is answered by OP_ILLEGAL with NFS4ERR_OP_ILLEGAL",
+)
+NOT_IN_SESSION = Requirement(
+    rfc="RFC 5661",
+    section="18.46.3",
+    level=Level.MUST,
+    gist="operations that may not begin a COMPOUND yield NFS4ERR_OP_NOT_IN_SESSION if they do",
+)
+REMOVED_IS_NOTSUPP = Requirement(
+    rfc="RFC 5661",
+    section="15.1.1.5",
+    gist="NFS4ERR_NOTSUPP: the operation must not be implemented in the current minor version",
+)
+MAXOPERATIONS_IS_A_LIMIT = Requirement(
+    rfc="RFC 5661",
+    section="18.36.3",
+    level=Level.MUST,
+    gist="a COMPOUND of more operations than ca_maxoperations gets NFS4ERR_TOO_MANY_OPS",
+)
+_MOST_OPERATIONS = 2000
+"""A server that grants more is not tried."""
+
+
+@proves(MINOR_VERSION_IS_KNOWN, killed_by="compound4-takes-any-minor-version")
+def test_minor_mismatch(nfs4: Nfs4) -> None:
+    """A minor version that nobody has gets MINOR_VERS_MISMATCH, and no results."""
+    reply = nfs4.compound(op.putrootfh(), op.getfh(), minor=0xFFFF_FFFF)
+    expect(reply.res.resarray, "results").equals([])
+    expect(reply).status(Nfsstat4.NFS4ERR_MINOR_VERS_MISMATCH)
+
+
+@MINORS
+@proves(ECHOES_TAG, killed_by="compound4-drops-the-tag")
+def test_tag(session: Session4) -> None:
+    """The results have the tag of the request."""
+    reply = expect(session.compound(op.putrootfh(), tag=b"nfsproof tag")).ok()
+    expect(reply.res.tag, "tag").equals(b"nfsproof tag")
+
+
+@MINORS
+@proves(ENDS_AT_THE_FIRST_ERROR, killed_by="compound4-goes-on-after-an-error")
+def test_stops_at_error(session: Session4, scratch: Nfs4Scratch) -> None:
+    """Nothing that follows a failed operation is executed, or has a result."""
+    failing = (op.putfh(scratch.handle), op.lookup(b"absent"), op.mkdir(b"made"))
+    reply = session.compound(*failing)
+    expect(len(reply), "results").equals(2)
+    expect(reply).of(p.LOOKUP).status(Nfsstat4.NFS4ERR_NOENT)
+    expect(reply).field("status").equals(Nfsstat4.NFS4ERR_NOENT)
+    expect(scratch.names(), "names").equals([])
+
+
+@MINORS
+@pytest.mark.parametrize("number", [0, 2, 10043, 0x7FFF_FFFF])
+@proves(UNKNOWN_IS_ILLEGAL, killed_by="compound4-unknown-is-notsupp")
+def test_illegal(session: Session4, number: int) -> None:
+    """A number that is no operation is answered by ILLEGAL with OP_ILLEGAL."""
+    try:
+        reply = session.compound(op.putrootfh(), Unread(number, b""))
+    except GarbageArgs:  # all operations may be parsed first (section 15.1.3.4)
+        observe("operation that does not exist", "GARBAGE_ARGS")
+        return
+    if reply.status == Nfsstat4.NFS4ERR_BADXDR:
+        observe("operation that does not exist", reply.status.name)
+        return
+    expect(reply).refused(Nfsstat4.NFS4ERR_OP_ILLEGAL, because=UNKNOWN_IS_ILLEGAL)
+    expect(p.operation_of(reply[-1]).name, "operation of the last result").equals("ILLEGAL")
+
+
+@MINORS
+@pytest.mark.parametrize("operation", [op.putrootfh(), op.illegal()], ids=["putrootfh", "illegal"])
+@proves(NOT_IN_SESSION, killed_by="compound4-needs-no-session")
+def test_without_sequence(nfs4: Nfs4, operation: XdrType) -> None:
+    """An operation that needs a session is refused without SEQUENCE."""
+    refusals = [Nfsstat4.NFS4ERR_OP_NOT_IN_SESSION]
+    if isinstance(operation, p.Illegal4Args):
+        refusals.append(Nfsstat4.NFS4ERR_OP_ILLEGAL)
+    expect(nfs4.compound(operation)).status(*refusals)
+
+
+@MINORS
+@proves(NOT_ONLY_OP, killed_by="compound4-sessionless-with-company")
+def test_not_only_operation(nfs4: Nfs4) -> None:
+    """DESTROY_CLIENTID without SEQUENCE, and with another operation after it, is refused."""
+    reply = nfs4.compound(op.destroy_clientid(nfs4.new_client().id), op.putrootfh())
+    expect(len(reply), "results").at_most(1)
+    expect(reply.status, "status").equals(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
+
+
+_REMOVED: dict[str, XdrType] = {
+    "open_confirm": p.OpenConfirm4Args(p.ANONYMOUS_STATEID, 1),
+    "renew": p.Renew4Args(1),
+    "setclientid_confirm": p.SetclientidConfirm4Args(1, bytes(8)),
+    "release_lockowner": p.ReleaseLockowner4Args(p.StateOwner4(1, b"owner")),
+}
+
+
+@MINORS
+@pytest.mark.parametrize("name", _REMOVED)
+@proves(REMOVED_IS_NOTSUPP, killed_by="compound4-removed-is-illegal")
+def test_removed(session: Session4, scratch: Nfs4Scratch, name: str) -> None:
+    """An operation that NFSv4.1 has removed gets NOTSUPP."""
+    reply = session.compound(op.putfh(scratch.handle), _REMOVED[name])
+    expect(reply).refused(Nfsstat4.NFS4ERR_NOTSUPP, because=REMOVED_IS_NOTSUPP)
+
+
+@MINORS
+@proves(MAXOPERATIONS_IS_A_LIMIT, killed_by="compound4-takes-any-number-of-operations")
+def test_too_many_operations(session: Session4) -> None:
+    """A COMPOUND with one operation more than ca_maxoperations gets TOO_MANY_OPS."""
+    most = session.state.fore.ca_maxoperations
+    if most > _MOST_OPERATIONS:
+        skip(f"the session allows {most} operations")
+    reply = session.compound(*[op.putrootfh()] * most)  # SEQUENCE is one more
+    expect(reply.status, "status").equals(Nfsstat4.NFS4ERR_TOO_MANY_OPS)
+
+
+_HANDLELESS: dict[str, XdrType] = {
+    "access": op.access(p.ACCESS4_READ),
+    "commit": op.commit(),
+    "create": op.mkdir(b"d"),
+    "getattr": op.getattr("type"),
+    "getfh": op.getfh(),
+    "lookup": op.lookup(b"n"),
+    "lookupp": op.lookupp(),
+    "nverify": op.nverify(p.Fattr4(size=0)),
+    "open": op.open(b"n"),
+    "read": op.read(op.ANONYMOUS, 0, 1),
+    "readdir": op.readdir(),
+    "remove": op.remove(b"n"),
+    "restorefh": op.restorefh(),
+    "savefh": op.savefh(),
+    "secinfo": op.secinfo(b"n"),
+    "setattr": op.setattr(p.Fattr4(mode=0o644)),
+    "verify": op.verify(p.Fattr4(size=0)),
+    "write": op.write(op.ANONYMOUS, 0, b"x"),
+}
+
+
+@pytest.mark.parametrize("name", _HANDLELESS)
+@proves(NEEDS_A_FILEHANDLE, killed_by="compound4-begins-at-the-root")
+def test_no_filehandle(session: Session4, name: str) -> None:
+    """An operation on the current or the saved filehandle fails with NOFILEHANDLE if there is none."""
+    reply = session.compound(_HANDLELESS[name])
+    expect(reply).refused(Nfsstat4.NFS4ERR_NOFILEHANDLE, because=NEEDS_A_FILEHANDLE)

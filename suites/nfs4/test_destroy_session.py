@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT
+"""DESTROY_SESSION (RFC 5661 section 18.37)."""
+
+from __future__ import annotations
+
+from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsjudge import Level, Requirement, expect, proves
+from suites.nfs4.minors import MINORS
+
+CLOSES_THE_SESSION = Requirement(
+    rfc="RFC 5661",
+    section="18.37.3",
+    gist="DESTROY_SESSION closes the session: its id is not known any more (NFS4ERR_BADSESSION)",
+)
+UNKNOWN_IS_BADSESSION = Requirement(
+    rfc="RFC 5661",
+    section="15.1.11.1",
+    gist="a session id that the server does not know gets NFS4ERR_BADSESSION",
+)
+IS_FINAL = Requirement(
+    rfc="RFC 5661",
+    section="18.37.3",
+    level=Level.MUST,
+    gist="DESTROY_SESSION of the session in SEQUENCE must be the final operation",
+)
+
+
+@MINORS
+@proves(CLOSES_THE_SESSION, killed_by="destroysession4-destroys-nothing")
+def test_closes(nfs4: Nfs4) -> None:
+    """A session that was destroyed does not exist any more."""
+    session = nfs4.new_client().create_session()
+    expect(session.renew()).ok()
+    expect(session.destroy()).ok()
+    expect(session.renew()).status(Nfsstat4.NFS4ERR_BADSESSION)
+
+
+@MINORS
+@proves(UNKNOWN_IS_BADSESSION, killed_by="destroysession4-unknown-is-ok")
+def test_unknown(nfs4: Nfs4, session: Session4) -> None:
+    """DESTROY_SESSION of a session that does not exist fails with BADSESSION."""
+    unknown = bytes(one ^ 0xA5 for one in session.id)
+    result = nfs4.destroy_session(unknown)
+    expect(result).refused(Nfsstat4.NFS4ERR_BADSESSION, because=UNKNOWN_IS_BADSESSION)
+
+
+@MINORS
+@proves(CLOSES_THE_SESSION, killed_by="destroysession4-destroys-its-own")
+def test_other_session(nfs4: Nfs4) -> None:
+    """DESTROY_SESSION in one session of a client may name another one, and the first goes on."""
+    client = nfs4.new_client()
+    one, other = client.create_session(), client.create_session()
+    expect(one.compound(op.destroy_session(other.id))).ok()
+    expect(one.renew()).ok()
+    expect(other.renew()).status(Nfsstat4.NFS4ERR_BADSESSION)
+
+
+@MINORS
+@proves(IS_FINAL, killed_by="destroysession4-may-stand-anywhere")
+def test_not_final(nfs4: Nfs4) -> None:
+    """DESTROY_SESSION of the session in SEQUENCE, with another operation after it, is refused."""
+    session = nfs4.new_client().create_session()
+    reply = session.compound(op.destroy_session(session.id), op.putrootfh())
+    expect(len(reply), "results after SEQUENCE").at_most(1)
+    expect(reply.status, "status").satisfies(lambda status: status != Nfsstat4.NFS4_OK, "an error")

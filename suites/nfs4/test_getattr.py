@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: MIT
+"""GETATTR (RFC 5661 section 18.7): attributes by bitmap."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import ATTRIBUTES, Nfsstat4
+from nfsjudge import Level, Requirement, expect, observe, proves, skip
+from suites.nfs4.minors import MINORS
+
+REQUIRED_ARE_RETURNED = Requirement(
+    rfc="RFC 5661",
+    section="18.7.3",
+    level=Level.MUST,
+    gist="every server supports the REQUIRED attributes, and returns each supported attribute that the request names",
+)
+ONLY_SUPPORTED_ARE_RETURNED = Requirement(
+    rfc="RFC 5661",
+    section="18.7.3",
+    level=Level.MUST,
+    gist="an attribute that the server does not support is left out of the result",
+)
+ONLY_ASKED_ARE_RETURNED = Requirement(
+    rfc="RFC 5661",
+    section="18.7.3",
+    gist="the result has attributes that the request names, and no others",
+)
+SET_ONLY_IS_INVALID = Requirement(
+    rfc="RFC 5661",
+    section="5.5",
+    level=Level.MUST,
+    gist="to get a set-only attribute gets NFS4ERR_INVAL",
+)
+TYPE_IS_THE_OBJECTS = Requirement(
+    rfc="RFC 5661", section="5.8.1.2", gist="attribute type designates the type of the object"
+)
+CHANGES_WITH_THE_OBJECT = Requirement(
+    rfc="RFC 5661",
+    section="5.8.1.4",
+    gist="attribute change has another value after data or attributes of the object changed",
+)
+_REQUIRED: t.Final = [
+    one.name for one in ATTRIBUTES.values() if one.about.required and one.name != "rdattr_error"
+]
+"""Table 2. `rdattr_error` has a meaning in READDIR only (section 5.8.1.12)."""
+
+
+@MINORS
+@pytest.mark.parametrize("name", _REQUIRED)
+@proves(REQUIRED_ARE_RETURNED, killed_by="getattr4-lacks-a-required-attribute")
+def test_required(session: Session4, scratch: Nfs4Scratch, name: str) -> None:
+    """GETATTR returns a REQUIRED attribute in a request of its name alone."""
+    reply = expect(session.compound(op.putfh(scratch.file("file")), op.getattr(name))).ok()
+    expect(getattr(reply.attributes, name), name).is_present()
+
+
+@MINORS
+@proves(REQUIRED_ARE_RETURNED, killed_by="getattr4-hides-a-required-attribute")
+def test_supported(session: Session4, scratch: Nfs4Scratch) -> None:
+    """supported_attrs has every REQUIRED attribute."""
+    reply = expect(session.compound(op.putfh(scratch.file("file")), op.getattr("supported_attrs"))).ok()
+    supported = set(p.names_of(reply.attributes.supported_attrs or []))
+    expect(sorted(set(_REQUIRED) - supported), "REQUIRED attributes that are not in supported_attrs").equals(
+        []
+    )
+
+
+@MINORS
+@proves(REQUIRED_ARE_RETURNED, killed_by="getattr4-drops-the-last-attribute")
+def test_all_supported(session: Session4, scratch: Nfs4Scratch) -> None:
+    """GETATTR returns every attribute that the server says it supports, all at once."""
+    file = scratch.file("file")
+    known = scratch.attributes(file, "supported_attrs").supported_attrs or []
+    readable = [
+        name
+        for name in p.names_of(known)
+        if name in p.NUMBERS and ATTRIBUTES[p.NUMBERS[name]].about.is_readable and name != "rdattr_error"
+    ]
+    reply = session.compound(op.putfh(file), op.getattr(*readable))
+    if reply.failed is p.GETATTR:  # what it must answer if it cannot obtain one of the values
+        skip(f"GETATTR of all {len(readable)} supported attributes answers {reply.status.name}")
+    expect(reply).ok()
+    seen = set(p.names_of(reply.attributes.attrmask))
+    expect(sorted(set(readable) - seen), "supported attributes that are missing").equals([])
+
+
+@MINORS
+@proves(ONLY_SUPPORTED_ARE_RETURNED, killed_by="getattr4-unknown-bit-is-an-error")
+def test_unknown_bits(session: Session4, scratch: Nfs4Scratch) -> None:
+    """Bits that no attribute has are left out of the result, without an error."""
+    asked = [*p.bitmap("type", "size"), 0, 0, 0, 1 << 31]
+    reply = expect(session.compound(op.putfh(scratch.file("f", b"four")), p.Getattr4Args(asked))).ok()
+    expect(p.names_of(reply.attributes.attrmask), "attributes").equals(["type", "size"])
+
+
+@MINORS
+@proves(ONLY_ASKED_ARE_RETURNED, killed_by="getattr4-adds-the-type")
+def test_only_asked(session: Session4, scratch: Nfs4Scratch) -> None:
+    """GETATTR returns what the request names and nothing else."""
+    reply = expect(session.compound(op.putfh(scratch.file("f", b"four")), op.getattr("size"))).ok()
+    expect(p.names_of(reply.attributes.attrmask), "attributes").equals(["size"])
+    expect(reply.attributes.size, "size").equals(4)
+
+
+@MINORS
+@proves(ONLY_ASKED_ARE_RETURNED, killed_by="getattr4-nothing-is-everything")
+def test_nothing(session: Session4, scratch: Nfs4Scratch) -> None:
+    """GETATTR of an empty bitmap returns no attributes."""
+    reply = expect(session.compound(op.putfh(scratch.handle), p.Getattr4Args([]))).ok()
+    expect(p.names_of(reply.attributes.attrmask), "attributes").equals([])
+
+
+@MINORS
+@pytest.mark.parametrize("name", ["time_access_set", "time_modify_set"])
+@proves(SET_ONLY_IS_INVALID, killed_by="getattr4-set-only-is-left-out")
+def test_set_only(session: Session4, scratch: Nfs4Scratch, name: str) -> None:
+    """GETATTR of a set-only attribute fails with INVAL."""
+    reply = session.compound(op.putfh(scratch.file("file")), op.getattr(name))
+    supported = p.names_of(scratch.attributes(None, "supported_attrs").supported_attrs or [])
+    if name not in supported and reply.status == Nfsstat4.NFS4_OK:
+        observe("set-only attribute that is not supported", "left out")
+        return
+    expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=SET_ONLY_IS_INVALID)
+
+
+@MINORS
+@pytest.mark.parametrize("kind", ["file", "directory"])
+@proves(TYPE_IS_THE_OBJECTS, killed_by="getattr4-swaps-types")
+def test_type(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+    """GETATTR returns the type of the object."""
+    handle = scratch.file("f") if kind == "file" else scratch.directory("d")
+    reply = expect(session.compound(op.putfh(handle), op.getattr("type"))).ok()
+    expected = p.NfsFtype4.NF4REG if kind == "file" else p.NfsFtype4.NF4DIR
+    expect(reply.attributes.type, "type").equals(expected)
+
+
+@MINORS
+@proves(CHANGES_WITH_THE_OBJECT, killed_by="getattr4-change-stands")
+def test_change(session: Session4, scratch: Nfs4Scratch) -> None:
+    """change of a file is another one after a WRITE, and of a directory after a new entry."""
+    file = scratch.file("file")
+    before = scratch.attributes(file, "change").change, scratch.attributes(None, "change").change
+    scratch.write(file, b"data")
+    scratch.file("another")
+    expect(scratch.attributes(file, "change").change, "change of the file").differs_from(before[0])
+    expect(scratch.attributes(None, "change").change, "change of the directory").differs_from(before[1])

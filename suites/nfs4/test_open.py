@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT
+"""OPEN (RFC 5661 section 18.16): files, share reservations, creation."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsjudge import Level, Requirement, expect, expect_data, proves, skip, unsupported
+from suites.nfs4.minors import MINORS
+from suites.nfs4.opens import BOTH, READ, WRITE, another_client, create_file, open_file, try_open
+
+OPENS_A_REGULAR_FILE = Requirement(
+    rfc="RFC 5661", section="18.16.3", gist="OPEN opens a regular file, by name or by filehandle"
+)
+NOENT_WITHOUT_CREATE = Requirement(
+    rfc="RFC 5661",
+    section="15.1.4.8",
+    gist="NFS4ERR_NOENT: the file or directory that is named does not exist",
+)
+CREATES = Requirement(
+    rfc="RFC 5661",
+    section="18.16.3",
+    gist="upon success the current filehandle is that of the created or existing object",
+)
+GUARDED_FINDS_A_DUPLICATE = Requirement(
+    rfc="RFC 5661",
+    section="18.16.3",
+    gist="GUARDED4: if an object of that name exists, NFS4ERR_EXIST is returned",
+)
+UNCHECKED_TAKES_THE_EXISTING = Requirement(
+    rfc="RFC 5661",
+    section="18.16.3",
+    gist="UNCHECKED4: an existing regular file is no error; of the attributes only a size of 0 counts",
+)
+EXCLUSIVE_COMPARES_THE_VERIFIER = Requirement(
+    rfc="RFC 5661",
+    section="18.16.3",
+    gist="exclusive create: an object with the same verifier is used, with another one it is NFS4ERR_EXIST",
+)
+DIRECTORY_IS_ISDIR = Requirement(
+    rfc="RFC 5661",
+    section="18.16.4",
+    gist="if the component or filehandle is a directory, NFS4ERR_ISDIR is returned",
+)
+DENIES_OTHERS = Requirement(
+    rfc="RFC 5661",
+    section="9.7",
+    gist="an OPEN whose access is denied by another open, or that denies what another has, gets NFS4ERR_SHARE_DENIED",
+)
+SAME_OWNER_SAME_STATEID = Requirement(
+    rfc="RFC 5661",
+    section="18.16.3",
+    gist="a second OPEN by the same owner returns the stateid with the same other field and the next seqid",
+)
+CONFIRM_IS_NOT_RETURNED = Requirement(
+    rfc="RFC 5661", section="18.16.3", level=Level.MUST, gist="OPEN4_RESULT_CONFIRM is not returned"
+)
+CHANGE_INFO = Requirement(
+    rfc="RFC 5661",
+    section="3.3.8",
+    gist="change_info4 has the change attribute of the directory before and after the operation",
+)
+EMPTY_NAME_IS_INVALID = Requirement(
+    rfc="RFC 5661", section="18.16.3", gist="OPEN of a name of zero length gets NFS4ERR_INVAL"
+)
+
+
+@MINORS
+@proves(CREATES, killed_by="open4-keeps-the-current-filehandle")
+def test_creates(session: Session4, scratch: Nfs4Scratch) -> None:
+    """OPEN creates a file, and makes it the current one."""
+    made = create_file(session, scratch.handle, b"made")
+    expect(scratch.lookup("made"), "handle of the new name").equals(made.handle)
+    expect(scratch.attributes(made.handle).type, "type").equals(p.NfsFtype4.NF4REG)
+
+
+@MINORS
+@proves(NOENT_WITHOUT_CREATE, killed_by="open4-creates-always")
+def test_noent(session: Session4, scratch: Nfs4Scratch) -> None:
+    """OPEN of a name that does not exist, without creating, fails with NOENT."""
+    reply = session.compound(op.putfh(scratch.handle), op.open(b"absent", owner=new_state_owner()))
+    expect(reply).refused(Nfsstat4.NFS4ERR_NOENT, because=NOENT_WITHOUT_CREATE)
+    expect(scratch.names(), "names").equals([])
+
+
+@MINORS
+@proves(GUARDED_FINDS_A_DUPLICATE, killed_by="open4-guarded-is-unchecked")
+def test_guarded(session: Session4, scratch: Nfs4Scratch) -> None:
+    """GUARDED4 of a name that exists fails with EXIST, and the file stays as it is."""
+    file = scratch.file("file", b"data")
+    how = op.guarded(p.Fattr4(size=0))
+    reply = session.compound(
+        op.putfh(scratch.handle), op.open(b"file", BOTH, owner=new_state_owner(), how=how)
+    )
+    expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=GUARDED_FINDS_A_DUPLICATE)
+    expect_data(scratch.read(file), b"data")
+
+
+@MINORS
+@proves(UNCHECKED_TAKES_THE_EXISTING, killed_by="open4-unchecked-keeps-the-data")
+def test_unchecked_truncates(session: Session4, scratch: Nfs4Scratch) -> None:
+    """UNCHECKED4 with a size of 0 truncates a file that exists."""
+    file = scratch.file("file", b"data")
+    opened = create_file(session, scratch.handle, b"file", op.unchecked(p.Fattr4(size=0)))
+    expect(opened.handle, "handle").equals(file)
+    expect(scratch.attributes(file).size, "size").equals(0)
+
+
+@MINORS
+@proves(UNCHECKED_TAKES_THE_EXISTING, killed_by="open4-unchecked-always-truncates")
+def test_unchecked_keeps_mode(session: Session4, scratch: Nfs4Scratch) -> None:
+    """UNCHECKED4 of a file that exists does not set its mode, and keeps its data."""
+    file = scratch.file("file", b"data", mode=0o640)
+    create_file(session, scratch.handle, b"file", op.unchecked(p.Fattr4(mode=0o666)))
+    expect(scratch.attributes(file).mode, "mode").equals(0o640)
+    expect_data(scratch.read(file), b"data")
+
+
+@MINORS
+@proves(EXCLUSIVE_COMPARES_THE_VERIFIER, killed_by="open4-exclusive-forgets-the-verifier")
+def test_exclusive_again(session: Session4, scratch: Nfs4Scratch) -> None:
+    """EXCLUSIVE4_1 with the verifier of before finds the file, with another one fails with EXIST."""
+    if session.state.flags & p.CREATE_SESSION4_FLAG_PERSIST:
+        unsupported(
+            "the reply cache is persistent: GUARDED4 takes the place of exclusive creation (Table 10)"
+        )
+    no_attributes = p.Fattr4()
+    made = create_file(session, scratch.handle, b"file", op.exclusive4_1(b"verifier", no_attributes))
+    again = create_file(session, scratch.handle, b"file", op.exclusive4_1(b"verifier", no_attributes))
+    expect(again.handle, "handle").equals(made.handle)
+    how = op.exclusive4_1(b"another!", no_attributes)
+    reply = session.compound(
+        op.putfh(scratch.handle), op.open(b"file", BOTH, owner=new_state_owner(), how=how)
+    )
+    expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=EXCLUSIVE_COMPARES_THE_VERIFIER)
+
+
+@MINORS
+@proves(DIRECTORY_IS_ISDIR, killed_by="open4-directory-is-inval")
+def test_directory(session: Session4, scratch: Nfs4Scratch) -> None:
+    """OPEN of a directory by name fails with ISDIR."""
+    scratch.directory("directory")
+    reply = session.compound(op.putfh(scratch.handle), op.open(b"directory", READ, owner=new_state_owner()))
+    expect(reply).refused(Nfsstat4.NFS4ERR_ISDIR, because=DIRECTORY_IS_ISDIR)
+
+
+@MINORS
+@proves(EMPTY_NAME_IS_INVALID, killed_by="open4-empty-name-is-noent")
+def test_empty_name(session: Session4, scratch: Nfs4Scratch) -> None:
+    """OPEN of an empty name fails with INVAL."""
+    how = op.guarded()
+    reply = session.compound(op.putfh(scratch.handle), op.open(b"", BOTH, owner=new_state_owner(), how=how))
+    expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=EMPTY_NAME_IS_INVALID)
+
+
+@MINORS
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ((READ, p.OPEN4_SHARE_DENY_WRITE), (WRITE, p.OPEN4_SHARE_DENY_NONE)),
+        ((WRITE, p.OPEN4_SHARE_DENY_READ), (READ, p.OPEN4_SHARE_DENY_NONE)),
+        ((BOTH, p.OPEN4_SHARE_DENY_NONE), (READ, p.OPEN4_SHARE_DENY_WRITE)),
+        ((BOTH, p.OPEN4_SHARE_DENY_BOTH), (READ, p.OPEN4_SHARE_DENY_NONE)),
+    ],
+    ids=["write", "read", "has-write", "both"],
+)
+@proves(DENIES_OTHERS, killed_by="open4-ignores-deny")
+def test_share_denied(
+    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, first: tuple[int, int], second: tuple[int, int]
+) -> None:
+    """An OPEN that conflicts with the share reservation of another client fails with SHARE_DENIED."""
+    file = scratch.file("file")
+    open_file(session, file, *first)
+    reply = try_open(another_client(v4), file, *second)
+    expect(reply).refused(Nfsstat4.NFS4ERR_SHARE_DENIED, because=DENIES_OTHERS)
+
+
+@MINORS
+@proves(DENIES_OTHERS, killed_by="open4-denies-always")
+def test_share_granted(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """OPENs of two clients that deny nothing do not conflict."""
+    file = scratch.file("file")
+    open_file(session, file, BOTH)
+    expect(try_open(another_client(v4), file, BOTH)).ok()
+
+
+@MINORS
+@proves(SAME_OWNER_SAME_STATEID, killed_by="open4-second-gets-another-stateid")
+def test_upgrade(session: Session4, scratch: Nfs4Scratch) -> None:
+    """A second OPEN by the same owner returns the same stateid, one seqid on."""
+    file, owner = scratch.file("file"), new_state_owner()
+    first = open_file(session, file, READ, owner=owner).stateid
+    second = open_file(session, file, WRITE, owner=owner).stateid
+    expect(second.other, "other").equals(first.other)
+    expect(second.seqid, "seqid").equals(first.seqid + 1)
+
+
+@MINORS
+@proves(CONFIRM_IS_NOT_RETURNED, killed_by="open4-wants-confirmation")
+def test_confirm(session: Session4, scratch: Nfs4Scratch) -> None:
+    """OPEN does not ask for OPEN_CONFIRM."""
+    opened = open_file(session, scratch.file("file"))
+    expect(opened.result.rflags & p.OPEN4_RESULT_CONFIRM, "OPEN4_RESULT_CONFIRM").equals(0)
+
+
+@MINORS
+@proves(CHANGE_INFO, killed_by="open4-change-info-is-of-nothing")
+def test_change_info(session: Session4, scratch: Nfs4Scratch) -> None:
+    """change_info of an OPEN that creates has the change of the directory, where it is atomic."""
+    before = scratch.attributes(None, "change").change
+    cinfo = create_file(session, scratch.handle, b"made").result.cinfo
+    after = scratch.attributes(None, "change").change
+    if not cinfo.atomic:
+        skip("change_info is not atomic")
+    expect(cinfo.before, "before").equals(before or 0)
+    expect(cinfo.after, "after").equals(after or 0)

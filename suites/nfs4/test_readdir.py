@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: MIT
+"""READDIR (RFC 5661 section 18.23)."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsjudge import Level, Requirement, expect, expect_all, expect_names, expect_once, expect_that, proves
+from suites.nfs4.minors import MINORS
+
+LISTS_ENTRIES = Requirement(
+    rfc="RFC 5661", section="18.23.3", gist="READDIR retrieves the entries of the directory"
+)
+COOKIE_CONTINUES = Requirement(
+    rfc="RFC 5661",
+    section="18.23.3",
+    gist="a cookie of an earlier READDIR continues the listing after its entry; eof tells its end",
+)
+HAS_NO_DOTS = Requirement(
+    rfc="RFC 5661",
+    section="18.23.3",
+    level=Level.SHOULD,
+    gist='"." and ".." should not be returned',
+)
+COOKIES_ARE_NOT_RESERVED = Requirement(
+    rfc="RFC 5661",
+    section="18.23.3",
+    level=Level.SHOULD,
+    gist="the cookies 0, 1 and 2 should not be returned",
+)
+ATTRIBUTES_AS_ASKED = Requirement(
+    rfc="RFC 5661", section="18.23.3", gist="each entry has the associated attributes as requested"
+)
+NO_ENTRY_IS_TOOSMALL = Requirement(
+    rfc="RFC 5661",
+    section="18.23.3",
+    level=Level.MUST,
+    gist="if not one entry fits within maxcount, READDIR returns NFS4ERR_TOOSMALL",
+)
+DIRCOUNT_IS_A_HINT = Requirement(
+    rfc="RFC 5661",
+    section="18.23.3",
+    level=Level.SHOULD,  # "of the maximum number of bytes of directory information that should be returned"
+    gist="dircount is a hint: where maxcount has room for an entry, a page has entries or eof",
+)
+_PAGE = 32768
+
+
+def _entries(session: Session4, directory: bytes, maxcount: int = _PAGE, **more: object) -> list[p.Entry4]:
+    """All entries of a directory, page by page."""
+    found: list[p.Entry4] = []
+    cookie, verifier = 0, bytes(p.NFS4_VERIFIER_SIZE)
+    for _ in range(1000):
+        reading = op.readdir(cookie, verifier, maxcount=maxcount, dircount=maxcount, **more)  # type: ignore[arg-type]
+        page = expect(session.compound(op.putfh(directory), reading)).of(p.READDIR).ok()
+        found += page.reply.entries
+        if page.reply.eof:
+            return found
+        expect_that(bool(page.reply.entries), "entries or eof", "neither", because=COOKIE_CONTINUES)
+        cookie, verifier = page.reply.entries[-1].cookie, page.cookieverf
+    expect_that(False, "an end of the listing", "1000 pages without eof", because=COOKIE_CONTINUES)
+    return found
+
+
+@MINORS
+@proves(LISTS_ENTRIES, killed_by="readdir4-skips-the-last")
+def test_lists_all(session: Session4, scratch: Nfs4Scratch) -> None:
+    """READDIR lists every entry once."""
+    scratch.file("file")
+    scratch.directory("directory")
+    names = [one.name for one in _entries(session, scratch.handle)]
+    expect_names([name for name in names if name not in {b".", b".."}], [b"file", b"directory"])
+
+
+@MINORS
+@proves(LISTS_ENTRIES, killed_by="readdir4-empty-has-no-end")
+def test_empty(session: Session4, scratch: Nfs4Scratch) -> None:
+    """READDIR of an empty directory returns no entries, and eof."""
+    empty = scratch.directory("empty")
+    reading = op.readdir(maxcount=_PAGE, dircount=_PAGE)
+    page = expect(session.compound(op.putfh(empty), reading)).of(p.READDIR).ok()
+    expect(page.reply.eof, "eof").is_true()
+    expect([one.name for one in page.reply.entries if one.name not in {b".", b".."}], "names").equals([])
+
+
+@MINORS
+@proves(COOKIE_CONTINUES, killed_by="readdir4-ignores-cookies")
+def test_pages(session: Session4, scratch: Nfs4Scratch) -> None:
+    """A listing in small pages has every entry exactly once."""
+    made = [b"%03d" % number for number in range(50)]
+    for name in made:
+        scratch.directory(name)
+    expect_once([one.name for one in _entries(session, scratch.handle, 600)], made)
+
+
+@MINORS
+@proves(HAS_NO_DOTS, killed_by="readdir4-lists-dots")
+def test_dots(session: Session4, scratch: Nfs4Scratch) -> None:
+    """READDIR returns neither "." nor ".."."""
+    scratch.file("file")
+    names = [one.name for one in _entries(session, scratch.handle)]
+    expect([name for name in names if name in {b".", b".."}], "special names").equals([])
+
+
+@MINORS
+@proves(COOKIES_ARE_NOT_RESERVED, killed_by="readdir4-counts-cookies-from-one")
+def test_cookies(session: Session4, scratch: Nfs4Scratch) -> None:
+    """No entry has one of the reserved cookies 0, 1 and 2."""
+    for name in ("a", "b", "c"):
+        scratch.file(name)
+    cookies = [one.cookie for one in _entries(session, scratch.handle)]
+    expect_all(cookies, lambda cookie: cookie > 2, "cookies", "above 2")
+
+
+@MINORS
+@proves(ATTRIBUTES_AS_ASKED, killed_by="readdir4-all-sizes-are-zero")
+def test_attributes(session: Session4, scratch: Nfs4Scratch) -> None:
+    """Entries have the attributes that GETATTR gives."""
+    file = scratch.file("file", b"four")
+    known = scratch.attributes(file, "type", "size", "fileid")
+    entry = next(
+        one
+        for one in _entries(session, scratch.handle, attributes=("type", "size", "fileid"))
+        if one.name == b"file"
+    )
+    expect(p.names_of(entry.attrs.attrmask), "attributes").equals(["type", "size", "fileid"])
+    expect(entry.attrs.type, "type").equals(known.type)
+    expect(entry.attrs.size, "size").equals(4)
+    expect(entry.attrs.fileid, "fileid").equals(known.fileid)
+
+
+@MINORS
+@pytest.mark.parametrize("maxcount", [0, 20])
+@proves(NO_ENTRY_IS_TOOSMALL, killed_by="readdir4-small-pages-are-empty")
+def test_too_small(session: Session4, scratch: Nfs4Scratch, maxcount: int) -> None:
+    """READDIR with a maxcount that no entry fits in fails with TOOSMALL."""
+    scratch.file("a-name-of-a-file-that-is-long")
+    reply = session.compound(op.putfh(scratch.handle), op.readdir(maxcount=maxcount, dircount=maxcount))
+    expect(reply).status(Nfsstat4.NFS4ERR_TOOSMALL)
+
+
+@MINORS
+@proves(DIRCOUNT_IS_A_HINT, killed_by="readdir4-dircount-is-a-limit")
+def test_dircount_zero(session: Session4, scratch: Nfs4Scratch) -> None:
+    """READDIR with a dircount of 0 makes progress."""
+    scratch.file("file")
+    reading = op.readdir(maxcount=_PAGE, dircount=0)
+    page = expect(session.compound(op.putfh(scratch.handle), reading)).of(p.READDIR).ok()
+    expect_that(bool(page.reply.entries) or page.reply.eof, "entries or eof", "neither")
+
+
+@MINORS
+@proves(LISTS_ENTRIES, killed_by="readdir4-of-a-file-is-empty")
+def test_of_file(session: Session4, scratch: Nfs4Scratch) -> None:
+    """READDIR of a regular file fails with NOTDIR."""
+    reply = session.compound(op.putfh(scratch.file("file")), op.readdir(maxcount=_PAGE, dircount=_PAGE))
+    expect(reply).refused(Nfsstat4.NFS4ERR_NOTDIR)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""RECLAIM_COMPLETE (RFC 5661 section 18.51)."""
+
+from __future__ import annotations
+
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch, new_state_owner
+from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsjudge import Requirement, expect, proves
+from suites.nfs4.minors import MINORS
+
+SECOND_IS_ALREADY = Requirement(
+    rfc="RFC 5661",
+    section="18.51.4",
+    gist="a second RECLAIM_COMPLETE of the same client gets NFS4ERR_COMPLETE_ALREADY",
+)
+LOCKS_WAIT_FOR_IT = Requirement(
+    rfc="RFC 5661",
+    section="18.51.3",
+    gist="a non-reclaim operation that obtains a lock gets NFS4ERR_GRACE before RECLAIM_COMPLETE",
+)
+
+
+@MINORS
+@proves(SECOND_IS_ALREADY, killed_by="reclaimcomplete4-always-succeeds")
+def test_twice(nfs4: Nfs4) -> None:
+    """A second RECLAIM_COMPLETE fails with COMPLETE_ALREADY."""
+    session = nfs4.new_client().create_session()
+    expect(session.compound(op.reclaim_complete())).ok()
+    reply = session.compound(op.reclaim_complete())
+    expect(reply).refused(Nfsstat4.NFS4ERR_COMPLETE_ALREADY, because=SECOND_IS_ALREADY)
+
+
+@MINORS
+@proves(LOCKS_WAIT_FOR_IT, killed_by="open4-before-reclaim-complete-is-inval")
+def test_open_before(nfs4: Nfs4, session: Session4, scratch: Nfs4Scratch) -> None:
+    """OPEN before RECLAIM_COMPLETE fails with GRACE, in the grace period and after it."""
+    file = scratch.file("file")
+    expect(session.renew()).ok()
+    new = nfs4.new_client().create_session()
+    reply = new.compound(op.putfh(file), op.open(None, owner=new_state_owner()))
+    expect(reply).status(Nfsstat4.NFS4ERR_GRACE)
