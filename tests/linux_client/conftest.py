@@ -13,7 +13,8 @@ import pytest
 from nfsclient import NfsClient
 from nfstargets.cache import find_installation
 from nfstargets.knfsd.client import ClientUnavailable, Done, LinuxClient
-from nfstargets.knfsd.image import KNFSD
+from nfstargets.knfsd.compiled import KNFSD_V2
+from nfstargets.knfsd.image import KNFSD, Product
 from tests.linux_client.served import Served
 from tests.linux_client.wire import Wire, caught, read
 
@@ -55,10 +56,17 @@ class Mounted:
 
 @pytest.fixture(scope="session")
 def guest() -> Iterator[LinuxClient]:
-    """A guest, on whose network the server is."""
-    if find_installation(KNFSD) is None:
+    """A guest, on whose network the server is. NFSPROOF_CLIENT_KERNEL=v2: with the kernel that has NFSv2 and UDP."""
+    home = find_installation(KNFSD)
+    if home is None:
         pytest.skip("knfsd is not installed")
-    client = LinuxClient()
+    product = None
+    if os.environ.get("NFSPROOF_CLIENT_KERNEL") == "v2":
+        compiled = find_installation(KNFSD_V2)
+        if compiled is None:
+            pytest.skip("knfsd:v2 is not installed")
+        product = Product(home, compiled)
+    client = LinuxClient(product)
     try:
         client.start()
     except ClientUnavailable as error:

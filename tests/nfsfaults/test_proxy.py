@@ -51,14 +51,13 @@ def test_bytes_are_the_same_on_both_sides() -> None:
         for _ in range(3):
             Nfs3(rpc).getattr(stage.root)
         rpc.send_record(bytes(30))  # no call: it passes all the same
-        wait_until(
-            lambda: sum(len(one.data) for one in stage.passed if one.side == "server" and one.sent) > 300
-        )
 
         def stream(side: str, sent: bool) -> bytes:
             return b"".join(one.data for one in stage.passed if (one.side, one.sent) == (side, sent))
 
-        assert stream("client", False) == stream("server", True)
+        wait_until(
+            lambda: len(stream("client", False)) > 300 and stream("client", False) == stream("server", True)
+        )
         assert stream("server", False).startswith(stream("client", True))
 
 
