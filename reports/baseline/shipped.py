@@ -47,14 +47,22 @@ def shipped() -> tuple[Baseline, ...]:
 def fitting_baseline(description: str) -> str:
     """The name of the baseline of a target, by what it says of itself; empty if there is none of this version.
 
-    ``ganesha:vfs (NFS-Ganesha 4.3, FSAL VFS on ext4)`` is described by ``ganesha-4.3-vfs``.
+    ``ganesha:vfs (NFS-Ganesha 4.3, FSAL VFS on ext4)`` is described by ``ganesha-4.3-vfs``. A baseline of the
+    kernel 6.1 is one of 6.1.176, too: its updates only fix.
     """
     target, _, told = description.partition(" (")
     for baseline in shipped():
         version = _VERSION.search(baseline.server)
-        if baseline.target == target and version is not None and version[0] in _VERSION.findall(told):
+        if baseline.target == target and version is not None and _has_version(told, version[0]):
             return Path(baseline.name).stem
     return ""
+
+
+def _has_version(told: str, version: str) -> bool:
+    """Whether a description names a version, or an update of a version of Linux that has two numbers."""
+    named = _VERSION.findall(told)
+    is_series = told.startswith("Linux ") and version.count(".") == 1
+    return version in named or (is_series and any(one.startswith(f"{version}.") for one in named))
 
 
 def known_elsewhere(record: CheckRecord | FindingRecord, *, target: str = "") -> tuple[list[str], int]:
