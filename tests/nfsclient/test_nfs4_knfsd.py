@@ -24,7 +24,7 @@ NONE = p.OpenDelegationType4.OPEN_DELEGATE_NONE
 
 @pytest.fixture(scope="module")
 def target() -> Iterator[KnfsdTarget]:
-    made = make_target("knfsd")
+    made = make_target("knfsd:lease=60,grace=60")  # a slow machine must not lose its lease
     assert isinstance(made, KnfsdTarget)
     made.start()
     made.end_grace()
