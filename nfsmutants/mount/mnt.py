@@ -44,7 +44,7 @@ _RESULTS = 24
 # ---------------------------------------------------------------- handles
 
 
-@mutant((MNT1, MNT2), RFC1094_MNT)
+@mutant((MNT1, MNT2), RFC1094_MNT, kills_many="whatever is mounted by these versions begins with MNT")
 def mnt1_returns_an_unusable_handle(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     """MNT of versions 1 and 2 returns a handle that every procedure refuses"""
     reply = call.proceed()

@@ -91,7 +91,7 @@ def nfs2_renamed_handle_refers_to_directory(call: AnyCall) -> t.Any:
     return call.proceed(replace(args, file=astray.get(args.file, args.file)))
 
 
-@mutant(MNT1, RFC1094_MNT)
+@mutant(MNT1, RFC1094_MNT, kills_many="whatever is mounted by these versions begins with MNT")
 def mnt1_returns_a_handle_that_nfs2_refuses(call: Call[DirpathArgs, Mnt1Res]) -> Mnt1Res:
     """MNT of version 1 returns a handle that NFSv2 refuses"""
     reply = call.proceed()
