@@ -25,6 +25,7 @@ from nfsserver.fs import (
     SystemClock,
 )
 from nfsserver.knobs import Knobs
+from nfsserver.pseudo import FSID, PseudoFileSystem
 from nfsserver.transfers import Transfers
 
 _HALF = 0.5
@@ -52,6 +53,7 @@ class Backend:
             for number, path in enumerate(exports, start=1)
         }
         self._by_fsid = {file_system.fsid: file_system for file_system in self.exports.values()}
+        self.pseudo = PseudoFileSystem(self.exports, self.clock)
         self.codec = HandleCodec(secrets.randbits(128) if seed is None else seed)
         self.boots = 1
         """The number of this instance of the service. Every restart and every crash begins another one."""
@@ -73,6 +75,14 @@ class Backend:
         """The live object of a handle. EBADF: not one of this server's; ESTALE: the object is gone."""
         identity = self.codec.decode(handle)
         file_system = self._by_fsid.get(identity.export)
+        if file_system is None:
+            raise FsError(errno.ESTALE)
+        return file_system.inode(identity.fileid, identity.generation)
+
+    def resolve4(self, handle: bytes) -> Inode:
+        """The same for NFSv4, which has the pseudo file system besides.."""
+        identity = self.codec.decode(handle)
+        file_system = self.pseudo.fs if identity.export == FSID else self._by_fsid.get(identity.export)
         if file_system is None:
             raise FsError(errno.ESTALE)
         return file_system.inode(identity.fileid, identity.generation)
@@ -131,6 +141,8 @@ class Backend:
                 file_system.commit_all()
             else:
                 file_system.crash(self._survives)
+            if self.limits.stale_on_remove:
+                file_system.objects.forget_nameless()  # NFSv4 clients had them open
         self.boots += 1
 
     def _survives(self) -> bool:

@@ -31,6 +31,8 @@ class Consulted:
 
     has_files: bool = False
     """Whether any operation on files was called."""
+    has_compounds: bool = False
+    """Whether any operation of NFSv4 was performed."""
     is_turned: bool = False
     """Whether a knob was set meanwhile."""
     reads: set[str] = field(default_factory=set)
@@ -73,6 +75,7 @@ class Consulted:
         """As plain values for JSON."""
         return {
             "has_files": self.has_files,
+            "has_compounds": self.has_compounds,
             "is_turned": self.is_turned,
             "reads": sorted(self.reads),
             "sizes": self.sizes,
@@ -100,7 +103,8 @@ class Consulted:
             return True
         by_freedom = {name for freedom in freedoms for name in freedom.knobs}
         return any(
-            knob.is_of_rpc or self._is_decided(knob.limit, getattr(now, name))
+            knob.is_of_rpc
+            or (self.has_compounds if knob.of_nfs4 else self._is_decided(knob.limit, getattr(now, name)))
             for name, knob in KNOBS.items()
             if getattr(now, name) != knob.default and name not in by_freedom
         )

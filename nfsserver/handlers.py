@@ -13,6 +13,7 @@ from nfsserver.backend import Backend
 from nfsserver.binding import Registry
 from nfsserver.knobs import Knobs
 from nfsserver.mounts import Mounts
+from nfsserver.state.manager import StateManager
 
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
@@ -28,6 +29,8 @@ class ServerApi(t.Protocol):
     knobs: Knobs
     mounts: Mounts
     registry: Registry
+    states: StateManager
+    """What NFSv4 clients have, in this instance of the service."""
     dispatcher: Dispatcher
     """Answers a message without the middleware around messages, as CALLIT needs it."""
 

@@ -61,6 +61,8 @@ class Knob:
     """The field of `Limits` that it stands for."""
     is_of_rpc: bool
     """It matters to calls of any program, not only to those about files."""
+    of_nfs4: bool
+    """It matters to NFSv4 only."""
 
     @property
     def takes(self) -> str:

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 
 from nfsclient.protocol import mount, nfs3
+from nfsclient.protocol.nfs4.operations import PROGRAM, VERSION
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext, Refused
 from nfsserver.consulted import Consulted
@@ -24,6 +25,7 @@ from nfsserver.settings import Settings
 from nfsserver.transport import TransportMiddleware
 
 _OF_FILES: t.Final = frozenset({nfs3.NFS3.number, mount.MOUNT3.number})
+_NFS4: t.Final = (PROGRAM, VERSION)
 """The programs whose operations have to do with files, NULL aside."""
 _Answer: t.TypeAlias = Callable[[CallContext, t.Any], t.Any]
 Admit: t.TypeAlias = Callable[[CallContext], Refused | None]
@@ -112,6 +114,7 @@ class Pipeline:
     ) -> t.Any:
         """The result of an operation; notes which freedoms would have changed the call or the reply."""
         consulted.has_files |= operation.program in _OF_FILES and operation.number != 0
+        consulted.has_compounds |= (operation.program, operation.version) == _NFS4 and operation.number != 0
         chosen = [freedom for freedom in self._all_freedoms if operation in freedom.operations]
         for freedom in chosen:
             for mark in freedom.of_call(self._server, args):

@@ -14,7 +14,7 @@ from nfsclient.url import NfsUrl
 from nfsserver.backend import Backend
 from nfsserver.binding import Registry
 from nfsserver.consulted import Consulted
-from nfsserver.fs import Clock, FileSystem, Limits
+from nfsserver.fs import Clock, FileSystem, Inode, Limits
 from nfsserver.knobs import Knobs
 from nfsserver.messages import Messages
 from nfsserver.middleware import A, AroundCall, Interposed, Middleware, R
@@ -22,11 +22,16 @@ from nfsserver.mounts import Mounts
 from nfsserver.pipeline import Pipeline
 from nfsserver.services import SERVICES, Service
 from nfsserver.settings import Value
+from nfsserver.state.manager import StableStorage, StateManager, Terms
 from nfsserver.transport import SurroundedRpcServer, listen
 
 
+def _last_close(inode: Inode) -> None:
+    inode.fs.objects.last_close(inode)
+
+
 class Server:
-    """NFSv2, NFSv3, MOUNT, portmap and rpcbind on one port, over file systems in memory.
+    """NFSv2, NFSv3, NFSv4.1, NFSv4.2, MOUNT, portmap and rpcbind on one port, over file systems in memory.
 
     `exports` are paths; each has a separate file system. `knobs` are the legal freedoms that it takes (see
     `nfsserver.knobs`). `seed` makes handles and verifiers repeatable; without one they are drawn at random, as
@@ -53,6 +58,8 @@ class Server:
         self.perform = self.pipeline.perform
         self.keep_silent = self.messages.keep_silent
         self.knobs = Knobs({"root_squash": root_squash, **(knobs or {})}, self._obey)
+        self._stable = StableStorage()
+        self.states = self._new_states()
         self._services: list[Service] = []
         self._rpc: SurroundedRpcServer | None = None
         self._address: Address | None = None
@@ -64,6 +71,20 @@ class Server:
     def fs(self) -> FileSystem:
         """The file system of the first export."""
         return self.backend.fs
+
+    def _new_states(self) -> StateManager:
+        """The state of NFSv4 clients at the beginning of an instance."""
+        now = self.backend.clock.monotonic
+        number = int.from_bytes(self.backend.codec.token(b"instance", self.backend.boots), "big")
+        states = StateManager(number, self._stable, now, self._terms)
+        for file_system in self.backend.exports.values():
+            file_system.objects.is_open = states.held.opens.is_open
+            file_system.objects.on_forget = states.held.forget_file
+            states.held.opens.on_last_close = _last_close
+        return states
+
+    def _terms(self) -> Terms:
+        return Terms(self.knobs.now.lease_time, self.knobs.now.courteous)
 
     def offer(self, service: Service) -> None:
         """Answer a program."""
@@ -130,6 +151,7 @@ class Server:
         Unless it is `clean`, uncommitted data is lost as in a crash. Handles, names and stable data stay.
         """
         self.backend.begin_instance(clean=clean)
+        self.states = self._new_states()
         self.messages.replays.clear()
         if self._rpc is not None:
             self._rpc.drop_connections()

@@ -9,7 +9,7 @@ from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.messages import AuthStat
 from nfsclient.rpc.program import AnyOperation, Program
 from nfsclient.rpc.service import CallContext, Refused
-from nfsserver import mount, nfs2, nfs3, portmap, rpcbind
+from nfsserver import mount, nfs2, nfs3, nfs4, portmap, rpcbind
 from nfsserver.freedom import Freedom
 from nfsserver.handlers import Handlers
 
@@ -30,6 +30,7 @@ class Service(t.NamedTuple):
 SERVICES: t.Final = (
     Service(nfs2.NFS2, nfs2.HANDLERS, nfs2.AUTHENTICATED, nfs2.FREEDOMS, nfs2.NOT_REPEATABLE),
     Service(nfs3.NFS3, nfs3.HANDLERS, nfs3.AUTHENTICATED, nfs3.FREEDOMS, nfs3.NOT_REPEATABLE),
+    Service(nfs4.NFS4, nfs4.HANDLERS, nfs4.AUTHENTICATED),
     Service(mount.MOUNT1, mount.HANDLERS1),
     Service(mount.MOUNT2, mount.HANDLERS2),
     Service(mount.MOUNT3, mount.HANDLERS3, mount.AUTHENTICATED3),

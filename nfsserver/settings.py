@@ -27,6 +27,7 @@ def _knob(
     choices: tuple[str, ...] = (),
     limit: str | None = None,
     is_of_rpc: bool = False,
+    of_nfs4: bool = False,
 ) -> t.Any:
     """One knob; `nfsserver.knobs.Knob` says what the parameters mean."""
     metadata = {
@@ -40,6 +41,7 @@ def _knob(
         "choices": choices,
         "limit": limit,
         "is_of_rpc": is_of_rpc,
+        "of_nfs4": of_nfs4,
     }
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -408,6 +410,91 @@ class Settings:
             "RFC 1813 section 5.2.1: list that DUMP returns",
         ),
         draws=(False,),
+    )
+    # ------------------------------------------------------------ NFSv4
+    lease_time: float = _knob(
+        90.0,
+        "seconds of a lease, of the grace period, and until a delegation that is not returned is revoked",
+        "RFC 5661 section 8.3",
+        "RFC 5661 section 5.8.1.11",
+        least=1,
+        most=3600,
+        draws=(30.0, 600.0),
+        of_nfs4=True,
+    )
+    courteous: bool = _knob(
+        True,
+        "an expired client keeps its state until another client needs what it holds",
+        "RFC 5661 section 8.4.3",
+        draws=(False,),
+        of_nfs4=True,
+    )
+    delegations: str = _knob(
+        "write",
+        "which delegations OPEN grants to clients with a backchannel",
+        "RFC 5661 section 10.4",
+        choices=("none", "read", "write"),
+        draws=("none", "read"),
+        of_nfs4=True,
+    )
+    one_principal: bool = _knob(
+        False,
+        "client owners are not bound to a principal: all users are one",
+        "RFC 5661 section 18.35.4",
+        draws=(True,),
+        of_nfs4=True,
+    )
+    session_slots: int = _knob(
+        64,
+        "the most slots that a session gets",
+        "RFC 5661 section 18.36.3",
+        least=1,
+        most=1024,
+        draws=(1, 2),
+        of_nfs4=True,
+    )
+    caches_all_replies: bool = _knob(
+        False,
+        "replies are kept for retries although the request does not ask for that",
+        "RFC 5661 section 2.10.6.1.3",
+        draws=(True,),
+        of_nfs4=True,
+    )
+    detects_false_retries: bool = _knob(
+        True,
+        "another request with the slot and sequence id of the last one gets SEQ_FALSE_RETRY; otherwise it is taken "
+        "for a retry",
+        "RFC 5661 section 2.10.6.1.3.1",
+        draws=(False,),
+        of_nfs4=True,
+    )
+    atomic_change_info: bool = _knob(
+        True,
+        "change_info is atomic",
+        "RFC 5661 section 3.3.8",
+        draws=(False,),
+        of_nfs4=True,
+    )
+    owner_names: bool = _knob(
+        False,
+        "owners and groups are names with a domain instead of digits",
+        "RFC 5661 section 5.9",
+        draws=(True,),
+        of_nfs4=True,
+    )
+    posix_locks: bool = _knob(
+        True,
+        "OPEN sets OPEN4_RESULT_LOCKTYPE_POSIX",
+        "RFC 5661 section 18.16.3",
+        draws=(False,),
+        of_nfs4=True,
+    )
+    close_frees_locks: bool = _knob(
+        True,
+        "CLOSE releases the locks of an open; otherwise it gets LOCKS_HELD",
+        "RFC 5661 section 18.2.3",
+        draws=(False,),
+        of_nfs4=True,
     )
     # ------------------------------------------------------------ RPC
     replay_cache: bool = _knob(

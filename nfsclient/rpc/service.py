@@ -50,6 +50,10 @@ class CallContext:
     """What the operations of one compound share, such as the current filehandle; None outside of compounds."""
     channel: Channel | None = None
     """Makes calls to the client over the connection that the call came from; None over UDP."""
+    message: bytes = b""
+    """The whole call as it came, without record marks."""
+    arguments_at: int = 0
+    """Where its arguments begin."""
 
 
 Handler: t.TypeAlias = Callable[[CallContext, t.Any], t.Any]
@@ -170,6 +174,8 @@ class Dispatcher:
             vers,
             procedure,
             channel=source.channel,
+            message=message,
+            arguments_at=pos,
         )
         return self._execute(context, handler, args)
 

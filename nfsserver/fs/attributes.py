@@ -54,6 +54,7 @@ def set_attributes(fs: FileSystem, caller: Caller, inode: Inode, changes: Change
         drop_privileges(caller, inode)
     if changes.mode is not None:
         inode.mode = allowed_mode(caller, inode, changes.mode & 0o7777)
+        inode.acl = None
     inode.uid = inode.uid if changes.uid is None else changes.uid
     inode.gid = inode.gid if changes.gid is None else changes.gid
     inode.touch(now, modified=resized)

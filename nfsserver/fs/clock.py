@@ -14,6 +14,10 @@ class Clock(t.Protocol):
         """Nanoseconds since 1970-01-01 UTC."""
         ...
 
+    def monotonic(self) -> float:
+        """Seconds since some time; never less than before."""
+        ...
+
 
 class SystemClock:
     """The clock of this machine."""
@@ -22,12 +26,17 @@ class SystemClock:
         """Nanoseconds since 1970-01-01 UTC."""
         return time.time_ns()
 
+    def monotonic(self) -> float:
+        """Seconds since some time."""
+        return time.monotonic()
+
 
 class ManualClock:
     """A clock that moves only on request."""
 
     def __init__(self, start_ns: int = 1_000_000_000_000_000_000) -> None:
         self._now = start_ns
+        self._passed = 0.0
 
     def now_ns(self) -> int:
         """Nanoseconds since 1970-01-01 UTC."""
@@ -36,6 +45,11 @@ class ManualClock:
     def advance(self, seconds: float) -> None:
         """Let time pass; a negative number sets the clock back."""
         self._now += round(seconds * 1e9)
+        self._passed += max(0.0, seconds)
+
+    def monotonic(self) -> float:
+        """Seconds that have passed; setting the clock back takes nothing away."""
+        return self._passed
 
 
 class Stamper:

@@ -7,7 +7,7 @@ import enum
 import typing as t
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nfsserver.fs.pages import PagedData, nothing_survives
 
@@ -159,6 +159,10 @@ class Inode:
     """mtime and ctime as a crash would leave them; None when the present ones are stable."""
     stable_atime: int | None = None
     """atime as a crash would leave it; None when the present one is stable."""
+    acl: t.Any = None
+    """What NFSv4 set as the ACL; None: it is that of the mode."""
+    xattrs: dict[bytes, bytes] = field(default_factory=dict)
+    """Extended attributes by name (RFC 8276)."""
     times_before: tuple[int, int, int] | None = None
     """Of a directory whose times lag: mtime and ctime that are still reported, and until when."""
 

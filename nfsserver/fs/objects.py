@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import errno
 import typing as t
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from nfsserver.fs.changes import Changes
 from nfsserver.fs.errors import FsError
@@ -34,6 +34,10 @@ class Objects:
         self.budget = PageBudget(fs.limits.capacity // PAGE)
         self.entries = 0
         """Directory entries in all directories together."""
+        self.is_open: Callable[[Inode], bool] = lambda _inode: False
+        """Whether somebody has a file open: then it outlives its last name."""
+        self.on_forget: Callable[[Inode], None] = lambda _inode: None
+        """Called when an object ceases to exist."""
 
     def __iter__(self) -> Iterator[Inode]:
         return iter(self._inodes.values())
@@ -73,7 +77,15 @@ class Objects:
         """One name of a non-directory, or the only one of an empty directory, is gone."""
         inode.nlink = 0 if inode.directory is not None else inode.nlink - 1
         inode.touch(now)
-        if not inode.nlink and (self._fs.limits.stale_on_remove or inode.directory is not None):
+        if not inode.nlink and (inode.directory is not None or self._goes_with_its_name(inode)):
+            self._forget(inode)
+
+    def _goes_with_its_name(self, inode: Inode) -> bool:
+        return self._fs.limits.stale_on_remove and not self.is_open(inode)
+
+    def last_close(self, inode: Inode) -> None:
+        """Nobody has a file open any more: without a name it goes."""
+        if not inode.nlink and self._inodes.get(inode.fileid) is inode and self._goes_with_its_name(inode):
             self._forget(inode)
 
     def forget_nameless(self) -> None:
@@ -87,6 +99,7 @@ class Objects:
         if len(inode.target) > FAST_LINK:
             self.budget.give()
         del self._inodes[inode.fileid]
+        self.on_forget(inode)
         self._retired.append((inode.fileid, inode.generation))
 
     # ------------------------------------------------------------ room

@@ -26,13 +26,14 @@ def check_characters(name: bytes, limits: Limits) -> None:
     """
     if not name or b"/" in name or b"\0" in name:
         raise FsError(errno.EACCES, f"{name!r} is no name")
-    if limits.restricted_names and not _is_plain_text(name):
+    if limits.restricted_names and not is_plain_text(name):
         raise FsError(errno.EACCES, f"{name!r} has characters that names cannot have here")
     if not limits.allows("name_max", len(name)):
         raise FsError(errno.ENAMETOOLONG)
 
 
-def _is_plain_text(name: bytes) -> bool:
+def is_plain_text(name: bytes) -> bool:
+    """Whether a name has nothing that restricted names cannot have."""
     try:
         text = name.decode()
     except UnicodeDecodeError:

@@ -73,6 +73,16 @@ class Delegations:
         self._of_file[file].append(made)
         return made
 
+    def reclaim(self, client: Hashable, file: Hashable, *, is_write: bool) -> Delegation:
+        """The delegation that a client had before a restart (CLAIM_PREVIOUS). Raises DELAY."""
+        known = next((one for one in self.of_file(file) if one.client == client), None)
+        if known is not None:
+            return known
+        made = Delegation(client, file, is_write)
+        self._stateids.add(made)
+        self._of_file[file].append(made)
+        return made
+
     def in_the_way(self, file: Hashable, client: Hashable | None, *, changes: bool) -> list[Delegation]:
         """What must be recalled before somebody reads, opens or changes a file.
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
 from nfsserver.state.delegations import Delegation, Delegations
 from nfsserver.state.locks import Lock, Locks
@@ -20,6 +20,8 @@ class Held:
         self.opens = Opens(self.stateids)
         self.locks = Locks(self.stateids)
         self.delegations = Delegations(self.stateids, self.opens)
+        self._with_losses: set[Hashable] = set()
+        """Clients of which something was taken away, as far as it may matter still."""
 
     def require(
         self, stateid: Stateid, client: Hashable, file: Hashable, *kinds: Kind, slots: int = 0
@@ -57,6 +59,18 @@ class Held:
         # A server may let a file that is open for writing only be read (section 18.22.3); this one does.
         if access & Share.WRITE and not one.access & Share.WRITE:
             raise StateError("OPENMODE")
+
+    def of_file(self, file: Hashable) -> Iterator[State]:
+        """What clients hold of a file."""
+        yield from tuple(self.opens.of_file(file))
+        yield from self.locks.of_file(file)
+        yield from self.delegations.of_file(file)
+
+    def forget_file(self, file: Hashable) -> None:
+        """A file is gone: nobody holds anything of it."""
+        for state in tuple(self.of_file(file)):
+            self._take(state)
+            self.stateids.remove(state)
 
     def close(self, one: Open, *, frees_locks: bool = True) -> None:
         """CLOSE: the opens of an owner and the locks that belong to them. Raises LOCKS_HELD (section 18.2.3)."""
@@ -100,6 +114,12 @@ class Held:
                 self._take(state)
                 state.lost = why
                 self.stateids.restore(state)
+                self._with_losses.add(client)
+
+    def revoke_delegation(self, one: Delegation) -> None:
+        """Take away a delegation that was recalled and not returned (section 10.4.5)."""
+        self.delegations.revoke(one)
+        self._with_losses.add(one.client)
 
     def _take(self, state: State) -> None:
         if isinstance(state, Open):
@@ -113,6 +133,11 @@ class Held:
         """Whether a client holds anything: then DESTROY_CLIENTID answers CLIENTID_BUSY (section 18.50)."""
         return any(state.lost is None for state in self.stateids.of_client(client))
 
-    def has_lost(self, client: Hashable) -> Loss | None:
+    def losses(self, client: Hashable) -> set[Loss]:
         """Why something was taken from a client that it has not freed yet: SEQUENCE tells it by its flags."""
-        return next((state.lost for state in self.stateids.of_client(client) if state.lost is not None), None)
+        if client not in self._with_losses:
+            return set()
+        lost = {state.lost for state in self.stateids.of_client(client) if state.lost is not None}
+        if not lost:
+            self._with_losses.discard(client)
+        return lost

@@ -83,6 +83,10 @@ class Locks:
         """The locks of a file by an owner."""
         return self._of_file.get(file, {}).get((client, owner))
 
+    def of_file(self, file: Hashable) -> tuple[Lock, ...]:
+        """The locks of a file."""
+        return tuple(self._of_file.get(file, {}).values())
+
     def conflict(
         self, file: Hashable, start: int, end: int, *, is_write: bool, client: Hashable, owner: bytes | None
     ) -> Denied | None:

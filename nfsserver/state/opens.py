@@ -6,7 +6,7 @@ from __future__ import annotations
 import enum
 import typing as t
 from collections import defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
 from nfsserver.state.stateids import Kind, State, StateError, Stateids
@@ -39,6 +39,12 @@ class Opens:
     def __init__(self, stateids: Stateids) -> None:
         self._stateids = stateids
         self._of_file: dict[Hashable, dict[tuple[Hashable, bytes], Open]] = defaultdict(dict)
+        self.on_last_close: Callable[[t.Any], None] = lambda _file: None
+        """Called with a file that nobody has open any more."""
+
+    def is_open(self, file: Hashable) -> bool:
+        """Whether anybody has a file open."""
+        return file in self._of_file
 
     def of_file(self, file: Hashable) -> Iterable[Open]:
         """The opens of a file."""
@@ -93,6 +99,8 @@ class Opens:
             if not opens:
                 del self._of_file[one.file]
         self._stateids.remove(one)
+        if not self.is_open(one.file):
+            self.on_last_close(one.file)
 
     def denies(self, file: Hashable, access: Share, besides: Open | None = None) -> bool:
         """Whether an open of somebody else excludes I/O of this kind."""

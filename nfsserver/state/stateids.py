@@ -103,6 +103,7 @@ class Stateids:
         self._instance = instance & 0xFFFF_FFFF
         self._last = 0
         self._states: dict[bytes, State] = {}
+        self._of_client: dict[Hashable, dict[bytes, State]] = {}
 
     def __len__(self) -> int:
         return len(self._states)
@@ -114,15 +115,21 @@ class Stateids:
         self._last += 1
         state.other = _OTHER.pack(self._instance, self._last)
         state.changed()
-        self._states[state.other] = state
+        self.restore(state)
 
     def restore(self, state: State) -> None:
         """Keep a stateid whose state was taken away."""
         self._states[state.other] = state
+        self._of_client.setdefault(state.client, {})[state.other] = state
 
     def remove(self, state: State) -> None:
         """The stateid is invalid from now on."""
         self._states.pop(state.other, None)
+        mine = self._of_client.get(state.client)
+        if mine is not None:
+            mine.pop(state.other, None)
+            if not mine:
+                del self._of_client[state.client]
 
     def find(self, stateid: Stateid, client: Hashable, *, slots: int = 0) -> State:
         """The state of a stateid of a client, whatever its kind and file: what TEST_STATEID checks (section 18.48).
@@ -147,4 +154,4 @@ class Stateids:
 
     def of_client(self, client: Hashable) -> Iterator[State]:
         """All states of a client."""
-        return iter([state for state in self._states.values() if state.client == client])
+        return iter(list(self._of_client.get(client, {}).values()))

@@ -167,7 +167,7 @@ def callback_steps(args: CbCompound4Args | None, res: CbCompound4Res | None) -> 
 
 
 @functools.cache
-def _result_size(operation: AnyOperation4) -> int | None:
+def result_size(operation: AnyOperation4) -> int | None:
     """Bytes of the results of an operation that succeeds; None where they differ."""
     cls = operation.res
     if not issubclass(cls, Union):
@@ -216,7 +216,7 @@ def bulk_of(args: Compound4Args) -> BulkResult[Compound4Args, Compound4Res] | No
         return None
     at = 4 + 4 + len(args.tag) + (-len(args.tag) & 3) + 4
     for call in args.argarray[:-1]:
-        size = None if isinstance(call, Unread) else _result_size(operation_of(call))
+        size = None if isinstance(call, Unread) else result_size(operation_of(call))
         if size is None:
             return None
         at += 4 + size

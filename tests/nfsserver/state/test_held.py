@@ -162,11 +162,12 @@ def test_only_a_stateid_without_locks_is_freed() -> None:
 def test_what_a_lost_lease_takes_stays_known_until_it_is_freed() -> None:
     held, one = opened(deny=Share.BOTH)
     held.revoke(CLIENT, "EXPIRED")
-    assert held.test(one.stateid, CLIENT) == held.has_lost(CLIENT) == "EXPIRED"
+    assert held.test(one.stateid, CLIENT) == "EXPIRED"
+    assert held.losses(CLIENT) == {"EXPIRED"}
     assert not held.has_any(CLIENT)
     held.opens.require_shareable(FILE, Share.BOTH, Share.NONE)  # others can open it
     held.free(one.stateid, CLIENT)
-    assert held.has_lost(CLIENT) is None
+    assert not held.losses(CLIENT)
     assert held.test(one.stateid, CLIENT) == "BAD_STATEID"
 
 

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT
+"""Callbacks: CB_RECALL over the backchannel of a session (RFC 5661 sections 2.10.3.1, 20.2, 20.9).
+
+Nothing waits for a reply here. A callback that is lost with its connection is sent again with the same slot and sequence
+id over the next connection of the backchannel, when the client has bound one (section 2.10.6.2).
+"""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+from nfsclient.errors import ConnectionLost, NfsClientError
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.rpc.core import Pending
+from nfsclient.rpc.program import Procedure
+from nfsserver.fs import Inode
+from nfsserver.handlers import ServerApi
+from nfsserver.state.delegations import Delegation
+from nfsserver.state.sessions import Session
+
+_TIMEOUT: t.Final = 20.0
+"""Seconds for the reply to a callback."""
+_UNKNOWN: t.Final = frozenset({Nfsstat4.NFS4ERR_BAD_STATEID, Nfsstat4.NFS4ERR_BADHANDLE})
+"""How a client answers the recall of what it does not have (section 20.2.3)."""
+_AGAIN: t.Final = 3
+"""How often a callback is sent that is answered by DELAY or not at all."""
+
+
+@dataclass
+class _Recall:
+    """A recall that is under way."""
+
+    server: ServerApi
+    delegation: Delegation
+    handle: bytes
+    session: Session
+    slot: int
+    sequence_id: int
+    attempts: int = 0
+
+    def send(self) -> None:
+        """Send it, now or when the client binds a connection to the backchannel."""
+        channel, session = self.session.back_connection, self.session
+        if channel is None:
+            session.unsent.append(self.send)
+            return
+        if self.attempts >= _AGAIN:
+            self._end()
+            return
+        self.attempts += 1
+        sequence = p.CbSequence4Args(session.id, self.sequence_id, self.slot, self.slot, False, [])
+        stateid = p.Stateid4(*self.delegation.stateid)
+        arguments = p.CbCompound4Args(b"", 1, 0, [sequence, p.CbRecall4Args(stateid, False, self.handle)])
+        procedure, credential = _procedure(session.program), session.flavors[0]
+        try:
+            channel.call(procedure, arguments, self._done, timeout=_TIMEOUT, credential=credential)
+        except NfsClientError:
+            session.unsent.append(self.send)
+
+    def _done(self, pending: Pending[p.CbCompound4Res]) -> None:
+        if isinstance(pending.error, ConnectionLost):
+            self.send()
+            return
+        result = pending.result
+        if result is None:
+            return  # the slot stays taken: nobody knows its sequence id
+        if result.status == Nfsstat4.NFS4ERR_DELAY and len(result.resarray) > 1:
+            self.sequence_id = (self.sequence_id + 1) % (1 << 32)
+            self.session.callback_slots[self.slot] = self.sequence_id
+            self.send()
+            return
+        self._end()
+        if result.status in _UNKNOWN and self.delegation.lost is None:
+            # A client that does not know its delegation will not return it.
+            self.server.states.held.revoke_delegation(self.delegation)
+
+    def _end(self) -> None:
+        self.session.busy.discard(self.slot)
+
+
+def recall(server: ServerApi, delegation: Delegation, inode: Inode) -> None:
+    """Ask for a delegation back, over any session of its client that has a backchannel."""
+    client = server.states.clients.get(t.cast("int", delegation.client))
+    if client is None:
+        return
+    for session in client.sessions.values():
+        if session.back_connection is None or not session.flavors:
+            continue
+        taken = session.take_callback_slot()
+        if taken is not None:
+            _Recall(server, delegation, server.backend.handle_of(inode), session, *taken).send()
+            return
+
+
+def has_backchannel(server: ServerApi, number: int) -> bool:
+    """Whether a client can be called: without that it gets no delegation."""
+    client = server.states.clients.get(number)
+    return client is not None and any(
+        one.back_connection is not None and one.flavors and one.callback_slots
+        for one in client.sessions.values()
+    )
+
+
+_PROCEDURES: t.Final[dict[int, Procedure[p.CbCompound4Args, p.CbCompound4Res]]] = {}
+_MOST_PROGRAMS: t.Final = 256
+
+
+def _procedure(program: int) -> Procedure[p.CbCompound4Args, p.CbCompound4Res]:
+    """CB_COMPOUND of the program number that a client chose (section 18.36.3)."""
+    known = _PROCEDURES.get(program)
+    if known is None:
+        if len(_PROCEDURES) >= _MOST_PROGRAMS:
+            _PROCEDURES.clear()
+        known = _PROCEDURES[program] = Procedure(
+            program,
+            p.CALLBACK_VERSION,
+            p.CB_COMPOUND.number,
+            "CB_COMPOUND",
+            p.CbCompound4Args,
+            p.CbCompound4Res,
+            steps=p.callback_steps,
+        )
+    return known

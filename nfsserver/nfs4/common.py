@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""What the NFSv4 handlers share: statuses, and what the operations of one compound have in common."""
+
+from __future__ import annotations
+
+import errno
+import typing as t
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.rpc.service import CallContext
+from nfsclient.xdr import Struct, XdrType
+from nfsserver.fs import Caller, FsError, Inode, Kind, Limits
+from nfsserver.fs.rules import is_alias, is_plain_text
+from nfsserver.nfs4.room import Room
+from nfsserver.state.clients import Client
+from nfsserver.state.manager import StateManager
+from nfsserver.state.sessions import Session, Slot
+from nfsserver.state.stateids import StateError, Stateid
+
+STATUS_OF_ERRNO: t.Final = {
+    errno.EPERM: Nfsstat4.NFS4ERR_PERM,
+    errno.ENOENT: Nfsstat4.NFS4ERR_NOENT,
+    errno.EACCES: Nfsstat4.NFS4ERR_ACCESS,
+    errno.EEXIST: Nfsstat4.NFS4ERR_EXIST,
+    errno.EXDEV: Nfsstat4.NFS4ERR_XDEV,
+    errno.ENOTDIR: Nfsstat4.NFS4ERR_NOTDIR,
+    errno.EISDIR: Nfsstat4.NFS4ERR_ISDIR,
+    errno.EINVAL: Nfsstat4.NFS4ERR_INVAL,
+    errno.EFBIG: Nfsstat4.NFS4ERR_FBIG,
+    errno.ENOSPC: Nfsstat4.NFS4ERR_NOSPC,
+    errno.EROFS: Nfsstat4.NFS4ERR_ROFS,
+    errno.EMLINK: Nfsstat4.NFS4ERR_MLINK,
+    errno.ENAMETOOLONG: Nfsstat4.NFS4ERR_NAMETOOLONG,
+    errno.ENOTEMPTY: Nfsstat4.NFS4ERR_NOTEMPTY,
+    errno.ESTALE: Nfsstat4.NFS4ERR_STALE,
+    errno.EBADF: Nfsstat4.NFS4ERR_BADHANDLE,
+    errno.EDQUOT: Nfsstat4.NFS4ERR_DQUOT,
+    errno.EOPNOTSUPP: Nfsstat4.NFS4ERR_NOTSUPP,
+}
+
+
+class Nfs4Error(Exception):
+    """A refusal by a status that no errno says."""
+
+    def __init__(self, status: Nfsstat4) -> None:
+        super().__init__(status.name)
+        self.status = status
+
+
+REFUSALS: t.Final = (FsError, Nfs4Error, StateError)
+"""Exceptions of handlers that are the status of their operation."""
+
+
+def status_of(refusal: Exception, instead: Mapping[int, Nfsstat4] | None = None) -> Nfsstat4:
+    """The status for a refusal; `instead` holds the errnos that one operation answers in its own way."""
+    if isinstance(refusal, Nfs4Error):
+        return refusal.status
+    if isinstance(refusal, StateError):
+        return Nfsstat4[f"NFS4ERR_{refusal.status}"]
+    assert isinstance(refusal, FsError)
+    if instead is not None and refusal.errno in instead:
+        return instead[refusal.errno]
+    return STATUS_OF_ERRNO.get(refusal.errno, Nfsstat4.NFS4ERR_SERVERFAULT)
+
+
+def failed(operation: p.AnyOperation4, status: Nfsstat4) -> XdrType:
+    """The result of an operation that is refused."""
+    cls: t.Any = operation.res
+    if issubclass(cls, p.Setattr4Res):
+        return p.Setattr4Res(status, [])
+    if issubclass(cls, Struct):
+        return t.cast("XdrType", cls(status))
+    return t.cast("XdrType", cls(status))
+
+
+# ---------------------------------------------------------------- one compound
+
+
+@dataclass(slots=True)
+class CompoundState:
+    """What the operations of one compound share (RFC 5661 section 16.2.3.1)."""
+
+    minor: int
+    caller: Caller
+    states: StateManager
+    current: Inode | None = None
+    saved: Inode | None = None
+    stateid: Stateid | None = None
+    """The current stateid; None: there is none, or only a special one."""
+    saved_stateid: Stateid | None = None
+    session: Session | None = None
+    slot: Slot | None = None
+    cached: bool = False
+    """Whether the reply is to be kept (`sa_cachethis`)."""
+    replay: t.Any = None
+    """The whole reply that a retry gets."""
+    room: Room | None = None
+    """How much the reply may still grow; None outside of sessions."""
+    index: int = 0
+    """The place of the operation that is executed."""
+    last: int = 0
+    """The place of the last operation of the request."""
+    size: int = 0
+    """Bytes of the request."""
+    fingerprint: t.Hashable = None
+    """What tells this request from others that reuse its sequence id."""
+    operations: list[XdrType] = field(default_factory=list)
+    """The arguments of all operations."""
+
+    @property
+    def client(self) -> Client:
+        """The client of the session. Only what follows SEQUENCE asks."""
+        assert self.session is not None
+        return self.session.client
+
+
+def compound_of(context: CallContext) -> CompoundState:
+    """The state of the compound that an operation is in."""
+    return t.cast("CompoundState", context.state)
+
+
+def current(context: CallContext) -> Inode:
+    """The object of the current filehandle. Raises STALE if it is gone."""
+    inode = compound_of(context).current
+    if inode is None:
+        raise Nfs4Error(Nfsstat4.NFS4ERR_NOFILEHANDLE)
+    return live(inode)
+
+
+def saved(context: CallContext) -> Inode:
+    """The same for the saved filehandle."""
+    inode = compound_of(context).saved
+    if inode is None:
+        raise Nfs4Error(Nfsstat4.NFS4ERR_NOFILEHANDLE)
+    return live(inode)
+
+
+def live(inode: Inode) -> Inode:
+    """The object, if it still exists. Raises ESTALE."""
+    return inode.fs.inode(inode.fileid, inode.generation)
+
+
+def become_current(context: CallContext, inode: Inode) -> None:
+    """Another current filehandle; the current stateid goes (section 16.2.3.1.2)."""
+    state = compound_of(context)
+    state.current = inode
+    state.stateid = None
+
+
+def plain(stateid: p.Stateid4) -> Stateid:
+    """A stateid as `nfsserver.state` has it."""
+    return Stateid(stateid.seqid, bytes(stateid.other))
+
+
+def on_wire(stateid: Stateid) -> p.Stateid4:
+    """A stateid as a message has it."""
+    return p.Stateid4(stateid.seqid, stateid.other)
+
+
+def change_info(directory: Inode, before: int, *, atomic: bool) -> p.ChangeInfo4:
+    """change_info4 of a directory whose `change` was `before` (section 3.3.8)."""
+    return p.ChangeInfo4(atomic, before, directory.change)
+
+
+def check_name(name: bytes, limits: Limits) -> None:
+    """Raises INVAL for an empty name and for one that is no UTF-8, BADCHAR for characters, BADNAME for ``.`` and ``..``.
+
+    RFC 5661 sections 14.5 and 15.1.4.
+    """
+    if not name:
+        raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
+    try:
+        name.decode()
+    except UnicodeDecodeError:
+        raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL) from None
+    if b"/" in name or b"\0" in name or (limits.restricted_names and not is_plain_text(name)):
+        raise Nfs4Error(Nfsstat4.NFS4ERR_BADCHAR)
+    if is_alias(name):
+        raise Nfs4Error(Nfsstat4.NFS4ERR_BADNAME)
+
+
+def require_file(inode: Inode) -> None:
+    """Raises ISDIR, SYMLINK or WRONG_TYPE for what is no regular file."""
+    if inode.kind is not Kind.REGULAR:
+        wrong = {Kind.DIRECTORY: Nfsstat4.NFS4ERR_ISDIR, Kind.SYMLINK: Nfsstat4.NFS4ERR_SYMLINK}
+        raise Nfs4Error(wrong.get(inode.kind, Nfsstat4.NFS4ERR_WRONG_TYPE))
+
+
+def require_directory(inode: Inode) -> None:
+    """Raises SYMLINK or NOTDIR for what is no directory: for the operations that tell them apart."""
+    if inode.kind is not Kind.DIRECTORY:
+        is_link = inode.kind is Kind.SYMLINK
+        raise Nfs4Error(Nfsstat4.NFS4ERR_SYMLINK if is_link else Nfsstat4.NFS4ERR_NOTDIR)

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: MIT
+"""COMPOUND: its operations, one after the other, until one fails (RFC 5661 section 16.2).
+
+What comes first decides what may follow:
+
+    SEQUENCE            the other operations, in its session
+    a sessionless one   nothing: NOT_ONLY_OP
+    any other           nothing is executed: OP_NOT_IN_SESSION
+"""
+
+from __future__ import annotations
+
+import typing as t
+import zlib
+from collections.abc import Callable, Sequence
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.rpc.auth import AuthSys
+from nfsclient.rpc.messages import AcceptStat
+from nfsclient.rpc.program import AnyOperation
+from nfsclient.rpc.service import CallContext, Refused
+from nfsclient.xdr import Unread, XdrType, replace
+from nfsserver.handlers import Handler, Handlers, ServerApi
+from nfsserver.nfs4.common import REFUSALS, CompoundState, Nfs4Error, failed, status_of
+from nfsserver.nfs4.room import Room, header_size, least_room, size_of
+from nfsserver.state.stateids import CURRENT, StateError, Stateid
+
+MINORS: t.Final = frozenset({1, 2})
+"""The minor versions that the server answers."""
+MOST_OPERATIONS: t.Final = 64
+"""Operations of one compound that a session grants, and of one without a session."""
+_FINGERPRINTED: t.Final = 8192
+"""Bytes of a request that tell it from others."""
+_SEQUENCE_SIZE: t.Final = 4 + 16 + 4 + 4 + 4 + 4
+
+
+def compound_handler(handlers: Handlers) -> Callable[[ServerApi, CallContext, p.Compound4Args], t.Any]:
+    """The handler of COMPOUND, with those of the operations that it may carry."""
+
+    def compound4(server: ServerApi, context: CallContext, args: p.Compound4Args) -> p.Compound4Res:
+        """COMPOUND; over TCP only (RFC 5661 section 2.9.1)."""
+        if context.transport != "tcp":
+            raise Refused(accept_stat=AcceptStat.PROC_UNAVAIL)
+        if args.minorversion not in MINORS:
+            return p.Compound4Res(Nfsstat4.NFS4ERR_MINOR_VERS_MISMATCH, args.tag, [])
+        if not _is_utf8(args.tag):
+            return p.Compound4Res(Nfsstat4.NFS4ERR_INVAL, args.tag, [])
+        return _Execution(server, context, args, handlers).run()
+
+    return compound4
+
+
+def _is_utf8(text: bytes) -> bool:
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+class _Execution:
+    """The execution of one compound."""
+
+    def __init__(
+        self, server: ServerApi, context: CallContext, args: p.Compound4Args, handlers: Handlers
+    ) -> None:
+        self._server = server
+        self._context = context
+        self._args = args
+        self._handlers = handlers
+        states = server.states
+        states.look()
+        self.state = CompoundState(args.minorversion, server.backend.caller(context), states)
+        self.state.operations = args.argarray
+        self.state.last = len(args.argarray) - 1
+        self.state.size = len(context.message)
+        self.state.fingerprint = _fingerprint(context, args)
+
+    def run(self) -> p.Compound4Res:
+        state, results = self.state, list[XdrType]()
+        status = Nfsstat4.NFS4_OK
+        for index, asked in enumerate(self._args.argarray):
+            state.index = index
+            result = self._answer(asked)
+            if state.replay is not None:
+                return self._replay(result)
+            if index == 0 and state.session is not None:
+                state.room = Room.of(state.session.fore, is_cached=state.cached)
+                state.room.take(header_size(self._args.tag))
+            if state.room is not None:
+                state.room.take(size_of(result))
+            results.append(result)
+            status = p.status_of(result)
+            if status != Nfsstat4.NFS4_OK:
+                break
+        reply = p.Compound4Res(status, self._args.tag, results)
+        self._keep(reply)
+        return reply
+
+    def _replay(self, sequence: XdrType) -> p.Compound4Res:
+        """The reply of the cache; what SEQUENCE says besides its ids is of now (section 2.10.6.1.1)."""
+        reply: p.Compound4Res = self.state.replay
+        return replace(reply, tag=self._args.tag, resarray=[sequence, *reply.resarray[1:]])
+
+    def _keep(self, reply: p.Compound4Res) -> None:
+        """Keep the reply for retries, where that was asked for, or costs nothing."""
+        slot = self.state.slot
+        if slot is None:
+            return
+        is_kept = self.state.cached or len(reply.resarray) == 1
+        slot.reply = reply if is_kept or self._server.knobs.now.caches_all_replies else None
+
+    # ------------------------------------------------------------ one operation
+
+    def _answer(self, asked: XdrType) -> XdrType:
+        illegal = isinstance(asked, Unread) or not p.operation_of(asked).is_in(self.state.minor)
+        operation: p.AnyOperation4 = p.ILLEGAL if illegal else p.operation_of(asked)
+        args = p.Illegal4Args() if illegal else asked
+        context = self._context
+        inner = CallContext(
+            context.peer,
+            context.transport,
+            context.credential,
+            context.xid,
+            context.program,
+            context.version,
+            operation,
+            self.state,
+            context.channel,
+            context.message,
+            context.arguments_at,
+        )
+
+        def answer(server: ServerApi, context: CallContext, args: t.Any) -> XdrType:
+            try:
+                self._admit(operation)
+                result = self._perform(operation, server, context, args)
+            except REFUSALS as refusal:
+                return failed(operation, status_of(refusal))
+            self._note_stateid(operation, result)
+            return result
+
+        return t.cast("XdrType", self._server.perform(operation, answer, inner, args))
+
+    def _admit(self, operation: p.AnyOperation4) -> None:
+        """Raises what refuses an operation by its place, whatever its arguments are."""
+        state = self.state
+        if state.index == 0:
+            if operation is not p.SEQUENCE and operation is not p.ILLEGAL:
+                if not operation.is_sessionless:
+                    raise Nfs4Error(Nfsstat4.NFS4ERR_OP_NOT_IN_SESSION)
+                if state.last > 0:
+                    raise Nfs4Error(Nfsstat4.NFS4ERR_NOT_ONLY_OP)
+        elif operation is p.SEQUENCE:
+            raise Nfs4Error(Nfsstat4.NFS4ERR_SEQUENCE_POS)
+        if operation is p.ILLEGAL:
+            raise Nfs4Error(Nfsstat4.NFS4ERR_OP_ILLEGAL)
+        if not operation.is_implementable(state.minor) or operation not in self._handlers:
+            raise Nfs4Error(Nfsstat4.NFS4ERR_NOTSUPP)
+        if (operation.needs_current and state.current is None) or (
+            operation.needs_saved and state.saved is None
+        ):
+            raise Nfs4Error(Nfsstat4.NFS4ERR_NOFILEHANDLE)
+
+    def _perform(
+        self, operation: p.AnyOperation4, server: ServerApi, context: CallContext, args: t.Any
+    ) -> XdrType:
+        room = self.state.room
+        if room is not None and not room.has(least_room(operation)):
+            raise Nfs4Error(room.refusal)
+        handler: Handler = self._handlers[operation]
+        args = self._with_current_stateid(operation, args)
+        before = (self.state.current, self.state.stateid)
+        result: XdrType = handler(server, context, args)
+        if room is not None and not room.has(size_of(result)):
+            self.state.current, self.state.stateid = before
+            raise Nfs4Error(room.refusal)
+        return result
+
+    def _with_current_stateid(self, operation: p.AnyOperation4, args: t.Any) -> t.Any:
+        """The arguments with the current stateid in place of the stateid that stands for it. Raises BAD_STATEID."""
+        for path in operation.stateids:
+            given = _value_at(args, path)
+            if given is None or Stateid(given.seqid, bytes(given.other)) != CURRENT:
+                continue
+            if self.state.stateid is None:
+                raise StateError("BAD_STATEID")
+            args = _put(args, path.split("."), p.Stateid4(*self.state.stateid))
+        return args
+
+    def _note_stateid(self, operation: p.AnyOperation4, result: XdrType) -> None:
+        for path in operation.gives_stateid:
+            given = _value_at(result, path)
+            if given is not None:
+                self.state.stateid = Stateid(given.seqid, bytes(given.other))
+                return
+
+
+def _value_at(value: t.Any, path: str) -> t.Any:
+    """What stands at a place; None if there is nothing."""
+    for name in path.split("."):
+        value = getattr(value, name, None)
+        if value is None:
+            return None
+    return value
+
+
+def _put(value: t.Any, path: Sequence[str], new: t.Any) -> t.Any:
+    """A copy of a structure with another value at a place."""
+    name, *rest = path
+    return replace(value, **{name: _put(getattr(value, name), rest, new) if rest else new})
+
+
+def _fingerprint(context: CallContext, args: p.Compound4Args) -> tuple[t.Hashable, int]:
+    """(principal, checksum of what follows SEQUENCE): what a retry must have in common with its original."""
+    start = context.arguments_at + 4 + (len(args.tag) + 3) // 4 * 4 + 4 + 4 + _SEQUENCE_SIZE
+    follows = memoryview(context.message)[start : start + _FINGERPRINTED]
+    return principal_of(context), zlib.crc32(follows, len(context.message) - start)
+
+
+def principal_of(context: CallContext) -> t.Hashable:
+    """Who makes a call, as far as client records tell callers apart."""
+    credential = context.credential
+    return ("AUTH_SYS", credential.uid) if isinstance(credential, AuthSys) else ("AUTH_NONE", 0)
+
+
+def table(*rows: tuple[AnyOperation, Handler]) -> Handlers:
+    """Handlers by operation."""
+    return dict(rows)

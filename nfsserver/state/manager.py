@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT
+"""The state of NFSv4 clients in one object: records, sessions, what they hold; leases, grace, and stable storage.
+
+A restart makes another `StateManager` with the same `StableStorage`: clients that are in it may reclaim, and the grace
+period lasts until they all have, or for a lease (RFC 5661 section 8.4.2). Nothing here has a timer: what time changes is
+looked at when a request comes.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Collection, Hashable
+from dataclasses import dataclass, field
+
+from nfsserver.state.clients import Client, Clients
+from nfsserver.state.held import Held
+from nfsserver.state.opens import Share
+from nfsserver.state.sessions import Sessions
+from nfsserver.state.stateids import Loss, StateError, Stateid, special
+
+T = t.TypeVar("T")
+
+_FORGOTTEN_AFTER: t.Final = 10
+"""Leases after which a client that only expired is forgotten."""
+_LOOKS: t.Final = 4
+"""How often in a lease expired clients are looked for."""
+
+
+@dataclass
+class StableStorage:
+    """What survives a crash: which incarnations held state (section 8.4.2.1)."""
+
+    holders: dict[bytes, bytes] = field(default_factory=dict)
+    """Client owner -> the verifier of its incarnation."""
+
+
+class Terms(t.NamedTuple):
+    """What the server's owner decides."""
+
+    lease: float
+    """Seconds."""
+    courteous: bool
+    """Whether an expired client keeps its state until somebody else needs it (section 8.4.3)."""
+
+
+class StateManager:
+    """All that one instance of the server knows of its clients.
+
+    `number` tells instances apart (64 bits), `now` is a clock in seconds that is never set back.
+    """
+
+    def __init__(
+        self, number: int, stable: StableStorage, now: Callable[[], float], terms: Callable[[], Terms]
+    ) -> None:
+        self.now = now
+        self._terms = terms
+        self.stable = stable
+        self.clients = Clients(number >> 32)
+        self.sessions = Sessions(number.to_bytes(8, "big"))
+        self.held = Held(number >> 32)
+        self.waiting = dict(stable.holders)
+        """Owners that may still reclaim -> verifier."""
+        self._began = now()
+        self._next_look = 0.0
+
+    @property
+    def lease(self) -> float:
+        """The lease time in seconds."""
+        return self._terms().lease
+
+    # ------------------------------------------------------------ grace
+
+    @property
+    def in_grace(self) -> bool:
+        """Whether reclaims are awaited. The end makes those who did not come forgotten."""
+        if self.waiting and self.now() - self._began >= self.lease:
+            self._end_grace()
+        return bool(self.waiting)
+
+    def _end_grace(self) -> None:
+        for ownerid in self.waiting:
+            self.stable.holders.pop(ownerid, None)
+        self.waiting.clear()
+
+    def complete(self, client: Client) -> None:
+        """RECLAIM_COMPLETE. Raises COMPLETE_ALREADY."""
+        if client.has_completed:
+            raise StateError("COMPLETE_ALREADY")
+        client.has_completed = True
+        if self.waiting.pop(client.ownerid, None) is not None and not self._holds(client):
+            self.stable.holders.pop(client.ownerid, None)
+
+    def _holds(self, client: Client) -> bool:
+        return self.held.has_any(client.id)
+
+    def require_reclaim(self, client: Client) -> None:
+        """Whether a client may reclaim now. Raises NO_GRACE, RECLAIM_BAD (section 8.4.2.1)."""
+        if client.has_completed or not self.in_grace:
+            raise StateError("NO_GRACE")
+        if not client.may_reclaim:
+            raise StateError("RECLAIM_BAD")
+
+    def require_new_locks(self, client: Client) -> None:
+        """Whether a client may get locks that are no reclaims. Raises GRACE."""
+        if self.in_grace or not client.has_completed:
+            raise StateError("GRACE")
+
+    def note_holder(self, client: Client) -> None:
+        """A client got its first state: that is written to stable storage before the reply."""
+        if self.stable.holders.get(client.ownerid) != client.verifier:
+            self.stable.holders[client.ownerid] = client.verifier
+
+    # ------------------------------------------------------------ conflicts
+
+    def require_io(self, stateid: Stateid, client: Client, file: Hashable, access: Share) -> None:
+        """Whether data may be read or written with a stateid. Raises what `Held.require_io` does, and GRACE."""
+        if self.in_grace and special(stateid) is not None:
+            raise StateError("GRACE")
+        self._retrying(
+            file,
+            lambda: self.held.require_io(stateid, client.id, file, access, slots=client.slots),
+            {"LOCKED"},
+        )
+
+    def require_shareable(self, file: Hashable, access: Share, deny: Share) -> None:
+        """Raises SHARE_DENIED, unless the open in the way is of an expired client: then that loses its state."""
+        self._retrying(
+            file, lambda: self.held.opens.require_shareable(file, access, deny), {"SHARE_DENIED"}
+        )
+
+    def retrying_lock(self, file: Hashable, attempt: Callable[[], T]) -> T:
+        """An attempt to lock a range, again if what denies it is of an expired client."""
+        return self._retrying(file, attempt, {"DENIED"})
+
+    def _retrying(self, file: Hashable, attempt: Callable[[], T], conflicts: Collection[str]) -> T:
+        try:
+            return attempt()
+        except StateError as refusal:
+            if refusal.status not in conflicts or not self._expire_holders(file):
+                raise
+        return attempt()
+
+    def _expire_holders(self, file: Hashable) -> bool:
+        """Take the state of expired clients that hold something of a file; whether there were any (section 8.4.3)."""
+        holders = {one.client for one in self.held.of_file(file)}
+        expired = [number for number in holders if self.is_held_by_expired(number)]
+        for number in expired:
+            self.expire(number)
+        return bool(expired)
+
+    # ------------------------------------------------------------ clients
+
+    def confirm(self, client: Client) -> None:
+        """CREATE_SESSION confirms a record, and ends the earlier incarnation of its owner."""
+        client.may_reclaim = self.waiting.get(client.ownerid) == client.verifier
+        old = self.clients.confirm(client)
+        if old is not None:
+            self._empty(old)
+            self.stable.holders.pop(old.ownerid, None)
+        if not client.may_reclaim:
+            self.waiting.pop(client.ownerid, None)
+
+    def destroy(self, client: Client) -> None:
+        """Forget a client with all that it has."""
+        self._empty(client)
+        self.clients.remove(client)
+        if client.is_confirmed:
+            self.stable.holders.pop(client.ownerid, None)
+
+    def _empty(self, client: Client) -> None:
+        for session in list(client.sessions.values()):
+            self.sessions.remove(session)
+        self.held.release(client.id)
+
+    # ------------------------------------------------------------ leases
+
+    def is_expired(self, client: Client) -> bool:
+        """Whether the lease of a client is over."""
+        return self.now() - client.renewed > self.lease
+
+    def is_held_by_expired(self, number: Hashable) -> bool:
+        """Whether a client id is of an expired client."""
+        client = self.clients.get(t.cast("int", number))
+        return client is not None and self.is_expired(client)
+
+    def expire(self, number: Hashable, why: Loss = "EXPIRED") -> None:
+        """Take away what a client holds."""
+        self.held.revoke(number, why)
+
+    def renew(self, client: Client) -> None:
+        """A SEQUENCE of this client succeeded. Without anything that was lost, that renews its lease (section 8.3)."""
+        if "EXPIRED" not in self.held.losses(client.id) or self._holds(client):
+            client.renewed = self.now()
+
+    def look(self) -> None:
+        """Deal with leases that ended: called before each request, does something now and then."""
+        now = self.now()
+        if now < self._next_look:
+            return
+        self._next_look = now + self.lease / _LOOKS
+        for client in self.clients:
+            age = now - client.renewed
+            if age <= self.lease:
+                continue
+            holds = self._holds(client)
+            if not client.is_confirmed or (not holds and age > _FORGOTTEN_AFTER * self.lease):
+                self.destroy(client)
+            elif holds and not self._terms().courteous:
+                self.expire(client.id)
