@@ -25,7 +25,6 @@ from nfsserver.nfs4 import (
     sessions,
     xattrs,
 )
-from nfsserver.nfs3.info import null3
 
 OPERATIONS: t.Final[Handlers] = dict(
     [
@@ -69,7 +68,7 @@ OPERATIONS: t.Final[Handlers] = dict(
         answers(p.SECINFO_NO_NAME, filehandles.secinfo_no_name4),
         answers(p.SEQUENCE, sessions.sequence4),
         answers(p.SET_SSV, sessions.set_ssv4),
-        answers(p.TEST_STATEID, locks.test_stateid4),
+        answers(p.TEST_STATEID, locks.stateid_test4),
         answers(p.DESTROY_CLIENTID, sessions.destroy_clientid4),
         answers(p.RECLAIM_COMPLETE, sessions.reclaim_complete4),
         answers(p.GETXATTR, xattrs.getxattr4),
@@ -82,7 +81,7 @@ OPERATIONS: t.Final[Handlers] = dict(
 
 HANDLERS: t.Final[Handlers] = dict(
     [
-        answers(p.NULL, null3),
+        answers(p.NULL, compound.null4),
         answers(p.COMPOUND, compound.compound_handler(OPERATIONS)),
     ]
 )

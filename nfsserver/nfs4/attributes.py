@@ -10,11 +10,11 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import ATTRIBUTES, Fattr4, Nfsstat4
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import bits_of
+from nfsserver.conflicts import clear_way
 from nfsserver.fs import Access, Inode, Kind
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4 import values
 from nfsserver.nfs4.common import REFUSALS, Nfs4Error, compound_of, current, plain, status_of
-from nfsserver.nfs4.conflicts import clear_way
 from nfsserver.nfs4.values import View
 from nfsserver.state.opens import Share
 
@@ -54,7 +54,7 @@ def getattr4(server: ServerApi, context: CallContext, args: p.Getattr4Args) -> p
 def setattr4(server: ServerApi, context: CallContext, args: p.Setattr4Args) -> p.Setattr4Res:
     """SETATTR; all or nothing. The stateid matters where `size` is set (section 18.30.3)."""
     inode, state = current(context), compound_of(context)
-    setting = values.setting_of(server, args.obj_attributes, state.minor, inode.mode)
+    setting = values.setting_of(args.obj_attributes, state.minor, inode.mode)
     if setting.changes.size is not None:
         if inode.kind is not Kind.REGULAR:
             raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)

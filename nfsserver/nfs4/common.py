@@ -166,7 +166,7 @@ def change_info(directory: Inode, before: int, *, atomic: bool) -> p.ChangeInfo4
 
 
 def check_name(name: bytes, limits: Limits) -> None:
-    """Raises INVAL for an empty name and for one that is no UTF-8, BADCHAR for characters, BADNAME for ``.`` and ``..``.
+    """Raises INVAL for an empty name and for one that is no UTF-8, BADCHAR, and BADNAME for ``.`` and ``..``.
 
     RFC 5661 sections 14.5 and 15.1.4.
     """

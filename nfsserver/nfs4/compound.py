@@ -20,7 +20,7 @@ from nfsclient.rpc.auth import AuthSys
 from nfsclient.rpc.messages import AcceptStat
 from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext, Refused
-from nfsclient.xdr import Unread, XdrType, replace
+from nfsclient.xdr import Unread, Void, XdrType, replace
 from nfsserver.handlers import Handler, Handlers, ServerApi
 from nfsserver.nfs4.common import REFUSALS, CompoundState, Nfs4Error, failed, status_of
 from nfsserver.nfs4.room import Room, header_size, least_room, size_of
@@ -49,6 +49,11 @@ def compound_handler(handlers: Handlers) -> Callable[[ServerApi, CallContext, p.
         return _Execution(server, context, args, handlers).run()
 
     return compound4
+
+
+def null4(_server: ServerApi, _context: CallContext, _args: Void) -> Void:
+    """NULL."""
+    return Void()
 
 
 def _is_utf8(text: bytes) -> bool:

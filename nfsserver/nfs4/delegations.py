@@ -9,9 +9,9 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.protocol.nfs4 import OpenDelegationType4 as Type
 from nfsclient.rpc.service import CallContext
+from nfsserver.callbacks import has_backchannel
 from nfsserver.fs import Inode
 from nfsserver.handlers import ServerApi
-from nfsserver.nfs4.callbacks import has_backchannel
 from nfsserver.nfs4.common import compound_of, current, on_wire, plain
 from nfsserver.state.delegations import Delegation, Policy
 from nfsserver.state.opens import Share
@@ -68,14 +68,10 @@ def _delegation(made: Delegation, *, recalled: bool) -> p.OpenDelegation4:
             Type.OPEN_DELEGATE_WRITE,
             write=p.OpenWriteDelegation4(stateid, recalled, _NO_LIMIT, _NOBODY),
         )
-    return p.OpenDelegation4(
-        Type.OPEN_DELEGATE_READ, read=p.OpenReadDelegation4(stateid, recalled, _NOBODY)
-    )
+    return p.OpenDelegation4(Type.OPEN_DELEGATE_READ, read=p.OpenReadDelegation4(stateid, recalled, _NOBODY))
 
 
-def _reclaimed(
-    server: ServerApi, context: CallContext, args: p.Open4Args, inode: Inode
-) -> p.OpenDelegation4:
+def _reclaimed(server: ServerApi, context: CallContext, args: p.Open4Args, inode: Inode) -> p.OpenDelegation4:
     """The delegation that CLAIM_PREVIOUS claims: it is given, and recalled at once if others hold the file."""
     kind = args.claim.delegate_type
     if kind not in {Type.OPEN_DELEGATE_READ, Type.OPEN_DELEGATE_WRITE}:
@@ -91,9 +87,7 @@ def _reclaimed(
     return _delegation(made, recalled=recalled)
 
 
-def delegreturn4(
-    _server: ServerApi, context: CallContext, args: p.Delegreturn4Args
-) -> p.Delegreturn4Res:
+def delegreturn4(_server: ServerApi, context: CallContext, args: p.Delegreturn4Args) -> p.Delegreturn4Res:
     """DELEGRETURN."""
     state = compound_of(context)
     held = state.states.held

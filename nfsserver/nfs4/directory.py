@@ -43,9 +43,7 @@ def readdir4(server: ServerApi, context: CallContext, args: p.Readdir4Args) -> p
         room = min(room, state.room.left - _RESULT)
     room = server.backend.transfers(context).of_listing(max(0, room)) - _RESOK_SIZE
     entries, eof = _page(server, context, listing, args, room)
-    return p.Readdir4Res(
-        Nfsstat4.NFS4_OK, p.Readdir4ResOk(verifier, p.Dirlist4(entries, eof))
-    )
+    return p.Readdir4Res(Nfsstat4.NFS4_OK, p.Readdir4ResOk(verifier, p.Dirlist4(entries, eof)))
 
 
 def _page(
@@ -71,5 +69,7 @@ def _page(
     if room < 0:
         raise Nfs4Error(Nfsstat4.NFS4ERR_TOOSMALL)
     if not entries:
-        values.read(View(server, current(context), minor), args.attr_request)  # INVAL for what can only be set
+        values.read(
+            View(server, current(context), minor), args.attr_request
+        )  # INVAL for what can only be set
     return entries, True

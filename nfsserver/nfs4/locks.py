@@ -125,7 +125,7 @@ def free_stateid4(_server: ServerApi, context: CallContext, args: p.FreeStateid4
     return p.FreeStateid4Res(_OK)
 
 
-def test_stateid4(_server: ServerApi, context: CallContext, args: p.TestStateid4Args) -> p.TestStateid4Res:
+def stateid_test4(_: ServerApi, context: CallContext, args: p.TestStateid4Args) -> p.TestStateid4Res:
     """TEST_STATEID: a status for each."""
     state = compound_of(context)
     held, client = state.states.held, state.client

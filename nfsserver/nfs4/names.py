@@ -9,6 +9,7 @@ import typing as t
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.service import CallContext
+from nfsserver.conflicts import clear_way
 from nfsserver.fs import Caller, FsError, Inode, Kind
 from nfsserver.fs.rules import require_directory
 from nfsserver.handlers import ServerApi
@@ -21,7 +22,6 @@ from nfsserver.nfs4.common import (
     current,
     saved,
 )
-from nfsserver.nfs4.conflicts import clear_way
 from nfsserver.nfs4.values import setting_of
 
 _OK: t.Final = Nfsstat4.NFS4_OK
@@ -33,7 +33,7 @@ def create4(server: ServerApi, context: CallContext, args: p.Create4Args) -> p.C
     """CREATE; regular files are made by OPEN (BADTYPE)."""
     directory, state = current(context), compound_of(context)
     check_name(args.objname, directory.fs.limits)
-    setting = setting_of(server, args.createattrs, state.minor, _MODE)
+    setting = setting_of(args.createattrs, state.minor, _MODE)
     before = directory.change
     inode = _make(state.caller, directory, args, setting.changes)
     inode.acl = setting.acl

@@ -11,6 +11,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.protocol.nfs4 import OpenClaimType4 as Claim
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import bits_of
+from nfsserver.conflicts import clear_way
 from nfsserver.fs import Changes, FsError, Inode, Kind, permissions
 from nfsserver.fs.rules import require_directory as entries_of
 from nfsserver.handlers import ServerApi
@@ -26,7 +27,6 @@ from nfsserver.nfs4.common import (
     plain,
     require_file,
 )
-from nfsserver.nfs4.conflicts import clear_way
 from nfsserver.state.delegations import Delegation
 from nfsserver.state.opens import Open, Share
 from nfsserver.state.stateids import INVALID, StateError
@@ -171,7 +171,7 @@ def _created(
     if how.ch_createboth is not None:
         verifier, attributes = how.ch_createboth.cva_verf, how.ch_createboth.cva_attrs
         _check_exclusive(attributes)
-    setting = values.setting_of(server, attributes or p.Fattr4(), state.minor, _NEW_MODE)
+    setting = values.setting_of(attributes or p.Fattr4(), state.minor, _NEW_MODE)
     found = _existing(context, directory, name)
     if found is not None:
         return _taken(context, directory, found, how.mode, verifier, setting)

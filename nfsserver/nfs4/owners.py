@@ -32,7 +32,9 @@ def parse(text: bytes) -> int:
         if name in _NAMES:
             return _NAMES[name]
         name = name.removeprefix(b"user").removeprefix(b"group")
-    is_number = name.isdigit() and (name == b"0" or not name.startswith(b"0")) and len(name) <= len(str(_MOST))
+    is_number = (
+        name.isdigit() and (name == b"0" or not name.startswith(b"0")) and len(name) <= len(str(_MOST))
+    )
     if not is_number or int(name) > _MOST:
         raise Nfs4Error(Nfsstat4.NFS4ERR_BADOWNER)
     return int(name)

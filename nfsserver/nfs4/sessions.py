@@ -26,9 +26,7 @@ _FLAGS: t.Final = (
     | p.EXCHGID4_FLAG_UPD_CONFIRMED_REC_A
 )
 _SESSION_FLAGS: t.Final = (
-    p.CREATE_SESSION4_FLAG_PERSIST
-    | p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN
-    | p.CREATE_SESSION4_FLAG_CONN_RDMA
+    p.CREATE_SESSION4_FLAG_PERSIST | p.CREATE_SESSION4_FLAG_CONN_BACK_CHAN | p.CREATE_SESSION4_FLAG_CONN_RDMA
 )
 _MOST_BYTES: t.Final = (1 << 20) + (64 << 10)
 """The largest request and reply: READ and WRITE of 1 MiB with what is around them."""
@@ -164,7 +162,9 @@ def _granted(server: ServerApi, states: StateManager, asked: p.ChannelAttrs4) ->
 
 
 def _channel(limits: Limits4) -> p.ChannelAttrs4:
-    return p.ChannelAttrs4(0, limits.request, limits.response, limits.cached, limits.operations, limits.slots, [])
+    return p.ChannelAttrs4(
+        0, limits.request, limits.response, limits.cached, limits.operations, limits.slots, []
+    )
 
 
 def _credentials(offered: list[p.CallbackSecParms4]) -> t.Iterator[AuthSys | AuthNone]:

@@ -162,7 +162,7 @@ class Setting:
         return list(mask_of(NUMBERS[name] for name in self.names))
 
 
-def setting_of(server: ServerApi, given: Fattr4, minor: int, mode: int) -> Setting:
+def setting_of(given: Fattr4, minor: int, mode: int) -> Setting:
     """What is to be set on an object whose mode is `mode`.
 
     Raises ATTRNOTSUPP for attributes that the server does not have, INVAL for those that nobody can set and for values

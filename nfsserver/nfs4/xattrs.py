@@ -9,11 +9,11 @@ import typing as t
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.service import CallContext
+from nfsserver.conflicts import clear_way
 from nfsserver.fs import FsError, Inode, permissions
 from nfsserver.fs.attributes import check_writable
 from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.common import Nfs4Error, change_info, compound_of, current
-from nfsserver.nfs4.conflicts import clear_way
 
 _OK: t.Final = Nfsstat4.NFS4_OK
 MOST_BYTES: t.Final = 64 << 10

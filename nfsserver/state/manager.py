@@ -2,8 +2,8 @@
 """The state of NFSv4 clients in one object: records, sessions, what they hold; leases, grace, and stable storage.
 
 A restart makes another `StateManager` with the same `StableStorage`: clients that are in it may reclaim, and the grace
-period lasts until they all have, or for a lease (RFC 5661 section 8.4.2). Nothing here has a timer: what time changes is
-looked at when a request comes.
+period lasts until they all have, or for a lease (RFC 5661 section 8.4.2). Nothing here has a timer: what time changes
+is looked at when a request comes.
 """
 
 from __future__ import annotations
@@ -124,9 +124,7 @@ class StateManager:
 
     def require_shareable(self, file: Hashable, access: Share, deny: Share) -> None:
         """Raises SHARE_DENIED, unless the open in the way is of an expired client: then that loses its state."""
-        self._retrying(
-            file, lambda: self.held.opens.require_shareable(file, access, deny), {"SHARE_DENIED"}
-        )
+        self._retrying(file, lambda: self.held.opens.require_shareable(file, access, deny), {"SHARE_DENIED"})
 
     def retrying_lock(self, file: Hashable, attempt: Callable[[], T]) -> T:
         """An attempt to lock a range, again if what denies it is of an expired client."""

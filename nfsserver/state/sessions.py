@@ -39,7 +39,7 @@ class Direction(enum.IntFlag):
 
 
 class Limits4(t.NamedTuple):
-    """What a channel carries, as negotiated by CREATE_SESSION (section 18.36.3). Sizes in bytes, RPC header included."""
+    """What a channel carries, as CREATE_SESSION decides (section 18.36.3). Sizes in bytes, RPC header included."""
 
     request: int
     response: int

@@ -110,8 +110,8 @@ def test_misordered(session: Session4, scratch: Nfs4Scratch, step: int) -> None:
         expect(session.compound(op.putfh(scratch.handle), slot=0)).ok()
     wrong = session.state.slots[0].sequence_id + step
     reply = session.compound(op.putfh(scratch.handle), op.mkdir(b"made"), slot=0, sequence_id=wrong)
-    expect(scratch.names(), "names").equals([])
     expect(reply).of(p.SEQUENCE).status(Nfsstat4.NFS4ERR_SEQ_MISORDERED)
+    expect(scratch.names(), "names").equals([])
 
 
 @MINORS

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Callbacks: CB_RECALL over the backchannel of a session (RFC 5661 sections 2.10.3.1, 20.2, 20.9).
 
-Nothing waits for a reply here. A callback that is lost with its connection is sent again with the same slot and sequence
-id over the next connection of the backchannel, when the client has bound one (section 2.10.6.2).
+Nothing waits for a reply here. A callback that is lost with its connection is sent again with the same slot and
+sequence id over the next connection of the backchannel, when the client has bound one (section 2.10.6.2).
 """
 
 from __future__ import annotations

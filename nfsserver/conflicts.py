@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
+from nfsserver.callbacks import recall
 from nfsserver.fs import Inode
 from nfsserver.handlers import ServerApi
-from nfsserver.nfs4.callbacks import recall
 from nfsserver.state.delegations import Delegation
 from nfsserver.state.stateids import StateError
 
