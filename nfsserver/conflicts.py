@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: MIT
-"""Delegations in the way of an operation: they are recalled, and the operation is asked to come back.
-
-RFC 5661 sections 10.2 and 10.4. Any version of NFS calls this before it reads, opens or changes a file.
-"""
+"""What NFSv4 clients hold, in the way of an operation of any version (RFC 5661 sections 9.7, 10.2 and 10.4)."""
 
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Callable, Iterator, Mapping
 
+from nfsclient.rpc.program import AnyOperation
+from nfsclient.rpc.service import CallContext
+from nfsclient.xdr import XdrType, fields_of
 from nfsserver.callbacks import recall
-from nfsserver.fs import Inode
-from nfsserver.handlers import ServerApi
+from nfsserver.fs import FsError, Inode
+from nfsserver.handlers import Handler, Handlers, ServerApi
 from nfsserver.state.delegations import Delegation
+from nfsserver.state.opens import Share
 from nfsserver.state.stateids import StateError
+
+_HANDLES: t.Final = frozenset({"file", "object", "from_"})
+"""Where the arguments of NFSv2 and NFSv3 have handles of files."""
+
+Refuse: t.TypeAlias = Callable[[ServerApi, CallContext, str], t.Any]
+"""(server, context, DELAY or LOCKED) -> the reply of a version that has no such status."""
 
 
 def clear_way(server: ServerApi, inode: Inode, client: int | None, *, changes: bool) -> None:
@@ -35,5 +43,60 @@ def clear_way(server: ServerApi, inode: Inode, client: int | None, *, changes: b
 
 
 def _is_overdue(server: ServerApi, one: Delegation) -> bool:
-    since: t.Final = one.recalled_at
+    since = one.recalled_at
     return since is not None and server.states.now() - since >= server.states.lease
+
+
+# ---------------------------------------------------------------- NFSv2 and NFSv3
+
+
+def beside_nfs4(handlers: Handlers, needs: Mapping[AnyOperation, Share], refuse: Refuse) -> Handlers:
+    """The handlers of another version, which give way to what NFSv4 clients hold.
+
+    `needs` says which operations do, and which share reservation they need as if they used the anonymous stateid
+    (section 9.1.2); those that need none change something.
+    """
+    return {
+        operation: _giving_way(handler, needs[operation], refuse) if operation in needs else handler
+        for operation, handler in handlers.items()
+    }
+
+
+def _giving_way(handler: Handler, access: Share, refuse: Refuse) -> Handler:
+    def answer(server: ServerApi, context: CallContext, args: t.Any) -> t.Any:
+        if len(server.states.held.stateids):
+            try:
+                for inode in _files(server, args):
+                    server.states.require_unlocked(inode, access)
+                    clear_way(server, inode, None, changes=access != Share.READ)
+            except StateError as refusal:
+                return refuse(server, context, refusal.status)
+        return handler(server, context, args)
+
+    return answer
+
+
+def _files(server: ServerApi, args: XdrType) -> Iterator[Inode]:
+    """The files that a call is about: by their handles, and by their names."""
+    for name, _ in fields_of(type(args)):
+        value = getattr(args, name)
+        if isinstance(value, bytes) and name in _HANDLES:
+            yield from _resolved(server, value)
+        elif hasattr(value, "dir") and hasattr(value, "name"):
+            yield from _named(server, value.dir, value.name)
+    if hasattr(args, "dir") and hasattr(args, "name"):
+        yield from _named(server, args.dir, args.name)
+
+
+def _resolved(server: ServerApi, handle: bytes) -> Iterator[Inode]:
+    try:
+        yield server.backend.resolve(handle)
+    except FsError:
+        return
+
+
+def _named(server: ServerApi, handle: bytes, name: bytes) -> Iterator[Inode]:
+    for directory in _resolved(server, handle):
+        entry = None if directory.directory is None else directory.directory.get(name)
+        if entry is not None:
+            yield entry

@@ -6,9 +6,11 @@ from __future__ import annotations
 import typing as t
 
 from nfsclient.protocol import nfs2 as protocol
-from nfsclient.protocol.nfs2 import NFS2
+from nfsclient.protocol.nfs2 import NFS2, Nfsstat2
 from nfsclient.rpc.program import AnyOperation
-from nfsserver.handlers import Handlers, answers
+from nfsclient.rpc.service import CallContext
+from nfsserver.conflicts import beside_nfs4
+from nfsserver.handlers import Handlers, ServerApi, answers
 from nfsserver.nfs2 import (
     attributes,
     data,
@@ -16,8 +18,9 @@ from nfsserver.nfs2 import (
     names,
 )
 from nfsserver.nfs2.freedoms import FREEDOMS
+from nfsserver.state.opens import Share
 
-HANDLERS: t.Final[Handlers] = dict(
+_HANDLERS: t.Final[Handlers] = dict(
     [
         answers(protocol.NULL, attributes.nothing2),
         answers(protocol.GETATTR, attributes.getattr2),
@@ -39,6 +42,26 @@ HANDLERS: t.Final[Handlers] = dict(
         answers(protocol.STATFS, attributes.statfs2),
     ]
 )
+
+_NEEDS: t.Final[dict[AnyOperation, Share]] = {
+    protocol.READ: Share.READ,
+    protocol.WRITE: Share.WRITE,
+    protocol.SETATTR: Share.NONE,
+    protocol.CREATE: Share.NONE,
+    protocol.REMOVE: Share.NONE,
+    protocol.RENAME: Share.NONE,
+    protocol.LINK: Share.NONE,
+}
+
+
+def _refuse(server: ServerApi, context: CallContext, status: str) -> t.Any:
+    """ACCES; silence where the client is to come back, since NFSv2 has no status for that: it repeats the call."""
+    if status == "DELAY":
+        server.keep_silent()
+    return context.operation.res(Nfsstat2.NFSERR_ACCES)
+
+
+HANDLERS: t.Final[Handlers] = beside_nfs4(_HANDLERS, _NEEDS, _refuse)
 
 AUTHENTICATED: t.Final = frozenset(HANDLERS) - {protocol.NULL}
 """AUTH_NONE is for NULL alone (RFC 1094 section 3.4)."""

@@ -6,9 +6,11 @@ from __future__ import annotations
 import typing as t
 
 from nfsclient.protocol import nfs3 as protocol
-from nfsclient.protocol.nfs3 import NFS3
+from nfsclient.protocol.nfs3 import NFS3, Nfsstat3
 from nfsclient.rpc.program import AnyOperation
-from nfsserver.handlers import Handlers, answers
+from nfsclient.rpc.service import CallContext
+from nfsserver.conflicts import beside_nfs4
+from nfsserver.handlers import Handlers, ServerApi, answers
 from nfsserver.nfs3 import (
     attributes,
     creation,
@@ -19,8 +21,10 @@ from nfsserver.nfs3 import (
     removal,
 )
 from nfsserver.nfs3.freedoms import FREEDOMS
+from nfsserver.nfs3.freedoms.withheld import reply_with_nothing
+from nfsserver.state.opens import Share
 
-HANDLERS: t.Final[Handlers] = dict(
+_HANDLERS: t.Final[Handlers] = dict(
     [
         answers(protocol.NULL, info.null3),
         answers(protocol.GETATTR, attributes.getattr3),
@@ -46,6 +50,24 @@ HANDLERS: t.Final[Handlers] = dict(
         answers(protocol.COMMIT, data.commit3),
     ]
 )
+
+_NEEDS: t.Final[dict[AnyOperation, Share]] = {
+    protocol.READ: Share.READ,
+    protocol.WRITE: Share.WRITE,
+    protocol.SETATTR: Share.NONE,
+    protocol.CREATE: Share.NONE,
+    protocol.REMOVE: Share.NONE,
+    protocol.RENAME: Share.NONE,
+    protocol.LINK: Share.NONE,
+}
+
+
+def _refuse(_server: ServerApi, context: CallContext, status: str) -> t.Any:
+    wanted = {"DELAY": Nfsstat3.NFS3ERR_JUKEBOX, "LOCKED": Nfsstat3.NFS3ERR_ACCES}
+    return reply_with_nothing(context.operation.res, wanted[status])
+
+
+HANDLERS: t.Final[Handlers] = beside_nfs4(_HANDLERS, _NEEDS, _refuse)
 
 AUTHENTICATED: t.Final = frozenset(HANDLERS) - {protocol.NULL}
 """AUTH_NONE is for NULL alone (RFC 1813 section 2.1)."""

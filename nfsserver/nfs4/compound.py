@@ -109,7 +109,7 @@ class _Execution:
         return replace(reply, tag=self._args.tag, resarray=[sequence, *reply.resarray[1:]])
 
     def _keep(self, reply: p.Compound4Res) -> None:
-        """Keep the reply for retries, where that was asked for, or costs nothing."""
+        """Keep the reply for retries, where the request wants it, or it costs nothing."""
         slot = self.state.slot
         if slot is None:
             return

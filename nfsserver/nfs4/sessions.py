@@ -181,7 +181,7 @@ def _credentials(offered: list[p.CallbackSecParms4]) -> t.Iterator[AuthSys | Aut
 
 
 def sequence4(server: ServerApi, context: CallContext, args: p.Sequence4Args) -> p.Sequence4Res:
-    """SEQUENCE; what is asked of a slot decides whether the compound is executed or answered from the cache."""
+    """SEQUENCE; its slot decides whether the compound is executed or answered from the cache."""
     state = compound_of(context)
     states = state.states
     session = states.sessions.require(args.sa_sessionid)

@@ -25,7 +25,7 @@ SECOND: t.Final = 1_000_000_000
 
 
 class View:
-    """An object whose attributes are asked for."""
+    """An object whose attributes are read."""
 
     def __init__(self, server: ServerApi, inode: Inode, minor: int) -> None:
         self.server = server
@@ -127,7 +127,7 @@ def supported(minor: int) -> tuple[int, ...]:
 
 
 def read(view: View, asked: t.Iterable[int]) -> Fattr4:
-    """Of the attributes that a bitmap asks for those that there are. Raises INVAL for one that can only be set."""
+    """The attributes of a bitmap that the server supports. Raises INVAL for one that can only be set."""
     values: dict[str, t.Any] = {}
     numbers: list[int] = []
     for number in bits_of(asked):

@@ -126,6 +126,15 @@ class StateManager:
         """Raises SHARE_DENIED, unless the open in the way is of an expired client: then that loses its state."""
         self._retrying(file, lambda: self.held.opens.require_shareable(file, access, deny), {"SHARE_DENIED"})
 
+    def require_unlocked(self, file: Hashable, access: Share) -> None:
+        """Raises LOCKED if an open denies access to others: for callers without a stateid."""
+
+        def attempt() -> None:
+            if self.held.opens.denies(file, access):
+                raise StateError("LOCKED")
+
+        self._retrying(file, attempt, {"LOCKED"})
+
     def retrying_lock(self, file: Hashable, attempt: Callable[[], T]) -> T:
         """An attempt to lock a range, again if what denies it is of an expired client."""
         return self._retrying(file, attempt, {"DENIED"})

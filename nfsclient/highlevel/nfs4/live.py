@@ -7,6 +7,7 @@ about which status is the table in `nfsclient.sessions.recovery`; here is how. N
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ from nfsclient.errors import (
     ConnectionLost,
     NfsClientError,
     RetriesExhausted,
+    RpcError,
     RpcTimeout,
     ServerDown,
 )
@@ -111,8 +113,10 @@ class LiveClient:
         self._is_set_up = True
 
     def close(self) -> None:
-        """Give everything back: delegations, the session, the client id. The connection stays."""
+        """Give back delegations, opens with their locks, the session, the client id. The connection stays."""
         if self.rpc.is_open:
+            with contextlib.suppress(RpcError, CompoundError):
+                self._holdings.give_back()
             self.session.close()
         self.nfs4.callbacks.forget(self.session.id)
 
@@ -415,6 +419,10 @@ class LiveClient:
         if self.lease.is_due(self.rpc.loop.clock()) and self.rpc.is_open:
             self.lease.renewed(self.rpc.loop.clock())
             self.renew()
+
+    def note_reclaimed(self) -> None:
+        """A reclaim is over. The replies on the way to it were flagged RESTART_RECLAIM_NEEDED (section 18.46.3)."""
+        self._flags_seen |= p.SEQ4_STATUS_RESTART_RECLAIM_NEEDED
 
     def renew(self) -> None:
         """A bare SEQUENCE, recovered like any call."""

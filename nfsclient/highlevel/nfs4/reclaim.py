@@ -40,8 +40,19 @@ class Holdings:
                 locks.lost = True
         self.complete_reclaim(attempts)
         self.owes_reclaim = False
+        self._live.note_reclaimed()
         for opened in refused:
             self._open_again(opened)
+
+    def give_back(self) -> None:
+        """Return and close everything: a client id that holds something cannot be destroyed (section 18.50.3)."""
+        held, session = self._live.held, self._live.session
+        for delegation in list(held.delegations.values()):
+            session.compound(op.putfh(delegation.handle), op.delegreturn(delegation.stateid))
+        for opened in [one for one in held.opens.values() if not one.lost]:
+            for locks in [one for one in held.locks.values() if one.opened is opened and not one.lost]:
+                session.compound(op.putfh(opened.handle), op.locku(locks.stateid))
+            session.compound(op.putfh(opened.handle), op.close(opened.stateid))
 
     def _raw(self, attempts: Attempts, *operations: XdrType) -> CompoundReply:
         """A compound of the recovery itself: only waiting is done about what goes wrong."""
