@@ -52,7 +52,9 @@ class _Recall:
         self.attempts += 1
         sequence = p.CbSequence4Args(session.id, self.sequence_id, self.slot, self.slot, False, [])
         stateid = p.Stateid4(*self.delegation.stateid)
-        arguments = p.CbCompound4Args(b"", 1, 0, [sequence, p.CbRecall4Args(stateid, False, self.handle)])
+        arguments = p.CbCompound4Args(
+            b"", session.minor, 0, [sequence, p.CbRecall4Args(stateid, False, self.handle)]
+        )
         procedure, credential = _procedure(session.program), session.flavors[0]
         try:
             channel.call(procedure, arguments, self._done, timeout=_TIMEOUT, credential=credential)

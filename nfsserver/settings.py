@@ -482,6 +482,13 @@ class Settings:
         draws=(True,),
         of_nfs4=True,
     )
+    utf8_names: bool = _knob(
+        True,
+        "names that are no UTF-8 get INVAL",
+        "RFC 5661 section 14.4",
+        draws=(False,),
+        of_nfs4=True,
+    )
     posix_locks: bool = _knob(
         True,
         "OPEN sets OPEN4_RESULT_LOCKTYPE_POSIX",

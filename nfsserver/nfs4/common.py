@@ -12,8 +12,9 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import Struct, XdrType
-from nfsserver.fs import Caller, FsError, Inode, Kind, Limits
+from nfsserver.fs import Caller, FsError, Inode, Kind
 from nfsserver.fs.rules import is_alias, is_plain_text
+from nfsserver.handlers import ServerApi
 from nfsserver.nfs4.room import Room
 from nfsserver.state.clients import Client
 from nfsserver.state.manager import StateManager
@@ -88,6 +89,9 @@ class CompoundState:
     states: StateManager
     current: Inode | None = None
     saved: Inode | None = None
+    handle: bytes | None = None
+    """The current filehandle as the client gave it; None: any one of the object."""
+    saved_handle: bytes | None = None
     stateid: Stateid | None = None
     """The current stateid; None: there is none, or only a special one."""
     saved_stateid: Stateid | None = None
@@ -143,10 +147,10 @@ def live(inode: Inode) -> Inode:
     return inode.fs.inode(inode.fileid, inode.generation)
 
 
-def become_current(context: CallContext, inode: Inode) -> None:
+def become_current(context: CallContext, inode: Inode, handle: bytes | None = None) -> None:
     """Another current filehandle; the current stateid goes (section 16.2.3.1.2)."""
     state = compound_of(context)
-    state.current = inode
+    state.current, state.handle = inode, handle
     state.stateid = None
 
 
@@ -165,21 +169,26 @@ def change_info(directory: Inode, before: int, *, atomic: bool) -> p.ChangeInfo4
     return p.ChangeInfo4(atomic, before, directory.change)
 
 
-def check_name(name: bytes, limits: Limits) -> None:
+def check_name(server: ServerApi, name: bytes, directory: Inode) -> None:
     """Raises INVAL for an empty name and for one that is no UTF-8, BADCHAR, and BADNAME for ``.`` and ``..``.
 
     RFC 5661 sections 14.5 and 15.1.4.
     """
-    if not name:
+    if not name or (server.knobs.now.utf8_names and not is_utf8(name)):
         raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
-    try:
-        name.decode()
-    except UnicodeDecodeError:
-        raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL) from None
-    if b"/" in name or b"\0" in name or (limits.restricted_names and not is_plain_text(name)):
+    if b"/" in name or b"\0" in name or (directory.fs.limits.restricted_names and not is_plain_text(name)):
         raise Nfs4Error(Nfsstat4.NFS4ERR_BADCHAR)
     if is_alias(name):
         raise Nfs4Error(Nfsstat4.NFS4ERR_BADNAME)
+
+
+def is_utf8(text: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def require_file(inode: Inode) -> None:

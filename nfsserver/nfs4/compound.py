@@ -22,7 +22,7 @@ from nfsclient.rpc.program import AnyOperation
 from nfsclient.rpc.service import CallContext, Refused
 from nfsclient.xdr import Unread, Void, XdrType, replace
 from nfsserver.handlers import Handler, Handlers, ServerApi
-from nfsserver.nfs4.common import REFUSALS, CompoundState, Nfs4Error, failed, status_of
+from nfsserver.nfs4.common import REFUSALS, CompoundState, Nfs4Error, failed, is_utf8, status_of
 from nfsserver.nfs4.room import Room, header_size, least_room, size_of
 from nfsserver.state.stateids import CURRENT, StateError, Stateid
 
@@ -44,7 +44,7 @@ def compound_handler(handlers: Handlers) -> Callable[[ServerApi, CallContext, p.
             raise Refused(accept_stat=AcceptStat.PROC_UNAVAIL)
         if args.minorversion not in MINORS:
             return p.Compound4Res(Nfsstat4.NFS4ERR_MINOR_VERS_MISMATCH, args.tag, [])
-        if not _is_utf8(args.tag):
+        if not is_utf8(args.tag):
             return p.Compound4Res(Nfsstat4.NFS4ERR_INVAL, args.tag, [])
         return _Execution(server, context, args, handlers).run()
 
@@ -54,14 +54,6 @@ def compound_handler(handlers: Handlers) -> Callable[[ServerApi, CallContext, p.
 def null4(_server: ServerApi, _context: CallContext, _args: Void) -> Void:
     """NULL."""
     return Void()
-
-
-def _is_utf8(text: bytes) -> bool:
-    try:
-        text.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 class _Execution:
@@ -176,10 +168,10 @@ class _Execution:
             raise Nfs4Error(room.refusal)
         handler: Handler = self._handlers[operation]
         args = self._with_current_stateid(operation, args)
-        before = (self.state.current, self.state.stateid)
+        before = (self.state.current, self.state.handle, self.state.stateid)
         result: XdrType = handler(server, context, args)
         if room is not None and not room.has(size_of(result)):
-            self.state.current, self.state.stateid = before
+            self.state.current, self.state.handle, self.state.stateid = before
             raise Nfs4Error(room.refusal)
         return result
 

@@ -38,7 +38,7 @@ def putfh4(server: ServerApi, context: CallContext, args: p.Putfh4Args) -> p.Put
         if refusal.errno == errno.ESTALE and server.knobs.now.stale_on_rename:
             raise Nfs4Error(Nfsstat4.NFS4ERR_FHEXPIRED) from None
         raise
-    become_current(context, inode)
+    become_current(context, inode, bytes(args.object))
     return p.Putfh4Res(_OK)
 
 
@@ -54,19 +54,23 @@ def putpubfh4(server: ServerApi, context: CallContext, _args: p.Putpubfh4Args) -
 
 
 def getfh4(server: ServerApi, context: CallContext, _args: p.Getfh4Args) -> p.Getfh4Res:
-    return p.Getfh4Res(_OK, p.Getfh4ResOk(server.backend.handle_of(current(context))))
+    """GETFH; what PUTFH was given comes back as it was, though an object may have several filehandles."""
+    state, inode = compound_of(context), current(context)
+    if state.handle is None:
+        state.handle = server.backend.handle_of(inode)
+    return p.Getfh4Res(_OK, p.Getfh4ResOk(state.handle))
 
 
 def savefh4(_server: ServerApi, context: CallContext, _args: p.Savefh4Args) -> p.Savefh4Res:
     """SAVEFH; the current stateid is saved with it."""
     state = compound_of(context)
-    state.saved, state.saved_stateid = current(context), state.stateid
+    state.saved, state.saved_handle, state.saved_stateid = current(context), state.handle, state.stateid
     return p.Savefh4Res(_OK)
 
 
 def restorefh4(_server: ServerApi, context: CallContext, _args: p.Restorefh4Args) -> p.Restorefh4Res:
     state = compound_of(context)
-    state.current, state.stateid = saved(context), state.saved_stateid
+    state.current, state.handle, state.stateid = saved(context), state.saved_handle, state.saved_stateid
     return p.Restorefh4Res(_OK)
 
 
@@ -75,7 +79,7 @@ def restorefh4(_server: ServerApi, context: CallContext, _args: p.Restorefh4Args
 
 def found(server: ServerApi, context: CallContext, directory: Inode, name: bytes) -> Inode:
     """What a name stands for; at an export the root of that."""
-    check_name(name, directory.fs.limits)
+    check_name(server, name, directory)
     return server.backend.pseudo.cross(
         directory.fs.lookup(compound_of(context).caller, directory, bytes(name))
     )

@@ -32,8 +32,10 @@ _MODE: t.Final = 0o755
 def create4(server: ServerApi, context: CallContext, args: p.Create4Args) -> p.Create4Res:
     """CREATE; regular files are made by OPEN (BADTYPE)."""
     directory, state = current(context), compound_of(context)
-    check_name(args.objname, directory.fs.limits)
+    check_name(server, bytes(args.objname), directory)
     setting = setting_of(args.createattrs, state.minor, _MODE)
+    if args.objtype.linkdata is not None:
+        setting = setting.without_mode()  # that of a symbolic link means nothing, and is always 0777
     before = directory.change
     inode = _make(state.caller, directory, args, setting.changes)
     inode.acl = setting.acl
@@ -66,7 +68,7 @@ def remove4(server: ServerApi, context: CallContext, args: p.Remove4Args) -> p.R
     """REMOVE of anything; a directory must be empty."""
     directory, state = current(context), compound_of(context)
     name = bytes(args.target)
-    check_name(name, directory.fs.limits)
+    check_name(server, bytes(name), directory)
     target = _entry(directory, name)
     if target is not None:
         clear_way(server, target, state.client.id, changes=True)
@@ -81,7 +83,7 @@ def rename4(server: ServerApi, context: CallContext, args: p.Rename4Args) -> p.R
     """RENAME from the saved directory to the current one."""
     source, target, state = saved(context), current(context), compound_of(context)
     for directory, name in ((source, args.oldname), (target, args.newname)):
-        check_name(name, directory.fs.limits)
+        check_name(server, bytes(name), directory)
         if directory.directory is None:
             raise FsError(errno.ENOTDIR)
         moved = _entry(directory, bytes(name))
@@ -97,7 +99,7 @@ def rename4(server: ServerApi, context: CallContext, args: p.Rename4Args) -> p.R
 def link4(server: ServerApi, context: CallContext, args: p.Link4Args) -> p.Link4Res:
     """LINK of the saved object into the current directory."""
     inode, directory, state = saved(context), current(context), compound_of(context)
-    check_name(args.newname, directory.fs.limits)
+    check_name(server, bytes(args.newname), directory)
     clear_way(server, inode, state.client.id, changes=True)
     before = directory.change
     inode.fs.link(state.caller, inode, directory, bytes(args.newname))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import typing as t
 
@@ -19,6 +20,7 @@ from nfsserver.nfs4 import delegations, values
 from nfsserver.nfs4.attributes import apply
 from nfsserver.nfs4.common import (
     Nfs4Error,
+    become_current,
     change_info,
     check_name,
     compound_of,
@@ -78,7 +80,7 @@ def open4(server: ServerApi, context: CallContext, args: p.Open4Args) -> p.Open4
         is_reclaim = args.claim.claim == Claim.CLAIM_PREVIOUS and refusal.status == "SHARE_DENIED"
         raise StateError("RECLAIM_CONFLICT") if is_reclaim else refusal from None
     states.note_holder(client)
-    state.current = inode
+    become_current(context, inode)
     resok = p.Open4ResOk(
         stateid=on_wire(one.stateid),
         cinfo=opening.info,
@@ -140,14 +142,14 @@ def _find(server: ServerApi, context: CallContext, args: p.Open4Args) -> _Openin
     return opening
 
 
-def _require_directory(directory: Inode, name: bytes) -> None:
-    check_name(name, directory.fs.limits)
+def _require_directory(server: ServerApi, directory: Inode, name: bytes) -> None:
+    check_name(server, name, directory)
     if directory.directory is None:
         raise FsError(errno.ENOTDIR)
 
 
 def _by_name(server: ServerApi, context: CallContext, directory: Inode, name: bytes) -> _Opening:
-    _require_directory(directory, name)
+    _require_directory(server, directory, name)
     state = compound_of(context)
     inode = server.backend.pseudo.cross(directory.fs.lookup(state.caller, directory, name))
     require_file(inode)
@@ -163,7 +165,7 @@ def _created(
     name: bytes,
 ) -> _Opening:
     """A file that OPEN makes, in one of the four modes, or that it finds."""
-    _require_directory(directory, name)
+    _require_directory(server, directory, name)
     state, how = compound_of(context), args.openhow.how
     assert how is not None
     verifier = how.createverf
@@ -178,16 +180,12 @@ def _created(
     before = directory.change
     changes = setting.changes
     if verifier is not None and changes.mode is None:
-        changes = _with_mode(changes, _EXCLUSIVE_MODE)
+        changes = dataclasses.replace(changes, mode=_EXCLUSIVE_MODE)
     inode = directory.fs.create(state.caller, directory, name, changes)
     inode.create_verifier = None if verifier is None else bytes(verifier)
     inode.acl = setting.acl
     info = change_info(directory, before, atomic=server.knobs.now.atomic_change_info)
     return _Opening(inode, True, setting.mask, False, info)
-
-
-def _with_mode(changes: Changes, mode: int) -> Changes:
-    return Changes(mode, changes.uid, changes.gid, changes.size, changes.atime, changes.mtime)
 
 
 def _check_exclusive(attributes: p.Fattr4) -> None:

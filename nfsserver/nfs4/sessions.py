@@ -132,6 +132,7 @@ def _new_session(
         offered.ca_maxrequests,
     )
     session = states.sessions.add(client, fore, back, args.csa_cb_program)
+    session.minor = compound_of(context).minor
     session.flavors = tuple(_credentials(args.csa_sec_parms))
     if not client.is_confirmed:
         states.confirm(client)

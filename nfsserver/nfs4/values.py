@@ -6,6 +6,7 @@ RFC 5661 section 5; attributes of 4.2 by RFC 7862 section 12 and RFC 8276.
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 import typing as t
 from collections.abc import Callable
@@ -97,7 +98,11 @@ _READERS: t.Final[dict[str, Callable[[View], t.Any]]] = {
     "time_modify": lambda view: nfstime4(view.reported.mtime),
     "mounted_on_fileid": _mounted_on,
     "suppattr_exclcreat": lambda _view: list(AT_CREATION),
-    "fs_charset_cap": lambda _view: p.FSCHARSET_CAP4_ALLOWS_ONLY_UTF8,
+    "fs_charset_cap": lambda view: (
+        p.FSCHARSET_CAP4_ALLOWS_ONLY_UTF8
+        if view.server.knobs.now.utf8_names
+        else p.FSCHARSET_CAP4_CONTAINS_NON_UTF8
+    ),
     "change_attr_type": lambda _view: p.ChangeAttrType4.NFS4_CHANGE_TYPE_IS_MONOTONIC_INCR,
     "xattr_support": lambda _view: True,
 }
@@ -116,6 +121,7 @@ AT_CREATION: t.Final[tuple[int, ...]] = mask_of(
         "acl",
     )
 )
+_MODES: t.Final = frozenset({"mode", "mode_set_masked", "mode_umask", "acl"})
 _SETTABLE: t.Final = frozenset({"size", "acl", "mode", "owner", "owner_group", *_SET_ONLY})
 _BITS: t.Final = {NUMBERS[name]: (name, read) for name, read in _READERS.items()}
 
@@ -155,6 +161,11 @@ class Setting:
     acl: list[p.Nfsace4] | None
     names: tuple[str, ...]
     """The attributes, by name."""
+
+    def without_mode(self) -> Setting:
+        """The same, except for the mode."""
+        names = tuple(name for name in self.names if name not in _MODES)
+        return Setting(dataclasses.replace(self.changes, mode=None), None, names)
 
     @property
     def mask(self) -> list[int]:

@@ -69,6 +69,8 @@ class Session:
     back: Limits4
     program: int
     """The RPC program number of its callbacks."""
+    minor: int = 1
+    """The minor version that made it, and that its callbacks have."""
     flavors: tuple[t.Any, ...] = ()
     """The credentials that callbacks may have, in the order of the client."""
     slots: list[Slot] = field(default_factory=list)

@@ -296,15 +296,17 @@ class LinuxClient:
         source: str,
         point: str,
         *,
-        version: int = 3,
+        version: int | str = 3,
         proto: str = "tcp",
         options: Mapping[str, str | int | None] | None = None,
     ) -> None:
-        """Mounts "ADDRESS:/export" at a path of the guest below /run or /tmp, without locks.
+        """Mounts "ADDRESS:/export" at a path of the guest below /run or /tmp; with locks by NFSv4 ("4.1") only.
 
         `options` are those of nfs(5), such as {"port": 2049}; those without a value have None. Raises ClientRefused.
         """
-        chosen: dict[str, str | int | None] = {"vers": version, "proto": proto, "nolock": None}
+        chosen: dict[str, str | int | None] = {"vers": version, "proto": proto}
+        if version in {2, 3}:
+            chosen["nolock"] = None
         if version == 2:
             chosen["addr"] = source.partition(":")[0]
         chosen |= options or {}

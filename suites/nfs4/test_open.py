@@ -11,6 +11,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import Level, Requirement, expect, expect_data, proves, skip, unsupported
+from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, WRITE, another_client, create_file, open_file, try_open
 
@@ -75,7 +76,7 @@ EMPTY_NAME_IS_INVALID = Requirement(
 def test_creates(session: Session4, scratch: Nfs4Scratch) -> None:
     """OPEN creates a file, and makes it the current one."""
     made = create_file(session, scratch.handle, b"made")
-    expect(scratch.lookup("made"), "handle of the new name").equals(made.handle)
+    expect_same_object(scratch, scratch.lookup("made"), made.handle, "handle of the new name")
     expect(scratch.attributes(made.handle).type, "type").equals(p.NfsFtype4.NF4REG)
 
 
@@ -107,7 +108,7 @@ def test_unchecked_truncates(session: Session4, scratch: Nfs4Scratch) -> None:
     """UNCHECKED4 with a size of 0 truncates a file that exists."""
     file = scratch.file("file", b"data")
     opened = create_file(session, scratch.handle, b"file", op.unchecked(p.Fattr4(size=0)))
-    expect(opened.handle, "handle").equals(file)
+    expect_same_object(scratch, opened.handle, file, "handle")
     expect(scratch.attributes(file).size, "size").equals(0)
 
 
@@ -132,7 +133,7 @@ def test_exclusive_again(session: Session4, scratch: Nfs4Scratch) -> None:
     no_attributes = p.Fattr4()
     made = create_file(session, scratch.handle, b"file", op.exclusive4_1(b"verifier", no_attributes))
     again = create_file(session, scratch.handle, b"file", op.exclusive4_1(b"verifier", no_attributes))
-    expect(again.handle, "handle").equals(made.handle)
+    expect_same_object(scratch, again.handle, made.handle, "handle")
     how = op.exclusive4_1(b"another!", no_attributes)
     reply = session.compound(
         op.putfh(scratch.handle), op.open(b"file", BOTH, owner=new_state_owner(), how=how)

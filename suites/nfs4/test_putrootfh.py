@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsjudge import Requirement, expect, proves
+from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
 
 IS_THE_ROOT = Requirement(
@@ -23,13 +25,13 @@ ROOT_HAS_NO_PARENT = Requirement(
 
 @MINORS
 @proves(IS_THE_ROOT, killed_by="putrootfh4-is-no-directory")
-def test_directory(session: Session4) -> None:
+def test_directory(session: Session4, scratch: Nfs4Scratch) -> None:
     """The root is a directory, and twice the same."""
     reply = expect(
         session.compound(op.putrootfh(), op.getfh(), op.putrootfh(), op.getfh(), op.getattr("type"))
     ).ok()
     expect(reply.attributes.type, "type").equals(p.NfsFtype4.NF4DIR)
-    expect(reply[3].resok4.object, "second root").equals(reply[1].resok4.object)
+    expect_same_object(scratch, reply[3].resok4.object, reply[1].resok4.object, "second root")
 
 
 @MINORS

@@ -34,9 +34,12 @@ class Mounted:
         self.guest.umount(self.point)
         self.attach(3, "tcp", **options)
 
-    def attach(self, version: int = 3, proto: str = "tcp", **options: str | int | None) -> None:
+    def attach(self, version: int | str = 3, proto: str = "tcp", **options: str | int | None) -> None:
         """Mounts the export of the server."""
-        words = {**self.served.ports, "mountproto": proto, **options}
+        words: dict[str, str | int | None] = {**self.served.ports, "mountproto": proto}
+        if version not in {2, 3}:
+            words = {"port": self.served.ports["port"]}
+        words |= options
         source = f"{self.served.host}:/export"
         self.guest.mount(source, self.point, version=version, proto=proto, options=words)
         self.served.was_mounted = True
@@ -114,7 +117,7 @@ def mount(served: Served) -> Iterator[Callable[..., Mounted]]:
     used: list[LinuxClient] = []
 
     def mounted(
-        client: LinuxClient, version: int = 3, proto: str = "tcp", **options: str | int | None
+        client: LinuxClient, version: int | str = 3, proto: str = "tcp", **options: str | int | None
     ) -> Mounted:
         mounted = Mounted(client, served)
         mounted.attach(version, proto, **options)
@@ -130,7 +133,9 @@ def mount(served: Served) -> Iterator[Callable[..., Mounted]]:
 @pytest.fixture
 def linux_client(guest: LinuxClient, mount: Callable[..., Mounted]) -> Mounted:
     """A guest in which the export of the embedded server is mounted, with NFSv3 over TCP."""
-    return mount(guest)
+    return mount(
+        guest, os.environ.get("NFSPROOF_CLIENT_VERS", "3") if "NFSPROOF_CLIENT_VERS" in os.environ else 3
+    )
 
 
 @pytest.fixture

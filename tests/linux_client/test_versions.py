@@ -15,7 +15,10 @@ from tests.linux_client.trees import in_guest, on_server
 SOURCE = "/usr/lib/python3.11/asyncio"
 
 
-@pytest.fixture(params=[(2, "tcp"), (2, "udp"), (3, "udp")], ids=lambda one: f"v{one[0]}-{one[1]}")
+@pytest.fixture(
+    params=[(2, "tcp"), (2, "udp"), (3, "udp"), ("4.1", "tcp"), ("4.2", "tcp")],
+    ids=lambda one: f"v{one[0]}-{one[1]}",
+)
 def other(guest: LinuxClient, mount: Callable[..., Mounted], request: pytest.FixtureRequest) -> Mounted:
     """The export, mounted in another way. Debian's kernels have no client over UDP, newer ones no NFSv2."""
     version, proto = request.param

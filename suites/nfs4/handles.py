@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+"""Filehandles of one object: there may be several (RFC 5661 section 10.3.4), unless `unique_handles` denies it."""
+
+from __future__ import annotations
+
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch
+from nfsjudge import expect
+
+
+def expect_same_object(scratch: Nfs4Scratch, seen: bytes | None, known: bytes, what: str) -> None:
+    """Two filehandles are equal, or their objects have the same `fsid` and `fileid`."""
+    if seen == known:
+        return
+    if seen is None:
+        expect(seen, what).equals(known)
+        return
+    first, second = (scratch.attributes(one, "fsid", "fileid", "unique_handles") for one in (seen, known))
+    if first.unique_handles and first.fsid == second.fsid:
+        expect(seen, what).equals(known)
+    if first.fileid is None or second.fileid is None:
+        return  # nobody can tell
+    expect((first.fsid, first.fileid), f"fsid and fileid of the {what}").equals((second.fsid, second.fileid))
