@@ -11,9 +11,8 @@ def expect_same_object(scratch: Nfs4Scratch, seen: bytes | None, known: bytes, w
     """Two filehandles are equal, or their objects have the same `fsid` and `fileid`."""
     if seen == known:
         return
-    if seen is None:
-        expect(seen, what).equals(known)
-        return
+    expect(seen, what).is_present()
+    assert seen is not None
     first, second = (scratch.attributes(one, "fsid", "fileid", "unique_handles") for one in (seen, known))
     if first.unique_handles and first.fsid == second.fsid:
         expect(seen, what).equals(known)

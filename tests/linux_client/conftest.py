@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import typing as t
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,15 +28,17 @@ class Mounted:
 
     guest: LinuxClient
     served: Served
+    version: int | str = 3
     point: str = POINT
 
     def again(self, **options: str | int | None) -> None:
         """Mounts it again, with further options."""
         self.guest.umount(self.point)
-        self.attach(3, "tcp", **options)
+        self.attach("tcp", **options)
 
-    def attach(self, version: int | str = 3, proto: str = "tcp", **options: str | int | None) -> None:
+    def attach(self, proto: str = "tcp", **options: str | int | None) -> None:
         """Mounts the export of the server."""
+        version = self.version
         words: dict[str, str | int | None] = {**self.served.ports, "mountproto": proto}
         if version not in {2, 3}:
             words = {"port": self.served.ports["port"]}
@@ -111,6 +114,12 @@ def served(guest: LinuxClient, wire: Wire, request: pytest.FixtureRequest) -> It
     assert told == []
 
 
+@pytest.fixture(params=[3, "4.2"], ids=lambda one: f"v{one}")
+def version(request: pytest.FixtureRequest) -> int | str:
+    """The version that the export is mounted with, where a test does not say it."""
+    return t.cast("int | str", request.param)
+
+
 @pytest.fixture
 def mount(served: Served) -> Iterator[Callable[..., Mounted]]:
     """Mounts the export in a guest."""
@@ -119,8 +128,8 @@ def mount(served: Served) -> Iterator[Callable[..., Mounted]]:
     def mounted(
         client: LinuxClient, version: int | str = 3, proto: str = "tcp", **options: str | int | None
     ) -> Mounted:
-        mounted = Mounted(client, served)
-        mounted.attach(version, proto, **options)
+        mounted = Mounted(client, served, version)
+        mounted.attach(proto, **options)
         used.append(client)
         return mounted
 
@@ -131,11 +140,9 @@ def mount(served: Served) -> Iterator[Callable[..., Mounted]]:
 
 
 @pytest.fixture
-def linux_client(guest: LinuxClient, mount: Callable[..., Mounted]) -> Mounted:
-    """A guest in which the export of the embedded server is mounted, with NFSv3 over TCP."""
-    return mount(
-        guest, os.environ.get("NFSPROOF_CLIENT_VERS", "3") if "NFSPROOF_CLIENT_VERS" in os.environ else 3
-    )
+def linux_client(guest: LinuxClient, mount: Callable[..., Mounted], version: int | str) -> Mounted:
+    """A guest in which the export of the embedded server is mounted, over TCP."""
+    return mount(guest, version)
 
 
 @pytest.fixture

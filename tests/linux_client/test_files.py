@@ -214,6 +214,7 @@ def test_modes_are_obeyed(linux_client: Mounted) -> None:
 
 
 def test_names_of_all_kinds(linux_client: Mounted, nfs: NfsClient) -> None:
+    linux_client.served.do(lambda server: server.knobs.set("utf8_names", False))
     program = """
 import os
 names = [b"n" * 255, b"with space", b"new\\nline", bytes(range(1, 47)), bytes(range(48, 256))]

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nfsclient.protocol import nfs3
+from nfsclient.protocol import nfs3, nfs4
 from nfsserver import Server
 from tests.linux_client.conftest import Mounted
 
@@ -36,6 +36,7 @@ class AtCommits:
         self.how = how
         self.times = 0
         server.interpose(nfs3.COMMIT, self.around)
+        server.interpose(nfs4.COMMIT, self.around)
 
     def around(self, _server: object, context: Any, args: Any, proceed: Any) -> Any:
         """Around COMMIT."""

@@ -14,15 +14,19 @@ Mount = Callable[..., Mounted]
 
 
 @pytest.fixture
-def pair(guest: LinuxClient, second_guest: LinuxClient, mount: Mount) -> tuple[Mounted, Mounted]:
+def pair(
+    guest: LinuxClient, second_guest: LinuxClient, mount: Mount, version: int | str
+) -> tuple[Mounted, Mounted]:
     """The export in both guests."""
-    return mount(guest), mount(second_guest)
+    return mount(guest, version), mount(second_guest, version)
 
 
 @pytest.fixture
-def uncached(guest: LinuxClient, second_guest: LinuxClient, mount: Mount) -> tuple[Mounted, Mounted]:
+def uncached(
+    guest: LinuxClient, second_guest: LinuxClient, mount: Mount, version: int | str
+) -> tuple[Mounted, Mounted]:
     """The same; neither guest remembers attributes."""
-    return mount(guest, noac=None), mount(second_guest, noac=None)
+    return mount(guest, version, noac=None), mount(second_guest, version, noac=None)
 
 
 def test_what_was_closed_is_seen_when_opened(pair: tuple[Mounted, Mounted]) -> None:
