@@ -201,10 +201,16 @@ class LinuxClient:
             except TargetError as error:
                 raise ClientUnavailable(f"the Linux client cannot be started: {error}") from error
             self._await_ready()
+            self._name_itself()
         except BaseException:
             self.stop()
             shutil.rmtree(scratch, ignore_errors=True)
             raise
+
+    def _name_itself(self) -> None:
+        """The client owner of NFSv4 is made of the host name: machines with one name would be one client."""
+        name = f"nfsproof-client-{self.cable.number}"
+        self.run("python3", "-c", f"import socket; socket.sethostname({name!r})").check()
 
     def stop(self) -> None:
         """Ends the machine. Its network ends with the last process and socket in it. May be called twice."""
