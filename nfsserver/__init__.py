@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The reference server: NFSv2, NFSv3, MOUNT, portmap and rpcbind over file systems in memory."""
+"""The reference server: NFSv2, NFSv3, NFSv4.1, NFSv4.2, MOUNT, portmap and rpcbind over file systems in memory."""
 
 from __future__ import annotations
 

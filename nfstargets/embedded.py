@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.program import AnyOperation
 from nfsserver.fs import FsError, remove_tree_locally, touch_locally
-from nfsserver.knobs import Knob
+from nfsserver.knobs import KNOBS, Knob
 from nfsserver.server import Server
 from nfsserver.settings import Value
 from nfstargets.base import Target, TargetAddress, TargetError
@@ -28,7 +28,9 @@ class EmbeddedTarget(Target):
 
     name = "embedded"
     per_worker: ClassVar[bool] = True
-    controls = frozenset({"crash", "restart", "touch_locally", "fill_disk", "knobs"})
+    controls = frozenset(
+        {"crash", "restart", "touch_locally", "fill_disk", "knobs", "set_lease", "end_grace"}
+    )
 
     def __init__(self) -> None:
         self.loop: Loop | None = None
@@ -110,6 +112,15 @@ class EmbeddedTarget(Target):
         if self._free_before is not None:
             self.running().knobs.set("free_bytes", *self._free_before)
             self._free_before = None
+
+    def set_lease(self, seconds: int | None) -> None:
+        """The knob `lease_time`; None: what it was when the target started."""
+        usual = self.knobs.get("lease_time", KNOBS["lease_time"].default)
+        self.running().knobs.set("lease_time", usual if seconds is None else float(seconds))
+
+    def end_grace(self) -> None:
+        """Whoever has not reclaimed by now cannot."""
+        self.running().states.end_grace()
 
     def set_knobs(self, values: Mapping[str, Value]) -> None:
         """Turn knobs. Raises `BadKnob`."""

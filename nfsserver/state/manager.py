@@ -74,10 +74,11 @@ class StateManager:
     def in_grace(self) -> bool:
         """Whether reclaims are awaited. The end makes those who did not come forgotten."""
         if self.waiting and self.now() - self._began >= self.lease:
-            self._end_grace()
+            self.end_grace()
         return bool(self.waiting)
 
-    def _end_grace(self) -> None:
+    def end_grace(self) -> None:
+        """Nobody may reclaim any more."""
         for ownerid in self.waiting:
             self.stable.holders.pop(ownerid, None)
         self.waiting.clear()

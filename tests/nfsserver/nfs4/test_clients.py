@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from nfsclient.clients.nfs4 import new_owner
+from nfsclient.clients.nfs4 import CompoundReply, new_owner
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsserver.state.clients import CASES
@@ -13,6 +13,12 @@ from tests.nfsserver.conftest import ALICE, BOB
 from tests.nfsserver.nfs4.conftest import Rig4, S
 
 UPDATE = p.EXCHGID4_FLAG_UPD_CONFIRMED_REC_A
+
+
+def flags_of(reply: CompoundReply) -> int:
+    result = reply.of(p.SEQUENCE).sr_resok4
+    assert result is not None
+    return result.sr_status_flags
 
 
 def test_cases_are_those_of_the_rfc() -> None:
@@ -75,13 +81,12 @@ def test_expired_client_keeps_its_state_until_somebody_needs_it(rig4: Rig4) -> N
     assert other.compound(op.putfh(file), op.open(None, 2, owner=b"o")).status == S.NFS4_OK
     reply = one.compound(op.putfh(file), op.read(opened.stateid, 0, 1))
     assert reply.status == S.NFS4ERR_EXPIRED
-    flags = reply.of(p.SEQUENCE).sr_resok4.sr_status_flags
-    assert flags & p.SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED
-    assert one.compound(op.test_stateid(opened.stateid)).of(p.TEST_STATEID).tsr_resok4.tsr_status_codes == [
-        S.NFS4ERR_EXPIRED
-    ]
+    assert flags_of(reply) & p.SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED
+    tested = one.compound(op.test_stateid(opened.stateid)).of(p.TEST_STATEID).tsr_resok4
+    assert tested is not None
+    assert tested.tsr_status_codes == [S.NFS4ERR_EXPIRED]
     assert one.compound(op.free_stateid(opened.stateid)).status == S.NFS4_OK
-    assert not one.renew().of(p.SEQUENCE).sr_resok4.sr_status_flags & p.SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED
+    assert not flags_of(one.renew()) & p.SEQ4_STATUS_EXPIRED_ALL_STATE_REVOKED
 
 
 def test_server_that_is_not_courteous(rig4: Rig4) -> None:
@@ -101,7 +106,9 @@ def test_delegation_that_is_not_returned_is_revoked_after_a_lease(rig4: Rig4) ->
     granted = holder.compound(
         op.putfh(file), op.open(None, 1 | p.OPEN4_SHARE_ACCESS_WANT_READ_DELEG, owner=b"o")
     ).ok()
-    delegation = granted.of(p.OPEN).resok4.delegation.read
+    opened = granted.of(p.OPEN).resok4
+    assert opened is not None
+    delegation = opened.delegation.read
     assert delegation is not None
     writing = (op.putfh(file), op.open(None, 2, owner=b"o"))
     assert other.compound(*writing).status == S.NFS4ERR_DELAY
@@ -113,8 +120,7 @@ def test_delegation_that_is_not_returned_is_revoked_after_a_lease(rig4: Rig4) ->
     assert other.compound(*writing).status == S.NFS4_OK
     reply = holder.compound(op.putfh(file), op.delegreturn(delegation.stateid))
     assert reply.status == S.NFS4ERR_DELEG_REVOKED
-    flags = reply.of(p.SEQUENCE).sr_resok4.sr_status_flags
-    assert flags & p.SEQ4_STATUS_RECALLABLE_STATE_REVOKED
+    assert flags_of(reply) & p.SEQ4_STATUS_RECALLABLE_STATE_REVOKED
 
 
 def test_grace_ends_when_all_have_reclaimed_or_after_a_lease(rig4: Rig4) -> None:
