@@ -59,7 +59,7 @@ def test_names_follow_what_the_other_does(uncached: tuple[Mounted, Mounted]) -> 
     assert other.sh("ls e") == "c\nf\n"
 
 
-def test_a_file_that_the_other_removed_is_stale(uncached: tuple[Mounted, Mounted]) -> None:
+def test_a_file_that_the_other_removed_while_it_is_open(uncached: tuple[Mounted, Mounted]) -> None:
     one, other = uncached
     one.sh("echo contents >f")
     hold = """
@@ -76,7 +76,9 @@ except OSError as error:
 """
     running = one.guest.begin("python3", "-c", hold, folder=one.point)
     other.sh("while ! test -e ready; do sleep 0.1; done; rm f")
-    assert one.guest.finish(running).check().text == "Stale file handle\n"
+    # By NFSv4 the server knows that it is open, and keeps it.
+    gone = "Stale file handle\n" if one.version == 3 else "links: 0\n"
+    assert one.guest.finish(running).check().text == gone
 
 
 def test_one_of_two_makes_a_file_exclusively(pair: tuple[Mounted, Mounted]) -> None:

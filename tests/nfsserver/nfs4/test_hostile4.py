@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT
+"""The server answers any compound: no handler fails, statuses are those of the RFC, and others are served."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import typing as t
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.rpc.messages import ReplyHeader
+from nfsclient.xdr import AttributeMap, Unread, XdrType, fields_of
+from tests.nfsserver.nfs4.conftest import Rig4, S
+from tests.nfsserver.test_hostile import PEER, answer, message_of, several
+from tests.strategies import xdr_values
+
+MUTATED: t.Final = 20_000
+_STATEIDS: t.Final = (p.ANONYMOUS_STATEID, p.READ_BYPASS_STATEID, p.CURRENT_STATEID, p.INVALID_STATEID)
+
+
+class Scene:
+    """A session with a slot for each compound, files, and stateids that mean something."""
+
+    def __init__(self, rig: Rig4, minor: int) -> None:
+        self.rig = rig
+        self.minor = minor
+        self.session: Session4 = rig.session(minor=minor)
+        file = rig.make(self.session, b"file", b"data")
+        opened = self.session.compound(op.putfh(file), op.open(None, 3, owner=b"o")).ok()
+        locked = self.session.compound(op.putfh(file), op.lock(opened.stateid, owner=b"l")).ok()
+        self.handles = [rig.root, file, rig.server.backend.handle_of(rig.server.backend.pseudo.root)]
+        self.stateids = [*_STATEIDS, opened.stateid, locked.stateid]
+        self.numbers = itertools.count(1)
+
+    def message(self, *operations: XdrType) -> bytes:
+        sequence = p.Sequence4Args(self.session.id, next(self.numbers), 1, 1, False)
+        return message_of(p.COMPOUND, p.Compound4Args(b"", self.minor, [sequence, *operations]).to_xdr())
+
+    def answer(self, message: bytes) -> p.Compound4Res | None:
+        data = answer(self.rig, message)
+        if data is None:
+            return None
+        _, at = ReplyHeader.unpack_from(data)
+        return p.Compound4Res.from_xdr(data[at:]) if len(data) > at else None
+
+    def aim(self, value: t.Any, draw: t.Callable[[list[t.Any]], t.Any]) -> None:
+        """Put stateids and handles that exist into the arguments of an operation."""
+        if isinstance(value, list):
+            for one in value:
+                self.aim(one, draw)
+        elif isinstance(value, p.Stateid4):
+            known = draw(self.stateids)
+            value.seqid, value.other = known.seqid, known.other
+        elif isinstance(value, XdrType) and not isinstance(value, Unread | AttributeMap):
+            for field in fields_of(type(value)):
+                self.aim(getattr(value, field.name), draw)
+
+
+def operations_in(minor: int) -> list[p.AnyOperation4]:
+    return [one for one in p.operations_of(minor) if one.name not in {"SEQUENCE", "DESTROY_SESSION"}]
+
+
+@pytest.mark.parametrize("minor", [1, 2])
+def test_any_operation_is_answered_with_a_status_of_its_own(minor: int) -> None:
+    """With any arguments that its declaration allows, on any object."""
+    rig = Rig4()
+    rig.listen()
+    scene = Scene(rig, minor)
+
+    @settings(parent=several, max_examples=400)
+    @given(st.data())
+    def ask(data: st.DataObject) -> None:
+        def draw(values: list[t.Any]) -> t.Any:
+            return data.draw(st.sampled_from(values))
+
+        operation = draw(operations_in(minor))
+        args = data.draw(xdr_values(operation.args))
+        scene.aim(args, draw)
+        steps = [op.putfh(draw(scene.handles)), op.savefh(), op.putfh(draw(scene.handles)), args]
+        reply = scene.answer(scene.message(*steps))
+        if reply is None:  # what can be built, but not decoded: GARBAGE_ARGS
+            scene.numbers = itertools.chain([next(scene.numbers) - 1], scene.numbers)
+            return
+        last = reply.resarray[-1]
+        answered = p.operation_of(last)
+        assert p.errors.is_expected(answered, minor, p.status_of(last)), (operation.name, last)
+
+    try:
+        ask()
+        assert scene.session.renew().status == S.NFS4_OK
+    finally:
+        rig.close()
+
+
+def _mutated(chance: random.Random, message: bytes) -> bytes:
+    """A message with a few wrong bytes, words, a cut, or a part twice."""
+    data = bytearray(message)
+    for _ in range(chance.choice((1, 1, 2, 5))):
+        at = chance.randrange(40, len(data)) if len(data) > 40 else 0
+        match chance.randrange(5):
+            case 0:
+                data[at] ^= 1 << chance.randrange(8)
+            case 1:
+                word = chance.choice((0, 1, 2, 0x7FFF_FFFF, 0xFFFF_FFFF, chance.getrandbits(32)))
+                at -= at % 4
+                data[at : at + 4] = word.to_bytes(4, "big")
+            case 2:
+                del data[at : at + 4 * chance.randrange(1, 8)]
+            case 3:
+                data[at:at] = data[at : at + 4 * chance.randrange(1, 16)]
+            case _:
+                data[at:at] = chance.randbytes(4 * chance.randrange(1, 4))
+    return bytes(data)
+
+
+def test_mutated_compounds_do_no_harm(rig4: Rig4) -> None:
+    """Valid compounds with a few wrong bytes: each gets a reply, or none; state stays bounded."""
+    scene = Scene(rig4, 2)
+    file, chance = scene.handles[1], random.Random(1)
+    here = op.putfh(file)
+    originals = [
+        scene.message(here, op.getattr("type", "acl"), op.read(scene.stateids[4], 0, 10)),
+        scene.message(op.putfh(rig4.root), op.open(b"new", 3, owner=b"x", how=op.guarded()), op.getfh()),
+        scene.message(op.putfh(rig4.root), op.readdir(), op.lookup(b"file"), op.getfh()),
+        scene.message(here, op.lock(scene.stateids[4], owner=b"l2"), op.setattr(p.Fattr4(mode=0o600))),
+        scene.message(op.test_stateid(*scene.stateids), op.free_stateid(scene.stateids[5])),
+        scene.message(op.putfh(rig4.root), op.mkdir(b"d"), op.rename(b"d", b"e"), op.remove(b"e")),
+        message_of(
+            p.COMPOUND, p.Compound4Args(b"", 1, [op.exchange_id(p.ClientOwner4(bytes(8), b"x"))]).to_xdr()
+        ),
+    ]
+    for number in range(MUTATED):
+        message = _mutated(chance, originals[number % len(originals)])
+        rig4.server.messages.answer(message, PEER, "tcp")
+        assert not rig4.server.messages.faults
+    states = rig4.server.states
+    assert len(states.clients) < MUTATED
+    assert len(rig4.server.fs.inodes()) < MUTATED
+    assert rig4.session().renew().status == S.NFS4_OK
