@@ -47,7 +47,7 @@ def granted(
         return _delegation(made, recalled=False)
     if not args.share_access & ~p.OPEN4_SHARE_ACCESS_BOTH:
         return p.OpenDelegation4(Type.OPEN_DELEGATE_NONE)
-    is_contended = any(one.client != client.id for one in held.of_file(inode))
+    is_contended = held.opens.has_others(inode, client.id) or bool(held.delegations.of_file(inode))
     return _none(p.WhyNoDelegation4.WND4_CONTENTION if is_contended else p.WhyNoDelegation4.WND4_RESOURCE)
 
 

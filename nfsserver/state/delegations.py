@@ -54,15 +54,15 @@ class Delegations:
         held = self.of_file(file)
         if policy == "none" or any(one.client == client or one.recalled_at is not None for one in held):
             return None
-        others = [one for one in self._opens.of_file(file) if one.client != client]
         wants_write = bool(access & Share.WRITE)
+        all_access, all_deny = self._opens.shares(file)
         if wants_write:
-            if policy != "write" or others or held:
+            if policy != "write" or held or self._opens.has_others(file, client):
                 return None
         elif (
-            any(one.access & Share.WRITE for one in self._opens.of_file(file))
+            all_access & Share.WRITE
             or any(one.is_write for one in held)
-            or any(one.deny & Share.READ for one in others)
+            or (all_deny & Share.READ and self._opens.has_others(file, client))
         ):
             return None
         made = Delegation(client, file, wants_write)

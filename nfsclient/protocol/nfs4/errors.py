@@ -363,7 +363,7 @@ _IN_4_2: t.Final[dict[str, str]] = {
 _ALSO: t.Final[dict[str, str]] = {
     "CREATE": "WRONG_TYPE",
     "EXCHANGE_ID": "PERM",
-    "LISTXATTRS": "TOOSMALL",
+    "LISTXATTRS": "BAD_COOKIE TOOSMALL",
     "LOCKU": "ISDIR SYMLINK WRONG_TYPE",
 }
 """What the text of an operation adds to its list: RFC 5661 sections 18.4.3, 18.35.4 case 9, 18.12.3; RFC 8276 section

@@ -85,7 +85,7 @@ def test_any_operation_is_answered_with_a_status_of_its_own(minor: int) -> None:
         steps = [op.putfh(draw(scene.handles)), op.savefh(), op.putfh(draw(scene.handles)), args]
         reply = scene.answer(scene.message(*steps))
         if reply is None:  # what can be built, but not decoded: GARBAGE_ARGS
-            scene.numbers = itertools.chain([next(scene.numbers) - 1], scene.numbers)
+            scene.numbers = itertools.count(next(scene.numbers) - 1)
             return
         last = reply.resarray[-1]
         answered = p.operation_of(last)
