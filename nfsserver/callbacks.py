@@ -51,7 +51,7 @@ class _Recall:
             return
         self.attempts += 1
         sequence = p.CbSequence4Args(session.id, self.sequence_id, self.slot, self.slot, False, [])
-        stateid = p.Stateid4(*self.delegation.stateid)
+        stateid = p.Stateid4(0, self.delegation.other)  # section 8.2.2: the seqid in a callback is 0
         arguments = p.CbCompound4Args(
             b"", session.minor, 0, [sequence, p.CbRecall4Args(stateid, False, self.handle)]
         )

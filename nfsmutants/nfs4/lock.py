@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs4/test_lock.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
+from nfsclient.xdr import replace
+from nfsmutants.form import Call, mutant
+from nfsmutants.nfs4.bending import amend4, refusal, restate4
+from nfsmutants.rules import RFC5661_LOCK, RFC5661_LOCK_SEQIDS
+
+Lock = Call[p.Lock4Args, p.Lock4Res]
+
+
+def _stateid(call: Lock) -> p.Stateid4:
+    locker = call.args.locker
+    if locker.open_owner is not None:
+        return locker.open_owner.open_stateid
+    assert locker.lock_owner is not None
+    return locker.lock_owner.lock_stateid
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_grants_always(call: Lock) -> p.Lock4Res:
+    """LOCK that conflicts with another lock succeeds"""
+    result = call.proceed()
+    if result.status != Nfsstat4.NFS4ERR_DENIED:
+        return result
+    return p.Lock4Res(Nfsstat4.NFS4_OK, p.Lock4ResOk(_stateid(call)))
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_locks_whole_files(call: Lock) -> p.Lock4Res:
+    """LOCK of any range locks the whole file"""
+    if not call.args.length or call.args.offset + call.args.length > 1 << 63:
+        return call.proceed()
+    return call.proceed_with(offset=0, length=p.NFS4_MAXFILELEN)
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_read_locks_exclude(call: Lock) -> p.Lock4Res:
+    """LOCK for reading excludes others that read"""
+    return call.proceed_with(locktype=NfsLockType4.WRITE_LT)
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_denied_names_nobody(call: Lock) -> p.Lock4Res:
+    """LOCK that is denied says that a client with id 0 has the lock"""
+    result = call.proceed()
+    if result.denied is None:
+        return result
+    return replace(result, denied=replace(result.denied, owner=p.StateOwner4(0, result.denied.owner.owner)))
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_wrong_range_is_badrange(call: Lock) -> p.Lock4Res:
+    """LOCK of a range that is invalid gets BAD_RANGE"""
+    return restate4(call.proceed(), Nfsstat4.NFS4ERR_INVAL, Nfsstat4.NFS4ERR_BAD_RANGE)
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_to_the_end_is_to_the_size(call: Lock) -> p.Lock4Res:
+    """LOCK to the end of the file locks the bytes that the file has"""
+    return call.proceed_with(length=1 << 20) if call.args.length == p.NFS4_MAXFILELEN else call.proceed()
+
+
+@mutant(p.LOCK, RFC5661_LOCK)
+def lock4_own_locks_conflict(call: Lock) -> p.Lock4Res:
+    """LOCK of a range that the lock-owner has locked with another type gets INVAL"""
+    result = call.proceed()
+    key = bytes(_stateid(call).other), call.args.offset
+    if result.resok4 is not None:
+        key = bytes(result.resok4.lock_stateid.other), call.args.offset
+    known = call.state.setdefault(key, call.args.locktype)
+    return result if known == call.args.locktype else refusal(result, Nfsstat4.NFS4ERR_INVAL)
+
+
+@mutant(p.LOCK, RFC5661_LOCK_SEQIDS)
+def lock4_second_keeps_the_seqid(call: Lock) -> p.Lock4Res:
+    """LOCK of a lock-owner that has locks returns the stateid of before"""
+    result = call.proceed()
+    if call.args.locker.lock_owner is None:
+        return result
+    return amend4(result, "lock_stateid", seqid=_stateid(call).seqid)

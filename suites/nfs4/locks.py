@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+"""Byte-range locks of checks."""
+
+from __future__ import annotations
+
+import typing as t
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
+from nfsclient.clients.nfs4 import CompoundReply, Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import NfsLockType4
+from nfsjudge import expect
+from suites.nfs4.opens import BOTH, Opened, another_client, open_file
+
+READ_LT: t.Final = NfsLockType4.READ_LT
+WRITE_LT: t.Final = NfsLockType4.WRITE_LT
+TO_THE_END: t.Final = p.NFS4_MAXFILELEN
+
+
+def try_lock(
+    session: Session4, opened: Opened, locktype: NfsLockType4, offset: int, length: int, **more: t.Any
+) -> CompoundReply:
+    """The reply to the first LOCK of a lock-owner in an open; of a new one if none is given."""
+    more.setdefault("owner", new_state_owner())
+    return session.compound(
+        op.putfh(opened.handle), op.lock(opened.stateid, locktype, offset, length, **more)
+    )
+
+
+def lock_range(
+    session: Session4,
+    opened: Opened,
+    locktype: NfsLockType4 = WRITE_LT,
+    offset: int = 0,
+    length: int = 10,
+    **more: t.Any,
+) -> p.Stateid4:
+    """Lock a range; the stateid of the lock-owner."""
+    return expect(try_lock(session, opened, locktype, offset, length, **more)).ok().stateid
+
+
+def try_lock_more(
+    session: Session4,
+    opened: Opened,
+    stateid: p.Stateid4,
+    locktype: NfsLockType4,
+    offset: int,
+    length: int,
+) -> CompoundReply:
+    """The reply to a further LOCK of a lock-owner."""
+    return session.compound(op.putfh(opened.handle), op.lock_more(stateid, locktype, offset, length))
+
+
+def test_range(
+    session: Session4, file: bytes, locktype: NfsLockType4, offset: int, length: int, **more: t.Any
+) -> CompoundReply:
+    """The reply to LOCKT, by a lock-owner that has no locks if none is given."""
+    more.setdefault("owner", new_state_owner())
+    return session.compound(op.putfh(file), op.lockt(locktype, offset, length, **more))
+
+
+test_range.__test__ = False  # type: ignore[attr-defined]
+
+
+class Pair(t.NamedTuple):
+    """A file that two clients have open for reading and writing."""
+
+    file: bytes
+    mine: Opened
+    other: Session4
+    theirs: Opened
+
+
+def opened_by_two(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> Pair:
+    """A new file, opened by the session of the check and by another client."""
+    file = scratch.file("file", b"0123456789")
+    other = another_client(v4)
+    return Pair(file, open_file(session, file, BOTH), other, open_file(other, file, BOTH))

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT
+"""LOCK (RFC 5661 section 18.10): byte-range locks."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
+from nfsjudge import Level, Requirement, expect, observe, proves
+from suites.nfs4.locks import (
+    READ_LT,
+    TO_THE_END,
+    WRITE_LT,
+    lock_range,
+    opened_by_two,
+    try_lock,
+    try_lock_more,
+)
+from suites.nfs4.minors import MINORS
+from suites.nfs4.opens import BOTH, open_file
+
+CONFLICT_IS_DENIED = Requirement(
+    rfc="RFC 5661",
+    section="15.1.8.3",
+    gist="NFS4ERR_DENIED: an attempt to lock a file is denied",
+)
+READERS_SHARE = Requirement(
+    rfc="RFC 5661",
+    section="9.1.2",
+    gist="READ_LT is a shared lock, WRITE_LT an exclusive one",
+)
+DENIED_NAMES_THE_LOCK = Requirement(
+    rfc="RFC 5661",
+    section="18.10.3",
+    gist="NFS4ERR_DENIED comes with owner, offset, and length of a conflicting lock",
+)
+DENIED_HAS_A_CLIENTID = Requirement(
+    rfc="RFC 5661",
+    section="18.10.3",
+    level=Level.MUST,
+    gist="the owner in LOCK4denied has the client id of the conflicting lock",
+)
+RANGE_IS_CHECKED = Requirement(
+    rfc="RFC 5661",
+    section="18.10.3",
+    level=Level.MUST,
+    gist="a length of zero, or a range that exceeds NFS4_UINT64_MAX, gets NFS4ERR_INVAL",
+)
+LOCKS_TO_THE_END = Requirement(
+    rfc="RFC 5661",
+    section="18.10.3",
+    gist="a length of NFS4_UINT64_MAX locks from the offset through the end of the file, however long it is",
+)
+ONE_OWNER_REPLACES = Requirement(
+    rfc="RFC 5661",
+    section="9.3",
+    gist="an upgrade or downgrade without a conflict succeeds, or the server does not support it",
+)
+SAME_OWNER_SAME_STATEID = Requirement(
+    rfc="RFC 5661",
+    section="9.4",
+    level=Level.MUST,
+    gist="LOCK returns the other field of the stateid in its arguments, and increments seqid whenever locks change",
+)
+
+
+@MINORS
+@pytest.mark.parametrize(
+    ("held", "wanted"),
+    [(READ_LT, WRITE_LT), (WRITE_LT, READ_LT), (WRITE_LT, WRITE_LT)],
+    ids=["read-write", "write-read", "write-write"],
+)
+@proves(CONFLICT_IS_DENIED, killed_by="lock4-grants-always")
+def test_conflict(
+    v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, held: NfsLockType4, wanted: NfsLockType4
+) -> None:
+    """A lock that conflicts with one of another client is denied."""
+    pair = opened_by_two(v4, session, scratch)
+    lock_range(pair.other, pair.theirs, held, 5, 10)
+    expect(try_lock(session, pair.mine, wanted, 14, 1)).refused(
+        Nfsstat4.NFS4ERR_DENIED, because=CONFLICT_IS_DENIED
+    )
+
+
+@MINORS
+@proves(CONFLICT_IS_DENIED, killed_by="lock4-locks-whole-files")
+def test_neighbours(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """Locks of ranges that touch do not conflict."""
+    pair = opened_by_two(v4, session, scratch)
+    lock_range(pair.other, pair.theirs, WRITE_LT, 5, 10)
+    expect(try_lock(session, pair.mine, WRITE_LT, 15, 5)).ok()
+    expect(try_lock(session, pair.mine, WRITE_LT, 0, 5)).ok()
+
+
+@MINORS
+@proves(READERS_SHARE, killed_by="lock4-read-locks-exclude")
+def test_shared(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """Two clients may lock the same range for reading."""
+    pair = opened_by_two(v4, session, scratch)
+    lock_range(pair.other, pair.theirs, READ_LT, 0, 10)
+    expect(try_lock(session, pair.mine, READ_LT, 0, 10)).ok()
+
+
+@MINORS
+@proves(DENIED_NAMES_THE_LOCK, DENIED_HAS_A_CLIENTID, killed_by="lock4-denied-names-nobody")
+def test_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """LOCK4denied has the range, the type and the owner of the lock in the way."""
+    pair, owner = opened_by_two(v4, session, scratch), new_state_owner()
+    lock_range(pair.other, pair.theirs, WRITE_LT, 100, 50, owner=owner)
+    reply = try_lock(session, pair.mine, READ_LT, 0, TO_THE_END)
+    expect(reply).refused(Nfsstat4.NFS4ERR_DENIED)
+    denied = reply.of(p.LOCK).denied
+    assert denied is not None
+    # The range of the request, where the server cannot tell that of the lock (section 18.10.4).
+    expect((denied.offset, denied.length), "offset and length").one_of((100, 50), (0, TO_THE_END))
+    expect(denied.locktype, "locktype").equals(WRITE_LT)
+    expect(bytes(denied.owner.owner), "owner").equals(owner)
+    assert pair.other.client is not None
+    expect(denied.owner.clientid, "client id", because=DENIED_HAS_A_CLIENTID).equals(pair.other.client.id)
+
+
+@MINORS
+@pytest.mark.parametrize(
+    ("offset", "length"),
+    [(0, 0), (10, 0), (p.NFS4_UINT64_MAX, 2), (p.NFS4_UINT64_MAX - 5, 10)],
+    ids=["zero", "zero-inside", "last-byte", "beyond"],
+)
+@proves(RANGE_IS_CHECKED, killed_by="lock4-wrong-range-is-badrange")
+def test_invalid_range(session: Session4, scratch: Nfs4Scratch, offset: int, length: int) -> None:
+    """A range without bytes, or with bytes that no file can have, is invalid."""
+    opened = open_file(session, scratch.file("file"), BOTH)
+    expect(try_lock(session, opened, WRITE_LT, offset, length)).refused(
+        Nfsstat4.NFS4ERR_INVAL, because=RANGE_IS_CHECKED
+    )
+
+
+@MINORS
+@proves(LOCKS_TO_THE_END, killed_by="lock4-to-the-end-is-to-the-size")
+def test_to_the_end(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """A lock to the end of the file excludes bytes that the file does not have yet."""
+    pair = opened_by_two(v4, session, scratch)
+    lock_range(pair.other, pair.theirs, WRITE_LT, 5, TO_THE_END)
+    expect(try_lock(session, pair.mine, READ_LT, 1 << 40, 1)).refused(
+        Nfsstat4.NFS4ERR_DENIED, because=LOCKS_TO_THE_END
+    )
+
+
+@MINORS
+@pytest.mark.parametrize(
+    ("first", "second"), [(READ_LT, WRITE_LT), (WRITE_LT, READ_LT)], ids=["upgrade", "downgrade"]
+)
+@proves(ONE_OWNER_REPLACES, killed_by="lock4-own-locks-conflict")
+def test_change_type(
+    session: Session4, scratch: Nfs4Scratch, first: NfsLockType4, second: NfsLockType4
+) -> None:
+    """A lock-owner may lock a range again with the other type."""
+    opened = open_file(session, scratch.file("file"), BOTH)
+    stateid = lock_range(session, opened, first, 0, 10)
+    reply = try_lock_more(session, opened, stateid, second, 0, 10)
+    observe("change of the type of a lock", reply.status.name)
+    expect(reply).status(Nfsstat4.NFS4_OK, Nfsstat4.NFS4ERR_LOCK_NOTSUPP, Nfsstat4.NFS4ERR_LOCK_RANGE)
+
+
+@MINORS
+@proves(SAME_OWNER_SAME_STATEID, killed_by="lock4-second-keeps-the-seqid")
+def test_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
+    """A further LOCK of a lock-owner returns the same stateid, one seqid on."""
+    opened = open_file(session, scratch.file("file"), BOTH)
+    first = lock_range(session, opened, WRITE_LT, 0, 10)
+    second = expect(try_lock_more(session, opened, first, WRITE_LT, 20, 10)).ok().stateid
+    expect(second.other, "other").equals(first.other)
+    expect(second.seqid, "seqid").equals(first.seqid + 1)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""LOCKT (RFC 5661 section 18.11): tests for a conflicting lock."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsjudge import Level, Requirement, expect, proves
+from suites.nfs4.locks import READ_LT, WRITE_LT, lock_range, opened_by_two, test_range
+from suites.nfs4.minors import MINORS
+from suites.nfs4.opens import BOTH, open_file
+
+FINDS_CONFLICTS = Requirement(
+    rfc="RFC 5661",
+    section="18.11.3",
+    gist="if a conflicting lock exists, its owner, offset, length, and type are returned",
+)
+NOTHING_HELD_IS_OK = Requirement(
+    rfc="RFC 5661", section="18.11.3", gist="if no lock is held, nothing other than NFS4_OK is returned"
+)
+OWN_LOCKS_DO_NOT_CONFLICT = Requirement(
+    rfc="RFC 5661",
+    section="18.11.4",
+    level=Level.SHOULD,
+    gist="the test for conflicting locks excludes locks of the current lock-owner",
+)
+RANGE_IS_CHECKED = Requirement(
+    rfc="RFC 5661",
+    section="18.11.3",
+    level=Level.MUST,
+    gist="NFS4ERR_INVAL is returned under the same circumstances as for LOCK",
+)
+TYPE_IS_CHECKED = Requirement(
+    rfc="RFC 5661",
+    section="18.11.3",
+    gist="NFS4ERR_ISDIR for a directory, NFS4ERR_SYMLINK for a symbolic link, else NFS4ERR_WRONG_TYPE",
+)
+
+
+@MINORS
+@proves(FINDS_CONFLICTS, killed_by="lockt4-finds-nothing")
+def test_conflict(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """LOCKT of a range that another client has locked is denied, with that lock."""
+    pair, owner = opened_by_two(v4, session, scratch), new_state_owner()
+    lock_range(pair.other, pair.theirs, WRITE_LT, 100, 50, owner=owner)
+    reply = test_range(session, pair.file, READ_LT, 149, 10)
+    expect(reply).refused(Nfsstat4.NFS4ERR_DENIED, because=FINDS_CONFLICTS)
+    denied = reply.of(p.LOCKT).denied
+    assert denied is not None
+    # The range of the request, where the server cannot tell that of the lock (section 18.11.4).
+    expect((denied.offset, denied.length), "offset and length").one_of((100, 50), (149, 10))
+    expect(denied.locktype, "locktype").equals(WRITE_LT)
+    expect(bytes(denied.owner.owner), "owner").equals(owner)
+
+
+@MINORS
+@proves(NOTHING_HELD_IS_OK, killed_by="lockt4-always-denies")
+def test_free(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """LOCKT of a range that nobody has locked succeeds."""
+    pair = opened_by_two(v4, session, scratch)
+    lock_range(pair.other, pair.theirs, WRITE_LT, 100, 50)
+    expect(test_range(session, pair.file, WRITE_LT, 150, 10)).ok()
+
+
+@MINORS
+@proves(OWN_LOCKS_DO_NOT_CONFLICT, killed_by="lockt4-finds-own-locks")
+def test_own(session: Session4, scratch: Nfs4Scratch) -> None:
+    """LOCKT by the owner of a lock does not find that lock."""
+    opened, owner = open_file(session, scratch.file("file"), BOTH), new_state_owner()
+    lock_range(session, opened, WRITE_LT, 0, 10, owner=owner)
+    expect(test_range(session, opened.handle, WRITE_LT, 0, 10, owner=owner)).ok()
+
+
+@MINORS
+@pytest.mark.parametrize(("offset", "length"), [(0, 0), (p.NFS4_UINT64_MAX - 5, 10)], ids=["zero", "beyond"])
+@proves(RANGE_IS_CHECKED, killed_by="lockt4-wrong-range-is-ok")
+def test_invalid_range(session: Session4, scratch: Nfs4Scratch, offset: int, length: int) -> None:
+    """A range without bytes, or with bytes that no file can have, is invalid."""
+    reply = test_range(session, scratch.file("file"), WRITE_LT, offset, length)
+    expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=RANGE_IS_CHECKED)
+
+
+@MINORS
+@proves(TYPE_IS_CHECKED, killed_by="lockt4-of-a-directory-is-inval")
+def test_directory(session: Session4, scratch: Nfs4Scratch) -> None:
+    """LOCKT of a directory fails with ISDIR."""
+    reply = test_range(session, scratch.handle, WRITE_LT, 0, 10)
+    expect(reply).refused(Nfsstat4.NFS4ERR_ISDIR, because=TYPE_IS_CHECKED)
+
+
+@MINORS
+@proves(TYPE_IS_CHECKED, killed_by="lockt4-of-a-link-is-wrong-type")
+def test_symlink(session: Session4, scratch: Nfs4Scratch) -> None:
+    """LOCKT of a symbolic link fails with SYMLINK."""
+    reply = test_range(session, scratch.symlink("link", b"target"), WRITE_LT, 0, 10)
+    expect(reply).refused(Nfsstat4.NFS4ERR_SYMLINK, because=TYPE_IS_CHECKED)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""OPEN_DOWNGRADE (RFC 5661 section 18.18)."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsjudge import Level, Requirement, expect, proves
+from suites.nfs4.minors import MINORS
+from suites.nfs4.opens import BOTH, READ, WRITE, another_client, open_file, try_open
+
+REPLACES_THE_MODES = Requirement(
+    rfc="RFC 5661",
+    section="18.18.3",
+    gist="the server replaces the access and deny modes on the file with share_access and share_deny",
+)
+VALUES_ARE_CHECKED = Requirement(
+    rfc="RFC 5661",
+    section="18.18.3",
+    level=Level.MUST,
+    gist="other values than those that are valid for share_access and share_deny get NFS4ERR_INVAL",
+)
+SEQID_IS_IGNORED = Requirement(
+    rfc="RFC 5661", section="18.18.3", level=Level.MUST, gist="the seqid argument is ignored"
+)
+SEQID_COUNTS = Requirement(
+    rfc="RFC 5661",
+    section="8.2.2",
+    gist="the seqid of a stateid is incremented by each operation that changes its state",
+)
+
+
+@MINORS
+@proves(REPLACES_THE_MODES, killed_by="opendowngrade4-changes-nothing")
+def test_access(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """After a downgrade to reading, another client may deny writing."""
+    file, owner = scratch.file("file"), new_state_owner()
+    open_file(session, file, READ, owner=owner)
+    opened = open_file(session, file, WRITE, owner=owner)
+    other = another_client(v4)
+    expect(try_open(other, file, READ, p.OPEN4_SHARE_DENY_WRITE)).refused(Nfsstat4.NFS4ERR_SHARE_DENIED)
+    expect(session.compound(op.putfh(file), op.open_downgrade(opened.stateid, 1))).ok()
+    expect(try_open(other, file, READ, p.OPEN4_SHARE_DENY_WRITE)).ok()
+
+
+@MINORS
+@proves(REPLACES_THE_MODES, killed_by="opendowngrade4-keeps-the-denial")
+def test_denial(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """After a downgrade that ends a denial, another client may open the file for what was denied."""
+    file = scratch.file("file")
+    owner = new_state_owner()
+    open_file(session, file, READ, p.OPEN4_SHARE_DENY_NONE, owner=owner)
+    opened = open_file(session, file, READ, p.OPEN4_SHARE_DENY_WRITE, owner=owner)
+    other = another_client(v4)
+    expect(try_open(other, file, WRITE)).refused(Nfsstat4.NFS4ERR_SHARE_DENIED)
+    expect(session.compound(op.putfh(file), op.open_downgrade(opened.stateid, 1, 0))).ok()
+    expect(try_open(other, file, WRITE)).ok()
+
+
+@MINORS
+@proves(SEQID_COUNTS, killed_by="opendowngrade4-keeps-the-seqid")
+def test_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
+    """OPEN_DOWNGRADE returns the stateid of the open, one seqid on."""
+    file, owner = scratch.file("file"), new_state_owner()
+    open_file(session, file, READ, owner=owner)
+    opened = open_file(session, file, BOTH, owner=owner)
+    reply = expect(session.compound(op.putfh(file), op.open_downgrade(opened.stateid, 1))).ok()
+    expect(reply.stateid.other, "other").equals(opened.stateid.other)
+    expect(reply.stateid.seqid, "seqid").equals(opened.stateid.seqid + 1)
+
+
+@MINORS
+@proves(SEQID_IS_IGNORED, killed_by="opendowngrade4-compares-the-seqid")
+def test_any_seqid(session: Session4, scratch: Nfs4Scratch) -> None:
+    """OPEN_DOWNGRADE with any seqid succeeds."""
+    file, owner = scratch.file("file"), new_state_owner()
+    open_file(session, file, READ, owner=owner)
+    opened = open_file(session, file, BOTH, owner=owner)
+    downgrade = op.open_downgrade(opened.stateid, 1, seqid=0x1234_5678)
+    expect(session.compound(op.putfh(file), downgrade)).ok()
+
+
+@MINORS
+@pytest.mark.parametrize(
+    ("access", "deny"), [(0, 0), (4, 0), (1, 4)], ids=["no-access", "access-4", "deny-4"]
+)
+@proves(VALUES_ARE_CHECKED, killed_by="opendowngrade4-takes-any-value")
+def test_invalid(session: Session4, scratch: Nfs4Scratch, access: int, deny: int) -> None:
+    """Values of share_access and share_deny that are not defined are invalid."""
+    opened = open_file(session, scratch.file("file"), BOTH)
+    reply = session.compound(op.putfh(opened.handle), op.open_downgrade(opened.stateid, access, deny))
+    expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=VALUES_ARE_CHECKED)
