@@ -25,6 +25,14 @@ MISORDERED_IS_REFUSED = Requirement(
     gist="a sequence id that is neither that of the slot nor the next one gets NFS4ERR_SEQ_MISORDERED from SEQUENCE",
 )
 
+# ---------------------------------------------------------------- section 3.3.8: change_info4
+
+CHANGE_INFO = Requirement(
+    rfc="RFC 5661",
+    section="3.3.8",
+    gist="change_info4 has the change attribute of the directory before and after the operation",
+)
+
 # ---------------------------------------------------------------- section 15: errors
 
 NEEDS_A_FILEHANDLE = Requirement(

@@ -11,6 +11,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import Level, Requirement, expect, expect_data, proves, skip, unsupported
+from suites.nfs4.clauses import CHANGE_INFO
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, WRITE, another_client, create_file, open_file, try_open
@@ -60,11 +61,6 @@ SAME_OWNER_SAME_STATEID = Requirement(
 )
 CONFIRM_IS_NOT_RETURNED = Requirement(
     rfc="RFC 5661", section="18.16.3", level=Level.MUST, gist="OPEN4_RESULT_CONFIRM is not returned"
-)
-CHANGE_INFO = Requirement(
-    rfc="RFC 5661",
-    section="3.3.8",
-    gist="change_info4 has the change attribute of the directory before and after the operation",
 )
 EMPTY_NAME_IS_INVALID = Requirement(
     rfc="RFC 5661", section="18.16.3", gist="OPEN of a name of zero length gets NFS4ERR_INVAL"

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs4/test_setattr.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsmutants.form import Call, mutant
+from nfsmutants.nfs4.bending import restate4
+from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_SETATTR
+
+Setattr = Call[p.Setattr4Args, p.Setattr4Res]
+_OK = Nfsstat4.NFS4_OK
+
+
+def _done(call: Setattr) -> p.Setattr4Res:
+    return p.Setattr4Res(_OK, list(call.args.obj_attributes.attrmask))
+
+
+def _without(call: Setattr, **changes: None) -> p.Setattr4Res:
+    """Set the other attributes, and say that all were set."""
+    result = call.proceed_with(obj_attributes=call.args.obj_attributes.changed(**changes))
+    return _done(call) if result.status == _OK else result
+
+
+@mutant(p.SETATTR, RFC5661_SETATTR)
+def setattr4_sets_nothing(call: Setattr) -> p.Setattr4Res:
+    """SETATTR of the mode succeeds, and changes nothing"""
+    return _without(call, mode=None)
+
+
+@mutant(p.SETATTR, RFC5661_SETATTR)
+def setattr4_says_that_all_was_set(call: Setattr) -> p.Setattr4Res:
+    """SETATTR returns a bitmap with attributes that the request does not name"""
+    result = call.proceed()
+    return p.Setattr4Res(_OK, p.bitmap("size", "mode")) if result.status == _OK else result
+
+
+@mutant(p.SETATTR, RFC5661_SETATTR)
+def setattr4_ignores_the_size(call: Setattr) -> p.Setattr4Res:
+    """SETATTR of the size succeeds, and changes nothing"""
+    return _without(call, size=None)
+
+
+@mutant(p.SETATTR, RFC5661_SETATTR)
+def setattr4_sets_times_of_the_server(call: Setattr) -> p.Setattr4Res:
+    """SETATTR sets times to those of the server's clock"""
+    given = call.args.obj_attributes
+    if given.time_modify_set is None:
+        return call.proceed()
+    return call.proceed_with(obj_attributes=given.changed(time_modify_set=p.SERVER_TIME4))
+
+
+@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+def setattr4_read_only_is_perm(call: Setattr) -> p.Setattr4Res:
+    """SETATTR of a read-only attribute gets PERM"""
+    return restate4(call.proceed(), Nfsstat4.NFS4ERR_INVAL, Nfsstat4.NFS4ERR_PERM)
+
+
+@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+def setattr4_ignores_unsupported_attributes(call: Setattr) -> p.Setattr4Res:
+    """SETATTR of an attribute that the server does not support succeeds"""
+    result = call.proceed()
+    return p.Setattr4Res(_OK, []) if result.status == Nfsstat4.NFS4ERR_ATTRNOTSUPP else result
+
+
+@mutant(p.SETATTR, RFC5661_SETATTR)
+def setattr4_ignores_the_open_mode(call: Setattr) -> p.Setattr4Res:
+    """SETATTR of the size with an open for reading is done with the anonymous stateid"""
+    result = call.proceed()
+    if result.status != Nfsstat4.NFS4ERR_OPENMODE:
+        return result
+    return call.proceed_with(stateid=p.ANONYMOUS_STATEID)
+
+
+@mutant(p.SETATTR, RFC5661_SETATTR)
+def setattr4_ignores_denials(call: Setattr) -> p.Setattr4Res:
+    """SETATTR of the size succeeds although an open denies writing"""
+    result = call.proceed()
+    return _done(call) if result.status == Nfsstat4.NFS4ERR_LOCKED else result
+
+
+@mutant(p.SETATTR, RFC5661_ATTRIBUTES)
+def setattr4_takes_any_nseconds(call: Setattr) -> p.Setattr4Res:
+    """SETATTR of a time with too many nanoseconds succeeds"""
+    result = call.proceed()
+    time = call.args.obj_attributes.time_modify_set
+    is_meant = time is not None and result.status == Nfsstat4.NFS4ERR_INVAL
+    return _done(call) if is_meant else result

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT
+"""FREE_STATEID (RFC 5661 section 18.38)."""
+
+from __future__ import annotations
+
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsjudge import Requirement, expect, proves
+from suites.nfs4.locks import WRITE_LT, lock_range
+from suites.nfs4.minors import MINORS
+from suites.nfs4.opens import BOTH, open_file
+
+VALID_IS_LOCKS_HELD = Requirement(
+    rfc="RFC 5661",
+    section="18.38.3",
+    gist="a stateid with valid locks of any kind is not freed: NFS4ERR_LOCKS_HELD",
+)
+FREED_IS_BAD = Requirement(
+    rfc="RFC 5661",
+    section="18.38.3",
+    gist="after FREE_STATEID any subsequent use of the stateid gets NFS4ERR_BAD_STATEID",
+)
+UNKNOWN_IS_BAD = Requirement(
+    rfc="RFC 5661",
+    section="15.1.5.2",
+    gist="NFS4ERR_BAD_STATEID: the stateid does not designate any valid state",
+)
+
+
+@MINORS
+@proves(VALID_IS_LOCKS_HELD, killed_by="freestateid4-frees-everything")
+def test_open(session: Session4, scratch: Nfs4Scratch) -> None:
+    """FREE_STATEID of an open fails with LOCKS_HELD, and the file stays open."""
+    opened = open_file(session, scratch.file("file", b"data"), BOTH)
+    reply = session.compound(op.free_stateid(opened.stateid))
+    expect(reply).refused(Nfsstat4.NFS4ERR_LOCKS_HELD, because=VALID_IS_LOCKS_HELD)
+    expect(session.compound(op.putfh(opened.handle), op.read(opened.stateid, 0, 4))).ok()
+
+
+@MINORS
+@proves(VALID_IS_LOCKS_HELD, killed_by="freestateid4-frees-everything")
+def test_locked(session: Session4, scratch: Nfs4Scratch) -> None:
+    """FREE_STATEID of a lock-owner with locks fails with LOCKS_HELD."""
+    opened = open_file(session, scratch.file("file"), BOTH)
+    stateid = lock_range(session, opened, WRITE_LT, 0, 10)
+    reply = session.compound(op.free_stateid(stateid))
+    expect(reply).refused(Nfsstat4.NFS4ERR_LOCKS_HELD, because=VALID_IS_LOCKS_HELD)
+
+
+@MINORS
+@proves(FREED_IS_BAD, killed_by="freestateid4-frees-nothing")
+def test_unlocked(session: Session4, scratch: Nfs4Scratch) -> None:
+    """FREE_STATEID of a lock-owner without locks succeeds, and its stateid is bad afterwards."""
+    opened = open_file(session, scratch.file("file"), BOTH)
+    stateid = lock_range(session, opened, WRITE_LT, 0, 10)
+    unlocked = expect(session.compound(op.putfh(opened.handle), op.locku(stateid, 0, 10))).ok().stateid
+    reply = session.compound(op.free_stateid(unlocked))
+    # A server may have freed it with the last lock.
+    expect(reply).status(Nfsstat4.NFS4_OK, Nfsstat4.NFS4ERR_BAD_STATEID)
+    tested = expect(session.compound(op.test_stateid(unlocked))).of(p.TEST_STATEID).ok()
+    expect(list(tested.tsr_status_codes), "status codes", because=FREED_IS_BAD).equals(
+        [Nfsstat4.NFS4ERR_BAD_STATEID]
+    )
+
+
+@MINORS
+@proves(UNKNOWN_IS_BAD, killed_by="freestateid4-unknown-is-ok")
+def test_closed(session: Session4, scratch: Nfs4Scratch) -> None:
+    """FREE_STATEID of a stateid that was closed fails with BAD_STATEID."""
+    opened = open_file(session, scratch.file("file"), BOTH)
+    expect(session.compound(op.putfh(opened.handle), op.close(opened.stateid))).ok()
+    reply = session.compound(op.free_stateid(opened.stateid))
+    expect(reply).refused(Nfsstat4.NFS4ERR_BAD_STATEID, because=UNKNOWN_IS_BAD)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""READLINK (RFC 5661 section 18.24)."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsjudge import Requirement, expect, proves
+from suites.nfs4.minors import MINORS
+
+READS_THE_LINK = Requirement(
+    rfc="RFC 5661", section="18.24.3", gist="READLINK reads the data associated with a symbolic link"
+)
+NEEDS_A_LINK = Requirement(
+    rfc="RFC 5661",
+    section="18.24.3",
+    gist="the operation is only allowed on objects of type NF4LNK",
+)
+
+
+@MINORS
+@pytest.mark.parametrize("text", [b"target", b"../up/./a//b", b"x" * 1000], ids=["name", "path", "long"])
+@proves(READS_THE_LINK, killed_by="readlink4-cuts-the-text")
+def test_text(session: Session4, scratch: Nfs4Scratch, text: bytes) -> None:
+    """READLINK returns the text that the link was made with."""
+    link = scratch.symlink("link", text)
+    result = expect(session.compound(op.putfh(link), op.readlink())).of(p.READLINK).ok()
+    expect(bytes(result.link), "link").equals(text)
+
+
+@MINORS
+@pytest.mark.parametrize("kind", ["file", "directory"])
+@proves(NEEDS_A_LINK, killed_by="readlink4-of-a-file-is-empty")
+def test_other_types(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+    """READLINK of a file or a directory is refused."""
+    handle = scratch.file("file") if kind == "file" else scratch.handle
+    reply = session.compound(op.putfh(handle), op.readlink())
+    expect(reply).status(Nfsstat4.NFS4ERR_WRONG_TYPE, Nfsstat4.NFS4ERR_INVAL, Nfsstat4.NFS4ERR_ISDIR)

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""RENAME (RFC 5661 section 18.26)."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch
+from nfsclient.clients.nfs4 import CompoundReply, Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsjudge import Level, Requirement, expect, expect_data, expect_names, proves, skip
+from suites.nfs4.clauses import CHANGE_INFO
+from suites.nfs4.minors import MINORS
+
+RENAMES = Requirement(
+    rfc="RFC 5661",
+    section="18.26.3",
+    gist="RENAME gives the object of the old name in the saved directory the new name in the current one",
+)
+REPLACES_WHAT_IS_COMPATIBLE = Requirement(
+    rfc="RFC 5661",
+    section="18.26.3",
+    gist="an existing target that is compatible with the source is removed",
+)
+INCOMPATIBLE_IS_EXIST = Requirement(
+    rfc="RFC 5661",
+    section="18.26.3",
+    gist="a target that is not compatible, or a directory that is not empty, gets NFS4ERR_EXIST",
+)
+SAME_FILE_IS_NO_ACTION = Requirement(
+    rfc="RFC 5661",
+    section="18.26.3",
+    level=Level.MUST,
+    gist="if both names refer to the same file, which is not open, RENAME performs no action and returns NFS4_OK",
+)
+EMPTY_NAME_IS_INVALID = Requirement(
+    rfc="RFC 5661", section="18.26.3", gist="a name of zero length gets NFS4ERR_INVAL"
+)
+ABSENT_IS_NOENT = Requirement(
+    rfc="RFC 5661",
+    section="15.1.4.8",
+    gist="NFS4ERR_NOENT: the file or directory that is named does not exist",
+)
+
+
+def rename(
+    session: Session4, scratch: Nfs4Scratch, old: bytes, new: bytes, target: bytes | None = None
+) -> CompoundReply:
+    """The reply to RENAME from the scratch directory, into it or into another one."""
+    moving = (op.savefh(), op.putfh(target or scratch.handle), op.rename(old, new))
+    return session.compound(op.putfh(scratch.handle), *moving)
+
+
+@MINORS
+@proves(RENAMES, killed_by="rename4-renames-nothing")
+def test_same_directory(session: Session4, scratch: Nfs4Scratch) -> None:
+    """RENAME changes the name of a file, and keeps its data."""
+    scratch.file("old", b"data")
+    expect(rename(session, scratch, b"old", b"new")).ok()
+    expect(scratch.names(), "names").equals([b"new"])
+    expect_data(scratch.read(scratch.lookup("new") or b""), b"data")
+
+
+@MINORS
+@pytest.mark.parametrize("kind", ["file", "directory"])
+@proves(RENAMES, killed_by="rename4-stays-in-the-directory")
+def test_other_directory(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+    """RENAME moves a file or a directory into another directory."""
+    (scratch.file if kind == "file" else scratch.directory)("old")
+    target = scratch.directory("target")
+    expect(rename(session, scratch, b"old", b"new", target)).ok()
+    expect(scratch.names(), "names").equals([b"target"])
+    expect(scratch.names(target), "names in the target").equals([b"new"])
+
+
+@MINORS
+@pytest.mark.parametrize("kind", ["file", "directory"])
+@proves(REPLACES_WHAT_IS_COMPATIBLE, killed_by="rename4-never-replaces")
+def test_replaces(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
+    """RENAME over a file by a file, or over an empty directory by a directory, replaces it."""
+    make = scratch.file if kind == "file" else scratch.directory
+    source = make("old")
+    make("new")
+    fileid = scratch.attributes(source, "fileid").fileid
+    expect(rename(session, scratch, b"old", b"new")).ok()
+    expect(scratch.names(), "names").equals([b"new"])
+    found = scratch.attributes(scratch.lookup("new"), "fileid").fileid
+    expect(found, "fileid of the new name").equals(fileid)
+
+
+@MINORS
+@pytest.mark.parametrize("case", ["file-over-directory", "directory-over-file", "over-entries"])
+@proves(INCOMPATIBLE_IS_EXIST, killed_by="rename4-incompatible-is-inval")
+def test_incompatible(session: Session4, scratch: Nfs4Scratch, case: str) -> None:
+    """RENAME over an object of the other sort, or over a directory with entries, fails with EXIST."""
+    (scratch.file if case == "file-over-directory" else scratch.directory)("old")
+    target = (scratch.file if case == "directory-over-file" else scratch.directory)("new")
+    if case == "over-entries":
+        scratch.file("inside", directory=target)
+    reply = rename(session, scratch, b"old", b"new")
+    expect(reply).refused(Nfsstat4.NFS4ERR_EXIST, because=INCOMPATIBLE_IS_EXIST)
+    expect_names(scratch.names(), [b"old", b"new"])
+
+
+@MINORS
+@proves(SAME_FILE_IS_NO_ACTION, killed_by="rename4-takes-a-link-away")
+def test_same_file(session: Session4, scratch: Nfs4Scratch) -> None:
+    """RENAME of one hard link to another link of the same file does nothing."""
+    scratch.link(scratch.file("old"), "new")
+    expect(rename(session, scratch, b"old", b"new")).ok()
+    expect_names(scratch.names(), [b"old", b"new"])
+
+
+@MINORS
+@pytest.mark.parametrize(("old", "new"), [(b"", b"new"), (b"old", b"")], ids=["old", "new"])
+@proves(EMPTY_NAME_IS_INVALID, killed_by="rename4-empty-name-is-noent")
+def test_empty_name(session: Session4, scratch: Nfs4Scratch, old: bytes, new: bytes) -> None:
+    """RENAME with an empty name fails with INVAL."""
+    scratch.file("old")
+    reply = rename(session, scratch, old, new)
+    expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=EMPTY_NAME_IS_INVALID)
+
+
+@MINORS
+@proves(ABSENT_IS_NOENT, killed_by="rename4-absent-is-ok")
+def test_absent(session: Session4, scratch: Nfs4Scratch) -> None:
+    """RENAME of a name that does not exist fails with NOENT."""
+    reply = rename(session, scratch, b"absent", b"new")
+    expect(reply).refused(Nfsstat4.NFS4ERR_NOENT, because=ABSENT_IS_NOENT)
+
+
+@MINORS
+@proves(CHANGE_INFO, killed_by="rename4-change-info-is-swapped")
+def test_change_info(session: Session4, scratch: Nfs4Scratch) -> None:
+    """change_info has the change of each directory before and after RENAME, where it is atomic."""
+    scratch.file("old")
+    target = scratch.directory("target")
+    before = [scratch.attributes(one, "change").change for one in (None, target)]
+    reply = rename(session, scratch, b"old", b"new", target)
+    result = expect(reply).of(p.RENAME).ok()
+    infos = (result.source_cinfo, result.target_cinfo)
+    if not all(one.atomic for one in infos):
+        skip("change_info is not atomic")
+    after = [scratch.attributes(one, "change").change for one in (None, target)]
+    expect([one.before for one in infos], "before").equals([one or 0 for one in before])
+    expect([one.after for one in infos], "after").equals([one or 0 for one in after])

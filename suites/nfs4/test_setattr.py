@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""SETATTR (RFC 5661 section 18.30)."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Fattr4, Nfsstat4
+from nfsjudge import Level, Requirement, expect, expect_data, proves, skip
+from suites.nfs4.minors import MINORS
+from suites.nfs4.opens import BOTH, READ, another_client, open_file
+
+SETS_ATTRIBUTES = Requirement(
+    rfc="RFC 5661",
+    section="18.30.3",
+    gist="SETATTR changes one or more of the attributes of a file system object",
+)
+ATTRSSET_IS_WHAT_WAS_SET = Requirement(
+    rfc="RFC 5661",
+    section="18.30.3",
+    gist="attrsset represents what attributes were set, and is a subset of the bitmap in the arguments",
+)
+SETS_THE_SIZE = Requirement(
+    rfc="RFC 5661",
+    section="18.30.4",
+    gist="a smaller size truncates the data, a larger one adds zeros",
+)
+READ_ONLY_IS_INVALID = Requirement(
+    rfc="RFC 5661",
+    section="5.5",
+    level=Level.MUST,
+    gist="an attempt to set a read-only attribute gets NFS4ERR_INVAL",
+)
+UNSUPPORTED_IS_ATTRNOTSUPP = Requirement(
+    rfc="RFC 5661",
+    section="15.1.15.1",
+    gist="NFS4ERR_ATTRNOTSUPP: an attribute in the request is not supported by the server",
+)
+SIZE_NEEDS_WRITING = Requirement(
+    rfc="RFC 5661",
+    section="9.1.2",
+    level=Level.MUST,
+    gist="SETATTR of the size with an open that does not allow writing gets NFS4ERR_OPENMODE",
+)
+SIZE_OBEYS_SHARES = Requirement(
+    rfc="RFC 5661",
+    section="18.30.3",
+    gist="SETATTR of the size is incompatible with a share reservation that denies writing",
+)
+BAD_TIME_IS_INVALID = Requirement(
+    rfc="RFC 5661",
+    section="3.3.1",
+    gist="values greater than 999,999,999 for nseconds are considered invalid",
+)
+
+
+@MINORS
+@proves(SETS_ATTRIBUTES, killed_by="setattr4-sets-nothing")
+def test_mode(session: Session4, scratch: Nfs4Scratch) -> None:
+    """SETATTR sets the mode."""
+    file = scratch.file("file", mode=0o644)
+    expect(session.compound(op.putfh(file), op.setattr(Fattr4(mode=0o751)))).ok()
+    expect(scratch.attributes(file, "mode").mode, "mode").equals(0o751)
+
+
+@MINORS
+@proves(ATTRSSET_IS_WHAT_WAS_SET, killed_by="setattr4-says-that-all-was-set")
+def test_attrsset(session: Session4, scratch: Nfs4Scratch) -> None:
+    """attrsset has what the request names, and nothing else."""
+    reply = session.compound(op.putfh(scratch.file("file")), op.setattr(Fattr4(mode=0o600)))
+    result = expect(reply).of(p.SETATTR).ok()
+    expect(p.names_of(result.attrsset), "attrsset").equals(["mode"])
+
+
+@MINORS
+@pytest.mark.parametrize("size", [0, 4, 20], ids=["empty", "shorter", "longer"])
+@proves(SETS_THE_SIZE, killed_by="setattr4-ignores-the-size")
+def test_size(session: Session4, scratch: Nfs4Scratch, size: int) -> None:
+    """SETATTR of the size cuts the data, or adds zeros."""
+    file = scratch.file("file", b"0123456789")
+    opened = open_file(session, file, BOTH)
+    expect(session.compound(op.putfh(file), op.setattr(Fattr4(size=size), opened.stateid))).ok()
+    expect(scratch.attributes(file, "size").size, "size").equals(size)
+    expect_data(scratch.read(file), b"0123456789"[:size].ljust(size, b"\0"))
+
+
+@MINORS
+@proves(SETS_ATTRIBUTES, killed_by="setattr4-sets-times-of-the-server")
+def test_times(session: Session4, scratch: Nfs4Scratch) -> None:
+    """SETATTR sets the time of modification to what the client says."""
+    file = scratch.file("file")
+    reply = session.compound(
+        op.putfh(file), op.setattr(Fattr4(time_modify_set=p.client_time4(1_000_000_000)))
+    )
+    if reply.status == Nfsstat4.NFS4ERR_ATTRNOTSUPP:
+        skip("the server does not support time_modify_set")
+    expect(reply).ok()
+    delta = scratch.attributes(file, "time_delta").time_delta
+    found = scratch.attributes(file, "time_modify").time_modify
+    assert found is not None
+    width = 1 if delta is None else delta.seconds + 1
+    expect(
+        abs(found.seconds - 1_000_000_000), "seconds between the time that was set and time_modify"
+    ).at_most(width)
+
+
+@MINORS
+@pytest.mark.parametrize("name", ["type", "change", "fsid", "lease_time", "time_modify"])
+@proves(READ_ONLY_IS_INVALID, killed_by="setattr4-read-only-is-perm")
+def test_read_only(session: Session4, scratch: Nfs4Scratch, name: str) -> None:
+    """SETATTR of a read-only attribute is invalid."""
+    file = scratch.file("file")
+    known = scratch.attributes(file, name)
+    if getattr(known, name) is None:
+        skip(f"the server does not support {name}")
+    reply = session.compound(op.putfh(file), p.Setattr4Args(p.ANONYMOUS_STATEID, known))
+    expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=READ_ONLY_IS_INVALID)
+
+
+@MINORS
+@proves(UNSUPPORTED_IS_ATTRNOTSUPP, killed_by="setattr4-ignores-unsupported-attributes")
+def test_unsupported(session: Session4, scratch: Nfs4Scratch) -> None:
+    """SETATTR of an attribute that is not in supported_attrs fails with ATTRNOTSUPP."""
+    file = scratch.file("file")
+    supported = p.names_of(scratch.attributes(file, "supported_attrs").supported_attrs or [])
+    for name in ("archive", "hidden", "system"):
+        if name not in supported:
+            reply = session.compound(op.putfh(file), op.setattr(Fattr4().changed(**{name: True})))
+            expect(reply).refused(Nfsstat4.NFS4ERR_ATTRNOTSUPP, because=UNSUPPORTED_IS_ATTRNOTSUPP)
+            return
+    skip("the server supports archive, hidden and system")
+
+
+@MINORS
+@proves(SIZE_NEEDS_WRITING, killed_by="setattr4-ignores-the-open-mode")
+def test_size_with_open_for_reading(session: Session4, scratch: Nfs4Scratch) -> None:
+    """SETATTR of the size with the stateid of an open for reading is refused, and changes nothing."""
+    file = scratch.file("file", b"data")
+    opened = open_file(session, file, READ)
+    reply = session.compound(op.putfh(file), op.setattr(Fattr4(size=0), opened.stateid))
+    expect(scratch.attributes(file, "size").size, "size").equals(4)
+    expect(reply).refused(Nfsstat4.NFS4ERR_OPENMODE, because=SIZE_NEEDS_WRITING)
+
+
+@MINORS
+@proves(SIZE_OBEYS_SHARES, killed_by="setattr4-ignores-denials")
+def test_size_that_is_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """SETATTR of the size by another client is refused while an open denies writing."""
+    file = scratch.file("file", b"data")
+    open_file(session, file, READ, p.OPEN4_SHARE_DENY_WRITE)
+    reply = another_client(v4).compound(op.putfh(file), op.setattr(Fattr4(size=0)))
+    expect(scratch.attributes(file, "size").size, "size", because=SIZE_OBEYS_SHARES).equals(4)
+    expect(reply).refused()
+
+
+@MINORS
+@proves(BAD_TIME_IS_INVALID, killed_by="setattr4-takes-any-nseconds")
+def test_invalid_time(session: Session4, scratch: Nfs4Scratch) -> None:
+    """A time with a billion nanoseconds is invalid."""
+    time = p.Settime4(p.TimeHow4.SET_TO_CLIENT_TIME4, p.Nfstime4(1_000_000_000, 1_000_000_000))
+    file = scratch.file("file")
+    supported = scratch.attributes(file, "supported_attrs").supported_attrs or []
+    if "time_modify_set" not in p.names_of(supported):
+        skip("the server does not support time_modify_set")
+    reply = session.compound(op.putfh(file), op.setattr(Fattr4(time_modify_set=time)))
+    expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=BAD_TIME_IS_INVALID)
