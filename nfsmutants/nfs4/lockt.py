@@ -30,7 +30,7 @@ def lockt4_always_denies(call: Lockt) -> p.Lockt4Res:
 
 @mutant(p.LOCKT, RFC5661_LOCKT)
 def lockt4_finds_own_locks(call: Lockt) -> p.Lockt4Res:
-    """LOCKT finds the locks of its own lock-owner"""
+    """LOCKT finds the locks of the lock-owner in the request"""
     return call.proceed_with(owner=p.StateOwner4(0, b"somebody else"))
 
 

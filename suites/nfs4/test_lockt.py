@@ -20,7 +20,9 @@ FINDS_CONFLICTS = Requirement(
     gist="if a conflicting lock exists, its owner, offset, length, and type are returned",
 )
 NOTHING_HELD_IS_OK = Requirement(
-    rfc="RFC 5661", section="18.11.3", gist="if no lock is held, nothing other than NFS4_OK is returned"
+    rfc="RFC 5661",
+    section="18.11.3",
+    gist="without a conflicting lock, nothing other than NFS4_OK is returned",
 )
 OWN_LOCKS_DO_NOT_CONFLICT = Requirement(
     rfc="RFC 5661",

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs4/test_commit.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsmutants.form import Call, mutant
+from nfsmutants.nfs4.bending import restate4
+from nfsmutants.rules import RFC5661_COMMIT, RFC5661_ERRORS
+
+Commit = Call[p.Commit4Args, p.Commit4Res]
+
+
+@mutant((p.COMMIT, p.READ), RFC5661_COMMIT)
+def commit4_loses_the_data(call: Call[p.Read4Args, p.Read4Res]) -> p.Read4Res:
+    """READ returns zeros after COMMIT"""
+    result = call.proceed()
+    if call.operation is p.COMMIT:
+        call.state["committed"] = True
+    elif "committed" in call.state and result.resok4 is not None:
+        result.resok4.data = bytes(len(result.resok4.data))
+    return result
+
+
+@mutant(p.COMMIT, RFC5661_ERRORS)
+def commit4_of_a_directory_is_inval(call: Commit) -> p.Commit4Res:
+    """COMMIT of a directory gets INVAL"""
+    return restate4(call.proceed(), Nfsstat4.NFS4ERR_ISDIR, Nfsstat4.NFS4ERR_INVAL)

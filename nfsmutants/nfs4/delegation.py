@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""Mutants that the checks in suites/nfs4/test_delegation.py catch."""
+
+from __future__ import annotations
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.xdr import replace
+from nfsmutants.form import Call, mutant
+from nfsmutants.rules import RFC5661_DELEGRETURN, RFC5661_RECALL
+
+Open = Call[p.Open4Args, p.Open4Res]
+_WANTS = p.OPEN4_SHARE_ACCESS_WANT_DELEG_MASK
+_NOBODY = p.Nfsace4(p.ACE4_ACCESS_ALLOWED_ACE_TYPE, 0, 0, b"")
+_LIMIT = p.NfsSpaceLimit4(p.LimitBy4.NFS_LIMIT_SIZE, filesize=p.NFS4_UINT64_MAX)
+
+
+@mutant(p.OPEN, RFC5661_RECALL)
+def open4_invents_delegations(call: Open) -> p.Open4Res:
+    """OPEN returns delegations that the server knows nothing of, and never recalls"""
+    wanted = call.args.share_access & _WANTS
+    if wanted not in {p.OPEN4_SHARE_ACCESS_WANT_READ_DELEG, p.OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG}:
+        return call.proceed()
+    without = call.args.share_access & ~_WANTS | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
+    result = call.proceed_with(share_access=without)
+    if result.resok4 is None:
+        return result
+    stateid = p.Stateid4(1, b"invented one")
+    if wanted == p.OPEN4_SHARE_ACCESS_WANT_READ_DELEG:
+        made = p.OpenDelegation4(
+            p.OpenDelegationType4.OPEN_DELEGATE_READ, read=p.OpenReadDelegation4(stateid, False, _NOBODY)
+        )
+    else:
+        made = p.OpenDelegation4(
+            p.OpenDelegationType4.OPEN_DELEGATE_WRITE,
+            write=p.OpenWriteDelegation4(stateid, False, _LIMIT, _NOBODY),
+        )
+    return p.Open4Res(Nfsstat4.NFS4_OK, replace(result.resok4, delegation=made))
+
+
+@mutant(p.OPEN, RFC5661_RECALL)
+def open4_ignores_delegations(call: Open) -> p.Open4Res:
+    """OPEN that conflicts with a delegation succeeds at once"""
+    result = call.proceed()
+    if result.status != Nfsstat4.NFS4ERR_DELAY:
+        return result
+    nothing = p.OpenDelegation4(p.OpenDelegationType4.OPEN_DELEGATE_NONE)
+    cinfo = p.ChangeInfo4(False, 0, 0)
+    resok = p.Open4ResOk(p.Stateid4(1, b"too early..."), cinfo, 0, [], nothing)
+    return p.Open4Res(Nfsstat4.NFS4_OK, resok)
+
+
+@mutant(p.DELEGRETURN, RFC5661_DELEGRETURN)
+def delegreturn4_returns_nothing(_call: Call[p.Delegreturn4Args, p.Delegreturn4Res]) -> p.Delegreturn4Res:
+    """DELEGRETURN succeeds, and the delegation stays"""
+    return p.Delegreturn4Res(Nfsstat4.NFS4_OK)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: MIT
+"""BIND_CONN_TO_SESSION (RFC 5661 section 18.34)."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect
+from nfsclient.clients.nfs4 import Nfs4, Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import ChannelDirFromClient4, ChannelDirFromServer4, Nfsstat4
+from nfsjudge import Level, Requirement, expect, proves
+from suites.nfs4.minors import MINORS
+
+DIRECTION_FITS = Requirement(
+    rfc="RFC 5661",
+    section="18.34.3",
+    level=Level.MUST,
+    gist="CDFC4_FORE gets CDFS4_FORE; CDFC4_FORE_OR_BOTH gets CDFS4_FORE or CDFS4_BOTH",
+)
+UNKNOWN_IS_BADSESSION = Requirement(
+    rfc="RFC 5661",
+    section="15.1.11.1",
+    gist="a session id that the server does not know gets NFS4ERR_BADSESSION",
+)
+IS_ALONE = Requirement(
+    rfc="RFC 5661",
+    section="18.34.3",
+    level=Level.MUST,
+    gist="BIND_CONN_TO_SESSION is the only operation in the COMPOUND",
+)
+ECHOES_THE_SESSION = Requirement(
+    rfc="RFC 5661",
+    section="18.34.3",
+    gist="the connection is associated with the session of the arguments",
+)
+_FORE = ChannelDirFromClient4.CDFC4_FORE
+
+
+@MINORS
+@proves(ECHOES_THE_SESSION, killed_by="bindconn4-returns-another-session")
+def test_session(v4: Nfs4Dialect, session: Session4) -> None:
+    """A second connection of a session carries its requests."""
+    expect(session.renew()).ok()
+    second = v4.client(v4.connections.connect("nfs"))
+    result = expect(second.bind_conn_to_session(session.id, _FORE)).ok()
+    expect(result.bctsr_sessid, "session id").equals(session.id)
+    expect(second.compound(session.sequence(0), op.putrootfh())).ok()
+
+
+@MINORS
+@pytest.mark.parametrize(
+    ("asked", "allowed"),
+    [
+        (_FORE, [ChannelDirFromServer4.CDFS4_FORE]),
+        (
+            ChannelDirFromClient4.CDFC4_FORE_OR_BOTH,
+            [ChannelDirFromServer4.CDFS4_FORE, ChannelDirFromServer4.CDFS4_BOTH],
+        ),
+    ],
+    ids=["fore", "fore-or-both"],
+)
+@proves(DIRECTION_FITS, killed_by="bindconn4-binds-the-backchannel-only")
+def test_direction(
+    v4: Nfs4Dialect,
+    session: Session4,
+    asked: ChannelDirFromClient4,
+    allowed: list[ChannelDirFromServer4],
+) -> None:
+    """The direction in the result is one that the request allows."""
+    expect(session.renew()).ok()
+    second = v4.client(v4.connections.connect("nfs"))
+    result = expect(second.bind_conn_to_session(session.id, asked)).ok()
+    expect(result.bctsr_dir, "bctsr_dir").one_of(*allowed)
+
+
+@MINORS
+@proves(UNKNOWN_IS_BADSESSION, killed_by="bindconn4-unknown-is-ok")
+def test_unknown(nfs4: Nfs4, session: Session4) -> None:
+    """BIND_CONN_TO_SESSION of a session that does not exist fails with BADSESSION."""
+    unknown = bytes(one ^ 0xA5 for one in session.id)
+    result = nfs4.bind_conn_to_session(unknown, _FORE)
+    expect(result).refused(Nfsstat4.NFS4ERR_BADSESSION, because=UNKNOWN_IS_BADSESSION)
+
+
+@MINORS
+@proves(IS_ALONE, killed_by="compound4-sessionless-with-company")
+def test_with_company(nfs4: Nfs4, session: Session4) -> None:
+    """BIND_CONN_TO_SESSION with another operation after it is refused."""
+    reply = nfs4.compound(op.bind_conn_to_session(session.id, _FORE), op.putrootfh())
+    expect(len(reply), "results").at_most(1)
+    expect(reply.status, "status").equals(p.Nfsstat4.NFS4ERR_NOT_ONLY_OP)

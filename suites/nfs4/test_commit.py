@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""COMMIT (RFC 5661 section 18.3)."""
+
+from __future__ import annotations
+
+from fixtures.checks.dialects.nfs4 import Nfs4Scratch
+from nfsclient.clients.nfs4 import Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsjudge import Requirement, expect, expect_data, proves
+from suites.nfs4.minors import MINORS
+from suites.nfs4.opens import BOTH, open_file
+
+KEEPS_DATA = Requirement(
+    rfc="RFC 5661",
+    section="18.3.3",
+    gist="COMMIT forces data that was written to stable storage",
+)
+TYPE_IS_CHECKED = Requirement(
+    rfc="RFC 5661",
+    section="15.1.2.3",
+    gist="NFS4ERR_ISDIR: the current filehandle designates a directory where that is not allowed",
+)
+
+
+@MINORS
+@proves(KEEPS_DATA, killed_by="commit4-loses-the-data")
+def test_data(session: Session4, scratch: Nfs4Scratch) -> None:
+    """COMMIT of a range leaves all data as it was written."""
+    opened = open_file(session, scratch.file("file"), BOTH)
+    writing = op.write(opened.stateid, 0, b"0123456789", p.StableHow4.UNSTABLE4)
+    written = expect(session.compound(op.putfh(opened.handle), writing)).of(p.WRITE).ok()
+    expect(session.compound(op.putfh(opened.handle), op.commit(2, 4))).ok()
+    expect_data(scratch.read(opened.handle), b"0123456789"[: written.count])
+
+
+@MINORS
+@proves(TYPE_IS_CHECKED, killed_by="commit4-of-a-directory-is-inval")
+def test_directory(session: Session4, scratch: Nfs4Scratch) -> None:
+    """COMMIT of a directory fails with ISDIR."""
+    reply = session.compound(op.putfh(scratch.handle), op.commit())
+    expect(reply).refused(Nfsstat4.NFS4ERR_ISDIR, because=TYPE_IS_CHECKED)

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT
+"""Delegations (RFC 5661 sections 10.2 to 10.4, 18.6, 20.2): recalled when another client needs the file.
+
+No server owes one. Where none is granted, these checks are SKIP. A caller in conflict may wait for its reply, or get
+DELAY: both are accepted (section 18.30.4).
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
+from nfsclient.clients.nfs4 import CompoundReply, Session4
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.rpc.blocking import RpcClient
+from nfsclient.xdr import XdrType
+from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, skip
+from suites.nfs4.minors import MINORS
+from suites.nfs4.opens import another_client
+
+CONFLICT_RECALLS = Requirement(
+    rfc="RFC 5661",
+    section="10.2",
+    gist="a conflicting request makes the server recall the delegation, and proceeds when it is returned or revoked",
+)
+RECALL_NAMES_THE_DELEGATION = Requirement(
+    rfc="RFC 5661",
+    section="20.2.3",
+    gist="CB_RECALL has the stateid of the delegation, and the filehandle",
+)
+SEQID_IS_ZERO = Requirement(
+    rfc="RFC 5661",
+    section="8.2.2",
+    level=Level.MUST,  # "is required to be zero"
+    gist="the seqid of a stateid in a callback is zero",
+)
+RETURNED_IS_BAD = Requirement(
+    rfc="RFC 5661",
+    section="18.6.3",
+    gist="DELEGRETURN returns the delegation: its stateid does not designate anything any more",
+)
+_PATIENCE: t.Final = 3.0
+"""Seconds in which a conflicting request must not succeed while the delegation is neither returned nor revoked."""
+_ARRIVES: t.Final = 20.0
+"""Seconds for a recall to arrive."""
+
+
+class Granted(t.NamedTuple):
+    """A delegation, and who has it."""
+
+    holder: Session4
+    file: bytes
+    stateid: p.Stateid4
+    opened: p.Stateid4
+
+    def give_back(self) -> None:
+        """DELEGRETURN that must succeed."""
+        expect(self.holder.compound(op.putfh(self.file), op.delegreturn(self.stateid))).ok()
+
+
+def delegated(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Granted:
+    """A file that a new client has opened, with a delegation. SKIP if the server grants none."""
+    file = scratch.file("file", b"data")
+    holder = v4.client(v4.connections.connect("nfs")).establish(callbacks=True)
+    want = (
+        p.OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG
+        if access & p.OPEN4_SHARE_ACCESS_WRITE
+        else p.OPEN4_SHARE_ACCESS_WANT_READ_DELEG
+    )
+    holder.callbacks.on(p.CB_RECALL, Nfsstat4.NFS4_OK)
+    opening = op.open(None, access | want, owner=new_state_owner())
+    reply = expect(holder.compound(op.putfh(file), opening)).ok()
+    result = reply.of(p.OPEN).resok4
+    assert result is not None
+    kind = result.delegation
+    found = kind.read or kind.write
+    if found is None:
+        skip(f"the server grants no delegation: {kind.delegation_type.name}")
+    if access & p.OPEN4_SHARE_ACCESS_WRITE and kind.write is None:
+        skip("the server grants no write delegation")
+    return Granted(holder, file, found.stateid, result.stateid)
+
+
+class Attempt:
+    """A request that may have to wait: it is sent, and its reply is awaited for a while."""
+
+    def __init__(self, session: Session4, *operations: XdrType) -> None:
+        self._session = session
+        self._request = session.state.begin(list(operations))
+        self._rpc = t.cast("RpcClient", session.nfs4.rpc)
+        self._pending = self._rpc.submit(p.COMPOUND, self._request.args)
+
+    def reply(self, seconds: float) -> CompoundReply | None:
+        """The reply, if it comes in time."""
+        loop = self._rpc.loop
+        loop.run_until(lambda: self._pending.done, loop.clock() + seconds)
+        if not self._pending.done or self._pending.result is None:
+            return None
+        return self._session.state.finish(self._request, self._pending.result)
+
+
+_READ: t.Final = p.OPEN4_SHARE_ACCESS_READ
+_BOTH: t.Final = p.OPEN4_SHARE_ACCESS_BOTH
+_KINDS = pytest.mark.parametrize("access", [_READ, _BOTH], ids=["read", "write"])
+
+
+def conflicting() -> p.Open4Args:
+    """An OPEN that conflicts with any delegation of another client."""
+    return op.open(None, _BOTH | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG, owner=new_state_owner())
+
+
+@MINORS
+@_KINDS
+@proves(CONFLICT_RECALLS, RECALL_NAMES_THE_DELEGATION, SEQID_IS_ZERO, killed_by="open4-invents-delegations")
+def test_recall(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
+    """OPEN for writing by another client recalls a delegation, and succeeds once it is returned."""
+    granted = delegated(v4, scratch, access)
+    other = another_client(v4)
+    attempt = Attempt(other, op.putfh(granted.file), conflicting())
+    came = granted.holder.await_callbacks(1, _ARRIVES)
+    expect_that(came, "CB_RECALL", "no callback", because=CONFLICT_RECALLS)
+    call = granted.holder.callbacks.received[-1].args
+    assert isinstance(call, p.CbRecall4Args)
+    expect(call.stateid.other, "other field of the stateid", because=RECALL_NAMES_THE_DELEGATION).equals(
+        granted.stateid.other
+    )
+    expect(call.stateid.seqid, "seqid of the stateid", because=SEQID_IS_ZERO).equals(0)
+    granted.give_back()
+    first = attempt.reply(_ARRIVES)
+    observe("request that conflicts with a delegation", "waits" if first is None else first.status.name)
+    if first is None or first.status != Nfsstat4.NFS4_OK:
+        expect(other.compound(op.putfh(granted.file), conflicting())).ok()
+
+
+@MINORS
+@_KINDS
+@proves(CONFLICT_RECALLS, killed_by="open4-ignores-delegations")
+def test_waits(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
+    """OPEN for writing by another client does not succeed before the delegation is returned."""
+    granted = delegated(v4, scratch, access)
+    attempt = Attempt(another_client(v4), op.putfh(granted.file), conflicting())
+    reply = attempt.reply(_PATIENCE)
+    if reply is not None:
+        tested = expect(granted.holder.compound(op.test_stateid(granted.stateid))).of(p.TEST_STATEID).ok()
+        if list(tested.tsr_status_codes) != [Nfsstat4.NFS4_OK]:
+            skip("the server has revoked the delegation")
+        expect(reply.status, "status of OPEN").equals(Nfsstat4.NFS4ERR_DELAY)
+    granted.give_back()
+
+
+@MINORS
+@_KINDS
+@proves(RETURNED_IS_BAD, killed_by="delegreturn4-returns-nothing")
+def test_returned(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
+    """After DELEGRETURN the stateid of the delegation is bad, and the file stays open."""
+    granted = delegated(v4, scratch, access)
+    granted.give_back()
+    tested = expect(granted.holder.compound(op.test_stateid(granted.stateid))).of(p.TEST_STATEID).ok()
+    expect(list(tested.tsr_status_codes), "status codes").equals([Nfsstat4.NFS4ERR_BAD_STATEID])
+    expect(granted.holder.compound(op.putfh(granted.file), op.read(granted.opened, 0, 4))).ok()
+
+
+@MINORS
+@_KINDS
+@proves(CONFLICT_RECALLS, killed_by="open4-invents-delegations")
+def test_recall_by_remove(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
+    """REMOVE by another client recalls a delegation."""
+    granted = delegated(v4, scratch, access)
+    attempt = Attempt(another_client(v4), op.putfh(scratch.handle), op.remove(b"file"))
+    came = granted.holder.await_callbacks(1, _ARRIVES)
+    expect_that(came, "CB_RECALL", "no callback", because=CONFLICT_RECALLS)
+    granted.give_back()
+    attempt.reply(_ARRIVES)
