@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.clients.patience import Patience
-from nfsclient.discovery import TIMEOUT, open_connection
+from nfsclient.discovery import NFS4_PORT, TIMEOUT, open_connection
 from nfsclient.errors import MountFailed, ServerViolation, UrlError
 from nfsclient.highlevel.nfs4.cache import DelegatedData
 from nfsclient.highlevel.nfs4.files import NfsFile4
@@ -39,7 +39,6 @@ _DENY: t.Final[dict[str, int]] = {
     "w": p.OPEN4_SHARE_DENY_WRITE,
     "rw": p.OPEN4_SHARE_DENY_BOTH,
 }
-_PORT: t.Final = 2049
 """Clients of 4.1 should not ask rpcbind (section 2.9.3)."""
 
 
@@ -451,7 +450,7 @@ def connect4(
         own = loop or Loop()
         if loop is None:
             on_failure.callback(own.close)
-        port = url.nfs_port or _PORT
+        port = url.nfs_port or NFS4_PORT
         rpc = open_connection(url, port, loop=own, timeout=timeout, credential=credential)
         on_failure.callback(rpc.close)
         client = _first_that_works(url, rpc, patience, reconnect)
