@@ -141,7 +141,7 @@ def open_connection(
 def find_ports(url: NfsUrl, *, loop: Loop, timeout: float = TIMEOUT) -> Ports:
     """The ports in the URL, and from rpcbind those that it leaves open. Raises `PortUnknown`.
 
-    For NFSv4 nobody is asked: its port is 2049 if the URL names none.
+    NFSv4 needs no rpcbind: its port is 2049 if the URL names none.
     """
     if url.version == 4:
         return Ports(url.nfs_port or NFS4_PORT, url.mountport or 0)

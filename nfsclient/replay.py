@@ -114,7 +114,7 @@ class Replay:
         return self._root4
 
     def session(self, uses: Sequence[int] = ()) -> bytes:
-        """The id of a new session of NFSv4.1, of a client of its own. Ends the script where there is none.
+        """The id of a new session of NFSv4.1, made for a new client. Ends the script where there is none.
 
         `uses`: how many requests each of its slots has had, from slot 0 on.
         """

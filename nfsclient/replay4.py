@@ -27,7 +27,7 @@ _OK: t.Final = p.Nfsstat4.NFS4_OK
 
 
 class Nfs4Side:
-    """Works in sessions of its own, over connections that `connect` makes; the minor version is 1."""
+    """Works in separate sessions of minor version 1, over connections that `connect` makes."""
 
     def __init__(self, connect: Callable[[], RpcClient]) -> None:
         self._connect = connect
