@@ -11,7 +11,8 @@ from nfsclient.clients import Patience
 from nfsclient.clients.nfs4 import CompoundError, Nfs4, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.clients.nfs4.callbacks import CallbackService
-from nfsclient.errors import MountFailed, NfsClientError
+from nfsclient.discovery4 import find_root
+from nfsclient.errors import NfsClientError
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.sessions.backchannel import Backchannel
@@ -36,13 +37,9 @@ class Nfs4Side:
         self._made: list[Session4] = []
 
     def root(self, names: Sequence[bytes]) -> bytes:
-        """The handle at the end of a path. Raises `MountFailed` and `NfsClientError`."""
+        """The handle at the end of a path. Raises `NfsClientError`."""
         with self._session() as session:
-            reply = session.compound(op.putrootfh(), *map(op.lookup, names), op.getfh())
-        if reply.status != _OK:
-            failed = reply.failed.name if reply.failed is not None else "COMPOUND"
-            raise MountFailed("lookup", f"{failed} answers {reply.status} on the way to {b'/'.join(names)!r}")
-        return reply.handle
+            return find_root(session, names)
 
     def session(self, uses: Sequence[int] = ()) -> Session4:
         """A session of a new client, whose slots were used this often. It lasts until `close`."""

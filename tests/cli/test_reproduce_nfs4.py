@@ -16,6 +16,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.replay import Replay, Story
 from nfsclient.url import NfsUrl
+from nfsclient.xdr import XdrType
 from nfsjudge.records import CheckRecord, read_records
 from nfsproof.exits import Exit
 from nfstargets import make_target
@@ -90,11 +91,11 @@ def test_a_session_that_was_used_before(url: str) -> None:
     sessionid, root = replay.session([2, 1]), replay.root(4)
     client = replay.connect("nfs")
     for number, slot in ((3, 0), (2, 1)):
-        operations = [p.Sequence4Args(sessionid, number, slot, slot, False), op.putfh(root)]
+        operations: list[XdrType] = [p.Sequence4Args(sessionid, number, slot, slot, False), op.putfh(root)]
         reply = replay.call(1, client, p.COMPOUND, p.Compound4Args(b"", 1, operations))
         assert reply.status == p.Nfsstat4.NFS4_OK, told
     name = replay.fresh_name()
-    making = [p.Sequence4Args(sessionid, 4, 0, 1, True), op.putfh(root), op.mkdir(name, p.Fattr4(mode=0))]
+    making: list[XdrType] = [p.Sequence4Args(sessionid, 4, 0, 1, True), op.putfh(root), op.mkdir(name)]
     assert replay.call(3, client, p.COMPOUND, p.Compound4Args(b"", 1, making)).status == p.Nfsstat4.NFS4_OK
     replay.end()
     assert not [line for line in told if "not removed" in line]

@@ -110,7 +110,7 @@ def test_attributes_to_compare_are_the_latest_of_the_server() -> None:
         compound(getattr_of(change=7, size=3)),
         compound(getattr_of(change=7, time_modify=time), at=2.0),
         compound(verify(change=7, size=3, time_modify=time), at=3.0),
-        compound((op.setattr(p.Fattr4(size=3)), p.Setattr4Res(OK, ())), at=4.0),
+        compound((op.setattr(p.Fattr4(size=3)), p.Setattr4Res(OK, [])), at=4.0),
         compound(verify(change=8), at=5.0),
     )
     assert "replay.take(r2, 'resarray[0].resok4.obj_attributes.change', 7)" in text

@@ -14,6 +14,7 @@ from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.clients.patience import Patience
 from nfsclient.discovery import NFS4_PORT, TIMEOUT, open_connection
+from nfsclient.discovery4 import minors_of, require_nfs4
 from nfsclient.errors import MountFailed, ServerViolation, UrlError
 from nfsclient.highlevel.nfs4.cache import DelegatedData
 from nfsclient.highlevel.nfs4.files import NfsFile4
@@ -444,8 +445,7 @@ def connect4(
     `version=4` takes 4.2 if the server has it, else 4.1. Raises `UrlError`, `MountFailed` (it names the step), and
     `RpcError`.
     """
-    if url.minor == 0 or url.proto != "tcp":
-        raise UrlError(f"expected version=4.1 or 4.2 over tcp, saw {url}")
+    require_nfs4(url)
     with ExitStack() as on_failure:
         own = loop or Loop()
         if loop is None:
@@ -459,7 +459,7 @@ def connect4(
 
 
 def _first_that_works(url: NfsUrl, rpc: RpcClient, patience: Patience | None, reconnect: bool) -> NfsClient4:
-    minors = (2, 1) if url.minor is None else (url.minor,)
+    minors = minors_of(url)
     for minor in minors:
         try:
             return NfsClient4(
