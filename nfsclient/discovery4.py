@@ -38,7 +38,7 @@ class Endpoint4:
 
 
 def require_nfs4(url: NfsUrl) -> None:
-    """Raises `UrlError` for what no session can be had with."""
+    """Raises `UrlError` for URLs with which no session is possible."""
     if url.version != 4 or url.minor == 0 or url.proto != "tcp":
         raise UrlError(f"expected version=4.1 or 4.2 over tcp, saw {url}")
 
