@@ -72,9 +72,13 @@ def name_of(exchange: Exchange) -> str:
     name = exchange.procedure.name
     if not exchange.is_compound:
         return name
-    names = [step.operation.name for step in exchange.steps]
+    return f"{name} ({_names(exchange.steps)})"
+
+
+def _names(steps: Sequence[Step]) -> str:
+    names = [step.operation.name for step in steps]
     more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"{name} ({', '.join(names[:_MOST_NAMES])}{more})"
+    return f"{', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def status_of(exchange: Exchange) -> str:
@@ -102,17 +106,43 @@ def summary_line(exchange: Exchange, number: int, *, usual: Credential | None = 
     return f"#{number} {name}{f' as {whom}' if whom else ''} xid 0x{exchange.xid:08x} -> {outcome}{took}"
 
 
-def call_line(exchange: Exchange) -> str:
-    """The call in one line, with its arguments: ``LOOKUP what.dir=0102..., what.name='f'``."""
+def call_line(exchange: Exchange, subject: object = None, field: str | None = None) -> str:
+    """The call in one line, with its arguments: ``LOOKUP what.dir=0102..., what.name='f'``.
+
+    Of a compound the operation that `subject` or `field` is about, and its place:
+    ``LOOKUP (operation 3 of SEQUENCE, PUTFH, LOOKUP) objname='f'``; all operations if that is none of them.
+    """
     if exchange.procedure is None:
         return f"{len(exchange.call)} bytes made by the check"
     if exchange.is_compound:
+        place = place_of(exchange, subject, field)
+        if place is not None:
+            steps = exchange.steps
+            of = f" (operation {place + 1} of {_names(steps)})" if len(steps) > 1 else ""
+            return _short(_step_line(steps[place], of))
         return _short(f"{exchange.procedure.name} " + "; ".join(map(_step_line, exchange.steps)))
     return f"{exchange.procedure.name} {_given(exchange)}".rstrip()
 
 
-def _step_line(step: Step) -> str:
-    return f"{step.operation.name} {', '.join(_arguments(step.args))}".rstrip()
+def place_of(exchange: Exchange, subject: object, field: str | None) -> int | None:
+    """The index of the operation of a compound that a field of `subject` is about; None if it is none of them."""
+    if subject is None:
+        return None
+    step = exchange.step_of(subject)
+    steps = exchange.steps
+    for index, one in enumerate(steps):
+        is_within = (
+            step is None
+            and field
+            and (field == one.path or field.startswith((f"{one.path}.", f"{one.path}[")))
+        )
+        if is_within or (step is not None and one.result is subject):
+            return index
+    return None
+
+
+def _step_line(step: Step, place: str = "") -> str:
+    return f"{step.operation.name}{place} {', '.join(_arguments(step.args))}".rstrip()
 
 
 def _given(exchange: Exchange) -> str:
