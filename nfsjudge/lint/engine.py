@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from nfsclient.protocol import mount, nfs2, nfs3, nfs4, portmap
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import AnyOperation, Program, Step
-from nfsjudge.lint import nfs2_views, nfs3_views, nfs4_rules
+from nfsjudge.lint import nfs2_views, nfs3_views, nfs4_views
 from nfsjudge.lint.case import Case, View
 from nfsjudge.lint.rule import SEVERITIES, Finding, Rule, Severity, all_rules
 from nfsjudge.lint.world import Source, World
@@ -93,7 +93,7 @@ def register(program: Program, protocol: Protocol) -> None:
 
 register(nfs2.NFS2, NFS2)
 register(nfs3.NFS3, NFS3)
-register(nfs4.NFS4, Protocol(nfs4_rules.views_of, nfs4_rules.changed, nfs4_rules.learn))
+register(nfs4.NFS4, Protocol(nfs4_views.views_of, nfs4_views.changed, nfs4_views.learn))
 _HARMLESS_PROGRAMS: t.Final = frozenset({mount.PROGRAM, portmap.PROGRAM, 100_011, 100_021, 100_024})
 """Programs that change no files: MOUNT, portmap and rpcbind, RQUOTA, NLM, NSM."""
 
