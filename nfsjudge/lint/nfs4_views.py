@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.protocol.nfs4.compound import Step4
+from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import Step
 from nfsjudge.lint.case import View
 from nfsjudge.lint.known4 import MOST_STATEIDS, Identity4, Known, Object4
@@ -127,6 +128,14 @@ def _creates(step: Step) -> bool:
     return step.operation is p.OPEN and (
         step.args is None or step.args.openhow.opentype != p.Opentype4.OPEN4_NOCREATE
     )
+
+
+def request_of(exchange: Exchange) -> Hashable:
+    """Session, slot and sequence id: a second request with the same gets the reply to the first (section 2.10.6.1)."""
+    first = next(iter(exchange.args.argarray), None) if isinstance(exchange.args, p.Compound4Args) else None
+    if not isinstance(first, p.Sequence4Args):
+        return None
+    return bytes(first.sa_sessionid), first.sa_slotid, first.sa_sequenceid
 
 
 # ---------------------------------------------------------------- what changes
