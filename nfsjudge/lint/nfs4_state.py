@@ -44,7 +44,7 @@ ONE_HANDLE_ONE_FILE = _clause(
     Level.MUST,
 )
 ATTRIBUTES_AGREE = _clause(
-    "5.1", "attributes are those of the object: nothing changed them since the last ones"
+    "18.7.3", "GETATTR obtains the attributes of the object: nothing changed them since the last ones"
 )
 CHANGE_MOVES = _clause(
     "5.8.1.4", "attribute change tells whether data, contents or attributes of the object have been modified"
