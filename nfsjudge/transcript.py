@@ -36,6 +36,11 @@ _FIRST, _NEAREST, _BROKEN = 3, 6, 3
 """Exchanges with one line: the first, those next to the ones above, those without a reply."""
 _MOST_BYTES = 256
 _LONGEST_CALL = 240
+_LONGEST_COMPOUND = 300
+_SHORTEST_STEP = 24
+"""Characters that each operation of a compound has at least."""
+_MOST_STEPS = 16
+"""Operations of a compound in one line."""
 _MOST_NAMES = 12
 """Operations of a compound that its line names."""
 _ARROW = "    <-- "
@@ -120,7 +125,7 @@ def call_line(exchange: Exchange, subject: object = None, field: str | None = No
             steps = exchange.steps
             of = f" (operation {place + 1} of {_names(steps)})" if len(steps) > 1 else ""
             return _short(_step_line(steps[place], of))
-        return _short(f"{exchange.procedure.name} " + "; ".join(map(_step_line, exchange.steps)))
+        return f"{exchange.procedure.name} {_steps_line(exchange.steps)}".rstrip()
     return f"{exchange.procedure.name} {_given(exchange)}".rstrip()
 
 
@@ -149,12 +154,24 @@ def _given(exchange: Exchange) -> str:
     """The arguments in one line."""
     args = exchange.args
     if exchange.is_compound:
-        return _short("; ".join(map(_step_line, exchange.steps)))
+        return _steps_line(exchange.steps)
     return _short(", ".join(_arguments(args)))
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST_CALL else f"{text[:_LONGEST_CALL]}..."
+def _steps_line(steps: Sequence[Step]) -> str:
+    """The operations of a compound in one line. Each may have as much of it as the others, and what short ones leave."""
+    lines = [_step_line(one) for one in steps[:_MOST_STEPS]]
+    room, share = _LONGEST_COMPOUND, 0
+    for left, size in zip(range(len(lines), 0, -1), sorted(map(len, lines)), strict=True):
+        share = max(_SHORTEST_STEP, room // left)
+        room -= min(size, share)
+    more = f"; and {len(steps) - _MOST_STEPS} more" if len(steps) > _MOST_STEPS else ""
+    return "; ".join(_short(line, share) for line in lines) + more
+
+
+def _short(text: str, longest: int = 0) -> str:
+    longest = longest or _LONGEST_CALL
+    return text if len(text) <= longest else f"{text[:longest]}..."
 
 
 def _arguments(value: object) -> Iterator[str]:
