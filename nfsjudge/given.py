@@ -142,12 +142,12 @@ def given_in(value: XdrType, prefix: str) -> Iterator[tuple[str, object]]:
     """(path, key) of what a reply gives that a later call may have to send back."""
     parts = parts_of(value)
     for name, node, part in parts:
-        yield from _given_at(f"{prefix}{name}", name, node, part)
         if name in CHANGING and isinstance(value, AttributeMap):
             yield f"{prefix}{name}", key_of_attribute(name, part)
         elif name == "eir_sequenceid":
             clientid = next(each for other, _, each in parts if other == "eir_clientid")
             yield f"{prefix}{name}", (name, clientid, part)
+        yield from _given_at(f"{prefix}{name}", name, node, part)
 
 
 def _given_at(path: str, name: str, node: Node, value: t.Any) -> Iterator[tuple[str, object]]:

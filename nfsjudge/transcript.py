@@ -159,7 +159,7 @@ def _given(exchange: Exchange) -> str:
 
 
 def _steps_line(steps: Sequence[Step]) -> str:
-    """The operations of a compound in one line. Each may have as much of it as the others, and what short ones leave."""
+    """The operations of a compound in one line. Long ones share the room that short ones leave."""
     lines = [_step_line(one) for one in steps[:_MOST_STEPS]]
     room, share = _LONGEST_COMPOUND, 0
     for left, size in zip(range(len(lines), 0, -1), sorted(map(len, lines)), strict=True):

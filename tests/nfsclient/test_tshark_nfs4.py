@@ -46,7 +46,7 @@ def rpc() -> Iterator[RpcClient]:
 
 def least(cls: type[XdrType]) -> XdrType:
     """A value of as many zeros as the type allows; results of success."""
-    first = {p.WantDelegation4Args: (0, p.OpenClaimType4.CLAIM_PREVIOUS)}.get(cls, ())
+    first = (0, p.OpenClaimType4.CLAIM_PREVIOUS) if cls is p.WantDelegation4Args else ()
     if cls is p.CopyNotify4Args:
         return p.CopyNotify4Args(p.Stateid4(0, bytes(12)), p.Netloc4(p.NetlocType4.NL4_NAME, nl_name=b"name"))
     return cls.unpack_from(struct.pack(f">{len(first)}I", *first) + bytes(_ROOM))[0]
