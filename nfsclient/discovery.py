@@ -25,6 +25,8 @@ from nfsclient.xdr import XdrEnum
 
 _PROT: t.Final = {"tcp": portmap.IPPROTO_TCP, "udp": portmap.IPPROTO_UDP}
 _LAST_PORT: t.Final = 65_535
+NFS4_PORT: t.Final = 2049
+"""Of NFSv4, which needs no rpcbind (RFC 5661 section 2.9.3)."""
 TIMEOUT = 5.0
 """Seconds for each connection and each call of the discovery, if not said otherwise."""
 
@@ -53,10 +55,11 @@ class PathNotFound(MountFailed):
 
 @dataclass(frozen=True)
 class Ports:
-    """Where the two services of NFSv2 and NFSv3 listen."""
+    """Where the services of NFS listen."""
 
     nfs: int
     mount: int
+    """0 where there is none: NFSv4 has no use for it."""
 
 
 @dataclass(frozen=True)
@@ -136,7 +139,12 @@ def open_connection(
 
 
 def find_ports(url: NfsUrl, *, loop: Loop, timeout: float = TIMEOUT) -> Ports:
-    """The ports in the URL, and from rpcbind those that it leaves open. Raises `PortUnknown`."""
+    """The ports in the URL, and from rpcbind those that it leaves open. Raises `PortUnknown`.
+
+    NFSv4 needs no rpcbind: its port is 2049 if the URL names none.
+    """
+    if url.version == 4:
+        return Ports(url.nfs_port or NFS4_PORT, url.mountport or 0)
     if url.nfs_port is not None and url.mountport is not None:
         return Ports(url.nfs_port, url.mountport)
     try:

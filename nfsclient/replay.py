@@ -16,10 +16,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from nfsclient.clients import Nfs2, Nfs3
+from nfsclient.clients.nfs4 import new_owner
 from nfsclient.discovery import Endpoint, Ports, as_url, discover, find_ports, open_connection
-from nfsclient.errors import MountFailed, NfsClientError, UrlError
+from nfsclient.errors import NfsClientError, UrlError
 from nfsclient.protocol import nfs2, nfs3
 from nfsclient.protocol.portmap import PORT as RPCBIND_PORT
+from nfsclient.replay4 import Nfs4Side
 from nfsclient.rpc.auth import Credential
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.core import Pending
@@ -69,6 +71,8 @@ class Replay:
         self._known_ports: Ports | None = None
         self._fresh: list[bytes] = []
         self._clients: list[RpcClient] = []
+        self._nfs4 = Nfs4Side(self._connect_nfs4)
+        self._root4: bytes | None = None
         self._line(f"check {story.check}: {story.verdict}")
         self._line(f"server {url}")
 
@@ -86,7 +90,7 @@ class Replay:
             )
             sys.exit(_EXIT_USAGE)
         try:
-            url = as_url(sys.argv[1] if len(sys.argv) > 1 else default, (2, 3))
+            url = as_url(sys.argv[1] if len(sys.argv) > 1 else default, (2, 3, 4))
         except UrlError as error:
             sys.stderr.write(f"{error}; the first argument names the server\n")
             sys.exit(_EXIT_USAGE)
@@ -100,7 +104,36 @@ class Replay:
 
     def root(self, version: int = 3) -> bytes:
         """The handle of the directory that the URL means. Ends the script where it cannot be had."""
-        return self._endpoint(version).root
+        if version != 4:
+            return self._endpoint(version).root
+        if self._root4 is None:
+            try:
+                self._root4 = self._nfs4.root(self.url.components)
+            except NfsClientError as error:
+                self._give_up("asked", error)
+        return self._root4
+
+    def session(self, uses: Sequence[int] = ()) -> bytes:
+        """The id of a new session of NFSv4.1, made for a new client. Ends the script where there is none.
+
+        `uses`: how many requests each of its slots has had, from slot 0 on.
+        """
+        try:
+            return self._nfs4.session(uses).id
+        except NfsClientError as error:
+            self._give_up("asked for a session", error)
+
+    def fresh_owner(self) -> bytes:
+        """The name of a client of NFSv4 that nobody else is, for one that the check made up."""
+        return new_owner().co_ownerid
+
+    def _connect_nfs4(self) -> RpcClient:
+        return open_connection(self.url, self._port("nfs"), loop=self.loop, timeout=self.timeout)
+
+    def _give_up(self, wanted: str, error: Exception) -> t.NoReturn:
+        self._line(f"the server cannot be {wanted}: {error}")
+        self._line("name another one: the first argument is nfs://HOST/EXPORT")
+        sys.exit(_EXIT_USAGE)
 
     @property
     def path(self) -> bytes:
@@ -116,10 +149,8 @@ class Replay:
             url = dataclasses.replace(self.url, version=version, minor=None)
             try:
                 self._endpoints[version] = discover(url, loop=self.loop, timeout=self.timeout)
-            except (MountFailed, NfsClientError) as error:
-                self._line(f"the server cannot be asked: {error}")
-                self._line("name another one: the first argument is nfs://HOST/EXPORT")
-                sys.exit(_EXIT_USAGE)
+            except NfsClientError as error:
+                self._give_up("asked", error)
         return self._endpoints[version]
 
     def fresh_name(self) -> bytes:
@@ -149,22 +180,19 @@ class Replay:
         """A connection to one of the server's services. Ends the script where there is none."""
         try:
             url = dataclasses.replace(self.url, proto=proto)
-            if self._known_ports is None and service != "portmap":
-                self._known_ports = find_ports(self.url, loop=self.loop, timeout=self.timeout)
-            port = self._port(service)
-            client = open_connection(url, port, loop=self.loop, timeout=self.timeout)
-        except (MountFailed, NfsClientError) as error:
-            self._line(f"the server cannot be reached: {error}")
-            self._line("name another one: the first argument is nfs://HOST/EXPORT")
-            sys.exit(_EXIT_USAGE)
+            client = open_connection(url, self._port(service), loop=self.loop, timeout=self.timeout)
+        except NfsClientError as error:
+            self._give_up("reached", error)
         if fragment_sizes is not None and proto == "tcp":
             t.cast("t.Any", client.core).fragment_sizes = fragment_sizes
         self._clients.append(client)
         return client
 
     def _port(self, service: Service) -> int:
-        if service == "portmap" or self._known_ports is None:
+        if service == "portmap":
             return self.url.rpcbindport or RPCBIND_PORT
+        if self._known_ports is None:
+            self._known_ports = find_ports(self.url, loop=self.loop, timeout=self.timeout)
         return self._known_ports.nfs if service == "nfs" else self._known_ports.mount
 
     def call(
@@ -225,6 +253,7 @@ class Replay:
         except NfsClientError as error:
             self._line(f"  #{number} -> {error}{sign}")
             return None
+        self._nfs4.learn(client, pending.args, result)
         self._line(f"  #{number} ->{sign if not deviates else ''}")
         lines = format_value(result, mark=deviates or None, note=sign.removeprefix(_ARROW))
         for line in lines or ["(no data)"]:
@@ -312,9 +341,22 @@ class Replay:
             self._line(f"seen:     {story.observed}")
         for client in self._clients:
             client.close()
-        for name in self._fresh:
-            self._remove(name)
+        self._nfs4.close()
+        if self._root4 is not None:
+            self._remove_by_nfs4(self._root4)
+        else:
+            for name in self._fresh:
+                self._remove(name)
         self.loop.close()
+
+    def _remove_by_nfs4(self, root: bytes) -> None:
+        try:
+            left = self._nfs4.remove(root, self._fresh)
+        except NfsClientError as error:
+            self._line(f"not removed: {self._fresh!r}: {error}")
+            return
+        for name in left:
+            self._line(f"not removed: {name!r}")
 
     def _remove(self, name: bytes) -> None:
         """Remove the objects below the root that the script created, if possible."""

@@ -7,7 +7,7 @@ import typing as t
 from collections.abc import Callable, Iterator, Mapping
 
 from nfsclient.rpc.exchange import Exchange
-from nfsclient.xdr import XdrType, parts_of
+from nfsclient.xdr import AttributeMap, XdrType, parts_of
 from nfsclient.xdr.kinds import (
     ArrayNode,
     FixedArrayNode,
@@ -19,9 +19,26 @@ from nfsclient.xdr.kinds import (
     OptionalNode,
 )
 
-_LONGEST_GIVEN = 64
+_LONGEST_GIVEN = 128
 """Bytes of the longest handle: longer opaque values are data."""
 _SHORTEST_IN_BYTES = 8
+CLIENTIDS: t.Final = frozenset({"clientid", "eir_clientid", "csa_clientid", "dca_clientid"})
+"""Fields for what a server of NFSv4 calls a client."""
+CHANGING: t.Final = frozenset(
+    {
+        "change",
+        "fileid",
+        "fsid",
+        "mounted_on_fileid",
+        "time_access",
+        "time_create",
+        "time_metadata",
+        "time_modify",
+    }
+)
+"""Attributes of NFSv4 whose values are the server's own: VERIFY and NVERIFY send them back."""
+_NEAR = 16
+"""How far from the sequence id of EXCHANGE_ID one of CREATE_SESSION is that a check has counted from it."""
 
 
 class Given:
@@ -33,6 +50,8 @@ class Given:
         self._places: dict[object, tuple[str, str]] = {}
         """A value -> (variable of the reply, path in it) where it stood first."""
         self._variables: dict[object, str] = {}
+        self._sequences: dict[int, int] = {}
+        """Client id -> the sequence id that EXCHANGE_ID named last (RFC 5661 section 18.35)."""
         self.version = 3
         """Of NFS, for which the handle of the root is wanted where both versions have the same."""
 
@@ -40,7 +59,13 @@ class Given:
         """Note what is in a reply."""
         if isinstance(one.result, XdrType):
             for path, key in given_in(one.result, ""):
-                self._places.setdefault(key, (variable, path))
+                if isinstance(key, tuple) and key[0] == "attribute":
+                    self._places[key] = variable, path
+                    self._variables.pop(key, None)
+                else:
+                    self._places.setdefault(key, (variable, path))
+                if isinstance(key, tuple) and key[0] == "eir_sequenceid":
+                    self._sequences[key[1]] = key[2]
 
     def in_bytes(self) -> list[bytes]:
         """What may be found in bare bytes."""
@@ -51,7 +76,7 @@ class Given:
 
     def expression(self, value: bytes) -> str | None:
         """A handle or a verifier; None for one that was not given."""
-        for version in (self.version, 5 - self.version):
+        for version in (self.version, *self._roots):
             if value == self._roots.get(version):
                 variable = f"root{version}"
                 if variable not in self._variables:
@@ -68,13 +93,38 @@ class Given:
         """The same for a time."""
         return self._variable(key_of_time(value), None)
 
-    def _variable(self, key: object, recorded: object) -> str | None:
+    def of_clientid(self, value: int) -> str | None:
+        """The same for a client id."""
+        return self._variable(("clientid", value), value)
+
+    def of_sequence(self, clientid: int, value: int) -> str | None:
+        """The same for the sequence id of a CREATE_SESSION, which a check may have counted up."""
+        first = self._sequences.get(clientid, value + _NEAR)
+        if abs(value - first) >= _NEAR:
+            return None
+        variable = self._variable(("eir_sequenceid", clientid, first), first)
+        return variable if variable is None or value == first else f"{variable} + {value - first}"
+
+    def of_attribute(self, name: str, value: object, literal: str) -> str | None:
+        """The same for an attribute; `literal` constructs the recorded one."""
+        return self._variable(key_of_attribute(name, value), None, literal)
+
+    def has(self, value: bytes) -> bool:
+        """Whether a reply gave these bytes."""
+        return value in self._places
+
+    def stands_for(self, value: bytes, variable: str) -> None:
+        """A variable has what the script uses in place of a value that no reply gave."""
+        self._variables[value] = variable
+
+    def _variable(self, key: object, recorded: object, literal: str = "") -> str | None:
         if key not in self._variables:
             if key not in self._places:
                 return None
             name = self._variables[key] = f"g{len(self._variables) + 1}"
             reply, path = self._places[key]
-            literal = literal_of(recorded) if isinstance(recorded, bytes) else ascii(recorded)
+            if not literal:
+                literal = literal_of(recorded) if isinstance(recorded, bytes) else ascii(recorded)
             self._put(f"{name} = replay.take({reply}, {path!a}, {literal})")
         return self._variables[key]
 
@@ -90,7 +140,13 @@ def is_given(node: Node, value: bytes) -> bool:
 
 def given_in(value: XdrType, prefix: str) -> Iterator[tuple[str, object]]:
     """(path, key) of what a reply gives that a later call may have to send back."""
-    for name, node, part in parts_of(value):
+    parts = parts_of(value)
+    for name, node, part in parts:
+        if name in CHANGING and isinstance(value, AttributeMap):
+            yield f"{prefix}{name}", key_of_attribute(name, part)
+        elif name == "eir_sequenceid":
+            clientid = next(each for other, _, each in parts if other == "eir_clientid")
+            yield f"{prefix}{name}", (name, clientid, part)
         yield from _given_at(f"{prefix}{name}", name, node, part)
 
 
@@ -111,6 +167,12 @@ def _given_at(path: str, name: str, node: Node, value: t.Any) -> Iterator[tuple[
         yield path, bytes(value)
     elif name == "cookie" and isinstance(node, IntNode) and value:
         yield path, ("cookie", int(value))
+    elif name in CLIENTIDS and isinstance(node, IntNode) and value:
+        yield path, ("clientid", int(value))
+
+
+def key_of_attribute(name: str, value: object) -> tuple[object, ...]:
+    return "attribute", name, repr(value)
 
 
 def key_of_time(value: XdrType) -> tuple[object, ...]:

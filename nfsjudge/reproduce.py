@@ -18,36 +18,52 @@ import typing as t
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from nfsclient.protocol import mount, nfs2, nfs3, portmap, rpcbind
+from nfsclient.protocol import mount, nfs2, nfs3, nfs4, portmap, rpcbind
 from nfsclient.replay import SILENCE, Story
 from nfsclient.rpc.auth import AuthNone, AuthSys, Credential, RawCredential
 from nfsclient.rpc.exchange import Exchange, RawBytes, Segment
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.record import fragment
-from nfsclient.xdr import Void, XdrEnum, XdrType, parts_of
+from nfsclient.xdr import Unread, Void, XdrEnum, XdrType, parts_of
 from nfsclient.xdr.kinds import (
     ArrayNode,
+    ChoiceNode,
     EnumNode,
     FixedArrayNode,
     FixedOpaqueNode,
-    IntNode,
     LinkedListNode,
     Node,
     OpaqueNode,
     OptionalNode,
 )
-from nfsjudge.given import Given, is_given, literal_of
+from nfsjudge.given import CHANGING, CLIENTIDS, Given, is_given, literal_of
 from nfsjudge.messages import Mark
 from nfsjudge.placing import fragment_sizes, records
 from nfsjudge.sends import Batch, Closing, besides
 
 MOST_CHARACTERS = 8 << 20
 """Of a script; what would be longer is not made."""
-_PROTOCOLS: t.Final = {"nfs3": nfs3, "nfs2": nfs2, "mount": mount, "portmap": portmap, "rpcbind": rpcbind}
+_PROTOCOLS: t.Final = {
+    "nfs4": nfs4,
+    "nfs3": nfs3,
+    "nfs2": nfs2,
+    "mount": mount,
+    "portmap": portmap,
+    "rpcbind": rpcbind,
+}
 _SERVICES: t.Final = {mount.PROGRAM: "mount", portmap.PROGRAM: "portmap"}
-_VERSIONS: t.Final = {(nfs2.PROGRAM, 2): 2, (mount.PROGRAM, 1): 2, (mount.PROGRAM, 2): 2}
+_VERSIONS: t.Final = {
+    (nfs2.PROGRAM, 2): 2,
+    (nfs4.PROGRAM, 4): 4,
+    (mount.PROGRAM, 1): 2,
+    (mount.PROGRAM, 2): 2,
+}
 """Program and version -> the version of NFS that it is, or goes with."""
-_MADE_UP = re.compile(rb"nfsproof-[0-9a-f]{12}")
+_MADE_UP = re.compile(rb"nfsproof-[0-9a-f]{12}|nfsproof [0-9a-f]{16}")
+"""Names of objects, and of clients of NFSv4, that a check made up."""
+_OWNER: t.Final = b"nfsproof "
+_COMPARED: t.Final = (nfs4.Verify4Args, nfs4.Nverify4Args)
+_MOST_SLOTS = 1024
 _GIVEN_TIMES: t.Final = frozenset({"guard"})
 """Fields for a time that must be the server's own."""
 
@@ -89,6 +105,7 @@ class Setting:
     root: bytes | None = None
     """The handle in which the check worked, by NFSv3."""
     root2: bytes | None = None
+    root4: bytes | None = None
     path: bytes = b"/"
     """The path of `root`."""
     export: bytes = b"/"
@@ -147,13 +164,18 @@ class _Writer:
         self.marks = marks
         self.lines: list[str] = []
         self.size = 0
-        self.given = Given({3: setting.root, 2: setting.root2}, self.put)
+        self.given = Given({3: setting.root, 2: setting.root2, 4: setting.root4}, self.put)
         self._used: set[str] = set()
         self._connections: dict[tuple[str, str, str], str] = {}
         self._opened = 0
         self._listening: dict[str, bool] = {}
         """Variable of a connection -> whether bare bytes were sent last, with nothing received since."""
         self._names: dict[bytes, str] = {}
+        self._found = found_sessions(exchanges)
+        self._is_compared = False
+        """Whether the attributes that are written are those of VERIFY or NVERIFY."""
+        self._clientid = 0
+        """Of the CREATE_SESSION that is written."""
         self._xids = Counter((one.xid, one.local) for one in exchanges if one.procedure is not None)
         self._replies = {one.reply: one for one in exchanges if one.procedure is None and one.reply}
 
@@ -165,6 +187,7 @@ class _Writer:
         """What the lines use."""
         auth = sorted(self._used & {"AuthNone", "AuthSys", "RawCredential"})
         protocols = sorted(self._used & set(_PROTOCOLS))
+        plain = sorted(self._used & {"Unread", "Void"})
         replay = ["Replay", "Story", *(["opaque"] if "opaque" in self._used else [])]
         return "\n".join(
             f"    {line}"
@@ -172,7 +195,7 @@ class _Writer:
                 *([f"from nfsclient.protocol import {', '.join(protocols)}"] if protocols else []),
                 f"from nfsclient.replay import {', '.join(replay)}",
                 *([f"from nfsclient.rpc.auth import {', '.join(auth)}"] if auth else []),
-                *(["from nfsclient.xdr import Void"] if "Void" in self._used else []),
+                *([f"from nfsclient.xdr import {', '.join(plain)}"] if plain else []),
             ]
         )
 
@@ -371,8 +394,9 @@ class _Writer:
     def made_up(self, name: bytes) -> str:
         """The variable of a name that the check made up."""
         if name not in self._names:
-            variable = self._names[name] = f"name{len(self._names) + 1}"
-            self.put(f"{variable} = replay.fresh_name()")
+            kind, fresh = ("owner", "fresh_owner") if name.startswith(_OWNER) else ("name", "fresh_name")
+            variable = self._names[name] = f"{kind}{len(self._names) + 1}"
+            self.put(f"{variable} = replay.{fresh}()")
         return self._names[name]
 
     def finish(self) -> None:
@@ -388,6 +412,13 @@ class _Writer:
         if isinstance(value, Void):
             self._used.add("Void")
             return "Void()"
+        self._is_compared = isinstance(value, _COMPARED) or (
+            self._is_compared and isinstance(value, nfs4.Fattr4)
+        )
+        if isinstance(value, nfs4.CreateSession4Args):
+            self._clientid = value.csa_clientid
+        elif isinstance(value, nfs4.Sequence4Args):
+            self._need_session(value.sa_sessionid)
         pairs = parts_of(value)
         defaults = type(value).__xdr_defaults__
         words = [
@@ -397,7 +428,18 @@ class _Writer:
         ]
         return f"{self._class(type(value))}({', '.join(words)})"
 
+    def _need_session(self, sessionid: bytes) -> None:
+        """A session that was there before the check makes way for a new one."""
+        uses = self._found.pop(sessionid, None)
+        if uses is not None:
+            variable = f"s{len(self._found) + 1}"
+            self.put(f"{variable} = replay.session({uses})")
+            self.given.stands_for(sessionid, variable)
+
     def _class(self, cls: type) -> str:
+        if cls is Unread:
+            self._used.add("Unread")
+            return "Unread"
         for name, module in _PROTOCOLS.items():
             if getattr(module, cls.__name__, None) is cls:
                 self._used.add(name)
@@ -410,24 +452,40 @@ class _Writer:
                 return "None"
             node = node.inner
         if isinstance(value, XdrType):
+            if self._is_compared and name in CHANGING:
+                return self._compared(name, value, self.value(value))
             given = self.given.of_time(value) if name in _GIVEN_TIMES else None
             return given or self.value(value)
         match node:
+            case ArrayNode(ChoiceNode()):
+                lines = [f"\n    {self._field('', node.element, item)}," for item in value]
+                return f"[{''.join(lines)}\n]"
             case ArrayNode() | FixedArrayNode() | LinkedListNode():
                 return f"[{', '.join(self._field('', node.element, item) for item in value)}]"
             case EnumNode(cls) if isinstance(value, XdrEnum):
                 return f"{self._class(cls)}" + (f".{value.name}" if value.is_known else f"({int(value)})")
             case OpaqueNode() | FixedOpaqueNode():
                 return self._octets(node, bytes(value))
-            case IntNode() if name == "cookie" and value:
-                return self.given.of_cookie(int(value)) or str(int(value))
             case _:
-                return ascii(bool(value)) if isinstance(value, bool) else str(int(value))
+                return ascii(value) if isinstance(value, bool) else self._number(name, int(value))
+
+    def _number(self, name: str, value: int) -> str:
+        literal = str(value)
+        if name == "cookie" and value:
+            return self.given.of_cookie(value) or literal
+        if name in CLIENTIDS and value:
+            return self.given.of_clientid(value) or literal
+        if name == "csa_sequence":
+            return self.given.of_sequence(self._clientid, value) or literal
+        return self._compared(name, value, literal) if self._is_compared and name in CHANGING else literal
+
+    def _compared(self, name: str, value: object, literal: str) -> str:
+        return self.given.of_attribute(name, value, literal) or literal
 
     def _octets(self, node: OpaqueNode | FixedOpaqueNode, value: bytes) -> str:
         if is_given(node, value):
             return self.given.expression(value) or literal_of(value)
-        if isinstance(node, OpaqueNode) and node.style == "string":
+        if isinstance(node, OpaqueNode) and (node.style == "string" or _MADE_UP.search(value)):
             return self._name(value)
         return literal_of(value)
 
@@ -444,6 +502,28 @@ class _Writer:
             at = found.end()
         parts += [literal_of(value[at:])] if at < len(value) or not parts else []
         return " + ".join(parts)
+
+
+def found_sessions(exchanges: Sequence[Exchange]) -> dict[bytes, list[int]]:
+    """Sessions of NFSv4 that were there before the exchanges, and how often each slot had been used."""
+    made: set[bytes] = set()
+    found: dict[bytes, dict[int, int]] = {}
+    for one in sorted(exchanges, key=lambda each: each.sent_at):
+        if not isinstance(one.args, nfs4.Compound4Args):
+            continue
+        for step in one.steps:
+            match step.result:
+                case nfs4.CreateSession4Res(csr_resok4=nfs4.CreateSession4ResOk() as created):
+                    made.add(bytes(created.csr_sessionid))
+                case nfs4.Sequence4Res(sr_resok4=nfs4.Sequence4ResOk()):
+                    args = step.args
+                    if args.sa_sessionid not in made and args.sa_slotid < _MOST_SLOTS:
+                        slots = found.setdefault(bytes(args.sa_sessionid), {})
+                        slots.setdefault(args.sa_slotid, args.sa_sequenceid - 1)
+    return {
+        sessionid: [slots.get(slot, 0) for slot in range(max(slots) + 1)]
+        for sessionid, slots in found.items()
+    }
 
 
 def _is_plain(value: object) -> bool:

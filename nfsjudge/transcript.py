@@ -36,6 +36,11 @@ _FIRST, _NEAREST, _BROKEN = 3, 6, 3
 """Exchanges with one line: the first, those next to the ones above, those without a reply."""
 _MOST_BYTES = 256
 _LONGEST_CALL = 240
+_LONGEST_COMPOUND = 300
+_SHORTEST_STEP = 24
+"""Characters that each operation of a compound has at least."""
+_MOST_STEPS = 16
+"""Operations of a compound in one line."""
 _MOST_NAMES = 12
 """Operations of a compound that its line names."""
 _ARROW = "    <-- "
@@ -72,9 +77,13 @@ def name_of(exchange: Exchange) -> str:
     name = exchange.procedure.name
     if not exchange.is_compound:
         return name
-    names = [step.operation.name for step in exchange.steps]
+    return f"{name} ({_names(exchange.steps)})"
+
+
+def _names(steps: Sequence[Step]) -> str:
+    names = [step.operation.name for step in steps]
     more = f", and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return f"{name} ({', '.join(names[:_MOST_NAMES])}{more})"
+    return f"{', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def status_of(exchange: Exchange) -> str:
@@ -102,29 +111,67 @@ def summary_line(exchange: Exchange, number: int, *, usual: Credential | None = 
     return f"#{number} {name}{f' as {whom}' if whom else ''} xid 0x{exchange.xid:08x} -> {outcome}{took}"
 
 
-def call_line(exchange: Exchange) -> str:
-    """The call in one line, with its arguments: ``LOOKUP what.dir=0102..., what.name='f'``."""
+def call_line(exchange: Exchange, subject: object = None, field: str | None = None) -> str:
+    """The call in one line, with its arguments: ``LOOKUP what.dir=0102..., what.name='f'``.
+
+    Of a compound the operation that `subject` or `field` is about, and its place:
+    ``LOOKUP (operation 3 of SEQUENCE, PUTFH, LOOKUP) objname='f'``; all operations if that is none of them.
+    """
     if exchange.procedure is None:
         return f"{len(exchange.call)} bytes made by the check"
     if exchange.is_compound:
-        return _short(f"{exchange.procedure.name} " + "; ".join(map(_step_line, exchange.steps)))
+        place = place_of(exchange, subject, field)
+        if place is not None:
+            steps = exchange.steps
+            of = f" (operation {place + 1} of {_names(steps)})" if len(steps) > 1 else ""
+            return _short(_step_line(steps[place], of))
+        return f"{exchange.procedure.name} {_steps_line(exchange.steps)}".rstrip()
     return f"{exchange.procedure.name} {_given(exchange)}".rstrip()
 
 
-def _step_line(step: Step) -> str:
-    return f"{step.operation.name} {', '.join(_arguments(step.args))}".rstrip()
+def place_of(exchange: Exchange, subject: object, field: str | None) -> int | None:
+    """The index of the operation of a compound that a field of `subject` is about; None if it is none of them."""
+    if subject is None:
+        return None
+    step = exchange.step_of(subject)
+    steps = exchange.steps
+    for index, one in enumerate(steps):
+        is_within = (
+            step is None
+            and field
+            and (field == one.path or field.startswith((f"{one.path}.", f"{one.path}[")))
+        )
+        if is_within or (step is not None and one.result is subject):
+            return index
+    return None
+
+
+def _step_line(step: Step, place: str = "") -> str:
+    return f"{step.operation.name}{place} {', '.join(_arguments(step.args))}".rstrip()
 
 
 def _given(exchange: Exchange) -> str:
     """The arguments in one line."""
     args = exchange.args
     if exchange.is_compound:
-        return _short("; ".join(map(_step_line, exchange.steps)))
+        return _steps_line(exchange.steps)
     return _short(", ".join(_arguments(args)))
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _LONGEST_CALL else f"{text[:_LONGEST_CALL]}..."
+def _steps_line(steps: Sequence[Step]) -> str:
+    """The operations of a compound in one line. Long ones share the room that short ones leave."""
+    lines = [_step_line(one) for one in steps[:_MOST_STEPS]]
+    room, share = _LONGEST_COMPOUND, 0
+    for left, size in zip(range(len(lines), 0, -1), sorted(map(len, lines)), strict=True):
+        share = max(_SHORTEST_STEP, room // left)
+        room -= min(size, share)
+    more = f"; and {len(steps) - _MOST_STEPS} more" if len(steps) > _MOST_STEPS else ""
+    return "; ".join(_short(line, share) for line in lines) + more
+
+
+def _short(text: str, longest: int = 0) -> str:
+    longest = longest or _LONGEST_CALL
+    return text if len(text) <= longest else f"{text[:longest]}..."
 
 
 def _arguments(value: object) -> Iterator[str]:

@@ -35,9 +35,9 @@ _NODES = (
     ),
 )
 _MODULES = frozenset({"nfsclient.protocol", "nfsclient.replay", "nfsclient.rpc.auth", "nfsclient.xdr"})
-_PROTOCOLS = frozenset({"nfs2", "nfs3", "mount", "portmap", "rpcbind"})
-_TYPES = frozenset({"Replay", "Story", "AuthNone", "AuthSys", "RawCredential", "Void", "opaque"})
-_VARIABLE = re.compile(r"replay|[rpgc]\d+|name\d+|root[23]")
+_PROTOCOLS = frozenset({"nfs2", "nfs3", "nfs4", "mount", "portmap", "rpcbind"})
+_TYPES = frozenset({"Replay", "Story", "AuthNone", "AuthSys", "RawCredential", "Unread", "Void", "opaque"})
+_VARIABLE = re.compile(r"replay|[rpgcs]\d+|(name|owner)\d+|root[234]")
 _OF_REPLAY = frozenset(
     {
         *(
@@ -47,12 +47,13 @@ _OF_REPLAY = frozenset(
             "end",
             "export",
             "fresh_name",
+            "fresh_owner",
             "half_close",
             "happened",
             "many",
             "path",
         ),
-        *("receive_record", "root", "send_raw", "send_record", "submit", "take", "wait"),
+        *("receive_record", "root", "send_raw", "send_record", "session", "submit", "take", "wait"),
     }
 )
 _HANDLER = ast.parse(

@@ -42,14 +42,17 @@ class TargetAddress:
     """Name or numeric address, IPv6 without brackets."""
     nfs_port: int
     mount_port: int
+    """0: there is none, for NFSv4."""
     portmap_port: int | None = None
     """None: the target has no portmapper that the suite may ask."""
     proto: str = "tcp"
     """Transport of the checks that do not choose one: "tcp" or "udp"."""
     version: int = 3
-    """2: test NFSv2 only. 3: test NFSv3, and also NFSv2 and NFSv4.1 if they are served."""
+    """2: test NFSv2 only. 3: test NFSv3, and also NFSv2 and NFSv4.1 if they are served. 4: test NFSv4 only."""
+    minor: int | None = None
+    """With version 4, the latest minor version to test; None: all that are served."""
     export: str = "/export"
-    """Path for MNT."""
+    """Path for MNT; of NFSv4, from the root of the server."""
     inside: str = ""
     """Path from the export to the directory in which checks work; empty: the export itself."""
     root_handle: str | None = None

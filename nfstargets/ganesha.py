@@ -33,8 +33,8 @@ HOW_TO_GET_IT = (
 PROGRAM_FOLDERS = ("/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin")
 """Where it may be besides PATH, which seldom names the folders for system programs."""
 PLUGIN_FOLDERS = ("/usr/lib/*/ganesha", "/usr/lib64/ganesha", "/usr/lib/ganesha", "/usr/local/lib*/ganesha")
-ANNOUNCED = frozenset({(nfs3.NFS3.number, 3), (mount.PROGRAM, 3), (nfs3.NFS3.number, 4)})
-"""What has been registered with rpcbind when all sockets stand; NFSv4 comes last."""
+ANNOUNCED = {3: frozenset({(nfs3.NFS3.number, 3), (mount.PROGRAM, 3)}), 4: frozenset({(nfs3.NFS3.number, 4)})}
+"""Version -> what has been registered with rpcbind when all sockets stand; NFSv4 comes last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class GaneshaTarget(ProgramTarget):
     ports_wanted: ClassVar[int] = 2
     apart: ClassVar[str] = "cannot be separated from this machine's rpcbind"
 
-    def __init__(self, kind: str = "") -> None:
+    def __init__(self, kind: str = "", protocols: tuple[int, ...] = (3, 4)) -> None:
         if kind and kind not in EXPORT_KINDS:
             raise TargetError(
                 f"unknown export {kind!r}: expected ganesha:" + " or ganesha:".join(EXPORT_KINDS)
@@ -90,6 +90,7 @@ class GaneshaTarget(ProgramTarget):
             self.remark = "ganesha:vfs needs root: this run tests ganesha:mem, the file system in memory"
         if self.kind == "vfs":
             self.controls = self.controls | {"touch_locally"}
+        self.protocols = protocols
         self._installation: Installation | None = None
         self._version = ""
         self._file_system = ""
@@ -108,7 +109,14 @@ class GaneshaTarget(ProgramTarget):
     def address_of(self, ports: tuple[int, ...]) -> TargetAddress:
         """The portmapper that it registered with is our own, and not to be judged."""
         nfs_port, mount_port = ports
-        return TargetAddress(host=HOST, nfs_port=nfs_port, mount_port=mount_port, export=f"/{self.kind}")
+        has_mount = 3 in self.protocols
+        return TargetAddress(
+            host=HOST,
+            nfs_port=nfs_port,
+            mount_port=mount_port if has_mount else 0,
+            version=3 if has_mount else 4,
+            export=f"/{self.kind}",
+        )
 
     def touch_locally(self, path: bytes, *, remove: bool = False) -> None:
         """Changes or removes a file in the folder that is exported, as the server's mount namespace sees it."""
@@ -161,7 +169,7 @@ class GaneshaTarget(ProgramTarget):
 
     def is_announced(self, server: KeptServer) -> bool:
         """It registers what it has bound."""
-        return server.registered >= ANNOUNCED
+        return all(server.registered >= ANNOUNCED[version] for version in self.protocols)
 
     def command(self, server: KeptServer, ports: tuple[int, ...]) -> list[str]:
         """In the foreground, as a child of the keeper, and with a stack trace in the log when it crashes."""
@@ -174,6 +182,7 @@ class GaneshaTarget(ProgramTarget):
             plugins=self._installation.plugins,
             vfs=server.scratch / "vfs" if self.kind == "vfs" else None,
             mem=self._installation.has("mem"),
+            protocols=self.protocols,
             host=HOST,
         )
         config_path = server.scratch / "ganesha.conf"

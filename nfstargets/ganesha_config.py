@@ -46,6 +46,8 @@ class GaneshaConfig:
     """Folder to export as /vfs; None: no such export."""
     mem: bool = False
     """Export /mem, which is empty at each start."""
+    protocols: tuple[int, ...] = (3, 4)
+    """Without 3 there is no MOUNT either."""
     host: str = "127.0.0.1"
 
     def text(self) -> str:
@@ -55,7 +57,7 @@ class GaneshaConfig:
                 NFS_Port=self.nfs_port,
                 MNT_Port=self.mount_port,
                 Bind_addr=self.host,
-                Protocols="3, 4",
+                Protocols=", ".join(map(str, self.protocols)),
                 Enable_UDP=True,
                 # Locks need NLM, which in turn wants a statd on this machine.
                 Enable_NLM=False,

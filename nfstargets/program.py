@@ -18,11 +18,12 @@ from contextlib import closing
 from pathlib import Path
 from typing import ClassVar
 
-from nfsclient.clients import Mount, Nfs2, Nfs3
+from nfsclient.clients import Mount
 from nfsclient.errors import NfsClientError
 from nfsclient.rpc.blocking import connect_tcp
 from nfsclient.rpc.loop import Loop
 from nfstargets.base import Target, TargetAddress, TargetError
+from nfstargets.clients import CLIENT_OF
 from nfstargets.machine import allowed
 from nfstargets.process import KeptServer, describe_end, free_ports, last_lines
 
@@ -323,13 +324,14 @@ class ProgramTarget(Target):
 
 
 def _answers(address: TargetAddress) -> bool:
-    """Whether NULL of its NFS version and of MOUNT version 3 are answered."""
-    nfs = Nfs2 if address.version == 2 else Nfs3
+    """Whether NULL of its NFS version and of MOUNT version 3, where it has a port, are answered."""
     with closing(Loop()) as loop:
         try:
-            for port, service in ((address.nfs_port, nfs), (address.mount_port, Mount)):
-                with connect_tcp(address.host, port, loop=loop, timeout=_NULL) as rpc:
-                    service(rpc).null()
+            with connect_tcp(address.host, address.nfs_port, loop=loop, timeout=_NULL) as rpc:
+                CLIENT_OF[address.version](rpc).null()
+            if address.mount_port:
+                with connect_tcp(address.host, address.mount_port, loop=loop, timeout=_NULL) as rpc:
+                    Mount(rpc).null()
         except NfsClientError:
             return False
     return True

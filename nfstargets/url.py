@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 
 from nfsclient.discovery import discover
+from nfsclient.discovery4 import discover4
 from nfsclient.errors import NfsClientError, UrlError
 from nfsclient.protocol import portmap
 from nfsclient.url import NfsUrl
@@ -15,7 +16,7 @@ from nfstargets.base import Target, TargetAddress, TargetError
 class UrlTarget(Target):
     """`nfs://host/export`: found through rpcbind and MOUNT, or by the ports in the URL.
 
-    With ``version=2`` it is tested with NFSv2 only.
+    With ``version=2`` it is tested with NFSv2 only; with ``version=4.1`` with NFSv4 only, which needs neither.
     """
 
     def __init__(self, text: str) -> None:
@@ -27,6 +28,9 @@ class UrlTarget(Target):
         self._address: TargetAddress | None = None
 
     def start(self) -> None:
+        if self.url.version == 4:
+            self._start_nfs4()
+            return
         try:
             endpoint = discover(self.url)
         except NfsClientError as error:
@@ -42,6 +46,26 @@ class UrlTarget(Target):
             version=url.version,
             export=os.fsdecode(endpoint.export),
             inside=os.fsdecode(endpoint.inside),
+            root_handle=endpoint.root.hex(),
+            uid=os.getuid() if url.uid is None else url.uid,
+            gid=os.getgid() if url.gid is None else url.gid,
+            privileged=url.secure,
+        )
+
+    def _start_nfs4(self) -> None:
+        url = self.url
+        try:
+            endpoint = discover4(url)
+        except NfsClientError as error:
+            raise TargetError(str(error)) from error
+        self._address = TargetAddress(
+            host=url.host,
+            nfs_port=endpoint.port,
+            mount_port=url.mountport or 0,
+            portmap_port=url.rpcbindport,
+            version=4,
+            minor=1 if url.minor == 1 else None,
+            export=os.fsdecode(url.path),
             root_handle=endpoint.root.hex(),
             uid=os.getuid() if url.uid is None else url.uid,
             gid=os.getgid() if url.gid is None else url.gid,

@@ -279,6 +279,11 @@ def test_a_transcript_prints_a_compound_operation_by_operation() -> None:
     assert summary_line(one, 1) == "#1 COMPOUND (PUT, ADD, GET) xid 0x00000001 -> ADD FULL (1.0 ms)"
     assert call_line(one) == "COMPOUND PUT value=99; ADD value=6; GET"
     refused = one.steps[1].result
+    many = exchange([put(99)] * 20, [])
+    assert call_line(many).endswith("PUT value=99; and 4 more")
+    assert call_line(one, refused, "status") == "ADD (operation 2 of PUT, ADD, GET) value=6"
+    assert call_line(one, one.result, one.path_of(refused, "status")) == call_line(one, refused)
+    assert call_line(one, one.result, "status") == call_line(one), "the status of the compound"
     assert transcript([one], subject=refused, field="status", note="expected OK") == [
         "#1 COMPOUND (PUT, ADD, GET) xid 0x00000001 -> ADD FULL (1.0 ms)",
         "  as: AUTH_SYS uid 0, gid 0",

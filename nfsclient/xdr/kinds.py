@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import types
 import typing as t
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 Buffer: t.TypeAlias = bytes | bytearray | memoryview
@@ -64,11 +64,17 @@ class FixedArray:
     length: int
 
 
+BitNames: t.TypeAlias = "Callable[[Iterable[int]], list[str]]"
+"""From the words of a bitmap to the names of the bits that are set."""
+
+
 @dataclass(frozen=True, slots=True)
 class Array:
     """``type name<maximum>`` (RFC 4506 section 4.13)."""
 
     maximum: int = UNLIMITED
+    bits: BitNames | None = None
+    """Of the words of a bitmap: what people call the bits that are set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +215,8 @@ class ArrayNode:
 
     element: Node
     maximum: int
+    bits: BitNames | None = None
+    """As of `Array`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,8 +340,8 @@ def _node_of_kind(kind: object, base: t.Any) -> Node | None:
             return OpaqueNode(maximum, _OPAQUE_STYLES[type(kind)])
         case FixedArray(length):
             return FixedArrayNode(node_of(_element(base)), length)
-        case Array(maximum):
-            return ArrayNode(node_of(_element(base)), maximum)
+        case Array(maximum, bits):
+            return ArrayNode(node_of(_element(base)), maximum, bits)
         case LinkedList(maximum):
             return LinkedListNode(node_of(_element(base)), maximum)
         case Choice(table, keeps_rest):

@@ -10,6 +10,7 @@ from nfsclient.xdr.attributes import bits_of
 from nfsclient.xdr.kinds import (
     ArrayNode,
     AttributesNode,
+    BitNames,
     ChoiceNode,
     EnumNode,
     FixedArrayNode,
@@ -52,6 +53,13 @@ def _is_short(cls: type[XdrType]) -> bool:
     return len(fields) <= _MOST_INLINE and all(isinstance(field.node, IntNode) for field in fields)
 
 
+def _bits_text(bits: BitNames, words: t.Sequence[int]) -> str:
+    names = bits(words)
+    more = f", ... {len(names) - _MOST_ITEMS} more" if len(names) > _MOST_ITEMS else ""
+    zeros = "" if not words or words[-1] else f" ({len(words)} words, the last one 0)"
+    return (", ".join(names[:_MOST_ITEMS]) or "none") + more + zeros
+
+
 class _Printer:
     def __init__(self, mark: str | None, note: str) -> None:
         self.mark = mark
@@ -64,6 +72,10 @@ class _Printer:
     def is_inside(self, path: str) -> bool:
         """Whether the marked field is below `path`."""
         return self.mark is not None and self.mark.startswith(f"{path}.")
+
+    def is_inside_items(self, path: str) -> bool:
+        """Whether the marked field is an element of the array at `path`."""
+        return self.mark is not None and self.mark.startswith(f"{path}[")
 
     def fields(self, value: XdrType, prefix: str, depth: int) -> list[str]:
         lines: list[str] = []
@@ -88,6 +100,8 @@ class _Printer:
             case ArrayNode() if name == "attrmask":
                 bits = ", ".join(map(str, itertools.islice(bits_of(value), _MOST_ITEMS)))
                 return [self.line(depth, f"{name}: {len(value)} words, bits {bits or 'none'}", path)]
+            case ArrayNode(bits=bits) if bits is not None and not self.is_inside_items(path):
+                return [self.line(depth, f"{name}: {_bits_text(bits, value)}", path)]
             case ArrayNode() | FixedArrayNode() | LinkedListNode():
                 return self.items(name, node, value, path, depth)
             case _:

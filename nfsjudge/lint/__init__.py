@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from nfsjudge.lint import mount_rules, nfs2_rules, nfs3_rules, nfs3_state, rpc_rules
+from nfsjudge.lint import mount_rules, nfs2_rules, nfs3_rules, nfs3_state, nfs4_rules, nfs4_state, rpc_rules
 from nfsjudge.lint.engine import Event, Happening, Linter, lint
 from nfsjudge.lint.rule import SEVERITIES, Breach, Finding, Rule, Severity, all_rules
 
@@ -22,5 +22,7 @@ __all__ = [
     "nfs2_rules",
     "nfs3_rules",
     "nfs3_state",
+    "nfs4_rules",
+    "nfs4_state",
     "rpc_rules",
 ]

@@ -11,13 +11,13 @@ import enum
 import functools
 import itertools
 import typing as t
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nfsclient.protocol import mount, nfs2, nfs3, nfs4, portmap
 from nfsclient.rpc.exchange import Exchange
 from nfsclient.rpc.program import AnyOperation, Program, Step
-from nfsjudge.lint import nfs2_views, nfs3_views, nfs4_rules
+from nfsjudge.lint import nfs2_views, nfs3_views, nfs4_views
 from nfsjudge.lint.case import Case, View
 from nfsjudge.lint.rule import SEVERITIES, Finding, Rule, Severity, all_rules
 from nfsjudge.lint.world import Source, World
@@ -47,6 +47,10 @@ class Event:
     note: str = ""
 
 
+def _no_number(_exchange: Exchange) -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Protocol:
     """How the world learns from the operations of a protocol. Its rules are found by their operations."""
@@ -57,6 +61,8 @@ class Protocol:
     """The handles of the objects that an operation may have changed; None for any object whatever."""
     learn: Callable[..., None]
     """(world, step, views, is_shared=): take in what a step says, and forget what it may have changed."""
+    request: Callable[[Exchange], Hashable] = _no_number
+    """What two exchanges share of which the second is the first one again, besides their XID; None if nothing does."""
 
 
 def _nothing(_step: Step) -> list[View]:
@@ -93,7 +99,9 @@ def register(program: Program, protocol: Protocol) -> None:
 
 register(nfs2.NFS2, NFS2)
 register(nfs3.NFS3, NFS3)
-register(nfs4.NFS4, Protocol(nfs4_rules.views_of, nfs4_rules.changed, nfs4_rules.learn))
+register(
+    nfs4.NFS4, Protocol(nfs4_views.views_of, nfs4_views.changed, nfs4_views.learn, nfs4_views.request_of)
+)
 _HARMLESS_PROGRAMS: t.Final = frozenset({mount.PROGRAM, portmap.PROGRAM, 100_011, 100_021, 100_024})
 """Programs that change no files: MOUNT, portmap and rpcbind, RQUOTA, NLM, NSM."""
 
@@ -180,8 +188,8 @@ class Linter:
         self.findings: dict[str, Finding] = {}
         self.worlds: dict[tuple[str, int], World] = {}
         """By address and version of NFS."""
-        self._asked: dict[tuple[int, AnyOperation | None], None] = {}
-        """Calls by XID: one that comes again may be answered from memory, with what was true then."""
+        self._asked: dict[Hashable, None] = {}
+        """Calls by XID and by request: one that comes again may be answered from memory, with what was true then."""
         self._lingering: set[bytes] | None = set()
         """Objects that a call which was never answered may still change; None for all."""
 
@@ -218,14 +226,16 @@ class Linter:
                 self.linger(exchange)
 
     def _is_replayed(self, exchange: Exchange) -> bool:
-        """Whether a call with the same XID was made before."""
-        key = (exchange.xid, exchange.procedure)
-        if not exchange.call or key not in self._asked:
-            self._asked[key] = None
-            if len(self._asked) > _MOST_ASKED:
-                del self._asked[next(iter(self._asked))]
-            return False
-        return True
+        """Whether a call with the same XID, or the same request in a session, was made before."""
+        keys: list[Hashable] = [(exchange.xid, exchange.procedure)] if exchange.call else []
+        keys.append(protocol_of(exchange).request(exchange))
+        known = [key in self._asked for key in keys if key is not None]
+        for key in keys:
+            if key is not None:
+                self._asked[key] = None
+        while len(self._asked) > _MOST_ASKED:
+            del self._asked[next(iter(self._asked))]
+        return any(known)
 
     def _learn(self, unit: _Unit, touched: _Touched | None, *, is_replayed: bool) -> None:
         world = self._world(unit.exchange)

@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from nfsclient.errors import ServerViolation
 from nfsclient.protocol import nfs4 as p
-from nfsclient.rpc.program import Step
 from nfsclient.sessions.reply import CompoundReply
-from nfsjudge.lint.case import Case, View
+from nfsjudge.lint.case import Case
 from nfsjudge.lint.rule import Breach, rule
-from nfsjudge.lint.world import World
 from nfsjudge.policy.nfs4 import CLOSED_ENUM
 from nfsjudge.requirement import COMPOUND_IS_SOUND, SEQUENCE_ECHOES, Level, Requirement
 
@@ -59,43 +57,6 @@ SIZES_DO_NOT_GROW = Requirement(
     gist="the server may decrease header padding and sizes of the fore channel, and does not increase them",
 )
 _SIZES: t.Final = ("ca_headerpadsize", "ca_maxrequestsize", "ca_maxresponsesize", "ca_maxresponsesize_cached")
-_HARMLESS: t.Final = frozenset(
-    {
-        *(p.ACCESS, p.BACKCHANNEL_CTL, p.BIND_CONN_TO_SESSION, p.CREATE_SESSION, p.DELEGPURGE, p.DELEGRETURN),
-        *(
-            p.DESTROY_CLIENTID,
-            p.DESTROY_SESSION,
-            p.EXCHANGE_ID,
-            p.FREE_STATEID,
-            p.GETATTR,
-            p.GETFH,
-            p.ILLEGAL,
-        ),
-        *(p.LOCKT, p.LOOKUP, p.LOOKUPP, p.NVERIFY, p.PUTFH, p.PUTPUBFH, p.PUTROOTFH, p.READ, p.READDIR),
-        *(p.READLINK, p.RECLAIM_COMPLETE, p.RESTOREFH, p.SAVEFH, p.SECINFO, p.SECINFO_NO_NAME, p.SEQUENCE),
-        *(p.TEST_STATEID, p.VERIFY),
-    }
-)
-"""Operations that change no object."""
-
-
-# ---------------------------------------------------------------- what the world learns
-
-
-def views_of(_step: Step) -> list[View]:
-    """Nothing: a rule over NFSv4 looks at one compound."""
-    return []
-
-
-def changed(step: Step) -> Sequence[bytes] | None:
-    """What an operation may have changed, for the worlds of other versions: nothing, or anything, also if it failed."""
-    return [] if step.operation in _HARMLESS else None
-
-
-def learn(world: World, step: Step | None, _views: list[View], *, is_shared: bool) -> None:  # noqa: ARG001
-    """Forget what may have changed."""
-    if step is None or changed(step) is None:
-        world.removed()
 
 
 # ---------------------------------------------------------------- whole compounds

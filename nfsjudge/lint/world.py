@@ -9,17 +9,20 @@ are not known. Only objects that were made within the exchanges count as unknown
 from __future__ import annotations
 
 import typing as t
-from collections.abc import Collection, Container, Iterable
+from collections.abc import Collection, Container, Hashable, Iterable
 
 from nfsclient.protocol.nfs2 import Timeval
 from nfsclient.protocol.nfs3 import Ftype3, Nfstime3
 from nfsclient.rpc.exchange import Exchange
 from nfsjudge.lint.case import Attributes, View
+from nfsjudge.lint.known4 import Identity4, Object4, State4
 
 MOST_HANDLES = 50_000
 """Handles that are remembered; if there are more, everything is forgotten."""
 
-Identity: t.TypeAlias = tuple[int, int]
+Identified: t.TypeAlias = Attributes | Identity4
+"""What tells objects apart: type, fsid and fileid."""
+Identity: t.TypeAlias = tuple[Hashable, int]
 """fsid and fileid."""
 AnyTime: t.TypeAlias = Nfstime3 | Timeval
 Moment: t.TypeAlias = int
@@ -49,14 +52,16 @@ class Facts:
         "is_ours",
         "latest",
         "mtime_set",
+        "object4",
         "origin",
         "source",
+        "touched",
         "undefined",
         "unstable",
     )
 
     def __init__(self) -> None:
-        self.first: Attributes | None = None
+        self.first: Identified | None = None
         """The first attributes seen: type, fsid and fileid stay as they are."""
         self.generation = 0
         self.origin: Source | None = None
@@ -84,6 +89,10 @@ class Facts:
         """A client has set times."""
         self.undefined = False
         """After an EXCLUSIVE CREATE, until SETATTR (RFC 1813 section 3.3.8)."""
+        self.touched = 0
+        """Grows when something may have changed the object."""
+        self.object4: Object4 | None = None
+        """What NFSv4 said of it."""
 
 
 class World:
@@ -103,9 +112,9 @@ class World:
         """Handles that other calls may touch meanwhile; None for all."""
         self.names: dict[tuple[bytes, bytes], tuple[bool, Source]] = {}
         """(directory, name) -> whether it is there, and who says so."""
-        self.verifiers: dict[int, tuple[bytes, Source]] = {}
+        self.verifiers: dict[Hashable, tuple[bytes, Source]] = {}
         """fsid -> the write verifier seen last."""
-        self.properties: dict[int, tuple[int, Source]] = {}
+        self.properties: dict[Hashable, tuple[int, Source]] = {}
         """fsid -> properties of FSINFO."""
         self.clock: Moment | None = None
         """The latest time that the server itself chose for an object."""
@@ -113,6 +122,8 @@ class World:
         """A call that is not of this world, or one that came twice, may have changed objects and set times."""
         self.odd_times = False
         """A client has set times that are none, or times may hold an exclusive verifier anywhere."""
+        self.state4 = State4()
+        """Sessions and stateids of NFSv4."""
 
     # ------------------------------------------------------------ asking
 
@@ -155,7 +166,7 @@ class World:
         first = self.first(handle)
         return (handle,) if first is None else self.aliases.get((first.fsid, first.fileid), (handle,))
 
-    def first(self, handle: bytes) -> Attributes | None:
+    def first(self, handle: bytes) -> Identified | None:
         """What the object of a handle was when it was first seen; None if that is not known."""
         facts = self.facts.get(handle)
         return None if facts is None or facts.generation != self.generation else facts.first
@@ -169,7 +180,7 @@ class World:
             facts.drifts = True
             facts.unstable |= unstable
 
-    def identify(self, handle: bytes, attributes: Attributes) -> Facts:
+    def identify(self, handle: bytes, attributes: Identified) -> Facts:
         """Note which object a handle is of."""
         facts = self.of(handle)
         if facts.first is None or facts.generation != self.generation:
@@ -218,6 +229,7 @@ class World:
             return
         for one in self.handles_like(handle):
             self.facts[one].attributes = self.facts[one].granted = None
+            self.facts[one].touched += 1
 
     def touch_all(self) -> None:
         """Anything may have changed."""
@@ -248,8 +260,9 @@ class World:
         """Nothing that was said before binds the server any more; others know as little of our objects as before."""
         self.removed()
         for facts in self.facts.values():
-            facts.latest = facts.earlier_ctime = None
+            facts.latest = facts.earlier_ctime = facts.object4 = None
         self.clock = None
+        self.state4 = State4()
         self.verifiers.clear()
         self.properties.clear()
 

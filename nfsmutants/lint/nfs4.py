@@ -7,8 +7,18 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
-from nfsmutants.nfs4.bending import amend4, restate4
-from nfsmutants.rules import RFC5661_ATTRIBUTES, RFC5661_ERRORS, RFC5661_READ, RFC5661_READDIR, RFC5661_WRITE
+from nfsmutants.nfs4.bending import amend4, refusal, restate4
+from nfsmutants.rules import (
+    RFC5661_ATTRIBUTES,
+    RFC5661_ERRORS,
+    RFC5661_FILEHANDLES,
+    RFC5661_LOOKUP,
+    RFC5661_READ,
+    RFC5661_READDIR,
+    RFC5661_STATEIDS,
+    RFC5661_WRITE,
+)
+from nfsserver.nfs4.common import compound_of
 
 
 @mutant(p.LOOKUP, RFC5661_ERRORS)
@@ -49,3 +59,58 @@ def write4_reports_more_than_sent(call: Call[p.Write4Args, p.Write4Res]) -> p.Wr
 def create4_change_stands(call: Call[p.Create4Args, p.Create4Res]) -> p.Create4Res:
     """CREATE returns the same change of the directory from before and after it"""
     return amend4(call.proceed(), "cinfo", after=lambda it: it.before)
+
+
+@mutant(p.GETATTR, RFC5661_FILEHANDLES)
+def getattr4_renumbers_files(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Getattr4Res:
+    """Each GETATTR returns a higher fileid than the one before"""
+    result = call.proceed()
+    if result.resok4 is None or result.resok4.obj_attributes.fileid is None:
+        return result
+    call.state["count"] = count = call.state.get("count", 0) + 1
+    return amend4(result, "obj_attributes", fileid=lambda it: it.fileid + count)
+
+
+@mutant(p.GETATTR, RFC5661_ATTRIBUTES)
+def getattr4_counts_links_up(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Getattr4Res:
+    """Each GETATTR of a file returns one link more than the one before"""
+    result = call.proceed()
+    if result.resok4 is None or result.resok4.obj_attributes.numlinks is None:
+        return result
+    call.state["count"] = count = call.state.get("count", 0) + 1
+    return amend4(result, "obj_attributes", numlinks=lambda it: it.numlinks + count - 1)
+
+
+@mutant(p.GETATTR, RFC5661_ATTRIBUTES)
+def getattr4_change_is_the_first(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Getattr4Res:
+    """GETATTR returns the change that it returned for the object first"""
+    inode, result = compound_of(call.context).current, call.proceed()
+    if inode is None or result.resok4 is None or result.resok4.obj_attributes.change is None:
+        return result
+    first = call.state.setdefault(inode.fileid, result.resok4.obj_attributes.change)
+    return amend4(result, "obj_attributes", change=first)
+
+
+@mutant(p.CREATE, RFC5661_ATTRIBUTES)
+def create4_before_is_older(call: Call[p.Create4Args, p.Create4Res]) -> p.Create4Res:
+    """CREATE returns a change from before it that the directory does not have"""
+    return amend4(call.proceed(), "cinfo", before=lambda it: it.before - 1)
+
+
+@mutant(p.LOOKUP, RFC5661_LOOKUP)
+def lookup4_finds_a_name_once(call: Call[p.Lookup4Args, p.Lookup4Res]) -> p.Lookup4Res:
+    """The second LOOKUP of a name in a directory finds nothing"""
+    inode, name = compound_of(call.context).current, bytes(call.args.objname)
+    if inode is None:
+        return call.proceed()
+    call.state[inode.fileid, name] = count = call.state.get((inode.fileid, name), 0) + 1
+    result = call.proceed()
+    return refusal(result, Nfsstat4.NFS4ERR_NOENT) if count == 2 else result
+
+
+@mutant(p.OPEN_DOWNGRADE, RFC5661_STATEIDS)
+def opendowngrade4_seqid_goes_back(
+    call: Call[p.OpenDowngrade4Args, p.OpenDowngrade4Res],
+) -> p.OpenDowngrade4Res:
+    """OPEN_DOWNGRADE returns a stateid with the seqid 1"""
+    return amend4(call.proceed(), "open_stateid", seqid=1)

@@ -30,6 +30,7 @@ def run(target: str | None, strict: bool, arguments: tuple[str, ...]) -> int:
 
     TARGET is a URL, nfs://HOST[:PORT]/EXPORT[?PARAMETERS], or short HOST:/EXPORT, or the name of a server that nfsproof
     starts and stops: embedded (the default), ganesha, ganesha:mem, or a server of `nfsproof install --list`.
+    For a server of NFSv4 only, add ?version=4.1 (or 4.2) to its URL.
     TARGET may also be a file (my.toml, or my.toml#LABEL) that describes a server: its URL, how it is crashed and
     restarted, what it lacks (docs/target-file.md).
     CHECK is an id (nfs3/RENAME/mixed-types[directory-fifo]), the beginning of ids (nfs3/RENAME), a pattern

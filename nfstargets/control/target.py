@@ -11,12 +11,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from nfsclient.clients import Nfs2, Nfs3
 from nfsclient.discovery import credential_of
 from nfsclient.errors import NfsClientError
 from nfsclient.rpc.blocking import RpcClient, connect_tcp
 from nfsclient.rpc.loop import Loop
 from nfstargets.base import ControlFailed, TargetError
+from nfstargets.clients import CLIENT_OF
 from nfstargets.control.actions import ACTIONS, Controls
 from nfstargets.control.commands import run_command
 from nfstargets.control.manual import Person
@@ -193,7 +193,7 @@ class Witness:
                 privileged=address.privileged,
                 credential=credential_of(target.url),
             )
-        self._kind: type[Nfs2 | Nfs3] = Nfs2 if address.version == 2 else Nfs3
+        self._kind = CLIENT_OF[address.version]
 
     def answers(self) -> bool:
         """Whether a NULL on it is answered."""

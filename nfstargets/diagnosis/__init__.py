@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from contextlib import closing
 
+from nfsclient.discovery4 import require_nfs4
 from nfsclient.errors import UrlError
 from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
 from nfstargets.diagnosis.examination import Examination
+from nfstargets.diagnosis.examination4 import Examination4
 from nfstargets.diagnosis.report import Diagnosis, Outcome, Step
 
 __all__ = ["Diagnosis", "Outcome", "Step", "diagnose"]
 
-_VERSIONS = frozenset({2, 3})
 PATIENCE = 10.0
 """Seconds that a diagnosis takes at most, or hardly more."""
 
@@ -38,7 +39,11 @@ def diagnose(url: str, *, patience: float = PATIENCE, loop: Loop | None = None) 
             "URL", Outcome.FAILED, seen or advice, advice if seen else "write it as nfs://HOST/EXPORT"
         )
         return Diagnosis(url, (step,))
-    if parsed.version not in _VERSIONS:
-        seen = f"version={parsed.version}, but nfsproof tests NFSv2 and NFSv3 only"
-        return Diagnosis(url, (Step("URL", Outcome.FAILED, seen, "leave out version="),))
-    return Diagnosis(url, tuple(Examination(parsed, loop, patience).steps()))
+    if parsed.version != 4:
+        return Diagnosis(url, tuple(Examination(parsed, loop, patience).steps()))
+    try:
+        require_nfs4(parsed)
+    except UrlError as error:
+        advice = "write version=4.1 or 4.2, without proto=udp"
+        return Diagnosis(url, (Step("URL", Outcome.FAILED, str(error), advice),))
+    return Diagnosis(url, tuple(Examination4(parsed, loop, patience).steps()))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 
-from nfsclient.clients import Mount, Nfs2, Nfs3, Portmap
+from nfsclient.clients import Mount, Portmap
 from nfsclient.discovery import Mounted, MountRefused, PathNotFound, PortUnknown, find_ports, open_connection
 from nfsclient.errors import (
     AuthFailed,
@@ -27,6 +27,7 @@ from nfsclient.protocol import mount, nfs3, portmap
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
+from nfstargets.clients import CLIENT_OF
 from nfstargets.diagnosis.access import Access, may_bind_below_1024, try_access
 from nfstargets.diagnosis.peers import NoAddress, first_that_listens, resolve, what_listens
 from nfstargets.diagnosis.report import Outcome, Step
@@ -68,19 +69,8 @@ class Examination:
 
     def steps(self) -> Iterator[Step]:
         """All steps in order; none raises."""
-        ways: list[tuple[str, t.Callable[[], tuple[Outcome, str, str]]]] = [
-            ("name", self._name),
-            ("rpcbind", self._rpcbind),
-            ("port", self._port),
-            ("RPC version", self._rpc),
-            ("NFS", self._nfs),
-            ("MOUNT", self._mount),
-            ("export", self._export),
-            ("privileged port", self._source_port),
-            ("path", self._path),
-        ]
         stopped = ""
-        for name, way in ways:
+        for name, way in self._ways():
             if not stopped and self._left() <= 0:
                 stopped = "the time for the diagnosis is used up"
             if stopped:
@@ -91,6 +81,19 @@ class Examination:
             if name == "name" and step.outcome is Outcome.FAILED:
                 stopped = "the host has no address"
         yield from self._write_steps(stopped)
+
+    def _ways(self) -> list[tuple[str, t.Callable[[], tuple[Outcome, str, str]]]]:
+        return [
+            ("name", self._name),
+            ("rpcbind", self._rpcbind),
+            ("port", self._port),
+            ("RPC version", self._rpc),
+            ("NFS", self._nfs),
+            ("MOUNT", self._mount),
+            ("export", self._export),
+            ("privileged port", self._source_port),
+            ("path", self._path),
+        ]
 
     # ------------------------------------------------------------ means
 
@@ -250,7 +253,7 @@ class Examination:
                 if service == "MOUNT":
                     Mount(rpc, self._version(service)).null()
                 else:
-                    (Nfs2 if self.url.version == 2 else Nfs3)(rpc).null()
+                    CLIENT_OF[self.url.version](rpc).null()
         except NfsClientError as error:
             return error
         return None
@@ -268,10 +271,13 @@ class Examination:
             case None:
                 return _ok(f"version {version} answers at port {port}")
             case ProgMismatch(low=low, high=high) if low > version:
-                return _failed(
-                    f"{name} has versions {low} to {high} only",
-                    f"enable version {version} of {name} on the server",
+                seen = (
+                    f"{name} has version {low} only"
+                    if low == high
+                    else f"{name} has versions {low} to {high} only"
                 )
+                alone = ", or test NFSv4 alone: version=4.1 in the URL" if low == 4 and name == "NFS" else ""
+                return _failed(seen, f"enable version {version} of {name} on the server{alone}")
             case ProgMismatch(low=low, high=high):
                 return _failed(
                     f"{name} version {version} is refused; it offers {low} to {high}",
@@ -328,16 +334,20 @@ class Examination:
             return _not_tried("MOUNT does not answer")
         if self._nfs_port is None:
             return _not_tried("the port of NFS is unknown")
-        self._access = self._try(privileged=self._privileged)
-        first = self._access
+        access = self._find_access()
+        if isinstance(access.mounted, Mounted):
+            return self._mounted(access.mounted)
+        return self._refused(access.mounted)
+
+    def _find_access(self) -> Access:
+        """From the source port that the user may use, and from one below 1024 where that may help."""
+        self._access = first = self._try(privileged=self._privileged)
         if first.may_be_the_port and not self._privileged and self._can_be_privileged:
             second = self._try(privileged=True)
             self._below_1024 = second.error is None
             if self._below_1024:
                 self._access, self._privileged = second, True
-        if isinstance(self._access.mounted, Mounted):
-            return self._mounted(self._access.mounted)
-        return self._refused(self._access.mounted)
+        return self._access
 
     def _try(self, *, privileged: bool) -> Access:
         assert self._nfs_port is not None
@@ -409,6 +419,7 @@ class Examination:
         access = self._access
         if access is None or not isinstance(access.mounted, Mounted):
             return _not_tried("nothing is mounted")
+        # A directory has the same number in all versions.
         if access.attributes is not None and access.attributes.type != nfs3.Ftype3.NF3DIR:
             return _failed(
                 f"{shown(self.url.path)} is {access.attributes.type}", "use the path of a directory"

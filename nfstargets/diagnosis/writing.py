@@ -4,18 +4,21 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+import typing as t
+from collections.abc import Callable, Mapping
 
 from nfsclient.errors import NfsClientError
 from nfsclient.paths import shown
 from nfsclient.protocol.nfs3 import Nfsstat3
+from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.auth import AuthSys, Credential
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.url import NfsUrl
 from nfstargets.diagnosis.access import REFUSED, Access, acting_uid, owns_and_may_write
 from nfstargets.diagnosis.report import Outcome
-from nfstargets.diagnosis.trials import Status, Trial2, Trial3, TrialClient
+from nfstargets.diagnosis.trials import Status, Trial2, Trial3, Trial4, TrialClient
 
+_KINDS: t.Final[Mapping[int, t.Callable[..., TrialClient]]] = {2: Trial2, 3: Trial3, 4: Trial4}
 _DATA = b"written by nfsproof doctor\n"
 
 
@@ -31,12 +34,14 @@ class WriteTrial:
     """A new directory, and what can be done in it."""
 
     def __init__(self, url: NfsUrl, access: Access, connect: Callable[[], RpcClient]) -> None:
+        """A URL without a minor version is tried with the one that gave access."""
         assert access.root is not None
         self._url = url
         self._access = access
         self._root: bytes = access.root
         self._connect = connect
         self._connection: RpcClient | None = None
+        self._clients: dict[Credential | None, TrialClient] = {}
         self._name = b".nfsproof-doctor-" + secrets.token_hex(6).encode()
         self._directory: bytes | None = None
         self._refusal: _Refusal | None = None
@@ -45,11 +50,17 @@ class WriteTrial:
 
     def _rpc(self) -> RpcClient:
         if self._connection is None or not self._connection.is_open:
+            self._clients.clear()
             self._connection = self._connect()
         return self._connection
 
     def _client(self, credential: Credential | None = None) -> TrialClient:
-        return (Trial2 if self._url.version == 2 else Trial3)(self._rpc(), credential)
+        rpc = self._rpc()
+        if credential not in self._clients:
+            made = _KINDS[self._url.version]
+            minor = {"minor": self._access.minor} if self._url.version == 4 else {}
+            self._clients[credential] = made(rpc, credential, **minor)
+        return self._clients[credential]
 
     def write(self) -> tuple[Outcome, str, str]:
         """Makes the directory, and in it a file: written, read back, removed."""
@@ -78,7 +89,8 @@ class WriteTrial:
             return Outcome.OK, f"root cannot do what other users can: {refusal}", _ABOUT_ROOT
         if owner == 0:
             return Outcome.OK, "root stays root", ""
-        return Outcome.OK, f"root is squashed to uid {owner}", _ABOUT_ROOT
+        user = f"uid {owner}" if isinstance(owner, int) else owner
+        return Outcome.OK, f"root is squashed to {user}", _ABOUT_ROOT
 
     def close(self) -> None:
         try:
@@ -92,6 +104,8 @@ class WriteTrial:
             self.not_removed = f"{shown(self._name)} ({error})"
         finally:
             if self._connection is not None:
+                for client in self._clients.values():
+                    client.close()
                 self._connection.close()
 
     def _write_file(self, directory: bytes) -> None:
@@ -125,6 +139,8 @@ class WriteTrial:
             return "export it read-write and let this user write there, or use another one: uid= and gid= in the URL"
         if refusal.status in {Nfsstat3.NFS3ERR_NOSPC, Nfsstat3.NFS3ERR_DQUOT}:
             return "free some space there"
+        if refusal.status == Nfsstat4.NFS4ERR_GRACE:
+            return "the server lets clients reclaim their locks after its start: try again in a minute or two"
         return "read the log of the server"
 
     def _need(self, status: Status, procedure: str) -> None:

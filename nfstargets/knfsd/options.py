@@ -12,7 +12,7 @@ from nfstargets.base import TargetError
 FILE_SYSTEMS = ("ext4", "xfs", "tmpfs")
 MACHINES = ("v2", "qemu")
 VERSIONS = ("2", "3", "4.0", "4.1", "4.2")
-TESTED = {"2", "3"}
+TESTED = {"2", "3", "4.1", "4.2"}
 _NUMBERS = {
     "threads": (1, 64),
     # The kernel refuses less.
@@ -42,6 +42,13 @@ class KnfsdOptions:
     """MiB."""
     versions: tuple[str, ...] = ()
     """Of NFS; empty: all that the kernel has."""
+
+    @property
+    def version(self) -> int:
+        """The version that a run is about: 3, unless it is not served. 4: the server has no MOUNT to ask."""
+        if not self.versions or "3" in self.versions:
+            return 3
+        return 2 if "2" in self.versions else 4
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -96,7 +103,9 @@ def _versions(text: str) -> tuple[str, ...]:
     if unknown := [one for one in named if one not in VERSIONS]:
         raise TargetError(f"knfsd:vers={text}: expected versions such as 3+4.1, got {unknown[0]!r}")
     if not TESTED.intersection(named):
-        raise TargetError(f"knfsd:vers={text}: expected 2 or 3 among the versions: nfsproof tests these")
+        raise TargetError(
+            f"knfsd:vers={text}: expected 2, 3, 4.1 or 4.2 among the versions: nfsproof tests these"
+        )
     return tuple(one for one in VERSIONS if one in named)
 
 

@@ -141,7 +141,9 @@ class KnfsdTarget(ProgramTarget):
         Elsewhere without rpcbind: it would name ports of the guest, which are others than those of loopback.
         """
         nfs_port, mount_port = ports
-        version = 2 if self.options.versions and "3" not in self.options.versions else 3
+        version = self.options.version
+        if version == 4:
+            mount_port = 0
         if not self.has_network:
             return TargetAddress(
                 host=HOST, nfs_port=nfs_port, mount_port=mount_port, export=EXPORT, version=version
@@ -150,7 +152,7 @@ class KnfsdTarget(ProgramTarget):
             host=GUEST,
             nfs_port=nfs_port,
             mount_port=mount_port,
-            portmap_port=PORTMAP_PORT,
+            portmap_port=None if version == 4 else PORTMAP_PORT,
             export=EXPORT,
             version=version,
             other_source=OURS[1],

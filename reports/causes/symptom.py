@@ -43,7 +43,10 @@ _BEHIND = re.compile(
 _PROGRAM = re.compile(r" \(program \d+ version \d+ procedure \d+\)")
 _OPERATION = re.compile(r"\b[A-Z][A-Z0-9]{2,}\b")
 _NO_OPERATION = frozenset({"AUTH", "RPC", "XDR", "UDP", "TCP", "SUCCESS", "NFS", "XID"})
-_OF_OPERATION = re.compile(r"(?:status|results|answer|reply|size) (?:of|to) ([A-Z][A-Z0-9]{2,})\b")
+_NAME = r"[A-Z][A-Z0-9]{2,}(?:_[A-Z0-9]+)*"
+"""An operation, also one of NFSv4 with an underscore."""
+_OF_OPERATION = re.compile(rf"(?:status|results|answer|reply|size) (?:of|to) ({_NAME})\b")
+_CALLED = re.compile(rf"{_NAME}\b")
 
 
 def shape(text: str) -> str:
@@ -117,11 +120,11 @@ def _operation(record: CheckRecord) -> str:
     named = _OF_OPERATION.match(record.what)
     if named is not None:
         return named[1]
-    called = _OPERATION.match(record.call)
+    called = _CALLED.match(record.call)
     if called is not None:
         return called[0]
     subject = stem(record.id).split("/")[1:2]
-    return subject[0] if subject and _OPERATION.fullmatch(subject[0]) else ""
+    return subject[0] if subject and _CALLED.fullmatch(subject[0]) else ""
 
 
 def signature(record: CheckRecord | FindingRecord, symptom: Symptom | None = None) -> str:

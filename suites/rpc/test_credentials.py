@@ -136,6 +136,11 @@ def sys_body(
     return words(stamp) + opaque(name, length=name_length) + words(uid, gid) + groups
 
 
+def named(peer: Wire) -> str:
+    """Procedure 1 of the version of NFS that the run is about."""
+    return "COMPOUND" if peer.version == 4 else "GETATTR"
+
+
 def getattr_of(
     peer: Wire, root_arguments: bytes, cred: bytes | None = None, verf: bytes | None = None
 ) -> RawCall:
@@ -162,7 +167,7 @@ def test_sys_at_limits(wire: MakeWire, root_arguments: bytes, proto: Proto, what
     peer = wire(proto)
     description, fields = AT_THE_LIMIT[what]
     answer = peer.call(getattr_of(peer, root_arguments, auth(SYS, sys_body(peer, **fields))))
-    expect(answer.outcome, f"answer to GETATTR with AUTH_SYS and {description}").equals(SUCCESS)
+    expect(answer.outcome, f"answer to {named(peer)} with AUTH_SYS and {description}").equals(SUCCESS)
 
 
 BEYOND_THE_LIMIT: dict[str, tuple[str, SysBody]] = {
@@ -194,7 +199,7 @@ def test_sys_beyond_limits(wire: MakeWire, root_arguments: bytes, what: str) -> 
     _expect_refused(
         peer,
         getattr_of(peer, root_arguments, auth(SYS, sys_body(peer, **fields))).message(),
-        f"GETATTR with AUTH_SYS and {description}",
+        f"{named(peer)} with AUTH_SYS and {description}",
     )
 
 
@@ -206,7 +211,7 @@ def test_sys_truncated(wire: MakeWire, root_arguments: bytes, size: int) -> None
     _expect_refused(
         peer,
         getattr_of(peer, root_arguments, auth(SYS, sys_body(peer)[:size])).message(),
-        f"GETATTR with the first {size} of 28 bytes of AUTH_SYS",
+        f"{named(peer)} with the first {size} of 28 bytes of AUTH_SYS",
     )
 
 
@@ -218,7 +223,7 @@ def test_sys_trailing_bytes(wire: MakeWire, root_arguments: bytes, surplus: int)
     body = sys_body(peer) + bytes(surplus)
     answer = peer.try_message(getattr_of(peer, root_arguments, auth(SYS, body)).message())
     observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to GETATTR with {surplus} bytes after AUTH_SYS").one_of(
+    expect(answer.outcome, f"answer to {named(peer)} with {surplus} bytes after AUTH_SYS").one_of(
         SUCCESS, *REFUSALS
     )
 
@@ -286,7 +291,7 @@ def test_getattr_with_auth_none(wire: MakeWire, root_arguments: bytes, proto: Pr
     peer = wire(proto)
     answer = peer.call(getattr_of(peer, root_arguments, auth(NONE)))
     observe("answer", answer.outcome)
-    expect(answer.outcome, "answer to GETATTR with AUTH_NONE").one_of(SUCCESS, AUTH_ERROR)
+    expect(answer.outcome, f"answer to {named(peer)} with AUTH_NONE").one_of(SUCCESS, AUTH_ERROR)
 
 
 @pytest.mark.parametrize("flavor", [3, 6, 7, 99, 390_003, 2**31, 2**32 - 1], ids=short)
@@ -297,7 +302,7 @@ def test_unknown_flavor(wire: MakeWire, root_arguments: bytes, flavor: int) -> N
     peer = wire()
     answer = peer.try_message(getattr_of(peer, root_arguments, auth(flavor)).message())
     observe("answer", answer.outcome if answer.auth_stat is None else str(AuthStat(answer.auth_stat)))
-    expect(answer.outcome, f"answer to GETATTR with a credential of flavor {flavor}").equals(AUTH_ERROR)
+    expect(answer.outcome, f"answer to {named(peer)} with a credential of flavor {flavor}").equals(AUTH_ERROR)
 
 
 @pytest.mark.parametrize("body", [b"", bytes(4), b"shorthand", b"\xff" * 400], ids=["0", "4", "9", "400"])
@@ -313,7 +318,7 @@ def test_unknown_shorthand(wire: MakeWire, root_arguments: bytes, body: bytes) -
     issues = verf is not None and verf.flavor == AuthFlavor.AUTH_SHORT
     observe("AUTH_SHORT in replies to AUTH_SYS", "issued" if issues else "not issued")
     answer = peer.try_message(getattr_of(peer, root_arguments, auth(SHORT, body)).message())
-    what = "answer to GETATTR with an unknown AUTH_SHORT"
+    what = f"answer to {named(peer)} with an unknown AUTH_SHORT"
     expect(answer.outcome, what, because=REFUSES_UNKNOWN_SHORTHAND).one_of(*REFUSALS)
     if answer.auth_stat is None:
         return
@@ -356,7 +361,7 @@ def test_verifier_with_sys(wire: MakeWire, root_arguments: bytes, what: str) -> 
     # AUTH_SYS should come with an empty verifier (appendix A), so a server may not know how to treat these.
     answer = peer.try_call(getattr_of(peer, root_arguments, verf=verf))
     observe("answer", answer.outcome)
-    expect(answer.outcome, f"answer to GETATTR with AUTH_SYS and a verifier of {description}").one_of(
+    expect(answer.outcome, f"answer to {named(peer)} with AUTH_SYS and a verifier of {description}").one_of(
         SUCCESS, AUTH_ERROR
     )
 

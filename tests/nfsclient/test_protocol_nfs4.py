@@ -373,3 +373,14 @@ def test_every_union_over_a_status_covers_all_of_them() -> None:
     for cls in TYPES:
         if cls.__xdr_role__ == "union":
             assert shape_of(cls).arm_for(70) is not None, cls
+
+
+def test_bitmaps_of_attributes_are_printed_by_name() -> None:
+    asked = p.Getattr4Args(p.bitmap("type", "change", "mounted_on_fileid"))
+    assert format_value(asked) == ["attr_request: type, change, mounted_on_fileid"]
+    assert format_value(p.Getattr4Args([])) == ["attr_request: none"]
+    assert format_value(p.Getattr4Args([2, 0])) == ["attr_request: type (2 words, the last one 0)"]
+    assert format_value(asked, mark="attr_request[1]")[:2] == ["attr_request: 2 elements", "  [0]: 10"]
+    many = p.Getattr4Args([0xFFFF_FFFF] * 100)
+    (line,) = format_value(many)
+    assert line.endswith(", ... 3136 more")

@@ -238,7 +238,8 @@ def test_a_server_of_version_4_only(clinic: Clinic) -> None:
     dispatcher.register(Program(nfs3.NFS3.number, 4, "NFS", (nfs3.NULL,)), {})
     port = clinic.answerer(dispatcher)
     diagnosis = clinic.diagnose(f"nfs://127.0.0.1/x?nfsport={port}&mountport={port}")
-    assert "NFS has versions 4 to 4 only" in diagnosis.step("NFS").seen
+    assert "NFS has version 4 only" in diagnosis.step("NFS").seen
+    assert "version=4.1 in the URL" in diagnosis.step("NFS").advice
     assert "NFS" in failed(diagnosis)
 
 

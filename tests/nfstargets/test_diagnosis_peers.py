@@ -196,7 +196,7 @@ def test_names_that_no_resolver_takes(host: str) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["", "host:/export", "http://host/", "nfs://", "nfs://h/x?what=1", "nfs://h:x/", "nfs://h/?version=4"],
+    ["", "host:/export", "http://host/", "nfs://", "nfs://h/x?what=1", "nfs://h:x/", "nfs://h/?version=4.0"],
 )
 def test_what_is_no_url_of_ours(url: str) -> None:
     diagnosis = look(url)

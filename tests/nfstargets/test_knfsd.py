@@ -78,7 +78,7 @@ def test_the_full_name_says_what_differs(text: str, name: str) -> None:
         ("v2,qemu", "knfsd:v2,qemu: expected one of v2 and qemu"),
         ("vers=3+5", "knfsd:vers=3\\+5: expected versions such as 3\\+4.1, got '5'"),
         ("vers=", "expected versions such as"),
-        ("vers=4.1", "expected 2 or 3 among the versions"),
+        ("vers=4.0", "expected 2, 3, 4.1 or 4.2 among the versions"),
         ("vers=2+3", "only the kernel of knfsd:v2 serves NFSv2"),
     ],
 )
@@ -92,6 +92,19 @@ def test_what_is_not_installed_says_how_to_get_it(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("NFSPROOF_SERVERS", str(tmp_path / "none"))
     with pytest.raises(TargetError, match=r"is not installed; nfsproof install knfsd$"):
         make_target("knfsd").start()
+
+
+@pytest.mark.parametrize(
+    ("versions", "version", "has_mount"),
+    [("3", 3, True), ("3+4.1", 3, True), ("4.1", 4, False), ("4.1+4.2", 4, False), ("4", 4, False)],
+)
+def test_without_nfs3_there_is_no_mount_to_ask(versions: str, version: int, has_mount: bool) -> None:
+    address = KnfsdTarget(f"vers={versions}").address_of((2049, 20048))
+    assert (address.version, bool(address.mount_port), bool(address.portmap_port)) == (
+        version,
+        has_mount,
+        has_mount,
+    )
 
 
 def test_the_address_is_of_nobody_else() -> None:

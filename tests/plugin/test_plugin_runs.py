@@ -131,7 +131,7 @@ def test_a_target_that_does_not_answer_is_diagnosed_once(suite: Suite) -> None:
             "http://h/e",
             "ERROR: expected a URL as in nfs://host/export, saw 'http://h/e'; begin it with nfs://",
         ),
-        ("nfs://h/e?version=4", "ERROR: expected version=2 or 3, saw version=4 in nfs://h/e?version=4"),
+        ("nfs://h/e?version=4.0", "ERROR: expected version=4.1 or 4.2 over tcp, saw nfs://h/e?version=4.0"),
         ("nfs://h/e?nfsprt=1", "saw 'nfsprt' in 'nfs://h/e?nfsprt=1'; similar: nfsport"),
     ],
 )

@@ -13,8 +13,9 @@ from contextlib import ExitStack
 from nfsclient.clients.nfs4 import CompoundError
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.clients.patience import Patience
-from nfsclient.discovery import TIMEOUT, open_connection
-from nfsclient.errors import MountFailed, ServerViolation, UrlError
+from nfsclient.discovery import NFS4_PORT, TIMEOUT, open_connection
+from nfsclient.discovery4 import minors_of, require_nfs4
+from nfsclient.errors import MountFailed, ServerViolation
 from nfsclient.highlevel.nfs4.cache import DelegatedData
 from nfsclient.highlevel.nfs4.files import NfsFile4
 from nfsclient.highlevel.nfs4.listing import Lister4
@@ -39,7 +40,6 @@ _DENY: t.Final[dict[str, int]] = {
     "w": p.OPEN4_SHARE_DENY_WRITE,
     "rw": p.OPEN4_SHARE_DENY_BOTH,
 }
-_PORT: t.Final = 2049
 """Clients of 4.1 should not ask rpcbind (section 2.9.3)."""
 
 
@@ -445,13 +445,12 @@ def connect4(
     `version=4` takes 4.2 if the server has it, else 4.1. Raises `UrlError`, `MountFailed` (it names the step), and
     `RpcError`.
     """
-    if url.minor == 0 or url.proto != "tcp":
-        raise UrlError(f"expected version=4.1 or 4.2 over tcp, saw {url}")
+    require_nfs4(url)
     with ExitStack() as on_failure:
         own = loop or Loop()
         if loop is None:
             on_failure.callback(own.close)
-        port = url.nfs_port or _PORT
+        port = url.nfs_port or NFS4_PORT
         rpc = open_connection(url, port, loop=own, timeout=timeout, credential=credential)
         on_failure.callback(rpc.close)
         client = _first_that_works(url, rpc, patience, reconnect)
@@ -460,7 +459,7 @@ def connect4(
 
 
 def _first_that_works(url: NfsUrl, rpc: RpcClient, patience: Patience | None, reconnect: bool) -> NfsClient4:
-    minors = (2, 1) if url.minor is None else (url.minor,)
+    minors = minors_of(url)
     for minor in minors:
         try:
             return NfsClient4(

@@ -16,7 +16,7 @@ from nfsclient.protocol.nfs4.acl import Nfsace4, Nfsacl41
 from nfsclient.protocol.nfs4.layouts import Layouthint4, Layouttype4, Mdsthreshold4
 from nfsclient.protocol.nfs4.locations import Fs4Status, FsLocations4, FsLocationsInfo4
 from nfsclient.protocol.nfs4.types import (
-    Bitmap4,
+    AttributeBits4,
     Changeid4,
     ChangePolicy4,
     Fsid4,
@@ -140,7 +140,7 @@ class Fattr4(AttributeMap):
     Unknown ones, and all after them, stay as bytes in `rest`, with their bits in `attrmask`.
     """
 
-    supported_attrs: t.Annotated[Bitmap4 | None, Attribute(0, "R", per="fs", required=True)] = None
+    supported_attrs: t.Annotated[AttributeBits4 | None, Attribute(0, "R", per="fs", required=True)] = None
     """Section 5.8.1.1. The attributes that the object's file system supports."""
     type: t.Annotated[NfsFtype4 | None, Attribute(1, "R", required=True)] = None
     """Section 5.8.1.2."""
@@ -292,9 +292,9 @@ class Fattr4(AttributeMap):
     """Section 5.13.5."""
     mode_set_masked: t.Annotated[ModeMasked4 | None, Attribute(74, "W", since=1)] = None
     """Section 6.2.5."""
-    suppattr_exclcreat: t.Annotated[Bitmap4 | None, Attribute(75, "R", per="fs", since=1, required=True)] = (
-        None
-    )
+    suppattr_exclcreat: t.Annotated[
+        AttributeBits4 | None, Attribute(75, "R", per="fs", since=1, required=True)
+    ] = None
     """Section 5.8.1.14. What EXCLUSIVE4_1 can set."""
     fs_charset_cap: t.Annotated[u32 | None, Attribute(76, "R", per="fs", since=1)] = None
     """Section 5.8.2.11. FSCHARSET_CAP4_* bits."""

@@ -10,6 +10,7 @@ from nfsclient.protocol.nfs4.layouts import Layoutiomode4, Layouttype4
 from nfsclient.protocol.nfs4.opens import OpenDelegation4
 from nfsclient.protocol.nfs4.ranges import WriteResponse4
 from nfsclient.protocol.nfs4.types import (
+    AttributeBits4,
     Bitmap4,
     Component4,
     Deviceid4,
@@ -44,7 +45,7 @@ class CbGetattr4Args(Struct):
     """CB_GETATTR4args (section 20.1)."""
 
     fh: NfsFh4
-    attr_request: Bitmap4
+    attr_request: AttributeBits4
 
 
 class CbGetattr4ResOk(Struct):

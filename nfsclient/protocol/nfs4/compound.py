@@ -100,6 +100,8 @@ class Step4(Step):
     current: bytes | None = None
     """None where there is none, and where no operation of the compound shows it."""
     saved: bytes | None = None
+    after: bytes | None = None
+    """The current one when the operation was over."""
 
     @property
     def status(self) -> Nfsstat4 | None:
@@ -133,24 +135,24 @@ def _steps(illegal: AnyOperation4, args: t.Any, res: t.Any) -> Sequence[Step]:
 
 def _follow_filehandles(steps: Sequence[Step4], minor: int) -> None:
     current = saved = _Handle()
-    found: list[tuple[Step4, _Handle, _Handle]] = []
+    found: list[tuple[Step4, _Handle, _Handle, _Handle]] = []
     for step in steps:
-        found.append((step, current, saved))
-        if step.status is not Nfsstat4.NFS4_OK:
-            continue
-        match t.cast("AnyOperation4", step.operation).filehandle:
-            case "replaces":
-                current = _Handle(getattr(step.args, "object", None))
-            case "saves":
-                saved = current
-            case "restores":
-                current = saved
-            case "consumes" if minor:
-                current = _Handle()
-            case _ if step.operation.name == "GETFH":
-                current.handle = step.result.resok4.object
-    for step, before, kept in found:
-        step.current, step.saved = before.handle, kept.handle
+        before, kept = current, saved
+        if step.status is Nfsstat4.NFS4_OK:
+            match t.cast("AnyOperation4", step.operation).filehandle:
+                case "replaces":
+                    current = _Handle(getattr(step.args, "object", None))
+                case "saves":
+                    saved = current
+                case "restores":
+                    current = saved
+                case "consumes" if minor:
+                    current = _Handle()
+                case _ if step.operation.name == "GETFH":
+                    current.handle = step.result.resok4.object
+        found.append((step, before, kept, current))
+    for step, before, kept, after in found:
+        step.current, step.saved, step.after = before.handle, kept.handle, after.handle
 
 
 def compound_steps(args: Compound4Args | None, res: Compound4Res | None) -> Sequence[Step]:

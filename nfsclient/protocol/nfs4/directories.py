@@ -7,7 +7,7 @@ import typing as t
 
 from nfsclient.protocol.nfs4.attributes import Fattr4
 from nfsclient.protocol.nfs4.types import (
-    Bitmap4,
+    AttributeBits4,
     ChangeInfo4,
     Component4,
     Count4,
@@ -42,7 +42,7 @@ class Create4ResOk(Struct):
     """CREATE4resok (section 18.4)."""
 
     cinfo: ChangeInfo4
-    attrset: Bitmap4
+    attrset: AttributeBits4
     """The attributes that were set."""
 
 
@@ -83,7 +83,7 @@ class Readdir4Args(Struct):
     """A hint: bytes of names and cookies; 0 is none."""
     maxcount: Count4
     """The most bytes of READDIR4resok."""
-    attr_request: Bitmap4
+    attr_request: AttributeBits4
 
 
 class Entry4(Struct):

@@ -7,7 +7,7 @@ import typing as t
 
 from nfsclient.protocol.nfs4.attributes import Fattr4
 from nfsclient.protocol.nfs4.types import (
-    Bitmap4,
+    AttributeBits4,
     Count4,
     Linktext4,
     Nfsstat4,
@@ -84,7 +84,7 @@ class Commit4Res(Union):
 class Getattr4Args(Struct):
     """GETATTR4args (section 18.7)."""
 
-    attr_request: Bitmap4
+    attr_request: AttributeBits4
 
 
 class Getattr4ResOk(Struct):
@@ -113,7 +113,7 @@ class Setattr4Res(Struct):
     """SETATTR4res: no union, because part may have been done (section 18.30)."""
 
     status: Nfsstat4
-    attrsset: Bitmap4
+    attrsset: AttributeBits4
 
 
 class Read4Args(Struct):

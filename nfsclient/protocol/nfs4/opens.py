@@ -8,6 +8,7 @@ import typing as t
 from nfsclient.protocol.nfs4.acl import Nfsace4
 from nfsclient.protocol.nfs4.attributes import Fattr4
 from nfsclient.protocol.nfs4.types import (
+    AttributeBits4,
     Bitmap4,
     ChangeInfo4,
     Clientid4,
@@ -227,7 +228,7 @@ class Open4ResOk(Struct):
     cinfo: ChangeInfo4
     rflags: u32
     """OPEN4_RESULT_* bits."""
-    attrset: Bitmap4
+    attrset: AttributeBits4
     delegation: OpenDelegation4
 
 
@@ -333,8 +334,8 @@ class GetDirDelegation4Args(Struct):
     gdda_notification_types: Bitmap4
     gdda_child_attr_delay: AttrNotice4
     gdda_dir_attr_delay: AttrNotice4
-    gdda_child_attributes: Bitmap4
-    gdda_dir_attributes: Bitmap4
+    gdda_child_attributes: AttributeBits4
+    gdda_dir_attributes: AttributeBits4
 
 
 class GetDirDelegation4ResOk(Struct):
@@ -343,8 +344,8 @@ class GetDirDelegation4ResOk(Struct):
     gddr_cookieverf: Verifier4
     gddr_stateid: Stateid4
     gddr_notification: Bitmap4
-    gddr_child_attributes: Bitmap4
-    gddr_dir_attributes: Bitmap4
+    gddr_child_attributes: AttributeBits4
+    gddr_dir_attributes: AttributeBits4
 
 
 class Gddrnf4Status(XdrEnum):

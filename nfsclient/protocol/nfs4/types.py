@@ -9,6 +9,7 @@ RFC 5661 where no other RFC is named.
 from __future__ import annotations
 
 import typing as t
+from collections.abc import Iterable
 
 from nfsclient.xdr import Array, Case, FixedOpaque, Opaque, String, Struct, Union, XdrEnum, i64, u32, u64
 
@@ -32,6 +33,16 @@ NFS4_MAXFILEOFF = 0xFFFF_FFFF_FFFF_FFFE
 """The last offset that a file can have."""
 Bitmap4 = t.Annotated[list[u32], Array()]
 """Bits by number: bit n is bit n mod 32 of word n div 32. Words that are all zero may follow (section 3.2)."""
+
+
+def _attribute_names(words: Iterable[int]) -> list[str]:
+    from nfsclient.protocol.nfs4.attributes import names_of
+
+    return names_of(words)
+
+
+AttributeBits4 = t.Annotated[list[u32], Array(bits=_attribute_names)]
+"""A bitmap4 whose bits are attributes."""
 NfsFh4 = t.Annotated[bytes, Opaque(NFS4_FHSIZE)]
 """A file handle: bytes that only the server can read (section 4)."""
 Utf8string = t.Annotated[bytes, String()]

@@ -49,6 +49,31 @@ def test_one_clause_is_one_cause() -> None:
     )
 
 
+def test_a_cause_of_a_compound_names_the_operation() -> None:
+    clause = RequirementRecord(
+        "RFC 5661", "13.1", "DESCRIPTION", "STATED", "one of the combinations of roles"
+    )
+    call = "EXCHANGE_ID eia_flags=0"
+    roles = [
+        red(f"nfs4/EXCHANGE_ID/roles[{one}]", clause, "roles", "1", "0", call=call) for one in ("a", "b")
+    ]
+    (cause,) = causes(roles)
+    assert cause.line == "EXCHANGE_ID: roles: expected 1, got 0 (RFC 5661 13.1): 2 checks"
+    placed = red(
+        "nfs4/OPEN/file",
+        clause,
+        "cinfo",
+        "1",
+        "0",
+        call="OPEN (operation 3 of SEQUENCE, PUTFH, OPEN) seqid=0",
+    )
+    (cause,) = causes([placed])
+    assert cause.line.startswith("OPEN: cinfo: expected 1")
+    assert signature(placed) == "RFC 5661 13.1: OPEN: cinfo: expected N, got N"
+    status = red("nfs4/x/y", clause, "status of RECLAIM_COMPLETE", "1", "0", call="SEQUENCE sa_slotid=0")
+    assert causes([status])[0].line.startswith("status of RECLAIM_COMPLETE: expected 1")
+
+
 def test_one_cause_of_two_versions_has_the_clauses_of_both() -> None:
     ids = {"v2": RequirementRecord("RFC 1094", "2.2", "DESCRIPTION", "STATED", "procedures are synchronous")}
     ids["v3"] = RequirementRecord("RFC 1813", "1.6", "DESCRIPTION", "STATED", "names are stable")

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""What is known of objects and of state from the replies of NFSv4: attributes that came one by one, and stateids."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, field
+
+if t.TYPE_CHECKING:
+    from nfsjudge.lint.world import Source
+
+MOST_STATEIDS: t.Final = 50_000
+
+
+class Identity4(t.NamedTuple):
+    """What an object is, for as long as it exists."""
+
+    type: int
+    fsid: tuple[int, int]
+    fileid: int
+
+
+class Known(t.NamedTuple):
+    """A value, and where it was seen."""
+
+    value: t.Any
+    source: Source
+
+
+@dataclass(slots=True)
+class Object4:
+    """The object of one handle."""
+
+    identity: dict[str, Known] = field(default_factory=dict)
+    """Type, fsid and fileid."""
+    generation: int = -1
+    """Of the world, when `identity` and `read` were seen."""
+    values: dict[str, Known] = field(default_factory=dict)
+    """The latest attributes; they hold while nothing may have changed the object since."""
+    epoch: int = -1
+    touched: int = -1
+    """Of the world and of the facts, when `values` were seen."""
+    read: Known | None = None
+    """The attribute change as GETATTR gave it last, whatever has happened since."""
+    changed_by: str = ""
+    """An operation that has certainly changed the object since `read`; empty if there was none."""
+
+
+@dataclass(slots=True)
+class State4:
+    """Sessions and stateids."""
+
+    session: bytes = b""
+    """Of the compound that goes on."""
+    clients: dict[bytes, int] = field(default_factory=dict)
+    """Session -> client id."""
+    stateids: dict[tuple[int, bytes], Known] = field(default_factory=dict)
+    """(client id, other) -> the seqid that was returned last."""
+
+    def key(self, other: bytes) -> tuple[int, bytes] | None:
+        """By what a stateid is known: another client may have one with the same bytes (RFC 5661 section 8.2.1)."""
+        clientid = self.clients.get(self.session)
+        return None if clientid is None else (clientid, other)

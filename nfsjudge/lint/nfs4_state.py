@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""Rules for NFSv4.1 and 4.2 replies that contradict what the same server said before (RFC 5661).
+
+What was said before binds only while nothing that is seen, and nobody unseen, can have changed it: see `world`.
+Replies of calls that overlap are not compared.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.protocol.nfs4.compound import Step4
+from nfsjudge.lint.case import Case
+from nfsjudge.lint.known4 import Known
+from nfsjudge.lint.nfs4_views import (
+    IDENTITY,
+    OK,
+    STILL,
+    attributes_of,
+    directory_changes,
+    name_in,
+    object_of,
+    plain_attributes,
+    stateid_of,
+)
+from nfsjudge.lint.rule import Breach, rule
+from nfsjudge.lint.world import same_user
+from nfsjudge.requirement import Level, Requirement
+
+_REGULAR, _LINK, _DIRECTORY = p.NfsFtype4.NF4REG, p.NfsFtype4.NF4LNK, p.NfsFtype4.NF4DIR
+_HALF: t.Final = 1 << 31
+_ALL: t.Final = 1 << 32
+
+
+def _clause(section: str, gist: str, level: Level = Level.STATED) -> Requirement:
+    return Requirement(rfc="RFC 5661", section=section, gist=gist, level=level)
+
+
+ONE_HANDLE_ONE_FILE = _clause(
+    "4.2.1",
+    "equal filehandles refer to the same file: its type, fsid and fileid stay what they are",
+    Level.MUST,
+)
+ATTRIBUTES_AGREE = _clause(
+    "18.7.3", "GETATTR obtains the attributes of the object: nothing changed them since the last ones"
+)
+CHANGE_MOVES = _clause(
+    "5.8.1.4", "attribute change tells whether data, contents or attributes of the object have been modified"
+)
+BEFORE_IS_BEFORE = _clause(
+    "3.3.8",
+    "before in an atomic change_info4 is the change attribute that the directory had: nothing changed it since",
+    Level.SHOULD,  # a client only drops what it has cached
+)
+NAMES_AGREE = _clause("18.13.3", "LOOKUP finds the name of an object in its directory, and no other name")
+SEQIDS_GO_ON = _clause(
+    "8.2.2", "the seqid of a stateid is incremented when the set of locks changes", Level.MUST
+)
+
+
+def _is_apart(case: Case) -> bool:
+    """Whether no other call went on at the same time."""
+    return case.world.disturbed == ()
+
+
+def _still(kind: object) -> tuple[str, ...]:
+    """Attributes that cannot drift for a type. Sizes and link counts of directories may; None: of any type."""
+    if kind in {_REGULAR, _LINK}:
+        return STILL
+    without = {"size", "numlinks"} if kind in {None, _DIRECTORY} else {"size"}
+    return tuple(name for name in STILL if name not in without)
+
+
+@rule("nfs4/handle-same-object", ONE_HANDLE_ONE_FILE, of=(p.GETATTR,), killed_by="getattr4-renumbers-files")
+def handle_same_object(case: Case) -> Breach | None:
+    """A different object for the same filehandle."""
+    seen = attributes_of(case.step)
+    if seen is None or case.world.others:
+        return None
+    known, values = object_of(case.world, seen[0]).identity, plain_attributes(seen[1])
+    return _differs(known, values, IDENTITY, "of the filehandle was")
+
+
+def _differs(
+    known: dict[str, Known], values: dict[str, t.Any], names: tuple[str, ...], was: str, end: str = ""
+) -> Breach | None:
+    for name in names:
+        if name in known and name in values and known[name].value != values[name]:
+            earlier, now = _show(known[name].value), _show(values[name])
+            path = f"resok4.obj_attributes.{name}"
+            return Breach(
+                f"{name} is {earlier}",
+                f"{name} {was} {earlier}, and is {now}{end}",
+                path,
+                known[name].source.number,
+            )
+    return None
+
+
+def _show(value: object) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return getattr(value, "name", None) or str(value)
+
+
+@rule("nfs4/attributes-agree", ATTRIBUTES_AGREE, of=(p.GETATTR,), killed_by="getattr4-counts-links-up")
+def attributes_agree(case: Case) -> Breach | None:
+    """Attributes that differ from the last ones, though nothing changed the object."""
+    seen = attributes_of(case.step)
+    if seen is None or not _is_apart(case) or not case.is_alone(seen[0]):
+        return None
+    values = plain_attributes(seen[1])
+    known = {
+        name: one
+        for name, one in object_of(case.world, seen[0]).values.items()
+        if same_user(one.source, case.exchange)
+    }
+    kind = values.get("type", known["type"].value if "type" in known else None)
+    return _differs(known, values, _still(kind), "was", " with nothing in between that changes it")
+
+
+@rule("nfs4/change-moves", CHANGE_MOVES, of=(p.GETATTR,), killed_by="getattr4-change-is-the-first")
+def change_moves(case: Case) -> Breach | None:
+    """The same change as before an operation that modified the object."""
+    seen = attributes_of(case.step)
+    if seen is None or seen[1].change is None or not _is_apart(case):
+        return None
+    known = object_of(case.world, seen[0])
+    if not known.changed_by or known.read is None or known.read.value != seen[1].change:
+        return None
+    return Breach(
+        f"a change other than {seen[1].change}",
+        f"change is {seen[1].change}, as before {known.changed_by}",
+        "resok4.obj_attributes.change",
+        known.read.source.number,
+    )
+
+
+@rule(
+    "nfs4/change-info-before",
+    BEFORE_IS_BEFORE,
+    of=(p.CREATE, p.LINK, p.OPEN, p.REMOVE, p.RENAME),
+    killed_by="create4-before-is-older",
+)
+def change_info_before(case: Case) -> Breach | None:
+    """An atomic `before` that differs from the last change of the directory, though nothing changed it."""
+    if not _is_apart(case):
+        return None
+    for one in directory_changes(case.step):
+        known = object_of(case.world, one.directory).values.get("change")
+        if known is None or not one.info.atomic or not case.is_alone(one.directory):
+            continue
+        if known.value != one.info.before:
+            seen = f"before is {one.info.before}, and change was {known.value} with nothing in between that changes it"
+            return Breach(f"before is {known.value}", seen, f"{one.path}.before", known.source.number)
+    return None
+
+
+@rule("nfs4/names-agree", NAMES_AGREE, of=(p.LOOKUP,), killed_by="lookup4-finds-a-name-once")
+def names_agree(case: Case) -> Breach | None:
+    """A name that is absent just after it was there, or the other way round."""
+    directory = t.cast("Step4", case.step).current
+    if case.args is None or case.result is None or directory is None or not _is_apart(case):
+        return None
+    name, status = t.cast("bytes", name_in(case.step)), p.status_of(case.result)
+    known = case.world.names.get((directory, name))
+    if known is None or status not in {OK, Nfsstat4.NFS4ERR_NOENT} or known[0] is (status == OK):
+        return None
+    if not case.is_alone(directory) or not same_user(known[1], case.exchange):
+        return None
+    was, now = ("there", "absent") if known[0] else ("absent", "there")
+    expected = "success" if known[0] else "NFS4ERR_NOENT"
+    return Breach(
+        expected, f"the name is {now}, and was {was} with nothing in between", "status", known[1].number
+    )
+
+
+@rule(
+    "nfs4/stateid-order",
+    SEQIDS_GO_ON,
+    of=(p.LOCK, p.LOCKU, p.OPEN, p.OPEN_DOWNGRADE),
+    killed_by="opendowngrade4-seqid-goes-back",
+)
+def stateid_order(case: Case) -> Breach | None:
+    """A lower seqid than the same stateid had before."""
+    given = stateid_of(case.step)
+    if given is None or not _is_apart(case):
+        return None
+    state = case.world.state4
+    key = state.key(bytes(given[0].other))
+    known = None if key is None else state.stateids.get(key)
+    if known is None or (given[0].seqid - known.value) % _ALL < _HALF:
+        return None
+    expected = f"seqid {known.value} or a later one"
+    return Breach(
+        expected, f"seqid {given[0].seqid} after {known.value}", f"{given[1]}.seqid", known.source.number
+    )

@@ -1,0 +1,318 @@
+# SPDX-License-Identifier: MIT
+"""What the operations of NFSv4 change, and what the world learns from their results (RFC 5661)."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Hashable, Iterator, Sequence
+
+from nfsclient.protocol import nfs4 as p
+from nfsclient.protocol.nfs4 import Nfsstat4
+from nfsclient.protocol.nfs4.compound import Step4
+from nfsclient.rpc.exchange import Exchange
+from nfsclient.rpc.program import Step
+from nfsjudge.lint.case import View
+from nfsjudge.lint.known4 import MOST_STATEIDS, Identity4, Known, Object4
+from nfsjudge.lint.world import World
+
+OK: t.Final = Nfsstat4.NFS4_OK
+IDENTITY: t.Final = ("type", "fsid", "fileid")
+STILL: t.Final = ("type", "fsid", "fileid", "mode", "owner", "owner_group", "numlinks", "size")
+"""Attributes that stay while nothing changes the object."""
+_HARMLESS: t.Final = frozenset(
+    {
+        *(p.ACCESS, p.BACKCHANNEL_CTL, p.BIND_CONN_TO_SESSION, p.CREATE_SESSION, p.DELEGPURGE),
+        *(
+            p.DESTROY_CLIENTID,
+            p.DESTROY_SESSION,
+            p.EXCHANGE_ID,
+            p.FREE_STATEID,
+            p.GETATTR,
+            p.GETFH,
+            p.ILLEGAL,
+        ),
+        *(p.LOCK, p.LOCKT, p.LOCKU, p.LOOKUP, p.LOOKUPP, p.NVERIFY, p.OPEN_DOWNGRADE, p.PUTFH, p.PUTPUBFH),
+        *(p.PUTROOTFH, p.READ, p.READDIR, p.READLINK, p.RECLAIM_COMPLETE, p.RESTOREFH, p.SAVEFH, p.SECINFO),
+        *(p.SECINFO_NO_NAME, p.SEQUENCE, p.TEST_STATEID, p.VERIFY),
+    }
+)
+"""Operations that change no object."""
+_OF_CURRENT: t.Final = frozenset(
+    {
+        p.ALLOCATE,
+        p.CLOSE,
+        p.COMMIT,
+        p.CREATE,
+        p.DEALLOCATE,
+        p.DELEGRETURN,
+        p.REMOVEXATTR,
+        p.SETATTR,
+        p.SETXATTR,
+        p.WRITE,
+    }
+)
+"""Operations that may change the object of the current filehandle, and no other that was there before."""
+_READERS: t.Final = frozenset({p.READ, p.READDIR, p.READLINK})
+"""They may move the time of the last access, and with it the attribute change."""
+_STATEIDS: t.Final = frozenset({p.LOCK, p.LOCKU, p.OPEN, p.OPEN_DOWNGRADE})
+
+
+class DirectoryChange(t.NamedTuple):
+    """A change_info4 of a result."""
+
+    directory: bytes
+    info: p.ChangeInfo4
+    path: str
+
+
+# ---------------------------------------------------------------- reading results
+
+
+def views_of(_step: Step) -> list[View]:
+    """Nothing: the attributes of NFSv4 come one by one, and the rules read them themselves."""
+    return []
+
+
+def results_of(step: Step) -> t.Any:
+    """What an operation that succeeded returns; None for others."""
+    if step.result is None or p.status_of(step.result) != OK:
+        return None
+    return getattr(step.result, "resok4", step.result)
+
+
+def attributes_of(step: Step) -> tuple[bytes, p.Fattr4] | None:
+    """The handle and the attributes that a GETATTR returned."""
+    handle = t.cast("Step4", step).current
+    if step.operation is not p.GETATTR or handle is None or (found := results_of(step)) is None:
+        return None
+    return handle, found.obj_attributes
+
+
+def directory_changes(step: Step) -> Iterator[DirectoryChange]:
+    """The change_info4 of directories whose handles are known."""
+    at, found = t.cast("Step4", step), results_of(step)
+    if found is None:
+        return
+    if step.operation is p.RENAME:
+        places = [(at.saved, "source_cinfo"), (at.current, "target_cinfo")]
+    elif step.operation in {p.CREATE, p.LINK, p.REMOVE} or _makes_a_file(step):
+        places = [(at.current, "cinfo")]
+    else:
+        return
+    for handle, name in places:
+        if handle is not None:
+            yield DirectoryChange(handle, getattr(found, name), f"resok4.{name}")
+
+
+def stateid_of(step: Step) -> tuple[p.Stateid4, str] | None:
+    """The stateid that an operation on opens or locks returned, and its path."""
+    found = results_of(step)
+    if step.operation not in _STATEIDS or found is None:
+        return None
+    for path in t.cast("p.AnyOperation4", step.operation).gives_stateid:
+        value: t.Any = step.result
+        for name in path.split("."):
+            value = getattr(value, name, None)
+        if isinstance(value, p.Stateid4):
+            return value, path
+    return None
+
+
+def _makes_a_file(step: Step) -> bool:
+    """Whether it is an OPEN that fails if there is a file already."""
+    how = None if step.operation is not p.OPEN or step.args is None else step.args.openhow.how
+    return how is not None and how.mode == p.Createmode4.GUARDED4
+
+
+def _creates(step: Step) -> bool:
+    return step.operation is p.OPEN and (
+        step.args is None or step.args.openhow.opentype != p.Opentype4.OPEN4_NOCREATE
+    )
+
+
+def request_of(exchange: Exchange) -> Hashable:
+    """Session, slot and sequence id: a second request with the same gets the reply to the first (section 2.10.6.1)."""
+    first = next(iter(exchange.args.argarray), None) if isinstance(exchange.args, p.Compound4Args) else None
+    if not isinstance(first, p.Sequence4Args):
+        return None
+    return bytes(first.sa_sessionid), first.sa_slotid, first.sa_sequenceid
+
+
+# ---------------------------------------------------------------- what changes
+
+
+def changed(step: Step) -> Sequence[bytes] | None:
+    """The handles of the objects that an operation may have changed, also if it failed; None for any object."""
+    at = t.cast("Step4", step)
+    if step.operation in _HARMLESS or (step.operation is p.OPEN and not _creates(step)):
+        return []
+    if step.operation in _OF_CURRENT:
+        handles = [at.current]
+    elif step.operation is p.LINK:
+        handles = [at.current, at.saved]
+    elif step.operation is p.OPEN:
+        handles = [at.current, at.after if results_of(step) is not None else None]
+    else:
+        return None
+    return None if None in handles else t.cast("list[bytes]", handles)
+
+
+def _certainly_changed(step: Step) -> Iterator[bytes | None]:
+    """The handles of what an operation that succeeded has certainly changed."""
+    at, found = t.cast("Step4", step), results_of(step)
+    if found is None:
+        return
+    has_written = step.operation is p.WRITE and found.count
+    if has_written or step.operation in {p.CREATE, p.LINK, p.REMOVE} or _makes_a_file(step):
+        yield at.current
+
+
+# ---------------------------------------------------------------- learning
+
+
+def learn(world: World, step: Step | None, _views: Sequence[View], *, is_shared: bool) -> None:
+    """Take in what an operation says, and forget what it may have changed."""
+    if step is None:
+        world.removed()
+        return
+    _note_change(world, step)
+    _note_owners(world, step, is_shared=is_shared)
+    if is_shared:
+        world.state4.stateids.clear()
+        return
+    if step.operation in _READERS and (handle := t.cast("Step4", step).current) is not None:
+        object_of(world, handle).values.pop("change", None)
+    _note_attributes(world, step)
+    _note_names(world, step)
+    _note_state(world, step)
+
+
+def object_of(world: World, handle: bytes) -> Object4:
+    """What is known of an object; what may not hold any more is forgotten."""
+    facts = world.of(handle)
+    found = facts.object4
+    if found is None:
+        found = facts.object4 = Object4()
+    if found.generation != world.generation:
+        found.identity.clear()
+        found.generation, found.read, found.changed_by = world.generation, None, ""
+    if (found.epoch, found.touched) != (world.epoch, facts.touched):
+        found.values.clear()
+        found.epoch, found.touched = world.epoch, facts.touched
+    return found
+
+
+def _note_change(world: World, step: Step) -> None:
+    handles = changed(step)
+    if handles is None:
+        # Directories in which names went are there afterwards.
+        kept = {one.directory: object_of(world, one.directory) for one in directory_changes(step)}
+        read = {handle: (found.read, found.changed_by) for handle, found in kept.items()}
+        world.removed()
+        for handle, (change, changed_by) in read.items():
+            found = object_of(world, handle)
+            found.read, found.changed_by = change, changed_by
+    elif handles:
+        world.names.clear()
+        for handle in handles:
+            world.touch(handle)
+    for one in _certainly_changed(step):
+        if one is not None:
+            found = object_of(world, one)
+            found.changed_by = found.changed_by or step.operation.name
+
+
+def _note_owners(world: World, step: Step, *, is_shared: bool) -> None:
+    """Which objects nobody else knows of."""
+    at, found = t.cast("Step4", step), results_of(step)
+    is_ours = _is_ours(world, at.current)
+    is_of_two = is_ours is not _is_ours(world, at.saved)
+    if step.operation is p.LINK and is_of_two and at.current is not None and at.saved is not None:
+        world.of(at.current).is_ours = world.of(at.saved).is_ours = False
+    elif step.operation in {p.LINK, p.RENAME} and is_of_two:
+        world.disown()
+    if found is None or is_shared or at.after is None or step.args is None:
+        return
+    if step.operation is p.CREATE or _makes_a_file(step) or (step.operation is p.LOOKUP and is_ours):
+        world.of(at.after).is_ours = True
+
+
+def _is_ours(world: World, handle: bytes | None) -> bool:
+    return handle is not None and world.of(handle).is_ours
+
+
+def _note_attributes(world: World, step: Step) -> None:
+    seen = attributes_of(step)
+    if seen is not None:
+        handle, attributes = seen
+        values = plain_attributes(attributes)
+        found = object_of(world, handle)
+        for name in IDENTITY:
+            if name in values:
+                found.identity.setdefault(name, Known(values[name], world.source))
+        if all(name in found.identity for name in IDENTITY):
+            world.identify(handle, Identity4(*(found.identity[name].value for name in IDENTITY)))
+        found.values |= {name: Known(value, world.source) for name, value in values.items()}
+        if "change" in values:
+            found.read, found.changed_by = Known(values["change"], world.source), ""
+    for one in directory_changes(step):
+        if one.info.atomic:
+            object_of(world, one.directory).values["change"] = Known(one.info.after, world.source)
+
+
+def plain_attributes(attributes: p.Fattr4) -> dict[str, t.Any]:
+    """Name -> value that can be compared, of the attributes that the rules use."""
+    values = {name: getattr(attributes, name) for name in (*STILL, "change")}
+    if values["fsid"] is not None:
+        values["fsid"] = (values["fsid"].major, values["fsid"].minor)
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _note_names(world: World, step: Step) -> None:
+    at = t.cast("Step4", step)
+    if step.args is None or at.current is None or step.result is None:
+        return
+    name, status = name_in(step), p.status_of(step.result)
+    if name is None:
+        return
+    if step.operation is p.REMOVE:
+        if status == OK:
+            world.names[at.current, name] = (False, world.source)
+    elif status == OK:
+        world.names[at.current, name] = (True, world.source)
+    elif step.operation is p.LOOKUP and status == Nfsstat4.NFS4ERR_NOENT:
+        world.names[at.current, name] = (False, world.source)
+
+
+def name_in(step: Step) -> bytes | None:
+    """The name in the current directory that an operation is about."""
+    args = step.args
+    if step.operation in {p.CREATE, p.LOOKUP}:
+        return bytes(args.objname)
+    if step.operation is p.LINK:
+        return bytes(args.newname)
+    if step.operation is p.REMOVE:
+        return bytes(args.target)
+    if step.operation is p.OPEN and args.claim.claim == p.OpenClaimType4.CLAIM_NULL:
+        return bytes(args.claim.file)
+    return None
+
+
+def _note_state(world: World, step: Step) -> None:
+    """Sessions, and the seqids of stateids."""
+    state, found = world.state4, results_of(step)
+    if step.operation is p.SEQUENCE:
+        state.session = bytes(step.args.sa_sessionid) if found is not None and step.args is not None else b""
+    elif step.operation is p.CREATE_SESSION and step.result is not None and step.args is not None:
+        granted = step.result.csr_resok4
+        if granted is not None:
+            state.clients[bytes(granted.csr_sessionid)] = step.args.csa_clientid
+    elif step.operation in {p.CLOSE, p.DESTROY_CLIENTID, p.DESTROY_SESSION, p.EXCHANGE_ID, p.FREE_STATEID}:
+        # What a stateid was called may be the name of another one from now on.
+        state.stateids.clear()
+    given = stateid_of(step)
+    key = None if given is None else state.key(bytes(given[0].other))
+    if given is not None and key is not None:
+        if len(state.stateids) >= MOST_STATEIDS:
+            state.stateids.clear()
+        state.stateids[key] = Known(given[0].seqid, world.source)

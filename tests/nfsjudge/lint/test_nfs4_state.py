@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: MIT
+"""Rules that compare replies of NFSv4: silent about the embedded server, and each fires on its mutant."""
+
+from __future__ import annotations
+
+import typing as t
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from nfsclient.clients.nfs4 import CompoundReply
+from nfsclient.clients.nfs4 import operations as op
+from nfsclient.protocol import nfs4 as p
+from nfsclient.rpc.auth import AuthSys
+from nfsclient.rpc.exchange import Exchange
+from nfsclient.xdr import XdrType, replace
+from nfsjudge.lint import Event, Finding, Happening, all_rules, lint
+from nfsmutants import find_mutant
+from tests.nfsserver.conftest import ROOT_USER
+from tests.nfsserver.nfs4.conftest import Rig4
+
+_NO_DELEGATION: t.Final = p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
+BOTH: t.Final = p.OPEN4_SHARE_ACCESS_BOTH | _NO_DELEGATION
+READ: t.Final = p.OPEN4_SHARE_ACCESS_READ | _NO_DELEGATION
+
+
+class Scene:
+    """A recorded session in a new directory."""
+
+    def __init__(self, rig: Rig4) -> None:
+        self.rig = rig
+        self.exchanges: list[Exchange] = []
+        rpc = rig.rpc(ROOT_USER)
+        rpc.on_exchange = self.exchanges.append
+        nfs4 = rig.nfs4()
+        nfs4.rpc = rpc
+        self.session = nfs4.establish()
+        self.top = self.run(op.putfh(rig.root), op.mkdir(b"top"), op.getfh()).handle
+
+    def run(self, *operations: XdrType) -> CompoundReply:
+        return self.session.compound(*operations)
+
+    def see(self, handle: bytes, *names: str) -> p.Fattr4:
+        return self.run(op.putfh(handle), op.getattr(*names)).ok().attributes
+
+    def file(self, name: bytes = b"file") -> tuple[bytes, p.Stateid4]:
+        opening = op.open(name, BOTH, owner=b"owner", how=op.guarded())
+        made = self.run(op.putfh(self.top), opening, op.getfh()).ok()
+        return made.handle, made.stateid
+
+    def findings(self, events: tuple[Event, ...] = ()) -> dict[str, Finding]:
+        return {one.rule.name: one for one in lint(self.exchanges, events)}
+
+
+Play: t.TypeAlias = Callable[[Scene], object]
+SCENES: dict[str, Play] = {}
+
+
+def scene(name: str) -> Callable[[Play], Play]:
+    def register(play: Play) -> Play:
+        SCENES[name] = play
+        return play
+
+    return register
+
+
+@scene("nfs4/handle-same-object")
+def looked_at_twice(s: Scene) -> None:
+    for _ in range(2):
+        s.see(s.top, "type", "fsid", "fileid")
+
+
+@scene("nfs4/attributes-agree")
+def counted_twice(s: Scene) -> None:
+    file, _ = s.file()
+    s.see(file, "type", "numlinks", "mode", "owner", "size")
+    s.run(op.putfh(file), op.read(op.ANONYMOUS, 0, 10))
+    s.see(file, "numlinks", "mode", "owner", "size")
+
+
+@scene("nfs4/change-moves")
+def written_and_removed(s: Scene) -> None:
+    file, stateid = s.file()
+    s.see(file, "change")
+    s.see(s.top, "change")
+    s.run(op.putfh(file), op.write(stateid, 0, b"data"))
+    s.see(file, "change")
+    s.run(op.putfh(s.top), op.remove(b"file"))
+    s.see(s.top, "change")
+
+
+@scene("nfs4/change-info-before")
+def made_two(s: Scene) -> None:
+    for name in (b"one", b"two"):
+        s.run(op.putfh(s.top), op.mkdir(name), op.getfh())
+
+
+@scene("nfs4/names-agree")
+def looked_up_again(s: Scene) -> None:
+    for _ in range(2):
+        s.run(op.putfh(s.top), op.lookup(b"absent"))
+    s.run(op.putfh(s.top), op.mkdir(b"made"))
+    for _ in range(2):
+        s.run(op.putfh(s.top), op.lookup(b"made"))
+
+
+@scene("nfs4/stateid-order")
+def downgraded(s: Scene) -> None:
+    file, _ = s.file()
+    opening = op.open(None, READ, owner=b"owner")
+    again = s.run(op.putfh(file), opening).ok()
+    s.run(op.putfh(file), op.open_downgrade(again.stateid, READ)).ok()
+
+
+@pytest.fixture
+def rig4() -> Iterator[Rig4]:
+    made = Rig4()
+    made.listen()
+    yield made
+    made.close()
+
+
+RULES = {rule.name: rule for rule in all_rules() if rule.name in SCENES}
+PAIRS = [(rule.name, mutant) for rule in RULES.values() for mutant in rule.killed_by]
+
+
+@pytest.mark.parametrize("name", SCENES)
+def test_a_right_server_breaks_no_rule(rig4: Rig4, name: str) -> None:
+    played = Scene(rig4)
+    SCENES[name](played)
+    assert played.findings() == {}
+
+
+@pytest.mark.parametrize(("name", "mutant"), PAIRS)
+def test_a_rule_fires_on_its_mutant(rig4: Rig4, name: str, mutant: str) -> None:
+    find_mutant(mutant)
+    played = Scene(rig4)
+    rig4.mutants.add(mutant)
+    SCENES[name](played)
+    found = played.findings()
+    assert found[name].severity == RULES[name].severity
+    assert found[name].breach.earlier is not None
+
+
+def mutated(rig4: Rig4, mutant: str, play: Play) -> Scene:
+    find_mutant(mutant)
+    played = Scene(rig4)
+    rig4.mutants.add(mutant)
+    play(played)
+    return played
+
+
+def test_what_a_restart_lies_between_is_not_compared(rig4: Rig4) -> None:
+    played = mutated(rig4, "getattr4-renumbers-files", looked_at_twice)
+    last = played.exchanges[-1]
+    assert played.findings((Event(last.sent_at - 1e-9, Happening.RESTART),)) == {}
+
+
+def test_objects_that_others_may_use_unseen_are_not_compared(rig4: Rig4) -> None:
+    found = mutated(rig4, "getattr4-counts-links-up", counted_twice)
+    assert lint(found.exchanges, others=True) == []
+
+
+def test_objects_that_were_there_before_are_not_compared(rig4: Rig4) -> None:
+    played = Scene(rig4)
+    for _ in range(2):
+        played.see(rig4.root, "mode", "numlinks", "owner")
+    reply = played.exchanges[-1].result.resarray[-1].resok4
+    reply.obj_attributes = reply.obj_attributes.changed(mode=0)
+    assert played.findings() == {}
+
+
+def test_what_may_have_changed_in_between_is_not_compared(rig4: Rig4) -> None:
+    def changed_by_somebody(s: Scene, change: Callable[[bytes], object]) -> None:
+        file, _ = s.file()
+        for _ in range(2):
+            s.see(file, "type", "numlinks")
+            change(file)
+
+    def link(s: Scene) -> Callable[[bytes], object]:
+        names = iter((b"l1", b"l2"))
+        return lambda file: s.run(op.putfh(file), op.savefh(), op.putfh(s.top), op.link(next(names))).ok()
+
+    played = Scene(rig4)
+    changed_by_somebody(played, link(played))
+    assert played.findings() == {}
+
+
+def test_calls_that_overlap_are_not_compared(rig4: Rig4) -> None:
+    played = mutated(rig4, "getattr4-change-is-the-first", written_and_removed)
+    assert played.findings()
+    for one in played.exchanges:
+        one.sent_at, one.received_at = 1.0, 2.0
+    assert played.findings() == {}
+
+
+def test_attributes_that_another_user_sees_are_not_compared(rig4: Rig4) -> None:
+    played = mutated(rig4, "getattr4-counts-links-up", counted_twice)
+    assert "nfs4/attributes-agree" in played.findings()
+    played.exchanges[-1].credential = AuthSys(7, 7)
+    assert played.findings() == {}
+
+
+def test_another_client_may_have_the_same_stateid(rig4: Rig4) -> None:
+    played = mutated(rig4, "opendowngrade4-seqid-goes-back", downgraded)
+    assert "nfs4/stateid-order" in played.findings()
+    last = played.exchanges[-1].args
+    last.argarray[0] = replace(last.argarray[0], sa_sessionid=bytes(16))
+    played.exchanges[-1].result.resarray[0].sr_resok4.sr_sessionid = bytes(16)
+    assert played.findings() == {}
+
+
+def test_a_reply_from_the_cache_of_a_session_is_not_compared(rig4: Rig4) -> None:
+    played = Scene(rig4)
+    played.run(op.putfh(played.top), op.mkdir(b"made"), op.getfh())
+    last = played.exchanges[-1]
+    played.session.nfs4.send(last.args)
+    assert played.exchanges[-1].result == last.result
+    assert played.exchanges[-1].xid != last.xid
+    assert played.findings() == {}

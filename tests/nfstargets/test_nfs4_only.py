@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: MIT
+"""A server of NFSv4 only: no MOUNT, no rpcbind. On NFS-Ganesha; skipped where it cannot be started."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nfsclient.discovery4 import discover4
+from nfsclient.errors import MountFailed
+from nfsclient.url import NfsUrl
+from nfsjudge.records import CheckRecord, read_records
+from nfsproof.exits import Exit
+from nfstargets import make_target
+from nfstargets.base import TargetError
+from nfstargets.diagnosis import Outcome, diagnose
+from nfstargets.ganesha import GaneshaTarget
+from tests.cli.test_reproduce import python
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("ganesha.nfsd", path="/usr/bin:/usr/sbin") is None, reason="no NFS-Ganesha"
+)
+
+
+@pytest.fixture(scope="module")
+def host() -> Iterator[str]:
+    made = GaneshaTarget("mem", protocols=(4,))
+    try:
+        made.start()
+    except TargetError as error:
+        if "unshare" in str(error):
+            pytest.skip(str(error))
+        raise
+    address = made.address()
+    assert (address.version, address.mount_port) == (4, 0)
+    yield f"nfs://{address.host}:{address.nfs_port}"
+    made.stop()
+
+
+def checks_of(folder: Path) -> dict[str, CheckRecord]:
+    with (folder / "records.jsonl").open() as lines:
+        return {one.id: one for one in read_records(lines) if isinstance(one, CheckRecord)}
+
+
+def test_a_run_needs_neither_mount_nor_rpcbind(host: str, tmp_path: Path) -> None:
+    some = (
+        "nfs4/LOOKUP",
+        "nfs4/CLOSE",
+        "nfs3/NULL",
+        "mount/NULL",
+        "portmap/NULL",
+        "rpc/header/unknown-procedure*",
+    )
+    words = ("run", f"{host}/mem?version=4.1&uid=0&gid=0", *some, "-q", "--lint=fail", f"--report={tmp_path}")
+    result = python("-m", "nfsproof", *words)
+    assert result.returncode == Exit.OK, result.stdout
+    checks = checks_of(tmp_path)
+    verdicts = {name: one.verdict for name, one in checks.items()}
+    assert {one for name, one in verdicts.items() if name.startswith("nfs4/") and "4.1" in name} == {"PASS"}
+    later = [one for name, one in checks.items() if "[4.2]" in name]
+    assert later
+    assert all("the URL of the target says version=4.1" in one.reason for one in later)
+    assert verdicts["rpc/header/unknown-procedure[last+1-tcp]"] == "PASS"
+    others = [one for name, one in verdicts.items() if name.split("/")[0] in {"nfs3", "mount", "portmap"}]
+    assert set(others) == {"UNSUPPORTED"}
+
+
+def test_version_4_2_has_the_checks_of_both(host: str, tmp_path: Path) -> None:
+    words = ("run", f"{host}/mem?version=4.2&uid=0&gid=0", "nfs4/LOOKUP", "-q", f"--report={tmp_path}")
+    result = python("-m", "nfsproof", *words)
+    assert result.returncode == Exit.OK, result.stdout
+    assert {one.verdict for one in checks_of(tmp_path).values()} == {"PASS"}
+
+
+@pytest.mark.parametrize("version", ["4", "4.1", "4.2"])
+def test_the_doctor_finds_it_healthy(host: str, version: str) -> None:
+    diagnosis = diagnose(f"{host}/mem?version={version}&uid=0&gid=0", patience=60)
+    assert diagnosis.healthy, diagnosis.render()
+    names = [step.name for step in diagnosis.steps]
+    wanted = [
+        "name",
+        "port",
+        "RPC version",
+        "NFS",
+        "session",
+        "privileged port",
+        "path",
+        "write access",
+        "root squash",
+    ]
+    assert names == wanted
+    assert diagnosis.step("root squash").seen == "root stays root"
+    minor = "1" if version == "4.1" else "2"
+    assert diagnosis.step("session").seen == f"NFSv4.{minor} gives one"
+
+
+def test_what_is_wrong_is_said(host: str) -> None:
+    diagnosis = diagnose(f"{host}/mem/nothing?version=4.1", patience=60)
+    assert diagnosis.step("path").outcome is Outcome.FAILED
+    assert (
+        "expected /mem/nothing in the name space of the server, saw NFS4ERR_NOENT"
+        in diagnosis.step("path").seen
+    )
+    assert diagnosis.step("write access").outcome is Outcome.NOT_TRIED
+    old = diagnose(f"{host}/mem?mountport=1", patience=60)
+    assert "version=4.1 in the URL" in old.step("NFS").advice
+
+
+def test_discovery(host: str) -> None:
+    found = discover4(NfsUrl.parse(f"{host}/mem?version=4&uid=0&gid=0"))
+    assert (found.minor, found.path) == (2, b"/mem")
+    with pytest.raises(MountFailed, match="expected /nothing in the name space"):
+        discover4(NfsUrl.parse(f"{host}/nothing/below?version=4.1"))
+
+
+def test_the_target_knows_its_address_again(host: str) -> None:
+    target = make_target(f"{host}/mem?version=4.1")
+    target.start()
+    address = target.address()
+    assert (address.version, address.minor, address.export, address.inside) == (4, 1, "/mem", "")
+    assert type(address).from_plain(address.to_plain()) == address
