@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
 from nfsclient.clients.nfs4 import CompoundReply, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
@@ -23,8 +23,8 @@ def try_lock(
 ) -> CompoundReply:
     """The reply to the first LOCK of a lock-owner in an open; of a new one if none is given."""
     more.setdefault("owner", new_state_owner())
-    return session.compound(
-        op.putfh(opened.handle), op.lock(opened.stateid, locktype, offset, length, **more)
+    return through_grace(
+        session, op.putfh(opened.handle), op.lock(opened.stateid, locktype, offset, length, **more)
     )
 
 
@@ -49,7 +49,7 @@ def try_lock_more(
     length: int,
 ) -> CompoundReply:
     """The reply to a further LOCK of a lock-owner."""
-    return session.compound(op.putfh(opened.handle), op.lock_more(stateid, locktype, offset, length))
+    return through_grace(session, op.putfh(opened.handle), op.lock_more(stateid, locktype, offset, length))
 
 
 def test_range(
@@ -57,7 +57,7 @@ def test_range(
 ) -> CompoundReply:
     """The reply to LOCKT, by a lock-owner that has no locks if none is given."""
     more.setdefault("owner", new_state_owner())
-    return session.compound(op.putfh(file), op.lockt(locktype, offset, length, **more))
+    return through_grace(session, op.putfh(file), op.lockt(locktype, offset, length, **more))
 
 
 test_range.__test__ = False  # type: ignore[attr-defined]

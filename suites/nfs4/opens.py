@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner, through_grace
 from nfsclient.clients.nfs4 import CompoundReply, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
@@ -30,7 +30,7 @@ def try_open(
 ) -> CompoundReply:
     """The reply to an OPEN of a file by its handle, by a new open owner unless one is given."""
     more.setdefault("owner", new_state_owner())
-    return session.compound(op.putfh(file), op.open(None, access, deny, **more))
+    return through_grace(session, op.putfh(file), op.open(None, access, deny, **more))
 
 
 def open_file(session: Session4, file: bytes, access: int = READ, deny: int = 0, **more: t.Any) -> Opened:
@@ -46,7 +46,7 @@ def create_file(
 ) -> Opened:
     """Create a file and keep it open."""
     creating = op.open(name, access, owner=new_state_owner(), how=how or op.guarded())
-    reply = expect(session.compound(op.putfh(directory), creating, op.getfh())).ok()
+    reply = expect(through_grace(session, op.putfh(directory), creating, op.getfh())).ok()
     result = reply.of(p.OPEN).resok4
     assert result is not None
     return Opened(reply.handle, result.stateid, result)

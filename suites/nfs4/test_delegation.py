@@ -11,7 +11,7 @@ import typing as t
 
 import pytest
 
-from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner
+from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_owner, through_grace
 from nfsclient.clients.nfs4 import CompoundReply, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
@@ -73,7 +73,7 @@ def delegated(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Granted:
     )
     holder.callbacks.on(p.CB_RECALL, Nfsstat4.NFS4_OK)
     opening = op.open(None, access | want, owner=new_state_owner())
-    reply = expect(holder.compound(op.putfh(file), opening)).ok()
+    reply = expect(through_grace(holder, op.putfh(file), opening)).ok()
     result = reply.of(p.OPEN).resok4
     assert result is not None
     kind = result.delegation
