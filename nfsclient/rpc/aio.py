@@ -183,15 +183,15 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
         """
         core, limit = self.core, self.timeout if timeout is None else timeout
         chosen = self.credential if credential is None else credential
-        if not isinstance(core, StreamCore) or core.recorder is not None or core.fragment_sizes is not None:
+        plan = core.plans.plan(procedure, chosen)
+        is_plain = core.recorder is None and plan.security is None
+        if not isinstance(core, StreamCore) or not is_plain or core.fragment_sizes is not None:
             singly = self._pipeline_singly(procedure, iter(arguments), outstanding, chosen, limit)
             async with contextlib.aclosing(singly):
                 async for pair in singly:
                     yield pair
             return
-        window: CallWindow[A, R] = CallWindow(
-            core, core.plans.plan(procedure, chosen), iter(arguments), self._receive
-        )
+        window: CallWindow[A, R] = CallWindow(core, plan, iter(arguments), self._receive)
         core.windows.append(window)
         try:
             await self._fill(window, outstanding, limit)

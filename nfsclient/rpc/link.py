@@ -419,7 +419,9 @@ class Link:
         if not isinstance(core, StreamCore) or not core.assembler.is_idle:
             return None
         for pending in core.pending.values():
-            if pending.bulk is not None and pending.bulk.asked(pending.args) >= WORTH_IT:
+            if pending.bulk is None or pending.seals is not None:
+                continue
+            if pending.bulk.asked(pending.args) >= WORTH_IT:
                 return pending
         return None
 
@@ -429,7 +431,12 @@ class Link:
 
         def find(xid: int) -> tuple[t.Any, memoryview | None] | None:
             pending = pendings.get(xid)
-            if pending is None or pending.procedure is not procedure or pending.bulk is not bulk:
+            if (
+                pending is None
+                or pending.procedure is not procedure
+                or pending.bulk is not bulk
+                or pending.seals
+            ):
                 return None
             return pending.args, pending.into
 
