@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
@@ -117,12 +118,24 @@ class Server:
 
     # ------------------------------------------------------------ service
 
-    def listen(self, loop: Loop, host: str = "127.0.0.1", port: int = 0, *, udp: bool = True) -> Address:
-        """Answer on one port, over TCP and UDP, while the loop runs; the bound address. Raises OSError."""
+    def listen(
+        self,
+        loop: Loop,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        *,
+        udp: bool = True,
+        tls: ssl.SSLContext | None = None,
+    ) -> Address:
+        """Answer on one port, over TCP and UDP, while the loop runs; the bound address. Raises OSError.
+
+        With `tls`, each TCP connection begins with a TLS handshake.
+        """
         if self._rpc is not None:
             raise RuntimeError("this server listens already")
         make = partial(SurroundedRpcServer, loop, self.messages, self.pipeline.below_messages)
         self._rpc, address = listen(make, host, port, udp=udp)
+        self._rpc.tls = tls
         self._address = address
         programs = [(service.program.number, service.program.version) for service in self._services]
         self.registry.publish(programs, address[0], tcp=address[1], udp=address[1] if udp else None)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import ssl
 import typing as t
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 
@@ -53,6 +54,7 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
         """
         self.peer_address: Address = ("", 0)
         self.local_address: Address = ("", 0)
+        self._transport: asyncio.Transport | asyncio.DatagramTransport
         self._loop = asyncio.get_running_loop()
         self._waiters: dict[Pending[t.Any], asyncio.Future[None]] = {}
         self._readers: dict[CallWindow[t.Any, t.Any], asyncio.Future[None]] = {}
@@ -82,6 +84,34 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
         """Close the connection; calls under way end with `ConnectionLost`."""
         self._lose("closed by us")
         await self._closed
+
+    async def start_tls(self, context: ssl.SSLContext, server_hostname: str | None = None) -> None:
+        """Use TLS from now on, with the server's certificate judged by `context`.
+
+        To be called while nothing is under way. Raises `ConnectionLost` with what is wrong, or how long it took.
+        """
+        if not self.is_open:
+            raise ConnectionLost("start_tls", self._failure)
+        if not isinstance(self.core, StreamCore):
+            raise TypeError("TLS needs a TCP connection")
+        if self.core.pending or self.core.windows:
+            raise ValueError("calls are under way")
+        plain = t.cast("asyncio.Transport", self._transport)
+        try:
+            transport = await self._loop.start_tls(
+                plain,
+                self,
+                context,
+                server_hostname=server_hostname,
+                ssl_handshake_timeout=self.timeout,
+            )
+        except OSError as error:
+            self._lose(str(error))
+            self.connection_lost(error)  # asyncio tells it to its own protocol for TLS only
+            raise ConnectionLost("start_tls", str(error)) from error
+        if transport is None:
+            raise ConnectionLost("start_tls", self._failure)
+        self._transport = transport
 
     async def wait_closed(self, timeout: float | None = None) -> bool:
         """Whether the connection ends within `timeout` seconds."""
@@ -153,15 +183,15 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
         """
         core, limit = self.core, self.timeout if timeout is None else timeout
         chosen = self.credential if credential is None else credential
-        if not isinstance(core, StreamCore) or core.recorder is not None or core.fragment_sizes is not None:
+        plan = core.plans.plan(procedure, chosen)
+        is_plain = core.recorder is None and plan.security is None
+        if not isinstance(core, StreamCore) or not is_plain or core.fragment_sizes is not None:
             singly = self._pipeline_singly(procedure, iter(arguments), outstanding, chosen, limit)
             async with contextlib.aclosing(singly):
                 async for pair in singly:
                     yield pair
             return
-        window: CallWindow[A, R] = CallWindow(
-            core, core.plans.plan(procedure, chosen), iter(arguments), self._receive
-        )
+        window: CallWindow[A, R] = CallWindow(core, plan, iter(arguments), self._receive)
         core.windows.append(window)
         try:
             await self._fill(window, outstanding, limit)
@@ -261,7 +291,10 @@ class AsyncRpcClient(asyncio.Protocol, asyncio.DatagramProtocol):
         return self.core.strays.popleft()
 
     def shutdown_write(self) -> None:
-        """Half-close: no more calls from us; answers may still come."""
+        """Half-close: no more calls from us; answers may still come.
+
+        Raises NotImplementedError over TLS, of which asyncio closes no single side.
+        """
         if self.is_open and isinstance(self.core, StreamCore):
             self._flush()
             t.cast("asyncio.Transport", self._transport).write_eof()

@@ -25,7 +25,10 @@ class AuthSysParms(Struct):
 
 
 class Credential(t.Protocol):
-    """What goes with each call. Must be hashable: encoded call headers are kept by credential."""
+    """What goes with each call. Must be hashable: encoded call headers are kept by credential.
+
+    One that is another in each call is a `Security` (`nfsclient.rpc.security`).
+    """
 
     def __hash__(self) -> int:
         """Equal credentials encode alike."""
@@ -36,7 +39,8 @@ class Credential(t.Protocol):
         ...
 
 
-_NONE = OpaqueAuth().to_xdr()
+NO_AUTH: t.Final = OpaqueAuth().to_xdr()
+"""AUTH_NONE, encoded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ class AuthNone:
 
     def opaque(self) -> tuple[bytes, bytes]:
         """Credential and verifier, each encoded as opaque_auth."""
-        return _NONE, _NONE
+        return NO_AUTH, NO_AUTH
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,7 @@ class AuthSys:
     def opaque(self) -> tuple[bytes, bytes]:
         """Credential and verifier, each encoded as opaque_auth."""
         body = AuthSysParms(self.stamp, self.machine_name, self.uid, self.gid, list(self.gids)).to_xdr()
-        return OpaqueAuth(AuthFlavor.AUTH_SYS, body).to_xdr(), _NONE
+        return OpaqueAuth(AuthFlavor.AUTH_SYS, body).to_xdr(), NO_AUTH
 
     @classmethod
     def from_body(cls, body: bytes) -> AuthSys:
@@ -105,6 +109,7 @@ def decode_credential(cred: OpaqueAuth, verf: OpaqueAuth) -> AuthSys | AuthNone 
 
 __all__ = [
     "MAX_GIDS",
+    "NO_AUTH",
     "AuthNone",
     "AuthSys",
     "AuthSysParms",

@@ -179,8 +179,8 @@ class RpcClient(Link):
         """Make many calls of one procedure, up to `outstanding` at a time: (arguments, result) as they come.
 
         New arguments are drawn as soon as replies have arrived, before the results are given back.
-        The first error ends it, and so does a pause of `timeout` seconds in which no answer comes. Over UDP, or
-        while exchanges are recorded, calls are made singly underneath, each with its own deadline.
+        The first error ends it, and so does a pause of `timeout` seconds in which no answer comes. Over UDP, while
+        exchanges are recorded, or when calls are sealed, they are made singly underneath, each with its own deadline.
         """
         chosen = self.credential if credential is None else credential
         limit = self.timeout if timeout is None else timeout
@@ -188,8 +188,9 @@ class RpcClient(Link):
         is_plain = core.recorder is None and self.before_call is None
         if isinstance(core, StreamCore) and is_plain and core.fragment_sizes is None:
             plan = core.plans.plan(procedure, chosen)
-            pipeline: Pipeline[A, R] = Pipeline(self, core, plan, iter(arguments), limit)
-            return pipeline.run(outstanding)
+            if plan.security is None:
+                pipeline: Pipeline[A, R] = Pipeline(self, core, plan, iter(arguments), limit)
+                return pipeline.run(outstanding)
         return self._pipeline_singly(procedure, iter(arguments), outstanding, chosen, limit)
 
     def _pipeline_singly(
@@ -227,7 +228,16 @@ class RpcClient(Link):
         timeout: float,
         into: memoryview | None,
     ) -> R:
-        """A direct call where much data goes out uncopied, or comes in and is received in its place."""
+        """A direct call where much data goes out uncopied, or comes in and is received in its place.
+
+        What no direct way can do, a sealed call, takes the ordinary one.
+        """
+        if plan.security is not None:
+            return self.wait(
+                self.submit(
+                    plan.procedure, args, credential=plan.credential, timeout=timeout, xid=xid, into=into
+                )
+            )
         size = 8 + size_of(message)
         message.insert(0, _MARK_AND_XID.pack(LAST_FRAGMENT - 4 + size, xid))
         now = self.loop.clock()

@@ -23,6 +23,7 @@ from nfsclient.rpc.messages import parse_reply
 from nfsclient.rpc.plan import Plans
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.record import DEFAULT_MAX_RECORD, Record, RecordAssembler, fragment, frame
+from nfsclient.rpc.security import Security, open_reply
 from nfsclient.xdr import Buffer, XdrType
 
 A = t.TypeVar("A", bound=XdrType)
@@ -61,6 +62,7 @@ class Pending(t.Generic[R]):
         "resend_at",
         "resent",
         "result",
+        "seals",
         "sent_at",
         "timeout",
         "xid",
@@ -74,6 +76,8 @@ class Pending(t.Generic[R]):
         self.bulk = procedure.bulk_for(args)
         self.into: memoryview | None = None
         self.call: bytes = b""
+        self.seals: list[object] | None = None
+        """What opens the reply to a call that was sealed, for each time that it was sent."""
         self.done = False
         self.result: R | None = None
         self.error: NfsClientError | None = None
@@ -141,9 +145,15 @@ class CallCore(abc.ABC):
     ) -> Pending[R]:
         """Start a call; its bytes are among the output from now on. Raises `XdrError` for bad arguments."""
         number = self.next_xid() if xid is None else xid
-        message: list[Buffer] = [number.to_bytes(4, "big"), self.plans.plan(procedure, credential).header]
-        args.pack(message)
-        pending = self.expect(procedure, args, number, credential, now, timeout)
+        plan = self.plans.plan(procedure, credential)
+        if plan.security is None:
+            message: list[Buffer] = [number.to_bytes(4, "big"), plan.header]
+            args.pack(message)
+            pending = self.expect(procedure, args, number, credential, now, timeout)
+        else:
+            encoded = args.to_xdr()
+            pending = self.expect(procedure, args, number, credential, now, timeout)
+            message = [self._seal(plan.security, plan.prefix, encoded, pending)]
         pending.into = into
         if self.recorder is not None:
             pending.call = b"".join(message)
@@ -168,6 +178,16 @@ class CallCore(abc.ABC):
         pending.deadline = now + timeout
         self.pending[xid] = pending
         return pending
+
+    def _seal(self, security: Security, prefix: bytes, args: bytes, pending: Pending[t.Any]) -> bytes:
+        """A call with the next number of its context. It is kept, since no other encoding of it is the same."""
+        head = pending.xid.to_bytes(4, "big") + prefix
+        sealed = security.seal(head, args)
+        if pending.seals is None:
+            pending.seals = []
+        pending.seals.append(sealed.token)
+        pending.call = head + b"".join(sealed.after_head)
+        return pending.call
 
     @abc.abstractmethod
     def _send(self, pending: Pending[t.Any], message: list[Buffer]) -> None:
@@ -215,7 +235,10 @@ class CallCore(abc.ABC):
             self._take_stray(xid, record)
             return None
         try:
-            pending.result = decode_reply(pending.procedure, record)
+            if pending.seals is None:
+                pending.result = decode_reply(pending.procedure, record)
+            else:
+                pending.result = _open_reply(pending, record)
         except NfsClientError as error:
             pending.error = error
         if pending.into is not None and pending.result is not None:
@@ -301,6 +324,16 @@ def decode_reply(procedure: Procedure[t.Any, R], record: Record) -> R:
         pass
     # In place, the decoder may have run into the next record: judge this record by its own bytes.
     return procedure.res.from_xdr(bytes(buf[pos:end]))
+
+
+def _open_reply(pending: Pending[R], record: Record) -> R:
+    """The results in the reply to a sealed call. Raises as `decode_reply` does, or what `Security.open` raises."""
+    assert isinstance(pending.credential, Security)
+    assert pending.seals is not None
+    results, error = open_reply(pending.credential, pending.seals, record.payload(), pending.procedure.label)
+    if error is not None:
+        raise error
+    return pending.procedure.res.from_xdr(results)
 
 
 class StreamCore(CallCore):
@@ -394,12 +427,18 @@ class DatagramCore(CallCore):
         late = super().handle_timeout(now)
         for pending in self.pending.values():
             if pending.resend_at <= now:
-                self._output.append(self._datagrams[pending.xid])
+                self._output.append(self._again(pending))
                 self.retransmissions += 1
                 pending.resent += 1
                 pending.interval = min(pending.interval * 2, self.longest_interval)
                 pending.resend_at = now + pending.interval
         return late
+
+    def _again(self, pending: Pending[t.Any]) -> bytes:
+        security = self.plans.plan(pending.procedure, pending.credential).security
+        if security is None:
+            return self._datagrams[pending.xid]
+        return self._seal(security, pending.call[4:24], pending.args.to_xdr(), pending)
 
     def receive(self, data: bytes, now: float) -> list[Event]:
         """Take one datagram; the event it makes, if any."""

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import ssl
 import struct
 import typing as t
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from nfsclient.errors import BadReply, ConnectFailed, ConnectionLost
+from nfsclient.errors import BadReply, ConnectFailed, ConnectionLost, RpcTimeout
 from nfsclient.rpc.bulk import BulkReceiver, BulkReply, Find
 from nfsclient.rpc.channel import Answerer
 from nfsclient.rpc.core import CallReceived, DatagramCore, Pending, StreamCore
@@ -27,6 +28,7 @@ from nfsclient.rpc.plan import JOIN_BELOW, WORTH_IT, Plan
 from nfsclient.rpc.program import BulkResult
 from nfsclient.rpc.record import size_of
 from nfsclient.rpc.sockets import Address, KernelTimeout, address_of, format_address
+from nfsclient.rpc.stream import Stream, TlsStream
 from nfsclient.rpc.tap import Tap, TappedSocket
 from nfsclient.xdr import Buffer, XdrType
 
@@ -64,6 +66,7 @@ class Link:
         self._tap: Tap | None = None
         self.redial: Callable[[int], socket.socket] | None = None
         """Connects again, if possible from the given source port; None: as `dial` does."""
+        self._tls_options: tuple[ssl.SSLContext, str | None] | None = None
         self._open(dial())
 
     # ------------------------------------------------------------ the connection
@@ -72,9 +75,9 @@ class Link:
         self.is_open = True
         self.why_closed = ""
         self._unsent: deque[memoryview] = deque()
+        self.peer_address: Address = address_of(sock.getpeername())
+        self.local_address: Address = address_of(sock.getsockname())
         self._wait_on(sock if self._tap is None else TappedSocket(sock, self._tap))
-        self.peer_address: Address = address_of(self._sock.getpeername())
-        self.local_address: Address = address_of(self._sock.getsockname())
         self.core = self._make_core(format_address(*self.peer_address))
         self.core.recorder = self._recorder
         self.core.raw_recorder = self._raw_recorder
@@ -83,7 +86,8 @@ class Link:
         self.loop.add(self)
 
     def _wait_on(self, sock: socket.socket) -> None:
-        self._sock = sock
+        self._sock: Stream = sock
+        self._tls: TlsStream | None = None
         self._receive_timeout = KernelTimeout(sock)
         self._send_timeout = KernelTimeout(sock, socket.SO_SNDTIMEO)
         self._bulk = BulkReceiver(sock, self._receive_timeout, self.loop.clock)
@@ -99,7 +103,32 @@ class Link:
         if isinstance(self._sock, TappedSocket):
             self._sock.tap = tap
         elif tap is not None and self.is_open:
+            if isinstance(self._sock, TlsStream):
+                raise ValueError("tap a connection before start_tls(), not after it")  # noqa: TRY004  (the order is wrong)
             self._wait_on(TappedSocket(self._sock, tap))
+
+    def start_tls(self, context: ssl.SSLContext, server_hostname: str | None = None) -> None:
+        """Use TLS from now on, and after each `reconnect`, with the server's certificate judged by `context`.
+
+        Serves the loop until the handshake is over. To be called while nothing is under way. `on_wire`, if it is set
+        before, gets the encrypted bytes. Raises `ConnectionLost` with what is wrong, `RpcTimeout` after `timeout`.
+        """
+        self.require_open("start_tls")
+        if not isinstance(self._sock, socket.socket) or not self._is_stream:
+            raise TypeError("TLS needs a TCP connection that does not use it yet")
+        if self.core.pending or self.core.windows or self._unsent:
+            raise ValueError("calls are under way")
+        self._tls_options = (context, server_hostname)
+        self._sock = tls = TlsStream(self._sock, context, server_hostname=server_hostname)
+        self._tls = tls
+        deadline = self.loop.clock() + self.timeout
+        self.on_writable()
+        while self.is_open and not tls.is_ready:
+            if self.loop.clock() >= deadline:
+                self.lose("the TLS handshake was not over in time")
+                raise RpcTimeout("start_tls", self.timeout)
+            self.pump(deadline)
+        self.require_open("start_tls")
 
     @property
     def on_exchange(self) -> Recorder | None:
@@ -144,7 +173,9 @@ class Link:
                 if next(waiting, over) is over:
                     raise
             else:
-                return
+                break
+        if self._tls_options is not None:
+            self.start_tls(*self._tls_options)
 
     def __enter__(self) -> t.Self:
         return self
@@ -232,6 +263,8 @@ class Link:
     def on_writable(self) -> None:
         """Send what waits, as far as there is room."""
         try:
+            if self._tls is not None:
+                self._tls.flush(socket.MSG_DONTWAIT)
             while self._unsent:
                 sent = self._sock.send(self._unsent[0], socket.MSG_DONTWAIT)
                 if sent == len(self._unsent[0]):
@@ -245,14 +278,14 @@ class Link:
 
     def wants_to_write(self) -> bool:
         """Whether output waits for room."""
-        return bool(self._unsent)
+        return bool(self._unsent) if self._tls is None else self._tls.wants_to_write(bool(self._unsent))
 
     # ------------------------------------------------------------ input
 
     def pump(self, deadline: float) -> None:
         """Serve until something has happened, but not past `deadline`. Raises `ConnectionLost` when closed."""
         self.require_open("waiting for an answer")
-        if self._unsent or self.loop.sole is not self:
+        if self._unsent or self._tls is not None or self.loop.sole is not self:
             self.loop.run_once(deadline)
             return
         due = self.next_deadline()
@@ -312,7 +345,7 @@ class Link:
 
     def receive_chunk(self, deadline: float) -> bytes:
         """What arrives next, uninterpreted; empty at the deadline, at the end, or when others were served."""
-        if self._unsent or self.loop.sole is not self:
+        if self._unsent or self._tls is not None or self.loop.sole is not self:
             self.loop.run_once(deadline)
             return b""
         if not self._allow_until(deadline):
@@ -332,6 +365,8 @@ class Link:
         self, plan: Plan[t.Any], bulk: BulkResult[t.Any, t.Any], find: Find, deadline: float
     ) -> BulkReply | bytes:
         """A reply with much data, received in place; or bytes, as `receive_chunk` gives them."""
+        if self._tls is not None:
+            return self.receive_chunk(deadline)
         if self._unsent or self.loop.sole is not self:
             self.loop.run_once(deadline)
             return b""
@@ -372,17 +407,21 @@ class Link:
                 self.lose(_cause(error))
             return True
         self.take(data)
+        if data and self._tls is not None and self._tls.has_ended and self.is_open:
+            self.take(b"")  # the peer may leave the socket open: nothing would report the end again
         return True
 
     def _bulk_target(self) -> Pending[t.Any] | None:
         """A call whose reply may be received in place, if the next one can be such a reply."""
         core = self.core
-        if core.recorder is not None or core.windows:
+        if core.recorder is not None or core.windows or self._tls is not None:
             return None
         if not isinstance(core, StreamCore) or not core.assembler.is_idle:
             return None
         for pending in core.pending.values():
-            if pending.bulk is not None and pending.bulk.asked(pending.args) >= WORTH_IT:
+            if pending.bulk is None or pending.seals is not None:
+                continue
+            if pending.bulk.asked(pending.args) >= WORTH_IT:
                 return pending
         return None
 
@@ -392,7 +431,12 @@ class Link:
 
         def find(xid: int) -> tuple[t.Any, memoryview | None] | None:
             pending = pendings.get(xid)
-            if pending is None or pending.procedure is not procedure or pending.bulk is not bulk:
+            if (
+                pending is None
+                or pending.procedure is not procedure
+                or pending.bulk is not bulk
+                or pending.seals
+            ):
                 return None
             return pending.args, pending.into
 
@@ -421,6 +465,8 @@ class Link:
         deadline: float,
     ) -> tuple[R | None, bytes]:
         """Receive the data of a reply whose head `exchange` gave: the result, or None and what was read."""
+        if self._tls is not None:
+            return None, head
         try:
             return self._bulk.complete(plan, bulk, args, into, head, deadline)
         except OSError as error:

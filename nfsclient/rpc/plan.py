@@ -11,6 +11,7 @@ from nfsclient.rpc.auth import Credential
 from nfsclient.rpc.messages import RPC_VERSION
 from nfsclient.rpc.program import Procedure
 from nfsclient.rpc.record import size_of
+from nfsclient.rpc.security import Security
 from nfsclient.xdr import Buffer, Union, XdrType, fields_of, shape_of, source_of
 from nfsclient.xdr.kinds import ArrayNode, ChoiceNode, LinkedListNode, OpaqueNode, StructNode, UnionNode
 
@@ -31,21 +32,36 @@ class Plan(t.Generic[R]):
     finds a value at a position of `bytes`.
     """
 
-    __slots__ = ("credential", "header", "is_small", "procedure", "sends_bulk", "unpack")
+    __slots__ = (
+        "credential",
+        "header",
+        "is_small",
+        "prefix",
+        "procedure",
+        "security",
+        "sends_bulk",
+        "unpack",
+    )
 
     def __init__(self, procedure: Procedure[t.Any, R], credential: Credential) -> None:
         source_of(procedure.res)  # compiles it: before, `unpack_from` is only a stub
         prefix = _CALL_PREFIX.pack(0, RPC_VERSION, procedure.program, procedure.version, procedure.number)
         self.procedure = procedure
         self.credential = credential
+        self.security = credential if isinstance(credential, Security) else None
+        """What seals each call. Then `header` is of no use, and none of the fast paths is taken."""
+        self.prefix = prefix
+        """The call from the message type to the procedure number."""
         self.header = prefix + b"".join(credential.opaque())
         self.unpack: Callable[[bytes, int], tuple[R, int]] = procedure.res.unpack_from
         self.sends_bulk = carries_bulk(procedure.args)
-        self.is_small = procedure.bulk is None and procedure.bulk_of is None and not self.sends_bulk
-        """Whether no call and no reply has bulk data. Otherwise `is_large` says it of each call."""
+        self.is_small = not (procedure.bulk or procedure.bulk_of or self.sends_bulk or self.security)
+        """Whether no call is sealed, and no call or reply has bulk data. Else `is_large` says it of each call."""
 
     def is_large(self, args: XdrType, message: Sequence[Buffer]) -> bool:
-        """Whether the encoded `message` is not to be joined, or its reply is to be received in place."""
+        """Whether the call is sealed, the `message` is not to be joined, or its reply is to be received in place."""
+        if self.security is not None:
+            return True
         bulk = self.procedure.bulk_for(args)
         return (bulk is not None and bulk.asked(args) >= WORTH_IT) or size_of(message) > JOIN_BELOW
 

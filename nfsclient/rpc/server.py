@@ -7,6 +7,7 @@ import contextlib
 import errno
 import itertools
 import socket
+import ssl
 import typing as t
 from collections import deque
 
@@ -15,6 +16,7 @@ from nfsclient.rpc.channel import Answerer, Channel
 from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.record import Record, RecordAssembler, frame, size_of
 from nfsclient.rpc.sockets import Address, address_of
+from nfsclient.rpc.stream import Stream, TlsStream
 from nfsclient.xdr import Buffer
 
 MAX_RECORD = (4 << 20) + (64 << 10)
@@ -58,6 +60,8 @@ class RpcServer:
         self.max_connections = max_connections
         self.max_output = max_output
         self.idle = idle
+        self.tls: ssl.SSLContext | None = None
+        """If set, what connections begin with from now on."""
         self.next_look = loop.clock() + idle / _ROUNDS
         """When to look for idle connections, by the clock of the loop."""
         self.is_starved = False
@@ -208,6 +212,8 @@ class _Listener(_ServerMember):
         with contextlib.suppress(OSError):
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection = Connection(self.server, sock, address_of(peer))
+        if self.server.tls is not None:
+            connection.start_tls(self.server.tls)
         self.server.connections.add(connection)
         self.server.loop.add(connection)
 
@@ -220,6 +226,8 @@ class Connection(_ServerMember):
 
     def __init__(self, server: RpcServer, sock: socket.socket, peer: Address) -> None:
         super().__init__(server, sock)
+        self._stream: Stream = sock
+        self._tls: TlsStream | None = None
         self.peer = peer
         self.channel = Channel(self)
         self.used = server.loop.clock()
@@ -244,7 +252,7 @@ class Connection(_ServerMember):
         if not self._is_closed:
             self._is_closed = True
             self.server.forget(self)
-            self.sock.close()
+            self._stream.close()
             self.channel.lose("the connection has ended")
 
     @property
@@ -272,7 +280,7 @@ class Connection(_ServerMember):
         if self._is_last:
             return True
         with contextlib.suppress(OSError):
-            return self.sock.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+            return self._stream.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
         return False
 
     def wants_to_read(self) -> bool:
@@ -280,12 +288,16 @@ class Connection(_ServerMember):
         return not self._is_last and not self._calls and self._output_size < self.server.max_output
 
     def wants_to_write(self) -> bool:
-        return bool(self._output)
+        return bool(self._output) if self._tls is None else self._tls.wants_to_write(bool(self._output))
+
+    def start_tls(self, context: ssl.SSLContext) -> None:
+        """Use TLS from now on, as the server of the handshake; what has been sent and received so far is plain."""
+        self._stream = self._tls = TlsStream(self.sock, context, server_side=True)
 
     def on_readable(self) -> None:
         """Receive messages, and answer them."""
         try:
-            data = self.sock.recv(_RECEIVE)
+            data = self._stream.recv(_RECEIVE)
         except BlockingIOError:
             return
         except OSError:
@@ -293,7 +305,7 @@ class Connection(_ServerMember):
             return
         self._note_use()
         # A half-closed connection still gets its replies, and so does one that broke after good calls.
-        self._is_last = not data
+        self._is_last = not data or (self._tls is not None and self._tls.has_ended)
         try:
             self._calls.extend(self._assembler.feed(data))
         except BadReply:
@@ -306,7 +318,7 @@ class Connection(_ServerMember):
         """Send what waits, and answer the calls that waited for that."""
         while not self._is_closed:
             self._answer()
-            if not self._flush() or self._output:
+            if not self._flush() or self.wants_to_write():
                 return
             if not self._calls:
                 if self._is_last:
@@ -351,8 +363,10 @@ class Connection(_ServerMember):
         """Send as much as there is room for; False when the connection is lost."""
         output = self._output
         try:
+            if self._tls is not None:
+                self._tls.flush()
             while output:
-                sent = self.sock.sendmsg(itertools.islice(output, _BUFFERS_AT_ONCE))
+                sent = self._stream.sendmsg(itertools.islice(output, _BUFFERS_AT_ONCE))
                 self._output_size -= sent
                 self._note_use()
                 while output and sent >= len(output[0]):

@@ -25,6 +25,7 @@ from nfsclient.rpc.messages import (
     denied,
 )
 from nfsclient.rpc.program import AnyOperation, Procedure, Program
+from nfsclient.rpc.security import Acceptor, seal_reply
 from nfsclient.rpc.sockets import Address
 from nfsclient.xdr import Buffer, Void
 
@@ -51,7 +52,7 @@ class CallContext:
     channel: Channel | None = None
     """Makes calls to the client over the connection that the call came from; None over UDP."""
     message: bytes = b""
-    """The whole call as it came, without record marks."""
+    """The whole call as it came, without record marks. Of a sealed call the arguments are opened."""
     arguments_at: int = 0
     """Where its arguments begin."""
 
@@ -91,6 +92,8 @@ class Dispatcher:
         self.on_error = on_error
         self.unknown_flavor = AuthStat.AUTH_REJECTEDCRED
         """What callers with a credential of an unknown flavor get (RFC 1831 section 8.2)."""
+        self.acceptors: dict[int, Acceptor] = {}
+        """Flavors other than AUTH_NONE and AUTH_SYS, with what opens their calls (`nfsclient.rpc.security`)."""
         self._programs: dict[int, dict[int, dict[int, tuple[Procedure[t.Any, t.Any], Handler]]]] = {}
         self._users: dict[bytes, AuthSys] = {}
 
@@ -123,9 +126,27 @@ class Dispatcher:
             credential = self._credential(header)
         except XdrError as error:
             return _refuse_header(xid, error)
+        source = _Source(peer, transport, channel)
         if isinstance(credential, RawCredential):
-            return denied(xid, auth_stat=self.unknown_flavor).to_buffers()
-        return self._dispatch(header, credential, message, pos, _Source(peer, transport, channel))
+            return self._answer_sealed(header, message, pos, source)
+        return self._dispatch(header, credential, message, pos, source)
+
+    def _answer_sealed(
+        self, header: CallHeader, message: bytes, pos: int, source: _Source
+    ) -> list[Buffer] | None:
+        acceptor = self.acceptors.get(int(header.cred.flavor))
+        if acceptor is None:
+            return denied(header.xid, auth_stat=self.unknown_flavor).to_buffers()
+        try:
+            call = acceptor.open(header, message, pos)
+        except Refused as refusal:
+            return _refusal(header.xid, refusal)
+        except XdrError:
+            return denied(header.xid, auth_stat=AuthStat.AUTH_BADCRED).to_buffers()
+        if call is None or isinstance(call, list):
+            return call
+        reply = self._dispatch(header, call.credential, message[:pos] + call.arguments, pos, source)
+        return None if reply is None else seal_reply(call, reply)
 
     def _credential(self, header: CallHeader) -> AuthSys | AuthNone | RawCredential:
         """The decoded credential; clients repeat theirs, so the latest few are kept."""
@@ -142,7 +163,7 @@ class Dispatcher:
     def _dispatch(
         self,
         header: CallHeader,
-        credential: AuthSys | AuthNone,
+        credential: AuthSys | AuthNone | RawCredential,
         message: bytes,
         pos: int,
         source: _Source,
@@ -188,14 +209,18 @@ class Dispatcher:
         try:
             handler(context, args).pack(reply)
         except Refused as refusal:
-            if refusal.auth_stat is not None:
-                return denied(context.xid, auth_stat=refusal.auth_stat).to_buffers()
-            return accepted(context.xid, refusal.accept_stat or AcceptStat.SYSTEM_ERR).to_buffers()
+            return _refusal(context.xid, refusal)
         except Exception as error:  # noqa: BLE001  (a fault of one handler must not stop the service)
             if self.on_error is not None:
                 self.on_error(context, error)
             return accepted(context.xid, AcceptStat.SYSTEM_ERR).to_buffers()
         return reply
+
+
+def _refusal(xid: int, refusal: Refused) -> list[Buffer]:
+    if refusal.auth_stat is not None:
+        return denied(xid, auth_stat=refusal.auth_stat).to_buffers()
+    return accepted(xid, refusal.accept_stat or AcceptStat.SYSTEM_ERR).to_buffers()
 
 
 def _refuse_header(xid: int, error: XdrError) -> list[Buffer] | None:

@@ -108,13 +108,20 @@ def source_ports(source_port: int | None, *, privileged: bool, preferred: int | 
         yield 0
 
 
+class HasOptions(t.Protocol):
+    """A socket, or what stands for one."""
+
+    def setsockopt(self, level: int, option: int, value: bytes, /) -> None:
+        """Set an option."""
+
+
 class KernelTimeout:
     """Keeps SO_RCVTIMEO of a blocking socket at what is left of a deadline.
 
     Costs nothing while calls use the same timeout; `settimeout` would add a `poll` to each receive.
     """
 
-    def __init__(self, sock: socket.socket, option: int = socket.SO_RCVTIMEO) -> None:
+    def __init__(self, sock: HasOptions, option: int = socket.SO_RCVTIMEO) -> None:
         self._sock = sock
         self._option = option
         self.seconds = 0.0
