@@ -65,16 +65,18 @@ class Proxy:
 
     async def listen_for_rpcbind(self, host: str, port: int, upstream_port: int = 111) -> Address:
         """Stand before the server's rpcbind too, and rewrite the ports that it names. Raises OSError."""
-        self._host, self._rewrites = host, True
-        listener = await self._add(upstream_port, port)
-        return host, listener.port
+        self._rewrites = True
+        return await self.stand_before(upstream_port, host, port)
 
-    async def _add(self, upstream_port: int, port: int = 0) -> _Listener:
-        settings = dataclasses.replace(self.settings, upstream=(self.settings.upstream[0], upstream_port))
-        listener = _Listener(self, settings, self._host)
-        self._listeners[upstream_port] = listener
-        await listener.open(port, udp=True)
-        return listener
+    async def stand_before(self, upstream_port: int, host: str, port: int = 0) -> Address:
+        """Accept clients for one more port of the server, unless a listener has it. Raises OSError."""
+        self._host = host
+        listener = self._listeners.get(upstream_port)
+        if listener is None:
+            settings = dataclasses.replace(self.settings, upstream=(self.settings.upstream[0], upstream_port))
+            listener = self._listeners[upstream_port] = _Listener(self, settings, host)
+            await listener.open(port, udp=True)
+        return host, listener.port
 
     async def close(self) -> None:
         """Close everything; connections end at once."""

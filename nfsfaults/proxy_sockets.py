@@ -33,6 +33,8 @@ class Passed:
     transport: t.Literal["tcp", "udp"]
     local: Address
     peer: Address
+    ended: bool = False
+    """The connection is over; there are no bytes."""
 
 
 Tap: t.TypeAlias = Callable[[Passed], None]

@@ -20,6 +20,7 @@ from nfsproof.commands.event import event
 from nfsproof.commands.install import install
 from nfsproof.commands.lint import lint
 from nfsproof.commands.new_check import new_check
+from nfsproof.commands.proxy import proxy
 from nfsproof.commands.regenerate import regenerate
 from nfsproof.commands.report import report
 from nfsproof.commands.reproduce import reproduce
@@ -95,6 +96,7 @@ for _command in (
     install,
     lint,
     new_check,
+    proxy,
     regenerate,
     report,
     reproduce,
