@@ -79,6 +79,7 @@ def commands() -> None:
     nfsproof doctor nfs://host/export        find out why a server does not answer
     nfsproof event FILE.toml                 test several servers, make archives and one board
     nfsproof serve                           start the embedded server for other clients
+    nfsproof proxy --to host:2049 --plan FILE.toml   put faults between a client and a server
     nfsproof install shenaniganfs            install another server to test
 
     nfsproof needs no root, no kernel mount and no compiler. The checks create, change and remove files below the

@@ -100,8 +100,14 @@ def proxy(
     if to is None:
         raise click.UsageError("Missing option '--to'.")
     try:
+        plan = Plan() if plan_file is None else load_plan(plan_file, seed)
+    except OSError as error:
+        raise Trouble(f"cannot read {plan_file}: {error.strerror}") from error
+    except BadPlanFile as error:
+        raise Trouble(str(error)) from error
+    try:
         wish = running.Wish(
-            plan=Plan() if plan_file is None else load_plan(plan_file, seed),
+            plan=plan,
             listen=running.address_of(listen, "--listen"),
             to=running.upstream_of(to),
             capture=capture,
@@ -110,9 +116,7 @@ def proxy(
             rpcbind=rpcbind,
         )
         watch = running.run_until_stopped(wish)
-    except OSError as error:
-        raise Trouble(f"cannot read {plan_file}: {error.strerror}") from error
-    except (BadPlanFile, running.CannotProxy) as error:
+    except running.CannotProxy as error:
         raise Trouble(str(error)) from error
     return _judged(watch) if lint else int(Exit.OK)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How long delays really are on this machine: those that were asked for, and those that a client sees."""
+"""How long delays really are on this machine: those of the plan, and those that a client sees."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import signal
 import time
 import typing as t
@@ -73,7 +74,7 @@ def address_of(text: str, what: str) -> Address:
 
 
 def upstream_of(text: str) -> Upstream:
-    """HOST:PORT, or a URL: its ports are asked for where it leaves them open. Raises `CannotProxy`."""
+    """HOST:PORT, or a URL: rpcbind knows the ports that it leaves open. Raises `CannotProxy`."""
     text = as_url(text)
     if "://" not in text:
         host, port = address_of(text, "--to")
@@ -147,7 +148,9 @@ async def _try(to: Upstream) -> None:
         async with asyncio.timeout(_TRY_SECONDS):
             _, writer = await asyncio.open_connection(to.host, to.nfs_port)
     except (OSError, TimeoutError) as error:
-        why = getattr(error, "strerror", None) or str(error) or f"no answer within {_TRY_SECONDS:g} s"
+        number = getattr(error, "errno", None)
+        why = os.strerror(number) if number and number > 0 else str(error)
+        why = why or f"no answer within {_TRY_SECONDS:g} s"
         raise CannotProxy(f"cannot connect to {to.host} port {to.nfs_port}: {why}") from error
     writer.close()
 
