@@ -27,7 +27,7 @@ class Watch:
     def __init__(
         self, file: t.BinaryIO | None, *, lint: bool, epoch: float, fail: Callable[[str], None]
     ) -> None:
-        """`epoch`: what to add to times to have seconds since 1970. `fail` is called once with why nothing more is written."""
+        """`epoch`: what to add to times to have seconds since 1970. `fail` gets the reason if writing ends."""
         self.packets = 0
         self._file = file
         self._reading = Reading() if lint else None
