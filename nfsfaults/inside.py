@@ -16,7 +16,7 @@ from collections import deque
 
 from nfsclient.rpc.blocking import RpcClient
 from nfsclient.rpc.loop import Loop
-from nfsfaults.matcher import Finish, Flow, Matcher, SendElsewhere, Write
+from nfsfaults.matcher import Event, Finish, Flow, Matcher, SendElsewhere, Write
 from nfsfaults.messages import Toward
 from nfsfaults.names import BadPlan
 from nfsfaults.plan import Plan
@@ -123,7 +123,7 @@ class _Side:
 
     def next_deadline(self) -> float | None:
         """The flow has one deadline, which is that of the side of the server."""
-        return self._way.flow.deadline if self.name == "server" else None
+        return self._way.deadline if self.name == "server" else None
 
     def on_deadline(self, now: float) -> None:  # noqa: ARG002  (the way looks at the clock itself)
         self._way.run()
@@ -186,6 +186,8 @@ class _Way:
         self.server = _Side(self, "server", real)
         self.front = _Front(outer, self, real)
         self._elsewhere: deque[_Elsewhere] = deque()
+        self._due: deque[Event] = deque()
+        """What is late: it goes in later turns of the loop."""
         self._is_over = False
         for side in (self.client, self.server):
             loop.add(side)
@@ -217,31 +219,43 @@ class _Way:
         except TooLong:
             self.close()
 
+    @property
+    def deadline(self) -> float | None:
+        """When something is to be done next."""
+        return self._due[0].at if self._due else self.flow.deadline
+
     def run(self) -> None:
-        """Carry out what is due."""
-        for event in self.flow.events(self._loop.clock()):
-            if self._is_over:
-                return
-            match event:
-                case Write(_, toward, data):
-                    self._side(toward).write(data)
-                case Finish(_, _, how):
-                    if how == "reset":
-                        self.server.set_linger(_RESET)
-                    self.close()
-                case SendElsewhere(_, "server", data, via):
-                    self._send_elsewhere(data, same_port=via == "same-port")
-                case _:
-                    pass  # a reply cannot be replayed on another connection
-        if self.flow.deadline is None:
+        """Carry out what is due; of what was to go at different times, only the first.
+
+        A loop that is late would otherwise join pieces that were to arrive apart. In its next turn a server on the same
+        loop has read what went before.
+        """
+        self._due.extend(self.flow.events(self._loop.clock()))
+        until = self._due[0].at if self._due else 0.0
+        while self._due and self._due[0].at <= until and not self._is_over:
+            self._carry_out(self._due.popleft())
+        if self.deadline is None:
             self._drain()
+
+    def _carry_out(self, event: Event) -> None:
+        match event:
+            case Write(_, toward, data):
+                self._side(toward).write(data)
+            case Finish(_, _, how):
+                if how == "reset":
+                    self.server.set_linger(_RESET)
+                self.close()
+            case SendElsewhere(_, "server", data, via):
+                self._send_elsewhere(data, same_port=via == "same-port")
+            case _:
+                pass  # a reply cannot be replayed on another connection
 
     def ended(self, side: _Side) -> None:
         """A side sends nothing more."""
         side.is_over = True
         if side.divider.waiting:
             self._side(side.toward).write(side.divider.pending)
-        if self.flow.deadline is None:
+        if self.deadline is None:
             self._drain()
 
     def lost(self, side: _Side) -> None:
