@@ -27,6 +27,8 @@ from nfsfaults.proxy_udp import Datagrams
 
 MOST_CONNECTIONS: t.Final = 4096
 """Connections at a time; a client above it is refused by a closed connection."""
+_BACKLOG: t.Final = 1024
+"""Connections that wait to be accepted; of more, the kernel drops the first packet, and the client waits a second."""
 _MOST_LISTENERS: t.Final = 64
 _CONNECTIONS_OF_A_LISTENER: t.Final = 1 << 20
 
@@ -163,7 +165,7 @@ class _Listener:
         """Bind both sockets to one port. Raises OSError."""
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
         for _ in range(16):
-            self._tcp = socket.create_server((self._host, port), family=family, backlog=512)
+            self._tcp = socket.create_server((self._host, port), family=family, backlog=_BACKLOG)
             self.port = self._tcp.getsockname()[1]
             if not udp:
                 return
@@ -190,7 +192,7 @@ class _Listener:
             connection = self._proxy.new_connection(self._settings)
             return _Refusal() if connection is None else connection.accept()
 
-        self._server = await loop.create_server(make, sock=self._tcp)
+        self._server = await loop.create_server(make, sock=self._tcp, backlog=_BACKLOG)
         if self._udp is not None:
             self._udp.setblocking(False)
             first = _CONNECTIONS_OF_A_LISTENER

@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import resource
 import signal
 import time
 import typing as t
@@ -21,7 +22,7 @@ from nfsclient.rpc.loop import Loop
 from nfsclient.url import NfsUrl
 from nfsfaults.names import BadPlan
 from nfsfaults.plan import Plan
-from nfsfaults.proxy import Proxy
+from nfsfaults.proxy import MOST_CONNECTIONS, Proxy
 from nfsfaults.proxy_sockets import Address, Settings, SourcePort
 from nfsproof.proxying.view import View
 from nfsproof.proxying.watching import Watch
@@ -29,6 +30,8 @@ from nfstargets.spelling import as_url
 
 _NFS_PORT: t.Final = 2049
 _TRY_SECONDS: t.Final = 5.0
+_OTHER_FILES: t.Final = 1200
+"""Sockets of UDP clients among them."""
 
 
 class CannotProxy(Exception):
@@ -94,10 +97,21 @@ def upstream_of(text: str) -> Upstream:
 
 def run_until_stopped(wish: Wish) -> Watch:
     """Carries the plan out until SIGINT or SIGTERM; gives what it saw. Raises `CannotProxy`."""
+    _allow_files()
     try:
         return asyncio.run(_run(wish))
     except BadPlan as error:
         raise CannotProxy(f"--plan: {error}") from error
+
+
+def _allow_files() -> None:
+    """Let this process open as many files as connections need, two each, if it may."""
+    least, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 2 * MOST_CONNECTIONS + _OTHER_FILES
+    if most != resource.RLIM_INFINITY:
+        wanted = min(wanted, most)
+    if least != resource.RLIM_INFINITY and least < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 async def _run(wish: Wish) -> Watch:
@@ -181,6 +195,7 @@ async def _listen(proxy: Proxy, wish: Wish) -> list[str]:
         url = None if url is None else replace(url, rpcbindport=port)
     if url is not None:
         lines.append(f"for clients: {url}")
-    lines.append(f"seed: {wish.plan.seed}")
+    if wish.plan.rules or wish.plan.links:
+        lines.append(f"seed: {wish.plan.seed}")
     lines.append("press Ctrl-C to stop")
     return lines
