@@ -7,8 +7,28 @@ import re
 import typing as t
 
 from nfsclient.errors import NfsClientError
-from nfsfaults.messages import Message
+from nfsclient.protocol import nfs4
+from nfsclient.rpc.messages import CallHeader, ReplyHeader
+from nfsclient.rpc.program import Procedure
+from nfsclient.similar import similar_text
+from nfsclient.xdr import fields_of
+from nfsclient.xdr.kinds import (
+    ArrayNode,
+    FixedArrayNode,
+    LinkedListNode,
+    Node,
+    OptionalNode,
+    StructNode,
+    UnionNode,
+)
+from nfsfaults.messages import Kind, Message
+from nfsfaults.names import BadPlan, Names
 
+_COMPOUNDS: t.Final = (
+    nfs4.NFS4.by_name["COMPOUND"],
+    nfs4.NFS4_CALLBACK.by_name["CB_COMPOUND"],
+)
+"""What carries the operations that are no procedures: paths begin there."""
 _TOKEN = re.compile(r"\.?([A-Za-z_][A-Za-z_0-9]*)|\[(-?\d+)\]")
 
 
@@ -30,6 +50,52 @@ def value_at(root: t.Any, parts: list[str | int]) -> t.Any:
     for part in parts:
         root = root[part] if isinstance(part, int) else getattr(root, part)
     return root
+
+
+def check_path(path: str, on: Kind, names: Names) -> None:
+    """Raises `BadPlan` with near matches for a path that no message of a selector has.
+
+    Where the types of operations do not say what there is (a compound, any procedure), the path is taken as it is.
+    """
+    try:
+        whole, *parts = tokens_of(path)
+    except ValueError as error:
+        raise BadPlan(f"field: {path!r}: {error}") from error
+    roots = ["header", "args", *(["result"] if on == "reply" else [])]
+    if whole not in roots or not parts:
+        raise BadPlan(f"field: expected {' or '.join(f'{one}.NAME' for one in roots)}, seen {path!r}")
+    classes: list[t.Any]
+    if whole == "header":
+        classes = [CallHeader if on == "call" else ReplyHeader]
+    else:
+        named = names.operations or frozenset()
+        known = [one for one in named if isinstance(one, Procedure)]
+        if len(known) < len(named):
+            known += _COMPOUNDS
+        classes = [one.args if whole == "args" else one.res for one in known]
+    problems = [_missing(cls, parts) for cls in classes]
+    if problems and all(problems):
+        raise BadPlan(f"field: {path!r}: {problems[0]}")
+
+
+def _missing(cls: t.Any, parts: list[str | int]) -> str:
+    """What of a path a type lacks; empty if nothing."""
+    node: Node | None = None
+    for part in parts:
+        while isinstance(node, OptionalNode):
+            node = node.inner
+        if node is not None and not isinstance(node, StructNode | UnionNode):
+            if isinstance(part, int) and isinstance(node, ArrayNode | FixedArrayNode | LinkedListNode):
+                node = node.element
+                continue
+            return ""  # of a kind that is known at run time only
+        fields = dict(fields_of(cls if node is None else node.cls))
+        if part not in fields:
+            return (
+                f"unknown field {part!r}{similar_text(str(part), fields, 'there are ' + ', '.join(fields))}"
+            )
+        node = fields[str(part)]
+    return ""
 
 
 def with_field(message: Message, path: str, value: t.Any) -> bytes | None:

@@ -20,17 +20,20 @@ import itertools
 import random
 import typing as t
 from collections import Counter, deque
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from nfsclient.rpc.record import fragment, frame
 from nfsfaults import actions as a
 from nfsfaults.fields import with_bytes, with_field
-from nfsfaults.messages import Heading, Message, Toward, Tracker
+from nfsfaults.messages import Heading, Kind, Message, Toward, Tracker
 from nfsfaults.plan import Firing, Link, Plan, Rule
 
 Transport: t.TypeAlias = t.Literal["tcp", "udp"]
 MOST_FIRINGS: t.Final = 10_000
 """Firings that are kept with their bytes; later ones are counted only."""
+_MOST_KINDS: t.Final = 4096
+"""Different messages that are counted apart: anybody can send calls of any program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +125,10 @@ class Matcher:
         """Index of a rule -> messages that its selector describes."""
         self.fired: Counter[int] = Counter()
         """Index of a rule -> how often it acted."""
+        self.passed: Counter[tuple[Kind, int, int, int]] = Counter()
+        """Kind, program, version and procedure of a message -> how many came; zeros are what is unknown."""
+        self.on_firing: Callable[[Firing], None] | None = None
+        """Called whenever a rule has acted."""
 
     def flow(self, transport: Transport = "tcp") -> Flow:
         """A new connection, or the datagrams between two addresses."""
@@ -160,6 +167,16 @@ class Matcher:
         self.fired[index] += 1
         if len(self.firings) < MOST_FIRINGS:
             self.firings.append(firing)
+        if self.on_firing is not None:
+            self.on_firing(firing)
+
+    def count(self, heading: Heading) -> None:
+        """A message has come."""
+        _, kind, program, version, procedure = heading
+        key = (kind, program, version, procedure)
+        if key not in self.passed and len(self.passed) >= _MOST_KINDS:
+            key = (kind, 0, 0, 0)
+        self.passed[key] += 1
 
 
 class Flow:
@@ -191,6 +208,7 @@ class Flow:
     def pass_by(self, heading: Heading, toward: Toward, data: bytes | None = None) -> None:
         """A message goes past the flow; its call is remembered."""
         self.tracker.note(heading, toward, data)
+        self._matcher.count(heading)
 
     # First stage: the rules
 
@@ -204,6 +222,7 @@ class Flow:
         whole = Departure(data, now, fragments=a.Fragments(sizes) if len(sizes) > 1 else None)
         departures = [whole]
         if message is not None:
+            self._matcher.count(message.heading)
             index = self._matcher.acting_rule(message)
             if index is not None:
                 departures = self._act(index, message, whole)

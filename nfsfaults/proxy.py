@@ -27,6 +27,8 @@ from nfsfaults.proxy_udp import Datagrams
 
 MOST_CONNECTIONS: t.Final = 4096
 """Connections at a time; a client above it is refused by a closed connection."""
+_BACKLOG: t.Final = 1024
+"""Connections that wait to be accepted; of more, the kernel drops the first packet, and the client waits a second."""
 _MOST_LISTENERS: t.Final = 64
 _CONNECTIONS_OF_A_LISTENER: t.Final = 1 << 20
 
@@ -65,16 +67,18 @@ class Proxy:
 
     async def listen_for_rpcbind(self, host: str, port: int, upstream_port: int = 111) -> Address:
         """Stand before the server's rpcbind too, and rewrite the ports that it names. Raises OSError."""
-        self._host, self._rewrites = host, True
-        listener = await self._add(upstream_port, port)
-        return host, listener.port
+        self._rewrites = True
+        return await self.stand_before(upstream_port, host, port)
 
-    async def _add(self, upstream_port: int, port: int = 0) -> _Listener:
-        settings = dataclasses.replace(self.settings, upstream=(self.settings.upstream[0], upstream_port))
-        listener = _Listener(self, settings, self._host)
-        self._listeners[upstream_port] = listener
-        await listener.open(port, udp=True)
-        return listener
+    async def stand_before(self, upstream_port: int, host: str, port: int = 0) -> Address:
+        """Accept clients for one more port of the server, unless a listener has it. Raises OSError."""
+        self._host = host
+        listener = self._listeners.get(upstream_port)
+        if listener is None:
+            settings = dataclasses.replace(self.settings, upstream=(self.settings.upstream[0], upstream_port))
+            listener = self._listeners[upstream_port] = _Listener(self, settings, host)
+            await listener.open(port, udp=True)
+        return host, listener.port
 
     async def close(self) -> None:
         """Close everything; connections end at once."""
@@ -161,7 +165,7 @@ class _Listener:
         """Bind both sockets to one port. Raises OSError."""
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
         for _ in range(16):
-            self._tcp = socket.create_server((self._host, port), family=family, backlog=512)
+            self._tcp = socket.create_server((self._host, port), family=family, backlog=_BACKLOG)
             self.port = self._tcp.getsockname()[1]
             if not udp:
                 return
@@ -188,7 +192,7 @@ class _Listener:
             connection = self._proxy.new_connection(self._settings)
             return _Refusal() if connection is None else connection.accept()
 
-        self._server = await loop.create_server(make, sock=self._tcp)
+        self._server = await loop.create_server(make, sock=self._tcp, backlog=_BACKLOG)
         if self._udp is not None:
             self._udp.setblocking(False)
             first = _CONNECTIONS_OF_A_LISTENER

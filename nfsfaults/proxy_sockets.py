@@ -33,6 +33,8 @@ class Passed:
     transport: t.Literal["tcp", "udp"]
     local: Address
     peer: Address
+    ended: bool = False
+    """The connection is over; there are no bytes."""
 
 
 Tap: t.TypeAlias = Callable[[Passed], None]
@@ -67,7 +69,10 @@ async def connected(
 ) -> socket.socket:
     """A socket to the server, from a source port (0: any). Raises OSError."""
     loop = asyncio.get_running_loop()
-    infos = await loop.getaddrinfo(*upstream, type=kind)
+    try:  # a number needs no thread that asks a name server
+        infos = socket.getaddrinfo(*upstream, type=kind, flags=socket.AI_NUMERICHOST)
+    except socket.gaierror:
+        infos = await loop.getaddrinfo(*upstream, type=kind)
     error: OSError = OSError(f"no address of {upstream[0]}")
     for family, type_, proto, _, address in infos:
         sock = socket.socket(family, type_, proto)

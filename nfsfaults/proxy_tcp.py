@@ -187,13 +187,13 @@ class Connection:
         self._report(one, True, data)
         one.transport.write(data)
 
-    def _report(self, one: _Socket, sent: bool, data: bytes) -> None:
+    def _report(self, one: _Socket, sent: bool, data: bytes, *, ended: bool = False) -> None:
         if self._settings.tap is None or one.transport is None:
             return
         local = one.transport.get_extra_info("sockname")[:2]
         peer = one.transport.get_extra_info("peername")[:2]
-        passed = Passed(self._loop.time(), self.number, one.side, sent, data, "tcp", local, peer)
-        self._settings.tap(passed)
+        now = self._loop.time()
+        self._settings.tap(Passed(now, self.number, one.side, sent, data, "tcp", local, peer, ended))
 
     def _run(self) -> None:
         """Carry out what is due, and set the timer for what comes next."""
@@ -309,6 +309,7 @@ class Connection:
         for one in self._sockets.values():
             if one.transport is None:
                 continue
+            self._report(one, True, b"", ended=True)
             if how == "close":
                 one.transport.close()
             else:

@@ -38,6 +38,8 @@ _MOST_SEGMENT = 65_000
 """Bytes of a TCP segment: an IPv4 packet holds 65535 with its headers."""
 _FIRST_CLIENT_PORT = 50_000
 _DEFAULT_NFS_PORT = 2049
+_MOST_FLOWS = 8192
+"""Connections whose sequence numbers are known; of more, the oldest begin again."""
 
 # Documentation addresses (RFC 5737, RFC 3849) stand for what has no numeric address here.
 _CLIENT = {4: ipaddress.ip_address("192.0.2.1"), 6: ipaddress.ip_address("2001:db8::1")}
@@ -214,20 +216,37 @@ def _newest(messages: list[_Commented], most: int) -> tuple[list[_Commented], in
 
 def _packets(messages: Iterable[_Commented]) -> Iterator[tuple[float, bytes, str]]:
     """(time, Ethernet frame, comment) of each packet, in order of time."""
-    flows: dict[Flow, _Connection] = {}
-    ports = itertools.count(_FIRST_CLIENT_PORT)
+    made = Packets()
     for message in messages:
-        segment = message.segment
+        comment = "\n".join(dict.fromkeys(message.comments))
+        yield from made.of(message.segment, comment, OWN_BYTES if message.is_own else "")
+
+
+class Packets:
+    """Makes packets of segments that come one after the other."""
+
+    def __init__(self, *, with_clients: bool = False) -> None:
+        """`with_clients`: the addresses of clients stand in the packets, too."""
+        self._flows: dict[Flow, _Connection] = {}
+        self._ports = itertools.count(_FIRST_CLIENT_PORT)
+        self._with_clients = with_clients
+
+    def of(self, segment: Segment, comment: str = "", more: str = "") -> Iterator[tuple[float, bytes, str]]:
+        """(time, Ethernet frame, comment) of each packet; `more` is the comment on all but the first."""
         key = flow_of(segment)
-        flow = flows.get(key)
+        flow = self._flows.get(key)
         if flow is None:
             if segment.end:
-                continue
-            flow = flows[key] = _Connection.to(segment.peer, _port_of(segment.local) or next(ports))
+                return
+            if len(self._flows) >= _MOST_FLOWS:
+                del self._flows[next(iter(self._flows))]
+            flow = _Connection.to(segment.peer, _port_of(segment.local) or next(self._ports))
+            if self._with_clients:
+                flow.client = ipaddress.ip_address(segment.local.rpartition(":")[0].strip("[]"))
+            self._flows[key] = flow
             if segment.transport == "tcp":
                 for frame in flow.handshake():
                     yield segment.at, frame, ""
-        comment = "\n".join(dict.fromkeys(message.comments))
         if segment.transport == "udp":
             if not segment.end:
                 yield segment.at, flow.datagram(segment.data, from_client=segment.sent), comment
@@ -237,7 +256,7 @@ def _packets(messages: Iterable[_Commented]) -> Iterator[tuple[float, bytes, str
         else:
             for frame in flow.segments(segment.data, from_client=segment.sent):
                 yield segment.at, frame, comment
-                comment = OWN_BYTES if message.is_own else ""
+                comment = more
 
 
 def _port_of(address: str) -> int | None:

@@ -20,6 +20,7 @@ from nfsproof.commands.event import event
 from nfsproof.commands.install import install
 from nfsproof.commands.lint import lint
 from nfsproof.commands.new_check import new_check
+from nfsproof.commands.proxy import proxy
 from nfsproof.commands.regenerate import regenerate
 from nfsproof.commands.report import report
 from nfsproof.commands.reproduce import reproduce
@@ -78,6 +79,7 @@ def commands() -> None:
     nfsproof doctor nfs://host/export        find out why a server does not answer
     nfsproof event FILE.toml                 test several servers, make archives and one board
     nfsproof serve                           start the embedded server for other clients
+    nfsproof proxy --to host:2049 --plan FILE.toml   put faults between a client and a server
     nfsproof install shenaniganfs            install another server to test
 
     nfsproof needs no root, no kernel mount and no compiler. The checks create, change and remove files below the
@@ -95,6 +97,7 @@ for _command in (
     install,
     lint,
     new_check,
+    proxy,
     regenerate,
     report,
     reproduce,

@@ -51,12 +51,17 @@ def lint_file(path: Path, *, alone: bool) -> Told:
             reading.read(file)
         except BadCapture as error:
             broken = str(error)
-    order = ("FAIL", "NONSTRICT", "INFO")
-    findings = sorted(reading.findings, key=lambda one: (order.index(one.severity), one.rule.name))
-    lines = [*_head(path, reading.statistics), *(line for one in findings for line in _lines(one))]
+    findings = in_order(reading.findings)
+    lines = [*_head(path, reading.statistics), *(line for one in findings for line in lines_of(one))]
     calls = sum(reading.statistics.exchanges.values())
-    lines.append(_end(findings) if calls else f"\nnothing was judged: {NO_CALL}")
+    lines.append(end_of(findings) if calls else f"\nnothing was judged: {NO_CALL}")
     return Told("\n".join(lines) + "\n", tuple(findings), broken, calls)
+
+
+def in_order(findings: list[Finding]) -> list[Finding]:
+    """The worst first."""
+    order = ("FAIL", "NONSTRICT", "INFO")
+    return sorted(findings, key=lambda one: (order.index(one.severity), one.rule.name))
 
 
 def _head(path: Path, statistics: Statistics) -> Iterator[str]:
@@ -75,7 +80,8 @@ def _head(path: Path, statistics: Statistics) -> Iterator[str]:
             yield f"  {text}: {number}"
 
 
-def _lines(finding: Finding) -> Iterator[str]:
+def lines_of(finding: Finding) -> Iterator[str]:
+    """A finding with its clause and its exchange."""
     requirement, breach = finding.rule.requirement, finding.breach
     yield ""
     yield f"{finding.severity}  {finding.rule.id}"
@@ -92,7 +98,8 @@ def _lines(finding: Finding) -> Iterator[str]:
             yield f"    {line}"
 
 
-def _end(findings: list[Finding]) -> str:
+def end_of(findings: list[Finding]) -> str:
+    """How many rules are broken."""
     counts = {
         severity: sum(one.severity == severity for one in findings)
         for severity in ("FAIL", "NONSTRICT", "INFO")

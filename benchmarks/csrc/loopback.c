@@ -218,7 +218,7 @@ static int listen_on_loopback(void)
     struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t size = sizeof address;
     int fd = socket(AF_INET, SOCK_STREAM, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) || listen(fd, 16) || getsockname(fd, (struct sockaddr *)&address, &size)) {
+    if (fd < 0 || bind(fd, (struct sockaddr *)&address, size) || listen(fd, 1024) || getsockname(fd, (struct sockaddr *)&address, &size)) {
         perror("loopback");
         exit(1);
     }

@@ -34,6 +34,9 @@ from nfsclient.xdr import Buffer, XdrType
 
 R = t.TypeVar("R", bound=XdrType)
 
+Through: t.TypeAlias = Callable[[socket.socket], socket.socket]
+"""Makes a socket that stands before a connected one, with its addresses."""
+
 RECEIVE = 64 << 10
 """Most bytes of an ordinary receive; a much larger buffer makes the allocator ask the kernel each time."""
 _MOST_BUFFERS = 512
@@ -67,6 +70,7 @@ class Link:
         self.redial: Callable[[int], socket.socket] | None = None
         """Connects again, if possible from the given source port; None: as `dial` does."""
         self._tls_options: tuple[ssl.SSLContext, str | None] | None = None
+        self._through: Through | None = None
         self._open(dial())
 
     # ------------------------------------------------------------ the connection
@@ -77,7 +81,8 @@ class Link:
         self._unsent: deque[memoryview] = deque()
         self.peer_address: Address = address_of(sock.getpeername())
         self.local_address: Address = address_of(sock.getsockname())
-        self._wait_on(sock if self._tap is None else TappedSocket(sock, self._tap))
+        sock = sock if self._tap is None else TappedSocket(sock, self._tap)
+        self._wait_on(sock if self._through is None else self._through(sock))
         self.core = self._make_core(format_address(*self.peer_address))
         self.core.recorder = self._recorder
         self.core.raw_recorder = self._raw_recorder
@@ -129,6 +134,17 @@ class Link:
                 raise RpcTimeout("start_tls", self.timeout)
             self.pump(deadline)
         self.require_open("start_tls")
+
+    def pass_through(self, through: Through) -> None:
+        """Have another socket stand before the one of this connection, and of each that is made again.
+
+        `through` gets the connected socket, which it owns from then on; `on_wire` is to be set before, and goes on to
+        report what passes on that one.
+        """
+        self._through = through
+        self.loop.remove(self)
+        self._wait_on(through(t.cast("socket.socket", self._sock)))
+        self.loop.add(self)
 
     @property
     def on_exchange(self) -> Recorder | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import typing as t
 
-from nfsjudge.captured.packets import read_packets
+from nfsjudge.captured.packets import Packet, read_packets
 from nfsjudge.captured.traffic import Statistics, Traffic
 from nfsjudge.lint import Finding, Linter
 
@@ -30,6 +30,14 @@ class Reading:
     def findings(self) -> list[Finding]:
         """What was found so far; their numbers are those of the packets of calls."""
         return list(self._linter.findings.values())
+
+    def take(self, packet: Packet) -> None:
+        """Judge one packet of a capture that goes on. Raises `BadCapture` for frames that cannot be read."""
+        self._traffic.take(packet)
+
+    def finish(self) -> None:
+        """Judge what waits for packets that do not come."""
+        self._traffic.finish()
 
     def read(self, file: t.BinaryIO) -> None:
         """Judge all packets. Raises `BadCapture` where the file is broken, when all before it is judged."""

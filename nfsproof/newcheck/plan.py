@@ -26,6 +26,7 @@ _RFCS = {
     "portmap": "RFC 1833",
     "rpc": "RFC 1831",
     "recovery": "RFC 1813",
+    "faults": "RFC 1831",
 }
 """Protocol -> the RFC of a section that is named without one."""
 _BY_OPERATION = frozenset({"RFC 5661"})

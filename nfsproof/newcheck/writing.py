@@ -34,6 +34,7 @@ FIXTURES: dict[str, tuple[tuple[str, str, str], ...]] = {
     ),
     "mount": (("mount3", "Mount", "nfsclient.clients"),),
     "portmap": (("portmap", "Portmap", "nfsclient.clients"),),
+    "faults": (("faults", "MakeFaulty", "fixtures.checks.faults"),),
     "rpc": (("wire", "MakeWire", "fixtures.checks.wire"),),
 }
 """Protocol -> the fixtures that a check begins with: name, type, module of the type."""

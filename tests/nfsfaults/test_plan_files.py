@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""Plans in TOML: what they mean, and what is said about mistakes in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nfsfaults import actions as a
+from nfsfaults.messages import Message, Tracker
+from nfsproof.fault_plans import BadPlanFile, load_plan, parse_plan
+from tests.nfsfaults.messages import call, reply
+
+WHOLE = """
+seed = 7
+
+[[rule]]
+name = "the reply is lost"
+on = "reply"
+program = "nfs"
+version = 3
+procedure = ["REMOVE", "RMDIR"]
+nth = 2
+do = "drop"
+
+[[rule]]
+procedure = "READ"
+where.args.count = 100
+do = [{ action = "set-field", field = "args.count", value = 10 }, { action = "delay", seconds = 0.5 }]
+must_fire = false
+
+[[rule]]
+do = { action = "set-bytes", at = -1, flip = "01" }
+
+[[link]]
+toward = "server"
+latency = 0.01
+"""
+
+
+def message(data: bytes) -> Message:
+    tracker = Tracker()
+    tracker.message(call("READ"), "server")
+    found = tracker.message(data, "server")
+    assert found is not None
+    return found
+
+
+def test_a_whole_plan() -> None:
+    plan = parse_plan(WHOLE, "plan.toml")
+    lost, short, flipped = plan.rules
+    assert plan.seed == 7
+    assert (lost.label, lost.select.on, lost.select.nth, lost.actions) == (
+        "the reply is lost",
+        "reply",
+        2,
+        (a.Drop(),),
+    )
+    assert short.actions == (a.SetField("args.count", 10), a.Delay(0.5))
+    assert not short.must_fire
+    assert short.select.describes(message(call("READ")))
+    assert not short.select.describes(message(call("GETATTR")))
+    assert flipped.actions == (a.SetBytes(-1, flip=b"\1"),)
+    assert plan.links[0].latency == 0.01
+
+
+def test_a_value_is_compared() -> None:
+    plan = parse_plan(WHOLE.replace("args.count = 100", "args.count = 101"), "plan.toml")
+    assert not plan.rules[1].select.describes(message(call("READ")))
+
+
+def test_names_are_texts_or_bytes() -> None:
+    for value in ('"name"', '{ hex = "6e616d65" }'):
+        plan = parse_plan(
+            f'[[rule]]\nprocedure = "REMOVE"\nwhere = {{ "args.object.name" = {value} }}\ndo = "drop"', "p"
+        )
+        assert plan.rules[0].select.describes(message(call("REMOVE")))
+        assert not plan.rules[0].select.describes(message(reply("REMOVE")))
+
+
+def test_a_seed_is_drawn_and_may_be_given() -> None:
+    text = '[[rule]]\nprobability = 0.5\ndo = "drop"'
+    assert parse_plan(text, "p").seed != parse_plan(text, "p").seed
+    assert parse_plan(text, "p", 5).seed == 5
+
+
+RULE = '[[rule]]\nprocedure = "READ"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "p: rule: expected tables"),
+        ("x = [", "not TOML"),
+        ("[[rules]]", "p: rules: unknown field of a plan; similar: rule"),
+        ('[[rule]]\nprocedure = "REED"\ndo = "drop"', "p:2: procedure: unknown procedure or operation 'REED'"),
+        ('[[rule]]\nprocedure = "REED"\ndo = "drop"', "similar: READ"),
+        ('[[rule]]\nprogram = "nsf"\ndo = "drop"', "p:2: program: unknown program 'nsf'; similar: nfs"),
+        ('[[rule]]\nprogram = "nfs"\nversion = 5\ndo = "drop"', "p:3: version: nfs has no version 5"),
+        (RULE + 'do = "dorp"', "p:3: do: unknown action 'dorp'; similar: drop"),
+        (RULE + "do = 1", "p:3: do: expected an action"),
+        (RULE, "p:1: do: expected an action"),
+        (RULE + "nht = 1\ndo = 'drop'", "p:3: nht: unknown field of [[rule]]; similar: nth"),
+        (RULE + "nth = 0\ndo = 'drop'", "p:3: nth: expected a number, 1 or more, seen 0"),
+        (RULE + "nth = 1\nevery = 2\ndo = 'drop'", "p:3: nth: nth, every and probability exclude each other"),
+        (RULE + "on = 'both'\ndo = 'drop'", "p:3: on: expected one of call, reply, seen 'both'"),
+        (
+            RULE + 'do = { action = "delay", second = 1 }',
+            "p:3: do: unknown field 'second' of delay; similar: seconds",
+        ),
+        (RULE + 'do = { action = "delay", seconds = "1" }', "p:3: do: seconds: expected another kind"),
+        (RULE + 'do = { action = "delay", seconds = -1 }', "p:3: do: seconds: expected a number, 0 or more"),
+        (RULE + 'do = { action = "delay" }', "p:3: do: expected other values"),
+        (RULE + 'do = { action = "segments", sizes = 3 }', "p:3: do: sizes: expected a list of numbers"),
+        (RULE + 'do = { action = "set-bytes", at = 0, data = "xy" }', "p:3: do: expected bytes as hexadecimal"),
+        (
+            RULE + 'do = { action = "set-field", field = "args.cuont", value = 1 }',
+            "p:3: do: field: 'args.cuont': unknown field 'cuont'; similar: count",
+        ),
+        (RULE + 'do = { action = "set-field", field = "args.", value = 1 }', "p:3: do: field: 'args.'"),
+        (RULE + 'do = { action = "set-field", field = "result.status", value = 1 }', "header.NAME or args.NAME"),
+        (RULE + "where = { args = 1 }\ndo = 'drop'", "p:3: where: field: expected header.NAME or args.NAME"),
+        (RULE + "where.args.count = 1.5\ndo = 'drop'", "where: expected a number, a text or"),
+        (RULE + "where = 1\ndo = 'drop'", "p:3: where: expected fields with their values"),
+        ('[[link]]\ntoward = "up"', "p:2: toward: expected one of server, client, seen 'up'"),
+        ('[[link]]\ntoward = "server"\nloss = 1', "p:3: loss: expected a probability"),
+        ('[[link]]\ntoward = "server"\nlatency = "1"', "p:3: latency: expected a number"),
+        ('[[link]]\ntoward = "server"\n[[link]]\ntoward = "server"', "link: more than one link for one direction"),
+    ],
+)  # fmt: skip
+def test_mistakes(text: str, said: str) -> None:
+    with pytest.raises(BadPlanFile) as caught:
+        parse_plan(text, "p")
+    assert said in str(caught.value)
+
+
+def test_deep_fields_and_compounds_are_taken() -> None:
+    for procedure, field in [
+        ("READ", "result.resok.file_attributes.size"),
+        ("COMPOUND", "args.argarray[1].x"),
+        ("SEQUENCE", "result.resarray"),
+    ]:
+        parse_plan(
+            f'[[rule]]\non = "reply"\nprocedure = "{procedure}"\n'
+            f'do = {{ action = "set-field", field = "{field}", value = 1 }}',
+            "p",
+        )
+
+
+def test_files(tmp_path: Path) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_bytes(b"\xff")
+    with pytest.raises(BadPlanFile, match="expected text in UTF-8"):
+        load_plan(path)
+    path.write_bytes(b"#" * (2 << 20))
+    with pytest.raises(BadPlanFile, match="bytes at most"):
+        load_plan(path)
+    path.write_text(WHOLE)
+    assert load_plan(path, 3).seed == 3
