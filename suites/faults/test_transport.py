@@ -83,9 +83,7 @@ def _written(peer: Wire, call: RawCall) -> int:
 @pytest.mark.parametrize("way", PIECES)
 @EACH_VERSION
 @proves(RECORD_IS_THE_SAME, killed_by="rpc-pieces-change-data")
-def test_write_in_pieces(
-    faults: MakeFaulty, scratch: Scratch[t.Any, t.Any], nfs_version: str, way: str
-) -> None:
+def test_pieces(faults: MakeFaulty, scratch: Scratch[t.Any, t.Any], nfs_version: str, way: str) -> None:
     """WRITE writes the data that were sent, however its record is divided."""
     version = int(nfs_version[1:])
     peer = faults("tcp", version, on("call", _procedure(version), *PIECES[way]))
@@ -98,7 +96,7 @@ def test_write_in_pieces(
 @pytest.mark.parametrize("cut", CUTS)
 @EACH_VERSION
 @proves(ONLY_WHOLE_RECORDS, killed_by="rpc-executes-calls-that-are-cut")
-def test_write_cut_off(
+def test_cut_off(
     faults: MakeFaulty,
     scratch: Scratch[t.Any, t.Any],
     nfs_version: str,

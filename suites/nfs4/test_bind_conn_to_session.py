@@ -59,7 +59,7 @@ def test_session(v4: Nfs4Dialect, session: Session4) -> None:
             [ChannelDirFromServer4.CDFS4_FORE, ChannelDirFromServer4.CDFS4_BOTH],
         ),
     ],
-    ids=["fore", "fore-or-both"],
+    ids=["fore", "both"],
 )
 @proves(DIRECTION_FITS, killed_by="bindconn4-binds-the-backchannel-only")
 def test_direction(

@@ -100,13 +100,13 @@ def test_replaces(session: Session4, scratch: Nfs4Scratch, kind: str) -> None:
 
 
 @MINORS
-@pytest.mark.parametrize("case", ["file-over-directory", "directory-over-file", "over-entries"])
+@pytest.mark.parametrize("case", ["file-directory", "directory-file", "entries"])
 @proves(INCOMPATIBLE_IS_EXIST, killed_by="rename4-incompatible-is-inval")
 def test_incompatible(session: Session4, scratch: Nfs4Scratch, case: str) -> None:
     """RENAME over an object of the other sort, or over a directory with entries, fails, and changes nothing."""
-    (scratch.file if case == "file-over-directory" else scratch.directory)("old")
-    target = (scratch.file if case == "directory-over-file" else scratch.directory)("new")
-    if case == "over-entries":
+    (scratch.file if case == "file-directory" else scratch.directory)("old")
+    target = (scratch.file if case == "directory-file" else scratch.directory)("new")
+    if case == "entries":
         scratch.file("inside", directory=target)
     reply = rename(session, scratch, b"old", b"new")
     observe(f"RENAME {case}", reply.status.name)

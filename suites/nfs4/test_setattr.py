@@ -137,7 +137,7 @@ def test_unsupported(session: Session4, scratch: Nfs4Scratch) -> None:
 
 @MINORS
 @proves(SIZE_NEEDS_WRITING, killed_by="setattr4-ignores-the-open-mode")
-def test_size_with_open_for_reading(session: Session4, scratch: Nfs4Scratch) -> None:
+def test_size_needs_writing(session: Session4, scratch: Nfs4Scratch) -> None:
     """SETATTR of the size with the stateid of an open for reading is refused, and changes nothing."""
     file = scratch.file("file", b"data")
     opened = open_file(session, file, READ)
