@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What `nfsproof proxy` costs: `python -m benchmarks.proxy`. NULL and READ of 1 MiB, directly and through it.
 
-The server is the C program with canned answers; client, proxy and server are processes of their own. The plan of
+The server is the C program with canned answers; client, proxy and server are separate processes. The plan of
 "with a rule" has a rule for a procedure of another program, so that all messages pass it by.
 """
 

@@ -47,7 +47,7 @@ SECRET = b"attack at dawn"
 
 
 class Hall:
-    """The toy program behind the toy flavor, and clients of it on the same loop."""
+    """The toy program that uses the toy flavor, and clients of it on the same loop."""
 
     def __init__(self) -> None:
         self.loop = Loop()
