@@ -34,6 +34,7 @@ NFS_RS: t.Final = "nfs-rs"
 NFS4FS: t.Final = "nfs4fs (v4)"
 NFS4FS_COMPOUND: t.Final = "nfs4fs (v4), one COMPOUND"
 BINDING: t.Final = "libnfs binding"
+OURS_V3: t.Final = "nfsclient, NFSv3"
 
 AIMS: t.Final = (
     # The codec against field-by-field decoding.
@@ -95,6 +96,14 @@ AIMS: t.Final = (
     Aim("list-10000", ANFS, 1.0, 13.0),
     Aim("small-file", LIBNFS_FILES, None, 1.3),
     Aim("small-file", NFS4FS, None, 1.4),
+    # NFSv4.1 against our own NFSv3 on the same server.
+    Aim("v4-getattr-x1", OURS_V3, 0.60, 0.75),
+    Aim("v4-getattr-x16", OURS_V3, 0.50, 0.65),
+    Aim("v4-getattr-x64", OURS_V3, 0.50, 0.65),
+    Aim("v4-stats-16", NFS4FS_COMPOUND, 1.0, 1.2),
+    *(Aim(f"v4-{name}-1m-x{window}", OURS_V3, 0.90, None) for name in ("read", "write") for window in (1, 8)),
+    Aim("v4-list-10000", OURS_V3, 0.50, None),
+    Aim("v4-list-10000", NFS4FS, 1.0, None),
 )
 
 

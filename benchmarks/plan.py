@@ -101,6 +101,28 @@ def _transfer(name: str, size: int, window: int) -> Operation:
     )
 
 
+_V4 = Contender(OURS, "ours_v4")
+_V3 = Contender(g.OURS_V3, "ours")
+_V4_COMPOUND = Contender(g.NFS4FS_COMPOUND, "peer_nfs4fs")
+
+
+def _v4(
+    name: str, id_: str, title: str, unit: str, window: int = 1, size: int = 0, *peers: Contender
+) -> Operation:
+    """The same work by NFSv4.1 and by our own NFSv3."""
+    slices = _SLICES if window == 1 and not size else 1
+    contenders = (_V4, *peers)
+    return Operation(
+        f"v4-{id_}", f"NFSv4.1: {title}, real server", name, "server", unit, window, size, slices, contenders
+    )
+
+
+def _v4_transfer(name: str, window: int) -> Operation:
+    title = f"{name.upper()} 1 MiB, {window} outstanding"
+    peer = Contender(g.NFS4FS, "peer_nfs4fs") if window == 1 else _V4_COMPOUND
+    return _v4(name, f"{name}-1m-x{window}", title, "MB/s", window, MIB, _V3, peer)
+
+
 def _canned_transfer(name: str) -> Operation:
     title = f"{name.upper()} 1 MiB, 8 outstanding, canned answers"
     contenders = (_OURS, _LIBNFS, _RAW)
@@ -132,6 +154,30 @@ OPERATIONS: t.Final = (
         "op/s",
         slices=_SLICES,
         contenders=(_OURS, _LIBNFS, Contender(g.LIBNFS_FILES, "libnfs", "filecycle"), *_SINGLE),
+    ),
+    *(
+        _v4("getattr", f"getattr-x{window}", f"GETATTR, {window} outstanding", "op/s", window, 0, _V3)
+        for window in (1, 16, 64)
+    ),
+    _v4(
+        "stats",
+        "stats-16",
+        "16 stats in one compound",
+        "op/s",
+        16,
+        0,
+        Contender(g.NFS4FS_COMPOUND, "peer_nfs4fs", "getattr"),
+    ),
+    *(_v4_transfer(name, window) for name in ("read", "write") for window in (1, 8)),
+    _v4(
+        "list",
+        "list-10000",
+        "list 10,000 entries",
+        "entries/s",
+        1,
+        PAGE,
+        _V3,
+        Contender(g.NFS4FS, "peer_nfs4fs"),
     ),
     *_getattrs("canned", "canned-", "canned answers"),
     _canned_transfer("read"),
