@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Duplicates of calls that are not idempotent (RFC 1831 section 4, RFC 1813 section 4.5, RFC 1094 section 3.4).
+"""Duplicates of calls that are not idempotent (RFC 1831 section 4, RFC 1813 section 4.5, RFC 1094 section 3.6).
 
 NFSv2 and NFSv3 promise no exactly-once: a server may answer a copy from a cache, execute it again at any later
 moment, or drop it. It may also refuse to execute any call with an XID that it has seen. So these checks fail only if no
@@ -26,9 +26,9 @@ from suites.rpc.clauses import EXECUTES_AT_LEAST_ONCE
 from suites.rpc.parameters import TRANSPORTS
 
 COPIES_ARE_EXECUTIONS = Requirement(
-    rfc="RFC 1813",
-    section="4.5",
-    gist="a copy of a call is answered as the original, or processed as a new call; it has no other effect",
+    rfc="RFC 1831",
+    section="4",
+    gist="a call that comes again is executed once more, or not; it has no other effect",
 )
 PERMISSIONS_OF_COPIES = Requirement(
     rfc="RFC 1813",

@@ -43,7 +43,12 @@ def test_every_record_comes_out_whole_and_in_order(
     assert rebuilt == stream
     payloads = [record.payload() for record in RecordAssembler().feed(stream)]
     kept = [one.data for one in divided(stream, cuts) if isinstance(one, Whole)]
-    assert [data for data in payloads if not data.startswith(b"p") or data in kept] == kept
+    # Of equal messages one may pass, and another one be kept for its short first fragment.
+    left = iter(payloads)
+    assert all(data in left for data in kept)  # in this order
+    assert [data for data in payloads if not data.startswith(b"p")] == [
+        data for data in kept if not data.startswith(b"p")
+    ]
 
 
 @given(MESSAGES, st.integers(0, 600))
