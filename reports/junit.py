@@ -36,7 +36,7 @@ def render_junit(runs: Sequence[Run]) -> str:
     labels = distinct_labels(runs)
     for run, label in zip(runs, labels, strict=True):
         # The label is left out of a single run: CI then knows a test again whatever the port of its target.
-        root.extend(_suites(run, f"{label}/" if len(runs) > 1 else ""))
+        root.extend(list(_suites(run, f"{label}/" if len(runs) > 1 else "")))
     _count(root, [name for name in _COUNTED if name != "skipped"])
     ET.indent(root)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{ET.tostring(root, encoding="unicode")}\n'

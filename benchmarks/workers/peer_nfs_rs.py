@@ -7,7 +7,7 @@ import asyncio
 import functools
 import typing as t
 
-from nfs_rs import AsyncClient, Client  # type: ignore[import-not-found]
+from nfs_rs import AsyncClient, Client
 
 from benchmarks.workers.common import (
     SMALL_FILE,
