@@ -105,6 +105,7 @@ def lockt4(_server: ServerApi, context: CallContext, args: p.Lockt4Args) -> p.Lo
 def locku4(_server: ServerApi, context: CallContext, args: p.Locku4Args) -> p.Locku4Res:
     """LOCKU of any range, whatever of it is locked."""
     inode, state = current(context), compound_of(context)
+    require_file(inode)
     start, end = span(args.offset, args.length)
     _is_write(args.locktype)
     lock = state.states.held.require(

@@ -20,6 +20,7 @@ from nfsserver.nfs4.common import (
     check_name,
     compound_of,
     current,
+    is_utf8,
     saved,
 )
 from nfsserver.nfs4.values import setting_of
@@ -35,6 +36,8 @@ def create4(server: ServerApi, context: CallContext, args: p.Create4Args) -> p.C
     check_name(server, bytes(args.objname), directory)
     setting = setting_of(args.createattrs, state.minor, _MODE)
     if args.objtype.linkdata is not None:
+        if server.knobs.now.utf8_names and not is_utf8(bytes(args.objtype.linkdata)):
+            raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
         setting = setting.without_mode()  # that of a symbolic link means nothing, and is always 0777
     before = directory.change
     inode = _make(state.caller, directory, args, setting.changes)
