@@ -167,7 +167,7 @@ def test_hooks_that_the_target_lacks_are_skip(suite: Suite) -> None:
     suite.write(HOOKS)
     outcome = suite.run()
     assert outcome.verdicts == {"a_hooks": "SKIP", "b_view": "SKIP"}
-    assert "the target cannot be made to set_lease from here" in outcome.text
+    assert "the target cannot be made to drop_caches from here" in outcome.text
 
 
 def test_a_target_file_serves_run_and_target_check(url: str, folder: Path, tmp_path: Path) -> None:
