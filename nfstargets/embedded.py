@@ -122,6 +122,10 @@ class EmbeddedTarget(Target):
         """Whoever has not reclaimed by now cannot."""
         self.running().states.end_grace()
 
+    def forget_holders(self) -> None:
+        """No client may reclaim what it holds now: a check that a mutant ended early did not give it back."""
+        self.running().states.forget_holders()
+
     def set_knobs(self, values: Mapping[str, Value]) -> None:
         """Turn knobs. Raises `BadKnob`."""
         self.running().knobs.update(**values)

@@ -83,6 +83,11 @@ class StateManager:
             self.stable.holders.pop(ownerid, None)
         self.waiting.clear()
 
+    def forget_holders(self) -> None:
+        """Nobody may reclaim, neither now nor after the next restart."""
+        self.end_grace()
+        self.stable.holders.clear()
+
     def complete(self, client: Client) -> None:
         """RECLAIM_COMPLETE. Raises COMPLETE_ALREADY."""
         if client.has_completed:
