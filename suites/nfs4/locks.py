@@ -9,8 +9,8 @@ from fixtures.checks.dialects.nfs4 import Nfs4Dialect, Nfs4Scratch, new_state_ow
 from nfsclient.clients.nfs4 import CompoundReply, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
-from nfsclient.protocol.nfs4 import NfsLockType4
-from nfsjudge import expect
+from nfsclient.protocol.nfs4 import NfsLockType4, Nfsstat4
+from nfsjudge import expect, skip
 from suites.nfs4.opens import BOTH, Opened, another_client, open_file
 
 READ_LT: t.Final = NfsLockType4.READ_LT
@@ -58,6 +58,12 @@ def test_range(
     """The reply to LOCKT, by a lock-owner that has no locks if none is given."""
     more.setdefault("owner", new_state_owner())
     return through_grace(session, op.putfh(file), op.lockt(locktype, offset, length, **more))
+
+
+def need_64_bits(session: Session4, file: bytes) -> None:
+    """SKIP on a server of 32-bit offsets, which MUST answer BAD_RANGE to LOCK and LOCKT beyond (section 18.10.3)."""
+    if test_range(session, file, READ_LT, 1 << 32, 1).status == Nfsstat4.NFS4ERR_BAD_RANGE:
+        skip("the server locks no bytes beyond 4 GiB")
 
 
 test_range.__test__ = False  # type: ignore[attr-defined]

@@ -100,6 +100,17 @@ def delegated(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> Granted:
     return Granted(holder, file, found.stateid, result.stateid)
 
 
+def recalls(holder: Session4) -> list[p.CbRecall4Args]:
+    """The CB_RECALLs that have come, among other callbacks."""
+    return [one.args for one in holder.callbacks.received if isinstance(one.args, p.CbRecall4Args)]
+
+
+def await_recall(holder: Session4) -> bool:
+    """Serve the backchannel until a CB_RECALL comes; False when time is up."""
+    loop = t.cast("RpcClient", holder.nfs4.rpc).loop
+    return loop.run_until(lambda: bool(recalls(holder)), loop.clock() + _ARRIVES)
+
+
 class Attempt:
     """A request that may have to wait: it is sent, and its reply is awaited for a while."""
 
@@ -136,10 +147,8 @@ def test_recall(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) -> None:
     granted = delegated(v4, scratch, access)
     other = another_client(v4)
     attempt = Attempt(other, op.putfh(granted.file), conflicting())
-    came = granted.holder.await_callbacks(1, _ARRIVES)
-    expect_that(came, "CB_RECALL", "no callback", because=CONFLICT_RECALLS)
-    call = granted.holder.callbacks.received[-1].args
-    assert isinstance(call, p.CbRecall4Args)
+    expect_that(await_recall(granted.holder), "CB_RECALL", "no CB_RECALL", because=CONFLICT_RECALLS)
+    call = recalls(granted.holder)[-1]
     expect(call.stateid.other, "other field of the stateid", because=RECALL_NAMES_THE_DELEGATION).equals(
         granted.stateid.other
     )
@@ -186,7 +195,11 @@ def test_recall_by_remove(v4: Nfs4Dialect, scratch: Nfs4Scratch, access: int) ->
     """REMOVE by another client recalls a delegation."""
     granted = delegated(v4, scratch, access)
     attempt = Attempt(another_client(v4), op.putfh(scratch.handle), op.remove(b"file"))
-    came = granted.holder.await_callbacks(1, _ARRIVES)
-    expect_that(came, "CB_RECALL", "no callback", because=CONFLICT_RECALLS)
+    came = await_recall(granted.holder)
+    reply = None if came else attempt.reply(0)
+    # The holder has it open, and the server may know that without a recall (section 18.25.4).
+    if reply is not None and reply.status == Nfsstat4.NFS4ERR_FILE_OPEN:
+        skip("the server removes no file that is open")
+    expect_that(came, "CB_RECALL", "no CB_RECALL", because=CONFLICT_RECALLS)
     granted.give_back()
     attempt.reply(_ARRIVES)

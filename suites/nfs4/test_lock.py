@@ -15,6 +15,7 @@ from suites.nfs4.locks import (
     TO_THE_END,
     WRITE_LT,
     lock_range,
+    need_64_bits,
     opened_by_two,
     try_lock,
     try_lock_more,
@@ -132,6 +133,8 @@ def test_denied(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> Non
 def test_invalid_range(session: Session4, scratch: Nfs4Scratch, offset: int, length: int) -> None:
     """A range without bytes, or with bytes that no file can have, is invalid."""
     opened = open_file(session, scratch.file("file"), BOTH)
+    if offset > p.NFS4_UINT32_MAX:
+        need_64_bits(session, opened.handle)
     expect(try_lock(session, opened, WRITE_LT, offset, length)).refused(
         Nfsstat4.NFS4ERR_INVAL, because=RANGE_IS_CHECKED
     )
@@ -143,7 +146,7 @@ def test_to_the_end(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) ->
     """A lock to the end of the file excludes bytes that the file does not have yet."""
     pair = opened_by_two(v4, session, scratch)
     lock_range(pair.other, pair.theirs, WRITE_LT, 5, TO_THE_END)
-    expect(try_lock(session, pair.mine, READ_LT, 1 << 40, 1)).refused(
+    expect(try_lock(session, pair.mine, READ_LT, 1 << 30, 1)).refused(
         Nfsstat4.NFS4ERR_DENIED, because=LOCKS_TO_THE_END
     )
 

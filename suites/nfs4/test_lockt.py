@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import Level, Requirement, expect, proves
-from suites.nfs4.locks import READ_LT, WRITE_LT, lock_range, opened_by_two, test_range
+from suites.nfs4.locks import READ_LT, WRITE_LT, lock_range, need_64_bits, opened_by_two, test_range
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, open_file
 
@@ -82,7 +82,10 @@ def test_own(session: Session4, scratch: Nfs4Scratch) -> None:
 @proves(RANGE_IS_CHECKED, killed_by="lockt4-wrong-range-is-ok")
 def test_invalid_range(session: Session4, scratch: Nfs4Scratch, offset: int, length: int) -> None:
     """A range without bytes, or with bytes that no file can have, is invalid."""
-    reply = test_range(session, scratch.file("file"), WRITE_LT, offset, length)
+    file = scratch.file("file")
+    if offset > p.NFS4_UINT32_MAX:
+        need_64_bits(session, file)
+    reply = test_range(session, file, WRITE_LT, offset, length)
     expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=RANGE_IS_CHECKED)
 
 

@@ -101,4 +101,5 @@ def test_zero_length(session: Session4, scratch: Nfs4Scratch) -> None:
     opened = open_file(session, scratch.file("file"), BOTH)
     stateid = lock_range(session, opened, WRITE_LT, 0, 10)
     reply = session.compound(op.putfh(opened.handle), op.locku(stateid, 0, 0))
-    expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, because=RANGE_IS_CHECKED)
+    # No bytes are also not exactly those of a lock (section 18.12.4).
+    expect(reply).refused(Nfsstat4.NFS4ERR_INVAL, Nfsstat4.NFS4ERR_LOCK_RANGE, because=RANGE_IS_CHECKED)

@@ -10,7 +10,7 @@ from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import Level, Part, Requirement, expect, proves
 from suites.nfs4.minors import MINORS
 
 READS_THE_LINK = Requirement(
@@ -18,8 +18,10 @@ READS_THE_LINK = Requirement(
 )
 NEEDS_A_LINK = Requirement(
     rfc="RFC 5661",
-    section="18.24.3",
-    gist="the operation is only allowed on objects of type NF4LNK",
+    section="18.24.4",
+    part=Part.IMPLEMENTATION,
+    level=Level.SHOULD,  # "The server should return the error NFS4ERR_WRONG_TYPE"
+    gist="READLINK is only allowed on objects of type NF4LNK",
 )
 
 
