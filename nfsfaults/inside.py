@@ -40,6 +40,8 @@ class Inside:
                 "via: a socket cannot forge the sender of a message; this needs the packet executor"
             )
         self.matcher = Matcher(plan)
+        self.failures: list[str] = []
+        """What of the plan could not be carried out, and why: messages of the system."""
         self._ways: list[_Way] = []
 
     def attach(self, client: RpcClient) -> None:
@@ -47,7 +49,7 @@ class Inside:
         client.pass_through(lambda sock: self._stand_before(sock, client.loop))
 
     def _stand_before(self, sock: socket.socket, loop: Loop) -> socket.socket:
-        way = _Way(self.matcher, sock, loop)
+        way = _Way(self.matcher, sock, loop, self.failures)
         self._ways.append(way)
         return way.front
 
@@ -176,8 +178,9 @@ class _Side:
 class _Way:
     """One connection: the pair of sockets, the real one, and the flow between them."""
 
-    def __init__(self, matcher: Matcher, real: socket.socket, loop: Loop) -> None:
+    def __init__(self, matcher: Matcher, real: socket.socket, loop: Loop, failures: list[str]) -> None:
         kind = real.type
+        self._failures = failures
         self.is_stream = kind is socket.SOCK_STREAM
         self.flow: Flow = matcher.flow("tcp" if self.is_stream else "udp")
         self._loop = loop
@@ -296,16 +299,20 @@ class _Way:
         try:
             sock.settimeout(_CONNECT_SECONDS)
             if same_port:
+                # Bound before the old one closes: meanwhile another process would get the port.
+                for one in (old, sock):
+                    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                sock.bind(local)
                 self._loop.remove(self.server)
                 self.server.set_linger(_RESET)
                 old.close()
-                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                sock.bind(local)
             sock.connect(peer)
             sock.settimeout(None)
-        except OSError:
+        except OSError as error:
             sock.close()
-            if same_port:
+            via = f"from port {local[1]} again" if same_port else "from another port"
+            self._failures.append(f"a call could not be sent on a new connection {via}: {error}")
+            if old.fileno() < 0:
                 self.close()
             return
         if same_port:

@@ -50,6 +50,8 @@ class Proxy:
         self._host = ""
         self._tasks: set[asyncio.Task[None]] = set()
         self._rewrites = False
+        self.moves = "connections" in self.matcher.plan.needs
+        """Whether the plan may replace a connection to the server by another one from the same port."""
 
     async def __aenter__(self) -> t.Self:
         return self

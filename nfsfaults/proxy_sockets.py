@@ -65,9 +65,16 @@ def source_of(wanted: SourcePort, client: Address) -> int:
 
 
 async def connected(
-    upstream: Address, port: int, kind: socket.SocketKind = socket.SOCK_STREAM
+    upstream: Address,
+    port: int,
+    kind: socket.SocketKind = socket.SOCK_STREAM,
+    *,
+    bind_any: bool = False,
 ) -> socket.socket:
-    """A socket to the server, from a source port (0: any). Raises OSError."""
+    """A socket to the server, from a source port (0: any). Raises OSError.
+
+    `bind_any` makes any port one that no other connection shares, so that a later one can take it.
+    """
     loop = asyncio.get_running_loop()
     try:  # a number needs no thread that asks a name server
         infos = socket.getaddrinfo(*upstream, type=kind, flags=socket.AI_NUMERICHOST)
@@ -78,7 +85,7 @@ async def connected(
         sock = socket.socket(family, type_, proto)
         try:
             sock.setblocking(False)
-            if port:
+            if port or bind_any:
                 # The port may be in TIME_WAIT from the connection that this one replaces.
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 sock.bind((_local_address(family, address), port))

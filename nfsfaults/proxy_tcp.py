@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import socket
 import typing as t
 
@@ -25,6 +26,10 @@ _EARLY: t.Final = 1e-4
 
 class Owner(t.Protocol):
     """What a connection needs of its proxy."""
+
+    @property
+    def moves(self) -> bool:
+        """Whether the plan may replace a connection to the server by another one from the same port."""
 
     def flow(self) -> Flow:
         """A new flow of the plan."""
@@ -139,9 +144,8 @@ class Connection:
 
     async def _dial(self, port: int | None) -> _Socket:
         """A new connection to the server; `port` 0 or None: from any port."""
-        made = await asyncio.get_running_loop().create_connection(
-            lambda: _Socket(self, "server"), sock=await connected(self._settings.upstream, port or 0)
-        )
+        sock = await connected(self._settings.upstream, port or 0, bind_any=self._proxy.moves)
+        made = await asyncio.get_running_loop().create_connection(lambda: _Socket(self, "server"), sock=sock)
         return made[1]
 
     # What passes
@@ -266,10 +270,10 @@ class Connection:
         try:
             raw = await asyncio.wait_for(connected(self._settings.upstream, 0), _CONNECT_SECONDS)
             reader, writer = await asyncio.open_connection(sock=raw)
-            writer.write(data)
-            await writer.drain()
-            await asyncio.wait_for(reader.read(1 << 16), _CONNECT_SECONDS)
-            writer.close()
+            with contextlib.closing(writer):  # also when the proxy ends meanwhile
+                writer.write(data)
+                await writer.drain()
+                await asyncio.wait_for(reader.read(1 << 16), _CONNECT_SECONDS)
         except (OSError, TimeoutError) as error:
             self._settings.note(f"a replay on another connection failed: {str(error) or 'no answer'}")
 

@@ -44,6 +44,8 @@ def open_socket(
 ) -> socket.socket:
     """A connected socket to the first address of `host` that answers. Raises `ConnectFailed`.
 
+    `source_port` 0 is a free port that no other connection shares: a connection that replaces this one can take it.
+    Left to the kernel (None), another connection may have the same port toward another address, in TIME_WAIT as well.
     `preferred_port` is the source port to try first; where it is taken, another one does.
     """
     where = format_address(host, port)
@@ -55,7 +57,9 @@ def open_socket(
     for family, _, proto, _, sockaddr in candidates:
         try:
             ports = list(source_ports(source_port, privileged=privileged, preferred=preferred_port))
-            return _connect(family, kind, proto, sockaddr, timeout, ports, privileged)
+            return _connect(
+                family, kind, proto, sockaddr, timeout, ports, privileged, bind_any=source_port == 0
+            )
         except OSError as error:
             failure = "no answer in time" if isinstance(error, TimeoutError) else str(error)
     raise ConnectFailed(where, failure)
@@ -69,12 +73,14 @@ def _connect(
     timeout: float,
     ports: Sequence[int],
     privileged: bool,
+    *,
+    bind_any: bool,
 ) -> socket.socket:
     failure: OSError = OSError("no privileged source port is free")
     for port in ports:
         sock = socket.socket(family, kind, proto)
         try:
-            if port:
+            if port or bind_any:
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
                 sock.bind(("", port))
             sock.settimeout(max(timeout, 0.001))
@@ -96,11 +102,11 @@ def _connect(
 
 def source_ports(source_port: int | None, *, privileged: bool, preferred: int | None = None) -> Iterator[int]:
     """The source ports to try, in order; 0 leaves the choice to the kernel."""
+    if preferred is not None and not source_port:
+        yield preferred
     if source_port is not None:
         yield source_port
         return
-    if preferred is not None:
-        yield preferred
     if privileged:
         # A random order: the port that was used last may still be in TIME_WAIT.
         yield from random.sample(PRIVILEGED_PORTS, len(PRIVILEGED_PORTS))
