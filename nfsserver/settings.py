@@ -489,6 +489,13 @@ class Settings:
         draws=(False,),
         of_nfs4=True,
     )
+    named_attributes: bool = _knob(
+        True,
+        "objects may have named attributes; otherwise OPENATTR gets NOTSUPP",
+        "RFC 5661 section 5.3",
+        draws=(False,),
+        of_nfs4=True,
+    )
     posix_locks: bool = _knob(
         True,
         "OPEN sets OPEN4_RESULT_LOCKTYPE_POSIX",

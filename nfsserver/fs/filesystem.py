@@ -15,6 +15,7 @@ from nfsserver.fs.changes import Changes, ServerTime, Time
 from nfsserver.fs.clock import Clock, Stamper, SystemClock
 from nfsserver.fs.inode import Inode, Kind
 from nfsserver.fs.limits import Limits, Statistics
+from nfsserver.fs.named_attributes import attribute_directory
 from nfsserver.fs.objects import Objects
 from nfsserver.fs.pages import nothing_survives
 from nfsserver.fs.permissions import SUPERUSER
@@ -38,6 +39,7 @@ class FileSystem:
     remove = names.remove
     rmdir = names.rmdir
     rename = names.rename
+    attribute_directory = attribute_directory
 
     read = data.read
     write = data.write

@@ -163,6 +163,10 @@ class Inode:
     """What NFSv4 set as the ACL; None: it is that of the mode."""
     xattrs: dict[bytes, bytes] = field(default_factory=dict)
     """Extended attributes by name (RFC 8276)."""
+    attributes: Inode | None = None
+    """The directory of its named attributes (RFC 5661 section 5.3)."""
+    attribute_of: Inode | None = None
+    """What a directory of named attributes belongs to; of a named attribute, that directory."""
     times_before: tuple[int, int, int] | None = None
     """Of a directory whose times lag: mtime and ctime that are still reported, and until when."""
 

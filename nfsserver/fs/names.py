@@ -11,6 +11,7 @@ from nfsserver.fs.attributes import check_writable
 from nfsserver.fs.changes import NOTHING, Changes
 from nfsserver.fs.errors import FsError
 from nfsserver.fs.inode import Directory, Entry, Inode, Kind
+from nfsserver.fs.named_attributes import check_kind, check_stays, entered, left
 from nfsserver.fs.objects import FAST_LINK
 from nfsserver.fs.permissions import Caller
 from nfsserver.fs.rules import (
@@ -189,6 +190,7 @@ def _prepare(fs: FileSystem, caller: Caller, directory: Inode, name: bytes, chan
 def _enter(
     fs: FileSystem, caller: Caller, directory: Inode, name: bytes, kind: Kind, changes: Changes
 ) -> Inode:
+    check_kind(directory, kind)
     inode = fs.objects.add(kind, caller, directory, changes)
     _add_entry(fs, directory, name, inode, inode.ctime)
     return inode
@@ -199,6 +201,7 @@ def _add_entry(fs: FileSystem, directory: Inode, name: bytes, inode: Inode, now:
     inode.place = directory, name
     fs.objects.entries += 1
     directory.touch(now, modified=True)
+    entered(directory, inode, now)
 
 
 def _remove_entry(fs: FileSystem, directory: Inode, name: bytes, now: int) -> None:
@@ -206,6 +209,7 @@ def _remove_entry(fs: FileSystem, directory: Inode, name: bytes, now: int) -> No
     entries.remove(_spelling(fs, entries, name))
     fs.objects.entries -= 1
     directory.touch(now, modified=True)
+    left(directory, now)
 
 
 def link(fs: FileSystem, caller: Caller, inode: Inode, directory: Inode, name: bytes) -> None:
@@ -219,6 +223,7 @@ def link(fs: FileSystem, caller: Caller, inode: Inode, directory: Inode, name: b
         raise FsError(errno.ESTALE)
     if directory.fs is not fs or inode.fs is not fs:
         raise FsError(errno.EXDEV)
+    check_stays(inode, None, directory)
     entries = _search(caller, directory)
     if entries.get(_spelling(fs, entries, name)) is not None:
         raise FsError(errno.EEXIST)
@@ -300,6 +305,7 @@ def rename(
         if is_alias(name):
             raise FsError(errno.EINVAL)
     source = _removable(fs, caller, from_directory, from_name)
+    check_stays(source, from_directory, to_directory)
     _writable_directory(fs, caller, to_directory)
     to_name = _spelling(fs, target_entries, to_name)
     target = target_entries.get(to_name)

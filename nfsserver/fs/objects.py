@@ -90,10 +90,13 @@ class Objects:
 
     def forget_nameless(self) -> None:
         """Remove files without a name, which only handles have kept."""
-        for inode in [each for each in self if not each.nlink]:
-            self._forget(inode)
+        while nameless := [each for each in self if not each.nlink]:  # one that goes leaves named attributes
+            for inode in nameless:
+                self._forget(inode)
 
     def _forget(self, inode: Inode) -> None:
+        if inode.attributes is not None:
+            self._forget_attributes(inode.attributes)
         if inode.data is not None:
             inode.data.discard()
         if len(inode.target) > FAST_LINK:
@@ -101,6 +104,19 @@ class Objects:
         del self._inodes[inode.fileid]
         self.on_forget(inode)
         self._retired.append((inode.fileid, inode.generation))
+
+    def _forget_attributes(self, directory: Inode) -> None:
+        """The object of named attributes is gone: so are they, those that are open with their last CLOSE."""
+        now = self._fs.stamp()
+        entries = directory.directory
+        assert entries is not None
+        for name in entries.names():
+            inode = entries.get(name)
+            assert inode is not None
+            entries.remove(name)
+            self.entries -= 1
+            self.unlink(inode, now)
+        self._forget(directory)
 
     # ------------------------------------------------------------ room
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The NFSv4 face of the server: minor versions 1 and 2 (RFC 5661, RFC 7862, RFC 8276), a handler per operation.
 
-Operations that are not in the table get NOTSUPP: pNFS, named attributes, and the optional ones of 4.2 except for
-extended attributes. DELEGPURGE is NOTSUPP as long as the claims are that it belongs to (section 18.5.3).
+Operations that are not in the table get NOTSUPP: pNFS, and the optional ones of 4.2 except for extended attributes.
+DELEGPURGE is NOTSUPP as long as the claims are that it belongs to (section 18.5.3).
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ OPERATIONS: t.Final[Handlers] = dict(
         answers(p.LOOKUPP, filehandles.lookupp4),
         answers(p.NVERIFY, attributes.nverify4),
         answers(p.OPEN, opens.open4),
+        answers(p.OPENATTR, filehandles.openattr4),
         answers(p.OPEN_DOWNGRADE, opens.open_downgrade4),
         answers(p.PUTFH, filehandles.putfh4),
         answers(p.PUTPUBFH, filehandles.putpubfh4),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Operations that move filehandles, look names up, and tell the security of names.
 
-RFC 5661 sections 18.8, 18.13, 18.14, 18.19 to 18.21, 18.24, 18.27 to 18.29, 18.45.
+RFC 5661 sections 18.8, 18.13, 18.14, 18.17, 18.19 to 18.21, 18.24, 18.27 to 18.29, 18.45.
 """
 
 from __future__ import annotations
@@ -107,6 +107,18 @@ def lookupp4(server: ServerApi, context: CallContext, _args: p.Lookupp4Args) -> 
     require_directory(directory)
     become_current(context, parent_of(server, context, directory))
     return p.Lookupp4Res(_OK)
+
+
+def openattr4(server: ServerApi, context: CallContext, args: p.Openattr4Args) -> p.Openattr4Res:
+    """OPENATTR; named attributes have none (WRONG_TYPE)."""
+    inode = current(context)
+    if not server.knobs.now.named_attributes:
+        raise Nfs4Error(Nfsstat4.NFS4ERR_NOTSUPP)
+    if inode.attribute_of is not None:
+        raise Nfs4Error(Nfsstat4.NFS4ERR_WRONG_TYPE)
+    caller = compound_of(context).caller
+    become_current(context, inode.fs.attribute_directory(caller, inode, create=args.createdir))
+    return p.Openattr4Res(_OK)
 
 
 def readlink4(_server: ServerApi, context: CallContext, _args: p.Readlink4Args) -> p.Readlink4Res:

@@ -33,6 +33,8 @@ _MODE: t.Final = 0o755
 def create4(server: ServerApi, context: CallContext, args: p.Create4Args) -> p.Create4Res:
     """CREATE; regular files are made by OPEN (BADTYPE)."""
     directory, state = current(context), compound_of(context)
+    if directory.attribute_of is not None:
+        raise Nfs4Error(Nfsstat4.NFS4ERR_WRONG_TYPE)
     check_name(server, bytes(args.objname), directory)
     setting = setting_of(args.createattrs, state.minor, _MODE)
     if args.objtype.linkdata is not None:

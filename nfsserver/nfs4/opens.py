@@ -170,6 +170,11 @@ def _created(
     assert how is not None
     verifier = how.createverf
     attributes = how.createattrs
+    if directory.attribute_of is not None and how.mode in {
+        p.Createmode4.EXCLUSIVE4,
+        p.Createmode4.EXCLUSIVE4_1,
+    }:
+        raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
     if how.ch_createboth is not None:
         verifier, attributes = how.ch_createboth.cva_verf, how.ch_createboth.cva_attrs
         _check_exclusive(attributes)

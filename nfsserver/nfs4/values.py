@@ -52,15 +52,28 @@ def _expiry(view: View) -> int:
 
 _TYPES: t.Final = {kind: p.NfsFtype4(kind) for kind in Kind}
 
+
+def _type(view: View) -> p.NfsFtype4:
+    inode = view.inode
+    if inode.attribute_of is None:
+        return _TYPES[inode.kind]
+    return p.NfsFtype4.NF4ATTRDIR if inode.kind is Kind.DIRECTORY else p.NfsFtype4.NF4NAMEDATTR
+
+
+def _has_named_attributes(view: View) -> bool:
+    directory = view.inode.attributes if view.server.knobs.now.named_attributes else None
+    return directory is not None and bool(len(directory.directory or ()))
+
+
 _READERS: t.Final[dict[str, Callable[[View], t.Any]]] = {
     "supported_attrs": lambda view: list(supported(view.minor)),
-    "type": lambda view: _TYPES[view.inode.kind],
+    "type": _type,
     "fh_expire_type": _expiry,
     "change": lambda view: view.inode.change,
     "size": lambda view: view.reported.size,
     "link_support": lambda view: view.limits.hard_links,
     "symlink_support": lambda view: view.limits.symlinks,
-    "named_attr": lambda _view: False,
+    "named_attr": _has_named_attributes,
     "fsid": lambda view: p.Fsid4(view.inode.fs.fsid, 0),
     "unique_handles": lambda view: not view.server.knobs.now.several_handles,
     "lease_time": lambda view: int(view.server.states.lease),
