@@ -27,6 +27,7 @@ from nfsclient.rpc.server import Connection
 from nfsclient.rpc.service import CallContext
 from nfsclient.rpc.sockets import Address
 from nfsserver.transport import AnswerRecord, TransportMiddleware
+from nfsserver.waiting import DeadlineMember
 
 R = t.TypeVar("R")
 
@@ -58,7 +59,7 @@ class _Waiting:
     """Calls that may still come between."""
 
 
-class Window(TransportMiddleware):
+class Window(DeadlineMember, TransportMiddleware):
     """The calls of one mutant that wait. As a member of the loop it has no socket, only deadlines."""
 
     def __init__(self) -> None:
@@ -128,22 +129,6 @@ class Window(TransportMiddleware):
             self._loop = loop
 
     # ------------------------------------------------------------ member of the loop
-
-    def fileno(self) -> int:
-        """It has none: it never wants to read or write."""
-        return -1
-
-    def wants_to_read(self) -> bool:
-        return False
-
-    def wants_to_write(self) -> bool:
-        return False
-
-    def on_readable(self) -> None:
-        """There is no socket."""
-
-    def on_writable(self) -> None:
-        """There is no socket."""
 
     def next_deadline(self) -> float | None:
         """When the first call has waited for `LONGEST`."""

@@ -15,6 +15,7 @@ from nfsserver.handlers import Handler, Handlers, ServerApi
 from nfsserver.state.delegations import Delegation
 from nfsserver.state.opens import Share
 from nfsserver.state.stateids import StateError
+from nfsserver.waiting import Waits
 
 _HANDLES: t.Final = frozenset({"file", "object", "from_"})
 """Where the arguments of NFSv2 and NFSv3 have handles of files."""
@@ -24,7 +25,9 @@ Refuse: t.TypeAlias = Callable[[ServerApi, CallContext, str], t.Any]
 
 
 def clear_way(server: ServerApi, inode: Inode, client: int | None, *, changes: bool) -> None:
-    """Recall what a file is delegated to others as. Raises DELAY while it is not returned.
+    """Recall what a file is delegated to others as. Raises DELAY, or `Waits`, while it is not returned.
+
+    Call it before anything is changed: what waits is answered again.
 
     `client` None is a caller of another version of NFS. What is not returned within a lease is revoked, and so is what
     an expired client has.
@@ -39,6 +42,8 @@ def clear_way(server: ServerApi, inode: Inode, client: int | None, *, changes: b
         elif held.delegations.recall(one, server.states.now()):
             recall(server, one, inode)
     if held.delegations.in_the_way(inode, client, changes=changes):
+        if server.waiting.may_wait:
+            raise Waits
         raise StateError("DELAY")
 
 

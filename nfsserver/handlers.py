@@ -14,6 +14,7 @@ from nfsserver.binding import Registry
 from nfsserver.knobs import Knobs
 from nfsserver.mounts import Mounts
 from nfsserver.state.manager import StateManager
+from nfsserver.waiting import WaitingCalls
 
 A = t.TypeVar("A", bound=XdrType)
 R = t.TypeVar("R", bound=XdrType)
@@ -31,6 +32,8 @@ class ServerApi(t.Protocol):
     registry: Registry
     states: StateManager
     """What NFSv4 clients have, in this instance of the service."""
+    waiting: WaitingCalls
+    """The calls that wait for the return of a delegation."""
     dispatcher: Dispatcher
     """Answers a message without the middleware around messages, as CALLIT needs it."""
 

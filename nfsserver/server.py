@@ -24,7 +24,8 @@ from nfsserver.pipeline import Pipeline
 from nfsserver.services import SERVICES, Service
 from nfsserver.settings import Value
 from nfsserver.state.manager import StableStorage, StateManager, Terms
-from nfsserver.transport import SurroundedRpcServer, listen
+from nfsserver.transport import SurroundedRpcServer, TransportMiddleware, listen
+from nfsserver.waiting import WaitingCalls
 
 
 def _last_close(inode: Inode) -> None:
@@ -61,6 +62,9 @@ class Server:
         self.knobs = Knobs({"root_squash": root_squash, **(knobs or {})}, self._obey)
         self._stable = StableStorage()
         self.states = self._new_states()
+        self.waiting = WaitingCalls(
+            lambda: self.knobs.now.conflicts == "wait", lambda: self.states.held.delegations.ended
+        )
         self._services: list[Service] = []
         self._rpc: SurroundedRpcServer | None = None
         self._address: Address | None = None
@@ -133,13 +137,16 @@ class Server:
         """
         if self._rpc is not None:
             raise RuntimeError("this server listens already")
-        make = partial(SurroundedRpcServer, loop, self.messages, self.pipeline.below_messages)
+        make = partial(SurroundedRpcServer, loop, self.messages, self._below_messages)
         self._rpc, address = listen(make, host, port, udp=udp)
         self._rpc.tls = tls
         self._address = address
         programs = [(service.program.number, service.program.version) for service in self._services]
         self.registry.publish(programs, address[0], tcp=address[1], udp=address[1] if udp else None)
         return address
+
+    def _below_messages(self) -> list[TransportMiddleware]:
+        return [*self.waiting.below_messages(), *self.pipeline.below_messages()]
 
     @property
     def port(self) -> int:
@@ -166,6 +173,7 @@ class Server:
         self.backend.begin_instance(clean=clean)
         self.states = self._new_states()
         self.messages.replays.clear()
+        self.waiting.forget()
         if self._rpc is not None:
             self._rpc.drop_connections()
 

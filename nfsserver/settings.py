@@ -437,6 +437,15 @@ class Settings:
         draws=("none", "read"),
         of_nfs4=True,
     )
+    conflicts: str = _knob(
+        "delay",
+        "what becomes of a call that a delegation is in the way of: DELAY (JUKEBOX in NFSv3, silence in NFSv2), or it "
+        "waits until the delegation is returned (not over UDP)",
+        "RFC 5661 section 10.2",
+        choices=("delay", "wait"),
+        draws=("wait",),
+        of_nfs4=True,
+    )
     one_principal: bool = _knob(
         False,
         "client owners are not bound to a principal: all users are one",

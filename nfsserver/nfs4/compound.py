@@ -25,6 +25,7 @@ from nfsserver.handlers import Handler, Handlers, ServerApi
 from nfsserver.nfs4.common import REFUSALS, CompoundState, Nfs4Error, failed, is_utf8, status_of
 from nfsserver.nfs4.room import Room, header_size, least_room, size_of
 from nfsserver.state.stateids import CURRENT, StateError, Stateid
+from nfsserver.waiting import Waits
 
 MINORS: t.Final = frozenset({1, 2})
 """The minor versions that the server answers."""
@@ -46,7 +47,12 @@ def compound_handler(handlers: Handlers) -> Callable[[ServerApi, CallContext, p.
             return p.Compound4Res(Nfsstat4.NFS4ERR_MINOR_VERS_MISMATCH, args.tag, [])
         if not is_utf8(args.tag):
             return p.Compound4Res(Nfsstat4.NFS4ERR_INVAL, args.tag, [])
-        return _Execution(server, context, args, handlers).run()
+        execution = server.waiting.take_compound() or _Execution(server, context, args, handlers)
+        try:
+            return t.cast("_Execution", execution).run()
+        except Waits:
+            server.waiting.keep_compound(execution)
+            raise
 
     return compound4
 
@@ -73,13 +79,22 @@ class _Execution:
         self.state.last = len(args.argarray) - 1
         self.state.size = len(context.message)
         self.state.fingerprint = _fingerprint(context, args)
+        self._results: list[XdrType] = []
 
     def run(self) -> p.Compound4Res:
-        state, results = self.state, list[XdrType]()
+        """The reply. After `Waits` it goes on where it was."""
+        state, results = self.state, self._results
         status = Nfsstat4.NFS4_OK
-        for index, asked in enumerate(self._args.argarray):
+        if state.slot is not None:
+            state.slot.in_progress = False
+        for index, asked in enumerate(self._args.argarray[len(results) :], start=len(results)):
             state.index = index
-            result = self._answer(asked)
+            try:
+                result = self._answer(asked)
+            except Waits:
+                if state.slot is not None:
+                    state.slot.in_progress = True
+                raise
             if state.replay is not None:
                 return self._replay(result)
             if index == 0 and state.session is not None:
@@ -143,6 +158,8 @@ class _Execution:
     def _admit(self, operation: p.AnyOperation4) -> None:
         """Raises what refuses an operation by its place, whatever its arguments are."""
         state = self.state
+        if state.session is not None and state.session.is_destroyed:
+            raise StateError("DEADSESSION")  # while the compound waited
         if state.index == 0:
             if operation is not p.SEQUENCE and operation is not p.ILLEGAL:
                 if not operation.is_sessionless:

@@ -191,6 +191,8 @@ def sequence4(server: ServerApi, context: CallContext, args: p.Sequence4Args) ->
         raise StateError("BAD_HIGH_SLOT")
     if is_retry(slot, args.sa_sequenceid):
         _compare(server, slot.fingerprint, state.fingerprint)
+        if slot.in_progress:
+            raise StateError("DELAY")  # section 2.10.6.2
         states.renew(session.client)
         state.replay = slot.reply or _uncached(state.operations)
         return _sequence_result(session, args, states)
@@ -198,6 +200,8 @@ def sequence4(server: ServerApi, context: CallContext, args: p.Sequence4Args) ->
         raise Nfs4Error(Nfsstat4.NFS4ERR_TOO_MANY_OPS)
     if state.size > session.fore.request:
         raise Nfs4Error(Nfsstat4.NFS4ERR_REQ_TOO_BIG)
+    if slot.in_progress:
+        raise StateError("SEQ_MISORDERED")
     slot.sequence_id, slot.reply, slot.fingerprint = args.sa_sequenceid, None, state.fingerprint
     state.session, state.slot, state.cached = session, slot, args.sa_cachethis
     if context.channel is not None and context.channel not in session.connections:

@@ -40,6 +40,8 @@ class Delegations:
         self._stateids = stateids
         self._opens = opens
         self._of_file: dict[Hashable, list[Delegation]] = defaultdict(list)
+        self.ended = 0
+        """How many were returned or revoked."""
 
     def of_file(self, file: Hashable) -> Iterable[Delegation]:
         """Those of a file that are in force."""
@@ -117,6 +119,7 @@ class Delegations:
         ]
 
     def _forget(self, one: Delegation) -> None:
+        self.ended += 1
         held = self._of_file.get(one.file)
         if held is not None and one in held:
             held.remove(one)

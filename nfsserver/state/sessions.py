@@ -57,6 +57,8 @@ class Slot:
     """Its reply, if it is kept; None before the first request and where it is not kept."""
     fingerprint: t.Hashable = None
     """What tells this request from others that reuse its sequence id."""
+    in_progress: bool = False
+    """Whether the request waits in the middle of its operations."""
 
 
 @dataclass(eq=False)
@@ -83,6 +85,11 @@ class Session:
     """Slots of the backchannel that wait for a reply."""
     unsent: list[Callable[[], None]] = field(default_factory=list)
     """What sends the callbacks that wait for a connection."""
+
+    @property
+    def is_destroyed(self) -> bool:
+        """Whether it has ended."""
+        return not self.slots
 
     def slot(self, number: int) -> Slot:
         """A slot. Raises BADSLOT."""

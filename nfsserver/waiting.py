@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""Calls that wait for the return of a delegation, where the knob `conflicts` says so (RFC 5661 section 10.2).
+
+A handler completes each call before the next one. One that must wait raises `Waits` before it has changed anything; no
+reply is sent, and the message is answered again when a delegation was returned or revoked. A compound goes on with the
+operation that had to wait: what was before it is not executed again.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+from nfsclient.rpc.loop import Loop
+from nfsclient.rpc.server import Connection
+from nfsserver.transport import AnswerRecord, TransportMiddleware
+
+MOST_CALLS: t.Final = 256
+"""Calls that may wait. A further one gets DELAY."""
+_PAUSE: t.Final = 0.25
+"""Seconds after which a call that waits is tried again though nothing was returned: a lease may be over."""
+
+
+class DeadlineMember:
+    """The base of members of a loop that have no socket, only deadlines."""
+
+    def fileno(self) -> int:
+        """It has none: it never wants to read or write."""
+        return -1
+
+    def wants_to_read(self) -> bool:
+        return False
+
+    def wants_to_write(self) -> bool:
+        return False
+
+    def on_readable(self) -> None:
+        """There is no socket."""
+
+    def on_writable(self) -> None:
+        """There is no socket."""
+
+
+class Waits(BaseException):
+    """The call that is being answered waits. No handler may take this for a fault: not an `Exception`."""
+
+
+@dataclass(slots=True, eq=False)
+class _Call:
+    """A call that is being answered, or waits."""
+
+    connection: Connection
+    message: bytes
+    proceed: AnswerRecord
+    compound: t.Any = None
+    """What goes on with a compound in the middle; None for other calls."""
+
+
+class WaitingCalls(DeadlineMember, TransportMiddleware):
+    """The calls of a server that wait."""
+
+    def __init__(self, is_used: t.Callable[[], bool], returned: t.Callable[[], int]) -> None:
+        self._is_used = is_used
+        self._returned = returned
+        """How many delegations were returned or revoked so far."""
+        self._seen = 0
+        self._waiting: list[_Call] = []
+        self._current: _Call | None = None
+        self._until = 0.0
+        self._loop: Loop | None = None
+
+    def below_messages(self) -> list[TransportMiddleware]:
+        """Itself, where there is something to do."""
+        return [self] if self._waiting or self._is_used() else []
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether the call that is being answered may raise `Waits`: those over UDP may not."""
+        return self._current is not None and self._is_used() and len(self._waiting) < MOST_CALLS
+
+    def take_compound(self) -> t.Any:
+        """What goes on with the compound that is being answered; None if it begins."""
+        if self._current is None:
+            return None
+        compound, self._current.compound = self._current.compound, None
+        return compound
+
+    def keep_compound(self, compound: t.Any) -> None:
+        """The compound that is being answered waits, and goes on with this."""
+        assert self._current is not None
+        self._current.compound = compound
+
+    # ------------------------------------------------------------ below messages
+
+    def answer_record(self, connection: Connection, message: bytes, proceed: AnswerRecord, /) -> None:
+        """Answer a call, or keep it if it waits; then those that waited, if a delegation was returned."""
+        self._answer(_Call(connection, message, proceed))
+        if self._waiting and self._returned() != self._seen:
+            self._answer_again(connection)
+
+    def _answer(self, call: _Call) -> None:
+        outer, self._current = self._current, call
+        try:
+            call.proceed(call.connection, call.message)
+        except Waits:
+            self._waiting.append(call)
+            self._watch(call.connection.server.loop)
+        finally:
+            self._current = outer
+
+    def _answer_again(self, current: Connection | None = None) -> None:
+        self._seen = self._returned()
+        calls, self._waiting = self._waiting, []
+        for call in calls:
+            self._answer(call)
+            if call.connection is not current and call.connection in call.connection.server.connections:
+                call.connection.on_writable()  # the reply; `current` sends its output itself
+        if not self._waiting:
+            self._stop_watching()
+
+    def forget(self) -> None:
+        """The service restarts: what waits is lost."""
+        self._waiting.clear()
+        self._seen = 0
+        self._stop_watching()
+
+    def _stop_watching(self) -> None:
+        if self._loop is not None:
+            self._loop.remove(self)
+            self._loop = None
+
+    def _watch(self, loop: Loop) -> None:
+        if self._loop is None:
+            loop.add(self)
+            self._loop = loop
+            self._until = loop.clock() + _PAUSE
+
+    # ------------------------------------------------------------ member of the loop
+
+    def next_deadline(self) -> float | None:
+        """When the calls are tried again."""
+        return self._until if self._waiting else None
+
+    def on_deadline(self, now: float) -> None:
+        """Try the calls again."""
+        if self._waiting and now >= self._until:
+            self._until = now + _PAUSE
+            self._answer_again()
