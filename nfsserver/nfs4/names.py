@@ -22,6 +22,7 @@ from nfsserver.nfs4.common import (
     current,
     is_utf8,
     saved,
+    status_of,
 )
 from nfsserver.nfs4.values import setting_of
 
@@ -42,7 +43,10 @@ def create4(server: ServerApi, context: CallContext, args: p.Create4Args) -> p.C
             raise Nfs4Error(Nfsstat4.NFS4ERR_INVAL)
         setting = setting.without_mode()  # that of a symbolic link means nothing, and is always 0777
     before = directory.change
-    inode = _make(state.caller, directory, args, setting.changes)
+    try:
+        inode = _make(state.caller, directory, args, setting.changes)
+    except FsError as refusal:
+        return p.Create4Res(status_of(refusal, {errno.EOPNOTSUPP: Nfsstat4.NFS4ERR_BADTYPE}))
     inode.acl = setting.acl
     info = change_info(directory, before, atomic=server.knobs.now.atomic_change_info)
     become_current(context, inode)
