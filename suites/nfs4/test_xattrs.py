@@ -118,8 +118,10 @@ def test_create_exists(session: Session4, scratch: Nfs4Scratch) -> None:
 @proves(REPLACE_NEEDS_A_KEY, killed_by="setxattr4-ignores-the-option")
 def test_replace_absent(session: Session4, scratch: Nfs4Scratch) -> None:
     """SETXATTR4_REPLACE of a key that does not exist fails with NOXATTR."""
+    file = scratch.file("file")
+    set_key(session, file, b"other", b"value")  # so that nothing else refuses the next one
     setting = op.setxattr(b"key", b"new", SetxattrOption4.SETXATTR4_REPLACE)
-    reply = session.compound(op.putfh(scratch.file("file")), setting)
+    reply = session.compound(op.putfh(file), setting)
     expect(reply).refused(Nfsstat4.NFS4ERR_NOXATTR, because=REPLACE_NEEDS_A_KEY)
 
 
@@ -160,5 +162,7 @@ def test_remove(session: Session4, scratch: Nfs4Scratch) -> None:
 @proves(REMOVE_NEEDS_A_KEY, killed_by="removexattr4-absent-is-ok")
 def test_remove_absent(session: Session4, scratch: Nfs4Scratch) -> None:
     """REMOVEXATTR of a key that does not exist fails with NOXATTR."""
-    reply = session.compound(op.putfh(scratch.file("file")), op.removexattr(b"absent"))
+    file = scratch.file("file")
+    set_key(session, file, b"other", b"value")  # so that nothing else refuses the next one
+    reply = session.compound(op.putfh(file), op.removexattr(b"absent"))
     expect(reply).refused(Nfsstat4.NFS4ERR_NOXATTR, because=REMOVE_NEEDS_A_KEY)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import random
 import typing as t
 
@@ -16,11 +17,13 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.messages import ReplyHeader
 from nfsclient.xdr import AttributeMap, Unread, XdrType, fields_of
+from nfsserver.settings import Value
 from tests.nfsserver.nfs4.conftest import Rig4, S
 from tests.nfsserver.test_hostile import PEER, answer, message_of, several
 from tests.strategies import xdr_values
 
-MUTATED: t.Final = 20_000
+MUTATED: t.Final = int(os.environ.get("NFSPROOF_MUTATED", "20000"))
+"""Compounds; by hand a million."""
 _STATEIDS: t.Final = (p.ANONYMOUS_STATEID, p.READ_BYPASS_STATEID, p.CURRENT_STATEID, p.INVALID_STATEID)
 
 
@@ -66,14 +69,31 @@ def operations_in(minor: int) -> list[p.AnyOperation4]:
     return [one for one in p.operations_of(minor) if one.name not in {"SEQUENCE", "DESTROY_SESSION"}]
 
 
+_LACKING: t.Final[dict[str, Value]] = {
+    "symlinks": False,
+    "hard_links": False,
+    "mknod": False,
+    "named_attributes": False,
+}
+_STRICT: t.Final[dict[str, Value]] = {
+    "restricted_names": True,
+    "utf8_names": False,
+    "close_frees_locks": False,
+    "name_max": 64,
+}
+_FULL: t.Final[dict[str, Value]] = {"free_bytes": 0, "free_files": 0}
+
+
+@pytest.mark.parametrize("knobs", [{}, _LACKING, _STRICT, _FULL], ids=["usual", "lacking", "strict", "full"])
 @pytest.mark.parametrize("minor", [1, 2])
-def test_any_operation_is_answered_with_a_status_of_its_own(minor: int) -> None:
-    """With any arguments that its declaration allows, on any object."""
+def test_any_operation_is_answered_with_a_status_of_its_own(minor: int, knobs: dict[str, Value]) -> None:
+    """With any arguments that its declaration allows, on any object, whatever the server chooses."""
     rig = Rig4()
     rig.listen()
     scene = Scene(rig, minor)
+    rig.server.knobs.update(**knobs)
 
-    @settings(parent=several, max_examples=400)
+    @settings(parent=several, max_examples=200 if knobs else 400)
     @given(st.data())
     def ask(data: st.DataObject) -> None:
         def draw(values: list[t.Any]) -> t.Any:
