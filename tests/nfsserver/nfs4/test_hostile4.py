@@ -18,6 +18,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.rpc.messages import ReplyHeader
 from nfsclient.xdr import AttributeMap, Unread, XdrType, fields_of
 from nfsserver.settings import Value
+from nfsserver.state.sessions import Slot
 from tests.nfsserver.nfs4.conftest import Rig4, S
 from tests.nfsserver.test_hostile import PEER, answer, message_of, several
 from tests.strategies import xdr_values
@@ -27,6 +28,11 @@ MUTATED: t.Final = int(os.environ.get("NFSPROOF_MUTATED", "20000"))
 _STATEIDS: t.Final = (p.ANONYMOUS_STATEID, p.READ_BYPASS_STATEID, p.CURRENT_STATEID, p.INVALID_STATEID)
 
 
+_AFTER_ID: t.Final = 16 + 4 + 4 + 4 + 4
+"""From the session id in SEQUENCE to the next operation."""
+_NAMES: t.Final = itertools.count()
+
+
 class Scene:
     """A session with a slot for each compound, files, and stateids that mean something."""
 
@@ -34,12 +40,24 @@ class Scene:
         self.rig = rig
         self.minor = minor
         self.session: Session4 = rig.session(minor=minor)
-        file = rig.make(self.session, b"file", b"data")
+        self.name = b"file-%d" % next(_NAMES)
+        file = rig.make(self.session, self.name, b"data")
         opened = self.session.compound(op.putfh(file), op.open(None, 3, owner=b"o")).ok()
         locked = self.session.compound(op.putfh(file), op.lock(opened.stateid, owner=b"l")).ok()
         self.handles = [rig.root, file, rig.server.backend.handle_of(rig.server.backend.pseudo.root)]
         self.stateids = [*_STATEIDS, opened.stateid, locked.stateid]
         self.numbers = itertools.count(1)
+        self._slots = rig.server.states.sessions.require(self.session.id)
+
+    @property
+    def slot(self) -> Slot:
+        """The slot that the compounds use."""
+        return self._slots.slots[1]
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether no compound has ended the session."""
+        return not self._slots.is_destroyed
 
     def message(self, *operations: XdrType) -> bytes:
         sequence = p.Sequence4Args(self.session.id, next(self.numbers), 1, 1, False)
@@ -118,11 +136,11 @@ def test_any_operation_is_answered_with_a_status_of_its_own(minor: int, knobs: d
         rig.close()
 
 
-def _mutated(chance: random.Random, message: bytes) -> bytes:
-    """A message with a few wrong bytes, words, a cut, or a part twice."""
+def _mutated(chance: random.Random, message: bytes, start: int = 40) -> bytes:
+    """A message with a few wrong bytes, words, a cut, or a part twice, after its first `start` bytes."""
     data = bytearray(message)
     for _ in range(chance.choice((1, 1, 2, 5))):
-        at = chance.randrange(40, len(data)) if len(data) > 40 else 0
+        at = chance.randrange(start, len(data)) if len(data) > start else 0
         match chance.randrange(5):
             case 0:
                 data[at] ^= 1 << chance.randrange(8)
@@ -139,27 +157,48 @@ def _mutated(chance: random.Random, message: bytes) -> bytes:
     return bytes(data)
 
 
-def test_mutated_compounds_do_no_harm(rig4: Rig4) -> None:
-    """Valid compounds with a few wrong bytes: each gets a reply, or none; state stays bounded."""
-    scene = Scene(rig4, 2)
-    file, chance = scene.handles[1], random.Random(1)
-    here = op.putfh(file)
-    originals = [
-        scene.message(here, op.getattr("type", "acl"), op.read(scene.stateids[4], 0, 10)),
-        scene.message(op.putfh(rig4.root), op.open(b"new", 3, owner=b"x", how=op.guarded()), op.getfh()),
-        scene.message(op.putfh(rig4.root), op.readdir(), op.lookup(b"file"), op.getfh()),
-        scene.message(here, op.lock(scene.stateids[4], owner=b"l2"), op.setattr(p.Fattr4(mode=0o600))),
-        scene.message(op.test_stateid(*scene.stateids), op.free_stateid(scene.stateids[5])),
-        scene.message(op.putfh(rig4.root), op.mkdir(b"d"), op.rename(b"d", b"e"), op.remove(b"e")),
-        message_of(
-            p.COMPOUND, p.Compound4Args(b"", 1, [op.exchange_id(p.ClientOwner4(bytes(8), b"x"))]).to_xdr()
-        ),
+def compounds(scene: Scene) -> list[list[XdrType]]:
+    """Valid compounds on the objects of a scene."""
+    here, top = op.putfh(scene.handles[1]), op.putfh(scene.rig.root)
+    opened, locked = scene.stateids[-2:]
+    return [
+        [here, op.getattr("type", "acl"), op.read(opened, 0, 10)],
+        [top, op.open(b"new", 3, owner=b"x", how=op.guarded()), op.getfh()],
+        [top, op.readdir(), op.lookup(scene.name), op.getfh()],
+        [here, op.lock(opened, owner=b"l2"), op.setattr(p.Fattr4(mode=0o600))],
+        [op.test_stateid(*scene.stateids), op.free_stateid(locked)],
+        [top, op.mkdir(b"d"), op.rename(b"d", b"e"), op.remove(b"e")],
+        [here, op.openattr(createdir=True), op.open(b"a", 3, owner=b"x", how=op.unchecked())],
+        [here, op.write(opened, 0, b"data"), op.commit(), op.setxattr(b"k", b"v"), op.listxattrs()],
     ]
+
+
+def test_mutated_compounds_do_no_harm(rig4: Rig4) -> None:
+    """Valid compounds with a few wrong bytes: each gets a reply, or none; state stays bounded.
+
+    Each has the sequence id that its slot waits for: what the server executes is not only SEQUENCE.
+    """
+    scene, chance = Scene(rig4, 2), random.Random(1)
+    originals, executed = compounds(scene), 0
+    alone = p.Compound4Args(b"", 1, [op.exchange_id(p.ClientOwner4(bytes(8), b"x"))]).to_xdr()
     for number in range(MUTATED):
-        message = _mutated(chance, originals[number % len(originals)])
-        rig4.server.messages.answer(message, PEER, "tcp")
+        start = 40
+        if number % 10 == 0:
+            message = message_of(p.COMPOUND, alone)
+        else:
+            if not scene.is_alive:
+                scene = Scene(rig4, 2)
+                originals = compounds(scene)
+            scene.numbers = itertools.count(scene.slot.sequence_id + 1)
+            message = scene.message(*originals[number % len(originals)])
+            if number % 5:
+                start = message.index(scene.session.id) + _AFTER_ID
+        before = scene.slot.sequence_id
+        rig4.server.messages.answer(_mutated(chance, message, start), PEER, "tcp")
+        executed += not scene.is_alive or scene.slot.sequence_id != before
         assert not rig4.server.messages.faults
     states = rig4.server.states
+    assert executed > MUTATED // 3
     assert len(states.clients) < MUTATED
     assert len(rig4.server.fs.inodes()) < MUTATED
     assert rig4.session().renew().status == S.NFS4_OK
