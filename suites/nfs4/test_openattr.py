@@ -122,7 +122,7 @@ def test_absent(session: Session4, scratch: Nfs4Scratch) -> None:
     file = scratch.file("file")
     reply = session.compound(op.putfh(file), op.openattr())
     if reply.status == Nfsstat4.NFS4_OK and scratch.names(attribute_directory(session, file)):
-        skip("the server gives a new file named attributes of its own")
+        skip("the server gives each new file some named attributes")
     expect(reply).refused(Nfsstat4.NFS4ERR_NOENT, because=ABSENT_IS_NOENT)
 
 
