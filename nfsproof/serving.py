@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -72,6 +74,18 @@ def serve_until_stopped(offer: Offer, say: Callable[[str], None]) -> None:
         raise CannotServe(f"cannot listen on {offer.host} port {offer.port}: {reason}{advice}") from error
 
 
+def _mounting(url: NfsUrl) -> Iterator[str]:
+    """The commands with which a Linux machine mounts what is served."""
+    host = f"[{url.host}]" if ":" in url.host else url.host
+    where = shlex.quote(f"{host}:{os.fsdecode(url.path)}")
+    port = url.rpcbindport
+    for options in (
+        f"vers=4.2,port={port}",
+        f"vers=3,proto=tcp,nolock,port={port},mountport={port},mountproto=tcp",
+    ):
+        yield f"mount it: mount -t nfs -o {options} {where} /mnt"
+
+
 def _announcer(offer: Offer, say: Callable[[str], None]) -> Callable[[Server], None]:
     def announce(server: Server) -> None:
         say(f"serving {server.url}")
@@ -81,6 +95,8 @@ def _announcer(offer: Offer, say: Callable[[str], None]) -> Callable[[Server], N
             say(f"knobs: {setting}")
         ask = replace(NfsUrl.parse(server.url), rpcbindport=server.port)
         say(f"portmap and rpcbind: port {server.port} of the same address")
+        for line in _mounting(ask):
+            say(line)
         say(f"run the checks on it: {rerun_command(str(ask))}")
         say("press Ctrl-C to stop")
 

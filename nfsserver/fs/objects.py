@@ -90,7 +90,9 @@ class Objects:
 
     def forget_nameless(self) -> None:
         """Remove files without a name, which only handles have kept."""
-        while nameless := [each for each in self if not each.nlink]:  # what is removed leaves named attributes
+        while nameless := [
+            each for each in self if not each.nlink
+        ]:  # what is removed leaves named attributes
             for inode in nameless:
                 self._forget(inode)
 

@@ -69,6 +69,7 @@ def test_it_answers_and_ends_in_order(number: signal.Signals, serve: Serve) -> N
     assert process.stderr is not None
     text = process.stdout.read()
     assert f"portmap and rpcbind: port {url.nfs_port} of the same address\n" in text
+    assert f"mount -t nfs -o vers=4.2,port={url.nfs_port} 127.0.0.1:/export /mnt\n" in text
     assert f"bin/nfsproof run '{replace(url, rpcbindport=url.nfs_port)}'" in text
     assert process.stderr.read() == ""
 
