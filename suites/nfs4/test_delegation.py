@@ -106,9 +106,11 @@ def delegated(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch, access: 
     found = kind.read or kind.write
     if found is None:
         skip(f"the server grants no delegation: {kind.delegation_type.name}")
+    granted = Granted(holder, file, found.stateid, result.stateid)
     if access & p.OPEN4_SHARE_ACCESS_WRITE and kind.write is None:
+        granted.give_back()  # the file could not be removed before that
         skip("the server grants no write delegation")
-    return Granted(holder, file, found.stateid, result.stateid)
+    return granted
 
 
 def recalls(holder: Session4) -> list[p.CbRecall4Args]:
