@@ -22,7 +22,6 @@ import typing as t
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 
-from nfsclient.rpc.loop import Loop
 from nfsclient.rpc.server import Connection
 from nfsclient.rpc.service import CallContext
 from nfsclient.rpc.sockets import Address
@@ -66,7 +65,6 @@ class Window(DeadlineMember, TransportMiddleware):
         self._begun: dict[tuple[Address, int], Steps[t.Any]] = {}
         """Peer and XID of a call -> its steps."""
         self._waiting: list[_Waiting] = []
-        self._loop: Loop | None = None
         self._answering: Connection | None = None
         """The connection whose call is being answered; None outside of `answer_record`."""
 
@@ -103,7 +101,7 @@ class Window(DeadlineMember, TransportMiddleware):
         except _Waits as waits:
             if waits.window is not self:
                 raise
-            self._watch(connection.server.loop)
+            self.watch(connection.server.loop)
             until = connection.server.loop.clock() + LONGEST
             self._waiting.append(_Waiting(connection, message, proceed, until))
             return True
@@ -119,14 +117,8 @@ class Window(DeadlineMember, TransportMiddleware):
             self._answer(one.connection, one.message, one.proceed)
             if one.connection is not current and one.connection in one.connection.server.connections:
                 one.connection.on_writable()  # the reply; `current` sends its output itself
-        if not self._waiting and self._loop is not None:
-            self._loop.remove(self)
-            self._loop = None
-
-    def _watch(self, loop: Loop) -> None:
-        if self._loop is None:
-            loop.add(self)
-            self._loop = loop
+        if not self._waiting:
+            self.unwatch()
 
     # ------------------------------------------------------------ member of the loop
 

@@ -22,7 +22,29 @@ _PAUSE: t.Final = 0.25
 
 
 class DeadlineMember:
-    """The base of members of a loop that have no socket, only deadlines."""
+    """The base of members of a loop that have no socket, only deadlines, and are members while they have one."""
+
+    _loop: Loop | None = None
+
+    def watch(self, loop: Loop) -> None:
+        """Become a member, unless it is one."""
+        if self._loop is None:
+            loop.add(self)
+            self._loop = loop
+
+    def unwatch(self) -> None:
+        """Be none any more."""
+        if self._loop is not None:
+            self._loop.remove(self)
+            self._loop = None
+
+    def next_deadline(self) -> float | None:
+        """When `on_deadline` is to be called."""
+        raise NotImplementedError
+
+    def on_deadline(self, now: float) -> None:
+        """It is that time."""
+        raise NotImplementedError
 
     def fileno(self) -> int:
         """It has none: it never wants to read or write."""
@@ -67,7 +89,6 @@ class WaitingCalls(DeadlineMember, TransportMiddleware):
         self._waiting: list[_Call] = []
         self._current: _Call | None = None
         self._until = 0.0
-        self._loop: Loop | None = None
 
     def below_messages(self) -> list[TransportMiddleware]:
         """Itself, where there is something to do."""
@@ -103,8 +124,10 @@ class WaitingCalls(DeadlineMember, TransportMiddleware):
         try:
             call.proceed(call.connection, call.message)
         except Waits:
+            if not self._waiting:
+                self._until = call.connection.server.loop.clock() + _PAUSE
             self._waiting.append(call)
-            self._watch(call.connection.server.loop)
+            self.watch(call.connection.server.loop)
         finally:
             self._current = outer
 
@@ -116,24 +139,13 @@ class WaitingCalls(DeadlineMember, TransportMiddleware):
             if call.connection is not current and call.connection in call.connection.server.connections:
                 call.connection.on_writable()  # the reply; `current` sends its output itself
         if not self._waiting:
-            self._stop_watching()
+            self.unwatch()
 
     def forget(self) -> None:
         """The service restarts: what waits is lost."""
         self._waiting.clear()
         self._seen = 0
-        self._stop_watching()
-
-    def _stop_watching(self) -> None:
-        if self._loop is not None:
-            self._loop.remove(self)
-            self._loop = None
-
-    def _watch(self, loop: Loop) -> None:
-        if self._loop is None:
-            loop.add(self)
-            self._loop = loop
-            self._until = loop.clock() + _PAUSE
+        self.unwatch()
 
     # ------------------------------------------------------------ member of the loop
 
