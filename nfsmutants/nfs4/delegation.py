@@ -7,7 +7,9 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.xdr import replace
 from nfsmutants.form import Call, mutant
-from nfsmutants.rules import RFC5661_DELEGRETURN, RFC5661_RECALL
+from nfsmutants.rules import RFC5661_DELEGRETURN, RFC5661_RECALL, RFC5661_WRITE_DELEGATIONS
+from nfsserver.nfs4.common import compound_of
+from nfsserver.nfs4.values import View, read
 
 Open = Call[p.Open4Args, p.Open4Res]
 _WANTS = p.OPEN4_SHARE_ACCESS_WANT_DELEG_MASK
@@ -54,3 +56,13 @@ def open4_ignores_delegations(call: Open) -> p.Open4Res:
 def delegreturn4_returns_nothing(_call: Call[p.Delegreturn4Args, p.Delegreturn4Res]) -> p.Delegreturn4Res:
     """DELEGRETURN succeeds, and the delegation stays"""
     return p.Delegreturn4Res(Nfsstat4.NFS4_OK)
+
+
+@mutant(p.GETATTR, RFC5661_WRITE_DELEGATIONS)
+def getattr4_asks_no_writer(call: Call[p.Getattr4Args, p.Getattr4Res]) -> p.Getattr4Res:
+    """GETATTR answers with what the server has, although another client has a write delegation"""
+    state = compound_of(call.context)
+    if state.current is None or state.current.data is None:
+        return call.proceed()
+    view = View(call.server, state.current, state.minor)
+    return p.Getattr4Res(Nfsstat4.NFS4_OK, p.Getattr4ResOk(read(view, call.args.attr_request)))

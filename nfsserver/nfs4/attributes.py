@@ -7,7 +7,7 @@ import errno
 import typing as t
 
 from nfsclient.protocol import nfs4 as p
-from nfsclient.protocol.nfs4 import ATTRIBUTES, Fattr4, Nfsstat4
+from nfsclient.protocol.nfs4 import ATTRIBUTES, NUMBERS, Fattr4, Nfsstat4
 from nfsclient.rpc.service import CallContext
 from nfsclient.xdr import bits_of
 from nfsserver.conflicts import clear_way
@@ -24,6 +24,10 @@ _MEANT: t.Final = {
     Kind.DIRECTORY: Access.READ | Access.LOOKUP | Access.MODIFY | Access.EXTEND | Access.DELETE,
 }
 """The bits of ACCESS that mean something for an object."""
+_CACHED_BY_WRITERS: t.Final = frozenset(
+    NUMBERS[name] for name in ("change", "size", "space_used", "time_metadata", "time_modify")
+)
+"""Attributes that the holder of a write delegation may know better. Instead of CB_GETATTR, the server recalls it."""
 _XATTRS: t.Final = {
     p.ACCESS4_XAREAD: Access.READ,
     p.ACCESS4_XAWRITE: Access.MODIFY,
@@ -47,7 +51,11 @@ def access4(server: ServerApi, context: CallContext, args: p.Access4Args) -> p.A
 
 
 def getattr4(server: ServerApi, context: CallContext, args: p.Getattr4Args) -> p.Getattr4Res:
-    view = View(server, current(context), compound_of(context).minor)
+    """GETATTR; what a writer may have changed in its cache recalls the delegation (section 10.4.3)."""
+    inode, state = current(context), compound_of(context)
+    if len(server.states.held.stateids) and not _CACHED_BY_WRITERS.isdisjoint(bits_of(args.attr_request)):
+        clear_way(server, inode, state.client.id, changes=False)
+    view = View(server, inode, state.minor)
     return p.Getattr4Res(_OK, p.Getattr4ResOk(values.read(view, args.attr_request)))
 
 

@@ -17,6 +17,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsclient.rpc.blocking import RpcClient
+from nfsclient.rpc.loop import Loop
 from nfsclient.xdr import XdrType
 from nfsjudge import Level, Requirement, expect, expect_that, observe, proves, skip
 from suites.nfs4.minors import MINORS
@@ -42,6 +43,11 @@ RETURNED_IS_BAD = Requirement(
     rfc="RFC 5661",
     section="8.2.4",
     gist="a stateid is valid until what it stands for is returned by an operation such as CLOSE or DELEGRETURN",
+)
+WRITER_IS_ASKED = Requirement(
+    rfc="RFC 5661",
+    section="10.4.3",
+    gist="for GETATTR the server asks the holder of a write delegation by CB_GETATTR, or recalls the delegation",
 )
 _REVOKED: t.Final = frozenset(
     {Nfsstat4.NFS4ERR_DELEG_REVOKED, Nfsstat4.NFS4ERR_EXPIRED, Nfsstat4.NFS4ERR_ADMIN_REVOKED}
@@ -133,6 +139,16 @@ class Attempt:
         self._rpc = t.cast("RpcClient", session.nfs4.rpc)
         self._pending = self._rpc.submit(p.COMPOUND, self._request.args)
 
+    @property
+    def loop(self) -> Loop:
+        """The loop that its connection is in."""
+        return self._rpc.loop
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the reply has come."""
+        return self._pending.done
+
     def reply(self, seconds: float) -> CompoundReply | None:
         """The reply, if it comes in time."""
         loop = self._rpc.loop
@@ -220,5 +236,25 @@ def test_recall_by_remove(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scrat
     if reply is not None and reply.status == Nfsstat4.NFS4ERR_FILE_OPEN:
         skip("the server removes no file that is open")
     expect_that(came, "CB_RECALL", "no CB_RECALL", because=CONFLICT_RECALLS)
+    granted.give_back()
+    attempt.reply(_ARRIVES)
+
+
+@MINORS
+@proves(WRITER_IS_ASKED, killed_by="getattr4-asks-no-writer")
+def test_getattr(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
+    """GETATTR of size and change by another client makes the server call the holder of a write delegation."""
+    granted = delegated(v4, session, scratch, _BOTH)
+    asked = {p.CbGetattr4Args, p.CbRecall4Args}
+    attempt = Attempt(another_client(v4), op.putfh(granted.file), op.getattr("size", "change"))
+    loop = attempt.loop
+
+    def came() -> bool:
+        return any(type(one.args) in asked for one in granted.holder.callbacks.received)
+
+    loop.run_until(lambda: came() or attempt.is_done, loop.clock() + _ARRIVES)
+    if not came():  # it may be on its way, on another connection
+        loop.run_until(came, loop.clock() + _PAUSE)
+    expect_that(came(), "CB_GETATTR or CB_RECALL", "neither")
     granted.give_back()
     attempt.reply(_ARRIVES)
