@@ -56,6 +56,10 @@ class InstalledTarget(ProgramTarget):
 
     def address_of(self, ports: tuple[int, ...]) -> TargetAddress:
         """One port for NFS and MOUNT; none of these servers answers as portmapper."""
+        if self.recipe.nfs == 4:
+            return TargetAddress(
+                host=HOST, nfs_port=ports[0], mount_port=0, version=4, minor=1, export=self.recipe.export
+            )
         return TargetAddress(host=HOST, nfs_port=ports[0], mount_port=ports[0], export=self.recipe.export)
 
     def describe(self) -> str:

@@ -23,6 +23,7 @@ from nfsclient.protocol.nfs4.sessions import (
     Sequence4ResOk,
 )
 from nfsclient.protocol.nfs4.types import Nfsstat4
+from nfsclient.sessions.owners import with_clientid
 from nfsclient.sessions.reply import CompoundReply
 from nfsclient.sessions.slots import Slot, SlotTable
 from nfsclient.xdr import XdrType
@@ -108,6 +109,7 @@ class SessionState:
         taken = self.slots.acquire() if slot is None else self.slots.take(self.slots[slot])
         cached = not changes_nothing(operations) if cache_this is None else cache_this
         first = self.sequence(taken.id, sequence_id, highest_slot=highest_slot, cache_this=cached)
+        operations = with_clientid(operations, self.clientid)
         args = Compound4Args(tag, self.minor if minor is None else minor, [first, *operations])
         self.outstanding.add((taken.id, first.sa_sequenceid))
         return Request(args, taken, first.sa_sequenceid)

@@ -9,6 +9,7 @@ from nfsmutants.bending import count
 from nfsmutants.form import Call, mutant
 from nfsmutants.nfs4.bending import amend4, names_in, refusal, restate4, with_result
 from nfsmutants.rules import RFC5661_OPEN, RFC5661_SHARES
+from nfsserver.nfs4.common import compound_of
 
 Open = Call[p.Open4Args, p.Open4Res]
 
@@ -122,3 +123,12 @@ def open4_wants_confirmation(call: Open) -> p.Open4Res:
 def open4_change_info_is_of_nothing(call: Open) -> p.Open4Res:
     """OPEN returns 0 as the change of the directory before and after it"""
     return amend4(call.proceed(), cinfo=p.ChangeInfo4(True, 0, 0))
+
+
+@mutant(p.OPEN, RFC5661_OPEN)
+def open4_compares_the_clientid(call: Open) -> p.Open4Res:
+    """OPEN returns a stateid that nobody knows if the client ID of the open-owner is not that of the session"""
+    result = call.proceed()
+    if call.args.owner.clientid in {0, compound_of(call.context).client.id}:
+        return result
+    return amend4(result, stateid=p.Stateid4(1, b"nobody knows"))

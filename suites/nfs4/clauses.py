@@ -27,6 +27,12 @@ MISORDERED_IS_REFUSED = Requirement(
 
 # ---------------------------------------------------------------- section 3.3.8: change_info4
 
+OWNERS_CLIENTID_IS_IGNORED = Requirement(
+    rfc="RFC 5661",
+    section="18.16.3",
+    level=Level.MUST,
+    gist="the client may set the clientid in an open-owner or lock-owner to any value, and the server ignores it",
+)
 CHANGE_INFO = Requirement(
     rfc="RFC 5661",
     section="3.3.8",

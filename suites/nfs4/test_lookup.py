@@ -9,7 +9,7 @@ from fixtures.checks.dialects.nfs4 import Nfs4Scratch
 from nfsclient.clients.nfs4 import Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol.nfs4 import Nfsstat4
-from nfsjudge import Requirement, expect, proves
+from nfsjudge import Level, Requirement, expect, proves
 from suites.nfs4.minors import MINORS
 
 FINDS_THE_COMPONENT = Requirement(
@@ -30,6 +30,7 @@ RETURNS_NOENT = Requirement(
 NEEDS_A_DIRECTORY = Requirement(
     rfc="RFC 5661",
     section="18.13.4",
+    level=Level.SHOULD,
     gist="LOOKUP in a symbolic link returns NFS4ERR_SYMLINK, in any other object that is no directory NFS4ERR_NOTDIR",
 )
 EMPTY_NAME_IS_INVALID = Requirement(

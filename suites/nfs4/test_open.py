@@ -11,7 +11,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import Level, Requirement, expect, expect_data, proves, skip, unsupported
-from suites.nfs4.clauses import CHANGE_INFO
+from suites.nfs4.clauses import CHANGE_INFO, OWNERS_CLIENTID_IS_IGNORED
 from suites.nfs4.handles import expect_same_object
 from suites.nfs4.minors import MINORS
 from suites.nfs4.opens import BOTH, READ, WRITE, another_client, create_file, open_file, try_open
@@ -47,6 +47,7 @@ EXCLUSIVE_COMPARES_THE_VERIFIER = Requirement(
 DIRECTORY_IS_ISDIR = Requirement(
     rfc="RFC 5661",
     section="18.16.4",
+    level=Level.SHOULD,
     gist="if the component or filehandle is a directory, NFS4ERR_ISDIR is returned",
 )
 DENIES_OTHERS = Requirement(
@@ -216,3 +217,14 @@ def test_change_info(session: Session4, scratch: Nfs4Scratch) -> None:
         skip("change_info is not atomic")
     expect(cinfo.before, "before").equals(before or 0)
     expect(cinfo.after, "after").equals(after or 0)
+
+
+@MINORS
+@proves(OWNERS_CLIENTID_IS_IGNORED, killed_by="open4-compares-the-clientid")
+def test_clientid_of_owner(session: Session4, scratch: Nfs4Scratch) -> None:
+    """What OPEN returns works although the client ID in the open-owner is another one."""
+    file = scratch.file("file", b"data")
+    owner = p.StateOwner4((session.client.id if session.client else 0) ^ 1, new_state_owner())
+    stateid = open_file(session, file, READ, owner=owner).stateid
+    expect(session.compound(op.putfh(file), op.read(stateid, 0, 4))).ok()
+    expect(session.compound(op.putfh(file), op.close(stateid))).ok()

@@ -12,7 +12,7 @@ from suites.nfs4.minors import MINORS
 
 SECOND_IS_ALREADY = Requirement(
     rfc="RFC 5661",
-    section="18.51.4",
+    section="15.1.9.1",
     gist="a second RECLAIM_COMPLETE of the same client gets NFS4ERR_COMPLETE_ALREADY",
 )
 LOCKS_WAIT_FOR_IT = Requirement(
