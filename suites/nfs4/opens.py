@@ -9,7 +9,7 @@ from fixtures.checks.dialects.nfs4 import Nfs4Dialect, new_state_owner, through_
 from nfsclient.clients.nfs4 import CompoundReply, Session4
 from nfsclient.clients.nfs4 import operations as op
 from nfsclient.protocol import nfs4 as p
-from nfsjudge import expect
+from nfsjudge import expect, skip
 
 READ: t.Final = p.OPEN4_SHARE_ACCESS_READ | p.OPEN4_SHARE_ACCESS_WANT_NO_DELEG
 """Access to ask for where no delegation is wanted. A server grants what it likes (RFC 5661 section 10.4)."""
@@ -39,6 +39,14 @@ def open_file(session: Session4, file: bytes, access: int = READ, deny: int = 0,
     result = reply.of(p.OPEN).resok4
     assert result is not None
     return Opened(file, result.stateid, result)
+
+
+def open_again(session: Session4, first: Opened, access: int, deny: int, owner: bytes) -> Opened:
+    """A further OPEN by the same owner, which changes the first one. SKIP if the server makes a separate open of it."""
+    second = open_file(session, first.handle, access, deny, owner=owner)
+    if second.stateid.other != first.stateid.other:
+        skip("a second OPEN by the same owner gets a stateid with another other field")
+    return second
 
 
 def create_file(

@@ -52,6 +52,7 @@ SAME_CLIENT_SAME_RESULT = Requirement(
 UNCONFIRMED_IS_REPLACED = Requirement(
     rfc="RFC 5661",
     section="18.35.4",
+    level=Level.SHOULD,  # how a server knows a retry is its affair
     gist="case 4: an owner with an unconfirmed record gets a new client id",
 )
 RESTART_KEEPS_THE_OLD = Requirement(

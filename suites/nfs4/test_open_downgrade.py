@@ -12,7 +12,7 @@ from nfsclient.protocol import nfs4 as p
 from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import Level, Requirement, expect, proves
 from suites.nfs4.minors import MINORS
-from suites.nfs4.opens import BOTH, READ, WRITE, another_client, open_file, try_open
+from suites.nfs4.opens import BOTH, READ, WRITE, another_client, open_again, open_file, try_open
 
 REPLACES_THE_MODES = Requirement(
     rfc="RFC 5661",
@@ -40,8 +40,7 @@ SEQID_COUNTS = Requirement(
 def test_access(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> None:
     """After a downgrade to reading, another client may deny writing."""
     file, owner = scratch.file("file"), new_state_owner()
-    open_file(session, file, READ, owner=owner)
-    opened = open_file(session, file, WRITE, owner=owner)
+    opened = open_again(session, open_file(session, file, READ, owner=owner), WRITE, 0, owner)
     other = another_client(v4)
     expect(try_open(other, file, READ, p.OPEN4_SHARE_DENY_WRITE)).refused(Nfsstat4.NFS4ERR_SHARE_DENIED)
     expect(session.compound(op.putfh(file), op.open_downgrade(opened.stateid, 1))).ok()
@@ -54,8 +53,8 @@ def test_denial(v4: Nfs4Dialect, session: Session4, scratch: Nfs4Scratch) -> Non
     """After a downgrade that ends a denial, another client may open the file for what was denied."""
     file = scratch.file("file")
     owner = new_state_owner()
-    open_file(session, file, READ, p.OPEN4_SHARE_DENY_NONE, owner=owner)
-    opened = open_file(session, file, READ, p.OPEN4_SHARE_DENY_WRITE, owner=owner)
+    first = open_file(session, file, READ, p.OPEN4_SHARE_DENY_NONE, owner=owner)
+    opened = open_again(session, first, READ, p.OPEN4_SHARE_DENY_WRITE, owner)
     other = another_client(v4)
     expect(try_open(other, file, WRITE)).refused(Nfsstat4.NFS4ERR_SHARE_DENIED)
     expect(session.compound(op.putfh(file), op.open_downgrade(opened.stateid, 1, 0))).ok()

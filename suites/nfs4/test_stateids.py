@@ -13,7 +13,7 @@ from nfsclient.protocol.nfs4 import Nfsstat4
 from nfsjudge import Level, Requirement, expect, expect_data, proves
 from suites.nfs4.locks import WRITE_LT, lock_range
 from suites.nfs4.minors import MINORS
-from suites.nfs4.opens import BOTH, READ, another_client, open_file
+from suites.nfs4.opens import BOTH, READ, another_client, open_again, open_file
 
 ZERO_IS_THE_LATEST = Requirement(
     rfc="RFC 5661",
@@ -84,7 +84,7 @@ def test_old(session: Session4, scratch: Nfs4Scratch) -> None:
     """CLOSE with the seqid of before an upgrade is refused, and the file stays open."""
     file, owner = scratch.file("file", b"data"), new_state_owner()
     first = open_file(session, file, READ, owner=owner)
-    second = open_file(session, file, BOTH, owner=owner)
+    second = open_again(session, first, BOTH, 0, owner)
     reply = session.compound(op.putfh(file), op.close(first.stateid))
     expect(reply).refused(Nfsstat4.NFS4ERR_OLD_STATEID, because=LOWER_IS_OLD)
     expect(session.compound(op.putfh(file), op.read(second.stateid, 0, 4))).ok()

@@ -11,6 +11,7 @@ from nfsclient.clients.nfs4 import operations as op
 from nfsclient.errors import ServerViolation
 from nfsclient.protocol import nfs4 as p
 from nfsclient.sessions import CompoundReply, NoFreeSlot, Request, SessionState, SlotTable
+from nfsclient.sessions.owners import with_clientid
 from nfsclient.sessions.reply import CompoundError
 from nfsclient.sessions.session import SessionViolation
 from nfsclient.xdr import XdrType
@@ -183,3 +184,17 @@ def test_contents_of_a_reply() -> None:
     assert (reply.handle, reply.attributes.size, reply.of(p.GETFH)) == (b"fh", 3, handle)
     with pytest.raises(ServerViolation):
         _ = reply.stateid
+
+
+def test_owners_have_the_client_id_of_the_session() -> None:
+    """An owner without one gets it; what the caller has chosen stays, and so do the caller's arguments."""
+    bare, chosen = op.open(b"f", 1, owner=b"o"), op.open(b"f", 1, owner=p.StateOwner4(7, b"o"))
+    locks = [op.lock(p.ANONYMOUS_STATEID, owner=b"o"), op.lockt(owner=b"o")]
+    made = with_clientid([op.putrootfh(), bare, chosen, *locks, op.lock_more(p.ANONYMOUS_STATEID)], 5)
+    assert [one.owner.clientid for one in made if isinstance(one, p.Open4Args | p.Lockt4Args)] == [5, 7, 5]
+    locker = next(one.locker.open_owner for one in made if isinstance(one, p.Lock4Args))
+    assert locker is not None
+    assert locker.lock_owner == p.StateOwner4(5, b"o")
+    assert bare.owner.clientid == 0
+    plain = [op.putrootfh(), op.getfh()]
+    assert with_clientid(plain, 5) is plain

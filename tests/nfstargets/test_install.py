@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from click.testing import CliRunner
 from nfsproof import cli, installing
 from nfstargets import TargetError, make_target
 from nfstargets.cache import CommandShop, InstallError, cache_folder, find_installation, home_of, install
-from nfstargets.recipes import RECIPES, Installable, Recipe, Workshop, WrongDigest
+from nfstargets.recipes import MAINS, RECIPES, Installable, Recipe, Workshop, WrongDigest
 from tests.waiting import AT_MOST
 
 HOME = Path(__file__).parents[2]
@@ -280,3 +281,10 @@ def test_a_wrong_checksum_is_one_line_and_leaves_nothing(cache: Path, recipe: Re
         "fernfs was not installed. fernfs@0.1.5: expected the checksum a, the registry has b"
     )
     assert contents(cache) == []
+
+
+def test_the_lock_file_of_our_own_crate_has_the_checksum_of_the_recipe() -> None:
+    recipe = RECIPES["embednfs"]
+    lock = tomllib.loads((MAINS / "embednfs/Cargo.lock").read_text())
+    found = [one for one in lock["package"] if one["name"] == recipe.title]
+    assert [(one["version"], one["checksum"]) for one in found] == [(recipe.version, recipe.digest)]
