@@ -6,6 +6,7 @@ from __future__ import annotations
 import struct
 import typing as t
 
+from nfsclient.xdr.attributes import codecs_of
 from nfsclient.xdr.kinds import (
     ArrayNode,
     AttributesNode,
@@ -103,7 +104,7 @@ class DecoderWriter(Writer):
         length = self.read_word("length")
         with self.inlining(self.cls):
             for field, node in fields:
-                self.value(node, f"result.{field}")
+                self._field(node, field, "result", self.cls.__xdr_lazy__)
         self.flush()
         self.emit(f"end = begin + {length}")
         if has_rest:
@@ -163,8 +164,7 @@ class DecoderWriter(Writer):
             case StructNode() | UnionNode():
                 self._type(node, target)
             case AttributesNode(cls):
-                self.flush()
-                self.emit(f"{target}, pos = {self.constant(cls, 'T')}.unpack_from(buf, pos)")
+                self._attributes(cls, target)
             case _:
                 self._composite(node, target)
 
@@ -176,6 +176,18 @@ class DecoderWriter(Writer):
                 self._chain(node, target)
             case ArrayNode() | FixedArrayNode():
                 self._array(node, target)
+
+    def _attributes(self, cls: type[t.Any], target: str) -> None:
+        # Nearly all bitmaps have two words: then their decoder is called from here.
+        self.flush()
+        unpack = f"{target}, pos = {self.constant(cls, 'T')}.unpack_from(buf, pos)"
+        if self._viewed:
+            self.emit(unpack)
+            return
+        known = self.constant(codecs_of(cls).plain, "known")
+        self.emit(f"decode = {known}.get(buf[pos:pos + 12])")
+        self.emit(f"if decode is None: {unpack}")
+        self.emit(f"else: {target}, pos = decode(buf, pos + 12)")
 
     def _opaque(self, node: OpaqueNode, target: str) -> None:
         count = self.read_word("count")
@@ -226,14 +238,17 @@ class DecoderWriter(Writer):
             if isinstance(node, UnionNode):
                 self._union(node.cls, made)
                 return
-            lazy = node.cls.__xdr_lazy__
             for name, field in fields_of(node.cls):
-                if name not in lazy:
-                    self.value(field, f"{made}.{name}")
-                elif isinstance(field, StructNode) and (size := fixed_size(field)) is not None:
-                    self._run.append((f"{size}s", f"{made}._lazy_{name}"))
-                else:
-                    self.value(field, f"{made}._lazy_{name}")
+                self._field(field, name, made, node.cls.__xdr_lazy__)
+
+    def _field(self, node: Node, name: str, made: str, lazy: tuple[str, ...]) -> None:
+        """A field of the object `made`; one of the `lazy` as its bytes, if they are always the same number."""
+        if name not in lazy:
+            self.value(node, f"{made}.{name}")
+        elif isinstance(node, StructNode) and (size := fixed_size(node)) is not None:
+            self._run.append((f"{size}s", f"{made}._lazy_{name}"))
+        else:
+            self.value(node, f"{made}._lazy_{name}")
 
     def _choice(self, node: ChoiceNode, target: str, following: str = "0", stop: str | None = None) -> None:
         number, cls = self.read_word("number"), self.temporary("cls")
