@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import struct
 import typing as t
 
 from nfsclient.xdr.attributes import codecs_of
@@ -12,6 +11,7 @@ from nfsclient.xdr.kinds import (
     AttributesNode,
     BoolNode,
     ChoiceNode,
+    ChoiceTable,
     EnumNode,
     FixedArrayNode,
     FixedOpaqueNode,
@@ -23,8 +23,9 @@ from nfsclient.xdr.kinds import (
     StructNode,
     UnionNode,
 )
+from nfsclient.xdr.reflect import Malformed
 from nfsclient.xdr.types import Unread, XdrEnum, fields_of, shape_of
-from nfsclient.xdr.writer import PADDING, Writer, fixed_size, integer_code, least_size
+from nfsclient.xdr.writer import PADDING, Writer, array_layout, fixed_size, integer_code, least_size
 
 
 class _EnumTable(dict[int, XdrEnum]):
@@ -43,6 +44,30 @@ _ENUM_TABLES: dict[type[XdrEnum], _EnumTable] = {}
 
 def _enum_table(cls: type[XdrEnum]) -> _EnumTable:
     return _ENUM_TABLES.setdefault(cls, _EnumTable(cls))
+
+
+class _Decoders(dict[int, t.Callable[[t.Any, int], tuple[t.Any, int]]]):
+    """Number to decoder of the alternatives of a choice, each from the time on when it is compiled."""
+
+    def __init__(self, table: ChoiceTable) -> None:
+        super().__init__()
+        self._classes = table.classes
+
+    def __missing__(self, number: int) -> t.Callable[[t.Any, int], tuple[t.Any, int]]:
+        cls = self._classes.get(number)
+        if cls is None:
+            raise Malformed
+        decode: t.Callable[[t.Any, int], tuple[t.Any, int]] = cls.unpack_from
+        if "__xdr_source__" in cls.__dict__:
+            self[number] = decode
+        return decode
+
+
+_DECODERS: dict[ChoiceTable, _Decoders] = {}
+
+
+def _decoders(table: ChoiceTable) -> _Decoders:
+    return _DECODERS.setdefault(table, _Decoders(table))
 
 
 class DecoderWriter(Writer):
@@ -253,11 +278,11 @@ class DecoderWriter(Writer):
     def _choice(self, node: ChoiceNode, target: str, following: str = "0", stop: str | None = None) -> None:
         number, cls = self.read_word("number"), self.temporary("cls")
         self.flush()
-        self.emit(f"{cls} = {self.constant(node.table.classes, 'classes')}.get({number})")
         if not node.keeps_rest:
-            self.emit(f"if {cls} is None: raise Malformed")
-            self.emit(f"{target}, pos = {cls}.unpack_from(buf, pos)")
+            decoders = self.constant(_decoders(node.table), "decoders")
+            self.emit(f"{target}, pos = {decoders}[{number}](buf, pos)")
             return
+        self.emit(f"{cls} = {self.constant(node.table.classes, 'classes')}.get({number})")
         self.emit(f"if {cls} is None:")
         with self.indented():
             unread = self.constant(Unread, "Unread")
@@ -331,8 +356,8 @@ class DecoderWriter(Writer):
         code = integer_code(node.element)
         if code is not None:
             width = 4 if code in "Ii" else 8
-            unpack = self.constant(_unpack_many, "unpack_many")
-            self.emit(f"{target} = {unpack}({code!r}, {count}, buf, pos)")
+            layout = self.constant(array_layout, "layout")
+            self.emit(f"{target} = list({layout}({code!r}, {count}).unpack_from(buf, pos))")
             self.emit(f"pos += {width} * {count}")
             return
         items, item = self.temporary("items"), self.temporary("item")
@@ -348,7 +373,3 @@ class DecoderWriter(Writer):
             self.flush()
             self.emit(f"{items}.append({item})")
         self.emit(f"{target} = {items}")
-
-
-def _unpack_many(code: str, count: int, buf: bytes | memoryview, pos: int) -> list[int]:
-    return list(struct.unpack_from(f">{count}{code}", buf, pos))
