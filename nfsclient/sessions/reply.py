@@ -14,6 +14,7 @@ from nfsclient.protocol.nfs4.operations import (
     GETFH,
     ILLEGAL,
     OPERATIONS,
+    STATUS_OF,
     AnyOperation4,
     Operation4,
     operation_of,
@@ -187,7 +188,7 @@ class CompoundReply:
         if self.res.status or len(calls) != len(results):
             return False
         for call, result in zip(calls, results, strict=True):
-            if _RESULTS.get(type(call)) is not type(result) or status_of(result):
+            if _RESULTS.get(type(call)) is not type(result) or STATUS_OF[type(result)](result):
                 return False
         return True
 

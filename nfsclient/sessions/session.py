@@ -141,7 +141,7 @@ class SessionState:
         return reply
 
     def _compare(self, request: Request, result: Sequence4ResOk) -> None:
-        sent = t.cast("Sequence4Args", request.args.argarray[0])
+        sent: t.Any = request.args.argarray[0]
         if (
             sent.sa_sequenceid == result.sr_sequenceid
             and sent.sa_slotid == result.sr_slotid

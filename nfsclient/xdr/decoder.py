@@ -107,12 +107,13 @@ class DecoderWriter(Writer):
         else:
             head += ["    if type(buf) is not bytes:", "        return unpack_view(buf, pos)"]
         head += ["    start = pos", "    try:"]
-        self.emit("size = len(buf)")
         self._type(
             StructNode(self.cls) if self.cls.__xdr_role__ == "struct" else UnionNode(self.cls), "result"
         )
         self.flush()
         self.emit("return result, pos")
+        if any("size" in line for line in self._lines):
+            head.append("        size = len(buf)")
         tail = ["    except DECODE_ERRORS as error:", "        failure = error"]
         tail += ["    explain_decode(CLS, buf, start, failure)"]
         return head + self._lines + tail

@@ -250,8 +250,8 @@ LAYOUTSTATS = _optional(65, "LAYOUTSTATS", pn.Layoutstats4Args, pn.Layoutstats4R
 OFFLOAD_CANCEL = _optional(
     66, "OFFLOAD_CANCEL", r.OffloadCancel4Args, r.OffloadCancel4Res, "oca_stateid", since=2
 )
-OFFLOAD_STATUS = _optional(
-    67, "OFFLOAD_STATUS", r.OffloadStatus4Args, r.OffloadStatus4Res, "osa_stateid", since=2
+OFFLOADSTATUS_OF = _optional(
+    67, "OFFLOADSTATUS_OF", r.OffloadStatus4Args, r.OffloadStatus4Res, "osa_stateid", since=2
 )
 READ_PLUS = _optional(68, "READ_PLUS", r.ReadPlus4Args, r.ReadPlus4Res, "rpa_stateid", since=2)
 SEEK = _optional(69, "SEEK", r.Seek4Args, r.Seek4Res, "sa_stateid", since=2)
@@ -317,9 +317,10 @@ CB_RESOPS: t.Final = ChoiceTable({one.number: (one.name, one.res) for one in CAL
 """nfs_cb_resop4."""
 
 
-_STATUS: t.Final[dict[type[XdrType], Callable[[XdrType], Nfsstat4]]] = {
+STATUS_OF: t.Final[dict[type[XdrType], Callable[[XdrType], Nfsstat4]]] = {
     one.res: attrgetter(one.res.__xdr_fields__[0]) for one in BY_NAME.values()
 }
+"""The class of results -> what `status_of` does."""
 
 
 def operation_of(value: XdrType) -> AnyOperation4:
@@ -334,4 +335,4 @@ def operations_of(minor: int) -> tuple[AnyOperation4, ...]:
 
 def status_of(result: XdrType) -> Nfsstat4:
     """The status of the results of an operation: their first field, whatever the RFC calls it."""
-    return _STATUS[type(result)](result)
+    return STATUS_OF[type(result)](result)
