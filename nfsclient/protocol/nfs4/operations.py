@@ -250,8 +250,8 @@ LAYOUTSTATS = _optional(65, "LAYOUTSTATS", pn.Layoutstats4Args, pn.Layoutstats4R
 OFFLOAD_CANCEL = _optional(
     66, "OFFLOAD_CANCEL", r.OffloadCancel4Args, r.OffloadCancel4Res, "oca_stateid", since=2
 )
-OFFLOADSTATUS_OF = _optional(
-    67, "OFFLOADSTATUS_OF", r.OffloadStatus4Args, r.OffloadStatus4Res, "osa_stateid", since=2
+OFFLOAD_STATUS = _optional(
+    67, "OFFLOAD_STATUS", r.OffloadStatus4Args, r.OffloadStatus4Res, "osa_stateid", since=2
 )
 READ_PLUS = _optional(68, "READ_PLUS", r.ReadPlus4Args, r.ReadPlus4Res, "rpa_stateid", since=2)
 SEEK = _optional(69, "SEEK", r.Seek4Args, r.Seek4Res, "sa_stateid", since=2)
