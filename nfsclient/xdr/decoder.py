@@ -85,6 +85,7 @@ class DecoderWriter(Writer):
         self._run: list[tuple[str, str]] = []
         self._before: list[str] = []
         self._after: list[str] = []
+        self._may_be_beyond = False
 
     def exact_function(self, name: str) -> list[str]:
         """The function that decodes a whole buffer: one step where the type has a fixed width."""
@@ -111,6 +112,7 @@ class DecoderWriter(Writer):
             StructNode(self.cls) if self.cls.__xdr_role__ == "struct" else UnionNode(self.cls), "result"
         )
         self.flush()
+        self._check_end()
         self.emit("return result, pos")
         if any("size" in line for line in self._lines):
             head.append("        size = len(buf)")
@@ -140,10 +142,16 @@ class DecoderWriter(Writer):
             self.emit("if pos > size or any(buf[end:pos]): raise Malformed")
         else:
             self.emit("if pos != end: raise Malformed")
+            self._check_end()
             self.emit("result.rest = b''")
         self.emit("return result, pos")
         lines = [line.removeprefix("    ") for line in self._lines]
         return [f"def {name}(buf, pos):", *lines]
+
+    def _check_end(self) -> None:
+        # A slice beyond the end is short and no error, but whatever is read after it is one. So one look will do.
+        if self._may_be_beyond:
+            self.emit("if pos > size: raise Malformed")
 
     def flush(self) -> None:
         for line in self._before:
@@ -220,21 +228,20 @@ class DecoderWriter(Writer):
         self.flush()
         if node.maximum < 0xFFFF_FFFF:
             self.emit(f"if {count} > {node.maximum}: raise Malformed")
-        piece = f"buf[pos:pos + {count}]"
+        stop = self.temporary("stop")
+        self.emit(f"{stop} = pos + {count}")
+        piece = f"buf[pos:{stop}]"
         if node.style == "bulk":
-            self.emit(
-                f"{target} = {piece}" if self._viewed else f"{target} = memoryview(buf)[pos:pos + {count}]"
-            )
+            self.emit(f"{target} = {piece}" if self._viewed else f"{target} = memoryview(buf)[pos:{stop}]")
         else:
             self.emit(f"{target} = bytes({piece})" if self._viewed else f"{target} = {piece}")
-        self.emit(f"pos += {count}")
         padding = self.constant(PADDING, "PADDING")
         self.emit(f"if {count} & 3:")
         with self.indented():
-            self.emit(f"{count} = {padding}[{count} & 3]")
-            self.emit(f"if buf[pos:pos + len({count})] != {count}: raise Malformed")
-            self.emit(f"pos += len({count})")
-        self.emit("if pos > size: raise Malformed")
+            self.emit(f"pos = {stop} + (-{count} & 3)")
+            self.emit(f"if buf[{stop}:pos] != {padding}[{count} & 3]: raise Malformed")
+        self.emit(f"else: pos = {stop}")
+        self._may_be_beyond = True
 
     def _optional(self, node: OptionalNode, target: str) -> None:
         flag = self.read_word("flag")
@@ -246,7 +253,7 @@ class DecoderWriter(Writer):
                 piece = f"buf[pos:pos + {size}]"
                 self.emit(f"{target} = bytes({piece})" if self._viewed else f"{target} = {piece}")
                 self.emit(f"pos += {size}")
-                self.emit("if pos > size: raise Malformed")
+                self._may_be_beyond = True
             else:
                 self.value(node.inner, target)
                 self.flush()
