@@ -41,7 +41,7 @@ class Slot:
 
     def advance(self) -> None:
         """The request with the present sequence id was executed."""
-        self.sequence_id = (self.sequence_id + 1) % _WRAP
+        self.sequence_id = next_sequence_id(self.sequence_id)
 
 
 class SlotTable:
