@@ -417,6 +417,6 @@ def test_lazy_attributes_are_there_when_they_are_read() -> None:
         found = p.Fattr4.from_xdr(encoded)
         assert (found.fsid, found.time_modify) == (p.Fsid4(1, 2), p.Nfstime4(3, 4))
         assert found.fsid is found.fsid
-        assert found.rawdev is found.time_access is found.owner is None
+        assert (found.rawdev, found.time_access, found.owner) == (None, None, None)
         assert p.Fattr4.from_xdr(encoded).to_xdr() == encoded
         assert found.changed(time_modify=None) == p.Fattr4(fsid=p.Fsid4(1, 2), mode=0o644)
